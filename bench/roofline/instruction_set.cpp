@@ -1,0 +1,27 @@
+#include "roofline.h"
+
+namespace gyre::roofline {
+
+const char *name(InstructionSet set) {
+    switch (set) {
+    case InstructionSet::sse:
+        return "SSE mul + add";
+    case InstructionSet::avx2:
+        return "256-bit FMA";
+    case InstructionSet::avx512:
+        return "512-bit FMA";
+    case InstructionSet::neon:
+        return "NEON FMA";
+    }
+    return "";
+}
+
+std::optional<InstructionSet> instruction_set_of_target(std::string_view target) {
+    const auto has = [target](std::string_view part) { return target.find(part) != std::string_view::npos; };
+    if (has("x86_64"))
+        return has("avx512") ? InstructionSet::avx512 : has("avx2") ? InstructionSet::avx2 : InstructionSet::sse;
+    if (has("aarch64") || has("arm_64") || has("arm64")) return InstructionSet::neon;
+    return std::nullopt;
+}
+
+} // namespace gyre::roofline

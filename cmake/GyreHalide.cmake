@@ -1,0 +1,22 @@
+# Finds Halide 21: as CMake is told to, or inside the Python package `halide` of the interpreter on the PATH.
+
+find_package(Halide 21 QUIET)
+if (NOT Halide_FOUND)
+    find_package(Python3 QUIET COMPONENTS Interpreter)
+    if (Python3_FOUND)
+        execute_process(
+            COMMAND "${Python3_EXECUTABLE}" -c
+                    "import importlib.util as u; print(u.find_spec('halide').submodule_search_locations[0])"
+            OUTPUT_VARIABLE package OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+        set(Halide_DIR "${package}/lib64/cmake/Halide")
+        set(HalideHelpers_DIR "${package}/lib64/cmake/HalideHelpers")
+        find_package(Halide 21 QUIET)
+    endif ()
+endif ()
+if (NOT Halide_FOUND)
+    message(FATAL_ERROR
+            "gyre needs Halide 21. Install it with `python3 -m pip install halide==21.0.0` into the Python that is first "
+            "on the PATH, or set Halide_DIR and HalideHelpers_DIR to the folders that hold HalideConfig.cmake and "
+            "HalideHelpersConfig.cmake. `cmake/go build` does this by itself.")
+endif ()
+message(STATUS "gyre: Halide ${Halide_VERSION}")

@@ -1,0 +1,175 @@
+#include "attention_algorithm.h"
+
+#include "../common/storage.h"
+#include "../common/transcendental.h"
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+constexpr float log2_e = 1.44269504088896f, ln_2 = 0.69314718055995f;
+
+/// Rows of a tensor in f32, rotated; features past the tensor's own extent are 0. `row` indexes tensor and angles.
+Func stage_rows(const std::string &name, const Func &tensor, const std::vector<Var> &args, const Expr &row, int features,
+                bool padded, const Expr &extent, const Rotation &rotation, RotatedRows &rotated) {
+    Func rows(name);
+    const auto source = [&](const Expr &feature) { return widen(tensor(feature, row)); };
+    const Expr d = args[0];
+    rows(args) = padded ? select(d < extent, source(min(d, extent - 1)), 0.0f) : source(d);
+    rotated = rotate(rows, {args.begin() + 1, args.end()}, row, features, rotation, source,
+                     [](const Expr &value) { return value; });
+    return rows;
+}
+
+/// Everything that the general family does to scores before they are masked: cap, bias, boolean mask, ALiBi. Keys after
+/// `tile_last_key` need not be touched.
+void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
+    const Expr i = t * z.row_tile + r, known_row = min(i, in.rows - 1);
+    const auto known_key = [&](const Expr &jj) { return min(b * z.key_block + jj, in.keys - 1); };
+
+    RDom cap(0, z.key_block, "cap");
+    cap.where(in.softcap > 0.0f && b * z.key_block + cap <= tile_last_key);
+    s.cap_j = cap;
+    const Expr natural = s.masked(r, cap, t, b) * ln_2;  // scores carry log2(e), the cap does not
+    s.masked(r, cap, t, b) = in.softcap * log2_e * tanh_accurate(natural / in.softcap);
+
+    // What is added to a row of scores, in rows as it is stored, then transposed as scores are.
+    s.bias_rows = Func("bias_rows");
+    const Expr sum = select(in.has_bias, in.bias(known_key(j), known_row) * log2_e, 0.0f) +
+                     in.alibi * cast<float>(b * z.key_block + j - i + in.alibi_origin);
+    // strict_float: a bias may be -inf, which the compiler is otherwise told not to expect.
+    s.bias_rows(j, r, t, b) = select(strict_float(sum < masked_score), masked_score, sum);
+    RDom attend(0, z.key_block, "attend");
+    attend.where(in.has_mask);
+    s.attend_j = attend;
+    s.bias_rows(attend, r, t, b) =
+        select(in.mask(known_key(attend), known_row) == 0, masked_score, s.bias_rows(attend, r, t, b));
+    s.bias_lanes = transpose(s.bias_rows, z.lanes, "bias_lanes");
+
+    RDom biased(0, z.key_block, "biased");
+    biased.where((in.has_bias || in.has_mask || in.alibi != 0.0f) && b * z.key_block + biased <= tile_last_key);
+    s.bias_j = biased;
+    s.masked(r, biased, t, b) = max(s.masked(r, biased, t, b) + s.bias_lanes.out(r, biased, t, b), masked_score);
+}
+
+}  // namespace
+
+Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &lse, const Type &type) {
+    Stages s;
+    s.sizes = z;
+    s.out = out;
+    s.lse = lse;
+    const Var &i = s.i, &r = s.r, &t = s.t, &j = s.j, &b = s.b, &d = s.d, &e = s.e;
+
+    // Queries, once a task.
+    s.q_rows = stage_rows("q_rows", in.q, {d, r, t}, min(t * z.row_tile + r, in.rows - 1), z.head_dim, z.padded,
+                          in.head_dim, in.q_rotation, s.q_rotated);
+    s.q_lanes = transpose(s.q_rows, z.lanes, "q_lanes");
+    s.q_scaled = Func("q_scaled");
+    s.q_scaled(r, d, t) = s.q_lanes.out(r, d, t) * in.scale;
+
+    // Keys and values, once a block. Keys past the end repeat the last one and are masked below.
+    const Expr key = min(b * z.key_block + j, in.keys - 1);
+    s.k_rows = stage_rows("k_rows", in.k, {d, j, b}, key, z.head_dim, z.padded, in.head_dim, in.k_rotation, s.k_rotated);
+    s.v_rows =
+        stage_rows("v_rows", in.v, {d, j, b}, key, z.v_head_dim, z.padded, in.v_head_dim, in.v_rotation, s.v_rotated);
+
+    // What some row of row tile t sees. Blocks outside are not computed, and of the last block not the keys after it.
+    const Expr tile_first = t * z.row_tile, tile_last = tile_first + z.row_tile - 1;
+    const Expr tile_first_key = max(tile_first + in.first_visible, 0);
+    const Expr tile_last_key = min(tile_last + in.last_visible, in.keys - 1);
+
+    RDom features(0, z.head_dim, "features");
+    s.feature = features;
+    s.scores = Func("scores");
+    s.scores(r, j, t, b) += s.q_scaled(r, features, t) * s.k_rows(features, j, b);
+
+    s.masked = Func("masked");
+    s.masked(r, j, t, b) = s.scores(r, j, t, b);
+    if (z.general) define_general_scores(s, in, tile_last_key);
+    // Only blocks at an edge of what the tile sees are masked key by key.
+    RDom edge(0, z.key_block, "edge");
+    edge.where(b * z.key_block + edge <= tile_last_key);
+    edge.where(b * z.key_block + z.key_block - 1 > min(tile_first + in.last_visible, in.keys - 1) ||
+               b * z.key_block < tile_last + in.first_visible);
+    s.mask_j = edge;
+    const Expr row = t * z.row_tile + r, edge_key = b * z.key_block + edge;
+    s.masked(r, edge, t, b) = select(edge_key >= row + in.first_visible && edge_key <= min(row + in.last_visible, in.keys - 1),
+                                     s.masked(r, edge, t, b), masked_score);
+
+    RDom max_keys(0, z.key_block, "max_keys"), sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
+    for (RDom *domain : {&max_keys, &sum_keys, &keys}) domain->where(b * z.key_block + *domain <= tile_last_key);
+    s.max_j = max_keys, s.sum_j = sum_keys, s.value_j = keys;
+
+    s.block_max = Func("block_max");
+    s.block_max(r, t, b) = masked_score;
+    s.block_max(r, t, b) = max(s.block_max(r, t, b), s.masked(r, max_keys, t, b));
+
+    s.weights = Func("weights");
+    s.weights(r, j, t, b) = exp2_nonpositive(s.masked(r, j, t, b) - s.block_max(r, t, b));
+
+    s.block_sum = Func("block_sum");
+    s.block_sum(r, t, b) += s.weights(r, sum_keys, t, b);
+
+    s.weighted = Func("weighted");
+    s.weighted(r, d, t, b) += s.weights(r, keys, t, b) * s.v_rows(d, keys, b);
+
+    // The online softmax. A tuple holds the accumulators of `chunk` neighbouring features, d = e * chunk + c, with the
+    // maximum and the sum, because the accumulators' update reads the maximum that it also replaces.
+    const int chunk = z.feature_chunk;
+    RDom blocks(0, (in.keys + z.key_block - 1) / z.key_block, "blocks");
+    blocks.where(blocks * z.key_block <= tile_last_key && blocks * z.key_block + z.key_block - 1 >= tile_first_key);
+    s.block = blocks;
+    std::vector<Expr> initial(chunk + 2, Expr(0.0f)), next(chunk + 2);
+    initial[chunk] = masked_score;
+    s.state = Func("state");
+    s.state(r, t, e) = Tuple(initial);
+    const FuncRef old = s.state(r, t, e);
+    const Expr maximum = max(old[chunk], s.block_max(r, t, blocks));
+    const Expr keep = exp2_nonpositive(old[chunk] - maximum);
+    const Expr add = exp2_nonpositive(s.block_max(r, t, blocks) - maximum);
+    for (int c = 0; c < chunk; c++) next[c] = old[c] * keep + s.weighted(r, e * chunk + c, t, blocks) * add;
+    next[chunk] = maximum;
+    next[chunk + 1] = old[chunk + 1] * keep + s.block_sum(r, t, blocks) * add;
+    s.state(r, t, e) = Tuple(next);
+
+    // The epilogue. A sink joins the denominator as one more key without a value.
+    const auto finish = [&](const Expr &rr, const Expr &tt) {
+        struct { Expr inverse, lse; } f;
+        const FuncRef end = s.state(rr, tt, 0);
+        const Expr maximum = end[chunk], sum = end[chunk + 1];
+        const Expr any_visible = maximum > masked_score * 0.5f;
+        const Expr nothing = reinterpret<float>(Expr(0xff800000u));  // -inf, which arithmetic may not produce
+        if (!z.general) {
+            f.inverse = select(any_visible, 1.0f / sum, 0.0f);
+            f.lse = select(any_visible, maximum * ln_2 + log_positive(sum), nothing);
+        } else {
+            const Expr top = max(maximum, in.sink);
+            const Expr keys_share = select(any_visible, exp2_nonpositive(maximum - top), 0.0f);
+            const Expr total = sum * keys_share + exp2_nonpositive(in.sink - top);
+            f.inverse = keys_share / total;
+            f.lse = select(top > masked_score * 0.5f, top * ln_2 + log_positive(total), nothing);
+        }
+        return f;
+    };
+    s.inverse_sum = Func("inverse_sum");
+    s.inverse_sum(r, t) = finish(r, t).inverse;
+    s.lse(i) = finish(i % z.row_tile, i / z.row_tile).lse;
+
+    std::vector<Expr> accumulators;
+    for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, d / chunk)[c]);
+    s.normalised = Func("normalised");
+    s.normalised(r, d, t) = mux(d % chunk, accumulators) * s.inverse_sum(r, t);
+    s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
+    s.out_copy = Func("out_copy");
+    s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
+    const auto finished = [&](const Expr &feature) { return s.out_copy(feature, i % z.row_tile, i / z.row_tile); };
+    const auto stored = [&](const Expr &value) { return narrow(value, type); };
+    s.out(d, i) = stored(finished(d));
+    s.out_rotated = rotate(s.out, {i}, i, z.v_head_dim, in.out_rotation, finished, stored);
+    return s;
+}
+
+}  // namespace gyre::attention

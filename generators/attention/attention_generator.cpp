@@ -1,0 +1,139 @@
+// Binds signature, algorithm and schedule of fused attention. No arithmetic and no loop order here.
+#include "../common/facts.h"
+#include "../common/storage.h"
+#include "attention_schedules.h"
+
+namespace gyre::attention {
+
+class AttentionGenerator : public Halide::Generator<AttentionGenerator> {
+public:
+    // Variant: spelled in the kernel's name.
+    GeneratorParam<bool> general{"general", false};
+    GeneratorParam<int> head_dim{"head_dim", 64, 1, 512};
+    GeneratorParam<bool> padded{"padded", false};
+    GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
+
+    // Where to write what the runtime must know of the kernel; "": nowhere.
+    GeneratorParam<std::string> facts{"facts", ""};
+
+    // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
+    GeneratorParam<int> row_vectors{"row_vectors", 3, 1, 8};
+    GeneratorParam<int> key_unroll{"key_unroll", 8, 1, 32};
+    GeneratorParam<int> feature_chunk{"feature_chunk", 8, 1, 32};
+    GeneratorParam<int> row_tiles{"row_tiles", 1, 1, 8};
+    GeneratorParam<int> key_block{"key_block", 128, 8, 4096};
+    GeneratorParam<int> task_tiles{"task_tiles", 10, 1, 64};
+    GeneratorParam<int> lanes{"lanes", 0, 0, 64};
+
+    Input<Halide::Buffer<float, 2>> q_cos{"q_cos"}, q_sin{"q_sin"};  // (pair, i)
+    Input<Halide::Buffer<float, 2>> k_cos{"k_cos"}, k_sin{"k_sin"};  // (pair, j)
+    Input<Halide::Buffer<float, 2>> v_cos{"v_cos"}, v_sin{"v_sin"};  // (pair, j)
+    Input<Halide::Buffer<float, 2>> o_cos{"o_cos"}, o_sin{"o_sin"};  // (pair, i)
+    Input<int32_t> q_half{"q_half"}, q_interleaved{"q_interleaved"};
+    Input<int32_t> k_half{"k_half"}, k_interleaved{"k_interleaved"};
+    Input<int32_t> v_half{"v_half"}, v_interleaved{"v_interleaved"};
+    Input<int32_t> o_half{"o_half"}, o_interleaved{"o_interleaved"};
+    Input<float> scale{"scale"};  // log2(e) included
+    Input<int32_t> first_visible{"first_visible"}, last_visible{"last_visible"};
+
+    Output<Halide::Buffer<void, 2>> out{"out"};   // (d, i)
+    Output<Halide::Buffer<float, 1>> lse{"lse"};  // (i)
+
+    void configure() {
+        q = add_input<Halide::Buffer<>>("q", dtype, 2);  // (d, i)
+        k = add_input<Halide::Buffer<>>("k", dtype, 2);  // (d, j)
+        v = add_input<Halide::Buffer<>>("v", dtype, 2);  // (d, j)
+        out.set_type(dtype);
+        if (!general) return;
+        // Absent tensors are one element repeated by strides of 0. 16-bit biases arrive as their bits.
+        bias_kind = add_input<int32_t>("bias_kind");                           // 0: none, 1: f32, 2: f16, 3: bf16
+        bias_f32 = add_input<Halide::Buffer<>>("bias_f32", Halide::Float(32), 2);  // (j, i)
+        bias_16 = add_input<Halide::Buffer<>>("bias_16", Halide::UInt(16), 2);     // (j, i)
+        has_mask = add_input<bool>("has_mask");
+        mask = add_input<Halide::Buffer<>>("mask", Halide::UInt(8), 2);  // (j, i)
+        softcap = add_input<float>("softcap");
+        alibi = add_input<float>("alibi");  // log2(e) included
+        alibi_origin = add_input<int32_t>("alibi_origin");
+        sink = add_input<float>("sink");  // log2(e) included
+    }
+
+    void generate() {
+        Knobs knobs{row_vectors, key_unroll, feature_chunk, row_tiles, key_block, task_tiles, lanes};
+        if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
+        Sizes sizes;
+        sizes.head_dim = sizes.v_head_dim = head_dim;
+        sizes.padded = padded;
+        sizes.general = general;
+        sizes.row_tile = knobs.row_vectors * knobs.row_tiles * knobs.lanes;
+        sizes.task_tiles = task_tiles;
+        sizes.key_block = key_block;
+        sizes.feature_chunk = feature_chunk;
+        sizes.lanes = knobs.lanes;
+
+        Inputs in;
+        in.q = *q, in.k = *k, in.v = *v;
+        in.rows = Halide::unsafe_promise_clamped(q->dim(1).extent(), 1, sizes.row_tile * task_tiles);
+        in.keys = k->dim(1).extent();
+        in.head_dim = q->dim(0).extent(), in.v_head_dim = v->dim(0).extent();
+        in.scale = scale;
+        in.first_visible = first_visible, in.last_visible = last_visible;
+        in.q_rotation = {q_cos, q_sin, q_half, q_interleaved, +1};
+        in.k_rotation = {k_cos, k_sin, k_half, k_interleaved, +1};
+        in.v_rotation = {v_cos, v_sin, v_half, v_interleaved, +1};
+        in.out_rotation = {o_cos, o_sin, o_half, o_interleaved, -1};
+
+        if (general) bind_general(in);
+        for (auto *tensor : {q, k, v}) tensor->dim(0).set_min(0), tensor->dim(1).set_min(0);
+        for (auto *table : {&q_cos, &q_sin, &k_cos, &k_sin, &v_cos, &v_sin, &o_cos, &o_sin})
+            table->dim(0).set_min(0), table->dim(1).set_min(0);
+        out.dim(0).set_min(0), out.dim(1).set_min(0), lse.dim(0).set_min(0);
+        Stages stages = algorithm(in, sizes, out, lse, dtype);
+        if (!padded) {
+            if (general) bind_general(in);
+        for (auto *tensor : {q, k, v}) tensor->dim(0).set_bounds(0, head_dim);
+            out.dim(0).set_bounds(0, head_dim);
+        }
+        schedule_cpu(stages, knobs);
+        if (general) specialize_bias(stages);
+        publish_facts(*this, facts, {{"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}});
+    }
+
+private:
+    Input<Halide::Buffer<>> *q = nullptr, *k = nullptr, *v = nullptr;
+    Input<Halide::Buffer<>> *bias_f32 = nullptr, *bias_16 = nullptr, *mask = nullptr;
+    Input<int32_t> *bias_kind = nullptr, *alibi_origin = nullptr;
+    Input<bool> *has_mask = nullptr;
+    Input<float> *softcap = nullptr, *alibi = nullptr, *sink = nullptr;
+
+    void bind_general(Inputs &in) {
+        for (auto *tensor : {bias_f32, bias_16, mask}) {
+            tensor->dim(0).set_min(0).set_stride(Halide::Expr());
+            tensor->dim(1).set_min(0);
+        }
+        Halide::Var j("j"), i("i");
+        const Halide::Expr bits = (*bias_16)(j, i);
+        in.bias = Halide::Func("bias");
+        in.bias(j, i) = select(*bias_kind == 1, (*bias_f32)(j, i),
+                               *bias_kind == 2, widen(Halide::reinterpret<Halide::float16_t>(bits)),
+                               widen(Halide::reinterpret<Halide::bfloat16_t>(bits)));
+        in.has_bias = *bias_kind != 0;
+        in.mask = *mask;
+        in.has_mask = *has_mask;
+        in.softcap = *softcap;
+        in.alibi = *alibi, in.alibi_origin = *alibi_origin;
+        in.sink = *sink;
+    }
+
+    /// One loop for each way in which a bias or a mask usually comes: dense rows of one type.
+    void specialize_bias(Stages &stages) {
+        stages.bias_rows.specialize(*bias_kind == 0);
+        stages.bias_rows.specialize(*bias_kind == 1 && bias_f32->dim(0).stride() == 1);
+        stages.bias_rows.specialize(*bias_kind == 2 && bias_16->dim(0).stride() == 1);
+        stages.bias_rows.specialize(*bias_kind == 3 && bias_16->dim(0).stride() == 1);
+        stages.bias_rows.update().specialize(mask->dim(0).stride() == 1);
+    }
+};
+
+}  // namespace gyre::attention
+
+HALIDE_REGISTER_GENERATOR(gyre::attention::AttentionGenerator, attention)

@@ -1,0 +1,109 @@
+#include "attention_schedules.h"
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+/// Rows that were copied and rotated, transposed block by block while they are still in registers and L1.
+template <typename VarOrRVar>
+void schedule_transpose(Transpose &t, const Func &consumer, const VarOrRVar &at) {
+    const int n = t.n;
+    for (Func &round : t.rounds) {
+        const std::vector<Var> args = round.args();  // bit, column, pair, …
+        round.compute_at(consumer, at)
+            .bound(args[0], 0, 2)
+            .bound(args[1], 0, n)
+            .bound(args[2], 0, n / 2)
+            .unroll(args[0])
+            .vectorize(args[1], n)
+            .unroll(args[2]);
+    }
+}
+
+/// The bias is read in rows of keys and used in columns: a column block of a row tile at a time.
+void schedule_general(Stages &s, int w) {
+    RVar jo("jo"), ji("ji");
+    Func &masked = s.masked;
+    Stage biased = masked.update(1);
+    biased.split(s.bias_j, jo, ji, w, TailStrategy::GuardWithIf).reorder(s.r, ji, jo);
+    s.bias_rows.compute_at(masked, jo).vectorize(s.j, w, TailStrategy::RoundUp);
+    s.bias_rows.update().vectorize(s.attend_j, w);
+    schedule_transpose(s.bias_lanes, masked, jo);
+}
+
+}  // namespace
+
+// One task owns a few row tiles of one head. A block of keys and values is rotated and packed into dense rows once a task,
+// and used by all its row tiles; a row tile's scores and weights for the block stay in L1. The two matrix products keep
+// row_vectors x key_unroll (or feature_chunk) accumulators in registers: each step loads row_vectors vectors of queries
+// or weights and broadcasts one scalar of a key or value a column.
+void schedule_cpu(Stages &s, const Knobs &k) {
+    const int w = k.lanes, tile = k.row_vectors * w;
+    Var ro("ro"), ri("ri"), rv("rv"), jo("jo"), ji("ji"), d_o("do"), di("di");
+
+    for (Func *whole_task : {&s.q_scaled, &s.state, &s.inverse_sum, &s.out_copy})
+        whole_task->compute_root().bound_storage(s.t, s.sizes.task_tiles);
+    s.out_copy.bound_storage(s.d, s.sizes.v_head_dim);
+
+    for (Func *one_block : {&s.k_rows, &s.v_rows, &s.masked, &s.weights, &s.block_max, &s.block_sum})
+        one_block->bound_storage(s.b, 1);
+
+    // Queries, once.
+    s.q_scaled.tile(s.r, s.d, ro, d_o, ri, di, w, w, TailStrategy::RoundUp)
+        .reorder(ri, di, d_o, ro, s.t)
+        .vectorize(ri)
+        .unroll(di);
+    schedule_transpose(s.q_lanes, s.q_scaled, d_o);
+    s.q_rows.compute_at(s.q_scaled, ro);
+    schedule_rotated_rows(s.q_rows, s.q_rotated, s.d, w);
+
+    // The recurrence over blocks of keys, for all row tiles of the task.
+    s.state.bound(s.e, 0, s.sizes.v_head_dim / s.sizes.feature_chunk)
+        .bound(s.r, 0, s.sizes.row_tile)
+        .vectorize(s.r, w);
+    s.state.update()
+        .split(s.r, ro, ri, tile)
+        .split(ri, ri, rv, w)
+        .reorder(rv, ri, ro, s.e, s.t, s.block)
+        .vectorize(rv)
+        .unroll(ri)
+        .never_partition_all();
+
+    for (Func *rows : {&s.k_rows, &s.v_rows}) rows->compute_at(s.state, s.block).bound_storage(s.j, s.sizes.key_block);
+    schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w);
+    schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w);
+
+    // Scores, maximum and weights of one row tile and one block.
+    s.masked.compute_at(s.state, s.t)
+        .bound_storage(s.j, s.sizes.key_block)
+        .tile(s.r, s.j, ro, jo, ri, ji, tile, k.key_unroll, TailStrategy::RoundUp)
+        .split(ri, ri, rv, w)
+        .reorder(rv, ri, ji, ro, jo)
+        .vectorize(rv)
+        .unroll(ri)
+        .unroll(ji);
+    s.scores.compute_at(s.masked, ro).vectorize(s.r, w).unroll(s.r).unroll(s.j);
+    s.scores.update().reorder(s.r, s.j, s.feature).vectorize(s.r, w).unroll(s.r).unroll(s.j);
+    for (int update = 0; update < s.masked.num_update_definitions(); update++) s.masked.update(update).vectorize(s.r, w);
+
+    for (auto [reduction, key] : {std::pair{&s.block_max, s.max_j}, std::pair{&s.block_sum, s.sum_j}}) {
+        reduction->compute_at(s.state, s.t).vectorize(s.r, w).unroll(s.r);
+        reduction->update().reorder(s.r, key).vectorize(s.r, w).unroll(s.r);
+    }
+    s.weights.compute_at(s.state, s.t).bound_storage(s.j, s.sizes.key_block).vectorize(s.r, w).unroll(s.r);
+
+    s.weighted.compute_at(s.state, ro).vectorize(s.r, w).unroll(s.r).unroll(s.d);
+    s.weighted.update().reorder(s.r, s.d, s.value_j).vectorize(s.r, w).unroll(s.r).unroll(s.d);
+
+    if (s.sizes.general) schedule_general(s, w);
+
+    // Epilogue: the state's last values, normalised, transposed back to rows and rotated back.
+    s.lse.compute_root().vectorize(s.i, w, TailStrategy::GuardWithIf);
+    s.inverse_sum.vectorize(s.r, w);
+    s.out_copy.tile(s.d, s.r, d_o, ro, di, ri, w, w, TailStrategy::RoundUp).vectorize(di).unroll(ri);
+    schedule_transpose(s.out_rows, s.out_copy, d_o);
+    s.out.compute_root();
+    schedule_rotated_rows(s.out, s.out_rotated, s.d, w);
+}
+
+}  // namespace gyre::attention

@@ -1,0 +1,21 @@
+#include "storage.h"
+
+namespace gyre {
+using namespace Halide;
+
+Expr widen(const Expr &stored) {
+    if (!stored.type().is_bfloat()) return cast<float>(stored);
+    return reinterpret<float>(cast<uint32_t>(reinterpret<uint16_t>(stored)) << 16);
+}
+
+Expr narrow(const Expr &value, const Type &type) {
+    if (!type.is_bfloat()) return cast(type, value);
+    const Expr bits = reinterpret<uint32_t>(value);
+    // Adding half of the discarded range rounds; the kept part's lowest bit breaks ties towards even. The carry of
+    // a NaN with a full payload would wrap to zero, so NaNs are truncated and made quiet instead.
+    const Expr rounded = (bits + Expr(0x7fffu) + ((bits >> 16) & Expr(1u))) >> 16;
+    const Expr is_nan = (bits & Expr(0x7fffffffu)) > Expr(0x7f800000u);
+    return reinterpret(type, cast<uint16_t>(select(is_nan, (bits >> 16) | Expr(0x40u), rounded)));
+}
+
+}  // namespace gyre

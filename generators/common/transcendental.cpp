@@ -1,0 +1,71 @@
+#include "transcendental.h"
+
+#include <initializer_list>
+
+namespace gyre {
+using namespace Halide;
+
+// The coefficients are minimax fits made for these intervals (iteratively reweighted least squares in double).
+namespace {
+
+/// c0 + x (c1 + x (c2 + …)).
+Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
+    Expr sum;
+    for (auto c = std::rbegin(coefficients); c != std::rend(coefficients); ++c)
+        sum = sum.defined() ? sum * x + *c : Expr(*c);
+    return sum;
+}
+
+/// 2^n as bits of an f32 that is multiplied by adding to its exponent.
+Expr scaled(const Expr &mantissa, const Expr &n) {
+    return reinterpret<float>(reinterpret<int32_t>(mantissa) + (n << 23));
+}
+
+}  // namespace
+
+Expr exp2_nonpositive(const Expr &x) {
+    const Expr clamped = select(strict_float(x < -64.0f), -64.0f, x);  // in this order a NaN passes
+    const Expr n = cast<int32_t>(clamped - 0.5f);                      // truncation rounds a negative number up
+    const Expr f = clamped - cast<float>(n);                           // [-1/2, 1/2]
+    return scaled(polynomial(f, {1.00000007165f, 0.693146967064f, 0.240221197239f, 0.0555071327415f, 0.00967554133276f,
+                                 0.00132764717817f}),
+                  n);
+}
+
+// (e^2x - 1) / (e^2x + 1), with e^2x - 1 formed so that nothing cancels near 0.
+Expr tanh_accurate(const Expr &x) {
+    const Expr y = min(abs(x) * 2.88539008178f, 30.0f);  // 2 |x| log2(e); beyond 30 the result is 1
+    const Expr n = cast<int32_t>(y + 0.5f);
+    const Expr f = y - cast<float>(n);
+    const Expr part = f * polynomial(f, {0.693147188029f, 0.240226510842f, 0.055503571055f, 0.00961803077174f,
+                                         0.00133908668532f, 0.00015469734818f});
+    const Expr power = scaled(1.0f, n);
+    const Expr expm1 = power * part + (power - 1.0f);
+    const Expr magnitude = expm1 / (expm1 + 2.0f);
+    return select(x < 0.0f, -magnitude, magnitude);
+}
+
+Expr log_positive(const Expr &x) {
+    const Expr bits = reinterpret<int32_t>(x);
+    const Expr exponent = (bits - 0x3f3504f3) >> 23;  // so that the mantissa lies in [sqrt(1/2), sqrt(2))
+    const Expr mantissa = reinterpret<float>(bits - (exponent << 23));
+    const Expr e = cast<float>(exponent);
+    const Expr s = (mantissa - 1.0f) / (mantissa + 1.0f);
+    const Expr odd = s * s * s * polynomial(s * s, {0.666667763817f, 0.399775415687f, 0.298717279137f});
+    return e * 0.693145751953f + (2.0f * s + (odd + e * 1.42860682030e-6f));  // ln 2 in two parts
+}
+
+SinCos sincos_of_double(const Expr &angle) {
+    const Expr turns = angle * Expr(0.63661977236758134308);  // quarter turns
+    const Expr quarter = cast<int32_t>(turns + select(turns < Expr(0.0), Expr(-0.5), Expr(0.5)));
+    const Expr r = cast<float>(angle - cast<double>(quarter) * Expr(1.57079632679489661923));  // [-pi/4, pi/4]
+    const Expr u = r * r;
+    const Expr sine = r + r * u * polynomial(u, {-0.166666549437f, 0.00833217814574f, -0.000195172989374f});
+    const Expr cosine =
+        (1.0f - 0.5f * u) + u * u * polynomial(u, {0.0416666468664f, -0.0013887367515f, 2.44384515162e-05f});
+    const Expr swap = (quarter & 1) != 0;
+    const Expr s = select(swap, cosine, sine), c = select(swap, sine, cosine);
+    return {select((quarter & 2) != 0, -s, s), select(((quarter + 1) & 2) != 0, -c, c)};
+}
+
+}  // namespace gyre

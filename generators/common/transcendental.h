@@ -1,0 +1,23 @@
+/// Elementary functions in f32, as polynomials that vectorise on every target and need no library.
+#pragma once
+#include <Halide.h>
+
+namespace gyre {
+
+/// 2^x for x <= 0, relative error below 2e-7. Arguments below -64 count as -64: the result, 5e-20, is still a normal
+/// number, where a subnormal one would make the multiply-adds that follow twenty times slower. NaN stays NaN.
+Halide::Expr exp2_nonpositive(const Halide::Expr &x);
+
+/// tanh(x), relative error below 4e-7 for every x.
+Halide::Expr tanh_accurate(const Halide::Expr &x);
+
+/// Natural logarithm of a positive normal number, absolute error below 2e-7 near 1 and relative 2e-7 elsewhere.
+Halide::Expr log_positive(const Halide::Expr &x);
+
+/// Sine and cosine of an angle in double precision, |angle| < 2^31, as f32 with absolute error below 2e-7.
+struct SinCos {
+    Halide::Expr sin, cos;
+};
+SinCos sincos_of_double(const Halide::Expr &angle);
+
+}  // namespace gyre

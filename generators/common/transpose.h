@@ -1,0 +1,22 @@
+/// Transposition of n x n blocks in registers, n a power of two.
+#pragma once
+#include <Halide.h>
+#include <vector>
+
+namespace gyre {
+
+/// out(r, c, …) = in(c, r, …), block by block.
+///
+/// A block's address is 2 log2(n) bits, row above column. One perfect shuffle, which interleaves row r with row
+/// r + n/2, rotates these bits left by one; after log2(n) of them rows and columns have changed places.
+/// Each shuffle reads two dense rows and stores them interleaved: no gathers, n log2(n) shuffle instructions a block.
+struct Transpose {
+    Halide::Func out;                  // (r, c, …)
+    std::vector<Halide::Func> rounds;  // (bit, column, row pair, block of r, block of c, …)
+    int n = 0;
+};
+
+/// `in` has the two dimensions to swap first and `more` further ones.
+Transpose transpose(const Halide::Func &in, int n, const std::string &name);
+
+}  // namespace gyre

@@ -1,0 +1,31 @@
+#include "rotary_algorithm.h"
+
+#include "../common/storage.h"
+
+namespace gyre::rotary {
+using namespace Halide;
+
+Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type &type) {
+    Stages s;
+    s.out = out;
+    const Var &d = s.d, &a = s.a, &b = s.b, &i = s.i;
+    const bool half = pairing == Pairing::half;
+
+    const Expr first = widen(in.x(in.offset + (half ? Expr(i) : 2 * i), a, b));
+    const Expr second = widen(in.x(in.offset + (half ? i + in.pairs : 2 * i + 1), a, b));
+    const Expr cos = in.cos(i, a, b), sin = in.direction * in.sin(i, a, b);
+    s.rotated = Func("rotated");
+    s.rotated(i, a, b) = Tuple(narrow(first * cos - second * sin, type), narrow(second * cos + first * sin, type));
+
+    s.out(d, a, b) = undef(type);
+    RDom before(0, in.copied_before, "before"), after(in.after, in.copied_after, "after");
+    s.out(before, a, b) = in.x(before, a, b);
+    s.out(after, a, b) = in.x(after, a, b);
+    RDom n(0, 2, 0, in.pairs, "n");
+    const Expr feature = in.offset + (half ? n.y + n.x * in.pairs : 2 * n.y + n.x);
+    s.out(feature, a, b) = mux(n.x, {s.rotated(n.y, a, b)[0], s.rotated(n.y, a, b)[1]});
+    s.before = before.x, s.after = after.x, s.parity = n.x, s.pair = n.y;
+    return s;
+}
+
+}  // namespace gyre::rotary

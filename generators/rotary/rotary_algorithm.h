@@ -1,0 +1,37 @@
+/// Rotary position embedding: WHAT is computed. No scheduling call may appear here.
+///
+///     out[p] = x[p] cos_i - d x[q] sin_i        out[q] = x[q] cos_i + d x[p] sin_i
+///
+/// for pair i of the window [offset, offset + 2 pairs) of a head; features outside are copied, or left alone in place.
+///     half         p = i,  q = i + pairs     ccccssss       (NeoX, Llama)
+///     interleaved  p = 2i, q = 2i + 1        cscscscs       (RoFormer, GPT-J)
+/// Source: Su et al., RoFormer (arXiv:2104.09864), section 3.2.2; reverse, d = -1: Harik and Jayasiri, RoPER.
+/// Index order is Halide's, innermost first. The dimensions a and b are tokens and heads, whichever is denser in memory
+/// first: the angles' tables repeat along heads by a stride of 0.
+#pragma once
+#include <Halide.h>
+
+namespace gyre::rotary {
+
+enum class Pairing { half, interleaved };
+
+struct Inputs {
+    Halide::Func x;                       // (d, a, b)  as stored
+    Halide::Func cos, sin;                // (i, a, b)  f32
+    Halide::Expr offset, pairs;           // the window, in features and pairs
+    Halide::Expr direction;               // f32, +1: rotate, -1: rotate back
+    Halide::Expr copied_before;           // features [0, copied_before) are copied
+    Halide::Expr after, copied_after;     // features [after, after + copied_after) are copied
+};
+
+/// Every Func and Var that a schedule may name.
+struct Stages {
+    Halide::Var d{"d"}, a{"a"}, b{"b"}, i{"i"};
+    Halide::RVar before, after, parity, pair;
+    Halide::Func rotated;  // (i, a, b)  {first, second} of a pair, formed before either is stored: out may be x
+    Halide::Func out;      // (d, a, b)  the generator's own output
+};
+
+Stages algorithm(const Inputs &in, Pairing pairing, const Halide::Func &out, const Halide::Type &type);
+
+}  // namespace gyre::rotary

@@ -1,0 +1,22 @@
+#include "rotary_schedules.h"
+
+namespace gyre::rotary {
+using namespace Halide;
+
+// Rows are walked as they lie in memory; a row is one vector loop over its pairs, with the usual row lengths unrolled.
+// The caller gives runs of tokens short enough for their table rows to stay in L1 over all heads.
+void schedule_cpu(Stages &s, const Expr &pairs, const Knobs &k) {
+    RVar chunk("chunk"), lane("lane");
+    s.out.compute_root();
+    s.out.update(0).allow_race_conditions().vectorize(s.before, k.lanes, TailStrategy::GuardWithIf);
+    s.out.update(1).allow_race_conditions().vectorize(s.after, k.lanes, TailStrategy::GuardWithIf);
+    Stage rotation = s.out.update(2);
+    rotation.allow_race_conditions()
+        .split(s.pair, chunk, lane, k.lanes, TailStrategy::GuardWithIf)
+        .vectorize(lane)
+        .unroll(s.parity);
+    s.rotated.compute_at(s.out, chunk).bound_storage(s.i, k.lanes).vectorize(s.i, k.lanes, TailStrategy::GuardWithIf);
+    for (int usual : {64, 32}) rotation.specialize(pairs == usual).unroll(chunk);
+}
+
+}  // namespace gyre::rotary

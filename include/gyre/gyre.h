@@ -1,0 +1,375 @@
+/**
+ * Gyre: rotary embeddings (RoPE), reverse-rotary attention (RoPER) and fused attention, from kernels that Halide
+ * generated ahead of time. The whole public interface, in C99.
+ *
+ *     float q[1 * 128 * 8 * 64], k[...], v[...], out[...];
+ *     const int64_t shape[4] = {1, 128, 8, 64};                         // bshd: [batch, seqlen, heads, head_dim]
+ *     gyre_rope rope = gyre_rope_defaults();                            // theta 10000, half pairing, the whole head
+ *     gyre_attention_args args = gyre_attention_defaults();
+ *     args.q = gyre_tensor_dense(q, GYRE_F32, 4, shape);                // likewise k, v and out
+ *     args.causal = 1;
+ *     args.rope = &rope;                                                // rotate queries and keys
+ *     args.value_rope = &rope;                                          // and values, undone on the output: RoPER
+ *     if (gyre_attention(NULL, &args) != GYRE_OK) puts(gyre_last_error());
+ *
+ * Every function that can fail returns a gyre_status; gyre_last_error() then names the argument, what it was and what was
+ * expected. Nothing is written to an output when arguments are refused. The library never prints, aborts, exits or throws.
+ * Argument structures begin with their size: fill them through the *_defaults() functions and they can grow.
+ */
+#ifndef GYRE_GYRE_H
+#define GYRE_GYRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(_WIN32)
+#define GYRE_API
+#else
+#define GYRE_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GYRE_VERSION_MAJOR 0
+#define GYRE_VERSION_MINOR 1
+#define GYRE_VERSION_PATCH 0
+
+/* ------------------------------------------------------------------------------------------------ status */
+
+typedef enum gyre_status {
+    GYRE_OK = 0,
+    GYRE_BAD_ARGUMENT = 1,        /* a null pointer, a value out of range, a contradiction */
+    GYRE_BAD_SHAPE = 2,           /* a rank, an extent or a stride */
+    GYRE_BAD_TYPE = 3,            /* an element type not accepted here, or two that must agree and do not */
+    GYRE_UNSUPPORTED = 4,         /* valid, but no linked kernel that this machine can run does it */
+    GYRE_WORKSPACE_TOO_SMALL = 5, /* the caller's buffer is smaller than gyre_*_workspace_size() says */
+    GYRE_OUT_OF_MEMORY = 6,
+    GYRE_INTERNAL = 7             /* a kernel reported a failure: a defect of the library */
+} gyre_status;
+
+/** The name of a status, such as "bad shape"; never NULL. */
+GYRE_API const char *gyre_status_string(gyre_status status);
+
+/** What the last failing call on this thread found wrong, in one line; "" if none failed. Valid until the next failure. */
+GYRE_API const char *gyre_last_error(void);
+
+/** "major.minor.patch" of the library that is linked. */
+GYRE_API const char *gyre_version(void);
+
+/* ------------------------------------------------------------------------------------------------ tensors */
+
+typedef enum gyre_dtype {
+    GYRE_F32 = 0,
+    GYRE_F16 = 1,
+    GYRE_BF16 = 2,
+    GYRE_F64 = 3,
+    GYRE_I32 = 4,
+    GYRE_I64 = 5,
+    GYRE_BOOL = 6 /* one byte, 0 or not 0 */
+} gyre_dtype;
+
+/** DLPack's device codes. */
+typedef enum gyre_device { GYRE_CPU = 1, GYRE_CUDA = 2 } gyre_device;
+
+#define GYRE_MAX_RANK 4
+
+/** A view of somebody's memory. Shapes are outermost first; strides count elements, may be anything that stays inside
+ *  the owner's memory (0 repeats), and the last one must be 1 wherever a function says "contiguous". */
+typedef struct gyre_tensor {
+    void *data;
+    gyre_dtype dtype;
+    gyre_device device;
+    int32_t rank;
+    int64_t shape[GYRE_MAX_RANK];
+    int64_t strides[GYRE_MAX_RANK];
+} gyre_tensor;
+
+/** A view of densely packed CPU memory in C order. rank: 1..GYRE_MAX_RANK. */
+static inline gyre_tensor gyre_tensor_dense(const void *data, gyre_dtype dtype, int32_t rank, const int64_t *shape) {
+    gyre_tensor t;
+    int64_t stride = 1;
+    int32_t i;
+    memset(&t, 0, sizeof t);
+    memcpy(&t.data, &data, sizeof data);
+    t.dtype = dtype;
+    t.device = GYRE_CPU;
+    t.rank = rank;
+    for (i = rank - 1; i >= 0 && i < GYRE_MAX_RANK; i--) {
+        t.shape[i] = shape[i];
+        t.strides[i] = stride;
+        stride *= shape[i];
+    }
+    return t;
+}
+
+struct DLTensor;
+/** Views a DLPack tensor (rank 1..4, CPU or CUDA, one lane) without copying; missing strides mean C order.
+ *  Errors: BAD_ARGUMENT (null), BAD_SHAPE (rank), BAD_TYPE (element type), UNSUPPORTED (device). */
+GYRE_API gyre_status gyre_tensor_from_dlpack(const struct DLTensor *dl_tensor, gyre_tensor *out);
+
+/** How the dimensions of q, k, v, x and out are read. */
+typedef enum gyre_layout {
+    GYRE_BSHD = 0, /* [batch, seqlen, heads, head_dim] */
+    GYRE_BHSD = 1, /* [batch, heads, seqlen, head_dim] */
+    GYRE_THD = 2   /* [tokens of all sequences, heads, head_dim] */
+} gyre_layout;
+
+/* ------------------------------------------------------------------------------------------------ context */
+
+/** Threads, target and scratch memory that calls share. NULL is accepted wherever a context is: a default one of the
+ *  process, all cores, the best target. Calls that share a context run one after the other; use one a thread otherwise. */
+typedef struct gyre_context gyre_context;
+
+/** The host's thread pool: runs task(state, 0) … task(state, count - 1), in any order, possibly at once, and returns when
+ *  all are done. count is at most the context's number of threads. */
+typedef void (*gyre_parallel_for)(void *pool, int32_t count, void (*task)(void *state, int32_t index), void *state);
+
+typedef struct gyre_context_options {
+    uint32_t size;
+    int32_t threads;                /* 0: as many as this process may run on */
+    const char *target;             /* NULL: environment variable GYRE_TARGET, else the best that this machine can run */
+    gyre_parallel_for parallel_for; /* NULL: own threads, started by the first call that needs them */
+    void *pool;                     /* handed to parallel_for */
+} gyre_context_options;
+
+static inline gyre_context_options gyre_context_defaults(void) {
+    gyre_context_options o;
+    memset(&o, 0, sizeof o);
+    o.size = (uint32_t)sizeof o;
+    return o;
+}
+
+/** Makes a context; options may be NULL. Errors: BAD_ARGUMENT (null, threads < 0, unknown target), UNSUPPORTED (a known
+ *  target that is not linked or that this machine cannot run), OUT_OF_MEMORY. */
+GYRE_API gyre_status gyre_context_create(const gyre_context_options *options, gyre_context **context);
+GYRE_API void gyre_context_destroy(gyre_context *context);
+
+/** The number of threads and the best target that calls with this context use. */
+GYRE_API int32_t gyre_context_threads(const gyre_context *context);
+GYRE_API const char *gyre_context_target(const gyre_context *context);
+
+/** The kernel that the last successful call with this context ran, such as "attention_plain_f32_d64__x86_64_avx512"; ""
+ *  before the first. */
+GYRE_API const char *gyre_selected_kernel(const gyre_context *context);
+
+/* ------------------------------------------------------------------------------------------------ frequencies */
+
+/** A rule for the rotation frequencies, by the parameter names of model configurations. Zero means "not given": the
+ *  rule's own default, or an error where the rule needs it. Which rule reads what: runtime/frequencies.cpp. */
+typedef struct gyre_frequency_rule {
+    uint32_t size;
+    const char *rope_type; /* default, linear, dynamic, yarn, longrope, llama3, proportional */
+    double rope_theta;     /* base of the geometric series, 10000 */
+    double factor;         /* stretch: wanted length / trained length, >= 1 */
+    int64_t original_max_position_embeddings; /* tokens the model was trained on */
+    int64_t max_position_embeddings;          /* tokens the model is configured for */
+    double attention_factor;                  /* yarn, longrope: overrides the computed one */
+    double beta_fast, beta_slow;              /* yarn: 32, 1 turns */
+    double mscale, mscale_all_dim;            /* yarn */
+    int32_t truncate;                         /* yarn: 1 (default) rounds the ramp's ends, 0 does not */
+    const double *short_factor, *long_factor; /* longrope: [rotary_dim / 2] each */
+    double low_freq_factor, high_freq_factor; /* llama3 */
+    double partial_rotary_factor;             /* proportional: rotated share of the head */
+} gyre_frequency_rule;
+
+static inline gyre_frequency_rule gyre_frequency_defaults(void) {
+    gyre_frequency_rule r;
+    memset(&r, 0, sizeof r);
+    r.size = (uint32_t)sizeof r;
+    r.rope_type = "default";
+    r.rope_theta = 10000.0;
+    r.truncate = 1;
+    return r;
+}
+
+/** inv_freq[i], i in [0, rotary_dim / 2): radians a token; and the factor s that cos and sin are multiplied by.
+ *  length: tokens of the sequence, read by dynamic and longrope; 0: not known. Computed in double.
+ *  Errors: BAD_ARGUMENT (null, unknown rule, a missing or impossible parameter), BAD_SHAPE (rotary_dim odd, <= 0, > head_dim). */
+GYRE_API gyre_status gyre_frequencies(const gyre_frequency_rule *rule, int32_t rotary_dim, int32_t head_dim, int64_t length,
+                                      double *inv_freq, double *attention_factor);
+
+/* ------------------------------------------------------------------------------------------------ rotary */
+
+/** Which two features form pair i.   half: (i, i + rotary_dim/2), ccccssss;   interleaved: (2i, 2i + 1), cscscscs. */
+typedef enum gyre_pairing { GYRE_HALF = 0, GYRE_INTERLEAVED = 1 } gyre_pairing;
+
+/** The exponent's denominator D in theta^(-2i / D): mixing the two silently ruins a model, hence explicit. */
+typedef enum gyre_frequency_base { GYRE_OVER_ROTARY_DIM = 0, GYRE_OVER_HEAD_DIM = 1 } gyre_frequency_base;
+
+/** M-RoPE: which position axis pair i reads.   contiguous: sections[0] pairs of axis 0, then sections[1] of axis 1, …
+ *  interleaved: pair i reads axis i % axes while i < axes * sections[i % axes], else axis 0. */
+typedef enum gyre_section_order { GYRE_SECTIONS_CONTIGUOUS = 0, GYRE_SECTIONS_INTERLEAVED = 1 } gyre_section_order;
+
+#define GYRE_MAX_AXES 4
+
+/** A rotation of the features [rotary_offset, rotary_offset + rotary_dim) of a head:
+ *      out[p] = s * (x[p] cos a - x[q] sin a)        a = position * inv_freq[i], radians, reduced in double
+ *      out[q] = s * (x[q] cos a + x[p] sin a)        source: Su et al., RoFormer, arXiv:2104.09864, section 3.2.2
+ *  Angles come from theta, or inv_freq, or the tables cos and sin, the last given winning. */
+typedef struct gyre_rope {
+    uint32_t size;
+    gyre_pairing pairing;
+    int32_t rotary_dim;    /* even; 0: the whole head */
+    int32_t rotary_offset; /* first rotated feature; attention accepts 0 only */
+    double theta;          /* base, 10000 */
+    gyre_frequency_base frequency_base;
+    const double *inv_freq;  /* [rotary_dim / 2] radians a token, or NULL; see gyre_frequencies() */
+    double attention_factor; /* s, 1; multiplies cos and sin of queries and keys, never of values; not applied to tables */
+    const gyre_tensor *cos, *sin; /* f32, contiguous, or NULL: [rows, rotary_dim/2] read at the position, or
+                                     [batch, seqlen, rotary_dim/2] one row a token (positions are then not read) */
+    int32_t axes;                 /* 0 or 1: one position a token; 2..4: positions are [axes, batch, seqlen] */
+    int32_t sections[GYRE_MAX_AXES];
+    gyre_section_order section_order;
+} gyre_rope;
+
+static inline gyre_rope gyre_rope_defaults(void) {
+    gyre_rope r;
+    memset(&r, 0, sizeof r);
+    r.size = (uint32_t)sizeof r;
+    r.theta = 10000.0;
+    r.attention_factor = 1.0;
+    return r;
+}
+
+/** Arguments of gyre_rotary().
+ *    x, out      layout's shape (batch = 1 for thd), f32, f16 or bf16, the same type; head_dim contiguous; out may be x
+ *    positions   [batch, seqlen] or [seqlen], int32 or int64, in tokens, 0 <= position < 2^31; with rope.axes > 1
+ *                [axes, batch, seqlen] or [axes, seqlen]; NULL: position_offset + 0, 1, 2, …
+ *    reverse     0: rotate, 1: rotate back (the transpose)
+ *    workspace   NULL: the context's own memory */
+typedef struct gyre_rotary_args {
+    uint32_t size;
+    gyre_layout layout;
+    gyre_tensor x, out;
+    gyre_rope rope;
+    int32_t reverse;
+    const gyre_tensor *positions;
+    int64_t position_offset;
+    void *workspace;
+    size_t workspace_size; /* bytes */
+} gyre_rotary_args;
+
+static inline gyre_rotary_args gyre_rotary_defaults(void) {
+    gyre_rotary_args a;
+    memset(&a, 0, sizeof a);
+    a.size = (uint32_t)sizeof a;
+    a.rope = gyre_rope_defaults();
+    return a;
+}
+
+/** Rotates queries or keys beside or in place of the input. Arithmetic in f32; |error| of cos and sin <= 2e-6 at every
+ *  position below 2^20. Features outside the rotated window are copied bit for bit. Empty tensors are fine.
+ *  Errors: BAD_ARGUMENT (null data, negative or too large position, overlap that is not in place), BAD_SHAPE, BAD_TYPE,
+ *  UNSUPPORTED (no linked kernel of this type; a device), WORKSPACE_TOO_SMALL, OUT_OF_MEMORY. */
+GYRE_API gyre_status gyre_rotary(gyre_context *context, const gyre_rotary_args *args);
+
+/** Bytes of workspace that gyre_rotary() with these arguments and this context needs; the data pointers may be NULL. */
+GYRE_API gyre_status gyre_rotary_workspace_size(gyre_context *context, const gyre_rotary_args *args, size_t *bytes);
+
+/* ------------------------------------------------------------------------------------------------ attention */
+
+/** Where row i of the queries stands among the keys, for causal, window and ALiBi:
+ *  bottom_right: pos_q = i + seqlen_kv - seqlen_q (the last query sees the last key);  top_left: pos_q = i;  pos_k = j. */
+typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_alignment;
+
+/** Arguments of gyre_attention().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says.
+ *    q          [batch, seqlen_q, num_heads, head_dim]        f32; head_dim contiguous, 1..512
+ *    k          [batch, seqlen_kv, num_kv_heads, head_dim]    num_heads % num_kv_heads == 0 (GQA, MQA)
+ *    v          [batch, seqlen_kv, num_kv_heads, v_head_dim]  v_head_dim 1..512, may differ from head_dim
+ *    out        [batch, seqlen_q, num_heads, v_head_dim]      must not overlap q, k or v; it may be q itself
+ *    lse        [batch, num_heads, seqlen_q] f32 ([num_heads, total_q] for thd), or NULL: log of the softmax denominator,
+ *               natural, sink included; -inf where nothing is visible
+ *    scale      of the scores; 0: 1 / sqrt(head_dim)
+ *    softcap    > 0: scores become softcap * tanh(score / softcap), before bias and masks
+ *    window     pos_q - window_left <= pos_k <= pos_q + window_right, -1: unbounded; causal also asks pos_k <= pos_q
+ *    bias       f32, f16 or bf16, added to the scores; below -1e38 it masks;  mask: bool, true = attend; NULL: none.
+ *               Both broadcast to [batch, num_heads, seqlen_q, seqlen_kv] by NumPy's rule; not with thd
+ *    sinks      [num_heads] f32 or NULL: exp(sink) joins the denominator only
+ *    alibi      [num_heads] f32 or NULL: slope * (pos_k - pos_q) is added to the scores
+ *    seqused_k  [batch] int32 or NULL: only the first seqused_k[b] keys exist (and count for the alignment)
+ *    cu_seqlens [batch + 1] int32, thd only: sequence b is tokens cu_seqlens[b] .. cu_seqlens[b + 1] - 1
+ *    rope       rotates q and k, NULL: not; keys_rotated: k is already rotated (a cache), only q is
+ *    value_rope RoPER: rotates v at its positions and the weighted sum back at the query's; values_rotated: v already is
+ *    q_positions, k_positions   for the rotations only: [batch, seqlen] or [seqlen], int32 or int64, >= 0 (thd: [total]);
+ *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 … (which must not be negative) */
+typedef struct gyre_attention_args {
+    uint32_t size;
+    gyre_layout layout;
+    gyre_tensor q, k, v, out;
+    const gyre_tensor *lse;
+    float scale;
+    float softcap;
+    int32_t causal;
+    gyre_alignment alignment;
+    int64_t window_left, window_right;
+    const gyre_tensor *bias;
+    const gyre_tensor *mask;
+    const gyre_tensor *sinks;
+    const gyre_tensor *alibi;
+    const gyre_tensor *seqused_k;
+    const gyre_tensor *cu_seqlens_q, *cu_seqlens_k;
+    const gyre_rope *rope;
+    const gyre_rope *value_rope;
+    int32_t keys_rotated;
+    int32_t values_rotated;
+    const gyre_tensor *q_positions, *k_positions;
+    void *workspace;
+    size_t workspace_size; /* bytes */
+} gyre_attention_args;
+
+static inline gyre_attention_args gyre_attention_defaults(void) {
+    gyre_attention_args a;
+    memset(&a, 0, sizeof a);
+    a.size = (uint32_t)sizeof a;
+    a.window_left = -1;
+    a.window_right = -1;
+    return a;
+}
+
+/** Fused attention, one pass, never a seqlen_q x seqlen_kv array:
+ *      S = scale * R(q) R(k)^T, capped, biased, masked;   P = softmax over keys;   out_i = R(-i) sum_j P_ij R(j) v_j
+ *  Softmax and accumulation in f32. A row that sees no key gives 0 and lse -inf. The result's bits do not depend on the
+ *  number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax); Su et al., RoFormer,
+ *  arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values).
+ *  Errors: as gyre_rotary(), each naming the argument. */
+GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);
+
+/** Bytes of workspace that gyre_attention() with these arguments and this context needs; the data pointers may be NULL. */
+GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args, size_t *bytes);
+
+/* ------------------------------------------------------------------------------------------------ what is linked */
+
+typedef struct gyre_target_info {
+    const char *name;     /* "x86_64_avx512" */
+    int32_t linked;       /* kernels of this target are in this library */
+    int32_t runnable;     /* this machine has every feature it needs */
+    const char *features; /* what it needs, separated by blanks; "" for a baseline */
+    const char *missing;  /* the first that this machine lacks; "" if runnable */
+} gyre_target_info;
+
+typedef struct gyre_kernel_info {
+    const char *name;       /* "attention_plain_f32_d64__x86_64_avx512" */
+    const char *operation;  /* "attention" */
+    const char *variant;    /* "plain_f32_d64" */
+    const char *target;     /* "x86_64_avx512" */
+    const char *attributes; /* "family=plain dtype=f32 head_dim=64 …" */
+    const char *evidence;   /* where its knobs come from: "default", or a measurement in one line */
+    int32_t runnable;
+} gyre_kernel_info;
+
+/** Targets of this architecture, best first; kernels in the order in which they are tried. Return 0 past the end. */
+GYRE_API int32_t gyre_target_count(void);
+GYRE_API int32_t gyre_target_at(int32_t index, gyre_target_info *info);
+GYRE_API int32_t gyre_kernel_count(void);
+GYRE_API int32_t gyre_kernel_at(int32_t index, gyre_kernel_info *info);
+
+/** The features that this machine and its operating system offer, of those that targets ask for, separated by blanks. */
+GYRE_API const char *gyre_cpu_features(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,83 @@
+// Rows of cosines and sines, from frequencies by a kernel or from the caller's tables.
+#include "kernel_call.h"
+#include "rope.h"
+#include "tensor.h"
+
+#include <cmath>
+#include <cstring>
+#include <new>
+
+namespace gyre {
+namespace {
+
+const Kernel *find_kernel(const gyre_context &context) {
+    for (const Kernel &k : linked_kernels())
+        if (std::string_view(k.operation) == "angles" && may_use(context, k)) return &k;
+    return nullptr;
+}
+
+/// Room for the positions of one run, and for the axes of its pairs.
+size_t positions_bytes(const Rotation &r, int64_t tokens) { return round_up(static_cast<size_t>(tokens * r.axes) * sizeof(int32_t)); }
+size_t axes_bytes(const Rotation &r) { return round_up(static_cast<size_t>(r.pairs) * sizeof(int32_t)); }
+
+}  // namespace
+
+gyre_status Angles::prepare(const gyre_context &context, const Rotation &r, gyre_context::Frequencies &cache) {
+    rotation = &r;
+    if (r.cos) return GYRE_OK;
+    kernel = find_kernel(context);
+    if (!kernel) return fail(GYRE_UNSUPPORTED, "rope: no linked kernel computes angles on %s", context.best->name);
+    kernel_bytes = static_cast<size_t>(attribute(*kernel, "workspace", 0));
+    inv_freq = r.inv_freq;
+    if (inv_freq) return GYRE_OK;
+    if (cache.theta != r.theta || cache.denominator != r.denominator || cache.pairs < r.pairs) {
+        try {
+            cache.inv_freq.resize(static_cast<size_t>(r.pairs));
+        } catch (const std::bad_alloc &) {
+            return fail(GYRE_OUT_OF_MEMORY, "rope: no memory for %d frequencies", r.pairs);
+        }
+        for (int i = 0; i < r.pairs; i++) cache.inv_freq[static_cast<size_t>(i)] = std::pow(r.theta, -2.0 * i / r.denominator);
+        cache.theta = r.theta, cache.denominator = r.denominator, cache.pairs = r.pairs;
+    }
+    inv_freq = cache.inv_freq.data();
+    return GYRE_OK;
+}
+
+size_t Angles::scratch_bytes(int64_t tokens) const {
+    return kernel ? positions_bytes(*rotation, tokens) + axes_bytes(*rotation) + kernel_bytes : 0;
+}
+
+void Angles::copy_rows(const Positions &positions, int64_t batch, int64_t first, int64_t tokens, float *rows) const {
+    const int pairs = rotation->pairs;
+    for (const gyre_tensor *table : {rotation->cos, rotation->sin}) {
+        for (int64_t t = 0; t < tokens; t++) {
+            const int64_t row = rotation->per_token ? batch * table->strides[0] + (first + t) * table->strides[1]
+                                                    : positions.at(0, batch, first + t) * table->strides[0];
+            std::memcpy(rows + (2 * t + (table == rotation->sin)) * pairs, static_cast<const float *>(table->data) + row,
+                        static_cast<size_t>(pairs) * sizeof(float));
+        }
+    }
+}
+
+bool Angles::fill(const Positions &positions, int64_t batch, int64_t first, int64_t tokens, float *rows, char *scratch) const {
+    if (tokens == 0 || rotation->pairs == 0) return true;
+    if (rotation->cos) {
+        copy_rows(positions, batch, first, tokens, rows);
+        return true;
+    }
+    const int pairs = rotation->pairs, axes = rotation->axes;
+    auto *position = reinterpret_cast<int32_t *>(scratch);
+    for (int axis = 0; axis < axes; axis++)
+        for (int64_t t = 0; t < tokens; t++) position[axis * tokens + t] = static_cast<int32_t>(positions.at(axis, batch, first + t));
+    auto *axis_of_pair = reinterpret_cast<int32_t *>(scratch + positions_bytes(*rotation, tokens));
+    for (int i = 0; i < pairs; i++) axis_of_pair[i] = rotation->axis_of_pair(i);
+
+    Slab slab(scratch + positions_bytes(*rotation, tokens) + axes_bytes(*rotation), kernel_bytes);
+    Buffer p(position, halide_type(GYRE_I32), {{tokens, 1}, {axes, tokens}});
+    Buffer f(inv_freq, halide_type(GYRE_F64), {{pairs, 1}});
+    Buffer a(axis_of_pair, halide_type(GYRE_I32), {{pairs, 1}});
+    Buffer table(rows, halide_type(GYRE_F32), {{pairs, 1}, {2, pairs}, {tokens, 2 * pairs}});
+    return call_kernel(*kernel, slab, &p, &f, &a, &rotation->scale, &table);
+}
+
+}  // namespace gyre

@@ -1,0 +1,52 @@
+/// A checked attention call: views, options, and the sequences it consists of.
+#pragma once
+#include "rope.h"
+#include "tensor.h"
+
+namespace gyre {
+
+/// One sequence's queries and keys.   Packed (thd) sequences are runs of tokens of the one batch entry 0.
+struct Sequence {
+    int64_t batch = 0;                 // entry of the tensors
+    int64_t q_first = 0, q_len = 0;    // tokens
+    int64_t k_first = 0, k_len = 0;
+};
+
+/// A tensor that broadcasts to [batch, num_heads, seqlen_q, seqlen_kv]; repeated dimensions have stride 0.
+struct Broadcast {
+    const char *data = nullptr;  // NULL: absent
+    gyre_dtype dtype = GYRE_F32;
+    int64_t strides[4] = {};
+};
+
+struct AttentionCall {
+    gyre_layout layout = GYRE_BSHD;
+    Heads q, k, v, out;
+    float *lse = nullptr;  // NULL: not wanted
+    int64_t lse_batch_stride = 0, lse_head_stride = 0;
+
+    float scale = 1, softcap = 0;
+    gyre_alignment alignment = GYRE_BOTTOM_RIGHT;
+    int64_t left = -1, right = -1;  // of the window, causal included; -1: unbounded
+
+    Broadcast bias, mask;
+    const float *sinks = nullptr, *alibi = nullptr;  // [num_heads]
+    const int32_t *seqused_k = nullptr, *cu_seqlens_q = nullptr, *cu_seqlens_k = nullptr;
+    int64_t sequences = 0;
+
+    Rotation rope, value_rope;  // off, or on
+    bool rotate_keys = false, rotate_values = false;
+    bool same_angles = false;  // value_rope's are rope's
+    Positions q_positions, k_positions;
+
+    bool general() const { return bias.data || mask.data || sinks || alibi || softcap > 0; }
+    Sequence sequence(int64_t index) const;
+    /// pos_q of row 0 among the keys, for causal, window and ALiBi.
+    int64_t shift(const Sequence &s) const { return alignment == GYRE_TOP_LEFT ? 0 : s.k_len - s.q_len; }
+    bool empty() const { return q.empty() || v.dim == 0; }
+};
+
+/// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read.
+gyre_status check_attention(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
+}  // namespace gyre

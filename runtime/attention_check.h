@@ -1,0 +1,18 @@
+/// The parts of check_attention() that live in files of their own.
+#pragma once
+#include "attention_call.h"
+
+namespace gyre {
+
+/// seqused_k and cu_seqlens: shapes, then every value.
+gyre_status check_sequences(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
+/// rope, value_rope and the positions they read.
+gyre_status check_rotations(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
+/// True if (rows - 1) * stride + columns counts in 31 bits.
+inline bool fits_index(int64_t rows, int64_t stride, int64_t columns) {
+    return rows < 2 || (stride < 0 ? -stride : stride) < (INT32_MAX - columns) / (rows - 1);
+}
+
+}  // namespace gyre

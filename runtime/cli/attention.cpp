@@ -1,0 +1,98 @@
+/// gyre attention: fused attention over .npy files, with rotary embeddings of queries and keys, and of values (RoPER).
+#include "commands.h"
+
+#include "attention_call.h"
+#include "common_options.h"
+#include "errors.h"
+#include "inputs.h"
+#include "layout.h"
+#include "npy.h"
+#include "operation_report.h"
+#include "option_values.h"
+#include "output_file.h"
+#include "terminal.h"
+
+#include <memory>
+
+namespace gyre::cli {
+namespace {
+
+struct Options {
+    CommonOptions common;
+    AttentionOptions attention;
+    std::string q, k, v, out, lse;
+};
+
+void check_outputs(const Options &options) {
+    check_output("--out", options.out);
+    if (options.lse.empty()) return;
+    check_output("--lse", options.lse);
+    if (options.lse == options.out) refuse("--lse " + options.lse, "also given to --out", "another file");
+}
+
+/// The shapes of out [batch, heads, seqlen_q, v_head_dim] and lse [batch, heads, seqlen_q], by the layout.
+struct OutputShapes {
+    Shape out, lse;
+};
+
+OutputShapes output_shapes(const Options &options, const Array &q, const Array &v) {
+    const gyre_layout layout = layout_of(options.attention);
+    Extents extents = extents_of("--q " + options.q, layout, q.shape);
+    extents.dim = extents_of("--v " + options.v, layout, v.shape).dim;
+    if (layout == GYRE_THD) return {shape_of(layout, extents), {extents.heads, extents.seqlen}};
+    return {shape_of(layout, extents), {extents.batch, extents.heads, extents.seqlen}};
+}
+
+void run(const Options &options) {
+    check_combinations(options.attention);
+    check_outputs(options);
+    Progress progress;
+    progress.show("reading");
+    const Array q = read_tensor("--q", options.q, options.common.dtype);
+    const Array k = read_tensor("--k", options.k, options.common.dtype);
+    const Array v = read_tensor("--v", options.v, options.common.dtype);
+    const OutputShapes shapes = output_shapes(options, q, v);
+    extents_of("--k " + options.k, layout_of(options.attention), k.shape);
+    Array out = make_array("--out", q.dtype, shapes.out);
+    Array lse = make_array("--lse", GYRE_F32, shapes.lse);
+    const gyre_tensor lse_tensor = view(lse);
+
+    OperationReport report;
+    {
+        AttentionCall call(options.attention,
+                           {view(q), view(k), view(v), view(out), options.lse.empty() ? nullptr : &lse_tensor,
+                            "--q " + options.q, "--k " + options.k, "--v " + options.v});
+        const Context context(options.common);
+        progress.show("computing");
+        call.run(context.get());
+        report = {"attention", context.kernel(), context.threads(), {{"out", options.out, &out}}};
+    }
+    progress.show("writing");
+    std::vector<NpyOutput> outputs = {{options.out, &out}};
+    if (!options.lse.empty()) {
+        outputs.push_back({options.lse, &lse});
+        report.files.push_back({"lse", options.lse, &lse});
+    }
+    write_npy(outputs);
+    progress.clear();
+    print(options.common.json ? to_json(report) : to_text(report));
+}
+
+} // namespace
+
+void add_attention(CLI::App &app) {
+    const auto options = std::make_shared<Options>();
+    CLI::App &command = *app.add_subcommand("attention", "fused attention, with RoPE and RoPER");
+    add_text(command, "--q", options->q, "Q.npy", "float, [batch, num_heads, seqlen_q, head_dim]")->required();
+    add_text(command, "--k", options->k, "K.npy", "float, [batch, num_kv_heads, seqlen_kv, head_dim]")->required();
+    add_text(command, "--v", options->v, "V.npy", "float, [batch, num_kv_heads, seqlen_kv, v_head_dim]")->required();
+    add_text(command, "--out", options->out, "O.npy", "[batch, num_heads, seqlen_q, v_head_dim]")->required();
+    add_text(command, "--lse", options->lse, "L.npy", "f32, [batch, num_heads, seqlen_q]: log of the denominators");
+    add_attention_options(command, options->attention);
+    add_dtype(command, options->common);
+    add_target_and_threads(command, options->common);
+    add_json(command, options->common);
+    command.callback([options] { run(*options); });
+}
+
+} // namespace gyre::cli

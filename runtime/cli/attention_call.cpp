@@ -1,0 +1,116 @@
+#include "attention_call.h"
+
+#include "errors.h"
+#include "inputs.h"
+#include "layout.h"
+
+#include <algorithm>
+
+namespace gyre::cli {
+namespace {
+
+Array read_f32(const std::string &option, const std::string &path) { return read_floats(option, path, GYRE_F32); }
+
+/// f16 stays f16: the library adds it as it is.
+Array read_bias(const std::string &option, const std::string &path) { return read_tensor(option, path, std::nullopt); }
+
+Extents extents(gyre_layout layout, const std::string &name, const gyre_tensor &tensor) {
+    return extents_of(name, layout, Shape(tensor.shape, tensor.shape + tensor.rank));
+}
+
+/// Tokens that the rules see which depend on the length.
+std::int64_t longest_sequence(const gyre_attention_args &args, std::int64_t seqlen_kv) {
+    if (args.k_positions) return length_from_positions(*args.k_positions);
+    if (!args.cu_seqlens_k || args.cu_seqlens_k->rank != 1) return seqlen_kv;
+    const std::int32_t *begins = static_cast<const std::int32_t *>(args.cu_seqlens_k->data);
+    std::int64_t longest = 0;
+    for (std::int64_t i = 0; i + 1 < args.cu_seqlens_k->shape[0]; i++) {
+        longest = std::max(longest, std::int64_t(begins[i + 1]) - begins[i]);
+    }
+    return longest;
+}
+
+} // namespace
+
+AttentionCall::AttentionCall(const AttentionOptions &options, const AttentionTensors &tensors) {
+    args_.layout = layout_of(options);
+    args_.q = tensors.q;
+    args_.k = tensors.k;
+    args_.v = tensors.v;
+    args_.out = tensors.out;
+    args_.lse = tensors.lse;
+    names_ = {{"q", tensors.q_name}, {"k", tensors.k_name}, {"v", tensors.v_name}, {"out", "--out"}, {"lse", "--lse"}};
+
+    args_.scale = float(options.scale.value_or(0));
+    args_.softcap = float(options.softcap.value_or(0));
+    args_.causal = options.causal.has_value();
+    args_.alignment = options.causal.value_or(GYRE_BOTTOM_RIGHT);
+    args_.window_left = options.window_left.value_or(-1);
+    args_.window_right = options.window_right.value_or(-1);
+    names_.insert(names_.end(), {{"scale", "--scale"},
+                                 {"softcap", "--softcap"},
+                                 {"causal", "--causal"},
+                                 {"alignment", "--causal"},
+                                 {"window_left", "--window-left"},
+                                 {"window_right", "--window-right"}});
+    read_tensors(options);
+    set_rotations(options, tensors);
+}
+
+const gyre_tensor *AttentionCall::optional_tensor(const char *argument, const char *option, const std::string &path,
+                                                  Reader read) {
+    names_.push_back({argument, path.empty() ? option : option + (" " + path)});
+    return path.empty() ? nullptr : store_.keep(names_.back().second, read(option, path));
+}
+
+void AttentionCall::read_tensors(const AttentionOptions &options) {
+    args_.bias = optional_tensor("bias", "--bias", options.bias, read_bias);
+    args_.mask = optional_tensor("mask", "--mask", options.mask, read_mask);
+    args_.sinks = optional_tensor("sinks", "--sinks", options.sinks, read_f32);
+    args_.alibi = optional_tensor("alibi", "--alibi", options.alibi, read_f32);
+    args_.seqused_k = optional_tensor("seqused_k", "--seqused-k", options.seqused_k, read_lengths);
+    args_.cu_seqlens_q = optional_tensor("cu_seqlens_q", "--cu-seqlens-q", options.cu_seqlens_q, read_lengths);
+    args_.cu_seqlens_k = optional_tensor("cu_seqlens_k", "--cu-seqlens-k", options.cu_seqlens_k, read_lengths);
+    args_.q_positions = optional_tensor("q_positions", "--q-positions", options.q_positions, read_positions);
+    args_.k_positions = optional_tensor("k_positions", "--k-positions", options.k_positions, read_positions);
+}
+
+void AttentionCall::set_rotations(const AttentionOptions &options, const AttentionTensors &tensors) {
+    const Extents k = extents(args_.layout, tensors.k_name, args_.k);
+    const Extents v = extents(args_.layout, tensors.v_name, args_.v);
+    const std::int64_t length = longest_sequence(args_, k.seqlen);
+    const std::optional<RopeConfig> config = rope_config(options.rotation);
+    const char *angles = config ? "--rope" : "--theta";
+
+    if (const std::int64_t rotary_dim = options.rotary_dim.value_or(0); rotary_dim > 0) {
+        check_rotary_dim("--rotary-dim", rotary_dim, 0, k.dim);
+        const bool is_said = config && (config->rotary_dim || config->partial_rotary_factor);
+        if (is_said && config->rope_type != "proportional" && rotary_dim != rotary_dim_of(*config, k.dim)) {
+            refuse("--rotary-dim", std::to_string(rotary_dim),
+                   std::to_string(rotary_dim_of(*config, k.dim)) + ", as --rope says");
+        }
+        rotation_ = std::make_unique<Rotation>(options.rotation, config, rotary_dim, k.dim, length);
+        if (config && (args_.q_positions || args_.k_positions)) use_position_axes(rotation_->rope, *config);
+        args_.rope = &rotation_->rope;
+    }
+    if (const std::int64_t rotary_v_dim = options.rotary_v_dim.value_or(0); rotary_v_dim > 0) {
+        check_rotary_dim("--rotary-v-dim", rotary_v_dim, 0, v.dim);
+        value_rotation_ = std::make_unique<Rotation>(options.rotation, config, rotary_v_dim, v.dim, length);
+        args_.value_rope = &value_rotation_->rope;
+    }
+    names_.insert(names_.end(), {{"rope", "--rotary-dim"},
+                                 {"rope.rotary_dim", "--rotary-dim"},
+                                 {"rope.theta", angles},
+                                 {"rope.inv_freq", "--rope"},
+                                 {"rope.attention_factor", "--rope"},
+                                 {"rope.axes", "--rope"},
+                                 {"rope.sections", "--rope"},
+                                 {"value_rope", "--rotary-v-dim"},
+                                 {"value_rope.rotary_dim", "--rotary-v-dim"},
+                                 {"value_rope.theta", angles},
+                                 {"value_rope.inv_freq", "--rope"}});
+}
+
+void AttentionCall::run(gyre_context *context) { check(gyre_attention(context, &args_), names_); }
+
+} // namespace gyre::cli

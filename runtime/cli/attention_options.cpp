@@ -1,0 +1,78 @@
+#include "attention_options.h"
+
+#include "errors.h"
+#include "layout.h"
+#include "option_values.h"
+
+#include <cmath>
+#include <limits>
+
+namespace gyre::cli {
+namespace {
+
+const std::int64_t any_size = std::numeric_limits<std::int32_t>::max();
+
+Given given(const char *option, const std::string &text) { return {option, !text.empty()}; }
+
+/// Rotations are off unless their size is given; so an option that only describes one would silently do nothing.
+void refuse_idle_rotation_options(const AttentionOptions &options) {
+    if (options.rotary_dim || options.rotary_v_dim) return; // a size of 0 says that this is meant
+    for (const Given &each :
+         {Given{"--theta", options.rotation.theta.has_value()}, given("--rope", options.rotation.rope),
+          Given{"--interleaved", options.rotation.interleaved}, given("--q-positions", options.q_positions),
+          given("--k-positions", options.k_positions)}) {
+        if (each.given)
+            refuse(each.option, "given, but nothing is rotated", "--rotary-dim or --rotary-v-dim beside it");
+    }
+}
+
+} // namespace
+
+void add_attention_options(CLI::App &app, AttentionOptions &options) {
+    add_layout(app, options.layout);
+    add_real_number(app, "--scale", options.scale, -std::numeric_limits<double>::infinity(), false,
+                    "of the scores, default 1/sqrt(head_dim)");
+    add_real_number(app, "--softcap", options.softcap, 0, false, "softcap * tanh(score / softcap); 0: off");
+    add_choice<gyre_alignment>(app, "--causal", options.causal,
+                               {{"bottom_right", GYRE_BOTTOM_RIGHT}, {"top_left", GYRE_TOP_LEFT}},
+                               "hide later keys; the last query sees the last key, or the first query the first");
+    add_whole_number(app, "--window-left", options.window_left, -1, any_size, "earlier keys seen, -1: all");
+    add_whole_number(app, "--window-right", options.window_right, -1, any_size, "later keys seen, -1: all");
+    add_text(app, "--bias", options.bias, "B.npy", "float, added to scores; broadcast to [b, heads, lq, lk]");
+    add_text(app, "--mask", options.mask, "M.npy", "bool, true = attend; broadcast likewise");
+    add_text(app, "--sinks", options.sinks, "S.npy", "float, [num_heads]: joins the denominator only");
+    add_text(app, "--alibi", options.alibi, "A.npy", "float, [num_heads]: slope * (pos_k - pos_q) is added");
+    add_text(app, "--seqused-k", options.seqused_k, "N.npy", "int, [batch]: only so many keys exist");
+    add_text(app, "--cu-seqlens-q", options.cu_seqlens_q, "C.npy", "int, [batch + 1]: where packed sequences begin");
+    add_text(app, "--cu-seqlens-k", options.cu_seqlens_k, "C.npy", "the same for keys and values");
+    add_text(app, "--page-table", options.page_table, "T.npy", "not supported by this version");
+    add_whole_number(app, "--rotary-dim", options.rotary_dim, 0, any_size, "RoPE: rotated features of q and k");
+    add_whole_number(app, "--rotary-v-dim", options.rotary_v_dim, 0, any_size, "RoPER: rotated features of v");
+    add_rotation(app, options.rotation);
+    add_text(app, "--q-positions", options.q_positions, "P.npy", "int, [batch, seqlen] or [seqlen], for rotations");
+    add_text(app, "--k-positions", options.k_positions, "P.npy", "the same for keys and values");
+}
+
+void check_combinations(const AttentionOptions &options) {
+    if (!options.page_table.empty()) {
+        refuse("--page-table", "paged caches are not supported by this version", "k and v without pages");
+    }
+    const Given cu_q = given("--cu-seqlens-q", options.cu_seqlens_q);
+    const Given cu_k = given("--cu-seqlens-k", options.cu_seqlens_k);
+    const Given layout = {"--layout", options.layout.has_value()};
+    refuse_without(cu_q, cu_k);
+    refuse_without(cu_k, cu_q);
+    refuse_together({cu_q, layout});
+    refuse_together({cu_q, given("--bias", options.bias), given("--mask", options.mask)});
+    if (options.scale && float(*options.scale) == 0) refuse("--scale", "0", "another number");
+    for (const auto &[option, value] : {std::pair("--scale", options.scale), std::pair("--softcap", options.softcap)}) {
+        if (value && std::isinf(float(*value))) refuse(option, std::to_string(*value), "a number that fits f32");
+    }
+    refuse_idle_rotation_options(options);
+}
+
+gyre_layout layout_of(const AttentionOptions &options) {
+    return options.cu_seqlens_q.empty() ? options.layout.value_or(GYRE_BHSD) : GYRE_THD;
+}
+
+} // namespace gyre::cli

@@ -1,0 +1,36 @@
+/// The options of gyre attention and gyre bench attention.
+#pragma once
+
+#include "rotation.h"
+
+#include <gyre/gyre.h>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gyre::cli {
+
+struct AttentionOptions {
+    std::optional<gyre_layout> layout;
+    std::optional<double> scale, softcap;
+    std::optional<gyre_alignment> causal;
+    std::optional<std::int64_t> window_left, window_right;
+    std::string bias, mask, sinks, alibi, seqused_k, cu_seqlens_q, cu_seqlens_k, page_table; // files
+    std::optional<std::int64_t> rotary_dim, rotary_v_dim;
+    RotationOptions rotation;
+    std::string q_positions, k_positions; // files
+};
+
+/// All of them but the tensors.
+void add_attention_options(CLI::App &app, AttentionOptions &options);
+
+/// Throws UsageError for options that contradict each other, or that do nothing without another.
+void check_combinations(const AttentionOptions &options);
+
+/// thd where sequences are packed, else --layout.
+gyre_layout layout_of(const AttentionOptions &options);
+
+} // namespace gyre::cli

@@ -1,0 +1,90 @@
+/// gyre info: what this machine is, what is linked, and what would run.
+#include "commands.h"
+
+#include "common_options.h"
+#include "json_output.h"
+#include "terminal.h"
+
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace gyre::cli {
+namespace {
+
+struct Info {
+    std::vector<gyre_target_info> targets;
+    std::string target, reason;
+    int threads = 0;
+};
+
+Info gather(const CommonOptions &options) {
+    Info info;
+    const Context context(options);
+    info.target = gyre_context_target(context.get());
+    info.threads = context.threads();
+    const char *from_environment = std::getenv("GYRE_TARGET");
+    const bool is_forced_outside = from_environment && *from_environment;
+    info.reason = !options.target.empty() ? "forced by --target"
+                  : is_forced_outside     ? "forced by the environment variable GYRE_TARGET"
+                                          : "the best that is linked and that this machine can run";
+    gyre_target_info target;
+    for (std::int32_t i = 0; gyre_target_at(i, &target); i++) info.targets.push_back(target);
+    return info;
+}
+
+Json words(const char *text) {
+    std::istringstream stream(text);
+    Json list = Json::array();
+    for (std::string word; stream >> word;) list.push_back(word);
+    return list;
+}
+
+std::string to_json(const Info &info) {
+    Json json = {{"version", gyre_version()}, {"cpu_features", words(gyre_cpu_features())}};
+    json["targets"] = Json::array();
+    for (const gyre_target_info &target : info.targets) {
+        json["targets"].push_back({{"name", target.name},
+                                   {"linked", target.linked != 0},
+                                   {"runnable", target.runnable != 0},
+                                   {"features", words(target.features)},
+                                   {"missing", target.missing}});
+    }
+    json["target"] = info.target;
+    json["target_reason"] = info.reason;
+    json["threads"] = info.threads;
+    json["gpu"] = "none";
+    return json_text(json);
+}
+
+std::string to_text(const Info &info) {
+    std::ostringstream text;
+    text << "gyre " << gyre_version() << "\n";
+    text << "CPU features   " << gyre_cpu_features() << "\n";
+    for (const gyre_target_info &target : info.targets) {
+        text << "target         " << target.name << ": " << (target.linked ? "linked" : "not linked") << ", ";
+        text << (target.runnable ? "this machine can run it" : "this machine lacks " + std::string(target.missing));
+        text << "\n";
+    }
+    text << "chosen         " << info.target << ": " << info.reason << "\n";
+    text << "threads        " << info.threads << "\n";
+    text << "GPU            none";
+    return text.str();
+}
+
+} // namespace
+
+void add_info(CLI::App &app) {
+    const auto options = std::make_shared<CommonOptions>();
+    CLI::App &command = *app.add_subcommand("info", "CPU features, targets, the one chosen and why, threads");
+    add_target_and_threads(command, *options);
+    add_json(command, *options);
+    command.callback([options] {
+        const Info info = gather(*options);
+        print(options->json ? to_json(info) : to_text(info));
+    });
+}
+
+} // namespace gyre::cli

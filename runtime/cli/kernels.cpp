@@ -1,0 +1,66 @@
+/// gyre kernels: every kernel that is linked.
+#include "commands.h"
+
+#include "common_options.h"
+#include "json_output.h"
+#include "terminal.h"
+
+#include <gyre/gyre.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gyre::cli {
+namespace {
+
+std::vector<gyre_kernel_info> linked_kernels() {
+    std::vector<gyre_kernel_info> kernels;
+    gyre_kernel_info kernel;
+    for (std::int32_t i = 0; gyre_kernel_at(i, &kernel); i++) kernels.push_back(kernel);
+    return kernels;
+}
+
+std::string to_json(const std::vector<gyre_kernel_info> &kernels) {
+    Json list = Json::array();
+    for (const gyre_kernel_info &kernel : kernels) {
+        list.push_back({{"name", kernel.name},
+                        {"operation", kernel.operation},
+                        {"variant", kernel.variant},
+                        {"target", kernel.target},
+                        {"runnable", kernel.runnable != 0},
+                        {"attributes", kernel.attributes},
+                        {"evidence", kernel.evidence}});
+    }
+    return json_text({{"kernels", list}});
+}
+
+std::string to_text(const std::vector<gyre_kernel_info> &kernels) {
+    std::vector<std::vector<std::string>> rows = {{"OPERATION", "VARIANT", "TARGET", "RUNS HERE", "EVIDENCE"}};
+    for (const gyre_kernel_info &kernel : kernels) {
+        rows.push_back(
+            {kernel.operation, kernel.variant, kernel.target, kernel.runnable ? "yes" : "no", kernel.evidence});
+    }
+    std::vector<std::size_t> widths(rows[0].size());
+    for (const auto &row : rows) {
+        for (std::size_t i = 0; i < row.size(); i++) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string text;
+    for (const auto &row : rows) {
+        for (std::size_t i = 0; i + 1 < row.size(); i++)
+            text += row[i] + std::string(widths[i] + 2 - row[i].size(), ' ');
+        text += row.back() + "\n";
+    }
+    return text + std::to_string(kernels.size()) + " kernels";
+}
+
+} // namespace
+
+void add_kernels(CLI::App &app) {
+    const auto options = std::make_shared<CommonOptions>();
+    CLI::App &command = *app.add_subcommand("kernels", "every linked kernel, in the order in which they are tried");
+    add_json(command, *options);
+    command.callback([options] { print(options->json ? to_json(linked_kernels()) : to_text(linked_kernels())); });
+}
+
+} // namespace gyre::cli

@@ -1,0 +1,67 @@
+/// How a kernel is called: Halide's buffer descriptions, and the one place that turns its index order into ours.
+#pragma once
+#include "context.h"
+#include "error.h"
+
+#include <HalideRuntime.h>
+
+#include <initializer_list>
+#include <type_traits>
+
+namespace gyre {
+
+/// A view of up to three dimensions, innermost first, as Halide has them.
+class Buffer {
+public:
+    struct Dimension {
+        int64_t extent, stride;
+    };
+
+    Buffer(const void *data, halide_type_t type, std::initializer_list<Dimension> dimensions) {
+        for (const Dimension &d : dimensions)
+            dims[buffer.dimensions++] = {0, static_cast<int32_t>(d.extent), static_cast<int32_t>(d.stride), 0};
+        buffer.host = static_cast<uint8_t *>(const_cast<void *>(data));
+        buffer.type = type;
+        buffer.dim = dims;
+    }
+    Buffer(const Buffer &) = delete;
+    Buffer &operator=(const Buffer &) = delete;
+
+    halide_buffer_t *get() { return &buffer; }
+
+private:
+    halide_buffer_t buffer{};
+    halide_dimension_t dims[3];
+};
+
+/// True if every offset of the view fits the 32 bits in which kernels count elements.
+inline bool fits_kernel_index(std::initializer_list<Buffer::Dimension> dimensions) {
+    int64_t reach = 0;
+    for (const auto &[extent, stride] : dimensions) reach += extent > 0 ? (extent - 1) * (stride < 0 ? -stride : stride) : 0;
+    return reach < INT32_MAX;
+}
+
+inline halide_type_t halide_type(gyre_dtype dtype) {
+    switch (dtype) {
+    case GYRE_F16: return {halide_type_float, 16, 1};
+    case GYRE_BF16: return {halide_type_bfloat, 16, 1};
+    case GYRE_F64: return {halide_type_float, 64, 1};
+    case GYRE_I32: return {halide_type_int, 32, 1};
+    case GYRE_I64: return {halide_type_int, 64, 1};
+    case GYRE_BOOL: return {halide_type_uint, 8, 1};
+    default: return {halide_type_float, 32, 1};
+    }
+}
+
+/// Runs a kernel: its arguments are pointers to scalars and Buffers, in the generator's order; `slab` is its memory.
+template <typename... Arguments> bool call_kernel(const Kernel &kernel, Slab &slab, Arguments *...arguments) {
+    const auto pointer = [](auto *argument) -> void * {
+        if constexpr (std::is_same_v<decltype(argument), Buffer *>) return argument->get();
+        else return const_cast<void *>(static_cast<const void *>(argument));
+    };
+    Slab *user_context = &slab;
+    void *argv[] = {&user_context, pointer(arguments)...};
+    return kernel.call(argv) == 0 && !slab.overflowed();
+}
+
+}  // namespace gyre

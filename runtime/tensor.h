@@ -1,0 +1,44 @@
+/// Checks of a caller's tensors, and the one view of sequences that operations work on.
+#pragma once
+#include "gyre/gyre.h"
+
+#include <initializer_list>
+
+namespace gyre {
+
+size_t element_size(gyre_dtype dtype);
+const char *dtype_name(gyre_dtype dtype);
+
+/// "[2, 3, 4]" of a shape, for messages; in a per-thread buffer that the next few calls reuse.
+const char *shape_text(const int64_t *shape, int rank);
+
+/// Everything that must hold of any tensor before its shape is looked at: rank, element type, device, extents >= 0 that do not
+/// overflow, data that is aligned and not NULL (unless the tensor is empty or `need_data` is false), last dimension contiguous.
+gyre_status check_tensor(const gyre_tensor &t, const char *name, std::initializer_list<int> ranks,
+                         std::initializer_list<gyre_dtype> dtypes, bool need_data = true);
+
+/// Extents must be equal to `expected`. Errors: BAD_SHAPE, which shows both.
+gyre_status check_shape(const gyre_tensor &t, const char *name, std::initializer_list<int64_t> expected);
+
+/// A tensor of heads in any layout.   Strides in elements; thd is one batch entry.
+struct Heads {
+    char *data = nullptr;
+    gyre_dtype dtype = GYRE_F32;
+    int64_t batch = 0, seqlen = 0, heads = 0, dim = 0;
+    int64_t batch_stride = 0, token_stride = 0, head_stride = 0;
+
+    char *at(int64_t b, int64_t token, int64_t head) const {
+        return data + (b * batch_stride + token * token_stride + head * head_stride) * static_cast<int64_t>(element_size(dtype));
+    }
+    bool empty() const { return batch == 0 || seqlen == 0 || heads == 0 || dim == 0; }
+};
+
+/// check_tensor() for a layout's rank, then the view.
+gyre_status view_heads(const gyre_tensor &t, const char *name, gyre_layout layout, std::initializer_list<gyre_dtype> dtypes,
+                       bool need_data, Heads *view);
+
+/// True if the two views are the same elements in the same places, or share no byte.
+bool same_or_disjoint(const Heads &a, const Heads &b);
+bool disjoint(const Heads &a, const Heads &b);
+
+}  // namespace gyre

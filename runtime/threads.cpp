@@ -1,0 +1,82 @@
+#include "threads.h"
+
+#include <algorithm>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
+namespace gyre {
+
+int available_processors() {
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+#endif
+    return std::max(1u, std::thread::hardware_concurrency());
+}
+
+Threads::~Threads() {
+    {
+        const std::lock_guard<std::mutex> lock(mutex);
+        stopping = true;
+    }
+    wake.notify_all();
+    for (std::thread &t : threads) t.join();
+}
+
+void Threads::start(int needed) {
+    while (static_cast<int>(threads.size()) < needed) {
+        const int worker = static_cast<int>(threads.size()) + 1;
+        try {
+            threads.emplace_back([this, worker] { work(worker); });
+        } catch (const std::system_error &) {
+            return;  // fewer threads do the same work
+        }
+    }
+}
+
+void Threads::work(int worker) {
+    uint64_t seen = 0;
+    std::unique_lock<std::mutex> lock(mutex);
+    for (;;) {
+        wake.wait(lock, [&] { return stopping || (generation != seen && worker < wanted); });
+        if (stopping) return;
+        seen = generation;
+        const auto *work_item = job;
+        lock.unlock();
+        (*work_item)(worker);
+        lock.lock();
+        if (--running == 0) done.notify_one();
+    }
+}
+
+void Threads::run(int64_t tasks, const std::function<void(int64_t, int)> &task) {
+    std::atomic<int64_t> next{0};
+    const std::function<void(int)> drain = [&](int worker) {
+        for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) task(i, worker);
+    };
+    const int workers = static_cast<int>(std::min<int64_t>(count, tasks));
+    if (workers <= 1) return drain(0);
+    if (host) {
+        return host(
+            host_pool, workers,
+            [](void *state, int32_t index) { (*static_cast<const std::function<void(int)> *>(state))(index); },
+            const_cast<std::function<void(int)> *>(&drain));
+    }
+    {
+        const std::lock_guard<std::mutex> lock(mutex);
+        start(workers - 1);
+        job = &drain;
+        wanted = std::min(workers, static_cast<int>(threads.size()) + 1);
+        running = wanted - 1;
+        generation++;
+    }
+    wake.notify_all();
+    drain(0);
+    std::unique_lock<std::mutex> lock(mutex);
+    done.wait(lock, [&] { return running == 0; });
+    wanted = 0;
+}
+
+}  // namespace gyre

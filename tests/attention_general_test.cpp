@@ -1,0 +1,261 @@
+/// Softcap, bias, boolean mask, sinks and ALiBi; scores of every size; random combinations of all options.
+#include "support/attention_case.h"
+#include "support/compare.h"
+#include "support/each_kernel.h"
+#include "support/random.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace gyre::test;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const std::vector<gyre_dtype> float_types = {GYRE_F32, GYRE_F16, GYRE_BF16};
+
+/// Shapes that broadcast to [2, 4, 33, 70].
+const std::vector<std::vector<int64_t>> broadcastable = {
+    {2, 4, 33, 70}, {1, 4, 33, 70}, {2, 1, 33, 70}, {2, 4, 1, 70}, {2, 4, 33, 1}, {1, 1, 33, 70}, {4, 33, 70},
+    {1, 33, 70},    {33, 70},       {33, 1},        {70},          {1},           {1, 1, 1, 1},   {2, 1, 1, 70},
+};
+
+AttentionShape broadcast_target(int64_t head_dim) {
+    return AttentionShape().batches(2).lengths(33, 70).head_counts(4, 2).dims(head_dim);
+}
+
+void fill_mask(Tensor &mask, uint64_t seed, double share_of_true) {
+    Random random(seed);
+    std::vector<double> values;
+    for (int64_t i = 0; i < mask.count(); i++) values.push_back(random.chance(share_of_true));
+    mask.set_values(values);
+}
+
+} // namespace
+
+TEST_CASE("a bias of every type broadcasts in every dimension") {
+    for (const std::vector<int64_t> &shape : broadcastable)
+        for (const gyre_dtype type : float_types)
+            for (const int64_t head_dim : {64, 24}) {
+                AttentionCase c(broadcast_target(head_dim));
+                Tensor bias(type, shape, Placement::with_gaps(3));
+                bias.fill_normal(5);
+                c.args.bias = c.hold(std::move(bias));
+                c.check();
+            }
+}
+
+TEST_CASE("a boolean mask broadcasts in every dimension, and whole rows may be masked") {
+    for (const std::vector<int64_t> &shape : broadcastable)
+        for (const double share : {0.9, 0.5, 0.02}) {
+            AttentionCase c(broadcast_target(64));
+            Tensor mask(GYRE_BOOL, shape, Placement::with_gaps(1));
+            fill_mask(mask, 6, share);
+            c.args.mask = c.hold(std::move(mask));
+            c.check();
+        }
+}
+
+TEST_CASE("a repeating stride of 0 broadcasts like an extent of 1") {
+    AttentionCase c(broadcast_target(64));
+    Tensor bias(GYRE_F32, {2, 4, 33, 70}, Placement::with_strides({70, 0, 0, 1}));
+    bias.fill_normal(7);
+    c.args.bias = c.hold(std::move(bias));
+    c.check();
+}
+
+TEST_CASE("a bias of minus infinity, or below -1e38, masks; whole rows too") {
+    for (const gyre_dtype type : float_types)
+        for (const int64_t head_dim : {64, 24}) {
+            AttentionCase c(broadcast_target(head_dim));
+            Tensor bias(type, {33, 70});
+            bias.fill_normal(8);
+            Random random(9);
+            for (int64_t i = 0; i < 33; i++)
+                for (int64_t j = 0; j < 70; j++)
+                    if (i % 5 == 0 || random.chance(0.4)) {
+                        const bool extreme = type != GYRE_F16 && random.chance(0.5);
+                        bias.set({i, j}, extreme ? -3.0e38 : -infinity);
+                    }
+            c.args.bias = c.hold(std::move(bias));
+            c.check();
+            Tensor everything(type, {1});
+            everything.fill(-infinity);
+            c.args.bias = c.hold(std::move(everything));
+            c.check();
+        }
+}
+
+TEST_CASE("a large finite bias that does not mask, -65504 as f16 models write it") {
+    AttentionCase c(AttentionShape().lengths(20, 40).dims(64));
+    Tensor bias(GYRE_F16, {20, 40});
+    bias.fill(-65504); // a whole row of it is a uniform shift, not a mask
+    for (int64_t i = 10; i < 20; i++) bias.set({i, i}, 0);
+    c.args.bias = c.hold(std::move(bias));
+    c.check(0.02); // scores near -65504 keep 2^-8 in f32
+}
+
+TEST_CASE("the mask counts every nonzero byte as true") {
+    AttentionCase c(AttentionShape().lengths(3, 4).dims(64));
+    Tensor mask(GYRE_BOOL, {4});
+    mask.set_values({1, 0, 1, 1});
+    auto *bytes = (unsigned char *)mask.view().data;
+    bytes[2] = 2;
+    bytes[3] = 255;
+    c.args.mask = c.hold(std::move(mask));
+    c.check();
+}
+
+TEST_CASE("softcap comes before bias and mask") {
+    for (const float softcap : {0.5f, 2.0f, 50.0f})
+        for (const int64_t head_dim : {64, 24}) {
+            AttentionCase c(broadcast_target(head_dim));
+            c.args.softcap = softcap;
+            c.check();
+            Tensor bias(GYRE_F32, {33, 70});
+            bias.fill_normal(10, 5.0);
+            for (int64_t j = 0; j < 70; j += 3) bias.set({4, j}, -infinity);
+            c.args.bias = c.hold(std::move(bias));
+            c.check();
+        }
+}
+
+TEST_CASE("sinks join the denominator and lse only") {
+    for (const double sink : {-30.0, 0.0, 4.0, 60.0, -infinity})
+        for (const int64_t head_dim : {64, 24})
+            for (const int causal : {0, 1}) {
+                AttentionCase c(broadcast_target(head_dim));
+                c.args.causal = causal;
+                c.args.sinks = c.hold(GYRE_F32, {sink, -1, 0.5, sink});
+                c.check();
+            }
+}
+
+TEST_CASE("ALiBi in both alignments, with causal and without, with key lengths") {
+    for (const gyre_alignment alignment : {GYRE_BOTTOM_RIGHT, GYRE_TOP_LEFT})
+        for (const int causal : {0, 1})
+            for (const int64_t head_dim : {64, 24}) {
+                AttentionCase c(broadcast_target(head_dim));
+                c.args.alignment = alignment;
+                c.args.causal = causal;
+                c.args.alibi = c.hold(GYRE_F32, {0.5, 0.25, 0.0625, 0});
+                c.check();
+                c.args.seqused_k = c.hold(GYRE_I32, {70, 41});
+                c.check();
+            }
+}
+
+TEST_CASE("scores of any size: scaled by 60, one huge late key, all equal, all zero") {
+    for (const int64_t head_dim : {64, 24})
+        for (const int general : {0, 1}) {
+            AttentionCase c(AttentionShape().lengths(40, 300).dims(head_dim));
+            if (general) c.args.sinks = c.hold(GYRE_F32, {0.25});
+            c.args.scale = 60;
+            c.check();
+            c.args.scale = 0;
+            for (int64_t d = 0; d < head_dim; d++) c.k.set({0, 290, 0, d}, 100 * c.q.get({0, 7, 0, d}));
+            c.check();
+            c.k.fill(0.75);
+            c.check();
+            c.q.fill(0);
+            c.check();
+        }
+}
+
+TEST_CASE("scores that overflow f32's exponential stay finite") {
+    AttentionCase c(AttentionShape().lengths(5, 100).dims(64));
+    for (Tensor *tensor : {&c.q, &c.k}) {
+        std::vector<double> values = tensor->values();
+        for (double &value : values) value *= 1000;
+        tensor->set_values(values);
+    }
+    each_target([&](gyre_context *context) {
+        REQUIRE(c.run(context) == GYRE_OK);
+        int64_t invalid = 0;
+        for (const double x : c.out.values()) invalid += !std::isfinite(x);
+        for (const double x : c.lse.values()) invalid += !std::isfinite(x);
+        CHECK(invalid == 0);
+    });
+}
+
+TEST_CASE("random combinations of all options match the oracle") {
+    for (uint64_t seed = 1; seed <= 250; seed++) {
+        CAPTURE(seed);
+        Random random(seed);
+        const bool packed = random.chance(0.2);
+        const int64_t kv_heads = random.integer(1, 3), heads = kv_heads * random.integer(1, 3);
+        const int64_t batches = packed ? 1 : random.integer(1, 3);
+        const int64_t head_dim = random.pick<int64_t>({4, 16, 32, 33, 64, 80, 96, 128});
+        const int64_t v_head_dim = random.chance(0.6) ? head_dim : random.integer(2, 100);
+        const int64_t seqlen_kv = random.integer(1, 150), seqlen_q = random.integer(1, seqlen_kv);
+        const gyre_layout layout = packed ? GYRE_THD : random.pick<gyre_layout>({GYRE_BSHD, GYRE_BHSD});
+        AttentionCase c(AttentionShape()
+                            .batches(batches)
+                            .lengths(seqlen_q, seqlen_kv)
+                            .head_counts(heads, kv_heads)
+                            .dims(head_dim, v_head_dim)
+                            .in(layout, Placement::with_gaps(random.integer(0, 4))),
+                        seed);
+        c.args.causal = random.chance(0.5);
+        c.args.alignment = random.chance(0.7) ? GYRE_BOTTOM_RIGHT : GYRE_TOP_LEFT;
+        if (random.chance(0.3)) c.args.window_left = random.integer(0, 80);
+        if (random.chance(0.3)) c.args.window_right = random.integer(0, 80);
+        if (random.chance(0.3)) c.args.scale = (float)random.uniform();
+        if (random.chance(0.3)) c.args.softcap = (float)(0.5 + 20 * random.uniform());
+        const auto per_head = [&] {
+            std::vector<double> values;
+            for (int64_t h = 0; h < heads; h++) values.push_back(random.normal());
+            return c.hold(GYRE_F32, values);
+        };
+        if (random.chance(0.25)) c.args.sinks = per_head();
+        if (random.chance(0.25)) c.args.alibi = per_head();
+        const auto broadcast_shape = [&] {
+            std::vector<int64_t> shape;
+            for (const int64_t extent : {batches, heads, seqlen_q, seqlen_kv})
+                shape.push_back(random.chance(0.7) ? extent : 1);
+            return shape;
+        };
+        if (!packed && random.chance(0.3)) {
+            Tensor bias(random.pick(float_types), broadcast_shape());
+            bias.fill_normal(seed);
+            c.args.bias = c.hold(std::move(bias));
+        }
+        if (!packed && random.chance(0.3)) {
+            Tensor mask(GYRE_BOOL, broadcast_shape());
+            fill_mask(mask, seed, 0.7);
+            c.args.mask = c.hold(std::move(mask));
+        }
+        if (packed) {
+            // Queries of the first sequence end where its keys' share ends, so that no query stands before its keys.
+            const int64_t q_split = random.integer(0, seqlen_q);
+            const int64_t k_split = random.integer(q_split, seqlen_kv - (seqlen_q - q_split));
+            c.args.cu_seqlens_q = c.hold(GYRE_I32, {0, (double)q_split, (double)seqlen_q});
+            c.args.cu_seqlens_k = c.hold(GYRE_I32, {0, (double)k_split, (double)seqlen_kv});
+        } else if (random.chance(0.3)) {
+            std::vector<double> used;
+            for (int64_t b = 0; b < batches; b++) used.push_back((double)random.integer(seqlen_q, seqlen_kv));
+            c.args.seqused_k = c.hold(GYRE_I32, used);
+        }
+        const auto random_rope = [&](int64_t dim) {
+            gyre_rope rope = gyre_rope_defaults();
+            rope.pairing = random.pick<gyre_pairing>({GYRE_HALF, GYRE_INTERLEAVED});
+            rope.rotary_dim = (int32_t)(2 * random.integer(1, dim / 2));
+            rope.theta = random.pick<double>({100, 10000, 1e6});
+            return c.hold(rope);
+        };
+        if (random.chance(0.4)) c.args.rope = random_rope(head_dim);
+        if (random.chance(0.4)) c.args.value_rope = random_rope(v_head_dim);
+        c.args.keys_rotated = c.args.rope && random.chance(0.2);
+        c.args.values_rotated = c.args.value_rope && random.chance(0.2);
+        if ((c.args.rope || c.args.value_rope) && random.chance(0.5)) {
+            const auto positions = [&](int64_t tokens) {
+                Tensor tensor(random.pick<gyre_dtype>({GYRE_I32, GYRE_I64}), {tokens});
+                tensor.fill_uniform_integers(seed, 0, 100000);
+                return c.hold(std::move(tensor));
+            };
+            c.args.q_positions = positions(seqlen_q);
+            c.args.k_positions = positions(seqlen_kv);
+        }
+        c.check();
+    }
+}

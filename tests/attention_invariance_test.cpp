@@ -1,0 +1,141 @@
+/// What may not change a bit of gyre_attention()'s result: threads, the other batch entries and heads, former calls.
+#include "support/attention_case.h"
+#include "support/compare.h"
+#include "support/each_kernel.h"
+
+using namespace gyre::test;
+
+namespace {
+
+/// A case with every option that changes how work is cut.
+struct Everything {
+    gyre_rope rope = gyre_rope_defaults();
+    AttentionCase c;
+
+    explicit Everything(int64_t head_dim, bool general)
+        : c(AttentionShape().batches(3).lengths(150, 200).head_counts(4, 2).dims(head_dim)) {
+        c.args.causal = 1;
+        c.args.rope = c.args.value_rope = &rope;
+        c.args.seqused_k = c.hold(GYRE_I32, {200, 160, 150});
+        if (!general) return;
+        Tensor bias(GYRE_BF16, {4, 1, 200});
+        bias.fill_normal(3);
+        c.args.bias = c.hold(std::move(bias));
+        c.args.sinks = c.hold(GYRE_F32, {1, 2, 3, 4});
+    }
+};
+
+/// The tensor's one batch entry.
+gyre_tensor entry_of(gyre_tensor view, int64_t b) {
+    view.data = (float *)view.data + b * view.strides[0];
+    view.shape[0] = 1;
+    return view;
+}
+
+} // namespace
+
+TEST_CASE("the number of threads does not change a bit") {
+    for (const int64_t head_dim : {64, 72})
+        for (const bool general : {false, true}) {
+            Everything e(head_dim, general);
+            for (const std::string &target : runnable_targets()) {
+                CAPTURE(target);
+                std::vector<uint64_t> out, lse;
+                for (const int32_t threads : {1, 2, 3, 8}) {
+                    CAPTURE(threads);
+                    const Context context(target.c_str(), threads);
+                    REQUIRE_MESSAGE(e.c.run(context) == GYRE_OK, text(gyre_last_error()));
+                    if (threads == 1) {
+                        out = e.c.out.bits();
+                        lse = e.c.lse.bits();
+                    }
+                    CHECK(e.c.out.bits() == out);
+                    CHECK(e.c.lse.bits() == lse);
+                }
+            }
+        }
+}
+
+TEST_CASE("a host's own thread pool gives the same bits, in any order, and is asked for no more than was allowed") {
+    struct Pool {
+        int calls = 0, largest_count = 0;
+    } pool;
+    gyre_context_options options = gyre_context_defaults();
+    options.threads = 3;
+    options.pool = &pool;
+    options.parallel_for = [](void *self, int32_t count, void (*task)(void *, int32_t), void *state) {
+        auto *pool = static_cast<Pool *>(self);
+        pool->calls++;
+        pool->largest_count = std::max(pool->largest_count, (int)count);
+        for (int32_t i = count - 1; i >= 0; i--) task(state, i);
+    };
+    gyre_context *hosted = nullptr;
+    REQUIRE(gyre_context_create(&options, &hosted) == GYRE_OK);
+    Everything e(64, true);
+    REQUIRE_MESSAGE(e.c.run(hosted) == GYRE_OK, text(gyre_last_error()));
+    const std::vector<uint64_t> out = e.c.out.bits();
+    CHECK(pool.calls > 0);
+    CHECK(pool.largest_count <= 3);
+    gyre_context_destroy(hosted);
+    const Context own(nullptr, 1);
+    REQUIRE(e.c.run(own) == GYRE_OK);
+    CHECK(e.c.out.bits() == out);
+}
+
+TEST_CASE("a batch entry alone gives the bits that it has in the batch") {
+    for (const int64_t head_dim : {64, 72})
+        for (const bool general : {false, true}) {
+            Everything e(head_dim, general);
+            each_target([&](gyre_context *context) {
+                REQUIRE_MESSAGE(e.c.run(context) == GYRE_OK, text(gyre_last_error()));
+                const std::vector<double> used = values_of(*e.c.args.seqused_k), all = e.c.out.values();
+                for (int64_t b = 0; b < 3; b++) {
+                    AttentionCase alone(AttentionShape(e.c.shape).batches(1));
+                    const gyre_tensor out = alone.args.out;
+                    const gyre_tensor *const lse = alone.args.lse;
+                    alone.args = e.c.args;
+                    alone.args.q = entry_of(e.c.args.q, b);
+                    alone.args.k = entry_of(e.c.args.k, b);
+                    alone.args.v = entry_of(e.c.args.v, b);
+                    alone.args.out = out;
+                    alone.args.lse = lse;
+                    alone.args.seqused_k = alone.hold(GYRE_I32, {used[(size_t)b]});
+                    REQUIRE_MESSAGE(alone.run(context) == GYRE_OK, text(gyre_last_error()));
+                    const std::vector<double> got = alone.out.values();
+                    const auto first = all.begin() + b * (int64_t)got.size();
+                    CHECK(got == std::vector<double>(first, first + (int64_t)got.size()));
+                }
+            });
+        }
+}
+
+TEST_CASE("a call does not depend on the calls before it") {
+    Everything small(64, false), large(128, true);
+    each_target(
+        [&](gyre_context *context) {
+            REQUIRE(small.c.run(context) == GYRE_OK);
+            const std::vector<uint64_t> first = small.c.out.bits();
+            REQUIRE(large.c.run(context) == GYRE_OK);
+            REQUIRE(small.c.run(context) == GYRE_OK);
+            CHECK(small.c.out.bits() == first);
+        },
+        2);
+}
+
+TEST_CASE("equal heads give equal bits") {
+    AttentionCase c(AttentionShape().lengths(70, 130).head_counts(6, 2).dims(64));
+    for (Tensor *tensor : {&c.q, &c.k, &c.v}) {
+        const int64_t tokens = tensor->shape()[1], heads = tensor->shape()[2];
+        for (int64_t t = 0; t < tokens; t++)
+            for (int64_t h = 1; h < heads; h++)
+                for (int64_t d = 0; d < 64; d++) tensor->set({0, t, h, d}, tensor->get({0, t, 0, d}));
+    }
+    each_target([&](gyre_context *context) {
+        REQUIRE(c.run(context) == GYRE_OK);
+        int64_t different = 0;
+        for (int64_t t = 0; t < 70; t++)
+            for (int64_t h = 1; h < 6; h++)
+                for (int64_t d = 0; d < 64; d++) different += c.out.get({0, t, h, d}) != c.out.get({0, t, 0, d});
+        CHECK(different == 0);
+    });
+}

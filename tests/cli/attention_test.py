@@ -1,0 +1,147 @@
+"""gyre attention against the definition: masks, shapes and layouts."""
+
+import numpy as np
+
+import reference
+from harness import GyreTest
+
+TOLERANCE = 3e-5
+
+
+class Attention(GyreTest):
+    def inputs(self, batch=1, heads=2, kv_heads=None, lq=13, lk=37, dim=32, v_dim=None):
+        kv_heads = kv_heads or heads
+        return (self.normal(batch, heads, lq, dim), self.normal(batch, kv_heads, lk, dim),
+                self.normal(batch, kv_heads, lk, v_dim or dim))
+
+    def attend(self, q, k, v, *options):
+        for name, array in (("q", q), ("k", k), ("v", v)):
+            self.save(name + ".npy", array)
+        self.succeed("attention", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--out", "o.npy", "--lse", "l.npy",
+                     *options)
+        return self.load("o.npy"), self.load("l.npy")
+
+    def check(self, qkv, options, **settings):
+        out, lse = self.attend(*qkv, *options)
+        expected, expected_lse = reference.attention(*qkv, **settings)
+        self.assertEqual((out.dtype, lse.dtype), (np.float32, np.float32))
+        self.close(out, expected, TOLERANCE)
+        self.close(lse, expected_lse, TOLERANCE)
+
+    def test_plain(self):
+        self.check(self.inputs(), [])
+        self.check(self.inputs(batch=2, heads=3, lq=64, lk=128, dim=64), [])
+
+    def test_one_of_each(self):
+        self.check(self.inputs(heads=1, lq=1, lk=1, dim=8), [])
+
+    def test_f64_files_run_as_f32(self):
+        qkv = [each.astype(np.float64) for each in self.inputs()]
+        self.check(qkv, [])
+
+    def test_grouped_queries(self):
+        self.check(self.inputs(heads=6, kv_heads=2), [])
+        self.check(self.inputs(heads=4, kv_heads=1), [])
+
+    def test_another_v_head_dim(self):
+        self.check(self.inputs(dim=32, v_dim=48), [])
+
+    def test_scale_and_softcap(self):
+        self.check(self.inputs(), ["--scale", 0.5], scale=0.5)
+        self.check(self.inputs(), ["--scale", -0.25, "--softcap", 1.5], scale=-0.25, softcap=1.5)
+
+    def test_causal(self):
+        for lq, lk in ((37, 37), (5, 37), (37, 5)):
+            for alignment in ("bottom_right", "top_left"):
+                self.check(self.inputs(lq=lq, lk=lk), ["--causal", alignment],
+                           seen=reference.visible(lq, lk, alignment))
+
+    def test_rows_that_see_nothing(self):
+        out, lse = self.attend(*self.inputs(lq=9, lk=4), "--causal", "bottom_right")
+        np.testing.assert_array_equal(out[:, :, :5], 0)
+        np.testing.assert_array_equal(lse[:, :, :5], -np.inf)
+
+    def test_window(self):
+        for left, right in ((3, 0), (0, 2), (5, -1), (-1, 4), (0, 0)):
+            self.check(self.inputs(lq=20, lk=29), ["--window-left", left, "--window-right", right],
+                       seen=reference.visible(20, 29, None, left, right))
+        self.check(self.inputs(lq=20, lk=29), ["--causal", "top_left", "--window-left", 6],
+                   seen=reference.visible(20, 29, "top_left", 6))
+
+    def test_bias(self):
+        for shape in ((13, 37), (1, 37), (2, 1, 37), (3, 1, 13, 37), (3, 2, 13, 37)):
+            bias = self.normal(*shape)
+            self.save("b.npy", bias)
+            self.check(self.inputs(batch=3), ["--bias", "b.npy"], bias=bias)
+
+    def test_bias_types(self):
+        for dtype in (np.float16, np.float64):
+            bias = self.normal(13, 37, dtype=dtype)
+            self.save("b.npy", bias)
+            self.check(self.inputs(), ["--bias", "b.npy"], bias=bias.astype(np.float64))
+
+    def test_mask(self):
+        for shape in ((13, 37), (2, 13, 37), (3, 1, 1, 37)):
+            mask = self.random.random(shape) < 0.6
+            self.save("m.npy", mask)
+            self.check(self.inputs(batch=3), ["--mask", "m.npy"], seen=mask)
+
+    def test_sinks(self):
+        sinks = self.normal(2)
+        self.save("s.npy", sinks)
+        self.check(self.inputs(), ["--sinks", "s.npy"], sinks=sinks)
+        self.check(self.inputs(), ["--sinks", "s.npy", "--causal", "bottom_right"], sinks=sinks,
+                   seen=reference.visible(13, 37, "bottom_right"))
+
+    def test_alibi(self):
+        slopes = np.array([0.5, 0.0625])
+        self.save("a.npy", slopes)
+        distance = np.arange(37)[None, :] - (np.arange(13)[:, None] + 37 - 13)
+        self.check(self.inputs(), ["--alibi", "a.npy"], bias=slopes[:, None, None] * distance)
+
+    def test_seqused_k(self):
+        used = np.array([37, 5, 13])
+        q, k, v = self.inputs(batch=3)
+        self.save("n.npy", used)
+        out, lse = self.attend(q, k, v, "--seqused-k", "n.npy", "--causal", "bottom_right")
+        for b, lk in enumerate(used):
+            expected, expected_lse = reference.attention(q[b:b + 1], k[b:b + 1, :, :lk], v[b:b + 1, :, :lk],
+                                                         seen=reference.visible(13, lk, "bottom_right"))
+            self.close(out[b:b + 1], expected, TOLERANCE)
+            self.close(lse[b:b + 1], expected_lse, TOLERANCE)
+
+    def test_packed_sequences(self):
+        begin_q, begin_k = np.array([0, 4, 4, 13]), np.array([0, 9, 20, 30])
+        q, k, v = self.normal(13, 4, 16), self.normal(30, 2, 16), self.normal(30, 2, 24)
+        self.save("cq.npy", begin_q.astype(np.int32)), self.save("ck.npy", begin_k)
+        out, lse = self.attend(q, k, v, "--cu-seqlens-q", "cq.npy", "--cu-seqlens-k", "ck.npy", "--causal", "top_left")
+        self.assertEqual((out.shape, lse.shape), ((13, 4, 24), (4, 13)))
+        for b in range(3):
+            rows, keys = slice(begin_q[b], begin_q[b + 1]), slice(begin_k[b], begin_k[b + 1])
+            lq, lk = rows.stop - rows.start, keys.stop - keys.start
+            expected, expected_lse = reference.attention(*(each.swapaxes(0, 1)[None] for each in
+                                                           (q[rows], k[keys], v[keys])),
+                                                         seen=reference.visible(lq, lk, "top_left"))
+            self.close(out[rows], expected[0].swapaxes(0, 1), TOLERANCE)
+            self.close(lse[:, rows], expected_lse[0], TOLERANCE)
+
+    def test_bshd(self):
+        q, k, v = self.inputs(batch=2, heads=4, kv_heads=2, v_dim=24)
+        out, lse = self.attend(*(each.swapaxes(1, 2) for each in map(np.asarray, (q, k, v))), "--layout", "bshd")
+        expected, expected_lse = reference.attention(q, k, v)
+        self.close(out, expected.swapaxes(1, 2), TOLERANCE)
+        self.close(lse, expected_lse, TOLERANCE)
+
+    def test_threads_do_not_change_a_bit(self):
+        qkv = self.inputs(heads=3, lq=70, lk=130)
+        one, many = self.attend(*qkv, "--threads", 1), self.attend(*qkv, "--threads", 3)
+        np.testing.assert_array_equal(one[0], many[0])
+        np.testing.assert_array_equal(one[1], many[1])
+
+    def test_json(self):
+        for name, array in zip("qkv", self.inputs(dim=16, v_dim=8)):
+            self.save(name + ".npy", array)
+        report = self.succeed_json("attention", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--out", "o.npy")
+        self.assertEqual(report["operation"], "attention")
+        self.assertEqual(report["out"]["shape"], [1, 2, 13, 8])
+        self.assertNotIn("lse", report)

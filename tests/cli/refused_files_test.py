@@ -1,0 +1,110 @@
+"""Files that gyre must not accept."""
+
+import os
+
+import numpy as np
+
+from harness import GyreTest
+
+
+class RefusedFiles(GyreTest):
+    def setUp(self):
+        super().setUp()
+        self.x = self.normal(1, 2, 3, 8)
+        self.save("good.npy", self.x)
+
+    def refuse_x(self, naming, name, data=None):
+        if data is not None:
+            with open(self.path(name), "wb") as file:
+                file.write(data)
+        self.refuse(f"--x {name} {naming}", "rotary", "--x", name, "--out", "y.npy")
+
+    def bytes_of(self, array, version=(1, 0)):
+        with open(self.path("scratch"), "wb+") as file:
+            np.lib.format.write_array(file, array, version)
+            file.seek(0)
+            data = file.read()
+        os.remove(self.path("scratch"))
+        return data
+
+    def test_missing(self):
+        self.refuse_x("no such file", "missing.npy")
+
+    def test_a_directory(self):
+        os.mkdir(self.path("folder"))
+        self.refuse_x("not a file", "folder")
+
+    def test_empty(self):
+        self.refuse_x("not an .npy file", "empty.npy", b"")
+
+    def test_not_npy(self):
+        self.refuse_x("not an .npy file", "text.npy", b"1 2 3\n4 5 6\n")
+
+    def test_unknown_version(self):
+        self.refuse_x("version 9", "version.npy", self.bytes_of(self.x).replace(b"NUMPY\x01", b"NUMPY\x09"))
+
+    def test_truncated_anywhere(self):
+        for version in ((1, 0), (2, 0)):
+            data = self.bytes_of(self.x, version)
+            for length in (8, 9, 11, 40, 127, 129, len(data) - 1):
+                self.refuse_x("truncated", "short.npy", data[:length])
+
+    def test_too_long(self):
+        self.refuse_x("too long", "long.npy", self.bytes_of(self.x) + b"\0")
+
+    def test_a_header_longer_than_the_file(self):
+        self.refuse_x("truncated", "huge.npy", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}")
+
+    def test_malformed_headers(self):
+        good = self.bytes_of(self.x)
+        header = good[10:128].decode()
+        for wrong in ("{", "", "{}", "[]", header.replace("'shape'", "'form'"), header.replace("False", "Maybe"),
+                      header.replace("(1, 2, 3, 8)", "(1, -2, 3, 8)"), header.replace("(1, 2, 3, 8)", "(1, 2.0, 3, 8)"),
+                      header.replace("(1, 2, 3, 8)", "48"), header.replace("'<f4'", "'<f4"),
+                      header.replace("8), }", "8)")):
+            data = good[:8] + len(wrong).to_bytes(2, "little") + wrong.encode() + self.x.tobytes()
+            self.refuse_x("", "header.npy", data)
+
+    def test_a_shape_whose_size_overflows(self):
+        for shape in ((1 << 62, 4, 1, 1), (1 << 32, 1 << 32, 1, 1), (10 ** 30, 1, 1, 1)):
+            header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n"
+            self.refuse_x("", "overflow.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+
+    def test_fortran_order(self):
+        self.refuse_x("Fortran", "fortran.npy", self.bytes_of(np.asfortranarray(self.x)))
+
+    def test_big_endian(self):
+        self.refuse_x("big-endian", "endian.npy", self.bytes_of(self.x.astype(">f4")))
+
+    def test_unsupported_types(self):
+        for dtype in ("complex64", "uint8", "int16", "U3", "longdouble"):
+            self.refuse_x("elements of type", "type.npy", self.bytes_of(self.x.astype(dtype)))
+
+    def test_a_structured_type(self):
+        self.refuse_x("structured", "struct.npy", self.bytes_of(np.zeros(3, [("a", "f4"), ("b", "i4")])))
+
+    def test_an_archive(self):
+        np.savez(self.path("archive.npz"), x=self.x)
+        self.refuse_x("not an .npy file", "archive.npz")
+
+    def test_a_name_with_a_line_break_is_still_one_line(self):
+        self.refuse("--x", "rotary", "--x", "two\nlines.npy", "--out", "y.npy")
+
+    def test_outputs_that_cannot_be(self):
+        os.mkdir(self.path("folder"))
+        for out in ("nowhere/y.npy", "folder", "folder/", "good.npy/y.npy", "/dev/null"):
+            self.refuse(f"--out {out}", "rotary", "--x", "good.npy", "--out", out)
+        for name in "qkv":
+            self.save(name + ".npy", self.x)
+        tensors = ["attention", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy"]
+        self.refuse("--lse nowhere/l.npy", *tensors, "--out", "o.npy", "--lse", "nowhere/l.npy")
+        self.refuse("--lse o.npy", *tensors, "--out", "o.npy", "--lse", "o.npy")
+
+    def test_a_directory_that_is_not_writable(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write anywhere")
+        os.mkdir(self.path("locked"), 0o555)
+        self.refuse("--out locked", "rotary", "--x", "good.npy", "--out", "locked/y.npy")
+
+    def test_the_output_is_checked_before_the_input_is_read(self):
+        self.refuse("--out nowhere", "rotary", "--x", "missing.npy", "--out", "nowhere/y.npy")

@@ -1,0 +1,104 @@
+#include "attention_case.h"
+#include "compare.h"
+#include "each_kernel.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace gyre::test {
+namespace {
+
+std::vector<int64_t> lse_shape(const AttentionShape &shape) {
+    if (shape.layout == GYRE_THD) return {shape.heads, shape.seqlen_q};
+    return {shape.batch, shape.heads, shape.seqlen_q};
+}
+
+} // namespace
+
+double attention_tolerance(const OracleAttention &expected) {
+    double largest_output = 1;
+    for (const double x : expected.out.data) largest_output = std::max(largest_output, std::fabs(x));
+    constexpr double promised = 2e-6, f32_spacing = 1.2e-7;
+    return promised + 2 * f32_spacing * expected.largest_score * largest_output;
+}
+
+AttentionCase::AttentionCase(const AttentionShape &given, uint64_t seed)
+    : shape(given),
+      q(GYRE_F32, shape_in(shape.layout, shape.batch, shape.seqlen_q, shape.heads, shape.head_dim), shape.placement),
+      k(GYRE_F32, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.head_dim),
+        shape.placement),
+      v(GYRE_F32, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.v_head_dim),
+        shape.placement),
+      out(GYRE_F32, shape_in(shape.layout, shape.batch, shape.seqlen_q, shape.heads, shape.v_head_dim),
+          shape.placement),
+      lse(GYRE_F32, lse_shape(shape)), args(gyre_attention_defaults()), lse_view_(lse.view()) {
+    q.fill_normal(seed * 3 + 1);
+    k.fill_normal(seed * 3 + 2);
+    v.fill_normal(seed * 3 + 3);
+    args.layout = shape.layout;
+    args.q = q.view();
+    args.k = k.view();
+    args.v = v.view();
+    args.out = out.view();
+    args.lse = &lse_view_;
+}
+
+gyre_status AttentionCase::run(gyre_context *context) {
+    const std::vector<uint64_t> q_bits = q.bits(), k_bits = k.bits(), v_bits = v.bits();
+    out.poison();
+    lse.poison();
+    const gyre_status status = gyre_attention(context, &args);
+    CHECK_MESSAGE((q.bits() == q_bits && k.bits() == k_bits && v.bits() == v_bits), "an input was written");
+    CHECK_MESSAGE(out.surroundings_intact(), "memory around out was written");
+    CHECK_MESSAGE(lse.surroundings_intact(), "memory around lse was written");
+    CHECK_MESSAGE((q.surroundings_intact() && k.surroundings_intact() && v.surroundings_intact()),
+                  "memory around an input was written");
+    if (!args.lse) CHECK_MESSAGE(lse.elements_poisoned(), "lse was written though it was not asked for");
+    return status;
+}
+
+void AttentionCase::check(double tolerance) {
+    const std::string description = describe();
+    CAPTURE(description);
+    const OracleAttention expected = oracle_attention(args);
+    if (tolerance == 0) tolerance = attention_tolerance(expected);
+    each_target([&](gyre_context *context) {
+        REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
+        CAPTURE(text(gyre_selected_kernel(context)));
+        check_close("out", output().data, expected.out.data, tolerance);
+        if (args.lse) check_close("lse", lse.values(), expected.lse, 2 * tolerance);
+    });
+}
+
+void AttentionCase::check_output(const Dense &expected, double tolerance) {
+    const std::string description = describe();
+    CAPTURE(description);
+    each_target([&](gyre_context *context) {
+        REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
+        CAPTURE(text(gyre_selected_kernel(context)));
+        check_close("out", output().data, expected.data, tolerance);
+    });
+}
+
+std::string AttentionCase::describe() const {
+    static const char *const layouts[] = {"bshd", "bhsd", "thd"};
+    std::ostringstream text;
+    text << layouts[args.layout] << " b=" << shape.batch << " lq=" << shape.seqlen_q << " lk=" << shape.seqlen_kv
+         << " h=" << shape.heads << " hkv=" << shape.kv_heads << " d=" << shape.head_dim << " dv=" << shape.v_head_dim
+         << " causal=" << args.causal << " alignment=" << args.alignment << " window=" << args.window_left << ","
+         << args.window_right << " softcap=" << args.softcap << " scale=" << args.scale;
+    const auto flag = [&](const char *name, const void *pointer) { text << (pointer ? name : ""); };
+    flag(" bias", args.bias);
+    flag(" mask", args.mask);
+    flag(" sinks", args.sinks);
+    flag(" alibi", args.alibi);
+    flag(" seqused_k", args.seqused_k);
+    flag(" cu_seqlens", args.cu_seqlens_q);
+    flag(" rope", args.rope);
+    flag(" value_rope", args.value_rope);
+    flag(" q_positions", args.q_positions);
+    flag(" k_positions", args.k_positions);
+    return text.str();
+}
+
+} // namespace gyre::test

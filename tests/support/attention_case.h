@@ -1,0 +1,62 @@
+/// One call of gyre_attention() with its tensors, checked on every target against the oracle.
+///
+///     AttentionCase c(AttentionShape().lengths(17, 65).dims(64));
+///     c.args.causal = 1;
+///     c.args.bias = c.hold(bias);
+///     c.check();
+#pragma once
+#include "keeper.h"
+#include "oracle_attention.h"
+#include "tensor.h"
+
+#include <gyre/gyre.h>
+
+#include <cstdint>
+#include <string>
+
+namespace gyre::test {
+
+/// Extents of a call, named as they are set: AttentionShape().lengths(17, 65).head_counts(8, 2).dims(64).
+struct AttentionShape {
+    int64_t batch = 1, seqlen_q = 1, seqlen_kv = 1, heads = 1, kv_heads = 1, head_dim = 64, v_head_dim = 64;
+    gyre_layout layout = GYRE_BSHD;
+    Placement placement; // of q, k, v and out
+
+    AttentionShape &batches(int64_t count) { return batch = count, *this; }
+    /// thd: batch stays 1, and these count all tokens.
+    AttentionShape &lengths(int64_t of_q, int64_t of_kv) { return seqlen_q = of_q, seqlen_kv = of_kv, *this; }
+    AttentionShape &head_counts(int64_t of_q, int64_t of_kv) { return heads = of_q, kv_heads = of_kv, *this; }
+    AttentionShape &dims(int64_t of_qk, int64_t of_v = 0) {
+        return head_dim = of_qk, v_head_dim = of_v ? of_v : of_qk, *this;
+    }
+    AttentionShape &in(gyre_layout chosen, Placement where = {}) { return layout = chosen, placement = where, *this; }
+};
+
+/// |error| that f32 arithmetic may leave on normally distributed inputs: the bound that the project promises at unit
+/// variance, and beyond it the rounding of scores that are larger than that.
+double attention_tolerance(const OracleAttention &expected);
+
+class AttentionCase : public Keeper {
+public:
+    explicit AttentionCase(const AttentionShape &shape, uint64_t seed = 1);
+    /// Poisons out and lse and runs the call. Every memory but theirs must be left as it was.
+    gyre_status run(gyre_context *context);
+
+    /// Runs on every target, compares with the oracle. tolerance 0: attention_tolerance().
+    void check(double tolerance = 0);
+
+    /// Runs on every target, compares the output alone with `expected`, as bshd.
+    void check_output(const Dense &expected, double tolerance);
+
+    Dense output() const { return Dense(out.view(), args.layout); }
+    std::string describe() const;
+
+    AttentionShape shape;
+    Tensor q, k, v, out, lse;
+    gyre_attention_args args;
+
+private:
+    gyre_tensor lse_view_;
+};
+
+} // namespace gyre::test

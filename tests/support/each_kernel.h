@@ -1,0 +1,80 @@
+/// Runs a check on every target whose kernels are linked and that this machine can run, in one process.
+///
+///     each_target([&](gyre_context *context) { … gyre_rotary(context, &args) … });
+///
+/// What was skipped, and why, is counted and printed once at the end by main.cpp.
+#pragma once
+#include "doctest.h"
+#include <gyre/gyre.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gyre::test {
+
+/// A context of the C API that ends with its scope.
+class Context {
+public:
+    explicit Context(const char *target = nullptr, int32_t threads = 1) {
+        gyre_context_options options = gyre_context_defaults();
+        options.target = target;
+        options.threads = threads;
+        const gyre_status status = gyre_context_create(&options, &context_);
+        REQUIRE_MESSAGE(status == GYRE_OK, text(gyre_last_error()));
+    }
+    ~Context() { gyre_context_destroy(context_); }
+    Context(const Context &) = delete;
+    Context &operator=(const Context &) = delete;
+
+    operator gyre_context *() const { return context_; }
+
+private:
+    gyre_context *context_ = nullptr;
+};
+
+inline std::vector<gyre_target_info> all_targets() {
+    std::vector<gyre_target_info> targets;
+    gyre_target_info info;
+    while (gyre_target_at((int32_t)targets.size(), &info)) targets.push_back(info);
+    return targets;
+}
+
+/// How often each target was exercised, and why it was not if it was not.
+struct TargetTally {
+    long runs = 0;
+    std::string skipped_because;
+};
+
+inline std::map<std::string, TargetTally> &target_tally() {
+    static std::map<std::string, TargetTally> tally;
+    return tally;
+}
+
+inline std::vector<std::string> runnable_targets() {
+    std::vector<std::string> names;
+    for (const gyre_target_info &info : all_targets()) {
+        TargetTally &tally = target_tally()[info.name];
+        if (info.linked && info.runnable)
+            names.push_back(info.name);
+        else
+            tally.skipped_because = info.linked ? std::string("this machine lacks ") + info.missing : "not linked";
+    }
+    return names;
+}
+
+template <typename Check>
+void each_target(Check &&check, int32_t threads = 1) {
+    const std::vector<std::string> names = runnable_targets();
+    REQUIRE_MESSAGE(!names.empty(), "no linked target can run on this machine");
+    for (const std::string &name : names) {
+        INFO("target ", name, ", ", threads, " thread(s)");
+        const Context context(name.c_str(), threads);
+        target_tally()[name].runs++;
+        check(static_cast<gyre_context *>(context));
+    }
+}
+
+} // namespace gyre::test

@@ -1,0 +1,75 @@
+#include "oracle_attention.h"
+#include "oracle_scores.h"
+
+#include <cmath>
+
+namespace gyre::test {
+namespace {
+
+/// out[i] += weight v, for every visible key; masked keys may hold NaN.
+void accumulate(double *out, double weight, const double *v, int64_t dim) {
+    if (weight == 0) return;
+    for (int64_t d = 0; d < dim; d++) out[d] += weight * v[d];
+}
+
+/// The rope with frequencies only, to be applied at a difference of positions, which may be negative.
+void rotate_by(double *v, const gyre_rope &rope, int64_t dim, double difference) {
+    const OracleRotation rotation(rope, dim, 1, 1, {difference}, false);
+    rotation.apply(v, 0, 0);
+}
+
+} // namespace
+
+OracleAttention oracle_attention(const gyre_attention_args &args) {
+    OracleScores scores(args);
+    const Dense &q = scores.q(), &k = scores.k();
+    Dense v(args.v, args.layout);
+    OracleAttention result;
+    result.out = Dense(q.batch, q.seqlen, q.heads, v.dim);
+    result.lse.resize((size_t)(q.batch * q.heads * q.seqlen));
+
+    OracleRotation v_rotation, out_rotation;
+    if (args.value_rope) {
+        v_rotation = OracleRotation(*args.value_rope, v.dim, k.batch, k.seqlen, scores.k_positions(), false);
+        out_rotation = OracleRotation(*args.value_rope, v.dim, q.batch, q.seqlen, scores.q_positions(), false);
+        for (int64_t b = 0; b < v.batch && !args.values_rotated; b++)
+            for (int64_t token = 0; token < v.seqlen; token++)
+                for (int64_t h = 0; h < v.heads; h++) v_rotation.apply(v.head(b, token, h), b, token);
+    }
+    for (const OracleSequence &s : scores.sequences())
+        for (int64_t h = 0; h < q.heads; h++)
+            for (int64_t i = 0; i < s.q_length; i++) {
+                const OracleRow row = scores.row(s, h, i);
+                double *out = result.out.head(s.batch, s.q_begin + i, h);
+                for (int64_t j = 0; j < s.k_length; j++)
+                    accumulate(out, row.weights[(size_t)j], v.head(s.batch, s.k_begin + j, scores.kv_head(h)), v.dim);
+                out_rotation.apply(out, s.batch, s.q_begin + i, true);
+                result.lse[(size_t)((s.batch * q.heads + h) * q.seqlen + s.q_begin + i)] = row.lse;
+            }
+    result.largest_score = scores.largest_score();
+    return result;
+}
+
+Dense oracle_attention_second_form(const gyre_attention_args &args) {
+    OracleScores scores(args);
+    const Dense &q = scores.q(), &k = scores.k();
+    const Dense v(args.v, args.layout);
+    Dense result(q.batch, q.seqlen, q.heads, v.dim);
+    for (const OracleSequence &s : scores.sequences())
+        for (int64_t h = 0; h < q.heads; h++)
+            for (int64_t i = 0; i < s.q_length; i++) {
+                const OracleRow row = scores.row(s, h, i);
+                const double at_query = scores.q_positions()[(size_t)(s.batch * q.seqlen + s.q_begin + i)];
+                for (int64_t j = 0; j < s.k_length; j++) {
+                    if (row.weights[(size_t)j] == 0) continue;
+                    const double at_key = scores.k_positions()[(size_t)(s.batch * k.seqlen + s.k_begin + j)];
+                    const double *value = v.head(s.batch, s.k_begin + j, scores.kv_head(h));
+                    std::vector<double> turned(value, value + v.dim);
+                    rotate_by(turned.data(), *args.value_rope, v.dim, at_key - at_query);
+                    accumulate(result.head(s.batch, s.q_begin + i, h), row.weights[(size_t)j], turned.data(), v.dim);
+                }
+            }
+    return result;
+}
+
+} // namespace gyre::test

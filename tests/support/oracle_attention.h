@@ -1,0 +1,30 @@
+/// Attention in double by its definition, one row at a time with every score at hand; reads the arguments of the C API.
+///
+///     S_ij = softcap(scale < R(i) q_i, R(j) k_j >) + bias_ij + slope (pos_k - pos_q)      -inf where masked
+///     P = softmax over j, the sink in the denominator                lse_i = log sum_j exp S_ij
+///     first form    out_i = R(-i) sum_j P_ij R(j) v_j
+///     second form   out_i = sum_j P_ij R(j - i) v_j
+#pragma once
+#include "dense.h"
+#include "oracle_rotary.h"
+
+#include <gyre/gyre.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace gyre::test {
+
+struct OracleAttention {
+    Dense out;                // as bshd; thd as one batch entry
+    std::vector<double> lse;  // C order of the lse tensor
+    double largest_score = 0; // magnitude, of those that are visible
+};
+
+/// What gyre_attention() should write.
+OracleAttention oracle_attention(const gyre_attention_args &args);
+
+/// The same output by the second form; value_rope must be given, with one axis and without tables.
+Dense oracle_attention_second_form(const gyre_attention_args &args);
+
+} // namespace gyre::test

@@ -1,0 +1,115 @@
+#include "oracle_scores.h"
+#include "tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace gyre::test {
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+std::vector<OracleSequence> sequences_of(const gyre_attention_args &args, const Dense &q, const Dense &k) {
+    std::vector<OracleSequence> sequences;
+    const bool packed = args.layout == GYRE_THD;
+    const int64_t count = packed ? args.cu_seqlens_q->shape[0] - 1 : q.batch;
+    for (int64_t b = 0; b < count; b++) {
+        OracleSequence sequence{b, b, 0, q.seqlen, 0, k.seqlen};
+        if (packed) {
+            const std::vector<double> cu_q = values_of(*args.cu_seqlens_q), cu_k = values_of(*args.cu_seqlens_k);
+            const auto begin = (size_t)b, end = begin + 1;
+            sequence = {b,
+                        0,
+                        (int64_t)cu_q[begin],
+                        (int64_t)(cu_q[end] - cu_q[begin]),
+                        (int64_t)cu_k[begin],
+                        (int64_t)(cu_k[end] - cu_k[begin])};
+        }
+        if (args.seqused_k) sequence.k_length = (int64_t)values_of(*args.seqused_k)[(size_t)b];
+        sequences.push_back(sequence);
+    }
+    return sequences;
+}
+
+/// An element of a view that broadcasts to [batch, heads, seqlen_q, seqlen_kv] by NumPy's rule.
+double read_broadcast(const gyre_tensor &view, const int64_t (&index)[4]) {
+    int64_t offset = 0;
+    for (int32_t k = 0; k < view.rank; k++)
+        if (view.shape[k] != 1) offset += index[4 - view.rank + k] * view.strides[k];
+    return read_element(view, offset);
+}
+
+double read_vector(const gyre_tensor &view, int64_t i) { return read_element(view, i * view.strides[0]); }
+
+void rotate_all(Dense &x, const OracleRotation &rotation) {
+    for (int64_t b = 0; b < x.batch; b++)
+        for (int64_t token = 0; token < x.seqlen; token++)
+            for (int64_t h = 0; h < x.heads; h++) rotation.apply(x.head(b, token, h), b, token);
+}
+
+} // namespace
+
+OracleScores::OracleScores(const gyre_attention_args &args)
+    : args_(args), q_(args.q, args.layout), k_(args.k, args.layout), sequences_(sequences_of(args, q_, k_)),
+      scale_(args.scale == 0 ? 1 / std::sqrt((double)q_.dim) : (double)args.scale) {
+    std::vector<double> q_default((size_t)(q_.batch * q_.seqlen)), k_default((size_t)(k_.batch * k_.seqlen));
+    for (const OracleSequence &s : sequences_) {
+        for (int64_t i = 0; i < s.q_length; i++)
+            q_default[(size_t)(s.batch * q_.seqlen + s.q_begin + i)] = (double)(s.k_length - s.q_length + i);
+        for (int64_t j = 0; j < s.k_length; j++) k_default[(size_t)(s.batch * k_.seqlen + s.k_begin + j)] = (double)j;
+    }
+    const gyre_rope *any_rope = args.rope ? args.rope : args.value_rope; // both have the same axes
+    const int32_t axes = any_rope ? any_rope->axes : 1;
+    q_positions_ = resolve_positions(args.q_positions, axes, q_.batch, q_.seqlen, q_default);
+    k_positions_ = resolve_positions(args.k_positions, axes, k_.batch, k_.seqlen, k_default);
+    if (!args.rope) return;
+    rotate_all(q_, OracleRotation(*args.rope, q_.dim, q_.batch, q_.seqlen, q_positions_, true));
+    if (!args.keys_rotated) rotate_all(k_, OracleRotation(*args.rope, k_.dim, k_.batch, k_.seqlen, k_positions_, true));
+}
+
+double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int64_t j) const {
+    const int64_t pos_q = i + (args_.alignment == GYRE_BOTTOM_RIGHT ? s.k_length - s.q_length : 0);
+    if (args_.causal && j > pos_q) return minus_infinity;
+    if (args_.window_left >= 0 && j < pos_q - args_.window_left) return minus_infinity;
+    if (args_.window_right >= 0 && j > pos_q + args_.window_right) return minus_infinity;
+    const int64_t index[4] = {s.entry, head, i, j};
+    if (args_.mask && read_broadcast(*args_.mask, index) == 0) return minus_infinity;
+
+    const double *q = q_.head(s.batch, s.q_begin + i, head), *k = k_.head(s.batch, s.k_begin + j, kv_head(head));
+    double score = 0;
+    for (int64_t d = 0; d < q_.dim; d++) score += q[d] * k[d];
+    score *= scale_;
+    if (args_.softcap > 0) score = args_.softcap * std::tanh(score / args_.softcap);
+    if (args_.alibi) score += read_vector(*args_.alibi, head) * (double)(j - pos_q);
+    if (args_.bias) {
+        const double bias = read_broadcast(*args_.bias, index);
+        if (bias < -1e38) return minus_infinity;
+        score += bias;
+    }
+    return score;
+}
+
+OracleRow OracleScores::row(const OracleSequence &s, int64_t head, int64_t i) {
+    OracleRow row;
+    double maximum = minus_infinity;
+    for (int64_t j = 0; j < s.k_length; j++) {
+        row.weights.push_back(score(s, head, i, j));
+        maximum = std::max(maximum, row.weights.back());
+        if (std::isfinite(row.weights.back())) largest_score_ = std::max(largest_score_, std::fabs(row.weights.back()));
+    }
+    if (maximum == minus_infinity) {
+        row.weights.assign(row.weights.size(), 0.0);
+        row.lse = minus_infinity;
+        return row;
+    }
+    const double sink = args_.sinks ? read_vector(*args_.sinks, head) : minus_infinity;
+    maximum = std::max(maximum, sink);
+    double sum = std::exp(sink - maximum);
+    for (double &weight : row.weights) sum += weight = std::exp(weight - maximum);
+    for (double &weight : row.weights) weight /= sum;
+    row.lse = maximum + std::log(sum);
+    return row;
+}
+
+} // namespace gyre::test

@@ -1,0 +1,50 @@
+/// The rows of probabilities that both forms of the attention oracle weight their values with.
+#pragma once
+#include "dense.h"
+#include "oracle_rotary.h"
+
+#include <gyre/gyre.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace gyre::test {
+
+/// One sequence: where its tokens lie in the dense tensors, and how many keys exist.
+struct OracleSequence {
+    int64_t entry = 0; // of cu_seqlens or of the batch
+    int64_t batch = 0; // index into the dense tensors
+    int64_t q_begin = 0, q_length = 0, k_begin = 0, k_length = 0;
+};
+
+struct OracleRow {
+    std::vector<double> weights; // P_ij, [k_length]
+    double lse = 0;
+};
+
+class OracleScores {
+public:
+    explicit OracleScores(const gyre_attention_args &args);
+
+    /// Probabilities of query `i` of a sequence, counted from its beginning.
+    OracleRow row(const OracleSequence &sequence, int64_t head, int64_t i);
+
+    const std::vector<OracleSequence> &sequences() const { return sequences_; }
+    int64_t kv_head(int64_t head) const { return head / (q_.heads / k_.heads); }
+    const std::vector<double> &q_positions() const { return q_positions_; }
+    const std::vector<double> &k_positions() const { return k_positions_; }
+    double largest_score() const { return largest_score_; }
+    const Dense &q() const { return q_; }
+    const Dense &k() const { return k_; }
+
+private:
+    double score(const OracleSequence &sequence, int64_t head, int64_t i, int64_t j) const;
+
+    gyre_attention_args args_;
+    Dense q_, k_; // rotated
+    std::vector<OracleSequence> sequences_;
+    std::vector<double> q_positions_, k_positions_; // [axes, batch * seqlen], for the rotations
+    double scale_ = 0, largest_score_ = 0;
+};
+
+} // namespace gyre::test

@@ -1,0 +1,69 @@
+#include "rotary_case.h"
+#include "compare.h"
+#include "each_kernel.h"
+#include "element.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace gyre::test {
+
+RotaryCase::RotaryCase(const RotaryShape &given, uint64_t seed)
+    : shape(given),
+      x(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen, shape.heads, shape.head_dim), shape.x_placement),
+      out(shape.dtype, x.shape(), shape.out_placement), args(gyre_rotary_defaults()) {
+    x.fill_normal(seed);
+    args.layout = shape.layout;
+    args.x = x.view();
+    args.out = out.view();
+}
+
+gyre_status RotaryCase::run(gyre_context *context) {
+    const std::vector<uint64_t> x_bits = x.bits();
+    out.poison();
+    const gyre_status status = gyre_rotary(context, &args);
+    CHECK_MESSAGE(x.bits() == x_bits, "x was written");
+    CHECK_MESSAGE(x.surroundings_intact(), "memory around x was written");
+    CHECK_MESSAGE(out.surroundings_intact(), "memory around out was written");
+    return status;
+}
+
+void RotaryCase::check() {
+    const std::string description = describe();
+    CAPTURE(description);
+    const OracleRotary expected = oracle_rotary(args);
+    each_target([&](gyre_context *context) {
+        REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
+        CAPTURE(text(gyre_selected_kernel(context)));
+        compare(expected);
+    });
+}
+
+void RotaryCase::compare(const OracleRotary &expected) const {
+    const Dense got(out.view(), args.layout);
+    const double factor = args.rope.cos ? 1.0 : std::max(1.0, args.rope.attention_factor);
+    constexpr double promised = 2e-6, f32_arithmetic = 3 * 6e-8;
+    std::vector<double> excess; // error beyond what is allowed
+    for (size_t i = 0; i < got.data.size(); i++) {
+        const double magnitude = expected.magnitude.data[i];
+        const double allowed = magnitude == 0 ? 0
+                                              : factor * (promised + f32_arithmetic) * magnitude +
+                                                    rounding_of(shape.dtype, expected.out.data[i]);
+        excess.push_back(std::max(0.0, difference(got.data[i], expected.out.data[i]) - allowed));
+    }
+    check_close("error beyond the allowed one", excess, std::vector<double>(excess.size(), 0.0), 0);
+}
+
+std::string RotaryCase::describe() const {
+    static const char *const layouts[] = {"bshd", "bhsd", "thd"}, *const types[] = {"f32", "f16", "bf16"};
+    std::ostringstream text;
+    text << types[shape.dtype] << " " << layouts[args.layout] << " b=" << shape.batch << " l=" << shape.seqlen
+         << " h=" << shape.heads << " d=" << shape.head_dim
+         << (args.rope.pairing == GYRE_HALF ? " half" : " interleaved") << " rotary_dim=" << args.rope.rotary_dim
+         << " rotary_offset=" << args.rope.rotary_offset << " position_offset=" << args.position_offset
+         << (args.positions ? " positions" : "") << (args.rope.inv_freq ? " inv_freq" : "")
+         << (args.rope.cos ? " tables" : "") << " axes=" << args.rope.axes << (args.reverse ? " reverse" : "");
+    return text.str();
+}
+
+} // namespace gyre::test
