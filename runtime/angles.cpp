@@ -6,14 +6,26 @@
 #include <cmath>
 #include <cstring>
 #include <new>
+#include <vector>
 
 namespace gyre {
 namespace {
 
-const Kernel *find_kernel(const gyre_context &context) {
-    for (const Kernel &k : linked_kernels())
-        if (std::string_view(k.operation) == "angles" && may_use(context, k)) return &k;
-    return nullptr;
+struct AnglesKernel {
+    const Kernel *kernel = nullptr;
+    size_t workspace = 0;  // bytes
+};
+
+AnglesKernel find_kernel(const gyre_context &context) {
+    static const std::vector<AnglesKernel> all = [] {
+        std::vector<AnglesKernel> list;
+        for (const Kernel &k : linked_kernels())
+            if (std::string_view(k.operation) == "angles") list.push_back({&k, static_cast<size_t>(attribute(k, "workspace", 0))});
+        return list;
+    }();
+    for (const AnglesKernel &k : all)
+        if (may_use(context, *k.kernel)) return k;
+    return {};
 }
 
 /// Room for the positions of one run, and for the axes of its pairs.
@@ -25,9 +37,10 @@ size_t axes_bytes(const Rotation &r) { return round_up(static_cast<size_t>(r.pai
 gyre_status Angles::prepare(const gyre_context &context, const Rotation &r, gyre_context::Frequencies &cache) {
     rotation = &r;
     if (r.cos) return GYRE_OK;
-    kernel = find_kernel(context);
+    const AnglesKernel found = find_kernel(context);
+    kernel = found.kernel;
+    kernel_bytes = found.workspace;
     if (!kernel) return fail(GYRE_UNSUPPORTED, "rope: no linked kernel computes angles on %s", context.best->name);
-    kernel_bytes = static_cast<size_t>(attribute(*kernel, "workspace", 0));
     inv_freq = r.inv_freq;
     if (inv_freq) return GYRE_OK;
     if (cache.theta != r.theta || cache.denominator != r.denominator || cache.pairs < r.pairs) {

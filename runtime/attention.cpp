@@ -12,13 +12,15 @@
 namespace gyre {
 namespace {
 
-/// Rows of a task: as many as the kernel takes, since they share packed keys and values, but enough tasks for all threads.
+/// Rows of a task: as many as the kernel takes, since they share packed keys and values, but enough tasks for all threads, and
+/// all of about the same size, since a short last one would pack as much for less.
 int64_t choose_task_rows(const AttentionKernel &kernel, const AttentionCall &c, int threads) {
-    int64_t rows = kernel.task_rows;
-    const int64_t wanted = threads > 1 ? int64_t{4} * threads : 1;
-    const auto tasks = [&](int64_t n) { return c.sequences * c.q.heads * ((c.q.seqlen + n - 1) / n); };
-    while (rows > 2 * kernel.row_tile && tasks(rows) < wanted) rows = (rows / 2 + kernel.row_tile - 1) / kernel.row_tile * kernel.row_tile;
-    return rows;
+    const int64_t heads = std::max<int64_t>(c.sequences * c.q.heads, 1), most = std::max<int64_t>(c.q.seqlen, 1);
+    const auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+    const int64_t wanted = threads > 1 ? ceil_div(int64_t{4} * threads, heads) : 1;
+    const int64_t tiles = ceil_div(most, kernel.row_tile);
+    const int64_t tasks = std::min(std::max(wanted, ceil_div(most, kernel.task_rows)), tiles);
+    return ceil_div(tiles, tasks) * kernel.row_tile;
 }
 
 /// A call with its kernel, its tables and its cut into tasks.

@@ -67,8 +67,8 @@ gyre_status resolve_context(gyre_context *given, gyre_context **context) {
 }
 
 bool may_use(const gyre_context &context, const Kernel &kernel) {
-    const Target *target = find_target(kernel.target);
-    return target && (context.forced ? target == context.forced : can_run(*target));
+    const KernelTarget k = target_of(kernel);
+    return context.forced ? k.target == context.forced : k.runnable;
 }
 
 }  // namespace gyre

@@ -4,6 +4,7 @@
 #include "gyre/gyre.h"
 
 #include <charconv>
+#include <vector>
 
 namespace gyre {
 namespace {
@@ -28,6 +29,18 @@ bool is_linked(const Target &target) {
     for (const Kernel &k : linked_kernels())
         if (std::string_view(k.target) == target.name) return true;
     return false;
+}
+
+KernelTarget target_of(const Kernel &kernel) {
+    static const std::vector<KernelTarget> all = [] {
+        std::vector<KernelTarget> list;
+        for (const Kernel &k : linked_kernels()) {
+            const Target *target = find_target(k.target);
+            list.push_back({target, target && can_run(*target)});
+        }
+        return list;
+    }();
+    return all[static_cast<size_t>(&kernel - linked_kernels().first)];
 }
 
 std::string_view attribute(const Kernel &kernel, std::string_view name) {
@@ -71,7 +84,6 @@ extern "C" int32_t gyre_kernel_count(void) { return static_cast<int32_t>(linked_
 extern "C" int32_t gyre_kernel_at(int32_t index, gyre_kernel_info *info) {
     if (!info || index < 0 || index >= gyre_kernel_count()) return 0;
     const Kernel &k = linked_kernels().first[index];
-    const Target *t = find_target(k.target);
-    *info = {k.name, k.operation, k.variant, k.target, k.attributes, k.evidence, t && can_run(*t)};
+    *info = {k.name, k.operation, k.variant, k.target, k.attributes, k.evidence, target_of(k).runnable};
     return 1;
 }

@@ -49,4 +49,11 @@ const Target *find_target(std::string_view name);  // nullptr: unknown
 bool can_run(const Target &target);
 bool is_linked(const Target &target);
 
+/// The row of the target table that a linked kernel was made for, and whether it can run here; found out once.
+struct KernelTarget {
+    const Target *target;
+    bool runnable;
+};
+KernelTarget target_of(const Kernel &linked_kernel);
+
 }  // namespace gyre

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <vector>
 
 namespace gyre {
 namespace {
@@ -13,13 +14,20 @@ namespace {
 /// Tokens whose angles are formed at once: their rows stay in the L1 cache while every head reads them.
 constexpr int64_t run_tokens = 32;
 
+struct RotaryKernel {
+    const Kernel *kernel;
+    gyre_dtype dtype;
+    gyre_pairing pairing;
+    size_t workspace;  // bytes
+};
+
 /// A checked call.
 struct RotaryCall {
     Heads x, out;
     Rotation rotation;
     Positions positions;
     Angles angles;
-    const Kernel *kernel = nullptr;
+    const RotaryKernel *kernel = nullptr;
     float direction = 1;
     bool in_place = false;
     size_t slab_bytes = 0;
@@ -57,12 +65,20 @@ gyre_status check(const gyre_rotary_args *given, bool need_data, gyre_rotary_arg
     return GYRE_OK;
 }
 
-const Kernel *find_kernel(const gyre_context &context, gyre_dtype dtype, gyre_pairing pairing) {
-    const std::string_view type = dtype == GYRE_F32 ? "float32" : dtype == GYRE_F16 ? "float16" : "bfloat16";
-    const std::string_view pairs = pairing == GYRE_HALF ? "half" : "interleaved";
-    for (const Kernel &k : linked_kernels())
-        if (std::string_view(k.operation) == "rotary" && may_use(context, k) && attribute(k, "dtype") == type && attribute(k, "pairing") == pairs)
-            return &k;
+const RotaryKernel *find_kernel(const gyre_context &context, gyre_dtype dtype, gyre_pairing pairing) {
+    static const std::vector<RotaryKernel> all = [] {
+        std::vector<RotaryKernel> list;
+        for (const Kernel &k : linked_kernels()) {
+            if (std::string_view(k.operation) != "rotary") continue;
+            const std::string_view type = attribute(k, "dtype");
+            list.push_back({&k, type == "float32" ? GYRE_F32 : type == "float16" ? GYRE_F16 : GYRE_BF16,
+                            attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
+                            static_cast<size_t>(attribute(k, "workspace", 0))});
+        }
+        return list;
+    }();
+    for (const RotaryKernel &k : all)
+        if (k.dtype == dtype && k.pairing == pairing && may_use(context, *k.kernel)) return &k;
     return nullptr;
 }
 
@@ -72,7 +88,7 @@ gyre_status prepare(gyre_context &context, RotaryCall *call) {
         return fail(GYRE_UNSUPPORTED, "x: no linked kernel rotates %s on %s", dtype_name(call->x.dtype), context.best->name);
     GYRE_TRY(call->angles.prepare(context, call->rotation, context.frequencies[0]));
     call->slab_bytes = round_up(run_tokens * Angles::row_floats(call->rotation) * sizeof(float)) +
-                       std::max(call->angles.scratch_bytes(run_tokens), static_cast<size_t>(attribute(*call->kernel, "workspace", 0)));
+                       std::max(call->angles.scratch_bytes(run_tokens), call->kernel->workspace);
     return GYRE_OK;
 }
 
@@ -97,11 +113,11 @@ bool rotate_run(const RotaryCall &c, int64_t task, char *memory) {
     const halide_type_t type = halide_type(c.x.dtype), f32 = halide_type(GYRE_F32);
     const int32_t offset = c.rotation.offset, pairs = c.rotation.pairs, end = offset + 2 * pairs;
     const int32_t before = c.in_place ? 0 : offset, after = c.in_place ? 0 : static_cast<int32_t>(c.x.dim) - end;
-    Slab slab(scratch, static_cast<size_t>(attribute(*c.kernel, "workspace", 0)));
+    Slab slab(scratch, c.kernel->workspace);
     Buffer cos = view(rows, f32, pairs, row, 0), sin = view(rows + pairs, f32, pairs, row, 0);
     Buffer x = view(c.x.at(batch, first, 0), type, c.x.dim, c.x.token_stride, c.x.head_stride);
     Buffer out = view(c.out.at(batch, first, 0), type, c.x.dim, c.out.token_stride, c.out.head_stride);
-    return call_kernel(*c.kernel, slab, &cos, &sin, &offset, &pairs, &c.direction, &before, &end, &after, &x, &out);
+    return call_kernel(*c.kernel->kernel, slab, &cos, &sin, &offset, &pairs, &c.direction, &before, &end, &after, &x, &out);
 }
 
 }  // namespace
@@ -123,8 +139,8 @@ extern "C" gyre_status gyre_rotary(gyre_context *given, const gyre_rotary_args *
     context->threads.run(call.tasks(), [&](int64_t task, int worker) {
         if (!rotate_run(call, task, memory + static_cast<size_t>(worker) * call.slab_bytes)) failed = true;
     });
-    if (failed) return fail(GYRE_INTERNAL, "%s: the kernel failed", call.kernel->name);
-    context->selected = call.kernel;
+    if (failed) return fail(GYRE_INTERNAL, "%s: the kernel failed", call.kernel->kernel->name);
+    context->selected = call.kernel->kernel;
     return GYRE_OK;
 }
 

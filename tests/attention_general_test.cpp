@@ -1,4 +1,4 @@
-/// Softcap, bias, boolean mask, sinks and ALiBi; scores of every size; random combinations of all options.
+/// Softcap, bias, boolean mask, sinks and ALiBi; scores of every size.
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
@@ -176,86 +176,4 @@ TEST_CASE("scores that overflow f32's exponential stay finite") {
         for (const double x : c.lse.values()) invalid += !std::isfinite(x);
         CHECK(invalid == 0);
     });
-}
-
-TEST_CASE("random combinations of all options match the oracle") {
-    for (uint64_t seed = 1; seed <= 250; seed++) {
-        CAPTURE(seed);
-        Random random(seed);
-        const bool packed = random.chance(0.2);
-        const int64_t kv_heads = random.integer(1, 3), heads = kv_heads * random.integer(1, 3);
-        const int64_t batches = packed ? 1 : random.integer(1, 3);
-        const int64_t head_dim = random.pick<int64_t>({4, 16, 32, 33, 64, 80, 96, 128});
-        const int64_t v_head_dim = random.chance(0.6) ? head_dim : random.integer(2, 100);
-        const int64_t seqlen_kv = random.integer(1, 150), seqlen_q = random.integer(1, seqlen_kv);
-        const gyre_layout layout = packed ? GYRE_THD : random.pick<gyre_layout>({GYRE_BSHD, GYRE_BHSD});
-        AttentionCase c(AttentionShape()
-                            .batches(batches)
-                            .lengths(seqlen_q, seqlen_kv)
-                            .head_counts(heads, kv_heads)
-                            .dims(head_dim, v_head_dim)
-                            .in(layout, Placement::with_gaps(random.integer(0, 4))),
-                        seed);
-        c.args.causal = random.chance(0.5);
-        c.args.alignment = random.chance(0.7) ? GYRE_BOTTOM_RIGHT : GYRE_TOP_LEFT;
-        if (random.chance(0.3)) c.args.window_left = random.integer(0, 80);
-        if (random.chance(0.3)) c.args.window_right = random.integer(0, 80);
-        if (random.chance(0.3)) c.args.scale = (float)random.uniform();
-        if (random.chance(0.3)) c.args.softcap = (float)(0.5 + 20 * random.uniform());
-        const auto per_head = [&] {
-            std::vector<double> values;
-            for (int64_t h = 0; h < heads; h++) values.push_back(random.normal());
-            return c.hold(GYRE_F32, values);
-        };
-        if (random.chance(0.25)) c.args.sinks = per_head();
-        if (random.chance(0.25)) c.args.alibi = per_head();
-        const auto broadcast_shape = [&] {
-            std::vector<int64_t> shape;
-            for (const int64_t extent : {batches, heads, seqlen_q, seqlen_kv})
-                shape.push_back(random.chance(0.7) ? extent : 1);
-            return shape;
-        };
-        if (!packed && random.chance(0.3)) {
-            Tensor bias(random.pick(float_types), broadcast_shape());
-            bias.fill_normal(seed);
-            c.args.bias = c.hold(std::move(bias));
-        }
-        if (!packed && random.chance(0.3)) {
-            Tensor mask(GYRE_BOOL, broadcast_shape());
-            fill_mask(mask, seed, 0.7);
-            c.args.mask = c.hold(std::move(mask));
-        }
-        if (packed) {
-            // Queries of the first sequence end where its keys' share ends, so that no query stands before its keys.
-            const int64_t q_split = random.integer(0, seqlen_q);
-            const int64_t k_split = random.integer(q_split, seqlen_kv - (seqlen_q - q_split));
-            c.args.cu_seqlens_q = c.hold(GYRE_I32, {0, (double)q_split, (double)seqlen_q});
-            c.args.cu_seqlens_k = c.hold(GYRE_I32, {0, (double)k_split, (double)seqlen_kv});
-        } else if (random.chance(0.3)) {
-            std::vector<double> used;
-            for (int64_t b = 0; b < batches; b++) used.push_back((double)random.integer(seqlen_q, seqlen_kv));
-            c.args.seqused_k = c.hold(GYRE_I32, used);
-        }
-        const auto random_rope = [&](int64_t dim) {
-            gyre_rope rope = gyre_rope_defaults();
-            rope.pairing = random.pick<gyre_pairing>({GYRE_HALF, GYRE_INTERLEAVED});
-            rope.rotary_dim = (int32_t)(2 * random.integer(1, dim / 2));
-            rope.theta = random.pick<double>({100, 10000, 1e6});
-            return c.hold(rope);
-        };
-        if (random.chance(0.4)) c.args.rope = random_rope(head_dim);
-        if (random.chance(0.4)) c.args.value_rope = random_rope(v_head_dim);
-        c.args.keys_rotated = c.args.rope && random.chance(0.2);
-        c.args.values_rotated = c.args.value_rope && random.chance(0.2);
-        if ((c.args.rope || c.args.value_rope) && random.chance(0.5)) {
-            const auto positions = [&](int64_t tokens) {
-                Tensor tensor(random.pick<gyre_dtype>({GYRE_I32, GYRE_I64}), {tokens});
-                tensor.fill_uniform_integers(seed, 0, 100000);
-                return c.hold(std::move(tensor));
-            };
-            c.args.q_positions = positions(seqlen_q);
-            c.args.k_positions = positions(seqlen_kv);
-        }
-        c.check();
-    }
 }

@@ -69,9 +69,17 @@ TEST_CASE("windows on either side, in both alignments, with causal and without")
 }
 
 TEST_CASE("windows as wide as int64 reaches do not overflow") {
-    AttentionCase c(AttentionShape().lengths(20, 30).dims(16));
-    c.args.window_left = c.args.window_right = std::numeric_limits<int64_t>::max();
-    c.check();
+    const int64_t widest = std::numeric_limits<int64_t>::max();
+    for (const auto &lengths : std::vector<std::pair<int64_t, int64_t>>{{20, 30}, {30, 20}, {200, 100}}) {
+        AttentionCase c(AttentionShape().lengths(lengths.first, lengths.second).dims(16));
+        c.args.window_left = c.args.window_right = widest;
+        c.check();
+        c.args.window_right = -1;
+        c.check();
+        c.args.window_left = -1;
+        c.args.window_right = widest - 150;
+        c.check();
+    }
 }
 
 TEST_CASE("a narrow window over a long sequence") {

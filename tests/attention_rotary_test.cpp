@@ -18,14 +18,6 @@ gyre_rope make_rope(gyre_pairing pairing, int32_t rotary_dim = 0, double theta =
     return rope;
 }
 
-/// Explicit positions, `first` + 0, stride, 2 stride, …
-const gyre_tensor *positions_from(AttentionCase &c, gyre_dtype type, int64_t tokens, int64_t first,
-                                  int64_t stride = 1) {
-    std::vector<double> values;
-    for (int64_t i = 0; i < tokens; i++) values.push_back((double)(first + i * stride));
-    return c.hold(type, values);
-}
-
 /// The keys or values as gyre_rotary() leaves them at positions 0, 1, 2 …
 void rotate_in_place(gyre_context *context, Tensor &tensor, gyre_layout layout, const gyre_rope &rope) {
     gyre_rotary_args args = gyre_rotary_defaults();
@@ -73,27 +65,6 @@ TEST_CASE("odd head_dim with a rotated part") {
     c.check();
 }
 
-TEST_CASE("positions of queries and keys are given separately, in any order, int32 and int64, per batch entry or not") {
-    for (const gyre_dtype type : {GYRE_I32, GYRE_I64})
-        for (const bool per_batch : {false, true})
-            for (const int64_t head_dim : {64, 72}) {
-                const gyre_rope rope = make_rope(GYRE_HALF);
-                AttentionCase c(AttentionShape().batches(2).lengths(35, 70).head_counts(2, 2).dims(head_dim));
-                c.args.rope = c.args.value_rope = &rope;
-                const auto random_positions = [&](int64_t tokens, uint64_t seed) {
-                    Tensor positions(type, per_batch ? std::vector<int64_t>{2, tokens} : std::vector<int64_t>{tokens});
-                    positions.fill_uniform_integers(seed, 0, (1 << 20) - 1);
-                    return c.hold(std::move(positions));
-                };
-                c.args.q_positions = random_positions(35, 1);
-                c.check();
-                c.args.k_positions = random_positions(70, 2);
-                c.check();
-                c.args.q_positions = nullptr;
-                c.check();
-            }
-}
-
 TEST_CASE("frequencies from inv_freq, from tables, over the head, with an attention factor") {
     std::vector<double> inv_freq;
     for (int i = 0; i < 16; i++) inv_freq.push_back(1.0 / (1 + 3 * i));
@@ -134,60 +105,6 @@ TEST_CASE("the second form, sum_j P_ij R(j - i) v_j, gives the same output") {
             }
 }
 
-TEST_CASE("shifting all positions by a constant changes nothing") {
-    for (const int64_t shift : {1, 1000, 131071, 1 << 19}) {
-        const gyre_rope rope = make_rope(GYRE_HALF);
-        AttentionCase c(AttentionShape().lengths(65, 65).head_counts(2, 2).dims(64));
-        c.args.causal = 1;
-        c.args.rope = c.args.value_rope = &rope;
-        each_target([&](gyre_context *context) {
-            c.args.q_positions = c.args.k_positions = nullptr;
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            const std::vector<double> unshifted = c.out.values(), lse = c.lse.values();
-            c.args.q_positions = c.args.k_positions = positions_from(c, GYRE_I32, 65, shift);
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            check_close("out", c.out.values(), unshifted, 8e-6);
-            check_close("lse", c.lse.values(), lse, 8e-6);
-        });
-    }
-}
-
-TEST_CASE("default positions are those of a cache: keys from 0, queries at its end") {
-    const gyre_rope rope = make_rope(GYRE_INTERLEAVED);
-    for (const int64_t head_dim : {64, 72}) {
-        AttentionCase c(AttentionShape().lengths(5, 66).dims(head_dim));
-        c.args.causal = 1;
-        c.args.rope = c.args.value_rope = &rope;
-        each_target([&](gyre_context *context) {
-            c.args.q_positions = c.args.k_positions = nullptr;
-            REQUIRE(c.run(context) == GYRE_OK);
-            const std::vector<uint64_t> by_default = c.out.bits();
-            c.args.q_positions = positions_from(c, GYRE_I64, 5, 61);
-            c.args.k_positions = positions_from(c, GYRE_I64, 66, 0);
-            REQUIRE(c.run(context) == GYRE_OK);
-            CHECK(c.out.bits() == by_default);
-        });
-    }
-}
-
-TEST_CASE("default positions follow seqused_k and cu_seqlens") {
-    const gyre_rope rope = make_rope(GYRE_HALF);
-    AttentionCase cached(AttentionShape().batches(3).lengths(4, 70).head_counts(2, 1).dims(64));
-    cached.args.rope = cached.args.value_rope = &rope;
-    cached.args.causal = 1;
-    cached.args.seqused_k = cached.hold(GYRE_I32, {70, 4, 33});
-    cached.check();
-    AttentionCase packed(AttentionShape().lengths(60, 110).head_counts(2, 1).dims(72).in(GYRE_THD));
-    packed.args.rope = packed.args.value_rope = &rope;
-    packed.args.causal = 1;
-    packed.args.cu_seqlens_q = packed.hold(GYRE_I32, {0, 5, 5, 60});
-    packed.args.cu_seqlens_k = packed.hold(GYRE_I32, {0, 40, 41, 110});
-    packed.check();
-    packed.args.q_positions = positions_from(packed, GYRE_I32, 60, 3, 2);
-    packed.args.k_positions = positions_from(packed, GYRE_I64, 110, 7);
-    packed.check();
-}
-
 TEST_CASE("a cache of keys and values that are rotated already") {
     for (const gyre_layout layout : {GYRE_BSHD, GYRE_BHSD})
         for (const int64_t head_dim : {64, 72}) {
@@ -224,24 +141,6 @@ TEST_CASE("rotating inside is rotating outside") {
         REQUIRE(outside.run(context) == GYRE_OK);
         check_close("out", outside.out.values(), inside.out.values(), 2e-6);
     });
-}
-
-TEST_CASE("several position axes (M-RoPE) inside attention") {
-    gyre_rope rope = make_rope(GYRE_HALF);
-    rope.axes = 3;
-    rope.sections[0] = 16;
-    rope.sections[1] = rope.sections[2] = 8;
-    for (const gyre_section_order order : {GYRE_SECTIONS_CONTIGUOUS, GYRE_SECTIONS_INTERLEAVED}) {
-        rope.section_order = order;
-        AttentionCase c(AttentionShape().batches(2).lengths(20, 30).dims(64));
-        c.args.rope = c.args.value_rope = &rope;
-        Tensor q_positions(GYRE_I64, {3, 2, 20}), k_positions(GYRE_I32, {3, 30});
-        q_positions.fill_uniform_integers(1, 0, 5000);
-        k_positions.fill_uniform_integers(2, 0, 5000);
-        c.args.q_positions = c.hold(std::move(q_positions));
-        c.args.k_positions = c.hold(std::move(k_positions));
-        c.check();
-    }
 }
 
 TEST_CASE("the promised error at 1024 tokens with RoPE and RoPER") {

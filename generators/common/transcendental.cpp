@@ -16,20 +16,22 @@ Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
     return sum;
 }
 
-/// 2^n as bits of an f32 that is multiplied by adding to its exponent.
+/// mantissa * 2^n, by adding the lowest bits of n to the exponent.
 Expr scaled(const Expr &mantissa, const Expr &n) {
     return reinterpret<float>(reinterpret<int32_t>(mantissa) + (n << 23));
 }
 
 }  // namespace
 
+// Adding 1.5 * 2^23 leaves the nearest integer n in the lowest bits; subtracting it again gives n as a number. Both must be
+// exact, hence strict_float. There is one such power a score, so every operation counts.
 Expr exp2_nonpositive(const Expr &x) {
     const Expr clamped = select(strict_float(x < -64.0f), -64.0f, x);  // in this order a NaN passes
-    const Expr n = cast<int32_t>(clamped - 0.5f);                      // truncation rounds a negative number up
-    const Expr f = clamped - cast<float>(n);                           // [-1/2, 1/2]
+    const Expr shifted = strict_float(clamped + 12582912.0f);
+    const Expr f = clamped - strict_float(shifted - 12582912.0f);  // [-1/2, 1/2]
     return scaled(polynomial(f, {1.00000007165f, 0.693146967064f, 0.240221197239f, 0.0555071327415f, 0.00967554133276f,
                                  0.00132764717817f}),
-                  n);
+                  reinterpret<int32_t>(shifted));
 }
 
 // (e^2x - 1) / (e^2x + 1), with e^2x - 1 formed so that nothing cancels near 0.

@@ -4,7 +4,7 @@
 
 namespace gyre {
 
-/// 2^x for x <= 0, relative error below 2e-7. Arguments below -64 count as -64: the result, 5e-20, is still a normal
+/// 2^x for x <= 0, relative error below 3e-7. Arguments below -64 count as -64: the result, 5e-20, is still a normal
 /// number, where a subnormal one would make the multiply-adds that follow twenty times slower. NaN stays NaN.
 Halide::Expr exp2_nonpositive(const Halide::Expr &x);
 

@@ -282,7 +282,7 @@ typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_al
  *    out        [batch, seqlen_q, num_heads, v_head_dim]      must not overlap q, k or v; it may be q itself
  *    lse        [batch, num_heads, seqlen_q] f32 ([num_heads, total_q] for thd), or NULL: log of the softmax denominator,
  *               natural, sink included; -inf where nothing is visible
- *    scale      of the scores; 0: 1 / sqrt(head_dim)
+ *    scale      of the scores; 0 counts as not given: 1 / sqrt(head_dim)
  *    softcap    > 0: scores become softcap * tanh(score / softcap), before bias and masks
  *    window     pos_q - window_left <= pos_k <= pos_q + window_right, -1: unbounded; causal also asks pos_k <= pos_q
  *    bias       f32, f16 or bf16, added to the scores; below -1e38 it masks;  mask: bool, true = attend; NULL: none.
@@ -294,7 +294,7 @@ typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_al
  *    rope       rotates q and k, NULL: not; keys_rotated: k is already rotated (a cache), only q is
  *    value_rope RoPER: rotates v at its positions and the weighted sum back at the query's; values_rotated: v already is
  *    q_positions, k_positions   for the rotations only: [batch, seqlen] or [seqlen], int32 or int64, >= 0 (thd: [total]);
- *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 … (which must not be negative) */
+ *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths */
 typedef struct gyre_attention_args {
     uint32_t size;
     gyre_layout layout;

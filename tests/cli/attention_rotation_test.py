@@ -16,8 +16,11 @@ def rotation(inv_freq, interleaved=False, factor=1.0):
 
 class AttentionRotation(GyreTest):
     def inputs(self, batch=1, heads=4, kv_heads=2, lq=13, lk=37, dim=32, v_dim=32):
-        return (self.normal(batch, heads, lq, dim), self.normal(batch, kv_heads, lk, dim),
-                self.normal(batch, kv_heads, lk, v_dim))
+        return (
+            self.normal(batch, heads, lq, dim),
+            self.normal(batch, kv_heads, lk, dim),
+            self.normal(batch, kv_heads, lk, v_dim),
+        )
 
     def attend(self, qkv, *options):
         for name, array in zip("qkv", qkv):
@@ -30,18 +33,28 @@ class AttentionRotation(GyreTest):
 
     def test_rope(self):
         self.check(self.inputs(), ["--rotary-dim", 32], rope=rotation(reference.geometric(32)))
-        self.check(self.inputs(), ["--rotary-dim", 16, "--interleaved", "--theta", 500],
-                   rope=rotation(reference.geometric(16, 500), True))
+        self.check(
+            self.inputs(),
+            ["--rotary-dim", 16, "--interleaved", "--theta", 500],
+            rope=rotation(reference.geometric(16, 500), True),
+        )
 
     def test_roper(self):
         self.check(self.inputs(), ["--rotary-v-dim", 32], value_rope=rotation(reference.geometric(32)))
-        self.check(self.inputs(v_dim=48), ["--rotary-v-dim", 24, "--interleaved"],
-                   value_rope=rotation(reference.geometric(24), True))
+        self.check(
+            self.inputs(v_dim=48),
+            ["--rotary-v-dim", 24, "--interleaved"],
+            value_rope=rotation(reference.geometric(24), True),
+        )
 
     def test_rope_and_roper_together(self):
-        self.check(self.inputs(lq=37), ["--rotary-dim", 16, "--rotary-v-dim", 32, "--causal", "bottom_right"],
-                   rope=rotation(reference.geometric(16)), value_rope=rotation(reference.geometric(32)),
-                   seen=reference.visible(37, 37, "bottom_right"))
+        self.check(
+            self.inputs(lq=37),
+            ["--rotary-dim", 16, "--rotary-v-dim", 32, "--causal", "bottom_right"],
+            rope=rotation(reference.geometric(16)),
+            value_rope=rotation(reference.geometric(32)),
+            seen=reference.visible(37, 37, "bottom_right"),
+        )
 
     def test_queries_before_the_first_key(self):
         rope = rotation(reference.geometric(32))
@@ -53,10 +66,14 @@ class AttentionRotation(GyreTest):
     def test_positions(self):
         q_positions, k_positions = self.random.integers(0, 10000, (2, 13)), self.random.integers(0, 10000, 37)
         self.save("qp.npy", q_positions), self.save("kp.npy", k_positions.astype(np.int32))
-        self.check(self.inputs(batch=2), ["--rotary-dim", 32, "--rotary-v-dim", 16, "--q-positions", "qp.npy",
-                                          "--k-positions", "kp.npy"],
-                   rope=rotation(reference.geometric(32)), value_rope=rotation(reference.geometric(16)),
-                   q_positions=q_positions[:, None], k_positions=k_positions)
+        self.check(
+            self.inputs(batch=2),
+            ["--rotary-dim", 32, "--rotary-v-dim", 16, "--q-positions", "qp.npy", "--k-positions", "kp.npy"],
+            rope=rotation(reference.geometric(32)),
+            value_rope=rotation(reference.geometric(16)),
+            q_positions=q_positions[:, None],
+            k_positions=k_positions,
+        )
 
     def test_a_common_shift_of_positions_changes_nothing(self):
         qkv = self.inputs(lq=37)
@@ -67,8 +84,9 @@ class AttentionRotation(GyreTest):
 
     def test_bshd(self):
         qkv = self.inputs(batch=2)
-        out = self.attend([each.swapaxes(1, 2) for each in qkv], "--layout", "bshd", "--rotary-dim", 32,
-                          "--rotary-v-dim", 32)
+        out = self.attend(
+            [each.swapaxes(1, 2) for each in qkv], "--layout", "bshd", "--rotary-dim", 32, "--rotary-v-dim", 32
+        )
         rope = rotation(reference.geometric(32))
         expected = reference.attention(*qkv, rope=rope, value_rope=rope)[0]
         self.close(out, expected.swapaxes(1, 2), TOLERANCE)
@@ -77,8 +95,9 @@ class AttentionRotation(GyreTest):
         begins = np.array([0, 6, 15], np.int32)
         q, k, v = self.normal(15, 2, 16), self.normal(15, 2, 16), self.normal(15, 2, 16)
         self.save("c.npy", begins)
-        out = self.attend((q, k, v), "--cu-seqlens-q", "c.npy", "--cu-seqlens-k", "c.npy", "--rotary-dim", 16,
-                          "--rotary-v-dim", 16)
+        out = self.attend(
+            (q, k, v), "--cu-seqlens-q", "c.npy", "--cu-seqlens-k", "c.npy", "--rotary-dim", 16, "--rotary-v-dim", 16
+        )
         rope = rotation(reference.geometric(16))
         for begin, end in zip(begins[:-1], begins[1:]):
             each = (x[begin:end].swapaxes(0, 1)[None] for x in (q, k, v))
@@ -87,12 +106,20 @@ class AttentionRotation(GyreTest):
 
     def test_rule_from_json(self):
         rule = '{"rope_type": "linear", "factor": 2, "rope_theta": 5000}'
-        self.check(self.inputs(), ["--rotary-dim", 32, "--rotary-v-dim", 16, "--rope", rule],
-                   rope=rotation(reference.geometric(32, 5000) / 2),
-                   value_rope=rotation(reference.geometric(16, 5000) / 2))
+        self.check(
+            self.inputs(),
+            ["--rotary-dim", 32, "--rotary-v-dim", 16, "--rope", rule],
+            rope=rotation(reference.geometric(32, 5000) / 2),
+            value_rope=rotation(reference.geometric(16, 5000) / 2),
+        )
 
     def test_attention_factor_scales_queries_and_keys_but_not_values(self):
-        rule = ('{"rope_type": "yarn", "factor": 1, "attention_factor": 1.25, '
-                '"original_max_position_embeddings": 4096}')
-        self.check(self.inputs(), ["--rotary-dim", 32, "--rotary-v-dim", 32, "--rope", rule],
-                   rope=rotation(reference.geometric(32), factor=1.25), value_rope=rotation(reference.geometric(32)))
+        rule = (
+            '{"rope_type": "yarn", "factor": 1, "attention_factor": 1.25, ' '"original_max_position_embeddings": 4096}'
+        )
+        self.check(
+            self.inputs(),
+            ["--rotary-dim", 32, "--rotary-v-dim", 32, "--rope", rule],
+            rope=rotation(reference.geometric(32), factor=1.25),
+            value_rope=rotation(reference.geometric(32)),
+        )

@@ -11,14 +11,18 @@ TOLERANCE = 3e-5
 class Attention(GyreTest):
     def inputs(self, batch=1, heads=2, kv_heads=None, lq=13, lk=37, dim=32, v_dim=None):
         kv_heads = kv_heads or heads
-        return (self.normal(batch, heads, lq, dim), self.normal(batch, kv_heads, lk, dim),
-                self.normal(batch, kv_heads, lk, v_dim or dim))
+        return (
+            self.normal(batch, heads, lq, dim),
+            self.normal(batch, kv_heads, lk, dim),
+            self.normal(batch, kv_heads, lk, v_dim or dim),
+        )
 
     def attend(self, q, k, v, *options):
         for name, array in (("q", q), ("k", k), ("v", v)):
             self.save(name + ".npy", array)
-        self.succeed("attention", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--out", "o.npy", "--lse", "l.npy",
-                     *options)
+        self.succeed(
+            "attention", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--out", "o.npy", "--lse", "l.npy", *options
+        )
         return self.load("o.npy"), self.load("l.npy")
 
     def check(self, qkv, options, **settings):
@@ -53,8 +57,9 @@ class Attention(GyreTest):
     def test_causal(self):
         for lq, lk in ((37, 37), (5, 37), (37, 5)):
             for alignment in ("bottom_right", "top_left"):
-                self.check(self.inputs(lq=lq, lk=lk), ["--causal", alignment],
-                           seen=reference.visible(lq, lk, alignment))
+                self.check(
+                    self.inputs(lq=lq, lk=lk), ["--causal", alignment], seen=reference.visible(lq, lk, alignment)
+                )
 
     def test_rows_that_see_nothing(self):
         out, lse = self.attend(*self.inputs(lq=9, lk=4), "--causal", "bottom_right")
@@ -63,10 +68,16 @@ class Attention(GyreTest):
 
     def test_window(self):
         for left, right in ((3, 0), (0, 2), (5, -1), (-1, 4), (0, 0)):
-            self.check(self.inputs(lq=20, lk=29), ["--window-left", left, "--window-right", right],
-                       seen=reference.visible(20, 29, None, left, right))
-        self.check(self.inputs(lq=20, lk=29), ["--causal", "top_left", "--window-left", 6],
-                   seen=reference.visible(20, 29, "top_left", 6))
+            self.check(
+                self.inputs(lq=20, lk=29),
+                ["--window-left", left, "--window-right", right],
+                seen=reference.visible(20, 29, None, left, right),
+            )
+        self.check(
+            self.inputs(lq=20, lk=29),
+            ["--causal", "top_left", "--window-left", 6],
+            seen=reference.visible(20, 29, "top_left", 6),
+        )
 
     def test_bias(self):
         for shape in ((13, 37), (1, 37), (2, 1, 37), (3, 1, 13, 37), (3, 2, 13, 37)):
@@ -90,8 +101,12 @@ class Attention(GyreTest):
         sinks = self.normal(2)
         self.save("s.npy", sinks)
         self.check(self.inputs(), ["--sinks", "s.npy"], sinks=sinks)
-        self.check(self.inputs(), ["--sinks", "s.npy", "--causal", "bottom_right"], sinks=sinks,
-                   seen=reference.visible(13, 37, "bottom_right"))
+        self.check(
+            self.inputs(),
+            ["--sinks", "s.npy", "--causal", "bottom_right"],
+            sinks=sinks,
+            seen=reference.visible(13, 37, "bottom_right"),
+        )
 
     def test_alibi(self):
         slopes = np.array([0.5, 0.0625])
@@ -105,10 +120,11 @@ class Attention(GyreTest):
         self.save("n.npy", used)
         out, lse = self.attend(q, k, v, "--seqused-k", "n.npy", "--causal", "bottom_right")
         for b, lk in enumerate(used):
-            expected, expected_lse = reference.attention(q[b:b + 1], k[b:b + 1, :, :lk], v[b:b + 1, :, :lk],
-                                                         seen=reference.visible(13, lk, "bottom_right"))
-            self.close(out[b:b + 1], expected, TOLERANCE)
-            self.close(lse[b:b + 1], expected_lse, TOLERANCE)
+            expected, expected_lse = reference.attention(
+                q[b : b + 1], k[b : b + 1, :, :lk], v[b : b + 1, :, :lk], seen=reference.visible(13, lk, "bottom_right")
+            )
+            self.close(out[b : b + 1], expected, TOLERANCE)
+            self.close(lse[b : b + 1], expected_lse, TOLERANCE)
 
     def test_packed_sequences(self):
         begin_q, begin_k = np.array([0, 4, 4, 13]), np.array([0, 9, 20, 30])
@@ -119,9 +135,10 @@ class Attention(GyreTest):
         for b in range(3):
             rows, keys = slice(begin_q[b], begin_q[b + 1]), slice(begin_k[b], begin_k[b + 1])
             lq, lk = rows.stop - rows.start, keys.stop - keys.start
-            expected, expected_lse = reference.attention(*(each.swapaxes(0, 1)[None] for each in
-                                                           (q[rows], k[keys], v[keys])),
-                                                         seen=reference.visible(lq, lk, "top_left"))
+            expected, expected_lse = reference.attention(
+                *(each.swapaxes(0, 1)[None] for each in (q[rows], k[keys], v[keys])),
+                seen=reference.visible(lq, lk, "top_left")
+            )
             self.close(out[rows], expected[0].swapaxes(0, 1), TOLERANCE)
             self.close(lse[:, rows], expected_lse[0], TOLERANCE)
 

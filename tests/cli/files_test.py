@@ -29,8 +29,10 @@ class Files(GyreTest):
         x = self.normal(1, 2, 3, 8)
         self.save("x.npy", x)
         self.rotate("expected.npy")
-        for header in ("{'shape':(1,2,3,8),'fortran_order':False,'descr':'<f4'}",
-                       '{ "descr" : "<f4" , "fortran_order" : False , "shape" : (1L, 2L, 3L, 8L) , }\n'):
+        for header in (
+            "{'shape':(1,2,3,8),'fortran_order':False,'descr':'<f4'}",
+            '{ "descr" : "<f4" , "fortran_order" : False , "shape" : (1L, 2L, 3L, 8L) , }\n',
+        ):
             data = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + x.tobytes()
             with open(self.path("x.npy"), "wb") as file:
                 file.write(data)
@@ -51,7 +53,9 @@ class Files(GyreTest):
         np.testing.assert_array_equal(self.load("y.npy")[finite], every[finite])
 
     def test_conversion_to_half_precision_rounds_as_numpy_does(self):
-        x = np.concatenate([self.normal(4096), self.normal(4096) * 1e-6, self.normal(4096) * 30000, self.normal(4096) * 1e-8])
+        x = np.concatenate(
+            [self.normal(4096), self.normal(4096) * 1e-6, self.normal(4096) * 30000, self.normal(4096) * 1e-8]
+        )
         x = x.astype(np.float32).reshape(1, 1, -1, 16)
         self.save("x.npy", x)
         self.save("p.npy", np.zeros(x.shape[2], np.int64))
@@ -83,8 +87,11 @@ class Files(GyreTest):
     def test_an_interrupt_leaves_no_file(self):
         self.save("x.npy", np.zeros((1, 64, 4096, 64), np.float32))
         for delay in (0.01, 0.03, 0.06, 0.1, 0.15):
-            with subprocess.Popen([self.program, "rotary", "--x", "x.npy", "--out", "y.npy"], cwd=self.directory,
-                                  stdout=subprocess.DEVNULL) as process:
+            with subprocess.Popen(
+                [self.program, "rotary", "--x", "x.npy", "--out", "y.npy"],
+                cwd=self.directory,
+                stdout=subprocess.DEVNULL,
+            ) as process:
                 time.sleep(delay)
                 process.send_signal(signal.SIGINT)
             left = sorted(os.listdir(self.directory))

@@ -39,27 +39,47 @@ class Frequencies(GyreTest):
         self.check("@config.json", reference.geometric(16) / 2, "--head-dim", 16)
 
     def test_a_whole_configuration(self):
-        config = {"model_type": "llama", "vocab_size": 32000, "hidden_act": "silu", "hidden_size": 512,
-                  "num_attention_heads": 8, "max_position_embeddings": 4096, "rope_theta": 1e6,
-                  "rope_scaling": {"type": "linear", "factor": 4.0}}
+        config = {
+            "model_type": "llama",
+            "vocab_size": 32000,
+            "hidden_act": "silu",
+            "hidden_size": 512,
+            "num_attention_heads": 8,
+            "max_position_embeddings": 4096,
+            "rope_theta": 1e6,
+            "rope_scaling": {"type": "linear", "factor": 4.0},
+        }
         self.check(config, reference.geometric(64, 1e6) / 4)
         self.check(dict(config, head_dim=128), reference.geometric(128, 1e6) / 4, "--head-dim", 128)
         self.check(dict(config, rope_scaling=None), reference.geometric(64, 1e6))
 
     def test_a_newer_whole_configuration(self):
-        config = {"model_type": "llama", "head_dim": 32,
-                  "rope_parameters": {"rope_type": "linear", "rope_theta": 5000, "factor": 4}}
+        config = {
+            "model_type": "llama",
+            "head_dim": 32,
+            "rope_parameters": {"rope_type": "linear", "rope_theta": 5000, "factor": 4},
+        }
         self.check(config, reference.geometric(32, 5000) / 4)
         self.check({"text_config": config, "vision_config": {"hidden_size": 1}}, reference.geometric(32, 5000) / 4)
 
     def test_partial_rotation(self):
         self.check({"rope_type": "default", "partial_rotary_factor": 0.25}, reference.geometric(16), "--head-dim", 64)
-        self.check({"model_type": "gpt_neox", "rotary_pct": 0.25, "rotary_emb_base": 20000}, reference.geometric(16, 20000),
-                   "--head-dim", 64)
+        self.check(
+            {"model_type": "gpt_neox", "rotary_pct": 0.25, "rotary_emb_base": 20000},
+            reference.geometric(16, 20000),
+            "--head-dim",
+            64,
+        )
 
     def test_llama3(self):
-        rule = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
-                "high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+        rule = {
+            "rope_type": "llama3",
+            "rope_theta": 500000.0,
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 8192,
+        }
         plain = reference.geometric(128, 500000)
         turns = 8192 * plain / (2 * np.pi)
         blend = np.clip((turns - 1) / (4 - 1), 0, 1)
@@ -74,8 +94,14 @@ class Frequencies(GyreTest):
 
     def test_longrope_chooses_its_factors_by_the_length(self):
         short, long = list(np.linspace(1, 2, 8)), list(np.linspace(3, 9, 8))
-        rule = {"type": "su", "short_factor": short, "long_factor": long, "attention_factor": 1.5,
-                "original_max_position_embeddings": 4096, "max_position_embeddings": 8192}
+        rule = {
+            "type": "su",
+            "short_factor": short,
+            "long_factor": long,
+            "attention_factor": 1.5,
+            "original_max_position_embeddings": 4096,
+            "max_position_embeddings": 8192,
+        }
         for length, factors in ((4096, short), (4097, long)):
             inv_freq, attention_factor = self.frequencies(rule, "--head-dim", 16, "--length", length)
             np.testing.assert_allclose(inv_freq, reference.geometric(16) / factors, rtol=1e-12)

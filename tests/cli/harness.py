@@ -32,8 +32,9 @@ class GyreTest(unittest.TestCase):
         return self.random.standard_normal(shape).astype(dtype)
 
     def run_gyre(self, *arguments):
-        return subprocess.run([self.program, *map(str, arguments)], cwd=self.directory, capture_output=True, text=True,
-                              timeout=300)
+        return subprocess.run(
+            [self.program, *map(str, arguments)], cwd=self.directory, capture_output=True, text=True, timeout=300
+        )
 
     def succeed(self, *arguments):
         result = self.run_gyre(*arguments)

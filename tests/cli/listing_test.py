@@ -34,22 +34,45 @@ class Listing(GyreTest):
         kernels = self.succeed_json("kernels")["kernels"]
         self.assertTrue(kernels)
         for kernel in kernels:
-            self.assertEqual(set(kernel), {"name", "operation", "variant", "target", "runnable", "attributes",
-                                           "evidence"})
+            self.assertEqual(
+                set(kernel), {"name", "operation", "variant", "target", "runnable", "attributes", "evidence"}
+            )
             self.assertEqual(kernel["name"], f"{kernel['operation']}_{kernel['variant']}__{kernel['target']}")
         text = self.succeed("kernels")
         self.assertTrue(all(kernel["variant"] in text for kernel in kernels))
 
     def test_help_and_version(self):
-        for command in ([], ["info"], ["kernels"], ["frequencies"], ["rotary"], ["attention"], ["bench"],
-                        ["bench", "rotary"], ["bench", "attention"]):
+        for command in (
+            [],
+            ["info"],
+            ["kernels"],
+            ["frequencies"],
+            ["rotary"],
+            ["attention"],
+            ["bench"],
+            ["bench", "rotary"],
+            ["bench", "attention"],
+        ):
             self.assertIn("Usage: gyre", self.succeed(*command, "--help"))
         self.assertRegex(self.succeed("--version"), r"^gyre \d+\.\d+\.\d+\n$")
 
 
 class Bench(GyreTest):
-    fields = {"operation", "kernel", "target", "shape", "threads", "median_us", "min_us", "p10_us", "p90_us", "gflops",
-              "gbytes_per_s", "peak", "percent_of_peak"}
+    fields = {
+        "operation",
+        "kernel",
+        "target",
+        "shape",
+        "threads",
+        "median_us",
+        "min_us",
+        "p10_us",
+        "p90_us",
+        "gflops",
+        "gbytes_per_s",
+        "peak",
+        "percent_of_peak",
+    }
 
     def bench(self, *arguments):
         report = self.succeed_json("bench", *arguments, "--repeat", 3)
@@ -71,9 +94,12 @@ class Bench(GyreTest):
 
     def test_attention_counts_visible_pairs(self):
         shape = "b=1,h=2,hkv=1,lq=30,lk=40,d=32,dv=16"
-        for options, pairs in (([], 30 * 40), (["--causal", "bottom_right"], sum(range(11, 41))),
-                               (["--causal", "top_left"], sum(range(1, 31))),
-                               (["--window-left", 3, "--window-right", 0], 30 * 4)):
+        for options, pairs in (
+            ([], 30 * 40),
+            (["--causal", "bottom_right"], sum(range(11, 41))),
+            (["--causal", "top_left"], sum(range(1, 31))),
+            (["--window-left", 3, "--window-right", 0], 30 * 4),
+        ):
             report = self.bench("attention", "--shape", shape, *options)
             self.assertAlmostEqual(report["gflops"] * report["median_us"] * 1e3, 2 * 2 * pairs * (32 + 16), delta=1)
         self.assertEqual(report["shape"], {"b": 1, "h": 2, "hkv": 1, "lq": 30, "lk": 40, "d": 32, "dv": 16})

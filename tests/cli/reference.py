@@ -38,8 +38,20 @@ def visible(lq, lk, causal=None, left=-1, right=-1):
     return seen
 
 
-def attention(q, k, v, scale=None, softcap=0, bias=0, seen=True, sinks=None, rope=None, value_rope=None,
-              q_positions=None, k_positions=None):
+def attention(
+    q,
+    k,
+    v,
+    scale=None,
+    softcap=0,
+    bias=0,
+    seen=True,
+    sinks=None,
+    rope=None,
+    value_rope=None,
+    q_positions=None,
+    k_positions=None,
+):
     """rope, value_rope: functions of (x, positions, reverse=...). Returns out and lse."""
     q, k, v = (np.asarray(each, np.float64) for each in (q, k, v))
     lq, lk = q.shape[2], k.shape[2]

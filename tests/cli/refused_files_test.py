@@ -58,17 +58,28 @@ class RefusedFiles(GyreTest):
     def test_malformed_headers(self):
         good = self.bytes_of(self.x)
         header = good[10:128].decode()
-        for wrong in ("{", "", "{}", "[]", header.replace("'shape'", "'form'"), header.replace("False", "Maybe"),
-                      header.replace("(1, 2, 3, 8)", "(1, -2, 3, 8)"), header.replace("(1, 2, 3, 8)", "(1, 2.0, 3, 8)"),
-                      header.replace("(1, 2, 3, 8)", "48"), header.replace("'<f4'", "'<f4"),
-                      header.replace("8), }", "8)")):
+        for wrong in (
+            "{",
+            "",
+            "{}",
+            "[]",
+            header.replace("'shape'", "'form'"),
+            header.replace("False", "Maybe"),
+            header.replace("(1, 2, 3, 8)", "(1, -2, 3, 8)"),
+            header.replace("(1, 2, 3, 8)", "(1, 2.0, 3, 8)"),
+            header.replace("(1, 2, 3, 8)", "48"),
+            header.replace("'<f4'", "'<f4"),
+            header.replace("8), }", "8)"),
+        ):
             data = good[:8] + len(wrong).to_bytes(2, "little") + wrong.encode() + self.x.tobytes()
             self.refuse_x("", "header.npy", data)
 
     def test_a_shape_whose_size_overflows(self):
-        for shape in ((1 << 62, 4, 1, 1), (1 << 32, 1 << 32, 1, 1), (10 ** 30, 1, 1, 1)):
+        for shape in ((1 << 62, 4, 1, 1), (1 << 32, 1 << 32, 1, 1), (10**30, 1, 1, 1)):
             header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n"
-            self.refuse_x("", "overflow.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode())
+            self.refuse_x(
+                "", "overflow.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
+            )
 
     def test_fortran_order(self):
         self.refuse_x("Fortran", "fortran.npy", self.bytes_of(np.asfortranarray(self.x)))

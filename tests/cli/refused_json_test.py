@@ -32,8 +32,16 @@ class RefusedJson(GyreTest):
         self.refuse_rope("alpha", {"rope_type": "dynamic", "alpha": 1000, "factor": 1})
         self.refuse_rope("rope_local_base_freq", {"model_type": "gemma3_text", "rope_local_base_freq": 10000})
         self.refuse_rope("fator", {"model_type": "m", "rope_scaling": {"rope_type": "linear", "fator": 2}})
-        self.refuse_rope("full_attention", {"model_type": "m", "rope_parameters": {
-            "sliding_attention": {"rope_type": "default"}, "full_attention": {"rope_type": "default"}}})
+        self.refuse_rope(
+            "full_attention",
+            {
+                "model_type": "m",
+                "rope_parameters": {
+                    "sliding_attention": {"rope_type": "default"},
+                    "full_attention": {"rope_type": "default"},
+                },
+            },
+        )
 
     def test_a_rule_without_its_name(self):
         self.refuse_rope("rope_type", {"factor": 4})
@@ -41,8 +49,10 @@ class RefusedJson(GyreTest):
 
     def test_missing_parameters(self):
         self.refuse_rope("factor", {"rope_type": "linear"})
-        self.refuse_rope("low_freq_factor", {"rope_type": "llama3", "factor": 8, "high_freq_factor": 4,
-                                             "original_max_position_embeddings": 8192})
+        self.refuse_rope(
+            "low_freq_factor",
+            {"rope_type": "llama3", "factor": 8, "high_freq_factor": 4, "original_max_position_embeddings": 8192},
+        )
         self.refuse_rope("original_max_position_embeddings", {"rope_type": "yarn", "factor": 8})
 
     def test_impossible_parameters(self):
@@ -53,16 +63,23 @@ class RefusedJson(GyreTest):
         self.refuse_rope("rope_theta", {"rope_type": "default", "rope_theta": True})
         self.refuse_rope("rope_type", {"rope_type": 3})
         self.refuse_rope("truncate", {"rope_type": "yarn", "factor": 4, "truncate": 1})
-        self.refuse_rope("original_max_position_embeddings",
-                         {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 0.5})
+        self.refuse_rope(
+            "original_max_position_embeddings",
+            {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 0.5},
+        )
         self.refuse_rope("partial_rotary_factor", {"rope_type": "default", "partial_rotary_factor": 1.5})
         self.refuse_rope("partial_rotary_factor", {"rope_type": "default", "partial_rotary_factor": 0.02})
         self.refuse_rope("rope_scaling", {"model_type": "m", "rope_scaling": "yarn"})
         self.refuse_rope("mrope_section", {"rope_type": "default", "mrope_section": "16"})
 
     def test_lists_of_the_wrong_length(self):
-        rule = {"rope_type": "longrope", "short_factor": [1.0] * 31, "long_factor": [1.0] * 32, "factor": 2,
-                "original_max_position_embeddings": 4096}
+        rule = {
+            "rope_type": "longrope",
+            "short_factor": [1.0] * 31,
+            "long_factor": [1.0] * 32,
+            "factor": 2,
+            "original_max_position_embeddings": 4096,
+        }
         self.refuse_rope("short_factor 31 32", rule)
         self.refuse_rope("long_factor", dict(rule, short_factor=[1.0] * 32, long_factor=["1"] * 32))
 
@@ -70,4 +87,6 @@ class RefusedJson(GyreTest):
         self.refuse_rope("head_dim 128 64", {"model_type": "m", "head_dim": 128})
 
     def test_an_odd_head(self):
-        self.refuse("--head-dim 7", "frequencies", "--rope", '{"rope_type": "default"}', "--head-dim", 7, "--out", "f.npy")
+        self.refuse(
+            "--head-dim 7", "frequencies", "--rope", '{"rope_type": "default"}', "--head-dim", 7, "--out", "f.npy"
+        )

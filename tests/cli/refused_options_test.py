@@ -60,14 +60,35 @@ class RefusedOptions(GyreTest):
             self.attention("--scale", "--scale", value)
 
     def test_out_of_range(self):
-        for option, value in (("--rotary-dim", 0), ("--rotary-dim", -2), ("--rotary-dim", 7), ("--rotary-dim", 10),
-                              ("--rotary-offset", -1), ("--rotary-offset", 2), ("--rotary-offset", 8), ("--offset", -1),
-                              ("--offset", 1 << 31), ("--theta", 0), ("--theta", -10000), ("--threads", -1)):
+        for option, value in (
+            ("--rotary-dim", 0),
+            ("--rotary-dim", -2),
+            ("--rotary-dim", 7),
+            ("--rotary-dim", 10),
+            ("--rotary-offset", -1),
+            ("--rotary-offset", 2),
+            ("--rotary-offset", 8),
+            ("--offset", -1),
+            ("--offset", 1 << 31),
+            ("--theta", 0),
+            ("--theta", -10000),
+            ("--threads", -1),
+        ):
             self.rotary(option, option, value)
         self.rotary("--rotary-dim", "--rotary-dim", 6, "--rotary-offset", 4)
-        for option, value in (("--scale", 0), ("--scale", 1e300), ("--softcap", -1), ("--softcap", 1e300),
-                              ("--window-left", -2), ("--window-right", -7), ("--rotary-dim", -2), ("--rotary-dim", 3),
-                              ("--rotary-dim", 16), ("--rotary-v-dim", 3), ("--rotary-v-dim", 10)):
+        for option, value in (
+            ("--scale", 0),
+            ("--scale", 1e300),
+            ("--softcap", -1),
+            ("--softcap", 1e300),
+            ("--window-left", -2),
+            ("--window-right", -7),
+            ("--rotary-dim", -2),
+            ("--rotary-dim", 3),
+            ("--rotary-dim", 16),
+            ("--rotary-v-dim", 3),
+            ("--rotary-v-dim", 10),
+        ):
             self.attention(option, option, value)
 
     def test_not_one_of_the_words(self):
@@ -90,7 +111,9 @@ class RefusedOptions(GyreTest):
         self.rotary("--cos --inv-freq", "--cos", "t.npy", "--sin", "t.npy", "--inv-freq", "f.npy")
         self.rotary("--positions --offset", "--positions", "p.npy", "--offset", 3)
         self.rotary("--length --rope", "--length", 4096)
-        self.rotary("--rotary-dim --rope", "--rotary-dim", 8, "--rope", '{"rope_type": "default", "partial_rotary_factor": 0.5}')
+        self.rotary(
+            "--rotary-dim --rope", "--rotary-dim", 8, "--rope", '{"rope_type": "default", "partial_rotary_factor": 0.5}'
+        )
         self.rotary("--interleaved", "--rope", json.dumps({"model_type": "m", "rope_interleave": True}))
 
     def test_contradictions_of_attention(self):
@@ -104,8 +127,12 @@ class RefusedOptions(GyreTest):
         self.attention("--theta --rope", "--rotary-dim", 8, "--theta", 10, "--rope", '{"rope_type": "default"}')
 
     def test_options_that_would_do_nothing(self):
-        for option, value in (("--theta", 10000), ("--rope", '{"rope_type": "default"}'), ("--q-positions", "p.npy"),
-                              ("--k-positions", "p.npy")):
+        for option, value in (
+            ("--theta", 10000),
+            ("--rope", '{"rope_type": "default"}'),
+            ("--q-positions", "p.npy"),
+            ("--k-positions", "p.npy"),
+        ):
             self.attention(f"{option} --rotary-dim", option, value)
         self.attention("--interleaved --rotary-dim", "--interleaved")
 
@@ -114,8 +141,19 @@ class RefusedOptions(GyreTest):
         self.attention("--page-table not supported", "--page-table", "table.npy")
 
     def test_bench(self):
-        for shape in ("", "nonsense", "h=8", "h=8,lq=0,d=64", "h=8,lq=-1,d=64", "h=8,lq=1.5,d=64", "h=8,lq=16,d=64,x=3",
-                      "h=8,h=8,lq=16,d=64", "h=8,lq=16,d=", "h=8,,lq=16,d=64", "h=1000000,lq=1000000,d=1000000"):
+        for shape in (
+            "",
+            "nonsense",
+            "h=8",
+            "h=8,lq=0,d=64",
+            "h=8,lq=-1,d=64",
+            "h=8,lq=1.5,d=64",
+            "h=8,lq=16,d=64,x=3",
+            "h=8,h=8,lq=16,d=64",
+            "h=8,lq=16,d=",
+            "h=8,,lq=16,d=64",
+            "h=1000000,lq=1000000,d=1000000",
+        ):
             with self.subTest(shape=shape):
                 self.refuse("--shape", "bench", "rotary", "--shape", shape)
         self.refuse("--repeat 0", "bench", "rotary", "--shape", "h=1,lq=1,d=8", "--repeat", 0)

@@ -57,15 +57,18 @@ class RefusedTensors(GyreTest):
         table, narrow = np.ones((5, 4)), np.ones((5, 3))
         self.rotary("--cos cos.npy", x, *self.option("cos", narrow), *self.option("sin", table))
         self.rotary("--sin sin.npy", x, *self.option("cos", table), *self.option("sin", narrow))
-        self.rotary("--cos cos.npy", x, *self.option("cos", np.ones((3, 5, 4))), *self.option("sin", np.ones((3, 5, 4))))
+        self.rotary(
+            "--cos cos.npy", x, *self.option("cos", np.ones((3, 5, 4))), *self.option("sin", np.ones((3, 5, 4)))
+        )
 
     def test_rotary_positions(self):
         x = self.normal(1, 1, 5, 8)
         for wrong in (-1, 1 << 31, -(1 << 40)):
             self.rotary("--positions positions.npy", x, *self.option("positions", [0, 1, wrong, 3, 4]))
         table = np.ones((5, 4))
-        self.rotary("", x, *self.option("positions", [0, 1, 5, 3, 4]), *self.option("cos", table),
-                    *self.option("sin", table))
+        self.rotary(
+            "", x, *self.option("positions", [0, 1, 5, 3, 4]), *self.option("cos", table), *self.option("sin", table)
+        )
         self.rotary("", x, "--offset", 1, *self.option("cos", table), *self.option("sin", table))
 
     def test_attention_shapes(self):
@@ -91,15 +94,20 @@ class RefusedTensors(GyreTest):
         packed = {name: self.normal(6, 2, 8) for name in "qkv"}
         right = [0, 2, 6]
         for wrong in ([1, 2, 6], [0, 2, 5], [0, 2, 7], [0, 7, 6], [0, -1, 6], [[0, 2, 6]]):
-            self.attention("--cu-seqlens-q", *self.option("cu-seqlens-q", wrong), *self.option("cu-seqlens-k", right),
-                           **packed)
+            self.attention(
+                "--cu-seqlens-q", *self.option("cu-seqlens-q", wrong), *self.option("cu-seqlens-k", right), **packed
+            )
         for wrong in ([0, 6], [0]):
-            self.attention("--cu-seqlens", *self.option("cu-seqlens-q", right), *self.option("cu-seqlens-k", wrong),
-                           **packed)
+            self.attention(
+                "--cu-seqlens", *self.option("cu-seqlens-q", right), *self.option("cu-seqlens-k", wrong), **packed
+            )
 
     def test_types_that_attention_has_no_kernel_for(self):
-        linked = [kernel["variant"] for kernel in self.succeed_json("kernels")["kernels"]
-                  if kernel["operation"] == "attention"]
+        linked = [
+            kernel["variant"]
+            for kernel in self.succeed_json("kernels")["kernels"]
+            if kernel["operation"] == "attention"
+        ]
         for dtype in ("f16", "bf16"):
             if not any(dtype in variant.split("_") for variant in linked):
                 self.attention("--q q.npy " + dtype, "--dtype", dtype)

@@ -22,8 +22,11 @@ class Rotary(GyreTest):
 
     def test_interleaved_pairs(self):
         x = self.normal(1, 2, 9, 32)
-        self.close(self.rotate(x, "--interleaved"),
-                   reference.rotate(x, np.arange(9), reference.geometric(32), interleaved=True), TOLERANCE)
+        self.close(
+            self.rotate(x, "--interleaved"),
+            reference.rotate(x, np.arange(9), reference.geometric(32), interleaved=True),
+            TOLERANCE,
+        )
 
     def test_part_of_the_head_leaves_the_rest_bit_for_bit(self):
         x = self.normal(1, 2, 9, 48)
@@ -41,8 +44,11 @@ class Rotary(GyreTest):
 
     def test_offset(self):
         x = self.normal(1, 1, 5, 64)
-        self.close(self.rotate(x, "--offset", 1048571),
-                   reference.rotate(x, 1048571 + np.arange(5), reference.geometric(64)), TOLERANCE)
+        self.close(
+            self.rotate(x, "--offset", 1048571),
+            reference.rotate(x, 1048571 + np.arange(5), reference.geometric(64)),
+            TOLERANCE,
+        )
 
     def test_positions(self):
         x = self.normal(2, 2, 4, 16)
@@ -82,13 +88,19 @@ class Rotary(GyreTest):
     def test_scaling_rule_from_json(self):
         x = self.normal(1, 2, 9, 16)
         rule = '{"rope_type": "linear", "factor": 4, "rope_theta": 1000000}'
-        self.close(self.rotate(x, "--rope", rule),
-                   reference.rotate(x, np.arange(9), reference.geometric(16, 1e6) / 4), TOLERANCE)
+        self.close(
+            self.rotate(x, "--rope", rule),
+            reference.rotate(x, np.arange(9), reference.geometric(16, 1e6) / 4),
+            TOLERANCE,
+        )
 
     def test_share_of_the_head_from_json(self):
         x = self.normal(1, 2, 9, 16)
-        self.close(self.rotate(x, "--rope", '{"rope_type": "default", "partial_rotary_factor": 0.5}'),
-                   reference.rotate(x, np.arange(9), reference.geometric(8)), TOLERANCE)
+        self.close(
+            self.rotate(x, "--rope", '{"rope_type": "default", "partial_rotary_factor": 0.5}'),
+            reference.rotate(x, np.arange(9), reference.geometric(8)),
+            TOLERANCE,
+        )
 
     def test_several_position_axes(self):
         x = self.normal(2, 2, 5, 16)

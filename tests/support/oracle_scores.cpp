@@ -70,9 +70,10 @@ OracleScores::OracleScores(const gyre_attention_args &args)
 
 double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int64_t j) const {
     const int64_t pos_q = i + (args_.alignment == GYRE_BOTTOM_RIGHT ? s.k_length - s.q_length : 0);
-    if (args_.causal && j > pos_q) return minus_infinity;
-    if (args_.window_left >= 0 && j < pos_q - args_.window_left) return minus_infinity;
-    if (args_.window_right >= 0 && j > pos_q + args_.window_right) return minus_infinity;
+    const int64_t ahead = j - pos_q;
+    if (args_.causal && ahead > 0) return minus_infinity;
+    if (args_.window_left >= 0 && -ahead > args_.window_left) return minus_infinity;
+    if (args_.window_right >= 0 && ahead > args_.window_right) return minus_infinity;
     const int64_t index[4] = {s.entry, head, i, j};
     if (args_.mask && read_broadcast(*args_.mask, index) == 0) return minus_infinity;
 
@@ -81,7 +82,7 @@ double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int
     for (int64_t d = 0; d < q_.dim; d++) score += q[d] * k[d];
     score *= scale_;
     if (args_.softcap > 0) score = args_.softcap * std::tanh(score / args_.softcap);
-    if (args_.alibi) score += read_vector(*args_.alibi, head) * (double)(j - pos_q);
+    if (args_.alibi) score += read_vector(*args_.alibi, head) * (double)ahead;
     if (args_.bias) {
         const double bias = read_broadcast(*args_.bias, index);
         if (bias < -1e38) return minus_infinity;
