@@ -83,7 +83,9 @@ bool Angles::fill(const Positions &positions, int64_t batch, int64_t first, int6
     for (int axis = 0; axis < axes; axis++)
         for (int64_t t = 0; t < tokens; t++) position[axis * tokens + t] = static_cast<int32_t>(positions.at(axis, batch, first + t));
     auto *axis_of_pair = reinterpret_cast<int32_t *>(scratch + positions_bytes(*rotation, tokens));
-    for (int i = 0; i < pairs; i++) axis_of_pair[i] = rotation->axis_of_pair(i);
+    if (axes == 1) std::memset(axis_of_pair, 0, static_cast<size_t>(pairs) * sizeof(int32_t));
+    else
+        for (int i = 0; i < pairs; i++) axis_of_pair[i] = rotation->axis_of_pair(i);
 
     Slab slab(scratch + positions_bytes(*rotation, tokens) + axes_bytes(*rotation), kernel_bytes);
     Buffer p(position, halide_type(GYRE_I32), {{tokens, 1}, {axes, tokens}});

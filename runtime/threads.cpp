@@ -43,37 +43,29 @@ void Threads::work(int worker) {
         wake.wait(lock, [&] { return stopping || (generation != seen && worker < wanted); });
         if (stopping) return;
         seen = generation;
-        const auto *work_item = job;
+        Loop *loop = current;
         lock.unlock();
-        (*work_item)(worker);
+        loop->drain(worker);
         lock.lock();
         if (--running == 0) done.notify_one();
     }
 }
 
-void Threads::run(int64_t tasks, const std::function<void(int64_t, int)> &task) {
-    std::atomic<int64_t> next{0};
-    const std::function<void(int)> drain = [&](int worker) {
-        for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) task(i, worker);
-    };
-    const int workers = static_cast<int>(std::min<int64_t>(count, tasks));
-    if (workers <= 1) return drain(0);
+void Threads::run_parallel(Loop &&loop) {
+    const int workers = static_cast<int>(std::min<int64_t>(count, loop.tasks));
     if (host) {
-        return host(
-            host_pool, workers,
-            [](void *state, int32_t index) { (*static_cast<const std::function<void(int)> *>(state))(index); },
-            const_cast<std::function<void(int)> *>(&drain));
+        return host(host_pool, workers, [](void *state, int32_t index) { static_cast<Loop *>(state)->drain(index); }, &loop);
     }
     {
         const std::lock_guard<std::mutex> lock(mutex);
         start(workers - 1);
-        job = &drain;
+        current = &loop;
         wanted = std::min(workers, static_cast<int>(threads.size()) + 1);
         running = wanted - 1;
         generation++;
     }
     wake.notify_all();
-    drain(0);
+    loop.drain(0);
     std::unique_lock<std::mutex> lock(mutex);
     done.wait(lock, [&] { return running == 0; });
     wanted = 0;

@@ -4,7 +4,7 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <functional>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -24,10 +24,29 @@ public:
 
     /// Runs task(index, worker) once for every index in [0, tasks); worker in [0, min(size(), tasks)) is the same for no two
     /// tasks that run at once. Tasks are handed out in order, one at a time, to whoever is free. A task must not throw.
-    void run(int64_t tasks, const std::function<void(int64_t, int)> &task);
+    template <typename Task> void run(int64_t tasks, const Task &task) {
+        if (count == 1 || tasks <= 1) {
+            for (int64_t i = 0; i < tasks; i++) task(i, 0);
+            return;
+        }
+        run_parallel({tasks, &task, [](const void *t, int64_t index, int worker) { (*static_cast<const Task *>(t))(index, worker); }});
+    }
 
 private:
-    void start(int wanted);
+    /// A running loop: who is free takes the next index.
+    struct Loop {
+        const int64_t tasks;
+        const void *const task;
+        void (*const call)(const void *task, int64_t index, int worker);
+        std::atomic<int64_t> next{0};
+
+        void drain(int worker) {
+            for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) call(task, i, worker);
+        }
+    };
+
+    void run_parallel(Loop &&loop);
+    void start(int needed);
     void work(int worker);
 
     const int count;
@@ -37,8 +56,8 @@ private:
     std::vector<std::thread> threads;
     std::mutex mutex;
     std::condition_variable wake, done;
-    const std::function<void(int)> *job = nullptr;  // of the running loop
-    uint64_t generation = 0;                        // counts loops; a thread that sees a new one joins it
+    Loop *current = nullptr;
+    uint64_t generation = 0;  // counts loops; a thread that sees a new one joins it
     int wanted = 0, running = 0;
     bool stopping = false;
 };
