@@ -3,6 +3,7 @@
 
 #include "error.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gyre {
@@ -72,8 +73,8 @@ gyre_status check_scalars(const gyre_attention_args &a, AttentionCall *c) {
     c->scale = a.scale != 0 ? a.scale : static_cast<float>(1.0 / std::sqrt(static_cast<double>(c->q.dim)));
     c->softcap = a.softcap;
     c->alignment = a.alignment;
-    c->left = a.window_left;
-    c->right = a.causal ? 0 : a.window_right;
+    c->left = std::min(a.window_left, most_tokens);
+    c->right = a.causal ? 0 : std::min(a.window_right, most_tokens);
     return GYRE_OK;
 }
 
@@ -82,7 +83,7 @@ gyre_status check_broadcast(const gyre_tensor *t, const char *name, std::initial
                             const AttentionCall &c, Broadcast *out) {
     if (!t) return GYRE_OK;
     if (c.layout == GYRE_THD) return fail(GYRE_UNSUPPORTED, "%s: is given with layout thd, expected bshd or bhsd", name);
-    GYRE_TRY(check_tensor(*t, name, {1, 2, 3, 4}, dtypes, need_data));
+    GYRE_TRY(check_tensor(*t, name, {1, 2, 3, 4}, dtypes, need_data, any_strides));
     const int64_t full[4] = {c.q.batch, c.q.heads, c.q.seqlen, c.k.seqlen};
     for (int i = 0; i < t->rank; i++) {
         const int dimension = 4 - t->rank + i;
@@ -98,15 +99,16 @@ gyre_status check_broadcast(const gyre_tensor *t, const char *name, std::initial
     return GYRE_OK;
 }
 
-gyre_status check_per_head(const gyre_tensor *t, const char *name, bool need_data, const AttentionCall &c, const float **out) {
+gyre_status check_per_head(const gyre_tensor *t, const char *name, bool minus_infinity, bool need_data, const AttentionCall &c, const float **out) {
     if (!t) return GYRE_OK;
     GYRE_TRY(check_tensor(*t, name, {1}, {GYRE_F32}, need_data));
     GYRE_TRY(check_shape(*t, name, {c.q.heads}));
     static const float anything = 0;
     *out = t->data ? static_cast<const float *>(t->data) : &anything;
     for (int64_t h = 0; need_data && h < c.q.heads; h++)
-        if (std::isnan((*out)[h]) || (*out)[h] == INFINITY)
-            return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %g, expected a number below infinity", name, static_cast<long long>(h), (*out)[h]);
+        if (!std::isfinite((*out)[h]) && !(minus_infinity && (*out)[h] == -INFINITY))
+            return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %g, expected a finite number%s", name, static_cast<long long>(h), (*out)[h],
+                        minus_infinity ? " or -inf" : "");
     return GYRE_OK;
 }
 
@@ -121,8 +123,8 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     GYRE_TRY(check_scalars(a, c));
     GYRE_TRY(check_broadcast(a.bias, "bias", {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, *c, &c->bias));
     GYRE_TRY(check_broadcast(a.mask, "mask", {GYRE_BOOL}, need_data, *c, &c->mask));
-    GYRE_TRY(check_per_head(a.sinks, "sinks", need_data, *c, &c->sinks));
-    GYRE_TRY(check_per_head(a.alibi, "alibi", need_data, *c, &c->alibi));
+    GYRE_TRY(check_per_head(a.sinks, "sinks", true, need_data, *c, &c->sinks));
+    GYRE_TRY(check_per_head(a.alibi, "alibi", false, need_data, *c, &c->alibi));
     GYRE_TRY(check_sequences(a, need_data, c));
     return check_rotations(a, need_data, c);
 }

@@ -77,10 +77,10 @@ struct AttentionTask::Extent {
 
 size_t AttentionTask::scratch_bytes() const { return kernel->workspace + round_up(static_cast<size_t>(rows) * sizeof(float)); }
 
-void AttentionTask::write_empty_rows(const Extent &x, float *lse, float sink) const {
+void AttentionTask::write_empty_rows(const Extent &x, float *lse) const {
     for (int64_t i = 0; i < x.rows; i++) {
         std::memset(call.out.at(x.sequence.batch, x.sequence.q_first + x.first_row + i, x.head), 0, static_cast<size_t>(call.out.dim) * sizeof(float));
-        lse[i] = sink;
+        lse[i] = -INFINITY;
     }
 }
 
@@ -101,7 +101,7 @@ bool AttentionTask::run(int64_t index, int64_t head, int64_t first_row, char *sc
     float *lse = c.lse ? c.lse + s.batch * c.lse_batch_stride + head * c.lse_head_stride + s.q_first + x.first_row
                        : reinterpret_cast<float *>(scratch + kernel->workspace);
     if (x.keys == 0 || high <= low) {
-        write_empty_rows(x, lse, c.sinks ? c.sinks[head] : -INFINITY);
+        write_empty_rows(x, lse);
         return true;
     }
 

@@ -26,7 +26,7 @@ struct AttentionTask {
 private:
     struct Extent;  // which rows and keys
 
-    void write_empty_rows(const Extent &extent, float *lse, float sink) const;
+    void write_empty_rows(const Extent &extent, float *lse) const;
 };
 
 }  // namespace gyre

@@ -25,13 +25,13 @@ gyre_status check_positions(const gyre_tensor *tensor, const char *name, int axe
     *positions = {};
     if (!tensor) {
         positions->offset = offset;
-        if (seqlen > 0 && offset + seqlen > limit)
-            return fail(GYRE_BAD_ARGUMENT, "%s: got last position %lld, expected 0 <= position < %lld", name,
-                        static_cast<long long>(offset + seqlen - 1), static_cast<long long>(limit));
+        if (seqlen > 0 && offset > limit - seqlen)
+            return fail(GYRE_BAD_ARGUMENT, "%s: got %lld for %lld tokens, expected 0 <= position < %lld", name, static_cast<long long>(offset),
+                        static_cast<long long>(seqlen), static_cast<long long>(limit));
         return GYRE_OK;
     }
     const int lead = axes > 1 ? 1 : 0;
-    GYRE_TRY(check_tensor(*tensor, name, {1 + lead, 2 + lead}, {GYRE_I32, GYRE_I64}, need_data));
+    GYRE_TRY(check_tensor(*tensor, name, {1 + lead, 2 + lead}, {GYRE_I32, GYRE_I64}, need_data, any_strides));
     const bool per_batch = tensor->rank == 2 + lead;
     if (lead && per_batch) GYRE_TRY(check_shape(*tensor, name, {axes, batch, seqlen}));
     if (lead && !per_batch) GYRE_TRY(check_shape(*tensor, name, {axes, seqlen}));

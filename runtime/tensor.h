@@ -12,10 +12,13 @@ const char *dtype_name(gyre_dtype dtype);
 /// "[2, 3, 4]" of a shape, for messages; in a per-thread buffer that the next few calls reuse.
 const char *shape_text(const int64_t *shape, int rank);
 
+enum Strides { contiguous, any_strides };
+
 /// Everything that must hold of any tensor before its shape is looked at: rank, element type, device, extents >= 0 that do not
-/// overflow, data that is aligned and not NULL (unless the tensor is empty or `need_data` is false), last dimension contiguous.
+/// overflow, data that is aligned and not NULL (unless the tensor is empty or `need_data` is false), and, unless any strides
+/// will do, a contiguous last dimension.
 gyre_status check_tensor(const gyre_tensor &t, const char *name, std::initializer_list<int> ranks,
-                         std::initializer_list<gyre_dtype> dtypes, bool need_data = true);
+                         std::initializer_list<gyre_dtype> dtypes, bool need_data, Strides strides = contiguous);
 
 /// Extents must be equal to `expected`. Errors: BAD_SHAPE, which shows both.
 gyre_status check_shape(const gyre_tensor &t, const char *name, std::initializer_list<int64_t> expected);

@@ -56,12 +56,20 @@ TEST_CASE("a boolean mask broadcasts in every dimension, and whole rows may be m
         }
 }
 
-TEST_CASE("a repeating stride of 0 broadcasts like an extent of 1") {
-    AttentionCase c(broadcast_target(64));
-    Tensor bias(GYRE_F32, {2, 4, 33, 70}, Placement::with_strides({70, 0, 0, 1}));
-    bias.fill_normal(7);
-    c.args.bias = c.hold(std::move(bias));
-    c.check();
+TEST_CASE("biases and masks in any strides: repeating, transposed, backwards") {
+    for (const std::vector<int64_t> &strides :
+         {std::vector<int64_t>{70, 0, 0, 1}, {9240, 2310, 1, 33}, {9240, 2310, -70, 1}, {9240, 2310, 70, -1}})
+        for (const int64_t head_dim : {64, 24})
+            for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16, GYRE_BOOL}) {
+                AttentionCase c(broadcast_target(head_dim));
+                Tensor tensor(type, {2, 4, 33, 70}, Placement::with_strides(strides));
+                if (type == GYRE_BOOL)
+                    fill_mask(tensor, 7, 0.6);
+                else
+                    tensor.fill_normal(7);
+                (type == GYRE_BOOL ? c.args.mask : c.args.bias) = c.hold(std::move(tensor));
+                c.check();
+            }
 }
 
 TEST_CASE("a bias of minus infinity, or below -1e38, masks; whole rows too") {

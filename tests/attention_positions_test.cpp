@@ -110,3 +110,16 @@ TEST_CASE("several position axes (M-RoPE) inside attention") {
         c.check();
     }
 }
+
+TEST_CASE("positions in any strides") {
+    const gyre_rope rope = gyre_rope_defaults();
+    AttentionCase c(AttentionShape().batches(2).lengths(20, 30).dims(64));
+    c.args.rope = c.args.value_rope = &rope;
+    Tensor q_positions(GYRE_I64, {2, 20}, Placement::with_strides({1, 2}));
+    Tensor k_positions(GYRE_I32, {2, 30}, Placement::with_strides({0, -3}));
+    q_positions.fill_uniform_integers(1, 0, 5000);
+    k_positions.fill_uniform_integers(2, 0, 5000);
+    c.args.q_positions = c.hold(std::move(q_positions));
+    c.args.k_positions = c.hold(std::move(k_positions));
+    c.check();
+}

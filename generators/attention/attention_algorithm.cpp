@@ -150,7 +150,7 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
             const Expr keys_share = select(any_visible, exp2_nonpositive(maximum - top), 0.0f);
             const Expr total = sum * keys_share + exp2_nonpositive(in.sink - top);
             f.inverse = keys_share / total;
-            f.lse = select(top > masked_score * 0.5f, top * ln_2 + log_positive(total), nothing);
+            f.lse = select(any_visible, top * ln_2 + log_positive(total), nothing);
         }
         return f;
     };
@@ -161,7 +161,8 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     std::vector<Expr> accumulators;
     for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, d / chunk)[c]);
     s.normalised = Func("normalised");
-    s.normalised(r, d, t) = mux(d % chunk, accumulators) * s.inverse_sum(r, t);
+    // Where nothing is visible the accumulators hold whatever masked values were, NaNs included.
+    s.normalised(r, d, t) = select(s.inverse_sum(r, t) != 0.0f, mux(d % chunk, accumulators) * s.inverse_sum(r, t), 0.0f);
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
