@@ -13,14 +13,15 @@ namespace {
 
 struct AnglesKernel {
     const Kernel *kernel = nullptr;
-    size_t workspace = 0;  // bytes
+    size_t workspace = 0; // bytes
 };
 
 AnglesKernel find_kernel(const gyre_context &context) {
     static const std::vector<AnglesKernel> all = [] {
         std::vector<AnglesKernel> list;
         for (const Kernel &k : linked_kernels())
-            if (std::string_view(k.operation) == "angles") list.push_back({&k, static_cast<size_t>(attribute(k, "workspace", 0))});
+            if (std::string_view(k.operation) == "angles")
+                list.push_back({&k, static_cast<size_t>(attribute(k, "workspace", 0))});
         return list;
     }();
     for (const AnglesKernel &k : all)
@@ -29,10 +30,12 @@ AnglesKernel find_kernel(const gyre_context &context) {
 }
 
 /// Room for the positions of one run, and for the axes of its pairs.
-size_t positions_bytes(const Rotation &r, int64_t tokens) { return round_up(static_cast<size_t>(tokens * r.axes) * sizeof(int32_t)); }
+size_t positions_bytes(const Rotation &r, int64_t tokens) {
+    return round_up(static_cast<size_t>(tokens * r.axes) * sizeof(int32_t));
+}
 size_t axes_bytes(const Rotation &r) { return round_up(static_cast<size_t>(r.pairs) * sizeof(int32_t)); }
 
-}  // namespace
+} // namespace
 
 gyre_status Angles::prepare(const gyre_context &context, const Rotation &r, gyre_context::Frequencies &cache) {
     rotation = &r;
@@ -49,7 +52,8 @@ gyre_status Angles::prepare(const gyre_context &context, const Rotation &r, gyre
         } catch (const std::bad_alloc &) {
             return fail(GYRE_OUT_OF_MEMORY, "rope: no memory for %d frequencies", r.pairs);
         }
-        for (int i = 0; i < r.pairs; i++) cache.inv_freq[static_cast<size_t>(i)] = std::pow(r.theta, -2.0 * i / r.denominator);
+        for (int i = 0; i < r.pairs; i++)
+            cache.inv_freq[static_cast<size_t>(i)] = std::pow(r.theta, -2.0 * i / r.denominator);
         cache.theta = r.theta, cache.denominator = r.denominator, cache.pairs = r.pairs;
     }
     inv_freq = cache.inv_freq.data();
@@ -66,13 +70,14 @@ void Angles::copy_rows(const Positions &positions, int64_t batch, int64_t first,
         for (int64_t t = 0; t < tokens; t++) {
             const int64_t row = rotation->per_token ? batch * table->strides[0] + (first + t) * table->strides[1]
                                                     : positions.at(0, batch, first + t) * table->strides[0];
-            std::memcpy(rows + (2 * t + (table == rotation->sin)) * pairs, static_cast<const float *>(table->data) + row,
-                        static_cast<size_t>(pairs) * sizeof(float));
+            std::memcpy(rows + (2 * t + (table == rotation->sin)) * pairs,
+                        static_cast<const float *>(table->data) + row, static_cast<size_t>(pairs) * sizeof(float));
         }
     }
 }
 
-bool Angles::fill(const Positions &positions, int64_t batch, int64_t first, int64_t tokens, float *rows, char *scratch) const {
+bool Angles::fill(const Positions &positions, int64_t batch, int64_t first, int64_t tokens, float *rows,
+                  char *scratch) const {
     if (tokens == 0 || rotation->pairs == 0) return true;
     if (rotation->cos) {
         copy_rows(positions, batch, first, tokens, rows);
@@ -81,9 +86,11 @@ bool Angles::fill(const Positions &positions, int64_t batch, int64_t first, int6
     const int pairs = rotation->pairs, axes = rotation->axes;
     auto *position = reinterpret_cast<int32_t *>(scratch);
     for (int axis = 0; axis < axes; axis++)
-        for (int64_t t = 0; t < tokens; t++) position[axis * tokens + t] = static_cast<int32_t>(positions.at(axis, batch, first + t));
+        for (int64_t t = 0; t < tokens; t++)
+            position[axis * tokens + t] = static_cast<int32_t>(positions.at(axis, batch, first + t));
     auto *axis_of_pair = reinterpret_cast<int32_t *>(scratch + positions_bytes(*rotation, tokens));
-    if (axes == 1) std::memset(axis_of_pair, 0, static_cast<size_t>(pairs) * sizeof(int32_t));
+    if (axes == 1)
+        std::memset(axis_of_pair, 0, static_cast<size_t>(pairs) * sizeof(int32_t));
     else
         for (int i = 0; i < pairs; i++) axis_of_pair[i] = rotation->axis_of_pair(i);
 
@@ -95,4 +102,4 @@ bool Angles::fill(const Positions &positions, int64_t batch, int64_t first, int6
     return call_kernel(*kernel, slab, &p, &f, &a, &rotation->scale, &table);
 }
 
-}  // namespace gyre
+} // namespace gyre

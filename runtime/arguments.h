@@ -6,16 +6,17 @@
 
 namespace gyre {
 
-/// Copies the part of `given` that its builder knew over `defaults`. Errors: BAD_ARGUMENT (NULL; a size that no version had).
+/// Copies the part of `given` that its builder knew over `defaults`. Errors: BAD_ARGUMENT (NULL; a size that no version
+/// had).
 template <typename Struct>
 gyre_status adopt(const Struct *given, const char *name, const Struct &defaults, size_t oldest_size, Struct *adopted) {
     if (!given) return fail(GYRE_BAD_ARGUMENT, "%s: got NULL", name);
     if (given->size < oldest_size || given->size > sizeof(Struct))
-        return fail(GYRE_BAD_ARGUMENT, "%s.size: got %u, expected %zu: fill the structure by its defaults function", name,
-                    given->size, sizeof(Struct));
+        return fail(GYRE_BAD_ARGUMENT, "%s.size: got %u, expected %zu: fill the structure by its defaults function",
+                    name, given->size, sizeof(Struct));
     *adopted = defaults;
     std::memcpy(adopted, given, given->size);
     return GYRE_OK;
 }
 
-}  // namespace gyre
+} // namespace gyre

@@ -12,8 +12,8 @@
 namespace gyre {
 namespace {
 
-/// Rows of a task: as many as the kernel takes, since they share packed keys and values, but enough tasks for all threads, and
-/// all of about the same size, since a short last one would pack as much for less.
+/// Rows of a task: as many as the kernel takes, since they share packed keys and values, but enough tasks for all
+/// threads, and all of about the same size, since a short last one would pack as much for less.
 int64_t choose_task_rows(const AttentionKernel &kernel, const AttentionCall &c, int threads) {
     const int64_t heads = std::max<int64_t>(c.sequences * c.q.heads, 1), most = std::max<int64_t>(c.q.seqlen, 1);
     const auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
@@ -28,7 +28,7 @@ struct Plan {
     gyre_attention_args args;
     AttentionTask task;
     size_t slab_bytes = 0, table_bytes = 0;
-    int64_t tiles = 0;  // of the longest sequence
+    int64_t tiles = 0; // of the longest sequence
 
     int64_t tasks() const { return task.call.empty() ? 0 : task.call.sequences * task.call.q.heads * tiles; }
     size_t workspace_bytes(const gyre_context &context) const {
@@ -48,13 +48,16 @@ gyre_status prepare(gyre_context &context, Plan *plan) {
     t.kernel = find_attention_kernel(context, c.q.dim, c.v.dim, c.general());
     if (!t.kernel)
         return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes head sizes %lld and %lld%s", context.best->name,
-                    static_cast<long long>(c.q.dim), static_cast<long long>(c.v.dim), c.general() ? " with a bias, mask, softcap, ALiBi or sinks" : "");
+                    static_cast<long long>(c.q.dim), static_cast<long long>(c.v.dim),
+                    c.general() ? " with a bias, mask, softcap, ALiBi or sinks" : "");
     auto &frequencies = context.frequencies;
     if (c.rope.on) GYRE_TRY(t.q_angles.prepare(context, c, c.rope, AngleTable::queries, frequencies[0]));
     if (c.rotate_keys) GYRE_TRY(t.k_angles.prepare(context, c, c.rope, AngleTable::keys, frequencies[0]));
     const bool reuse_queries = c.same_angles, reuse_keys = c.same_angles && c.rotate_keys;
-    if (c.rotate_values && !reuse_keys) GYRE_TRY(t.v_angles.prepare(context, c, c.value_rope, AngleTable::keys, frequencies[1]));
-    if (c.value_rope.on && !reuse_queries) GYRE_TRY(t.out_angles.prepare(context, c, c.value_rope, AngleTable::queries, frequencies[1]));
+    if (c.rotate_values && !reuse_keys)
+        GYRE_TRY(t.v_angles.prepare(context, c, c.value_rope, AngleTable::keys, frequencies[1]));
+    if (c.value_rope.on && !reuse_queries)
+        GYRE_TRY(t.out_angles.prepare(context, c, c.value_rope, AngleTable::queries, frequencies[1]));
 
     t.rows = choose_task_rows(*t.kernel, c, context.threads.size());
     plan->tiles = (c.q.seqlen + t.rows - 1) / t.rows;
@@ -89,19 +92,23 @@ bool fill_tables(gyre_context &context, Plan &plan, char *memory, char *slabs) {
     return ok;
 }
 
-/// Tasks of one head follow each other, so that its keys stay in the cache; late rows, which see more keys when causal, come first.
+/// Tasks of one head follow each other, so that its keys stay in the cache; late rows, which see more keys when causal,
+/// come first.
 bool run_tasks(gyre_context &context, const Plan &plan, char *slabs) {
     std::atomic<bool> ok{true};
     const int64_t heads = plan.task.call.q.heads;
     context.threads.run(plan.tasks(), [&](int64_t index, int worker) {
-        const int64_t tile = plan.tiles - 1 - index % plan.tiles, head = index / plan.tiles % heads, sequence = index / plan.tiles / heads;
-        if (!plan.task.run(sequence, head, tile * plan.task.rows, slabs + static_cast<size_t>(worker) * plan.slab_bytes)) ok = false;
+        const int64_t tile = plan.tiles - 1 - index % plan.tiles, head = index / plan.tiles % heads,
+                      sequence = index / plan.tiles / heads;
+        if (!plan.task.run(sequence, head, tile * plan.task.rows,
+                           slabs + static_cast<size_t>(worker) * plan.slab_bytes))
+            ok = false;
     });
     return ok;
 }
 
-}  // namespace
-}  // namespace gyre
+} // namespace
+} // namespace gyre
 
 using namespace gyre;
 
@@ -114,7 +121,8 @@ extern "C" gyre_status gyre_attention(gyre_context *given, const gyre_attention_
     const std::lock_guard<std::mutex> lock(context->busy);
     GYRE_TRY(prepare(*context, &plan));
     char *memory;
-    GYRE_TRY(acquire_workspace(plan.args.workspace, plan.args.workspace_size, plan.workspace_bytes(*context), context->arena, &memory));
+    GYRE_TRY(acquire_workspace(plan.args.workspace, plan.args.workspace_size, plan.workspace_bytes(*context),
+                               context->arena, &memory));
     char *slabs = memory + plan.table_bytes;
     if (!fill_tables(*context, plan, memory, slabs) || !run_tasks(*context, plan, slabs))
         return fail(GYRE_INTERNAL, "%s: the kernel failed", plan.task.kernel->kernel->name);
@@ -122,7 +130,8 @@ extern "C" gyre_status gyre_attention(gyre_context *given, const gyre_attention_
     return GYRE_OK;
 }
 
-extern "C" gyre_status gyre_attention_workspace_size(gyre_context *given, const gyre_attention_args *given_args, size_t *bytes) {
+extern "C" gyre_status gyre_attention_workspace_size(gyre_context *given, const gyre_attention_args *given_args,
+                                                     size_t *bytes) {
     if (!bytes) return fail(GYRE_BAD_ARGUMENT, "bytes: got NULL, expected where to store the size");
     Plan plan;
     GYRE_TRY(adopt(given_args, "args", gyre_attention_defaults(), sizeof plan.args, &plan.args));

@@ -15,7 +15,8 @@ gyre_status AngleTable::prepare(const gyre_context &context, const AttentionCall
     const Positions &given = side == queries ? c.q_positions : c.k_positions;
     const int64_t seqlen = side == queries ? c.q.seqlen : c.k.seqlen;
     const bool packed = c.layout == GYRE_THD;
-    // Keys stand at 0, 1, 2 … and queries end where the keys do, unless told otherwise: the same for every sequence of one length.
+    // Keys stand at 0, 1, 2 … and queries end where the keys do, unless told otherwise: the same for every sequence of
+    // one length.
     const bool lengths_differ = side == queries && c.seqused_k;
     shared = !packed && !given.batch_stride && (given.data || !lengths_differ);
     sections = shared ? std::min<int64_t>(c.sequences, 1) : c.sequences;
@@ -50,4 +51,4 @@ bool AngleTable::fill(int64_t task, char *scratch) const {
     return angles.fill(p, s.batch, token, tokens, table + (first_row(s, section) + first) * row_floats, scratch);
 }
 
-}  // namespace gyre
+} // namespace gyre

@@ -27,17 +27,17 @@ public:
     int pairs() const { return rotation ? rotation->pairs : 0; }
 
 private:
-    static constexpr int64_t run = 64;  // tokens of a task
+    static constexpr int64_t run = 64; // tokens of a task
 
     int64_t first_row(const Sequence &s, int64_t index) const;
 
     const AttentionCall *call = nullptr;
-    const Rotation *rotation = nullptr;  // nullptr: this rotation is off
+    const Rotation *rotation = nullptr; // nullptr: this rotation is off
     Side side = queries;
     Angles angles;
-    bool shared = false;  // one section serves every sequence
+    bool shared = false; // one section serves every sequence
     int64_t sections = 0, runs = 0, rows = 0, row_floats = 0;
     float *table = nullptr;
 };
 
-}  // namespace gyre
+} // namespace gyre

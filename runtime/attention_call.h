@@ -7,14 +7,14 @@ namespace gyre {
 
 /// One sequence's queries and keys.   Packed (thd) sequences are runs of tokens of the one batch entry 0.
 struct Sequence {
-    int64_t batch = 0;                 // entry of the tensors
-    int64_t q_first = 0, q_len = 0;    // tokens
+    int64_t batch = 0;              // entry of the tensors
+    int64_t q_first = 0, q_len = 0; // tokens
     int64_t k_first = 0, k_len = 0;
 };
 
 /// A tensor that broadcasts to [batch, num_heads, seqlen_q, seqlen_kv]; repeated dimensions have stride 0.
 struct Broadcast {
-    const char *data = nullptr;  // NULL: absent
+    const char *data = nullptr; // NULL: absent
     gyre_dtype dtype = GYRE_F32;
     int64_t strides[4] = {};
 };
@@ -22,21 +22,21 @@ struct Broadcast {
 struct AttentionCall {
     gyre_layout layout = GYRE_BSHD;
     Heads q, k, v, out;
-    float *lse = nullptr;  // NULL: not wanted
+    float *lse = nullptr; // NULL: not wanted
     int64_t lse_batch_stride = 0, lse_head_stride = 0;
 
     float scale = 1, softcap = 0;
     gyre_alignment alignment = GYRE_BOTTOM_RIGHT;
-    int64_t left = -1, right = -1;  // of the window, causal included; -1: unbounded
+    int64_t left = -1, right = -1; // of the window, causal included; -1: unbounded
 
     Broadcast bias, mask;
-    const float *sinks = nullptr, *alibi = nullptr;  // [num_heads]
+    const float *sinks = nullptr, *alibi = nullptr; // [num_heads]
     const int32_t *seqused_k = nullptr, *cu_seqlens_q = nullptr, *cu_seqlens_k = nullptr;
     int64_t sequences = 0;
 
-    Rotation rope, value_rope;  // off, or on
+    Rotation rope, value_rope; // off, or on
     bool rotate_keys = false, rotate_values = false;
-    bool same_angles = false;  // value_rope's are rope's
+    bool same_angles = false; // value_rope's are rope's
     Positions q_positions, k_positions;
 
     bool general() const { return bias.data || mask.data || sinks || alibi || softcap > 0; }
@@ -49,4 +49,4 @@ struct AttentionCall {
 /// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read.
 gyre_status check_attention(const gyre_attention_args &args, bool need_data, AttentionCall *call);
 
-}  // namespace gyre
+} // namespace gyre

@@ -10,7 +10,7 @@ namespace gyre {
 namespace {
 
 constexpr int64_t largest_head_dim = 512;
-constexpr int64_t most_tokens = 1 << 28;  // positions and windows stay within the kernels' 32 bits
+constexpr int64_t most_tokens = 1 << 28; // positions and windows stay within the kernels' 32 bits
 
 gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     GYRE_TRY(view_heads(a.q, "q", a.layout, {GYRE_F32}, need_data, &c->q));
@@ -19,30 +19,39 @@ gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionC
     GYRE_TRY(view_heads(a.out, "out", a.layout, {GYRE_F32}, need_data, &c->out));
     const Heads &q = c->q, &k = c->k, &v = c->v;
     const auto text = [](const gyre_tensor &t) { return shape_text(t.shape, t.rank); };
-    if (k.batch != q.batch) return fail(GYRE_BAD_SHAPE, "k: got shape %s, expected q's batch %lld", text(a.k), static_cast<long long>(q.batch));
-    if (k.dim != q.dim) return fail(GYRE_BAD_SHAPE, "k: got shape %s, expected q's head_dim %lld", text(a.k), static_cast<long long>(q.dim));
+    if (k.batch != q.batch)
+        return fail(GYRE_BAD_SHAPE, "k: got shape %s, expected q's batch %lld", text(a.k),
+                    static_cast<long long>(q.batch));
+    if (k.dim != q.dim)
+        return fail(GYRE_BAD_SHAPE, "k: got shape %s, expected q's head_dim %lld", text(a.k),
+                    static_cast<long long>(q.dim));
     if (v.batch != k.batch || v.seqlen != k.seqlen || v.heads != k.heads)
         return fail(GYRE_BAD_SHAPE, "v: got shape %s, expected k's %s but for the last extent", text(a.v), text(a.k));
     if (k.heads == 0 ? q.heads != 0 : q.heads % k.heads != 0)
-        return fail(GYRE_BAD_SHAPE, "k: got %lld num_kv_heads, expected a divisor of q's %lld num_heads", static_cast<long long>(k.heads),
-                    static_cast<long long>(q.heads));
+        return fail(GYRE_BAD_SHAPE, "k: got %lld num_kv_heads, expected a divisor of q's %lld num_heads",
+                    static_cast<long long>(k.heads), static_cast<long long>(q.heads));
     for (const Heads *t : {&q, &v})
         if (t->dim < 1 || t->dim > largest_head_dim)
-            return fail(t->dim < 1 ? GYRE_BAD_SHAPE : GYRE_UNSUPPORTED, "%s: got head size %lld, expected 1 .. %lld", t == &q ? "q" : "v",
-                        static_cast<long long>(t->dim), static_cast<long long>(largest_head_dim));
+            return fail(t->dim < 1 ? GYRE_BAD_SHAPE : GYRE_UNSUPPORTED, "%s: got head size %lld, expected 1 .. %lld",
+                        t == &q ? "q" : "v", static_cast<long long>(t->dim), static_cast<long long>(largest_head_dim));
     for (const Heads *t : {&q, &k})
         if (t->seqlen > most_tokens)
-            return fail(GYRE_UNSUPPORTED, "%s: got %lld tokens, expected at most %lld", t == &q ? "q" : "k", static_cast<long long>(t->seqlen),
-                        static_cast<long long>(most_tokens));
+            return fail(GYRE_UNSUPPORTED, "%s: got %lld tokens, expected at most %lld", t == &q ? "q" : "k",
+                        static_cast<long long>(t->seqlen), static_cast<long long>(most_tokens));
     const Heads &o = c->out;
     if (o.batch != q.batch || o.seqlen != q.seqlen || o.heads != q.heads || o.dim != v.dim)
-        return fail(GYRE_BAD_SHAPE, "out: got shape %s, expected q's %s with head size %lld", text(a.out), text(a.q), static_cast<long long>(v.dim));
+        return fail(GYRE_BAD_SHAPE, "out: got shape %s, expected q's %s with head size %lld", text(a.out), text(a.q),
+                    static_cast<long long>(v.dim));
     for (const Heads *t : {&q, &k, &v, &o})
         if (!fits_index(t->seqlen, t->token_stride, t->dim))
             return fail(GYRE_UNSUPPORTED, "%s: one head's tokens reach over 2^31 elements",
-                        t == &q ? "q" : t == &k ? "k" : t == &v ? "v" : "out");
+                        t == &q   ? "q"
+                        : t == &k ? "k"
+                        : t == &v ? "v"
+                                  : "out");
     if (!need_data) return GYRE_OK;
-    if (!same_or_disjoint(q, o)) return fail(GYRE_BAD_ARGUMENT, "out: overlaps q without being q, expected the same view or other memory");
+    if (!same_or_disjoint(q, o))
+        return fail(GYRE_BAD_ARGUMENT, "out: overlaps q without being q, expected the same view or other memory");
     if (!disjoint(k, o)) return fail(GYRE_BAD_ARGUMENT, "out: overlaps k, expected other memory");
     if (!disjoint(v, o)) return fail(GYRE_BAD_ARGUMENT, "out: overlaps v, expected other memory");
     return GYRE_OK;
@@ -52,24 +61,42 @@ gyre_status check_lse(const gyre_attention_args &a, bool need_data, AttentionCal
     if (!a.lse) return GYRE_OK;
     const bool packed = a.layout == GYRE_THD;
     GYRE_TRY(check_tensor(*a.lse, "lse", {packed ? 2 : 3}, {GYRE_F32}, need_data));
-    if (packed) GYRE_TRY(check_shape(*a.lse, "lse", {c->q.heads, c->q.seqlen}));
-    else GYRE_TRY(check_shape(*a.lse, "lse", {c->q.batch, c->q.heads, c->q.seqlen}));
+    if (packed)
+        GYRE_TRY(check_shape(*a.lse, "lse", {c->q.heads, c->q.seqlen}));
+    else
+        GYRE_TRY(check_shape(*a.lse, "lse", {c->q.batch, c->q.heads, c->q.seqlen}));
     c->lse = static_cast<float *>(a.lse->data);
     c->lse_batch_stride = packed ? 0 : a.lse->strides[0];
     c->lse_head_stride = a.lse->strides[packed ? 0 : 1];
-    const Heads as_heads{static_cast<char *>(a.lse->data), GYRE_F32, packed ? 1 : c->q.batch, c->q.heads, 1, c->q.seqlen, c->lse_batch_stride, c->lse_head_stride, 0};
+    const Heads as_heads{static_cast<char *>(a.lse->data),
+                         GYRE_F32,
+                         packed ? 1 : c->q.batch,
+                         c->q.heads,
+                         1,
+                         c->q.seqlen,
+                         c->lse_batch_stride,
+                         c->lse_head_stride,
+                         0};
     for (const Heads *t : {&c->q, &c->k, &c->v, &c->out})
-        if (need_data && !disjoint(as_heads, *t)) return fail(GYRE_BAD_ARGUMENT, "lse: overlaps another tensor, expected other memory");
+        if (need_data && !disjoint(as_heads, *t))
+            return fail(GYRE_BAD_ARGUMENT, "lse: overlaps another tensor, expected other memory");
     return GYRE_OK;
 }
 
 gyre_status check_scalars(const gyre_attention_args &a, AttentionCall *c) {
-    if (!std::isfinite(a.scale)) return fail(GYRE_BAD_ARGUMENT, "scale: got %g, expected a finite number; 0 means 1 / sqrt(head_dim)", a.scale);
-    if (!(std::isfinite(a.softcap) && a.softcap >= 0)) return fail(GYRE_BAD_ARGUMENT, "softcap: got %g, expected a finite number >= 0", a.softcap);
+    if (!std::isfinite(a.scale))
+        return fail(GYRE_BAD_ARGUMENT, "scale: got %g, expected a finite number; 0 means 1 / sqrt(head_dim)", a.scale);
+    if (!(std::isfinite(a.softcap) && a.softcap >= 0))
+        return fail(GYRE_BAD_ARGUMENT, "softcap: got %g, expected a finite number >= 0", a.softcap);
     if (a.alignment != GYRE_BOTTOM_RIGHT && a.alignment != GYRE_TOP_LEFT)
-        return fail(GYRE_BAD_ARGUMENT, "alignment: got %d, expected GYRE_BOTTOM_RIGHT (0) or GYRE_TOP_LEFT (1)", static_cast<int>(a.alignment));
-    if (a.window_left < -1) return fail(GYRE_BAD_ARGUMENT, "window_left: got %lld, expected -1 (unbounded) or more", static_cast<long long>(a.window_left));
-    if (a.window_right < -1) return fail(GYRE_BAD_ARGUMENT, "window_right: got %lld, expected -1 (unbounded) or more", static_cast<long long>(a.window_right));
+        return fail(GYRE_BAD_ARGUMENT, "alignment: got %d, expected GYRE_BOTTOM_RIGHT (0) or GYRE_TOP_LEFT (1)",
+                    static_cast<int>(a.alignment));
+    if (a.window_left < -1)
+        return fail(GYRE_BAD_ARGUMENT, "window_left: got %lld, expected -1 (unbounded) or more",
+                    static_cast<long long>(a.window_left));
+    if (a.window_right < -1)
+        return fail(GYRE_BAD_ARGUMENT, "window_right: got %lld, expected -1 (unbounded) or more",
+                    static_cast<long long>(a.window_right));
     c->scale = a.scale != 0 ? a.scale : static_cast<float>(1.0 / std::sqrt(static_cast<double>(c->q.dim)));
     c->softcap = a.softcap;
     c->alignment = a.alignment;
@@ -79,27 +106,30 @@ gyre_status check_scalars(const gyre_attention_args &a, AttentionCall *c) {
 }
 
 /// A tensor that NumPy's rule broadcasts to [batch, num_heads, seqlen_q, seqlen_kv].
-gyre_status check_broadcast(const gyre_tensor *t, const char *name, std::initializer_list<gyre_dtype> dtypes, bool need_data,
-                            const AttentionCall &c, Broadcast *out) {
+gyre_status check_broadcast(const gyre_tensor *t, const char *name, std::initializer_list<gyre_dtype> dtypes,
+                            bool need_data, const AttentionCall &c, Broadcast *out) {
     if (!t) return GYRE_OK;
-    if (c.layout == GYRE_THD) return fail(GYRE_UNSUPPORTED, "%s: is given with layout thd, expected bshd or bhsd", name);
+    if (c.layout == GYRE_THD)
+        return fail(GYRE_UNSUPPORTED, "%s: is given with layout thd, expected bshd or bhsd", name);
     GYRE_TRY(check_tensor(*t, name, {1, 2, 3, 4}, dtypes, need_data, any_strides));
     const int64_t full[4] = {c.q.batch, c.q.heads, c.q.seqlen, c.k.seqlen};
     for (int i = 0; i < t->rank; i++) {
         const int dimension = 4 - t->rank + i;
         if (t->shape[i] != full[dimension] && t->shape[i] != 1)
-            return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected one that broadcasts to %s", name, shape_text(t->shape, t->rank), shape_text(full, 4));
+            return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected one that broadcasts to %s", name,
+                        shape_text(t->shape, t->rank), shape_text(full, 4));
         out->strides[dimension] = t->shape[i] == 1 ? 0 : t->strides[i];
     }
     if (!fits_index(c.q.seqlen, out->strides[2], c.k.seqlen))
         return fail(GYRE_UNSUPPORTED, "%s: one head reaches over 2^31 elements", name);
-    static const char anything = 0;  // tells "present" where only sizes are asked for, or where it is empty
+    static const char anything = 0; // tells "present" where only sizes are asked for, or where it is empty
     out->data = t->data ? static_cast<const char *>(t->data) : &anything;
     out->dtype = t->dtype;
     return GYRE_OK;
 }
 
-gyre_status check_per_head(const gyre_tensor *t, const char *name, bool minus_infinity, bool need_data, const AttentionCall &c, const float **out) {
+gyre_status check_per_head(const gyre_tensor *t, const char *name, bool minus_infinity, bool need_data,
+                           const AttentionCall &c, const float **out) {
     if (!t) return GYRE_OK;
     GYRE_TRY(check_tensor(*t, name, {1}, {GYRE_F32}, need_data));
     GYRE_TRY(check_shape(*t, name, {c.q.heads}));
@@ -107,16 +137,17 @@ gyre_status check_per_head(const gyre_tensor *t, const char *name, bool minus_in
     *out = t->data ? static_cast<const float *>(t->data) : &anything;
     for (int64_t h = 0; need_data && h < c.q.heads; h++)
         if (!std::isfinite((*out)[h]) && !(minus_infinity && (*out)[h] == -INFINITY))
-            return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %g, expected a finite number%s", name, static_cast<long long>(h), (*out)[h],
-                        minus_infinity ? " or -inf" : "");
+            return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %g, expected a finite number%s", name,
+                        static_cast<long long>(h), (*out)[h], minus_infinity ? " or -inf" : "");
     return GYRE_OK;
 }
 
-}  // namespace
+} // namespace
 
 gyre_status check_attention(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     if (a.layout < GYRE_BSHD || a.layout > GYRE_THD)
-        return fail(GYRE_BAD_ARGUMENT, "layout: got %d, expected GYRE_BSHD, GYRE_BHSD or GYRE_THD", static_cast<int>(a.layout));
+        return fail(GYRE_BAD_ARGUMENT, "layout: got %d, expected GYRE_BSHD, GYRE_BHSD or GYRE_THD",
+                    static_cast<int>(a.layout));
     c->layout = a.layout;
     GYRE_TRY(check_heads(a, need_data, c));
     GYRE_TRY(check_lse(a, need_data, c));
@@ -129,4 +160,4 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     return check_rotations(a, need_data, c);
 }
 
-}  // namespace gyre
+} // namespace gyre

@@ -15,4 +15,4 @@ inline bool fits_index(int64_t rows, int64_t stride, int64_t columns) {
     return rows < 2 || (stride < 0 ? -stride : stride) < (INT32_MAX - columns) / (rows - 1);
 }
 
-}  // namespace gyre
+} // namespace gyre

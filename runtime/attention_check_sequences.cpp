@@ -19,40 +19,48 @@ gyre_status check_cumulative(const int32_t *cu, const char *name, int64_t count,
     for (int64_t i = 0; i < count; i++) {
         const int32_t low = i ? cu[i - 1] : 0;
         if (i == 0 ? cu[0] != 0 : cu[i] < low)
-            return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %d, expected %s%d", name, static_cast<long long>(i), cu[i], i ? "at least " : "", low);
+            return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %d, expected %s%d", name, static_cast<long long>(i), cu[i],
+                        i ? "at least " : "", low);
     }
     if (cu[count - 1] != total)
-        return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %d, expected the number of tokens %lld", name, static_cast<long long>(count - 1),
-                    cu[count - 1], static_cast<long long>(total));
+        return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %d, expected the number of tokens %lld", name,
+                    static_cast<long long>(count - 1), cu[count - 1], static_cast<long long>(total));
     return GYRE_OK;
 }
 
 /// A rotation of attention's heads: the first features, angles by position.
-gyre_status check_rotation(const gyre_rope *rope, const char *name, int64_t dim, const AttentionCall &c, bool need_data, Rotation *out) {
+gyre_status check_rotation(const gyre_rope *rope, const char *name, int64_t dim, const AttentionCall &c, bool need_data,
+                           Rotation *out) {
     if (!rope) return GYRE_OK;
     GYRE_TRY(check_rope(rope, name, dim, c.q.batch, c.q.seqlen, need_data, out));
-    if (out->offset) return fail(GYRE_UNSUPPORTED, "%s.rotary_offset: got %d, expected 0 in attention", name, out->offset);
-    if (out->per_token) return fail(GYRE_UNSUPPORTED, "%s.cos: got a row a token, expected [rows, rotary_dim / 2] read at the position", name);
+    if (out->offset)
+        return fail(GYRE_UNSUPPORTED, "%s.rotary_offset: got %d, expected 0 in attention", name, out->offset);
+    if (out->per_token)
+        return fail(GYRE_UNSUPPORTED, "%s.cos: got a row a token, expected [rows, rotary_dim / 2] read at the position",
+                    name);
     return GYRE_OK;
 }
 
-/// Consecutive positions that are not given: queries may stand before the first key, unless a table has no row for that.
+/// Consecutive positions that are not given: queries may stand before the first key, unless a table has no row for
+/// that.
 gyre_status check_default_positions(const AttentionCall &c, const char *name, const Rotation &r) {
     if (!r.on || !r.cos) return GYRE_OK;
     for (int64_t i = 0; i < c.sequences; i++) {
         const Sequence s = c.sequence(i);
         const int64_t first = s.k_len - s.q_len, last = s.k_len - 1;
         if (s.q_len > 0 && !c.q_positions.data && (first < 0 || last >= r.position_limit()))
-            return fail(GYRE_BAD_ARGUMENT, "%s.cos: queries stand at %lld .. %lld, expected rows for all of them, got %lld", name,
-                        static_cast<long long>(first), static_cast<long long>(last), static_cast<long long>(r.position_limit()));
+            return fail(GYRE_BAD_ARGUMENT,
+                        "%s.cos: queries stand at %lld .. %lld, expected rows for all of them, got %lld", name,
+                        static_cast<long long>(first), static_cast<long long>(last),
+                        static_cast<long long>(r.position_limit()));
         if (!c.k_positions.data && last >= r.position_limit())
-            return fail(GYRE_BAD_ARGUMENT, "%s.cos: keys stand at 0 .. %lld, expected rows for all of them, got %lld", name,
-                        static_cast<long long>(last), static_cast<long long>(r.position_limit()));
+            return fail(GYRE_BAD_ARGUMENT, "%s.cos: keys stand at 0 .. %lld, expected rows for all of them, got %lld",
+                        name, static_cast<long long>(last), static_cast<long long>(r.position_limit()));
     }
     return GYRE_OK;
 }
 
-}  // namespace
+} // namespace
 
 gyre_status check_sequences(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     const bool packed = a.layout == GYRE_THD;
@@ -75,15 +83,17 @@ gyre_status check_sequences(const gyre_attention_args &a, bool need_data, Attent
     for (int64_t i = 0; need_data && i < c->sequences; i++) {
         const int64_t most = packed ? c->cu_seqlens_k[i + 1] - c->cu_seqlens_k[i] : c->k.seqlen;
         if (c->seqused_k[i] < 0 || c->seqused_k[i] > most)
-            return fail(GYRE_BAD_ARGUMENT, "seqused_k[%lld]: got %d, expected 0 .. %lld", static_cast<long long>(i), c->seqused_k[i],
-                        static_cast<long long>(most));
+            return fail(GYRE_BAD_ARGUMENT, "seqused_k[%lld]: got %d, expected 0 .. %lld", static_cast<long long>(i),
+                        c->seqused_k[i], static_cast<long long>(most));
     }
     return GYRE_OK;
 }
 
 Sequence AttentionCall::sequence(int64_t i) const {
     Sequence s{i, 0, q.seqlen, 0, k.seqlen};
-    if (cu_seqlens_q) s = {0, cu_seqlens_q[i], cu_seqlens_q[i + 1] - cu_seqlens_q[i], cu_seqlens_k[i], cu_seqlens_k[i + 1] - cu_seqlens_k[i]};
+    if (cu_seqlens_q)
+        s = {0, cu_seqlens_q[i], cu_seqlens_q[i + 1] - cu_seqlens_q[i], cu_seqlens_k[i],
+             cu_seqlens_k[i + 1] - cu_seqlens_k[i]};
     if (seqused_k) s.k_len = seqused_k[i];
     return s;
 }
@@ -91,7 +101,7 @@ Sequence AttentionCall::sequence(int64_t i) const {
 gyre_status check_rotations(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     GYRE_TRY(check_rotation(a.rope, "rope", c->q.dim, *c, need_data, &c->rope));
     GYRE_TRY(check_rotation(a.value_rope, "value_rope", c->v.dim, *c, need_data, &c->value_rope));
-    c->value_rope.scale = 1;  // the weighted sum of rotated values is rotated back: a scale would be applied twice
+    c->value_rope.scale = 1; // the weighted sum of rotated values is rotated back: a scale would be applied twice
     if (a.keys_rotated && !a.rope) return fail(GYRE_BAD_ARGUMENT, "keys_rotated: is set without rope");
     if (a.values_rotated && !a.value_rope) return fail(GYRE_BAD_ARGUMENT, "values_rotated: is set without value_rope");
     c->rotate_keys = c->rope.on && !a.keys_rotated;
@@ -100,7 +110,8 @@ gyre_status check_rotations(const gyre_attention_args &a, bool need_data, Attent
     if (!c->rope.on && !c->value_rope.on) {
         const gyre_tensor *useless = a.q_positions ? a.q_positions : a.k_positions;
         if (useless)
-            return fail(GYRE_BAD_ARGUMENT, "%s: are given without rope or value_rope", a.q_positions ? "q_positions" : "k_positions");
+            return fail(GYRE_BAD_ARGUMENT, "%s: are given without rope or value_rope",
+                        a.q_positions ? "q_positions" : "k_positions");
         return GYRE_OK;
     }
     if (c->rope.on && c->value_rope.on && c->rope.axes != c->value_rope.axes)
@@ -109,11 +120,15 @@ gyre_status check_rotations(const gyre_attention_args &a, bool need_data, Attent
     for (const Rotation *r : {&c->rope, &c->value_rope})
         if (r->on) limit = std::min(limit, r->position_limit());
     const int axes = c->rope.on ? c->rope.axes : c->value_rope.axes;
-    if (a.q_positions) GYRE_TRY(check_positions(a.q_positions, "q_positions", axes, c->q.batch, c->q.seqlen, 0, limit, need_data, &c->q_positions));
-    if (a.k_positions) GYRE_TRY(check_positions(a.k_positions, "k_positions", axes, c->k.batch, c->k.seqlen, 0, limit, need_data, &c->k_positions));
+    if (a.q_positions)
+        GYRE_TRY(check_positions(a.q_positions, "q_positions", axes, c->q.batch, c->q.seqlen, 0, limit, need_data,
+                                 &c->q_positions));
+    if (a.k_positions)
+        GYRE_TRY(check_positions(a.k_positions, "k_positions", axes, c->k.batch, c->k.seqlen, 0, limit, need_data,
+                                 &c->k_positions));
     if (!need_data) return GYRE_OK;
     GYRE_TRY(check_default_positions(*c, "rope", c->rope));
     return check_default_positions(*c, "value_rope", c->value_rope);
 }
 
-}  // namespace gyre
+} // namespace gyre

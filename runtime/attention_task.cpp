@@ -10,7 +10,7 @@ namespace gyre {
 namespace {
 
 constexpr float log2_e = 1.44269504088896f;
-constexpr int64_t unbounded = 1 << 29;  // beyond every row and key, and sums with rows stay in 32 bits
+constexpr int64_t unbounded = 1 << 29; // beyond every row and key, and sums with rows stay in 32 bits
 constexpr float no_sink = -1e38f;
 
 int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbounded, unbounded)); }
@@ -31,11 +31,13 @@ struct AngleViews {
     Buffer cos, sin;
 
     AngleViews(const AngleTable *table, const Sequence &s, int64_t index, int64_t first, int64_t tokens)
-        : AngleViews(table ? table->row(s, index, first) : zero_row, table ? table->pairs() : 0, table ? table->row_stride() : 0, tokens) {}
+        : AngleViews(table ? table->row(s, index, first) : zero_row, table ? table->pairs() : 0,
+                     table ? table->row_stride() : 0, tokens) {}
 
 private:
     AngleViews(const float *rows, int64_t pairs, int64_t stride, int64_t tokens)
-        : cos(rows, halide_type(GYRE_F32), {{pairs, 1}, {tokens, stride}}), sin(rows + pairs, halide_type(GYRE_F32), {{pairs, 1}, {tokens, stride}}) {}
+        : cos(rows, halide_type(GYRE_F32), {{pairs, 1}, {tokens, stride}}),
+          sin(rows + pairs, halide_type(GYRE_F32), {{pairs, 1}, {tokens, stride}}) {}
 };
 
 /// What the general family reads for one task.
@@ -45,9 +47,12 @@ struct GeneralArguments {
     float softcap = 0, alibi = 0, sink = no_sink;
     Buffer bias_f32, bias_16, mask;
 
-    GeneralArguments(const AttentionCall &c, const Sequence &s, int64_t head, int64_t first_row, int64_t rows, int64_t first_key, int64_t keys)
-        : bias_f32(view(c.bias, c.bias.dtype == GYRE_F32, halide_type(GYRE_F32), s.batch, head, first_row, rows, first_key, keys)),
-          bias_16(view(c.bias, c.bias.dtype != GYRE_F32, {halide_type_uint, 16, 1}, s.batch, head, first_row, rows, first_key, keys)),
+    GeneralArguments(const AttentionCall &c, const Sequence &s, int64_t head, int64_t first_row, int64_t rows,
+                     int64_t first_key, int64_t keys)
+        : bias_f32(view(c.bias, c.bias.dtype == GYRE_F32, halide_type(GYRE_F32), s.batch, head, first_row, rows,
+                        first_key, keys)),
+          bias_16(view(c.bias, c.bias.dtype != GYRE_F32, {halide_type_uint, 16, 1}, s.batch, head, first_row, rows,
+                       first_key, keys)),
           mask(view(c.mask, true, halide_type(GYRE_BOOL), s.batch, head, first_row, rows, first_key, keys)) {
         if (c.bias.data) bias_kind = c.bias.dtype == GYRE_F32 ? 1 : c.bias.dtype == GYRE_F16 ? 2 : 3;
         has_mask = c.mask.data != nullptr;
@@ -58,28 +63,33 @@ struct GeneralArguments {
     }
 
 private:
-    static Buffer view(const Broadcast &t, bool wanted, halide_type_t type, int64_t batch, int64_t head, int64_t first_row, int64_t rows,
-                       int64_t first_key, int64_t keys) {
+    static Buffer view(const Broadcast &t, bool wanted, halide_type_t type, int64_t batch, int64_t head,
+                       int64_t first_row, int64_t rows, int64_t first_key, int64_t keys) {
         static const float absent = 0;
         if (!wanted || !t.data) return Buffer(&absent, type, {{keys, 0}, {rows, 0}});
-        const int64_t element = batch * t.strides[0] + head * t.strides[1] + first_row * t.strides[2] + first_key * t.strides[3];
-        return Buffer(t.data + element * static_cast<int64_t>(element_size(t.dtype)), type, {{keys, t.strides[3]}, {rows, t.strides[2]}});
+        const int64_t element =
+            batch * t.strides[0] + head * t.strides[1] + first_row * t.strides[2] + first_key * t.strides[3];
+        return Buffer(t.data + element * static_cast<int64_t>(element_size(t.dtype)), type,
+                      {{keys, t.strides[3]}, {rows, t.strides[2]}});
     }
 };
 
-}  // namespace
+} // namespace
 
 struct AttentionTask::Extent {
     Sequence sequence;
     int64_t head, first_row, rows;
-    int64_t first_key, keys;  // that some row sees; from the start of a block
+    int64_t first_key, keys; // that some row sees; from the start of a block
 };
 
-size_t AttentionTask::scratch_bytes() const { return kernel->workspace + round_up(static_cast<size_t>(rows) * sizeof(float)); }
+size_t AttentionTask::scratch_bytes() const {
+    return kernel->workspace + round_up(static_cast<size_t>(rows) * sizeof(float));
+}
 
 void AttentionTask::write_empty_rows(const Extent &x, float *lse) const {
     for (int64_t i = 0; i < x.rows; i++) {
-        std::memset(call.out.at(x.sequence.batch, x.sequence.q_first + x.first_row + i, x.head), 0, static_cast<size_t>(call.out.dim) * sizeof(float));
+        std::memset(call.out.at(x.sequence.batch, x.sequence.q_first + x.first_row + i, x.head), 0,
+                    static_cast<size_t>(call.out.dim) * sizeof(float));
         lse[i] = -INFINITY;
     }
 }
@@ -90,8 +100,8 @@ bool AttentionTask::run(int64_t index, int64_t head, int64_t first_row, char *sc
     Extent x{s, head, first_row, std::min(rows, s.q_len - first_row), 0, 0};
     if (x.rows <= 0) return true;
 
-    // Keys that the first row sees first and the last row sees last, from the start of a block: where blocks begin, and so
-    // the result's bits, does not depend on how rows are cut into tasks.
+    // Keys that the first row sees first and the last row sees last, from the start of a block: where blocks begin, and
+    // so the result's bits, does not depend on how rows are cut into tasks.
     const int64_t position = x.first_row + c.shift(s);
     const int64_t low = c.left < 0 ? 0 : std::max<int64_t>(position - c.left, 0);
     const int64_t high = c.right < 0 ? s.k_len : std::min(position + x.rows + c.right, s.k_len);
@@ -105,7 +115,8 @@ bool AttentionTask::run(int64_t index, int64_t head, int64_t first_row, char *sc
         return true;
     }
 
-    const int64_t kv_head = head / (c.q.heads / c.k.heads), q_token = s.q_first + x.first_row, k_token = s.k_first + x.first_key;
+    const int64_t kv_head = head / (c.q.heads / c.k.heads), q_token = s.q_first + x.first_row,
+                  k_token = s.k_first + x.first_key;
     const auto heads = [](const Heads &t, int64_t batch, int64_t token, int64_t h, int64_t tokens) {
         return Buffer(t.at(batch, token, h), halide_type(t.dtype), {{t.dim, 1}, {tokens, t.token_stride}});
     };
@@ -120,20 +131,23 @@ bool AttentionTask::run(int64_t index, int64_t head, int64_t first_row, char *sc
     AngleViews k_angle(serving(k_angles, k_angles, c.rotate_keys), s, index, x.first_key, x.keys);
     AngleViews v_angle(serving(v_angles, k_angles, c.rotate_values), s, index, x.first_key, x.keys);
     AngleViews o_angle(serving(out_angles, q_angles, c.value_rope.on), s, index, x.first_row, x.rows);
-    const Pairs qp(c.rope.on, c.rope), kp(c.rotate_keys, c.rope), vp(c.rotate_values, c.value_rope), op(c.value_rope.on, c.value_rope);
+    const Pairs qp(c.rope.on, c.rope), kp(c.rotate_keys, c.rope), vp(c.rotate_values, c.value_rope),
+        op(c.value_rope.on, c.value_rope);
 
     const float scale = c.scale * log2_e;
     const int32_t first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(position - c.left - x.first_key);
     const int32_t last_visible = c.right < 0 ? clamp_index(unbounded) : clamp_index(position + c.right - x.first_key);
     Slab slab(scratch, kernel->workspace);
     const auto call_with = [&](auto *...general) {
-        return call_kernel(*kernel->kernel, slab, &q_angle.cos, &q_angle.sin, &k_angle.cos, &k_angle.sin, &v_angle.cos, &v_angle.sin,
-                           &o_angle.cos, &o_angle.sin, &qp.half, &qp.interleaved, &kp.half, &kp.interleaved, &vp.half, &vp.interleaved,
-                           &op.half, &op.interleaved, &scale, &first_visible, &last_visible, &q, &k, &v, general..., &out, &lse_view);
+        return call_kernel(*kernel->kernel, slab, &q_angle.cos, &q_angle.sin, &k_angle.cos, &k_angle.sin, &v_angle.cos,
+                           &v_angle.sin, &o_angle.cos, &o_angle.sin, &qp.half, &qp.interleaved, &kp.half,
+                           &kp.interleaved, &vp.half, &vp.interleaved, &op.half, &op.interleaved, &scale,
+                           &first_visible, &last_visible, &q, &k, &v, general..., &out, &lse_view);
     };
     if (!kernel->general) return call_with();
     GeneralArguments g(c, s, head, x.first_row, x.rows, x.first_key, x.keys);
-    return call_with(&g.bias_kind, &g.bias_f32, &g.bias_16, &g.has_mask, &g.mask, &g.softcap, &g.alibi, &g.alibi_origin, &g.sink);
+    return call_with(&g.bias_kind, &g.bias_f32, &g.bias_16, &g.has_mask, &g.mask, &g.softcap, &g.alibi, &g.alibi_origin,
+                     &g.sink);
 }
 
-}  // namespace gyre
+} // namespace gyre

@@ -11,8 +11,8 @@ namespace gyre {
 struct AttentionTask {
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
-    int64_t rows = 0;  // of a task
-    AngleTable q_angles, k_angles, v_angles, out_angles;  // the last two off where the first two serve
+    int64_t rows = 0;                                    // of a task
+    AngleTable q_angles, k_angles, v_angles, out_angles; // the last two off where the first two serve
 
     std::array<AngleTable *, 4> tables() { return {&q_angles, &k_angles, &v_angles, &out_angles}; }
     std::array<const AngleTable *, 4> tables() const { return {&q_angles, &k_angles, &v_angles, &out_angles}; }
@@ -24,9 +24,9 @@ struct AttentionTask {
     bool run(int64_t sequence, int64_t head, int64_t first_row, char *scratch) const;
 
 private:
-    struct Extent;  // which rows and keys
+    struct Extent; // which rows and keys
 
     void write_empty_rows(const Extent &extent, float *lse) const;
 };
 
-}  // namespace gyre
+} // namespace gyre

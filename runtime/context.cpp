@@ -47,7 +47,7 @@ gyre_status create(const gyre_context_options &o, gyre_context **context) {
     return *context ? GYRE_OK : fail(GYRE_OUT_OF_MEMORY, "context: no memory");
 }
 
-}  // namespace
+} // namespace
 
 gyre_status resolve_context(gyre_context *given, gyre_context **context) {
     if (given) {
@@ -71,7 +71,7 @@ bool may_use(const gyre_context &context, const Kernel &kernel) {
     return context.forced ? k.target == context.forced : k.runnable;
 }
 
-}  // namespace gyre
+} // namespace gyre
 
 using namespace gyre;
 

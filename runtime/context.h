@@ -13,8 +13,8 @@ struct gyre_context {
     gyre_context(const gyre::Target *forced, const gyre::Target *best, int threads, gyre_parallel_for host, void *pool)
         : forced(forced), best(best), threads(threads, host, pool) {}
 
-    const gyre::Target *const forced;  // kernels of this target only; nullptr: the best that can run
-    const gyre::Target *const best;    // what gyre_context_target() tells
+    const gyre::Target *const forced; // kernels of this target only; nullptr: the best that can run
+    const gyre::Target *const best;   // what gyre_context_target() tells
     gyre::Threads threads;
     gyre::Arena arena;
     std::mutex busy;
@@ -26,15 +26,16 @@ struct gyre_context {
         int denominator = 0, pairs = 0;
         std::vector<double> inv_freq;
     };
-    Frequencies frequencies[2];  // of queries and keys, and of values
+    Frequencies frequencies[2]; // of queries and keys, and of values
 };
 
 namespace gyre {
 
-/// The context to use for a caller's, which may be NULL: the process's default one. Errors: those of gyre_context_create().
+/// The context to use for a caller's, which may be NULL: the process's default one. Errors: those of
+/// gyre_context_create().
 gyre_status resolve_context(gyre_context *given, gyre_context **context);
 
 /// True if calls with this context may use the kernel: it can run here and is of the forced target, if there is one.
 bool may_use(const gyre_context &context, const Kernel &kernel);
 
-}  // namespace gyre
+} // namespace gyre

@@ -28,7 +28,8 @@ uint64_t saved_registers() {
     return uint64_t{high} << 32 | low;
 }
 
-/// Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A (CPUID) and volume 1, chapter 13 (XCR0).
+/// Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A (CPUID) and volume 1, chapter 13
+/// (XCR0).
 struct Probe {
     Feature features[8];
 
@@ -37,15 +38,19 @@ struct Probe {
         __get_cpuid(1, &eax, &ebx, &ecx1, &edx);
         __get_cpuid_count(7, 0, &eax, &ebx7, &ecx7, &edx);
         const uint64_t saved = saved_registers();
-        const bool ymm = (saved & 0x06) == 0x06;          // XMM and YMM
-        const bool zmm = ymm && (saved & 0xe0) == 0xe0;   // opmasks and both halves of ZMM
+        const bool ymm = (saved & 0x06) == 0x06;        // XMM and YMM
+        const bool zmm = ymm && (saved & 0xe0) == 0xe0; // opmasks and both halves of ZMM
         const bool avx = ymm && (ecx1 & bit_AVX);
         const bool avx512f = zmm && (ebx7 & bit_AVX512F);
         const Feature found[] = {
-            {"avx2", avx && (ebx7 & bit_AVX2)},         {"fma", avx && (ecx1 & bit_FMA)},
-            {"f16c", avx && (ecx1 & bit_F16C)},         {"avx512f", avx512f},
-            {"avx512cd", avx512f && (ebx7 & bit_AVX512CD)}, {"avx512bw", avx512f && (ebx7 & bit_AVX512BW)},
-            {"avx512dq", avx512f && (ebx7 & bit_AVX512DQ)}, {"avx512vl", avx512f && (ebx7 & bit_AVX512VL)},
+            {"avx2", avx && (ebx7 & bit_AVX2)},
+            {"fma", avx && (ecx1 & bit_FMA)},
+            {"f16c", avx && (ecx1 & bit_F16C)},
+            {"avx512f", avx512f},
+            {"avx512cd", avx512f && (ebx7 & bit_AVX512CD)},
+            {"avx512bw", avx512f && (ebx7 & bit_AVX512BW)},
+            {"avx512dq", avx512f && (ebx7 & bit_AVX512DQ)},
+            {"avx512vl", avx512f && (ebx7 & bit_AVX512VL)},
         };
         for (size_t i = 0; i < 8; i++) features[i] = found[i];
     }
@@ -64,7 +69,7 @@ const Probe &probe() {
     return once;
 }
 
-}  // namespace
+} // namespace
 
 bool cpu_has(std::string_view feature) {
     for (const Feature &f : probe().features)
@@ -82,7 +87,7 @@ std::string_view first_missing_feature(std::string_view features) {
     return {};
 }
 
-}  // namespace gyre
+} // namespace gyre
 
 extern "C" const char *gyre_cpu_features(void) {
     static const std::string list = [] {

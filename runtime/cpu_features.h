@@ -4,10 +4,11 @@
 
 namespace gyre {
 
-/// True if the named feature can be used: the processor has it and the system saves its registers. Unknown names: false.
+/// True if the named feature can be used: the processor has it and the system saves its registers. Unknown names:
+/// false.
 bool cpu_has(std::string_view feature);
 
 /// The first of `features` (separated by blanks) that this machine lacks; empty if it has them all.
 std::string_view first_missing_feature(std::string_view features);
 
-}  // namespace gyre
+} // namespace gyre

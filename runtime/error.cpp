@@ -16,20 +16,28 @@ gyre_status fail(gyre_status status, const char *format, ...) {
     return status;
 }
 
-}  // namespace gyre
+} // namespace gyre
 
 extern "C" const char *gyre_last_error(void) { return gyre::message; }
 
 extern "C" const char *gyre_status_string(gyre_status status) {
     switch (status) {
-    case GYRE_OK: return "ok";
-    case GYRE_BAD_ARGUMENT: return "bad argument";
-    case GYRE_BAD_SHAPE: return "bad shape";
-    case GYRE_BAD_TYPE: return "bad type";
-    case GYRE_UNSUPPORTED: return "unsupported";
-    case GYRE_WORKSPACE_TOO_SMALL: return "workspace too small";
-    case GYRE_OUT_OF_MEMORY: return "out of memory";
-    case GYRE_INTERNAL: return "internal error";
+    case GYRE_OK:
+        return "ok";
+    case GYRE_BAD_ARGUMENT:
+        return "bad argument";
+    case GYRE_BAD_SHAPE:
+        return "bad shape";
+    case GYRE_BAD_TYPE:
+        return "bad type";
+    case GYRE_UNSUPPORTED:
+        return "unsupported";
+    case GYRE_WORKSPACE_TOO_SMALL:
+        return "workspace too small";
+    case GYRE_OUT_OF_MEMORY:
+        return "out of memory";
+    case GYRE_INTERNAL:
+        return "internal error";
     }
     return "unknown status";
 }

@@ -7,7 +7,7 @@ namespace gyre {
 /// Stores the message, which names the argument, what it was and what was expected, and returns `status`.
 gyre_status fail(gyre_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-}  // namespace gyre
+} // namespace gyre
 
 /// Leaves the function with the status of a check that failed.
 #define GYRE_TRY(expression)                                                                                           \

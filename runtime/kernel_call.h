@@ -37,31 +37,42 @@ private:
 /// True if every offset of the view fits the 32 bits in which kernels count elements.
 inline bool fits_kernel_index(std::initializer_list<Buffer::Dimension> dimensions) {
     int64_t reach = 0;
-    for (const auto &[extent, stride] : dimensions) reach += extent > 0 ? (extent - 1) * (stride < 0 ? -stride : stride) : 0;
+    for (const auto &[extent, stride] : dimensions)
+        reach += extent > 0 ? (extent - 1) * (stride < 0 ? -stride : stride) : 0;
     return reach < INT32_MAX;
 }
 
 inline halide_type_t halide_type(gyre_dtype dtype) {
     switch (dtype) {
-    case GYRE_F16: return {halide_type_float, 16, 1};
-    case GYRE_BF16: return {halide_type_bfloat, 16, 1};
-    case GYRE_F64: return {halide_type_float, 64, 1};
-    case GYRE_I32: return {halide_type_int, 32, 1};
-    case GYRE_I64: return {halide_type_int, 64, 1};
-    case GYRE_BOOL: return {halide_type_uint, 8, 1};
-    default: return {halide_type_float, 32, 1};
+    case GYRE_F16:
+        return {halide_type_float, 16, 1};
+    case GYRE_BF16:
+        return {halide_type_bfloat, 16, 1};
+    case GYRE_F64:
+        return {halide_type_float, 64, 1};
+    case GYRE_I32:
+        return {halide_type_int, 32, 1};
+    case GYRE_I64:
+        return {halide_type_int, 64, 1};
+    case GYRE_BOOL:
+        return {halide_type_uint, 8, 1};
+    default:
+        return {halide_type_float, 32, 1};
     }
 }
 
 /// Runs a kernel: its arguments are pointers to scalars and Buffers, in the generator's order; `slab` is its memory.
-template <typename... Arguments> bool call_kernel(const Kernel &kernel, Slab &slab, Arguments *...arguments) {
+template <typename... Arguments>
+bool call_kernel(const Kernel &kernel, Slab &slab, Arguments *...arguments) {
     const auto pointer = [](auto *argument) -> void * {
-        if constexpr (std::is_same_v<decltype(argument), Buffer *>) return argument->get();
-        else return const_cast<void *>(static_cast<const void *>(argument));
+        if constexpr (std::is_same_v<decltype(argument), Buffer *>)
+            return argument->get();
+        else
+            return const_cast<void *>(static_cast<const void *>(argument));
     };
     Slab *user_context = &slab;
     void *argv[] = {&user_context, pointer(arguments)...};
     return kernel.call(argv) == 0 && !slab.overflowed();
 }
 
-}  // namespace gyre
+} // namespace gyre

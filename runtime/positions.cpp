@@ -12,22 +12,23 @@ gyre_status check_values(const Positions &p, const char *name, int axes, int64_t
         for (int64_t b = 0; b < distinct; b++)
             for (int64_t t = 0; t < seqlen; t++)
                 if (const int64_t m = p.at(axis, b, t); m < 0 || m >= limit)
-                    return fail(GYRE_BAD_ARGUMENT, "%s: got %lld at token %lld of batch entry %lld, expected 0 <= position < %lld",
-                                name, static_cast<long long>(m), static_cast<long long>(t), static_cast<long long>(b),
+                    return fail(GYRE_BAD_ARGUMENT,
+                                "%s: got %lld at token %lld of batch entry %lld, expected 0 <= position < %lld", name,
+                                static_cast<long long>(m), static_cast<long long>(t), static_cast<long long>(b),
                                 static_cast<long long>(limit));
     return GYRE_OK;
 }
 
-}  // namespace
+} // namespace
 
-gyre_status check_positions(const gyre_tensor *tensor, const char *name, int axes, int64_t batch, int64_t seqlen, int64_t offset,
-                            int64_t limit, bool need_data, Positions *positions) {
+gyre_status check_positions(const gyre_tensor *tensor, const char *name, int axes, int64_t batch, int64_t seqlen,
+                            int64_t offset, int64_t limit, bool need_data, Positions *positions) {
     *positions = {};
     if (!tensor) {
         positions->offset = offset;
         if (seqlen > 0 && offset > limit - seqlen)
-            return fail(GYRE_BAD_ARGUMENT, "%s: got %lld for %lld tokens, expected 0 <= position < %lld", name, static_cast<long long>(offset),
-                        static_cast<long long>(seqlen), static_cast<long long>(limit));
+            return fail(GYRE_BAD_ARGUMENT, "%s: got %lld for %lld tokens, expected 0 <= position < %lld", name,
+                        static_cast<long long>(offset), static_cast<long long>(seqlen), static_cast<long long>(limit));
         return GYRE_OK;
     }
     const int lead = axes > 1 ? 1 : 0;
@@ -46,4 +47,4 @@ gyre_status check_positions(const gyre_tensor *tensor, const char *name, int axe
     return check_values(*positions, name, axes, batch, seqlen, limit);
 }
 
-}  // namespace gyre
+} // namespace gyre

@@ -8,8 +8,8 @@ namespace gyre {
 
 /// Positions of [axes, batch, seqlen] tokens. Strides in elements.
 struct Positions {
-    const void *data = nullptr;  // NULL: offset + token
-    bool wide = false;           // int64 instead of int32
+    const void *data = nullptr; // NULL: offset + token
+    bool wide = false;          // int64 instead of int32
     int64_t offset = 0;
     int64_t axis_stride = 0, batch_stride = 0, token_stride = 0;
 
@@ -20,9 +20,10 @@ struct Positions {
     }
 };
 
-/// Checks shape, type and every value (0 <= position < `limit`) of a caller's array, which may be NULL: then offset + 0, 1, 2 ….
-/// Shapes: [batch, seqlen] or [seqlen], with axes > 1 preceded by [axes]. With `need_data` false values are not read.
-gyre_status check_positions(const gyre_tensor *tensor, const char *name, int axes, int64_t batch, int64_t seqlen, int64_t offset,
-                            int64_t limit, bool need_data, Positions *positions);
+/// Checks shape, type and every value (0 <= position < `limit`) of a caller's array, which may be NULL: then offset +
+/// 0, 1, 2 …. Shapes: [batch, seqlen] or [seqlen], with axes > 1 preceded by [axes]. With `need_data` false values are
+/// not read.
+gyre_status check_positions(const gyre_tensor *tensor, const char *name, int axes, int64_t batch, int64_t seqlen,
+                            int64_t offset, int64_t limit, bool need_data, Positions *positions);
 
-}  // namespace gyre
+} // namespace gyre

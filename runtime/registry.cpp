@@ -13,7 +13,7 @@ constexpr Target targets[] = {
 #include "gyre_targets.inc"
 };
 
-}  // namespace
+} // namespace
 
 TargetList known_targets() { return {targets, sizeof targets / sizeof targets[0]}; }
 
@@ -62,7 +62,7 @@ int64_t attribute(const Kernel &kernel, std::string_view name, int64_t fallback)
     return value;
 }
 
-}  // namespace gyre
+} // namespace gyre
 
 using namespace gyre;
 

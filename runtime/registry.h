@@ -8,13 +8,13 @@ namespace gyre {
 
 /// One ahead-of-time kernel.
 struct Kernel {
-    const char *name;        // "attention_plain_f32_d64__x86_64_avx512"
-    const char *operation;   // "attention"
-    const char *variant;     // "plain_f32_d64"
-    const char *target;      // "x86_64_avx512"
-    const char *attributes;  // "general=false head_dim=64 … workspace=407552"
-    const char *evidence;    // of its knobs
-    int (*call)(void **);    // Halide's _argv entry: 0, or Halide's error code
+    const char *name;       // "attention_plain_f32_d64__x86_64_avx512"
+    const char *operation;  // "attention"
+    const char *variant;    // "plain_f32_d64"
+    const char *target;     // "x86_64_avx512"
+    const char *attributes; // "general=false head_dim=64 … workspace=407552"
+    const char *evidence;   // of its knobs
+    int (*call)(void **);   // Halide's _argv entry: 0, or Halide's error code
 };
 
 struct KernelList {
@@ -34,7 +34,7 @@ int64_t attribute(const Kernel &kernel, std::string_view name, int64_t fallback)
 /// One row of the target table of this architecture.
 struct Target {
     const char *name;
-    const char *features;  // separated by blanks
+    const char *features; // separated by blanks
 };
 
 struct TargetList {
@@ -45,7 +45,7 @@ struct TargetList {
 };
 
 TargetList known_targets();
-const Target *find_target(std::string_view name);  // nullptr: unknown
+const Target *find_target(std::string_view name); // nullptr: unknown
 bool can_run(const Target &target);
 bool is_linked(const Target &target);
 
@@ -56,4 +56,4 @@ struct KernelTarget {
 };
 KernelTarget target_of(const Kernel &linked_kernel);
 
-}  // namespace gyre
+} // namespace gyre

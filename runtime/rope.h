@@ -14,14 +14,14 @@ struct Rotation {
     int pairs = 0;
     int offset = 0;
     double theta = 0;
-    int denominator = 0;               // of theta's exponent
-    const double *inv_freq = nullptr;  // the caller's, or NULL: theta's
-    float scale = 1;                   // attention factor
+    int denominator = 0;              // of theta's exponent
+    const double *inv_freq = nullptr; // the caller's, or NULL: theta's
+    float scale = 1;                  // attention factor
     int axes = 1;
     int32_t sections[GYRE_MAX_AXES] = {};
     gyre_section_order section_order = GYRE_SECTIONS_CONTIGUOUS;
-    const gyre_tensor *cos = nullptr, *sin = nullptr;  // the caller's tables, or NULL
-    bool per_token = false;                            // tables have a row a token instead of a row a position
+    const gyre_tensor *cos = nullptr, *sin = nullptr; // the caller's tables, or NULL
+    bool per_token = false;                           // tables have a row a token instead of a row a position
 
     int64_t position_limit() const { return cos && !per_token ? cos->shape[0] : INT64_C(1) << 31; }
     int axis_of_pair(int pair) const;
@@ -31,8 +31,8 @@ struct Rotation {
 bool same_angles(const Rotation &a, const Rotation &b);
 
 /// Checks `rope` for heads of `head_dim` features, tokens [batch, seqlen]. `name` prefixes the fields in messages.
-gyre_status check_rope(const gyre_rope *rope, const char *name, int64_t head_dim, int64_t batch, int64_t seqlen, bool need_data,
-                       Rotation *rotation);
+gyre_status check_rope(const gyre_rope *rope, const char *name, int64_t head_dim, int64_t batch, int64_t seqlen,
+                       bool need_data, Rotation *rotation);
 
 /// Rows of angles, [tokens, 2, pairs]: cosines and sines of a run of tokens.
 class Angles {
@@ -44,9 +44,10 @@ public:
     /// Bytes of scratch memory that fill() needs for a run of `tokens`, the kernel's included.
     size_t scratch_bytes(int64_t tokens) const;
 
-    /// Writes the rows of tokens [first, first + tokens) of a batch entry; `scratch` as scratch_bytes() says. False: the kernel
-    /// failed. Several threads may fill different rows at once.
-    bool fill(const Positions &positions, int64_t batch, int64_t first, int64_t tokens, float *rows, char *scratch) const;
+    /// Writes the rows of tokens [first, first + tokens) of a batch entry; `scratch` as scratch_bytes() says. False:
+    /// the kernel failed. Several threads may fill different rows at once.
+    bool fill(const Positions &positions, int64_t batch, int64_t first, int64_t tokens, float *rows,
+              char *scratch) const;
 
 private:
     void copy_rows(const Positions &positions, int64_t batch, int64_t first, int64_t tokens, float *rows) const;
@@ -57,4 +58,4 @@ private:
     size_t kernel_bytes = 0;
 };
 
-}  // namespace gyre
+} // namespace gyre

@@ -14,9 +14,9 @@ const char *shape_text(const int64_t *shape, int rank);
 
 enum Strides { contiguous, any_strides };
 
-/// Everything that must hold of any tensor before its shape is looked at: rank, element type, device, extents >= 0 that do not
-/// overflow, data that is aligned and not NULL (unless the tensor is empty or `need_data` is false), and, unless any strides
-/// will do, a contiguous last dimension.
+/// Everything that must hold of any tensor before its shape is looked at: rank, element type, device, extents >= 0 that
+/// do not overflow, data that is aligned and not NULL (unless the tensor is empty or `need_data` is false), and, unless
+/// any strides will do, a contiguous last dimension.
 gyre_status check_tensor(const gyre_tensor &t, const char *name, std::initializer_list<int> ranks,
                          std::initializer_list<gyre_dtype> dtypes, bool need_data, Strides strides = contiguous);
 
@@ -31,17 +31,18 @@ struct Heads {
     int64_t batch_stride = 0, token_stride = 0, head_stride = 0;
 
     char *at(int64_t b, int64_t token, int64_t head) const {
-        return data + (b * batch_stride + token * token_stride + head * head_stride) * static_cast<int64_t>(element_size(dtype));
+        return data + (b * batch_stride + token * token_stride + head * head_stride) *
+                          static_cast<int64_t>(element_size(dtype));
     }
     bool empty() const { return batch == 0 || seqlen == 0 || heads == 0 || dim == 0; }
 };
 
 /// check_tensor() for a layout's rank, then the view.
-gyre_status view_heads(const gyre_tensor &t, const char *name, gyre_layout layout, std::initializer_list<gyre_dtype> dtypes,
-                       bool need_data, Heads *view);
+gyre_status view_heads(const gyre_tensor &t, const char *name, gyre_layout layout,
+                       std::initializer_list<gyre_dtype> dtypes, bool need_data, Heads *view);
 
 /// True if the two views are the same elements in the same places, or share no byte.
 bool same_or_disjoint(const Heads &a, const Heads &b);
 bool disjoint(const Heads &a, const Heads &b);
 
-}  // namespace gyre
+} // namespace gyre

@@ -31,7 +31,7 @@ void Threads::start(int needed) {
         try {
             threads.emplace_back([this, worker] { work(worker); });
         } catch (const std::system_error &) {
-            return;  // fewer threads do the same work
+            return; // fewer threads do the same work
         }
     }
 }
@@ -54,7 +54,8 @@ void Threads::work(int worker) {
 void Threads::run_parallel(Loop &&loop) {
     const int workers = static_cast<int>(std::min<int64_t>(count, loop.tasks));
     if (host) {
-        return host(host_pool, workers, [](void *state, int32_t index) { static_cast<Loop *>(state)->drain(index); }, &loop);
+        return host(
+            host_pool, workers, [](void *state, int32_t index) { static_cast<Loop *>(state)->drain(index); }, &loop);
     }
     {
         const std::lock_guard<std::mutex> lock(mutex);
@@ -71,4 +72,4 @@ void Threads::run_parallel(Loop &&loop) {
     wanted = 0;
 }
 
-}  // namespace gyre
+} // namespace gyre

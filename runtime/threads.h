@@ -22,14 +22,18 @@ public:
 
     int size() const { return count; }
 
-    /// Runs task(index, worker) once for every index in [0, tasks); worker in [0, min(size(), tasks)) is the same for no two
-    /// tasks that run at once. Tasks are handed out in order, one at a time, to whoever is free. A task must not throw.
-    template <typename Task> void run(int64_t tasks, const Task &task) {
+    /// Runs task(index, worker) once for every index in [0, tasks); worker in [0, min(size(), tasks)) is the same for
+    /// no two tasks that run at once. Tasks are handed out in order, one at a time, to whoever is free. A task must not
+    /// throw.
+    template <typename Task>
+    void run(int64_t tasks, const Task &task) {
         if (count == 1 || tasks <= 1) {
             for (int64_t i = 0; i < tasks; i++) task(i, 0);
             return;
         }
-        run_parallel({tasks, &task, [](const void *t, int64_t index, int worker) { (*static_cast<const Task *>(t))(index, worker); }});
+        run_parallel({tasks, &task, [](const void *t, int64_t index, int worker) {
+                          (*static_cast<const Task *>(t))(index, worker);
+                      }});
     }
 
 private:
@@ -57,9 +61,9 @@ private:
     std::mutex mutex;
     std::condition_variable wake, done;
     Loop *current = nullptr;
-    uint64_t generation = 0;  // counts loops; a thread that sees a new one joins it
+    uint64_t generation = 0; // counts loops; a thread that sees a new one joins it
     int wanted = 0, running = 0;
     bool stopping = false;
 };
 
-}  // namespace gyre
+} // namespace gyre

@@ -9,7 +9,7 @@ namespace gyre {
 /// Heads each block, on a cache line of its own so that the block is aligned.
 struct alignas(cache_line) Slab::Block {
     Block *below;
-    size_t end;  // offset of the first byte after the block
+    size_t end; // offset of the first byte after the block
     bool free;
     bool on_heap;
 };
@@ -59,13 +59,14 @@ gyre_status acquire_workspace(void *callers, size_t callers_size, size_t needed,
         return GYRE_OK;
     }
     if (callers_size)
-        return fail(GYRE_BAD_ARGUMENT, "workspace: got NULL with workspace_size %zu, expected a buffer or size 0", callers_size);
+        return fail(GYRE_BAD_ARGUMENT, "workspace: got NULL with workspace_size %zu, expected a buffer or size 0",
+                    callers_size);
     *memory = static_cast<char *>(arena.reserve(needed));
     if (!*memory && needed) return fail(GYRE_OUT_OF_MEMORY, "workspace: no memory for %zu bytes", needed);
     return GYRE_OK;
 }
 
-}  // namespace gyre
+} // namespace gyre
 
 // What the shipped kernels call; their user context is the slab of the thread that runs them.
 extern "C" __attribute__((visibility("hidden"))) void *gyrehook_malloc(void *slab, size_t bytes) {

@@ -1,4 +1,5 @@
-/// Scratch memory of calls: a caller's buffer or the context's own, cut into one slab a thread; and the kernels' malloc.
+/// Scratch memory of calls: a caller's buffer or the context's own, cut into one slab a thread; and the kernels'
+/// malloc.
 #pragma once
 #include "gyre/gyre.h"
 
@@ -10,8 +11,8 @@ namespace gyre {
 constexpr size_t cache_line = 64;
 constexpr size_t round_up(size_t bytes) { return (bytes + cache_line - 1) / cache_line * cache_line; }
 
-/// Memory for one running kernel. Kernels free in almost, but not quite, the reverse order of allocation: a block that is
-/// freed below the top is given back when everything above it is.
+/// Memory for one running kernel. Kernels free in almost, but not quite, the reverse order of allocation: a block that
+/// is freed below the top is given back when everything above it is.
 class Slab {
 public:
     Slab(void *base, size_t size) : base(static_cast<char *>(base)), size(size) {}
@@ -52,4 +53,4 @@ gyre_status acquire_workspace(void *callers, size_t callers_size, size_t needed,
 /// Room that a caller's buffer needs beyond the sum of its parts, because it may start anywhere.
 constexpr size_t workspace_slack = cache_line;
 
-}  // namespace gyre
+} // namespace gyre

@@ -17,4 +17,4 @@ Stages algorithm(const Inputs &in, const Func &table) {
     return s;
 }
 
-}  // namespace gyre::angles
+} // namespace gyre::angles

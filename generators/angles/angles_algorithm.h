@@ -11,20 +11,20 @@
 namespace gyre::angles {
 
 struct Inputs {
-    Halide::Func positions;     // (t, axis)  int32
-    Halide::Func frequencies;   // (i)        f64, radians a token
-    Halide::Func axis_of_pair;  // (i)        int32
-    Halide::Expr axes;          // number of position axes
-    Halide::Expr scale;         // s, f32
+    Halide::Func positions;    // (t, axis)  int32
+    Halide::Func frequencies;  // (i)        f64, radians a token
+    Halide::Func axis_of_pair; // (i)        int32
+    Halide::Expr axes;         // number of position axes
+    Halide::Expr scale;        // s, f32
 };
 
 /// Every Func and Var that a schedule may name.
 struct Stages {
     Halide::Var i{"i"}, c{"c"}, t{"t"};
-    Halide::Func both;   // (i, t)     {cos, sin}
-    Halide::Func table;  // (i, c, t)  the generator's own output
+    Halide::Func both;  // (i, t)     {cos, sin}
+    Halide::Func table; // (i, c, t)  the generator's own output
 };
 
 Stages algorithm(const Inputs &in, const Halide::Func &table);
 
-}  // namespace gyre::angles
+} // namespace gyre::angles

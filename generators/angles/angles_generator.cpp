@@ -12,23 +12,23 @@ public:
     // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
 
-    Input<Halide::Buffer<int32_t, 2>> positions{"positions"};        // (t, axis)
-    Input<Halide::Buffer<double, 1>> frequencies{"frequencies"};     // (i)
-    Input<Halide::Buffer<int32_t, 1>> axis_of_pair{"axis_of_pair"};  // (i)
+    Input<Halide::Buffer<int32_t, 2>> positions{"positions"};       // (t, axis)
+    Input<Halide::Buffer<double, 1>> frequencies{"frequencies"};    // (i)
+    Input<Halide::Buffer<int32_t, 1>> axis_of_pair{"axis_of_pair"}; // (i)
     Input<float> scale{"scale"};
-    Output<Halide::Buffer<float, 3>> table{"table"};  // (i, c, t)
+    Output<Halide::Buffer<float, 3>> table{"table"}; // (i, c, t)
 
     void generate() {
         Knobs knobs{lanes};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
         const Halide::Expr axes = positions.dim(1).extent();
-        positions.dim(0).set_stride(Halide::Expr());  // a token's position may be repeated by a stride of 0
+        positions.dim(0).set_stride(Halide::Expr()); // a token's position may be repeated by a stride of 0
         Stages stages = algorithm({positions, frequencies, axis_of_pair, axes, scale}, table);
         schedule_cpu(stages, axes, knobs);
         publish_facts(*this, facts, {});
     }
 };
 
-}  // namespace gyre::angles
+} // namespace gyre::angles
 
 HALIDE_REGISTER_GENERATOR(gyre::angles::AnglesGenerator, angles)

@@ -17,4 +17,4 @@ void schedule_cpu(Stages &s, const Expr &axes, const Knobs &k) {
     s.table.specialize(axes == 1);
 }
 
-}  // namespace gyre::angles
+} // namespace gyre::angles

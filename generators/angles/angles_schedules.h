@@ -6,10 +6,10 @@ namespace gyre::angles {
 
 /// Numbers that a tuner may change. Every field is a GeneratorParam of the same name.
 struct Knobs {
-    int lanes = 0;  // pairs at once; 0: the target's natural width for f32
+    int lanes = 0; // pairs at once; 0: the target's natural width for f32
 };
 
 /// `axes`: as in Inputs.
 void schedule_cpu(Stages &s, const Halide::Expr &axes, const Knobs &k);
 
-}  // namespace gyre::angles
+} // namespace gyre::angles

@@ -10,8 +10,8 @@ namespace {
 constexpr float log2_e = 1.44269504088896f, ln_2 = 0.69314718055995f;
 
 /// Rows of a tensor in f32, rotated; features past the tensor's own extent are 0. `row` indexes tensor and angles.
-Func stage_rows(const std::string &name, const Func &tensor, const std::vector<Var> &args, const Expr &row, int features,
-                bool padded, const Expr &extent, const Rotation &rotation, RotatedRows &rotated) {
+Func stage_rows(const std::string &name, const Func &tensor, const std::vector<Var> &args, const Expr &row,
+                int features, bool padded, const Expr &extent, const Rotation &rotation, RotatedRows &rotated) {
     Func rows(name);
     const auto source = [&](const Expr &feature) { return widen(tensor(feature, row)); };
     const Expr d = args[0];
@@ -32,7 +32,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     RDom cap(0, z.key_block, "cap");
     cap.where(in.softcap > 0.0f && b * z.key_block + cap <= tile_last_key);
     s.cap_j = cap;
-    const Expr natural = s.masked(r, cap, t, b) * ln_2;  // scores carry log2(e), the cap does not
+    const Expr natural = s.masked(r, cap, t, b) * ln_2; // scores carry log2(e), the cap does not
     s.masked(r, cap, t, b) = in.softcap * log2_e * tanh_accurate(natural / in.softcap);
 
     // What is added to a row of scores, in rows as it is stored, then transposed as scores are.
@@ -54,7 +54,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     s.masked(r, biased, t, b) = max(s.masked(r, biased, t, b) + s.bias_lanes.out(r, biased, t, b), masked_score);
 }
 
-}  // namespace
+} // namespace
 
 Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &lse, const Type &type) {
     Stages s;
@@ -72,7 +72,8 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
 
     // Keys and values, once a block. Keys past the end repeat the last one and are masked below.
     const Expr key = min(b * z.key_block + j, in.keys - 1);
-    s.k_rows = stage_rows("k_rows", in.k, {d, j, b}, key, z.head_dim, z.padded, in.head_dim, in.k_rotation, s.k_rotated);
+    s.k_rows =
+        stage_rows("k_rows", in.k, {d, j, b}, key, z.head_dim, z.padded, in.head_dim, in.k_rotation, s.k_rotated);
     s.v_rows =
         stage_rows("v_rows", in.v, {d, j, b}, key, z.v_head_dim, z.padded, in.v_head_dim, in.v_rotation, s.v_rotated);
 
@@ -96,8 +97,9 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
                b * z.key_block < tile_last + in.first_visible);
     s.mask_j = edge;
     const Expr row = t * z.row_tile + r, edge_key = b * z.key_block + edge;
-    s.masked(r, edge, t, b) = select(edge_key >= row + in.first_visible && edge_key <= min(row + in.last_visible, in.keys - 1),
-                                     s.masked(r, edge, t, b), masked_score);
+    s.masked(r, edge, t, b) =
+        select(edge_key >= row + in.first_visible && edge_key <= min(row + in.last_visible, in.keys - 1),
+               s.masked(r, edge, t, b), masked_score);
 
     RDom max_keys(0, z.key_block, "max_keys"), sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
     for (RDom *domain : {&max_keys, &sum_keys, &keys}) domain->where(b * z.key_block + *domain <= tile_last_key);
@@ -137,11 +139,13 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
 
     // The epilogue. A sink joins the denominator as one more key without a value.
     const auto finish = [&](const Expr &rr, const Expr &tt) {
-        struct { Expr inverse, lse; } f;
+        struct {
+            Expr inverse, lse;
+        } f;
         const FuncRef end = s.state(rr, tt, 0);
         const Expr maximum = end[chunk], sum = end[chunk + 1];
         const Expr any_visible = maximum > masked_score * 0.5f;
-        const Expr nothing = reinterpret<float>(Expr(0xff800000u));  // -inf, which arithmetic may not produce
+        const Expr nothing = reinterpret<float>(Expr(0xff800000u)); // -inf, which arithmetic may not produce
         if (!z.general) {
             f.inverse = select(any_visible, 1.0f / sum, 0.0f);
             f.lse = select(any_visible, maximum * ln_2 + log_positive(sum), nothing);
@@ -162,7 +166,8 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, d / chunk)[c]);
     s.normalised = Func("normalised");
     // Where nothing is visible the accumulators hold whatever masked values were, NaNs included.
-    s.normalised(r, d, t) = select(s.inverse_sum(r, t) != 0.0f, mux(d % chunk, accumulators) * s.inverse_sum(r, t), 0.0f);
+    s.normalised(r, d, t) =
+        select(s.inverse_sum(r, t) != 0.0f, mux(d % chunk, accumulators) * s.inverse_sum(r, t), 0.0f);
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
@@ -173,4 +178,4 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     return s;
 }
 
-}  // namespace gyre::attention
+} // namespace gyre::attention

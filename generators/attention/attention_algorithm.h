@@ -2,14 +2,14 @@
 ///
 ///     S_ij = scale < R(i) q_i, R(j) k_j >      softmax over the visible j      out_i = R(-i) sum_j P_ij R(j) v_j
 ///
-/// Online softmax over blocks of keys (Dao et al., FlashAttention, arXiv:2205.14135): a block's scores are formed, reduced
-/// to their maximum and sum, weighted with the values, and folded into the state (accumulator, maximum, sum).
-/// Queries run along the vector lanes, so that maximum, sum and rescaling are plain vector operations and neither keys nor
-/// values are ever transposed: a key's or a value's element is a scalar that multiplies a vector of queries.
+/// Online softmax over blocks of keys (Dao et al., FlashAttention, arXiv:2205.14135): a block's scores are formed,
+/// reduced to their maximum and sum, weighted with the values, and folded into the state (accumulator, maximum, sum).
+/// Queries run along the vector lanes, so that maximum, sum and rescaling are plain vector operations and neither keys
+/// nor values are ever transposed: a key's or a value's element is a scalar that multiplies a vector of queries.
 ///
 /// Index order is Halide's, innermost first: the C array q[seqlen_q][head_dim] is q(d, i).
-/// i: query row of this task, row r of row tile t, i = t * row_tile + r;  j: key within a block;  b: block;  d: feature.
-/// Scores are kept in units of log2(e), so that probabilities are powers of two.
+/// i: query row of this task, row r of row tile t, i = t * row_tile + r;  j: key within a block;  b: block;  d:
+/// feature. Scores are kept in units of log2(e), so that probabilities are powers of two.
 #pragma once
 #include "../common/rotation.h"
 #include "../common/transpose.h"
@@ -20,36 +20,36 @@ namespace gyre::attention {
 
 /// Sizes that the code is specialised for.
 struct Sizes {
-    int head_dim = 64;    // features of q and k, rounded up if `padded`
-    int v_head_dim = 64;  // features of v and out, likewise
-    bool padded = false;  // the tensors' own extents are smaller or equal, and are read at run time
-    int row_tile = 64;    // query rows that share a block's scores
+    int head_dim = 64;     // features of q and k, rounded up if `padded`
+    int v_head_dim = 64;   // features of v and out, likewise
+    bool padded = false;   // the tensors' own extents are smaller or equal, and are read at run time
+    int row_tile = 64;     // query rows that share a block's scores
     int task_tiles = 10;   // row tiles of a task, at most
-    int key_block = 128;  // keys of a block
+    int key_block = 128;   // keys of a block
     int feature_chunk = 8; // features of the accumulator that are folded together; divides v_head_dim
-    int lanes = 16;       // block of the transpositions
-    bool general = false; // bias, mask, softcap, ALiBi and sink
+    int lanes = 16;        // block of the transpositions
+    bool general = false;  // bias, mask, softcap, ALiBi and sink
 };
 
 /// What a kernel reads. Rotations of queries and keys may differ from those of values and outputs.
 struct Inputs {
-    Halide::Func q, k, v;               // (d, i) (d, j) (d, j)   as stored
-    Halide::Expr rows, keys;            // extents
-    Halide::Expr head_dim, v_head_dim;  // extents of the tensors
-    Halide::Expr scale;                 // of the scores, log2(e) included
-    Halide::Expr first_visible;         // row i sees keys first_visible + i <= j …
-    Halide::Expr last_visible;          //                             … j <= last_visible + i
+    Halide::Func q, k, v;              // (d, i) (d, j) (d, j)   as stored
+    Halide::Expr rows, keys;           // extents
+    Halide::Expr head_dim, v_head_dim; // extents of the tensors
+    Halide::Expr scale;                // of the scores, log2(e) included
+    Halide::Expr first_visible;        // row i sees keys first_visible + i <= j …
+    Halide::Expr last_visible;         //                             … j <= last_visible + i
     Rotation q_rotation, k_rotation, v_rotation, out_rotation;
 
     // The general family only. Where a tensor is absent, its Func may not be read.
-    Halide::Func bias;          // (j, i)  f32, added
-    Halide::Expr has_bias;      // bool
-    Halide::Func mask;          // (j, i)  0: masked
-    Halide::Expr has_mask;      // bool
-    Halide::Expr softcap;       // 0: none
-    Halide::Expr alibi;         // slope, log2(e) included
-    Halide::Expr alibi_origin;  // pos_k - pos_q of key 0 and row 0
-    Halide::Expr sink;          // log2(e) included; masked_score: none
+    Halide::Func bias;         // (j, i)  f32, added
+    Halide::Expr has_bias;     // bool
+    Halide::Func mask;         // (j, i)  0: masked
+    Halide::Expr has_mask;     // bool
+    Halide::Expr softcap;      // 0: none
+    Halide::Expr alibi;        // slope, log2(e) included
+    Halide::Expr alibi_origin; // pos_k - pos_q of key 0 and row 0
+    Halide::Expr sink;         // log2(e) included; masked_score: none
 };
 
 /// A score that no key can have: its probability vanishes beside any visible key's. Finite, because Halide compiles f32
@@ -60,30 +60,30 @@ constexpr float masked_score = -1e38f;
 struct Stages {
     Sizes sizes;
     Halide::Var i{"i"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"};
-    Halide::RVar block, feature, cap_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j;  // of the reductions
+    Halide::RVar block, feature, cap_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j; // of the reductions
 
-    Halide::Func q_rows, k_rows, v_rows;  // (d, r, t) (d, j, b) (d, j, b)   rotated rows in f32
+    Halide::Func q_rows, k_rows, v_rows; // (d, r, t) (d, j, b) (d, j, b)   rotated rows in f32
     RotatedRows q_rotated, k_rotated, v_rotated;
-    Transpose q_lanes;                  // (r, d, t)     queries along the lanes
-    Halide::Func q_scaled;              // (r, d, t)
-    Halide::Func scores;                // (r, j, t, b)  raw
-    Halide::Func bias_rows;             // (j, r, t, b)  general only
-    Transpose bias_lanes;               // (r, j, t, b)  general only
-    Halide::Func masked;                // (r, j, t, b)  capped, biased and masked
-    Halide::Func block_max, block_sum;  // (r, t, b)
-    Halide::Func weights;               // (r, j, t, b)  2^(score - block_max)
-    Halide::Func weighted;              // (r, d, t, b)  sum_j weights v
-    Halide::Func state;                 // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
-    Halide::Func inverse_sum;           // (r, t)
-    Halide::Func normalised;            // (r, d, t)
-    Transpose out_rows;                 // (d, r, t)
-    Halide::Func out_copy;              // (d, r, t)     normalised rows, before they are rotated back
+    Transpose q_lanes;                 // (r, d, t)     queries along the lanes
+    Halide::Func q_scaled;             // (r, d, t)
+    Halide::Func scores;               // (r, j, t, b)  raw
+    Halide::Func bias_rows;            // (j, r, t, b)  general only
+    Transpose bias_lanes;              // (r, j, t, b)  general only
+    Halide::Func masked;               // (r, j, t, b)  capped, biased and masked
+    Halide::Func block_max, block_sum; // (r, t, b)
+    Halide::Func weights;              // (r, j, t, b)  2^(score - block_max)
+    Halide::Func weighted;             // (r, d, t, b)  sum_j weights v
+    Halide::Func state;                // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
+    Halide::Func inverse_sum;          // (r, t)
+    Halide::Func normalised;           // (r, d, t)
+    Transpose out_rows;                // (d, r, t)
+    Halide::Func out_copy;             // (d, r, t)     normalised rows, before they are rotated back
     RotatedRows out_rotated;
-    Halide::Func out, lse;              // (d, i) (i)    the generator's own outputs
+    Halide::Func out, lse; // (d, i) (i)    the generator's own outputs
 };
 
 /// Defines `out` (stored as `type`) and `lse` (f32, natural logarithm).
 Stages algorithm(const Inputs &in, const Sizes &sizes, const Halide::Func &out, const Halide::Func &lse,
                  const Halide::Type &type);
 
-}  // namespace gyre::attention
+} // namespace gyre::attention

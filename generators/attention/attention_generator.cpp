@@ -25,36 +25,36 @@ public:
     GeneratorParam<int> task_tiles{"task_tiles", 10, 1, 64};
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
 
-    Input<Halide::Buffer<float, 2>> q_cos{"q_cos"}, q_sin{"q_sin"};  // (pair, i)
-    Input<Halide::Buffer<float, 2>> k_cos{"k_cos"}, k_sin{"k_sin"};  // (pair, j)
-    Input<Halide::Buffer<float, 2>> v_cos{"v_cos"}, v_sin{"v_sin"};  // (pair, j)
-    Input<Halide::Buffer<float, 2>> o_cos{"o_cos"}, o_sin{"o_sin"};  // (pair, i)
+    Input<Halide::Buffer<float, 2>> q_cos{"q_cos"}, q_sin{"q_sin"}; // (pair, i)
+    Input<Halide::Buffer<float, 2>> k_cos{"k_cos"}, k_sin{"k_sin"}; // (pair, j)
+    Input<Halide::Buffer<float, 2>> v_cos{"v_cos"}, v_sin{"v_sin"}; // (pair, j)
+    Input<Halide::Buffer<float, 2>> o_cos{"o_cos"}, o_sin{"o_sin"}; // (pair, i)
     Input<int32_t> q_half{"q_half"}, q_interleaved{"q_interleaved"};
     Input<int32_t> k_half{"k_half"}, k_interleaved{"k_interleaved"};
     Input<int32_t> v_half{"v_half"}, v_interleaved{"v_interleaved"};
     Input<int32_t> o_half{"o_half"}, o_interleaved{"o_interleaved"};
-    Input<float> scale{"scale"};  // log2(e) included
+    Input<float> scale{"scale"}; // log2(e) included
     Input<int32_t> first_visible{"first_visible"}, last_visible{"last_visible"};
 
-    Output<Halide::Buffer<void, 2>> out{"out"};   // (d, i)
-    Output<Halide::Buffer<float, 1>> lse{"lse"};  // (i)
+    Output<Halide::Buffer<void, 2>> out{"out"};  // (d, i)
+    Output<Halide::Buffer<float, 1>> lse{"lse"}; // (i)
 
     void configure() {
-        q = add_input<Halide::Buffer<>>("q", dtype, 2);  // (d, i)
-        k = add_input<Halide::Buffer<>>("k", dtype, 2);  // (d, j)
-        v = add_input<Halide::Buffer<>>("v", dtype, 2);  // (d, j)
+        q = add_input<Halide::Buffer<>>("q", dtype, 2); // (d, i)
+        k = add_input<Halide::Buffer<>>("k", dtype, 2); // (d, j)
+        v = add_input<Halide::Buffer<>>("v", dtype, 2); // (d, j)
         out.set_type(dtype);
         if (!general) return;
         // Absent tensors are one element repeated by strides of 0. 16-bit biases arrive as their bits.
-        bias_kind = add_input<int32_t>("bias_kind");                           // 0: none, 1: f32, 2: f16, 3: bf16
-        bias_f32 = add_input<Halide::Buffer<>>("bias_f32", Halide::Float(32), 2);  // (j, i)
-        bias_16 = add_input<Halide::Buffer<>>("bias_16", Halide::UInt(16), 2);     // (j, i)
+        bias_kind = add_input<int32_t>("bias_kind");                              // 0: none, 1: f32, 2: f16, 3: bf16
+        bias_f32 = add_input<Halide::Buffer<>>("bias_f32", Halide::Float(32), 2); // (j, i)
+        bias_16 = add_input<Halide::Buffer<>>("bias_16", Halide::UInt(16), 2);    // (j, i)
         has_mask = add_input<bool>("has_mask");
-        mask = add_input<Halide::Buffer<>>("mask", Halide::UInt(8), 2);  // (j, i)
+        mask = add_input<Halide::Buffer<>>("mask", Halide::UInt(8), 2); // (j, i)
         softcap = add_input<float>("softcap");
-        alibi = add_input<float>("alibi");  // log2(e) included
+        alibi = add_input<float>("alibi"); // log2(e) included
         alibi_origin = add_input<int32_t>("alibi_origin");
-        sink = add_input<float>("sink");  // log2(e) included
+        sink = add_input<float>("sink"); // log2(e) included
     }
 
     void generate() {
@@ -90,12 +90,14 @@ public:
         Stages stages = algorithm(in, sizes, out, lse, dtype);
         if (!padded) {
             if (general) bind_general(in);
-        for (auto *tensor : {q, k, v}) tensor->dim(0).set_bounds(0, head_dim);
+            for (auto *tensor : {q, k, v}) tensor->dim(0).set_bounds(0, head_dim);
             out.dim(0).set_bounds(0, head_dim);
         }
         schedule_cpu(stages, knobs);
         if (general) specialize_bias(stages);
-        publish_facts(*this, facts, {{"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}});
+        publish_facts(
+            *this, facts,
+            {{"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}});
     }
 
 private:
@@ -113,8 +115,8 @@ private:
         Halide::Var j("j"), i("i");
         const Halide::Expr bits = (*bias_16)(j, i);
         in.bias = Halide::Func("bias");
-        in.bias(j, i) = select(*bias_kind == 1, (*bias_f32)(j, i),
-                               *bias_kind == 2, widen(Halide::reinterpret<Halide::float16_t>(bits)),
+        in.bias(j, i) = select(*bias_kind == 1, (*bias_f32)(j, i), *bias_kind == 2,
+                               widen(Halide::reinterpret<Halide::float16_t>(bits)),
                                widen(Halide::reinterpret<Halide::bfloat16_t>(bits)));
         in.has_bias = *bias_kind != 0;
         in.mask = *mask;
@@ -134,6 +136,6 @@ private:
     }
 };
 
-}  // namespace gyre::attention
+} // namespace gyre::attention
 
 HALIDE_REGISTER_GENERATOR(gyre::attention::AttentionGenerator, attention)

@@ -9,7 +9,7 @@ template <typename VarOrRVar>
 void schedule_transpose(Transpose &t, const Func &consumer, const VarOrRVar &at) {
     const int n = t.n;
     for (Func &round : t.rounds) {
-        const std::vector<Var> args = round.args();  // bit, column, pair, …
+        const std::vector<Var> args = round.args(); // bit, column, pair, …
         round.compute_at(consumer, at)
             .bound(args[0], 0, 2)
             .bound(args[1], 0, n)
@@ -31,12 +31,12 @@ void schedule_general(Stages &s, int w) {
     schedule_transpose(s.bias_lanes, masked, jo);
 }
 
-}  // namespace
+} // namespace
 
-// One task owns a few row tiles of one head. A block of keys and values is rotated and packed into dense rows once a task,
-// and used by all its row tiles; a row tile's scores and weights for the block stay in L1. The two matrix products keep
-// row_vectors x key_unroll (or feature_chunk) accumulators in registers: each step loads row_vectors vectors of queries
-// or weights and broadcasts one scalar of a key or value a column.
+// One task owns a few row tiles of one head. A block of keys and values is rotated and packed into dense rows once a
+// task, and used by all its row tiles; a row tile's scores and weights for the block stay in L1. The two matrix
+// products keep row_vectors x key_unroll (or feature_chunk) accumulators in registers: each step loads row_vectors
+// vectors of queries or weights and broadcasts one scalar of a key or value a column.
 void schedule_cpu(Stages &s, const Knobs &k) {
     const int w = k.lanes, tile = k.row_vectors * w;
     Var ro("ro"), ri("ri"), rv("rv"), jo("jo"), ji("ji"), d_o("do"), di("di");
@@ -58,9 +58,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     schedule_rotated_rows(s.q_rows, s.q_rotated, s.d, w);
 
     // The recurrence over blocks of keys, for all row tiles of the task.
-    s.state.bound(s.e, 0, s.sizes.v_head_dim / s.sizes.feature_chunk)
-        .bound(s.r, 0, s.sizes.row_tile)
-        .vectorize(s.r, w);
+    s.state.bound(s.e, 0, s.sizes.v_head_dim / s.sizes.feature_chunk).bound(s.r, 0, s.sizes.row_tile).vectorize(s.r, w);
     s.state.update()
         .split(s.r, ro, ri, tile)
         .split(ri, ri, rv, w)
@@ -84,7 +82,8 @@ void schedule_cpu(Stages &s, const Knobs &k) {
         .unroll(ji);
     s.scores.compute_at(s.masked, ro).vectorize(s.r, w).unroll(s.r).unroll(s.j);
     s.scores.update().reorder(s.r, s.j, s.feature).vectorize(s.r, w).unroll(s.r).unroll(s.j);
-    for (int update = 0; update < s.masked.num_update_definitions(); update++) s.masked.update(update).vectorize(s.r, w);
+    for (int update = 0; update < s.masked.num_update_definitions(); update++)
+        s.masked.update(update).vectorize(s.r, w);
 
     for (auto [reduction, key] : {std::pair{&s.block_max, s.max_j}, std::pair{&s.block_sum, s.sum_j}}) {
         reduction->compute_at(s.state, s.t).vectorize(s.r, w).unroll(s.r);
@@ -106,4 +105,4 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     schedule_rotated_rows(s.out, s.out_rotated, s.d, w);
 }
 
-}  // namespace gyre::attention
+} // namespace gyre::attention

@@ -17,4 +17,4 @@ struct Knobs {
 
 void schedule_cpu(Stages &s, const Knobs &k);
 
-}  // namespace gyre::attention
+} // namespace gyre::attention

@@ -36,15 +36,20 @@ protected:
     using IRMutator::mutate;
     using IRMutator::visit;
 
-    Stmt visit(const LetStmt *op) override { return bound(op->name, op->value, [&] { return IRMutator::visit(op); }); }
-    Expr visit(const Let *op) override { return bound(op->name, op->value, [&] { return IRMutator::visit(op); }); }
+    Stmt visit(const LetStmt *op) override {
+        return bound(op->name, op->value, [&] { return IRMutator::visit(op); });
+    }
+    Expr visit(const Let *op) override {
+        return bound(op->name, op->value, [&] { return IRMutator::visit(op); });
+    }
 
     Stmt visit(const Allocate *op) override {
         int64_t elements = 1;
         for (const Expr &extent : op->extents) {
             const Expr most = find_constant_bound(extent, Direction::Upper, scope);
             const auto value = most.defined() ? as_const_int(most) : std::nullopt;
-            _halide_user_assert(value) << "allocation " << op->name << " has no constant bound: extent " << extent << "\n";
+            _halide_user_assert(value) << "allocation " << op->name << " has no constant bound: extent " << extent
+                                       << "\n";
             elements *= std::max<int64_t>(*value, 1);
         }
         const int64_t bytes = elements * op->type.bytes();
@@ -72,11 +77,11 @@ private:
     }
 };
 
-}  // namespace
+} // namespace
 
 void publish_facts(GeneratorBase &generator, const std::string &path, const Facts &facts) {
     if (path.empty()) return;
     generator.get_pipeline().add_custom_lowering_pass(new MeasureWorkspace(path, facts));
 }
 
-}  // namespace gyre
+} // namespace gyre

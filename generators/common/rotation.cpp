@@ -35,4 +35,4 @@ void schedule_rotated_rows(Func rows, const RotatedRows &vars, const Var &featur
         .vectorize(vars.interleaved, lanes, TailStrategy::GuardWithIf);
 }
 
-}  // namespace gyre
+} // namespace gyre

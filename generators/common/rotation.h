@@ -6,15 +6,17 @@
 
 namespace gyre {
 
-/// Angles of the rows and how features pair up. The two extents are run-time values, one of them 0; both 0: no rotation.
+/// Angles of the rows and how features pair up. The two extents are run-time values, one of them 0; both 0: no
+/// rotation.
 struct Rotation {
-    Halide::Func cos, sin;           // (pair, row)
-    Halide::Expr half_pairs;         // pairs (i, i + half_pairs)      ccccssss
-    Halide::Expr interleaved_pairs;  // pairs (2i, 2i + 1)             cscscscs
-    int direction = +1;              // +1 rotate, -1 rotate back
+    Halide::Func cos, sin;          // (pair, row)
+    Halide::Expr half_pairs;        // pairs (i, i + half_pairs)      ccccssss
+    Halide::Expr interleaved_pairs; // pairs (2i, 2i + 1)             cscscscs
+    int direction = +1;             // +1 rotate, -1 rotate back
 };
 
-/// Appends to `rows`, whose pure definition is a plain copy of `source`, the updates that overwrite its rotated features:
+/// Appends to `rows`, whose pure definition is a plain copy of `source`, the updates that overwrite its rotated
+/// features:
 ///     rows(p) = source(p) cos - direction source(q) sin        rows(q) = source(q) cos + direction source(p) sin
 /// `source(feature)` gives the unrotated value at the other dimensions `at`; `row` is the angles' row.
 /// The updates read only `source`; `stored` converts a result to the type of `rows`.
@@ -28,4 +30,4 @@ RotatedRows rotate(Halide::Func rows, const std::vector<Halide::Expr> &at, const
 /// Vectorises the copy and the updates that rotate() appended.
 void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, const Halide::Var &feature, int lanes);
 
-}  // namespace gyre
+} // namespace gyre

@@ -18,4 +18,4 @@ Expr narrow(const Expr &value, const Type &type) {
     return reinterpret(type, cast<uint16_t>(select(is_nan, (bits >> 16) | Expr(0x40u), rounded)));
 }
 
-}  // namespace gyre
+} // namespace gyre

@@ -11,4 +11,4 @@ Halide::Expr widen(const Halide::Expr &stored);
 /// `value` (f32) in the storage type, rounded to nearest even. A bf16 NaN stays a NaN.
 Halide::Expr narrow(const Halide::Expr &value, const Halide::Type &type);
 
-}  // namespace gyre
+} // namespace gyre

@@ -21,14 +21,14 @@ Expr scaled(const Expr &mantissa, const Expr &n) {
     return reinterpret<float>(reinterpret<int32_t>(mantissa) + (n << 23));
 }
 
-}  // namespace
+} // namespace
 
-// Adding 1.5 * 2^23 leaves the nearest integer n in the lowest bits; subtracting it again gives n as a number. Both must be
-// exact, hence strict_float. There is one such power a score, so every operation counts.
+// Adding 1.5 * 2^23 leaves the nearest integer n in the lowest bits; subtracting it again gives n as a number. Both
+// must be exact, hence strict_float. There is one such power a score, so every operation counts.
 Expr exp2_nonpositive(const Expr &x) {
-    const Expr clamped = select(strict_float(x < -64.0f), -64.0f, x);  // in this order a NaN passes
+    const Expr clamped = select(strict_float(x < -64.0f), -64.0f, x); // in this order a NaN passes
     const Expr shifted = strict_float(clamped + 12582912.0f);
-    const Expr f = clamped - strict_float(shifted - 12582912.0f);  // [-1/2, 1/2]
+    const Expr f = clamped - strict_float(shifted - 12582912.0f); // [-1/2, 1/2]
     return scaled(polynomial(f, {1.00000007165f, 0.693146967064f, 0.240221197239f, 0.0555071327415f, 0.00967554133276f,
                                  0.00132764717817f}),
                   reinterpret<int32_t>(shifted));
@@ -36,7 +36,7 @@ Expr exp2_nonpositive(const Expr &x) {
 
 // (e^2x - 1) / (e^2x + 1), with e^2x - 1 formed so that nothing cancels near 0.
 Expr tanh_accurate(const Expr &x) {
-    const Expr y = min(abs(x) * 2.88539008178f, 30.0f);  // 2 |x| log2(e); beyond 30 the result is 1
+    const Expr y = min(abs(x) * 2.88539008178f, 30.0f); // 2 |x| log2(e); beyond 30 the result is 1
     const Expr n = cast<int32_t>(y + 0.5f);
     const Expr f = y - cast<float>(n);
     const Expr part = f * polynomial(f, {0.693147188029f, 0.240226510842f, 0.055503571055f, 0.00961803077174f,
@@ -49,18 +49,18 @@ Expr tanh_accurate(const Expr &x) {
 
 Expr log_positive(const Expr &x) {
     const Expr bits = reinterpret<int32_t>(x);
-    const Expr exponent = (bits - 0x3f3504f3) >> 23;  // so that the mantissa lies in [sqrt(1/2), sqrt(2))
+    const Expr exponent = (bits - 0x3f3504f3) >> 23; // so that the mantissa lies in [sqrt(1/2), sqrt(2))
     const Expr mantissa = reinterpret<float>(bits - (exponent << 23));
     const Expr e = cast<float>(exponent);
     const Expr s = (mantissa - 1.0f) / (mantissa + 1.0f);
     const Expr odd = s * s * s * polynomial(s * s, {0.666667763817f, 0.399775415687f, 0.298717279137f});
-    return e * 0.693145751953f + (2.0f * s + (odd + e * 1.42860682030e-6f));  // ln 2 in two parts
+    return e * 0.693145751953f + (2.0f * s + (odd + e * 1.42860682030e-6f)); // ln 2 in two parts
 }
 
 SinCos sincos_of_double(const Expr &angle) {
-    const Expr turns = angle * Expr(0.63661977236758134308);  // quarter turns
+    const Expr turns = angle * Expr(0.63661977236758134308); // quarter turns
     const Expr quarter = cast<int32_t>(turns + select(turns < Expr(0.0), Expr(-0.5), Expr(0.5)));
-    const Expr r = cast<float>(angle - cast<double>(quarter) * Expr(1.57079632679489661923));  // [-pi/4, pi/4]
+    const Expr r = cast<float>(angle - cast<double>(quarter) * Expr(1.57079632679489661923)); // [-pi/4, pi/4]
     const Expr u = r * r;
     const Expr sine = r + r * u * polynomial(u, {-0.166666549437f, 0.00833217814574f, -0.000195172989374f});
     const Expr cosine =
@@ -70,4 +70,4 @@ SinCos sincos_of_double(const Expr &angle) {
     return {select((quarter & 2) != 0, -s, s), select(((quarter + 1) & 2) != 0, -c, c)};
 }
 
-}  // namespace gyre
+} // namespace gyre

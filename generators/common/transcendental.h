@@ -20,4 +20,4 @@ struct SinCos {
 };
 SinCos sincos_of_double(const Halide::Expr &angle);
 
-}  // namespace gyre
+} // namespace gyre

@@ -14,7 +14,8 @@ Transpose transpose(const Func &in, int n, const std::string &name) {
         return index;
     };
 
-    // Element (row, column) of block (rb, cb) is stored at bit + 2 (column + n row / 2) of the pairs that a shuffle makes.
+    // Element (row, column) of block (rb, cb) is stored at bit + 2 (column + n row / 2) of the pairs that a shuffle
+    // makes.
     Var bit("bit"), column("column"), pair("pair"), rb("rb"), cb("cb");
     std::vector<Var> args{bit, column, pair, rb, cb};
     args.insert(args.end(), more.begin(), more.end());
@@ -35,4 +36,4 @@ Transpose transpose(const Func &in, int n, const std::string &name) {
     return t;
 }
 
-}  // namespace gyre
+} // namespace gyre

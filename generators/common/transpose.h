@@ -11,12 +11,12 @@ namespace gyre {
 /// r + n/2, rotates these bits left by one; after log2(n) of them rows and columns have changed places.
 /// Each shuffle reads two dense rows and stores them interleaved: no gathers, n log2(n) shuffle instructions a block.
 struct Transpose {
-    Halide::Func out;                  // (r, c, …)
-    std::vector<Halide::Func> rounds;  // (bit, column, row pair, block of r, block of c, …)
+    Halide::Func out;                 // (r, c, …)
+    std::vector<Halide::Func> rounds; // (bit, column, row pair, block of r, block of c, …)
     int n = 0;
 };
 
 /// `in` has the two dimensions to swap first and `more` further ones.
 Transpose transpose(const Halide::Func &in, int n, const std::string &name);
 
-}  // namespace gyre
+} // namespace gyre

@@ -28,4 +28,4 @@ Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type 
     return s;
 }
 
-}  // namespace gyre::rotary
+} // namespace gyre::rotary

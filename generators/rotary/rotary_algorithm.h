@@ -16,22 +16,22 @@ namespace gyre::rotary {
 enum class Pairing { half, interleaved };
 
 struct Inputs {
-    Halide::Func x;                       // (d, a, b)  as stored
-    Halide::Func cos, sin;                // (i, a, b)  f32
-    Halide::Expr offset, pairs;           // the window, in features and pairs
-    Halide::Expr direction;               // f32, +1: rotate, -1: rotate back
-    Halide::Expr copied_before;           // features [0, copied_before) are copied
-    Halide::Expr after, copied_after;     // features [after, after + copied_after) are copied
+    Halide::Func x;                   // (d, a, b)  as stored
+    Halide::Func cos, sin;            // (i, a, b)  f32
+    Halide::Expr offset, pairs;       // the window, in features and pairs
+    Halide::Expr direction;           // f32, +1: rotate, -1: rotate back
+    Halide::Expr copied_before;       // features [0, copied_before) are copied
+    Halide::Expr after, copied_after; // features [after, after + copied_after) are copied
 };
 
 /// Every Func and Var that a schedule may name.
 struct Stages {
     Halide::Var d{"d"}, a{"a"}, b{"b"}, i{"i"};
     Halide::RVar before, after, parity, pair;
-    Halide::Func rotated;  // (i, a, b)  {first, second} of a pair, formed before either is stored: out may be x
-    Halide::Func out;      // (d, a, b)  the generator's own output
+    Halide::Func rotated; // (i, a, b)  {first, second} of a pair, formed before either is stored: out may be x
+    Halide::Func out;     // (d, a, b)  the generator's own output
 };
 
 Stages algorithm(const Inputs &in, Pairing pairing, const Halide::Func &out, const Halide::Type &type);
 
-}  // namespace gyre::rotary
+} // namespace gyre::rotary

@@ -17,22 +17,22 @@ public:
     // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
 
-    Input<Halide::Buffer<float, 3>> cos{"cos"}, sin{"sin"};  // (i, a, b)
+    Input<Halide::Buffer<float, 3>> cos{"cos"}, sin{"sin"}; // (i, a, b)
     Input<int32_t> offset{"offset"}, pairs{"pairs"};
     Input<float> direction{"direction"};
     Input<int32_t> copied_before{"copied_before"}, after{"after"}, copied_after{"copied_after"};
-    Output<Halide::Buffer<void, 3>> out{"out"};  // (d, a, b)
+    Output<Halide::Buffer<void, 3>> out{"out"}; // (d, a, b)
 
     void configure() {
-        x = add_input<Halide::Buffer<>>("x", dtype, 3);  // (d, a, b)
+        x = add_input<Halide::Buffer<>>("x", dtype, 3); // (d, a, b)
         out.set_type(dtype);
     }
 
     void generate() {
         Knobs knobs{lanes};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
-        Stages stages =
-            algorithm({*x, cos, sin, offset, pairs, direction, copied_before, after, copied_after}, pairing, out, dtype);
+        Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, copied_before, after, copied_after}, pairing,
+                                  out, dtype);
         schedule_cpu(stages, pairs, knobs);
         publish_facts(*this, facts, {});
     }
@@ -41,6 +41,6 @@ private:
     Input<Halide::Buffer<>> *x = nullptr;
 };
 
-}  // namespace gyre::rotary
+} // namespace gyre::rotary
 
 HALIDE_REGISTER_GENERATOR(gyre::rotary::RotaryGenerator, rotary)

@@ -19,4 +19,4 @@ void schedule_cpu(Stages &s, const Expr &pairs, const Knobs &k) {
     for (int usual : {64, 32}) rotation.specialize(pairs == usual).unroll(chunk);
 }
 
-}  // namespace gyre::rotary
+} // namespace gyre::rotary

@@ -6,10 +6,10 @@ namespace gyre::rotary {
 
 /// Numbers that a tuner may change. Every field is a GeneratorParam of the same name.
 struct Knobs {
-    int lanes = 0;  // pairs at once; 0: the target's natural width for f32
+    int lanes = 0; // pairs at once; 0: the target's natural width for f32
 };
 
 /// `pairs`: as in Inputs.
 void schedule_cpu(Stages &s, const Halide::Expr &pairs, const Knobs &k);
 
-}  // namespace gyre::rotary
+} // namespace gyre::rotary
