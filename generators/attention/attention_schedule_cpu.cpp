@@ -4,6 +4,8 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
+constexpr int cache_line = 16;  // f32 elements
+
 /// Rows that were copied and rotated, transposed block by block while they are still in registers and L1.
 template <typename VarOrRVar>
 void schedule_transpose(Transpose &t, const Func &consumer, const VarOrRVar &at) {
@@ -67,7 +69,10 @@ void schedule_cpu(Stages &s, const Knobs &k) {
         .unroll(ri)
         .never_partition_all();
 
-    for (Func *rows : {&s.k_rows, &s.v_rows}) rows->compute_at(s.state, s.block).bound_storage(s.j, s.sizes.key_block);
+    // Rows are a cache line longer than they need be: at a power of two, equal features of all keys would share a few sets
+    // of the L1 cache.
+    for (auto [rows, dim] : {std::pair{&s.k_rows, s.sizes.head_dim}, std::pair{&s.v_rows, s.sizes.v_head_dim}})
+        rows->compute_at(s.state, s.block).bound_storage(s.j, s.sizes.key_block).bound_storage(s.d, dim + cache_line);
     schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w);
     schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w);
 
