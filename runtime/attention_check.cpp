@@ -2,6 +2,7 @@
 #include "attention_check.h"
 
 #include "error.h"
+#include "overlap.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,6 +50,7 @@ gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionC
                         : t == &k ? "k"
                         : t == &v ? "v"
                                   : "out");
+    if (!writable(o)) return fail(GYRE_BAD_SHAPE, "out: strides make elements share memory");
     if (!need_data) return GYRE_OK;
     if (!same_or_disjoint(q, o))
         return fail(GYRE_BAD_ARGUMENT, "out: overlaps q without being q, expected the same view or other memory");
@@ -77,6 +79,7 @@ gyre_status check_lse(const gyre_attention_args &a, bool need_data, AttentionCal
                          c->lse_batch_stride,
                          c->lse_head_stride,
                          0};
+    if (!writable(as_heads)) return fail(GYRE_BAD_SHAPE, "lse: strides make elements share memory");
     for (const Heads *t : {&c->q, &c->k, &c->v, &c->out})
         if (need_data && !disjoint(as_heads, *t))
             return fail(GYRE_BAD_ARGUMENT, "lse: overlaps another tensor, expected other memory");

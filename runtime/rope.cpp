@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "tensor.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gyre {
@@ -53,9 +54,10 @@ gyre_status check_frequencies(const gyre_rope &r, const char *name, int pairs, i
     out->scale = static_cast<float>(r.attention_factor);
     if (r.inv_freq) {
         for (int i = 0; i < pairs; i++)
-            if (!std::isfinite(r.inv_freq[i]) || std::fabs(r.inv_freq[i]) > 1)
-                return fail(GYRE_BAD_ARGUMENT, "%s.inv_freq[%d]: got %g, expected radians a token in [-1, 1]", name, i,
-                            r.inv_freq[i]);
+            if (!std::isfinite(r.inv_freq[i]) || std::fabs(r.inv_freq[i]) > 1024)
+                return fail(GYRE_BAD_ARGUMENT, "%s.inv_freq[%d]: got %g, expected radians a token in [-1024, 1024]",
+                            name, i, r.inv_freq[i]);
+        for (int i = 0; i < pairs; i++) out->fastest = std::max(out->fastest, std::fabs(r.inv_freq[i]));
         out->inv_freq = r.inv_freq;
         return GYRE_OK;
     }

@@ -16,6 +16,7 @@ struct Rotation {
     double theta = 0;
     int denominator = 0;              // of theta's exponent
     const double *inv_freq = nullptr; // the caller's, or NULL: theta's
+    double fastest = 1;               // largest |frequency|, at least 1
     float scale = 1;                  // attention factor
     int axes = 1;
     int32_t sections[GYRE_MAX_AXES] = {};
@@ -23,7 +24,11 @@ struct Rotation {
     const gyre_tensor *cos = nullptr, *sin = nullptr; // the caller's tables, or NULL
     bool per_token = false;                           // tables have a row a token instead of a row a position
 
-    int64_t position_limit() const { return cos && !per_token ? cos->shape[0] : INT64_C(1) << 31; }
+    /// Positions are below this: the tables' rows, or what keeps the quarter turns of the fastest angle in 31 bits.
+    int64_t position_limit() const {
+        return cos && !per_token ? cos->shape[0]
+                                 : static_cast<int64_t>(static_cast<double>(INT64_C(1) << 31) / fastest);
+    }
     int axis_of_pair(int pair) const;
 };
 

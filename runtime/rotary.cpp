@@ -1,6 +1,7 @@
 // gyre_rotary(): checks, cuts the tokens into runs, and rotates each run's heads with one row of angles a token.
 #include "arguments.h"
 #include "kernel_call.h"
+#include "overlap.h"
 #include "rope.h"
 #include "tensor.h"
 
@@ -59,6 +60,7 @@ gyre_status check(const gyre_rotary_args *given, bool need_data, gyre_rotary_arg
         GYRE_TRY(check_positions(a.positions, a.positions ? "positions" : "position_offset", call->rotation.axes,
                                  x.batch, x.seqlen, a.position_offset, call->rotation.position_limit(), need_data,
                                  &call->positions));
+    if (!writable(call->out)) return fail(GYRE_BAD_SHAPE, "out: strides make elements share memory");
     call->in_place = x.data == call->out.data;
     if (need_data && !same_or_disjoint(x, call->out))
         return fail(GYRE_BAD_ARGUMENT, "out: overlaps x without being x, expected the same view or other memory");

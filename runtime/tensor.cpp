@@ -4,25 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <string>
 
 namespace gyre {
 namespace {
-
-/// The bytes that a view spans, from its lowest element to past its highest.
-struct Span {
-    const char *begin, *end;
-};
-
-Span span(const Heads &v) {
-    int64_t low = 0, high = 0;
-    const int64_t extents[] = {v.batch, v.seqlen, v.heads, v.dim};
-    const int64_t strides[] = {v.batch_stride, v.token_stride, v.head_stride, 1};
-    for (int i = 0; i < 4; i++) (strides[i] < 0 ? low : high) += (extents[i] - 1) * strides[i];
-    const auto size = static_cast<int64_t>(element_size(v.dtype));
-    return {v.data + low * size, v.data + (high + 1) * size};
-}
 
 template <typename List, typename Name>
 std::string alternatives(const List &list, Name name) {
@@ -132,21 +117,6 @@ gyre_status view_heads(const gyre_tensor &t, const char *name, gyre_layout layou
              t.strides[token],
              t.strides[head]};
     return GYRE_OK;
-}
-
-bool disjoint(const Heads &a, const Heads &b) {
-    if (a.empty() || b.empty() || !a.data || !b.data) return true;
-    const Span s = span(a), t = span(b);
-    const std::less_equal<const char *> before;
-    return before(s.end, t.begin) || before(t.end, s.begin);
-}
-
-bool same_or_disjoint(const Heads &a, const Heads &b) {
-    const bool same = a.data == b.data && a.dtype == b.dtype && a.dim == b.dim &&
-                      (a.batch <= 1 || a.batch_stride == b.batch_stride) &&
-                      (a.seqlen <= 1 || a.token_stride == b.token_stride) &&
-                      (a.heads <= 1 || a.head_stride == b.head_stride);
-    return same || disjoint(a, b);
 }
 
 } // namespace gyre

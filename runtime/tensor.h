@@ -41,8 +41,4 @@ struct Heads {
 gyre_status view_heads(const gyre_tensor &t, const char *name, gyre_layout layout,
                        std::initializer_list<gyre_dtype> dtypes, bool need_data, Heads *view);
 
-/// True if the two views are the same elements in the same places, or share no byte.
-bool same_or_disjoint(const Heads &a, const Heads &b);
-bool disjoint(const Heads &a, const Heads &b);
-
 } // namespace gyre

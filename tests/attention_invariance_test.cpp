@@ -56,6 +56,25 @@ TEST_CASE("the number of threads does not change a bit") {
         }
 }
 
+TEST_CASE("the number of threads does not change a bit of a window, whose tasks begin at other keys") {
+    for (const int64_t head_dim : {64, 72}) {
+        AttentionCase c(AttentionShape().lengths(700, 700).dims(head_dim));
+        c.args.window_left = 40;
+        c.args.window_right = 3;
+        for (const std::string &target : runnable_targets()) {
+            CAPTURE(target);
+            std::vector<uint64_t> out;
+            for (const int32_t threads : {1, 2, 5, 16}) {
+                CAPTURE(threads);
+                const Context context(target.c_str(), threads);
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                if (threads == 1) out = c.out.bits();
+                CHECK(c.out.bits() == out);
+            }
+        }
+    }
+}
+
 TEST_CASE("a host's own thread pool gives the same bits, in any order, and is asked for no more than was allowed") {
     struct Pool {
         int calls = 0, largest_count = 0;
@@ -120,6 +139,29 @@ TEST_CASE("a call does not depend on the calls before it") {
             CHECK(small.c.out.bits() == first);
         },
         2);
+}
+
+TEST_CASE("frequencies of a former call are not taken for this one's") {
+    AttentionCase c(AttentionShape().lengths(20, 30).dims(64));
+    gyre_rope rope = gyre_rope_defaults(), value_rope = gyre_rope_defaults();
+    c.args.rope = &rope;
+    c.args.value_rope = &value_rope;
+    const auto outputs = [&](gyre_context *context, double theta, double value_theta, int32_t rotary_dim) {
+        rope.theta = theta;
+        value_rope.theta = value_theta;
+        rope.rotary_dim = value_rope.rotary_dim = rotary_dim;
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        return c.output().data;
+    };
+    each_target([&](gyre_context *context) {
+        for (const int32_t rotary_dim : {32, 64, 16})
+            for (const double theta : {100.0, 5000.0})
+                for (const double value_theta : {5000.0, 70.0}) {
+                    const std::vector<double> got = outputs(context, theta, value_theta, rotary_dim);
+                    const OracleAttention expected = oracle_attention(c.args);
+                    check_close("out", got, expected.out.data, attention_tolerance(expected));
+                }
+    });
 }
 
 TEST_CASE("equal heads give equal bits") {

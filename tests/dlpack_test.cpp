@@ -116,7 +116,7 @@ TEST_CASE("DLPack tensors that cannot be viewed are refused by name, and nothing
 }
 
 TEST_CASE("gyre_tensor_dense packs in C order and survives ranks out of range") {
-    const int64_t shape[4] = {2, 3, 4, 5};
+    const int64_t shape[5] = {2, 3, 4, 5, 6};
     const gyre_tensor view = gyre_tensor_dense(memory, GYRE_F16, 3, shape);
     CHECK(view.data == memory);
     CHECK(view.rank == 3);
@@ -124,4 +124,5 @@ TEST_CASE("gyre_tensor_dense packs in C order and survives ranks out of range") 
     CHECK(view.strides[1] == 4);
     CHECK(view.strides[2] == 1);
     CHECK(gyre_tensor_dense(memory, GYRE_F16, 0, shape).rank == 0);
+    CHECK(gyre_tensor_dense(memory, GYRE_F16, 5, shape).rank == 5); // refused by whoever is given it
 }

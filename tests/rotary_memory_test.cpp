@@ -115,6 +115,21 @@ TEST_CASE("the number of threads does not change a bit") {
     }
 }
 
+TEST_CASE("frequencies of a former call are not taken for this one's") {
+    each_target([&](gyre_context *context) {
+        for (const gyre_frequency_base base : {GYRE_OVER_ROTARY_DIM, GYRE_OVER_HEAD_DIM})
+            for (const double theta : {10000.0, 500.0, 10000.0})
+                for (const int32_t rotary_dim : {16, 40, 24}) {
+                    RotaryCase c(RotaryShape().length(9).dim(40));
+                    c.args.rope.frequency_base = base;
+                    c.args.rope.theta = theta;
+                    c.args.rope.rotary_dim = rotary_dim;
+                    REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                    check_close("out", Dense(c.out.view(), GYRE_BSHD).data, oracle_rotary(c.args).out.data, 1e-5);
+                }
+    });
+}
+
 TEST_CASE("a workspace of exactly the size that was asked for is enough, and nothing beyond it is written") {
     RotaryCase c(RotaryShape().batches(2).length(65).head_count(3).dim(64));
     each_target(

@@ -12,8 +12,8 @@
  *     args.value_rope = &rope;                                          // and values, undone on the output: RoPER
  *     if (gyre_attention(NULL, &args) != GYRE_OK) puts(gyre_last_error());
  *
- * Every function that can fail returns a gyre_status; gyre_last_error() then names the argument, what it was and what was
- * expected. Nothing is written to an output when arguments are refused. The library never prints, aborts, exits or throws.
+ * Every function that can fail returns a gyre_status; gyre_last_error() then names the argument, what it was and what
+ * was expected. Nothing is written to an output when arguments are refused. The library never prints, aborts or throws.
  * Argument structures begin with their size: fill them through the *_defaults() functions and they can grow.
  */
 #ifndef GYRE_GYRE_H
@@ -53,7 +53,7 @@ typedef enum gyre_status {
 /** The name of a status, such as "bad shape"; never NULL. */
 GYRE_API const char *gyre_status_string(gyre_status status);
 
-/** What the last failing call on this thread found wrong, in one line; "" if none failed. Valid until the next failure. */
+/** What the last failing call on this thread found wrong, in one line; "" if none failed. Valid until the next one. */
 GYRE_API const char *gyre_last_error(void);
 
 /** "major.minor.patch" of the library that is linked. */
@@ -120,17 +120,17 @@ typedef enum gyre_layout {
 /* ------------------------------------------------------------------------------------------------ context */
 
 /** Threads, target and scratch memory that calls share. NULL is accepted wherever a context is: a default one of the
- *  process, all cores, the best target. Calls that share a context run one after the other; use one a thread otherwise. */
+ *  process, all cores, the best target. Calls that share a context run one after the other; else use one a thread. */
 typedef struct gyre_context gyre_context;
 
-/** The host's thread pool: runs task(state, 0) … task(state, count - 1), in any order, possibly at once, and returns when
- *  all are done. count is at most the context's number of threads. */
+/** The host's thread pool: runs task(state, 0) … task(state, count - 1), in any order, possibly at once, and returns
+ *  when all are done. count is at most the context's number of threads. */
 typedef void (*gyre_parallel_for)(void *pool, int32_t count, void (*task)(void *state, int32_t index), void *state);
 
 typedef struct gyre_context_options {
     uint32_t size;
     int32_t threads;                /* 0: as many as this process may run on */
-    const char *target;             /* NULL: environment variable GYRE_TARGET, else the best that this machine can run */
+    const char *target;             /* NULL: environment variable GYRE_TARGET, else the best that can run here */
     gyre_parallel_for parallel_for; /* NULL: own threads, started by the first call that needs them */
     void *pool;                     /* handed to parallel_for */
 } gyre_context_options;
@@ -187,9 +187,10 @@ static inline gyre_frequency_rule gyre_frequency_defaults(void) {
 
 /** inv_freq[i], i in [0, rotary_dim / 2): radians a token; and the factor s that cos and sin are multiplied by.
  *  length: tokens of the sequence, read by dynamic and longrope; 0: not known. Computed in double.
- *  Errors: BAD_ARGUMENT (null, unknown rule, a missing or impossible parameter), BAD_SHAPE (rotary_dim odd, <= 0, > head_dim). */
-GYRE_API gyre_status gyre_frequencies(const gyre_frequency_rule *rule, int32_t rotary_dim, int32_t head_dim, int64_t length,
-                                      double *inv_freq, double *attention_factor);
+ *  Errors: BAD_ARGUMENT (null, unknown rule, a missing or impossible parameter), BAD_SHAPE (rotary_dim odd, <= 0 or
+ *  above head_dim). */
+GYRE_API gyre_status gyre_frequencies(const gyre_frequency_rule *rule, int32_t rotary_dim, int32_t head_dim,
+                                      int64_t length, double *inv_freq, double *attention_factor);
 
 /* ------------------------------------------------------------------------------------------------ rotary */
 
@@ -212,14 +213,16 @@ typedef enum gyre_section_order { GYRE_SECTIONS_CONTIGUOUS = 0, GYRE_SECTIONS_IN
 typedef struct gyre_rope {
     uint32_t size;
     gyre_pairing pairing;
-    int32_t rotary_dim;    /* even; 0: the whole head */
+    int32_t rotary_dim;    /* even; 0: the head from rotary_offset to its end */
     int32_t rotary_offset; /* first rotated feature; attention accepts 0 only */
-    double theta;          /* base, 10000 */
+    double theta;          /* base, >= 1; the defaults say 10000 */
     gyre_frequency_base frequency_base;
-    const double *inv_freq;  /* [rotary_dim / 2] radians a token, or NULL; see gyre_frequencies() */
-    double attention_factor; /* s, 1; multiplies cos and sin of queries and keys, never of values; not applied to tables */
+    const double *inv_freq;  /* [rotary_dim / 2] radians a token, or NULL; see gyre_frequencies(). At most 1024; above 1
+                                they lower the largest position to 2^31 / the largest of them */
+    double attention_factor; /* s, 1; multiplies cos and sin of queries and keys, never of values or of given tables */
     const gyre_tensor *cos, *sin; /* f32, contiguous, or NULL: [rows, rotary_dim/2] read at the position, or
-                                     [batch, seqlen, rotary_dim/2] one row a token (positions are then not read) */
+                                     [batch, seqlen, rotary_dim/2] one row a token (gyre_rotary() only; positions are
+                                     then not read). One axis only */
     int32_t axes;                 /* 0 or 1: one position a token; 2..4: positions are [axes, batch, seqlen] */
     int32_t sections[GYRE_MAX_AXES];
     gyre_section_order section_order;
@@ -237,7 +240,7 @@ static inline gyre_rope gyre_rope_defaults(void) {
 /** Arguments of gyre_rotary().
  *    x, out      layout's shape (batch = 1 for thd), f32, f16 or bf16, the same type; head_dim contiguous; out may be x
  *    positions   [batch, seqlen] or [seqlen], int32 or int64, in tokens, 0 <= position < 2^31; with rope.axes > 1
- *                [axes, batch, seqlen] or [axes, seqlen]; NULL: position_offset + 0, 1, 2, …
+ *                [axes, batch, seqlen] or [axes, seqlen]; NULL: position_offset + 0, 1, 2, … (else it must be 0)
  *    reverse     0: rotate, 1: rotate back (the transpose)
  *    workspace   NULL: the context's own memory */
 typedef struct gyre_rotary_args {
@@ -272,16 +275,16 @@ GYRE_API gyre_status gyre_rotary_workspace_size(gyre_context *context, const gyr
 /* ------------------------------------------------------------------------------------------------ attention */
 
 /** Where row i of the queries stands among the keys, for causal, window and ALiBi:
- *  bottom_right: pos_q = i + seqlen_kv - seqlen_q (the last query sees the last key);  top_left: pos_q = i;  pos_k = j. */
+ *  bottom_right: pos_q = i + seqlen_kv - seqlen_q (the last query sees the last key); top_left: pos_q = i; pos_k = j. */
 typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_alignment;
 
-/** Arguments of gyre_attention().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says.
+/** Arguments of gyre_attention().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says. Lists are contiguous.
  *    q          [batch, seqlen_q, num_heads, head_dim]        f32; head_dim contiguous, 1..512
  *    k          [batch, seqlen_kv, num_kv_heads, head_dim]    num_heads % num_kv_heads == 0 (GQA, MQA)
  *    v          [batch, seqlen_kv, num_kv_heads, v_head_dim]  v_head_dim 1..512, may differ from head_dim
  *    out        [batch, seqlen_q, num_heads, v_head_dim]      must not overlap q, k or v; it may be q itself
- *    lse        [batch, num_heads, seqlen_q] f32 ([num_heads, total_q] for thd), or NULL: log of the softmax denominator,
- *               natural, sink included; -inf where nothing is visible
+ *    lse        [batch, num_heads, seqlen_q] f32 ([num_heads, total_q] for thd), last dimension contiguous, or NULL: log
+ *               of the softmax denominator, natural, sink included; -inf where nothing is visible
  *    scale      of the scores; 0 counts as not given: 1 / sqrt(head_dim)
  *    softcap    > 0: scores become softcap * tanh(score / softcap), before bias and masks
  *    window     pos_q - window_left <= pos_k <= pos_q + window_right, -1: unbounded; causal also asks pos_k <= pos_q
@@ -292,8 +295,9 @@ typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_al
  *    seqused_k  [batch] int32 or NULL: only the first seqused_k[b] keys exist (and count for the alignment)
  *    cu_seqlens [batch + 1] int32, thd only: sequence b is tokens cu_seqlens[b] .. cu_seqlens[b + 1] - 1
  *    rope       rotates q and k, NULL: not; keys_rotated: k is already rotated (a cache), only q is
- *    value_rope RoPER: rotates v at its positions and the weighted sum back at the query's; values_rotated: v already is
- *    q_positions, k_positions   for the rotations only: [batch, seqlen] or [seqlen], int32 or int64, >= 0 (thd: [total]);
+ *    value_rope RoPER: rotates v at its positions, the weighted sum back at the query's; values_rotated: v already is
+ *    q_positions, k_positions   for the rotations only: [batch, seqlen] or [seqlen] (thd: [total]), int32 or int64, >= 0,
+ *               preceded by [axes] if the ropes have several, which must then be as many for both;
  *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths */
 typedef struct gyre_attention_args {
     uint32_t size;
@@ -337,8 +341,9 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);
 
-/** Bytes of workspace that gyre_attention() with these arguments and this context needs; the data pointers may be NULL. */
-GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args, size_t *bytes);
+/** Bytes of workspace that gyre_attention() with these arguments and this context needs; data pointers may be NULL. */
+GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args,
+                                                   size_t *bytes);
 
 /* ------------------------------------------------------------------------------------------------ what is linked */
 
@@ -366,7 +371,7 @@ GYRE_API int32_t gyre_target_at(int32_t index, gyre_target_info *info);
 GYRE_API int32_t gyre_kernel_count(void);
 GYRE_API int32_t gyre_kernel_at(int32_t index, gyre_kernel_info *info);
 
-/** The features that this machine and its operating system offer, of those that targets ask for, separated by blanks. */
+/** The features that this machine and its system offer, of those that targets ask for, separated by blanks. */
 GYRE_API const char *gyre_cpu_features(void);
 
 #ifdef __cplusplus

@@ -1,0 +1,68 @@
+# The shared library, and everything that `cmake --install` gives: headers, both libraries, the program, and what CMake and
+# pkg-config need to find them. Nothing installed knows its prefix: the folder can be moved.
+include(CMakePackageConfigHelpers)
+include(GNUInstallDirs)
+
+# The static library linked whole, so that nothing is compiled twice. Only the C API is exported: the kernels are named
+# gyrekernel_…, and the version script hides them like everything else that does not begin with gyre_.
+set(gyre_symbols "${PROJECT_BINARY_DIR}/gyre_symbols.map")
+file(CONFIGURE OUTPUT "${gyre_symbols}" CONTENT "{ global: gyre_*; local: *; };\n")
+add_library(gyre_shared SHARED "${PROJECT_SOURCE_DIR}/include/gyre/gyre.h")
+add_library(gyre::gyre_shared ALIAS gyre_shared)
+target_include_directories(gyre_shared INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
+                                                 "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+target_link_libraries(gyre_shared PRIVATE "$<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,gyre>>")
+target_link_options(gyre_shared PRIVATE "LINKER:--version-script=${gyre_symbols}" "LINKER:--gc-sections")
+set_target_properties(gyre_shared PROPERTIES
+                      OUTPUT_NAME gyre
+                      LINKER_LANGUAGE CXX
+                      LINK_DEPENDS "${gyre_symbols}"
+                      VERSION "${PROJECT_VERSION}"
+                      SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}"
+                      LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
+
+if (NOT PROJECT_IS_TOP_LEVEL)
+    return()
+endif ()
+
+# Exported as gyre::static and gyre::shared; gyreConfig.cmake makes one of them gyre::gyre.
+set_target_properties(gyre PROPERTIES EXPORT_NAME static)
+set_target_properties(gyre_shared PROPERTIES EXPORT_NAME shared)
+set(gyre_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gyre")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gyre" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+foreach (kind IN ITEMS static shared)
+    set(target gyre)
+    if (kind STREQUAL shared)
+        set(target gyre_shared)
+    endif ()
+    install(TARGETS ${target} EXPORT gyre-${kind})
+    install(EXPORT gyre-${kind} NAMESPACE gyre:: DESTINATION "${gyre_package_dir}")
+endforeach ()
+
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/gyreConfig.cmake.in" "${PROJECT_BINARY_DIR}/gyreConfig.cmake"
+                              INSTALL_DESTINATION "${gyre_package_dir}" NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/gyreConfig.cmake" "${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake"
+        DESTINATION "${gyre_package_dir}")
+
+file(RELATIVE_PATH gyre_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/") # ../../
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/gyre.pc" @ONLY CONTENT
+"prefix=\${pcfiledir}/@gyre_pc_prefix@
+libdir=\${prefix}/@CMAKE_INSTALL_LIBDIR@
+includedir=\${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
+
+Name: gyre
+Description: @PROJECT_DESCRIPTION@
+Version: @PROJECT_VERSION@
+Libs: -L\${libdir} -lgyre
+Libs.private: -lstdc++ -lm -pthread
+Cflags: -I\${includedir}
+")
+install(FILES "${PROJECT_BINARY_DIR}/gyre.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+
+if (GYRE_BUILD_CLI)
+    install(TARGETS gyre_cli)
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/plots" DESTINATION "${CMAKE_INSTALL_DATADIR}/gyre"
+            FILES_MATCHING PATTERN "*.py")
+endif ()

@@ -1,0 +1,48 @@
+# Installs a build, moves the folder, and builds and runs the project beside this file with it:
+#
+#     cmake -D BUILD=<build directory> -D WORK=<scratch directory> -D GENERATOR=<name> -D CONFIG=<build type>
+#           -D NM=<program> -D PKG_CONFIG=<program, or empty> -P install_test.cmake
+
+function(run what)
+    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    if (NOT result EQUAL 0)
+        message(FATAL_ERROR "${what} failed (${result}):\n${output}")
+    endif ()
+    string(STRIP "${output}" output)
+    message(STATUS "${what}: done")
+    set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+set(prefix "${WORK}/moved to/prefix") # with a blank: such folders exist
+run("install" "${CMAKE_COMMAND}" --install "${BUILD}" --config "${CONFIG}" --prefix "${WORK}/installed")
+file(MAKE_DIRECTORY "${WORK}/moved to")
+file(RENAME "${WORK}/installed" "${prefix}")
+
+run("the moved program" "${prefix}/bin/gyre" info)
+file(GLOB shared_library "${prefix}/lib*/libgyre.so" "${prefix}/lib/*/libgyre.so")
+run("listing what the shared library exports" "${NM}" -D --defined-only "${shared_library}")
+string(REGEX MATCHALL "[^ \n]+(\n|$)" symbols "${output}")
+foreach (symbol IN LISTS symbols)
+    if (NOT symbol MATCHES "^gyre_")
+        message(FATAL_ERROR "the shared library exports ${symbol}")
+    endif ()
+endforeach ()
+
+run("configuring the downstream project" "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -G "${GENERATOR}"
+    "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_BUILD_TYPE=${CONFIG}" -DCMAKE_DISABLE_FIND_PACKAGE_Halide=ON)
+run("building it" "${CMAKE_COMMAND}" --build "${WORK}/build" --config "${CONFIG}")
+foreach (program IN ITEMS c_static c_shared cpp_static cpp_shared)
+    run("running ${program}" "${WORK}/build/${program}")
+    message(STATUS "${output}")
+endforeach ()
+
+run("choosing the shared library" "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -DGYRE_SHARED=ON)
+
+if (PKG_CONFIG)
+    file(GLOB pkgconfig_dir "${prefix}/lib*/pkgconfig" "${prefix}/lib/*/pkgconfig")
+    run("asking pkg-config" "${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${pkgconfig_dir}" "${PKG_CONFIG}" --libs --cflags gyre)
+    if (NOT output MATCHES "-lgyre")
+        message(FATAL_ERROR "pkg-config gave: ${output}")
+    endif ()
+endif ()
