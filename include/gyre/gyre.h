@@ -158,7 +158,7 @@ GYRE_API const char *gyre_selected_kernel(const gyre_context *context);
 /* ------------------------------------------------------------------------------------------------ frequencies */
 
 /** A rule for the rotation frequencies, by the parameter names of model configurations. Zero means "not given": the
- *  rule's own default, or an error where the rule needs it. Which rule reads what: runtime/frequencies.cpp. */
+ *  rule's own default, or an error where the rule needs it. Which rule reads what: runtime/frequencies/frequencies.cpp. */
 typedef struct gyre_frequency_rule {
     uint32_t size;
     const char *rope_type; /* default, linear, dynamic, yarn, longrope, llama3, proportional */

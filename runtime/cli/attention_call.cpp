@@ -1,4 +1,4 @@
-#include "attention_call.h"
+#include "attention/call.h"
 
 #include "errors.h"
 #include "inputs.h"

@@ -1,6 +1,6 @@
 /// Angles of every query and key of an attention call, formed once before the tasks that read them.
 #pragma once
-#include "attention_call.h"
+#include "attention/call.h"
 
 namespace gyre {
 

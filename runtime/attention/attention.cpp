@@ -1,8 +1,8 @@
 // gyre_attention(): checks, forms the angles, cuts (sequence, head, rows) into tasks, and runs a kernel on each.
 #include "arguments.h"
-#include "attention_angles.h"
-#include "attention_kernels.h"
-#include "attention_task.h"
+#include "attention/angle_table.h"
+#include "attention/kernels.h"
+#include "attention/task.h"
 #include "kernel_call.h"
 
 #include <algorithm>

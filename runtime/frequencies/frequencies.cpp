@@ -12,10 +12,10 @@
 ///                    original_max_position_embeddings
 ///     proportional   partial_rotary_factor, factor; divides by head_dim                 proportional
 ///
-/// A new rule is one function, declared in frequencies_rules.h, and one row of `rules`.
+/// A new rule is one function, declared in rules.h, and one row of `rules`.
 #include "arguments.h"
 #include "error.h"
-#include "frequencies_rules.h"
+#include "frequencies/rules.h"
 
 #include <algorithm>
 #include <cmath>

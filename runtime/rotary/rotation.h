@@ -1,7 +1,7 @@
 /// A checked rotation: which features, which angles.
 #pragma once
 #include "context.h"
-#include "positions.h"
+#include "rotary/positions.h"
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 /// The rules with at most one idea each; yarn and longrope have a file of their own.
-#include "frequencies_rules.h"
+#include "frequencies/rules.h"
 #include "error.h"
 
 #include <algorithm>

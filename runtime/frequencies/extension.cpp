@@ -1,6 +1,6 @@
 /// yarn and longrope: rules that extend the context pair by pair and rescale cos and sin to keep the scores' spread.
 #include "error.h"
-#include "frequencies_rules.h"
+#include "frequencies/rules.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 /// The parts of check_attention() that live in files of their own.
 #pragma once
-#include "attention_call.h"
+#include "attention/call.h"
 
 namespace gyre {
 

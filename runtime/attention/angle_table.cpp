@@ -1,4 +1,4 @@
-#include "attention_angles.h"
+#include "attention/angle_table.h"
 
 #include "error.h"
 

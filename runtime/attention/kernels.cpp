@@ -1,4 +1,4 @@
-#include "attention_kernels.h"
+#include "attention/kernels.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
-// Checks of gyre_attention()'s tensors and options. Lists of lengths and rotations: attention_check_sequences.cpp.
-#include "attention_check.h"
+// Checks of gyre_attention()'s tensors and options. Lists of lengths and rotations: check_sequences.cpp.
+#include "attention/check.h"
 
 #include "error.h"
 #include "overlap.h"

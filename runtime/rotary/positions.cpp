@@ -1,4 +1,4 @@
-#include "positions.h"
+#include "rotary/positions.h"
 
 #include "error.h"
 #include "tensor.h"

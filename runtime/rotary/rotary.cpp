@@ -2,7 +2,7 @@
 #include "arguments.h"
 #include "kernel_call.h"
 #include "overlap.h"
-#include "rope.h"
+#include "rotary/rotation.h"
 #include "tensor.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "attention_task.h"
+#include "attention/task.h"
 
 #include "kernel_call.h"
 

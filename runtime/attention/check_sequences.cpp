@@ -1,5 +1,5 @@
 // Checks of gyre_attention()'s lists of lengths, rotations and positions.
-#include "attention_check.h"
+#include "attention/check.h"
 
 #include "error.h"
 

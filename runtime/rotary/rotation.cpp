@@ -1,4 +1,4 @@
-#include "rope.h"
+#include "rotary/rotation.h"
 
 #include "arguments.h"
 #include "tensor.h"

@@ -1,6 +1,6 @@
 // Rows of cosines and sines, from frequencies by a kernel or from the caller's tables.
 #include "kernel_call.h"
-#include "rope.h"
+#include "rotary/rotation.h"
 #include "tensor.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 /// One task of attention: some rows of one head of one sequence, by one call of a kernel.
 #pragma once
-#include "attention_angles.h"
-#include "attention_kernels.h"
+#include "attention/angle_table.h"
+#include "attention/kernels.h"
 
 #include <array>
 

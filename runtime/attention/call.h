@@ -1,6 +1,6 @@
 /// A checked attention call: views, options, and the sequences it consists of.
 #pragma once
-#include "rope.h"
+#include "rotary/rotation.h"
 #include "tensor.h"
 
 namespace gyre {

@@ -1,6 +1,6 @@
 /// Which kernel serves an attention call.
 #pragma once
-#include "attention_call.h"
+#include "attention/call.h"
 
 namespace gyre {
 
