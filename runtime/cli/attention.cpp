@@ -1,7 +1,7 @@
 /// gyre attention: fused attention over .npy files, with rotary embeddings of queries and keys, and of values (RoPER).
 #include "commands.h"
 
-#include "attention/call.h"
+#include "attention_call.h"
 #include "common_options.h"
 #include "errors.h"
 #include "inputs.h"

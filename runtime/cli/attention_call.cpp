@@ -1,4 +1,4 @@
-#include "attention/call.h"
+#include "attention_call.h"
 
 #include "errors.h"
 #include "inputs.h"

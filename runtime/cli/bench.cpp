@@ -1,7 +1,7 @@
 /// gyre bench: times rotary and attention on random data, beside this machine's peak.
 #include "commands.h"
 
-#include "attention/call.h"
+#include "attention_call.h"
 #include "bench_report.h"
 #include "bench_shape.h"
 #include "common_options.h"
