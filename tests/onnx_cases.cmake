@@ -7,11 +7,11 @@ execute_process(COMMAND "${Python3_EXECUTABLE}" "${onnx_cases}" list
 if (result EQUAL 0)
     string(REPLACE "\n" ";" cases "${cases}")
     foreach (case IN LISTS cases)
-        add_test(NAME "onnx: ${case}"
+        add_test(NAME "onnx:${case}"
                  COMMAND Python3::Interpreter "${onnx_cases}" run "${case}" --gyre "$<TARGET_FILE:gyre_cli>")
     endforeach ()
 else ()
     message(STATUS "gyre: without the ONNX node tests: ${error}")
-    add_test(NAME "onnx: all" COMMAND Python3::Interpreter "${onnx_cases}" run all --gyre "$<TARGET_FILE:gyre_cli>")
-    set_tests_properties("onnx: all" PROPERTIES DISABLED ON)
+    add_test(NAME "onnx:all" COMMAND Python3::Interpreter "${onnx_cases}" run all --gyre "$<TARGET_FILE:gyre_cli>")
+    set_tests_properties("onnx:all" PROPERTIES DISABLED ON)
 endif ()
