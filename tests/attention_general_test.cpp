@@ -72,7 +72,7 @@ TEST_CASE("biases and masks in any strides: repeating, transposed, backwards") {
             }
 }
 
-TEST_CASE("a bias of minus infinity, or below -1e38, masks; whole rows too") {
+TEST_CASE("a bias of minus infinity, or below -1e38, masks, whole rows too") {
     for (const gyre_dtype type : float_types)
         for (const int64_t head_dim : {64, 24}) {
             AttentionCase c(broadcast_target(head_dim));
