@@ -11,5 +11,6 @@ void add_frequencies(CLI::App &app);
 void add_rotary(CLI::App &app);
 void add_attention(CLI::App &app);
 void add_bench(CLI::App &app);
+void add_plot(CLI::App &app);
 
 } // namespace gyre::cli

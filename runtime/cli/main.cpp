@@ -51,6 +51,7 @@ int run(int argc, char **argv) {
     add_rotary(app);
     add_attention(app);
     add_bench(app);
+    add_plot(app);
     app.parse_complete_callback([&app] { require_command(app); });
     try {
         app.parse(argc, argv);

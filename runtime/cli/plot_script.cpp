@@ -1,0 +1,103 @@
+#include "plot_script.h"
+
+#include "errors.h"
+#include "npy.h"
+#include "output_file.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace gyre::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+const int no_matplotlib = 3; // exit code of the scripts
+
+class TemporaryFolder {
+public:
+    TemporaryFolder() : path_((fs::temp_directory_path() / "gyre-plot-XXXXXX").string()) {
+        if (!mkdtemp(path_.data())) throw RunError(path_ + ": cannot be created: " + std::strerror(errno));
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder &) = delete;
+    TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+
+    std::string file(const char *name) const { return (fs::path(path_) / name).string(); }
+
+private:
+    std::string path_;
+};
+
+std::string script_path(const std::string &name) {
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    const fs::path script = program.parent_path().parent_path() / "share/gyre/plots" / (name + ".py");
+    if (!fs::exists(script, error)) throw RunError(script.string() + " is missing: the program was moved without it");
+    return script.string();
+}
+
+std::string python() {
+    const char *chosen = std::getenv("GYRE_PYTHON");
+    return chosen && *chosen ? chosen : "python3";
+}
+
+/// Runs a program to its end and returns its exit code; negative: the signal that ended it. It does not inherit that
+/// this process holds signals back. Throws RunError if it cannot be started.
+int run_program(std::vector<std::string> words) {
+    std::vector<char *> argv;
+    for (std::string &word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    pid_t child = 0;
+    const int error = posix_spawnp(&child, argv[0], nullptr, &attributes, argv.data(), environ);
+    posix_spawnattr_destroy(&attributes);
+    if (error) {
+        throw RunError(words[0] + " cannot be run: " + std::strerror(error) +
+                       "; pictures need Python 3 with matplotlib (name it in GYRE_PYTHON), --data needs neither");
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+} // namespace
+
+void draw(const std::string &name, const Array &numbers, const std::string &picture) {
+    const SignalsHeld signals; // declared first, released last: after the temporary files are gone
+    const std::string script = script_path(name);
+    const TemporaryFolder folder;
+    const std::string data = folder.file("data.npy"), drawn = folder.file("picture.png");
+    write_npy({{data, &numbers}});
+    const int result = run_program({python(), "-B", script, data, drawn});
+    if (result == no_matplotlib) {
+        throw RunError(python() + " has no matplotlib: install it with `" + python() +
+                       " -m pip install matplotlib`, or name another Python in GYRE_PYTHON, or take --data alone");
+    }
+    if (result < 0) throw RunError(script + ": ended by signal " + std::to_string(-result));
+    if (result != 0) throw RunError(script + ": failed with exit code " + std::to_string(result));
+
+    std::ifstream file(drawn, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    OutputFile out(picture);
+    out.write(bytes.data(), bytes.size());
+    out.commit();
+}
+
+} // namespace gyre::cli

@@ -1,0 +1,15 @@
+/// Pictures, drawn by the Python scripts of bench/plots.
+#pragma once
+
+#include "array.h"
+
+#include <string>
+
+namespace gyre::cli {
+
+/// Runs share/gyre/plots/<name>.py, which lies beside the folder of this program, with the environment variable
+/// GYRE_PYTHON's Python or else python3. The picture appears whole or not at all. Throws RunError that says what is
+/// missing: Python, matplotlib, the script.
+void draw(const std::string &name, const Array &numbers, const std::string &picture);
+
+} // namespace gyre::cli
