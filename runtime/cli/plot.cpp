@@ -60,21 +60,22 @@ void run(const Plot &plot, const Options &options) {
                  {"target", target_of_kernel(heads.kernel)},
                  {"rotary_dim", 2 * heads.pairs},
                  {"length", heads.length}};
-    std::string text = std::to_string(heads.pairs) + " pairs at " + std::to_string(heads.length) + " positions by " +
-                       heads.kernel;
+    std::string files;
     if (!options.out.empty()) {
         progress.show("drawing " + options.out);
         draw(plot.name, numbers, options.out);
         json["out"] = options.out;
-        text = options.out + ": " + text;
+        files = options.out;
     }
     if (!options.data.empty()) {
         write_npy({{options.data, &numbers}});
         json["data"] = {{"path", options.data}, {"dtype", "f64"}, {"shape", numbers.shape}};
-        text = options.data + ": " + text;
+        files += (files.empty() ? "" : ", ") + options.data;
     }
     progress.clear();
-    print(options.common.json ? json_text(json) : text);
+    print(options.common.json ? json_text(json)
+                              : files + ": " + std::to_string(heads.pairs) + " pairs at " +
+                                    std::to_string(heads.length) + " positions by " + heads.kernel);
 }
 
 } // namespace
