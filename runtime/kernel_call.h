@@ -61,6 +61,12 @@ inline halide_type_t halide_type(gyre_dtype dtype) {
     }
 }
 
+/// The storage type that a kernel was made for: its attribute dtype=float32, float16 or bfloat16.
+inline gyre_dtype kernel_dtype(const Kernel &kernel) {
+    const std::string_view type = attribute(kernel, "dtype");
+    return type == "float16" ? GYRE_F16 : type == "bfloat16" ? GYRE_BF16 : GYRE_F32;
+}
+
 /// Runs a kernel: its arguments are pointers to scalars and Buffers, in the generator's order; `slab` is its memory.
 template <typename... Arguments>
 bool call_kernel(const Kernel &kernel, Slab &slab, Arguments *...arguments) {

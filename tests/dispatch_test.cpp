@@ -142,13 +142,14 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                 REQUIRE(c.run(context) == GYRE_OK);
                 reached.insert(gyre_selected_kernel(context));
             }
-        for (int64_t head_dim = 8; head_dim <= 512; head_dim += 8)
-            for (const float softcap : {0.0f, 3.0f}) {
-                AttentionCase c(AttentionShape().lengths(1, 1).dims(head_dim));
-                c.args.softcap = softcap;
-                REQUIRE(c.run(context) == GYRE_OK);
-                reached.insert(gyre_selected_kernel(context));
-            }
+        for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
+            for (int64_t head_dim = 8; head_dim <= 512; head_dim += 8)
+                for (const float softcap : {0.0f, 3.0f}) {
+                    AttentionCase c(AttentionShape().lengths(1, 1).dims(head_dim).of(type));
+                    c.args.softcap = softcap;
+                    REQUIRE(c.run(context) == GYRE_OK);
+                    reached.insert(gyre_selected_kernel(context));
+                }
     });
     for (const std::string &name : expected) {
         CAPTURE(name);

@@ -279,7 +279,7 @@ GYRE_API gyre_status gyre_rotary_workspace_size(gyre_context *context, const gyr
 typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_alignment;
 
 /** Arguments of gyre_attention().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says. Lists are contiguous.
- *    q          [batch, seqlen_q, num_heads, head_dim]        f32; head_dim contiguous, 1..512
+ *    q          [batch, seqlen_q, num_heads, head_dim]        f32, f16 or bf16, all four the same; contiguous, 1..512
  *    k          [batch, seqlen_kv, num_kv_heads, head_dim]    num_heads % num_kv_heads == 0 (GQA, MQA)
  *    v          [batch, seqlen_kv, num_kv_heads, v_head_dim]  v_head_dim 1..512, may differ from head_dim
  *    out        [batch, seqlen_q, num_heads, v_head_dim]      must not overlap q, k or v; it may be q itself

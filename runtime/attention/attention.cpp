@@ -45,11 +45,11 @@ struct Plan {
 gyre_status prepare(gyre_context &context, Plan *plan) {
     AttentionTask &t = plan->task;
     AttentionCall &c = t.call;
-    t.kernel = find_attention_kernel(context, c.q.dim, c.v.dim, c.general());
+    t.kernel = find_attention_kernel(context, c.q.dtype, c.q.dim, c.v.dim, c.general());
     if (!t.kernel)
-        return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes head sizes %lld and %lld%s", context.best->name,
-                    static_cast<long long>(c.q.dim), static_cast<long long>(c.v.dim),
-                    c.general() ? " with a bias, mask, softcap, ALiBi or sinks" : "");
+        return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes %s with head sizes %lld and %lld%s",
+                    context.best->name, dtype_name(c.q.dtype), static_cast<long long>(c.q.dim),
+                    static_cast<long long>(c.v.dim), c.general() ? " with a bias, mask, softcap, ALiBi or sinks" : "");
     auto &frequencies = context.frequencies;
     if (c.rope.on) GYRE_TRY(t.q_angles.prepare(context, c, c.rope, AngleTable::queries, frequencies[0]));
     if (c.rotate_keys) GYRE_TRY(t.k_angles.prepare(context, c, c.rope, AngleTable::keys, frequencies[0]));

@@ -14,10 +14,10 @@ constexpr int64_t largest_head_dim = 512;
 constexpr int64_t most_tokens = 1 << 28; // positions and windows stay within the kernels' 32 bits
 
 gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
-    GYRE_TRY(view_heads(a.q, "q", a.layout, {GYRE_F32}, need_data, &c->q));
-    GYRE_TRY(view_heads(a.k, "k", a.layout, {GYRE_F32}, need_data, &c->k));
-    GYRE_TRY(view_heads(a.v, "v", a.layout, {GYRE_F32}, need_data, &c->v));
-    GYRE_TRY(view_heads(a.out, "out", a.layout, {GYRE_F32}, need_data, &c->out));
+    GYRE_TRY(view_heads(a.q, "q", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &c->q));
+    GYRE_TRY(view_heads(a.k, "k", a.layout, {a.q.dtype}, need_data, &c->k));
+    GYRE_TRY(view_heads(a.v, "v", a.layout, {a.q.dtype}, need_data, &c->v));
+    GYRE_TRY(view_heads(a.out, "out", a.layout, {a.q.dtype}, need_data, &c->out));
     const Heads &q = c->q, &k = c->k, &v = c->v;
     const auto text = [](const gyre_tensor &t) { return shape_text(t.shape, t.rank); };
     if (k.batch != q.batch)

@@ -1,5 +1,7 @@
 #include "attention/kernels.h"
 
+#include "kernel_call.h"
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -13,9 +15,10 @@ const std::vector<AttentionKernel> &attention_kernels() {
         std::vector<AttentionKernel> list;
         for (const Kernel &k : linked_kernels())
             if (std::string_view(k.operation) == "attention")
-                list.push_back({&k, attribute(k, "general") == "true", attribute(k, "padded") == "true",
-                                attribute(k, "head_dim", 0), attribute(k, "row_tile", 0), attribute(k, "task_rows", 0),
-                                attribute(k, "key_block", 0), static_cast<size_t>(attribute(k, "workspace", 0))});
+                list.push_back({&k, kernel_dtype(k), attribute(k, "general") == "true",
+                                attribute(k, "padded") == "true", attribute(k, "head_dim", 0),
+                                attribute(k, "row_tile", 0), attribute(k, "task_rows", 0), attribute(k, "key_block", 0),
+                                static_cast<size_t>(attribute(k, "workspace", 0))});
         return list;
     }();
     return all;
@@ -23,14 +26,14 @@ const std::vector<AttentionKernel> &attention_kernels() {
 
 } // namespace
 
-const AttentionKernel *find_attention_kernel(const gyre_context &context, int64_t head_dim, int64_t v_head_dim,
-                                             bool general) {
+const AttentionKernel *find_attention_kernel(const gyre_context &context, gyre_dtype dtype, int64_t head_dim,
+                                             int64_t v_head_dim, bool general) {
     const AttentionKernel *best = nullptr;
     for (const AttentionKernel &k : attention_kernels()) {
         if (best && std::strcmp(k.kernel->target, best->kernel->target) != 0) break; // a better target has one
         const bool fits = k.padded ? std::max(head_dim, v_head_dim) <= k.head_dim
                                    : head_dim == k.head_dim && v_head_dim == k.head_dim;
-        if (k.general != general || !fits || !may_use(context, *k.kernel)) continue;
+        if (k.dtype != dtype || k.general != general || !fits || !may_use(context, *k.kernel)) continue;
         if (!best || best->padded > k.padded || (best->padded == k.padded && k.head_dim < best->head_dim)) best = &k;
     }
     return best;

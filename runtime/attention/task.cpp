@@ -89,7 +89,7 @@ size_t AttentionTask::scratch_bytes() const {
 void AttentionTask::write_empty_rows(const Extent &x, float *lse) const {
     for (int64_t i = 0; i < x.rows; i++) {
         std::memset(call.out.at(x.sequence.batch, x.sequence.q_first + x.first_row + i, x.head), 0,
-                    static_cast<size_t>(call.out.dim) * sizeof(float));
+                    static_cast<size_t>(call.out.dim) * element_size(call.out.dtype));
         lse[i] = -INFINITY;
     }
 }

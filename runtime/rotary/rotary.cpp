@@ -79,12 +79,7 @@ const RotaryKernel *find_kernel(const gyre_context &context, gyre_dtype dtype, g
         std::vector<RotaryKernel> list;
         for (const Kernel &k : linked_kernels()) {
             if (std::string_view(k.operation) != "rotary") continue;
-            const std::string_view type = attribute(k, "dtype");
-            list.push_back({&k,
-                            type == "float32"   ? GYRE_F32
-                            : type == "float16" ? GYRE_F16
-                                                : GYRE_BF16,
-                            attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
+            list.push_back({&k, kernel_dtype(k), attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
                             static_cast<size_t>(attribute(k, "workspace", 0))});
         }
         return list;

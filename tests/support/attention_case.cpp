@@ -13,6 +13,13 @@ std::vector<int64_t> lse_shape(const AttentionShape &shape) {
     return {shape.batch, shape.heads, shape.seqlen_q};
 }
 
+/// Half the spacing of the output's type at the largest element: what storing the exact result costs.
+double output_rounding(const std::vector<double> &exact, gyre_dtype dtype) {
+    double largest = 0;
+    for (const double x : exact) largest = std::max(largest, std::fabs(x));
+    return dtype == GYRE_F16 ? largest / 2048 : dtype == GYRE_BF16 ? largest / 256 : 0;
+}
+
 } // namespace
 
 double attention_tolerance(const OracleAttention &expected) {
@@ -24,12 +31,12 @@ double attention_tolerance(const OracleAttention &expected) {
 
 AttentionCase::AttentionCase(const AttentionShape &given, uint64_t seed)
     : shape(given),
-      q(GYRE_F32, shape_in(shape.layout, shape.batch, shape.seqlen_q, shape.heads, shape.head_dim), shape.placement),
-      k(GYRE_F32, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.head_dim),
+      q(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_q, shape.heads, shape.head_dim), shape.placement),
+      k(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.head_dim),
         shape.placement),
-      v(GYRE_F32, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.v_head_dim),
+      v(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.v_head_dim),
         shape.placement),
-      out(GYRE_F32, shape_in(shape.layout, shape.batch, shape.seqlen_q, shape.heads, shape.v_head_dim),
+      out(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_q, shape.heads, shape.v_head_dim),
           shape.placement),
       lse(GYRE_F32, lse_shape(shape)), args(gyre_attention_defaults()), lse_view_(lse.view()) {
     q.fill_normal(seed * 3 + 1);
@@ -65,7 +72,8 @@ void AttentionCase::check(double tolerance) {
     each_target([&](gyre_context *context) {
         REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
         CAPTURE(text(gyre_selected_kernel(context)));
-        check_close("out", output().data, expected.out.data, tolerance);
+        check_close("out", output().data, expected.out.data,
+                    tolerance + output_rounding(expected.out.data, shape.dtype));
         if (args.lse) check_close("lse", lse.values(), expected.lse, 2 * tolerance);
     });
 }
@@ -83,10 +91,12 @@ void AttentionCase::check_output(const Dense &expected, double tolerance) {
 std::string AttentionCase::describe() const {
     static const char *const layouts[] = {"bshd", "bhsd", "thd"};
     std::ostringstream text;
-    text << layouts[args.layout] << " b=" << shape.batch << " lq=" << shape.seqlen_q << " lk=" << shape.seqlen_kv
-         << " h=" << shape.heads << " hkv=" << shape.kv_heads << " d=" << shape.head_dim << " dv=" << shape.v_head_dim
-         << " causal=" << args.causal << " alignment=" << args.alignment << " window=" << args.window_left << ","
-         << args.window_right << " softcap=" << args.softcap << " scale=" << args.scale;
+    const char *const type = shape.dtype == GYRE_F32 ? "f32 " : shape.dtype == GYRE_F16 ? "f16 " : "bf16 ";
+    text << type << layouts[args.layout] << " b=" << shape.batch << " lq=" << shape.seqlen_q
+         << " lk=" << shape.seqlen_kv << " h=" << shape.heads << " hkv=" << shape.kv_heads << " d=" << shape.head_dim
+         << " dv=" << shape.v_head_dim << " causal=" << args.causal << " alignment=" << args.alignment
+         << " window=" << args.window_left << "," << args.window_right << " softcap=" << args.softcap
+         << " scale=" << args.scale;
     const auto flag = [&](const char *name, const void *pointer) { text << (pointer ? name : ""); };
     flag(" bias", args.bias);
     flag(" mask", args.mask);

@@ -20,7 +20,8 @@ namespace gyre::test {
 struct AttentionShape {
     int64_t batch = 1, seqlen_q = 1, seqlen_kv = 1, heads = 1, kv_heads = 1, head_dim = 64, v_head_dim = 64;
     gyre_layout layout = GYRE_BSHD;
-    Placement placement; // of q, k, v and out
+    Placement placement;         // of q, k, v and out
+    gyre_dtype dtype = GYRE_F32; // likewise
 
     AttentionShape &batches(int64_t count) { return batch = count, *this; }
     /// thd: batch stays 1, and these count all tokens.
@@ -29,6 +30,7 @@ struct AttentionShape {
     AttentionShape &dims(int64_t of_qk, int64_t of_v = 0) {
         return head_dim = of_qk, v_head_dim = of_v ? of_v : of_qk, *this;
     }
+    AttentionShape &of(gyre_dtype type) { return dtype = type, *this; }
     AttentionShape &in(gyre_layout chosen, Placement where = {}) { return layout = chosen, placement = where, *this; }
 };
 
@@ -42,7 +44,8 @@ public:
     /// Poisons out and lse and runs the call. Every memory but theirs must be left as it was.
     gyre_status run(gyre_context *context);
 
-    /// Runs on every target, compares with the oracle. tolerance 0: attention_tolerance().
+    /// Runs on every target, compares with the oracle, which reads the inputs as they are stored. tolerance 0:
+    /// attention_tolerance(). To either, what rounding the exact output to its type costs is added.
     void check(double tolerance = 0);
 
     /// Runs on every target, compares the output alone with `expected`, as bshd.

@@ -1,0 +1,38 @@
+/// gyre_attention() in f16 and bf16: computed in f32, so that only storing the output may cost more than in f32.
+#include "support/attention_case.h"
+#include "support/compare.h"
+#include "support/each_kernel.h"
+
+using namespace gyre::test;
+
+TEST_CASE("f16 and bf16 of every kind of head size, in both families") {
+    for (const gyre_dtype dtype : {GYRE_F16, GYRE_BF16})
+        for (const int64_t head_dim : {1, 8, 32, 64, 72, 80, 96, 128, 200, 256, 512})
+            for (const float softcap : {0.0f, 5.0f}) {
+                AttentionCase c(AttentionShape().lengths(65, 130).head_counts(2, 1).dims(head_dim).of(dtype));
+                c.args.causal = 1;
+                c.args.softcap = softcap;
+                c.check();
+            }
+}
+
+TEST_CASE("f16 and bf16 with RoPE and RoPER, in both pairings") {
+    for (const gyre_dtype dtype : {GYRE_F16, GYRE_BF16})
+        for (const gyre_pairing pairing : {GYRE_HALF, GYRE_INTERLEAVED})
+            for (const int rotary_dim : {0, 24}) {
+                AttentionCase c(AttentionShape().lengths(50, 210).head_counts(4, 2).dims(64).of(dtype).in(GYRE_BHSD));
+                gyre_rope rope = gyre_rope_defaults();
+                rope.pairing = pairing;
+                rope.rotary_dim = rotary_dim;
+                c.args.rope = c.args.value_rope = &rope;
+                c.args.causal = 1;
+                c.check();
+            }
+}
+
+TEST_CASE("types that do not agree are refused by name") {
+    AttentionCase c(AttentionShape().lengths(5, 6).of(GYRE_BF16));
+    c.args.v.dtype = GYRE_F16;
+    CHECK(gyre_attention(nullptr, &c.args) == GYRE_BAD_TYPE);
+    CHECK(std::string(gyre_last_error()).rfind("v:", 0) == 0);
+}
