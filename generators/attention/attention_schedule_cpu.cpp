@@ -4,7 +4,20 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-constexpr int cache_line = 16;  // f32 elements
+constexpr int cache_line = 16; // f32 elements
+
+/// A tile that does not divide what it tiles would read and write past storage whose size is a promise.
+void check_divides(const char *part_name, int part, const char *whole_name, int whole) {
+    _halide_user_assert(whole % part == 0)
+        << whole_name << " is " << whole << ", expected a multiple of " << part_name << ", " << part << "\n";
+}
+
+void check_knobs(const Sizes &z, const Knobs &k) {
+    check_divides("key_unroll", k.key_unroll, "key_block", z.key_block);
+    check_divides("feature_chunk", k.feature_chunk, "head_dim", z.v_head_dim);
+    check_divides("lanes", k.lanes, "head_dim", z.head_dim);
+    if (z.general) check_divides("lanes", k.lanes, "key_block", z.key_block);
+}
 
 /// Rows that were copied and rotated, transposed block by block while they are still in registers and L1.
 template <typename VarOrRVar>
@@ -40,6 +53,7 @@ void schedule_general(Stages &s, int w) {
 // products keep row_vectors x key_unroll (or feature_chunk) accumulators in registers: each step loads row_vectors
 // vectors of queries or weights and broadcasts one scalar of a key or value a column.
 void schedule_cpu(Stages &s, const Knobs &k) {
+    check_knobs(s.sizes, k);
     const int w = k.lanes, tile = k.row_vectors * w;
     Var ro("ro"), ri("ri"), rv("rv"), jo("jo"), ji("ji"), d_o("do"), di("di");
 
@@ -69,8 +83,8 @@ void schedule_cpu(Stages &s, const Knobs &k) {
         .unroll(ri)
         .never_partition_all();
 
-    // Rows are a cache line longer than they need be: at a power of two, equal features of all keys would share a few sets
-    // of the L1 cache.
+    // Rows are a cache line longer than they need be: at a power of two, equal features of all keys would share a few
+    // sets of the L1 cache.
     for (auto [rows, dim] : {std::pair{&s.k_rows, s.sizes.head_dim}, std::pair{&s.v_rows, s.sizes.v_head_dim}})
         rows->compute_at(s.state, s.block).bound_storage(s.j, s.sizes.key_block).bound_storage(s.d, dim + cache_line);
     schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w);
