@@ -25,11 +25,11 @@ struct Plot {
     std::int64_t length; // positions, unless asked for otherwise
 };
 
-const Plot plots[] = {
-    {"angles", "the angles position * inv_freq[pair], modulo one turn",
-     "float64, [length, rotary_dim/2]: radians in [0, 2 pi)", angles, 256},
-    {"decay", "how the dot product of equal vectors falls with their distance",
-     "float64, [2, length]: the dot product, and RoFormer's mean |S_j|; both over their value at 0", decay, 1024}};
+const Plot plots[] = {{"angles", "the angles position * inv_freq[pair], modulo one turn",
+                       "float64, [length, rotary_dim/2]: radians in [0, 2 pi)", angles, 256},
+                      {"decay", "how the dot product of equal vectors falls with their distance",
+                       "float64, [2, length]: the dot product, and RoFormer's mean |S_j|; both over their value at 0",
+                       decay, 1024}};
 
 struct Options {
     CommonOptions common;

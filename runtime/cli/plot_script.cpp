@@ -73,7 +73,8 @@ int run_program(std::vector<std::string> words) {
                        "; pictures need Python 3 with matplotlib (name it in GYRE_PYTHON), --data needs neither");
     }
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 

@@ -20,6 +20,7 @@ from attention_test import Attention
 from files_test import Files
 from frequencies_test import Frequencies
 from listing_test import Bench, Listing
+from plot_test import Plot
 from refused_files_test import RefusedFiles
 from refused_json_test import RefusedJson
 from refused_options_test import RefusedOptions

@@ -1,0 +1,78 @@
+"""The C API of gyre.h on NumPy arrays: as much of it as the comparisons need. The structures are gyre.h's, field by field; their
+size, which the library checks, tells if they no longer are.
+"""
+
+import ctypes
+from ctypes import POINTER, byref, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p
+
+BHSD = 1  # gyre_layout
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("data", c_void_p), ("dtype", c_int), ("device", c_int), ("rank", c_int32),
+                ("shape", c_int64 * 4), ("strides", c_int64 * 4)]
+
+
+class ContextOptions(ctypes.Structure):
+    _fields_ = [("size", c_uint32), ("threads", c_int32), ("target", ctypes.c_char_p), ("parallel_for", c_void_p),
+                ("pool", c_void_p)]
+
+
+class Rope(ctypes.Structure):
+    _fields_ = [("size", c_uint32), ("pairing", c_int), ("rotary_dim", c_int32), ("rotary_offset", c_int32),
+                ("theta", c_double), ("frequency_base", c_int), ("inv_freq", POINTER(c_double)),
+                ("attention_factor", c_double), ("cos", POINTER(Tensor)), ("sin", POINTER(Tensor)), ("axes", c_int32),
+                ("sections", c_int32 * 4), ("section_order", c_int)]
+
+
+class AttentionArgs(ctypes.Structure):
+    _fields_ = [("size", c_uint32), ("layout", c_int), ("q", Tensor), ("k", Tensor), ("v", Tensor), ("out", Tensor),
+                ("lse", POINTER(Tensor)), ("scale", c_float), ("softcap", c_float), ("causal", c_int32),
+                ("alignment", c_int), ("window_left", c_int64), ("window_right", c_int64), ("bias", POINTER(Tensor)),
+                ("mask", POINTER(Tensor)), ("sinks", POINTER(Tensor)), ("alibi", POINTER(Tensor)),
+                ("seqused_k", POINTER(Tensor)), ("cu_seqlens_q", POINTER(Tensor)), ("cu_seqlens_k", POINTER(Tensor)),
+                ("rope", POINTER(Rope)), ("value_rope", POINTER(Rope)), ("keys_rotated", c_int32),
+                ("values_rotated", c_int32), ("q_positions", POINTER(Tensor)), ("k_positions", POINTER(Tensor)),
+                ("workspace", c_void_p), ("workspace_size", c_size_t)]
+
+
+def view(array):
+    """A float32 array in C order; it must outlive the call."""
+    assert array.dtype == "float32" and array.flags.c_contiguous
+    tensor = Tensor(data=array.ctypes.data, dtype=0, device=1, rank=array.ndim)
+    tensor.shape[:array.ndim] = array.shape
+    tensor.strides[:array.ndim] = [stride // array.itemsize for stride in array.strides]
+    return tensor
+
+
+class Gyre:
+    """The shared library, and a context of so many threads."""
+
+    def __init__(self, path, threads):
+        self.library = ctypes.CDLL(path)
+        for name in ("gyre_last_error", "gyre_selected_kernel"):
+            getattr(self.library, name).restype = ctypes.c_char_p
+        self.context = c_void_p()
+        options = ContextOptions(size=ctypes.sizeof(ContextOptions), threads=threads)
+        self.check(self.library.gyre_context_create(byref(options), byref(self.context)))
+
+    def check(self, status):
+        if status:
+            raise RuntimeError(self.library.gyre_last_error().decode())
+
+    def attention(self, q, k, v, out, causal, rotation):
+        """A function that computes attention of these [batch, heads, seqlen, head_dim] arrays into out.
+
+        rotation: "plain", "rope" (queries and keys) or "roper" (values, too).
+        """
+        args = AttentionArgs(size=ctypes.sizeof(AttentionArgs), layout=BHSD, q=view(q), k=view(k), v=view(v), out=view(out),
+                             causal=causal, window_left=-1, window_right=-1)
+        rope = Rope(size=ctypes.sizeof(Rope), theta=10000.0, attention_factor=1.0)
+        if rotation != "plain":
+            args.rope = ctypes.pointer(rope)
+        if rotation == "roper":
+            args.value_rope = ctypes.pointer(rope)
+        return lambda: self.check(self.library.gyre_attention(self.context, byref(args)))
+
+    def selected_kernel(self):
+        return self.library.gyre_selected_kernel(self.context).decode()
