@@ -90,10 +90,14 @@ private:
 template <typename T>
 constexpr gyre_dtype dtype_of() {
     using Element = std::remove_cv_t<T>;
-    if constexpr (std::is_same_v<Element, float>) return GYRE_F32;
-    else if constexpr (std::is_same_v<Element, double>) return GYRE_F64;
-    else if constexpr (std::is_same_v<Element, bool>) return GYRE_BOOL;
-    else if constexpr (std::is_integral_v<Element> && std::is_signed_v<Element> && sizeof(Element) == 4) return GYRE_I32;
+    if constexpr (std::is_same_v<Element, float>)
+        return GYRE_F32;
+    else if constexpr (std::is_same_v<Element, double>)
+        return GYRE_F64;
+    else if constexpr (std::is_same_v<Element, bool>)
+        return GYRE_BOOL;
+    else if constexpr (std::is_integral_v<Element> && std::is_signed_v<Element> && sizeof(Element) == 4)
+        return GYRE_I32;
     else {
         static_assert(std::is_integral_v<Element> && std::is_signed_v<Element> && sizeof(Element) == 8,
                       "no gyre_dtype for this type: expected float, double, bool, int32_t or int64_t");
@@ -125,13 +129,13 @@ gyre_tensor view(T *data, const Extents &shape, const Extents &strides) {
     return view(data, dtype_of<T>(), shape, strides);
 }
 
-/// A view of all elements of a std::vector, std::array, std::span … in C order. Throws Error (GYRE_BAD_SHAPE) unless the
-/// shape has as many elements.
+/// A view of all elements of a std::vector, std::array, std::span … in C order. Throws Error (GYRE_BAD_SHAPE) unless
+/// the shape has as many elements.
 template <typename Container, typename = decltype(std::data(std::declval<Container &>()))>
 gyre_tensor view(Container &elements, const Extents &shape) {
     if (shape.product() != static_cast<std::int64_t>(std::size(elements)))
-        throw Error(GYRE_BAD_SHAPE, "view: got " + std::to_string(std::size(elements)) + " elements, expected the shape's " +
-                                        std::to_string(shape.product()));
+        throw Error(GYRE_BAD_SHAPE, "view: got " + std::to_string(std::size(elements)) +
+                                        " elements, expected the shape's " + std::to_string(shape.product()));
     return view(std::data(elements), shape);
 }
 

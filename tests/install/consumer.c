@@ -1,6 +1,6 @@
-/* RoPER attention from C. With queries of zero every key weighs the same, so a value that is (1, 0) in its first pair, rotated
- * to position j and back from i, is on average
- *     out[i] = 1/n sum_j (cos(j - i), sin(j - i))        the first pair turns by 1 radian a token
+/* RoPER attention from C. With queries of zero every key weighs the same, so a value that is (1, 0) in its first pair,
+ * rotated to position j and back from i, is on average out[i] = 1/n sum_j (cos(j - i), sin(j - i))        the first
+ * pair turns by 1 radian a token
  */
 #include <gyre/gyre.h>
 
