@@ -31,8 +31,8 @@ function(gyre_make_object flavour operation name target parameters)
     set(rename "")
     if (flavour STREQUAL shipped)
         string(APPEND halide_target "-no_asserts-no_bounds_query")
-        set(rename COMMAND "${CMAKE_OBJCOPY}" --redefine-sym halide_malloc=gyrehook_malloc
-                   --redefine-sym halide_free=gyrehook_free "${object}")
+        set(rename COMMAND "${CMAKE_OBJCOPY}" --redefine-sym halide_malloc=gyre_kernel_malloc
+                   --redefine-sym halide_free=gyre_kernel_free "${object}")
     endif ()
     set(listings "")
     if (GYRE_LISTINGS)
@@ -106,11 +106,14 @@ function(gyre_write_kernel_list flavour file)
 extern \"C\" {
 @declarations@}
 
-namespace gyre {
-static const Kernel kernels[] = {
+static const gyre_kernel kernels[] = {
 @rows@};
-KernelList linked_kernels() { return {kernels, sizeof kernels / sizeof kernels[0]}; }
-}  // namespace gyre
+
+const gyre_kernel_library *gyre::prebuilt_kernels() {
+    static const gyre_kernel_library library{sizeof library, GYRE_KERNEL_INTERFACE, \"gyre\", kernels,
+                                             sizeof kernels / sizeof kernels[0]};
+    return &library;
+}
 ")
 endfunction()
 

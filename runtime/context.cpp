@@ -18,6 +18,17 @@ std::string target_names() {
     return names;
 }
 
+std::string library_names() {
+    std::string names;
+    const gyre_kernel_library *last = nullptr;
+    for (const Kernel &k : linked_kernels()) {
+        if (k.library != last && names.find(k.library->name) == std::string::npos)
+            names += (names.empty() ? "" : ", ") + std::string(k.library->name);
+        last = k.library;
+    }
+    return names.empty() ? "(none is linked)" : names;
+}
+
 gyre_status find_forced_target(const char *name, const char *source, const Target **forced) {
     *forced = find_target(name);
     if (!*forced)
@@ -38,12 +49,15 @@ gyre_status create(const gyre_context_options &o, gyre_context **context) {
     } else if (environment && *environment) {
         GYRE_TRY(find_forced_target(environment, "GYRE_TARGET", &forced));
     }
+    const gyre_kernel_library *library = o.library ? find_library(o.library) : nullptr;
+    if (o.library && !library)
+        return fail(GYRE_BAD_ARGUMENT, "library: got \"%s\", expected one of %s", o.library, library_names().c_str());
     const Target *best = forced;
-    for (const Target &t : known_targets())
-        if (!best && is_linked(t) && can_run(t)) best = &t;
+    for (const Kernel &k : linked_kernels())
+        if (!best && k.runnable && (!library || k.library == library)) best = k.row;
     if (!best) return fail(GYRE_UNSUPPORTED, "target: no linked kernel can run on this machine");
     const int threads = o.threads ? o.threads : available_processors();
-    *context = new (std::nothrow) gyre_context(forced, best, threads, o.parallel_for, o.pool);
+    *context = new (std::nothrow) gyre_context(forced, best, library, threads, o.parallel_for, o.pool);
     return *context ? GYRE_OK : fail(GYRE_OUT_OF_MEMORY, "context: no memory");
 }
 
@@ -67,8 +81,8 @@ gyre_status resolve_context(gyre_context *given, gyre_context **context) {
 }
 
 bool may_use(const gyre_context &context, const Kernel &kernel) {
-    const KernelTarget k = target_of(kernel);
-    return context.forced ? k.target == context.forced : k.runnable;
+    if (context.library && kernel.library != context.library) return false;
+    return context.forced ? kernel.row == context.forced : kernel.runnable;
 }
 
 } // namespace gyre
@@ -95,6 +109,13 @@ extern "C" const char *gyre_context_target(const gyre_context *given) {
     gyre_context *context;
     if (resolve_context(const_cast<gyre_context *>(given), &context) != GYRE_OK) return "";
     return context->best->name;
+}
+
+extern "C" const char *gyre_selected_library(const gyre_context *given) {
+    gyre_context *context;
+    if (resolve_context(const_cast<gyre_context *>(given), &context) != GYRE_OK) return "";
+    const std::lock_guard<std::mutex> lock(context->busy);
+    return context->selected ? context->selected->library->name : "";
 }
 
 extern "C" const char *gyre_selected_kernel(const gyre_context *given) {

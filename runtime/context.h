@@ -10,11 +10,13 @@
 
 /// Calls hold `busy` from their checks to their end: those that share a context run one after the other.
 struct gyre_context {
-    gyre_context(const gyre::Target *forced, const gyre::Target *best, int threads, gyre_parallel_for host, void *pool)
-        : forced(forced), best(best), threads(threads, host, pool) {}
+    gyre_context(const gyre::Target *forced, const gyre::Target *best, const gyre_kernel_library *library, int threads,
+                 gyre_parallel_for host, void *pool)
+        : forced(forced), best(best), library(library), threads(threads, host, pool) {}
 
     const gyre::Target *const forced; // kernels of this target only; nullptr: the best that can run
     const gyre::Target *const best;   // what gyre_context_target() tells
+    const gyre_kernel_library *const library; // its kernels only; nullptr: any
     gyre::Threads threads;
     gyre::Arena arena;
     std::mutex busy;
@@ -35,7 +37,8 @@ namespace gyre {
 /// gyre_context_create().
 gyre_status resolve_context(gyre_context *given, gyre_context **context);
 
-/// True if calls with this context may use the kernel: it can run here and is of the forced target, if there is one.
+/// True if calls with this context may use the kernel: it can run here and is of the forced target and
+/// library, if they are.
 bool may_use(const gyre_context &context, const Kernel &kernel);
 
 } // namespace gyre

@@ -1,16 +1,80 @@
 #include "registry.h"
 
 #include "cpu_features.h"
-#include "gyre/gyre.h"
+#include "error.h"
 
+#include <algorithm>
 #include <charconv>
-#include <vector>
+#include <new>
 
 namespace gyre {
 namespace {
 
 constexpr Target targets[] = {
 #include "gyre_targets.inc"
+};
+
+/// The registered libraries, and the lists of kernels that were made of them. Never destroyed: libraries take themselves
+/// away when the process ends, after static objects are gone.
+class Registry {
+public:
+    static Registry &instance() {
+        static auto &registry = *new Registry;
+        return registry;
+    }
+
+    const std::vector<Kernel> &kernels() const { return *current.load(std::memory_order_acquire); }
+
+    const gyre_kernel_library *find(std::string_view name) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        for (const gyre_kernel_library *library : libraries)
+            if (name == library->name) return library;
+        return nullptr;
+    }
+
+    bool add(const gyre_kernel_library *library) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        for (const gyre_kernel_library *other : libraries)
+            if (std::string_view(library->name) == other->name) return false;
+        libraries.push_back(library);
+        publish();
+        return true;
+    }
+
+    bool remove(const gyre_kernel_library *library) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        const auto found = std::find(libraries.begin(), libraries.end(), library);
+        if (found == libraries.end()) return false;
+        libraries.erase(found);
+        publish();
+        return true;
+    }
+
+private:
+    std::mutex mutex;
+    std::vector<const gyre_kernel_library *> libraries{prebuilt_kernels()};
+    std::vector<std::unique_ptr<const std::vector<Kernel>>> lists;
+    std::atomic<const std::vector<Kernel> *> current{nullptr};
+
+    Registry() { publish(); }
+
+    void publish() {
+        auto list = std::make_unique<std::vector<Kernel>>();
+        for (const Target &target : targets)
+            for (auto library = libraries.rbegin(); library != libraries.rend(); ++library)
+                append(**library, &target, list.get());
+        for (const gyre_kernel_library *library : libraries) append(*library, nullptr, list.get());
+        lists.push_back(std::move(list));
+        current.store(lists.back().get(), std::memory_order_release);
+    }
+
+    /// The library's kernels of that target; of none that is known, if `target` is nullptr.
+    static void append(const gyre_kernel_library &library, const Target *target, std::vector<Kernel> *list) {
+        const bool runnable = target && can_run(*target);
+        for (size_t i = 0; i < library.count; i++)
+            if (find_target(library.kernels[i].target) == target)
+                list->push_back({library.kernels[i], &library, target, runnable});
+    }
 };
 
 } // namespace
@@ -27,23 +91,15 @@ bool can_run(const Target &target) { return first_missing_feature(target.feature
 
 bool is_linked(const Target &target) {
     for (const Kernel &k : linked_kernels())
-        if (std::string_view(k.target) == target.name) return true;
+        if (k.row == &target) return true;
     return false;
 }
 
-KernelTarget target_of(const Kernel &kernel) {
-    static const std::vector<KernelTarget> all = [] {
-        std::vector<KernelTarget> list;
-        for (const Kernel &k : linked_kernels()) {
-            const Target *target = find_target(k.target);
-            list.push_back({target, target && can_run(*target)});
-        }
-        return list;
-    }();
-    return all[static_cast<size_t>(&kernel - linked_kernels().first)];
-}
+const std::vector<Kernel> &linked_kernels() { return Registry::instance().kernels(); }
 
-std::string_view attribute(const Kernel &kernel, std::string_view name) {
+const gyre_kernel_library *find_library(std::string_view name) { return Registry::instance().find(name); }
+
+std::string_view attribute(const gyre_kernel &kernel, std::string_view name) {
     std::string_view rest = kernel.attributes;
     while (!rest.empty()) {
         const size_t end = rest.find(' ');
@@ -55,7 +111,7 @@ std::string_view attribute(const Kernel &kernel, std::string_view name) {
     return {};
 }
 
-int64_t attribute(const Kernel &kernel, std::string_view name, int64_t fallback) {
+int64_t attribute(const gyre_kernel &kernel, std::string_view name, int64_t fallback) {
     const std::string_view text = attribute(kernel, name);
     int64_t value = fallback;
     std::from_chars(text.data(), text.data() + text.size(), value);
@@ -66,24 +122,25 @@ int64_t attribute(const Kernel &kernel, std::string_view name, int64_t fallback)
 
 using namespace gyre;
 
-extern "C" int32_t gyre_target_count(void) { return static_cast<int32_t>(known_targets().count); }
-
-extern "C" int32_t gyre_target_at(int32_t index, gyre_target_info *info) {
-    if (!info || index < 0 || index >= gyre_target_count()) return 0;
-    const Target &t = known_targets().first[index];
-    // The missing feature is a piece of the list: copied, so that it ends where a C string must.
-    static thread_local char missing[32];
-    const std::string_view first = first_missing_feature(t.features);
-    missing[first.copy(missing, sizeof missing - 1)] = '\0';
-    *info = {t.name, is_linked(t), can_run(t), t.features, missing};
-    return 1;
+extern "C" gyre_status gyre_register_kernels(const gyre_kernel_library *library) {
+    if (!library || !library->name || (library->count && !library->kernels))
+        return fail(GYRE_BAD_ARGUMENT, "library: got NULL, expected a library, its name and its kernels");
+    if (library->size != sizeof *library)
+        return fail(GYRE_BAD_ARGUMENT, "library.size: got %u, expected %zu", library->size, sizeof *library);
+    if (library->kernel_interface != GYRE_KERNEL_INTERFACE)
+        return fail(GYRE_UNSUPPORTED, "%s: made for kernel interface %u, this library has %d: make it again",
+                    library->name, library->kernel_interface, GYRE_KERNEL_INTERFACE);
+    try {
+        if (!Registry::instance().add(library))
+            return fail(GYRE_BAD_ARGUMENT, "library.name: a library called \"%s\" is registered", library->name);
+    } catch (const std::bad_alloc &) {
+        return fail(GYRE_OUT_OF_MEMORY, "library: no memory to register %s", library->name);
+    }
+    return GYRE_OK;
 }
 
-extern "C" int32_t gyre_kernel_count(void) { return static_cast<int32_t>(linked_kernels().count); }
-
-extern "C" int32_t gyre_kernel_at(int32_t index, gyre_kernel_info *info) {
-    if (!info || index < 0 || index >= gyre_kernel_count()) return 0;
-    const Kernel &k = linked_kernels().first[index];
-    *info = {k.name, k.operation, k.variant, k.target, k.attributes, k.evidence, target_of(k).runnable};
-    return 1;
+extern "C" gyre_status gyre_unregister_kernels(const gyre_kernel_library *library) {
+    if (!library || !Registry::instance().remove(library))
+        return fail(GYRE_BAD_ARGUMENT, "library: not registered");
+    return GYRE_OK;
 }

@@ -1,35 +1,16 @@
 /// What is linked: kernels, and the targets they were made for, best first.
 #pragma once
+#include "gyre/kernels.h"
+
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string_view>
+#include <vector>
 
 namespace gyre {
-
-/// One ahead-of-time kernel.
-struct Kernel {
-    const char *name;       // "attention_plain_f32_d64__x86_64_avx512"
-    const char *operation;  // "attention"
-    const char *variant;    // "plain_f32_d64"
-    const char *target;     // "x86_64_avx512"
-    const char *attributes; // "general=false head_dim=64 … workspace=407552"
-    const char *evidence;   // of its knobs
-    int (*call)(void **);   // Halide's _argv entry: 0, or Halide's error code
-};
-
-struct KernelList {
-    const Kernel *first;
-    size_t count;
-    const Kernel *begin() const { return first; }
-    const Kernel *end() const { return first + count; }
-};
-
-/// All linked kernels, best target first. Defined in the list that the build writes.
-KernelList linked_kernels();
-
-/// The value of `name=value` among a kernel's attributes; empty, or `fallback`, if it has none of that name.
-std::string_view attribute(const Kernel &kernel, std::string_view name);
-int64_t attribute(const Kernel &kernel, std::string_view name, int64_t fallback);
 
 /// One row of the target table of this architecture.
 struct Target {
@@ -49,11 +30,59 @@ const Target *find_target(std::string_view name); // nullptr: unknown
 bool can_run(const Target &target);
 bool is_linked(const Target &target);
 
-/// The row of the target table that a linked kernel was made for, and whether it can run here; found out once.
-struct KernelTarget {
-    const Target *target;
-    bool runnable;
+/// A kernel of some registered library.
+struct Kernel : gyre_kernel {
+    const gyre_kernel_library *library;
+    const Target *row; // of the target table; nullptr: of no target of this architecture
+    bool runnable;     // on this machine
 };
-KernelTarget target_of(const Kernel &linked_kernel);
+
+/// All kernels, best target first; of one target, those of the library registered last first. A list is never changed: after a
+/// registration there is another one, and the old ones stay.
+const std::vector<Kernel> &linked_kernels();
+
+/// The registered library of that name; nullptr: there is none.
+const gyre_kernel_library *find_library(std::string_view name);
+
+/// The kernels that are part of the library itself. Defined by the list that the build writes, or empty.
+const gyre_kernel_library *prebuilt_kernels();
+
+/// The value of `name=value` among a kernel's attributes; empty, or `fallback`, if it has none of that name.
+std::string_view attribute(const gyre_kernel &kernel, std::string_view name);
+int64_t attribute(const gyre_kernel &kernel, std::string_view name, int64_t fallback);
+
+/// The kernels of one operation with their attributes read, made once for each list of linked kernels.
+template <typename Row>
+class KernelTable {
+public:
+    KernelTable(std::string_view operation, Row (*read)(const Kernel &)) : operation(operation), read(read) {}
+
+    const std::vector<Row> &rows() {
+        const std::vector<Kernel> &kernels = linked_kernels();
+        const Table *table = current.load(std::memory_order_acquire);
+        if (table && table->of == &kernels) return table->rows;
+        const std::lock_guard<std::mutex> lock(mutex);
+        for (const auto &made : tables)
+            if (made->of == &kernels) return made->rows;
+        auto made = std::make_unique<Table>();
+        made->of = &kernels;
+        for (const Kernel &k : kernels)
+            if (k.operation == operation) made->rows.push_back(read(k));
+        tables.push_back(std::move(made));
+        current.store(tables.back().get(), std::memory_order_release);
+        return tables.back()->rows;
+    }
+
+private:
+    struct Table {
+        const std::vector<Kernel> *of;
+        std::vector<Row> rows;
+    };
+    const std::string_view operation;
+    Row (*const read)(const Kernel &);
+    std::atomic<const Table *> current{nullptr};
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Table>> tables;
+};
 
 } // namespace gyre

@@ -1,6 +1,7 @@
 #include "workspace.h"
 
 #include "error.h"
+#include "gyre/kernels.h"
 
 #include <cstdlib>
 
@@ -68,10 +69,10 @@ gyre_status acquire_workspace(void *callers, size_t callers_size, size_t needed,
 
 } // namespace gyre
 
-// What the shipped kernels call; their user context is the slab of the thread that runs them.
-extern "C" __attribute__((visibility("hidden"))) void *gyrehook_malloc(void *slab, size_t bytes) {
+// What kernels call; their user context is the slab of the thread that runs them.
+extern "C" void *gyre_kernel_malloc(void *slab, size_t bytes) {
     return static_cast<gyre::Slab *>(slab)->allocate(bytes);
 }
-extern "C" __attribute__((visibility("hidden"))) void gyrehook_free(void *slab, void *pointer) {
+extern "C" void gyre_kernel_free(void *slab, void *pointer) {
     static_cast<gyre::Slab *>(slab)->release(pointer);
 }

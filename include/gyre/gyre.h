@@ -133,6 +133,8 @@ typedef struct gyre_context_options {
     const char *target;             /* NULL: environment variable GYRE_TARGET, else the best that can run here */
     gyre_parallel_for parallel_for; /* NULL: own threads, started by the first call that needs them */
     void *pool;                     /* handed to parallel_for */
+    const char *library;            /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names
+                                       the kernels that are part of this library */
 } gyre_context_options;
 
 static inline gyre_context_options gyre_context_defaults(void) {
@@ -142,8 +144,8 @@ static inline gyre_context_options gyre_context_defaults(void) {
     return o;
 }
 
-/** Makes a context; options may be NULL. Errors: BAD_ARGUMENT (null, threads < 0, unknown target), UNSUPPORTED (a known
- *  target that is not linked or that this machine cannot run), OUT_OF_MEMORY. */
+/** Makes a context; options may be NULL. Errors: BAD_ARGUMENT (null, threads < 0, unknown target or
+ *  library), UNSUPPORTED (a known target that is not linked or that this machine cannot run), OUT_OF_MEMORY. */
 GYRE_API gyre_status gyre_context_create(const gyre_context_options *options, gyre_context **context);
 GYRE_API void gyre_context_destroy(gyre_context *context);
 
@@ -154,6 +156,9 @@ GYRE_API const char *gyre_context_target(const gyre_context *context);
 /** The kernel that the last successful call with this context ran, such as "attention_plain_f32_d64__x86_64_avx512"; ""
  *  before the first. */
 GYRE_API const char *gyre_selected_kernel(const gyre_context *context);
+
+/** The library that this kernel is of: "gyre", or a name given to gyre_add_kernels(); "" before the first call. */
+GYRE_API const char *gyre_selected_library(const gyre_context *context);
 
 /* ------------------------------------------------------------------------------------------------ frequencies */
 
@@ -362,6 +367,7 @@ typedef struct gyre_kernel_info {
     const char *target;     /* "x86_64_avx512" */
     const char *attributes; /* "family=plain dtype=f32 head_dim=64 …" */
     const char *evidence;   /* where its knobs come from: "default", or a measurement in one line */
+    const char *library;    /* whose it is: "gyre", or a name given to gyre_add_kernels() */
     int32_t runnable;
 } gyre_kernel_info;
 

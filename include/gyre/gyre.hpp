@@ -166,6 +166,7 @@ public:
     std::string target() const { return gyre_context_target(context_.get()); }
     /// The kernel that the last successful call ran; "" before the first.
     std::string selected_kernel() const { return gyre_selected_kernel(context_.get()); }
+    std::string selected_library() const { return gyre_selected_library(context_.get()); }
 
 private:
     struct Destroy {

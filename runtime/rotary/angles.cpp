@@ -17,14 +17,10 @@ struct AnglesKernel {
 };
 
 AnglesKernel find_kernel(const gyre_context &context) {
-    static const std::vector<AnglesKernel> all = [] {
-        std::vector<AnglesKernel> list;
-        for (const Kernel &k : linked_kernels())
-            if (std::string_view(k.operation) == "angles")
-                list.push_back({&k, static_cast<size_t>(attribute(k, "workspace", 0))});
-        return list;
-    }();
-    for (const AnglesKernel &k : all)
+    static KernelTable<AnglesKernel> kernels("angles", [](const Kernel &k) {
+        return AnglesKernel{&k, static_cast<size_t>(attribute(k, "workspace", 0))};
+    });
+    for (const AnglesKernel &k : kernels.rows())
         if (may_use(context, *k.kernel)) return k;
     return {};
 }

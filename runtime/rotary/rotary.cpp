@@ -75,16 +75,11 @@ gyre_status check(const gyre_rotary_args *given, bool need_data, gyre_rotary_arg
 }
 
 const RotaryKernel *find_kernel(const gyre_context &context, gyre_dtype dtype, gyre_pairing pairing) {
-    static const std::vector<RotaryKernel> all = [] {
-        std::vector<RotaryKernel> list;
-        for (const Kernel &k : linked_kernels()) {
-            if (std::string_view(k.operation) != "rotary") continue;
-            list.push_back({&k, kernel_dtype(k), attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
-                            static_cast<size_t>(attribute(k, "workspace", 0))});
-        }
-        return list;
-    }();
-    for (const RotaryKernel &k : all)
+    static KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
+        return RotaryKernel{&k, kernel_dtype(k), attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
+                            static_cast<size_t>(attribute(k, "workspace", 0))};
+    });
+    for (const RotaryKernel &k : kernels.rows())
         if (k.dtype == dtype && k.pairing == pairing && may_use(context, *k.kernel)) return &k;
     return nullptr;
 }

@@ -1,0 +1,28 @@
+// What is linked, as the public functions tell it.
+#include "cpu_features.h"
+#include "registry.h"
+
+using namespace gyre;
+
+extern "C" int32_t gyre_target_count(void) { return static_cast<int32_t>(known_targets().count); }
+
+extern "C" int32_t gyre_target_at(int32_t index, gyre_target_info *info) {
+    if (!info || index < 0 || index >= gyre_target_count()) return 0;
+    const Target &t = known_targets().first[index];
+    // The missing feature is a piece of the list: copied, so that it ends where a C string must.
+    static thread_local char missing[32];
+    const std::string_view first = first_missing_feature(t.features);
+    missing[first.copy(missing, sizeof missing - 1)] = '\0';
+    *info = {t.name, is_linked(t), can_run(t), t.features, missing};
+    return 1;
+}
+
+extern "C" int32_t gyre_kernel_count(void) { return static_cast<int32_t>(linked_kernels().size()); }
+
+extern "C" int32_t gyre_kernel_at(int32_t index, gyre_kernel_info *info) {
+    const std::vector<Kernel> &kernels = linked_kernels();
+    if (!info || index < 0 || static_cast<size_t>(index) >= kernels.size()) return 0;
+    const Kernel &k = kernels[static_cast<size_t>(index)];
+    *info = {k.name, k.operation, k.variant, k.target, k.attributes, k.evidence, k.library->name, k.runnable};
+    return 1;
+}
