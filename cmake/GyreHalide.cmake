@@ -1,4 +1,9 @@
-# Finds Halide 21: as CMake is told to, or inside the Python package `halide` of the interpreter on the PATH.
+# Finds Halide 21: as CMake is told to, or inside the Python package `halide` of the interpreter on the PATH. It runs on the
+# machine that builds, also when cross-compiling.
+
+if (TARGET Halide::Halide)
+    return()
+endif ()
 
 find_package(Halide 21 QUIET)
 if (NOT Halide_FOUND)
@@ -17,6 +22,6 @@ if (NOT Halide_FOUND)
     message(FATAL_ERROR
             "gyre needs Halide 21. Install it with `python3 -m pip install halide==21.0.0` into the Python that is first "
             "on the PATH, or set Halide_DIR and HalideHelpers_DIR to the folders that hold HalideConfig.cmake and "
-            "HalideHelpersConfig.cmake. `cmake/go build` does this by itself.")
+            "HalideHelpersConfig.cmake. In a clone of gyre, `cmake/go build` does this by itself.")
 endif ()
 message(STATUS "gyre: Halide ${Halide_VERSION}")

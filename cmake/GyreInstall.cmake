@@ -25,22 +25,32 @@ if (NOT PROJECT_IS_TOP_LEVEL)
     return()
 endif ()
 
-# Exported as gyre::static and gyre::shared; gyreConfig.cmake makes one of them gyre::gyre.
+# Exported as gyre::runtime, gyre::static and gyre::shared; gyreConfig.cmake makes one of the last two gyre::gyre.
+set_target_properties(gyre_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(gyre PROPERTIES EXPORT_NAME static)
 set_target_properties(gyre_shared PROPERTIES EXPORT_NAME shared)
 set(gyre_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gyre")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gyre" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-foreach (kind IN ITEMS static shared)
-    set(target gyre)
-    if (kind STREQUAL shared)
-        set(target gyre_shared)
-    endif ()
+set(gyre_target_runtime gyre_runtime)
+set(gyre_target_static gyre)
+set(gyre_target_shared gyre_shared)
+foreach (kind IN ITEMS runtime static shared)
+    set(target ${gyre_target_${kind}})
     install(TARGETS ${target} EXPORT gyre-${kind})
     install(EXPORT gyre-${kind} NAMESPACE gyre:: DESTINATION "${gyre_package_dir}")
 endforeach ()
 
+# What gyre_add_kernels() needs: the generators' sources, the knobs, and the functions.
+set(gyre_generators_dir "${CMAKE_INSTALL_DATADIR}/gyre/generators")
+install(DIRECTORY "${GYRE_GENERATORS_DIR}/" DESTINATION "${gyre_generators_dir}"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.json" PATTERN "README.md")
+foreach (module IN ITEMS AddKernels Generators Halide Kernels Knobs Targets Variants)
+    install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}")
+endforeach ()
+
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/gyreConfig.cmake.in" "${PROJECT_BINARY_DIR}/gyreConfig.cmake"
-                              INSTALL_DESTINATION "${gyre_package_dir}" NO_SET_AND_CHECK_MACRO)
+                              INSTALL_DESTINATION "${gyre_package_dir}"
+                              PATH_VARS gyre_generators_dir CMAKE_INSTALL_INCLUDEDIR NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/gyreConfig.cmake" "${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake"
         DESTINATION "${gyre_package_dir}")

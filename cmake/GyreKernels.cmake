@@ -1,36 +1,54 @@
-# gyre_add_kernel(<operation> VARIANT <name> PARAMS <name=value>…)
+# Libraries of kernels, from the bottom: one object a kernel and target, and the list that tells the runtime of them.
 #
-# Makes the kernel <operation>_<VARIANT>__<target> for every target in GYRE_TARGETS with the generator of that operation, and
-# adds it to the list that the runtime links. PARAMS fix what the kernel computes; how is up to the knobs in
-# generators/tuning/<target>.json. Each kernel is one command of its own: after a knob has changed only that kernel is made.
-function(gyre_add_kernel operation)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "VARIANT" "PARAMS")
-    foreach (target IN LISTS GYRE_TARGETS)
-        set(name "${operation}_${arg_VARIANT}__${target}")
-        gyre_read_knobs("${target}" "${operation}" "${arg_VARIANT}" knobs evidence)
-        gyre_make_object(shipped "${operation}" "${name}" "${target}" "${arg_PARAMS};${knobs}")
-        if (GYRE_BUILD_TESTS)
-            gyre_make_object(checked "${operation}" "${name}" "${target}" "${arg_PARAMS};${knobs}")
-        endif ()
-        list(JOIN arg_PARAMS " " attributes)
-        set_property(GLOBAL APPEND PROPERTY GYRE_KERNELS
-                     "${name}|${operation}|${arg_VARIANT}|${target}|${attributes}|${evidence}")
+#   gyre_begin_kernels(<library> FOLDER <folder> FLAVOURS <shipped, checked> TARGETS <names> TUNING <files>)
+#   gyre_add_kernel(<library> <operation> VARIANT <name> [SCORE <file>] PARAMS <name=value>…)      any number
+#   gyre_end_kernels(<library>)
+#
+# A kernel is called <operation>_<variant>__<target>. PARAMS fix what it computes; how is up to the knobs in the tuning files.
+# Each kernel is one command of its own: after a knob has changed only that kernel is made.
+
+function(gyre_begin_kernels library)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "FLAVOURS;TARGETS;TUNING")
+    foreach (file IN LISTS arg_TUNING)
+        gyre_check_tuning("${file}")
+    endforeach ()
+    foreach (field IN ITEMS FOLDER FLAVOURS TARGETS TUNING)
+        set_property(GLOBAL PROPERTY GYRE_${library}_${field} "${arg_${field}}")
     endforeach ()
 endfunction()
 
-# gyre_make_object(shipped|checked <operation> <kernel> <target> <parameters>)
-#
-# shipped: no assertions, no bounds queries, and memory from hooks whose names no other Halide library uses.
+function(gyre_add_kernel library operation)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "VARIANT;SCORE" "PARAMS")
+    foreach (field IN ITEMS FLAVOURS TARGETS TUNING)
+        get_property(${field} GLOBAL PROPERTY GYRE_${library}_${field})
+    endforeach ()
+    gyre_require_generator("${operation}" "${arg_SCORE}" generator)
+    foreach (target IN LISTS TARGETS)
+        gyre_read_knobs("${TUNING}" "${target}" "${operation}" "${arg_VARIANT}" knobs evidence)
+        foreach (flavour IN LISTS FLAVOURS)
+            gyre_make_object("${library}" ${flavour} "${operation}" "${arg_VARIANT}__${target}" ${target} "${generator}"
+                             "${arg_PARAMS};${knobs}")
+        endforeach ()
+        list(JOIN arg_PARAMS " " attributes)
+        list(JOIN knobs " " knobs)
+        set_property(GLOBAL APPEND PROPERTY GYRE_${library}_ROWS_${target}
+                     "${operation}|${arg_VARIANT}|${attributes}|${evidence}|${generator}|${knobs}")
+    endforeach ()
+endfunction()
+
+# shipped: no assertions, no bounds queries, and memory from hooks of the runtime.
 # checked: everything on, with Halide's own runtime; for tests.
-function(gyre_make_object flavour operation name target parameters)
-    set(folder "${PROJECT_BINARY_DIR}/kernels/${flavour}")
+set(gyre_halide_shipped "-no_runtime-user_context-no_asserts-no_bounds_query")
+set(gyre_halide_checked "-no_runtime-user_context")
+
+function(gyre_make_object library flavour operation name target generator parameters)
+    get_property(folder GLOBAL PROPERTY GYRE_${library}_FOLDER)
+    string(APPEND folder "/${flavour}")
     file(MAKE_DIRECTORY "${folder}")
-    set(symbol "gyrekernel_${name}")
+    set(symbol "gyrekernel_${library}_${operation}_${name}")
     set(object "${folder}/${symbol}.o")
-    set(halide_target "${GYRE_TARGET_${target}_HALIDE}-no_runtime-user_context")
     set(rename "")
     if (flavour STREQUAL shipped)
-        string(APPEND halide_target "-no_asserts-no_bounds_query")
         set(rename COMMAND "${CMAKE_OBJCOPY}" --redefine-sym halide_malloc=gyre_kernel_malloc
                    --redefine-sym halide_free=gyre_kernel_free "${object}")
     endif ()
@@ -38,91 +56,114 @@ function(gyre_make_object flavour operation name target parameters)
     if (GYRE_LISTINGS)
         set(listings ",stmt,assembly")
     endif ()
+    list(REMOVE_ITEM parameters "")
+    get_filename_component(generator_name "${generator}" NAME_WE)
     add_custom_command(
         OUTPUT "${object}" "${folder}/${symbol}.inc"
-        COMMAND gyre_${operation}.generator -g ${operation} -f ${symbol} -o "${folder}" -e object${listings}
-                target=${halide_target} ${parameters} "facts=${folder}/${symbol}.inc"
+        COMMAND "${generator}" -g ${operation} -f ${symbol} -o "${folder}" -e object${listings}
+                target=${GYRE_TARGET_${target}_HALIDE}${gyre_halide_${flavour}} ${parameters} "facts=${folder}/${symbol}.inc"
         ${rename}
-        DEPENDS gyre_${operation}.generator
-        COMMENT "kernel ${name} (${flavour})"
+        DEPENDS "${generator}" ${generator_name}_generator
+        COMMENT "kernel ${operation}_${name} (${flavour})"
         VERBATIM)
-    set_property(GLOBAL APPEND PROPERTY GYRE_OBJECTS_${flavour} "${object}")
+    set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    set_property(GLOBAL APPEND PROPERTY GYRE_${library}_OBJECTS_${flavour} "${object}")
 endfunction()
 
-# gyre_read_knobs(<target> <operation> <variant> <knobs> <evidence>): "name=value" list of the kernel's own entry in the tuning
-# database, else of its operation's default; and where they come from, in one line.
-function(gyre_read_knobs target operation variant knobs_out evidence_out)
-    set(file "${PROJECT_SOURCE_DIR}/generators/tuning/${target}.json")
-    set(knobs "")
-    set(evidence "default")
-    if (EXISTS "${file}")
-        set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${file}")
-        file(READ "${file}" text)
-        string(JSON entry ERROR_VARIABLE missing GET "${text}" kernels "${operation}_${variant}")
-        if (missing)
-            string(JSON entry ERROR_VARIABLE missing GET "${text}" defaults "${operation}")
-        else ()
-            string(JSON evidence ERROR_VARIABLE no_evidence GET "${entry}" evidence)
-            string(REGEX REPLACE "[\"{}\n\r]+ *" "" evidence "${evidence}")
-            string(REPLACE ";" "," evidence "${evidence}")
-        endif ()
-        if (NOT missing)
-            string(JSON values GET "${entry}" knobs)
-            string(JSON count LENGTH "${values}")
-            foreach (n RANGE 1 ${count})
-                math(EXPR index "${n} - 1")
-                string(JSON knob MEMBER "${values}" ${index})
-                string(JSON value GET "${values}" ${knob})
-                list(APPEND knobs "${knob}=${value}")
-            endforeach ()
-        endif ()
-    endif ()
-    set(${knobs_out} "${knobs}" PARENT_SCOPE)
-    set(${evidence_out} "${evidence}" PARENT_SCOPE)
+# gyre_end_kernels(<library>): writes the list of each flavour, FOLDER/<flavour>.c, and FOLDER/recipes.json, which tells the
+# tuner how each kernel is made. The target <library>_<flavour> makes all objects.
+function(gyre_end_kernels library)
+    get_property(folder GLOBAL PROPERTY GYRE_${library}_FOLDER)
+    get_property(flavours GLOBAL PROPERTY GYRE_${library}_FLAVOURS)
+    foreach (flavour IN LISTS flavours)
+        gyre_write_kernel_list("${library}" ${flavour} "${folder}/${flavour}.c")
+        get_property(objects GLOBAL PROPERTY GYRE_${library}_OBJECTS_${flavour})
+        add_custom_target(${library}_kernels_${flavour} DEPENDS ${objects})
+    endforeach ()
+    gyre_write_recipes("${library}" "${folder}/recipes.json")
 endfunction()
 
-# gyre_write_kernel_list(<flavour> <file>): the C++ table of every kernel that gyre_add_kernel() made, best target first.
-function(gyre_write_kernel_list flavour file)
-    get_property(kernels GLOBAL PROPERTY GYRE_KERNELS)
+# gyre_kernel_sources(<library> <flavour> <sources>): what a library with these kernels is made of, list and objects. To be
+# called where that library is made; it must depend on <library>_kernels_<flavour>.
+function(gyre_kernel_sources library flavour sources_out)
+    get_property(folder GLOBAL PROPERTY GYRE_${library}_FOLDER)
+    get_property(objects GLOBAL PROPERTY GYRE_${library}_OBJECTS_${flavour})
+    string(REGEX REPLACE "\\.o(;|$)" ".inc\\1" facts "${objects}")
+    set_source_files_properties("${folder}/${flavour}.c" PROPERTIES OBJECT_DEPENDS "${facts}")
+    set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    set(${sources_out} "${folder}/${flavour}.c" ${objects} PARENT_SCOPE)
+endfunction()
+
+function(gyre_write_kernel_list library flavour file)
+    get_property(folder GLOBAL PROPERTY GYRE_${library}_FOLDER)
+    get_property(targets GLOBAL PROPERTY GYRE_${library}_TARGETS)
     set(declarations "")
-    foreach (kernel IN LISTS kernels)
-        string(REPLACE "|" ";" fields "${kernel}")
-        list(POP_FRONT fields name operation variant target attributes evidence)
-        set(symbol "gyrekernel_${name}")
-        string(APPEND declarations "int ${symbol}_argv(void **);\n")
-        string(APPEND rows_${target}
-               "    {\"${name}\", \"${operation}\", \"${variant}\", \"${target}\", \"${attributes} \"\n"
-               "#include \"${PROJECT_BINARY_DIR}/kernels/${flavour}/${symbol}.inc\"\n"
-               "     , \"${evidence}\", ${symbol}_argv},\n")
-    endforeach ()
     set(rows "")
-    foreach (target IN LISTS GYRE_KNOWN_TARGETS)
-        string(APPEND rows "${rows_${target}}")
+    foreach (target IN LISTS targets)
+        get_property(kernels GLOBAL PROPERTY GYRE_${library}_ROWS_${target})
+        foreach (kernel IN LISTS kernels)
+            string(REPLACE "|" ";" fields "${kernel}")
+            list(POP_FRONT fields operation variant attributes evidence)
+            set(name "${operation}_${variant}__${target}")
+            set(symbol "gyrekernel_${library}_${name}")
+            string(APPEND declarations "int ${symbol}_argv(void **);\n")
+            string(APPEND rows "    {\"${name}\", \"${operation}\", \"${variant}\", \"${target}\", \"${attributes} \"\n"
+                               "#include \"${folder}/${flavour}/${symbol}.inc\"\n"
+                               "     , \"${evidence}\", ${symbol}_argv},\n")
+        endforeach ()
     endforeach ()
+    # The kernels of the library gyre are part of the runtime, which asks for them; others call the runtime.
+    if (library STREQUAL "gyre")
+        set(finish "const gyre_kernel_library *gyre_prebuilt_kernels(void);
+const gyre_kernel_library *gyre_prebuilt_kernels(void) { return &library; }\n")
+    else ()
+        set(finish "
+__attribute__((constructor)) static void add_library(void) {
+    if (gyre_register_kernels(&library) != GYRE_OK) fprintf(stderr, \"%s\\n\", gyre_last_error());
+}
+__attribute__((destructor)) static void remove_library(void) { gyre_unregister_kernels(&library); }
+")
+    endif ()
     file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT
-         "// Every linked kernel, best target first. Written by cmake/GyreKernels.cmake.
-#include \"registry.h\"
+         "/* The kernels of the library @library@, best target first. Written by gyre's CMake functions. */
+#include <gyre/kernels.h>
+#include <stdio.h>
 
-extern \"C\" {
-@declarations@}
-
+@declarations@
 static const gyre_kernel kernels[] = {
 @rows@};
-
-const gyre_kernel_library *gyre::prebuilt_kernels() {
-    static const gyre_kernel_library library{sizeof library, GYRE_KERNEL_INTERFACE, \"gyre\", kernels,
-                                             sizeof kernels / sizeof kernels[0]};
-    return &library;
-}
-")
+static const gyre_kernel_library library = {sizeof library, GYRE_KERNEL_INTERFACE, \"@library@\", kernels,
+                                            sizeof kernels / sizeof kernels[0]};
+@finish@")
 endfunction()
 
-# gyre_finish_kernels(): call once after the last gyre_add_kernel() of a folder; gives other folders targets to depend on.
-function(gyre_finish_kernels)
-    foreach (flavour IN ITEMS shipped checked)
-        get_property(objects GLOBAL PROPERTY GYRE_OBJECTS_${flavour})
-        if (objects)
-            add_custom_target(gyre_kernels_${flavour} DEPENDS ${objects})
-        endif ()
+function(gyre_write_recipes library file)
+    get_property(targets GLOBAL PROPERTY GYRE_${library}_TARGETS)
+    set(recipes "")
+    foreach (target IN LISTS targets)
+        get_property(kernels GLOBAL PROPERTY GYRE_${library}_ROWS_${target})
+        foreach (kernel IN LISTS kernels)
+            string(REPLACE "|" ";" fields "${kernel}")
+            list(POP_FRONT fields operation variant attributes evidence generator knobs)
+            string(REGEX REPLACE "([a-z0-9_]+)=([^ ;]+)[ ;]?" "\"\\1\": \"\\2\", " parameters "${attributes}")
+            string(REGEX REPLACE "([a-z0-9_]+)=([^ ;]+)[ ;]?" "\"\\1\": \"\\2\", " knobs "${knobs}")
+            string(APPEND recipes "    {\"operation\": \"${operation}\", \"variant\": \"${variant}\", \"target\": \"${target}\",\n"
+                "     \"generator\": \"${generator}\", \"halide_target\": \"${GYRE_TARGET_${target}_HALIDE}${gyre_halide_shipped}\",\n"
+                "     \"parameters\": {${parameters}}, \"knobs\": {${knobs}}},\n")
+        endforeach ()
     endforeach ()
+    string(REPLACE ", }" "}" recipes "${recipes}")
+    string(REGEX REPLACE ",\n$" "\n" recipes "${recipes}")
+    get_target_property(halide Halide::Halide LOCATION)
+    get_filename_component(halide "${halide}" DIRECTORY)
+    set(compiler "${CMAKE_C_COMPILER}")
+    get_property(tuning GLOBAL PROPERTY GYRE_${library}_TUNING)
+    list(GET tuning 0 tuning)
+    get_filename_component(tuning "${tuning}" DIRECTORY)
+    file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT
+         "{\"compiler\": \"@compiler@\", \"objcopy\": \"@CMAKE_OBJCOPY@\", \"include\": \"@GYRE_INCLUDE_DIR@\",
+ \"tuning\": \"@tuning@\", \"generators\": \"@GYRE_GENERATORS_DIR@\", \"halide_libraries\": \"@halide@\",
+ \"kernels\": [
+@recipes@]}
+")
 endfunction()

@@ -4,15 +4,22 @@
 #   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>)
 #
 # Order matters: best first. The registry keeps it and dispatch takes the first that runs. The last row of an architecture
-# asks for nothing. FEATURES are names that runtime/cpu_features.cpp probes.
+# asks for nothing. FEATURES are names that runtime/cpu_features.cpp probes; for x86 they are those of /proc/cpuinfo.
+#
+# Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
+# GYRE_TARGET_<name>_ARCH, _HALIDE and _FEATURES.
 
 set(GYRE_KNOWN_TARGETS "")
+set(GYRE_TARGETS_HERE "")
 macro(gyre_add_target name)
     cmake_parse_arguments(arg "" "ARCH;HALIDE" "FEATURES" ${ARGN})
     list(APPEND GYRE_KNOWN_TARGETS ${name})
     set(GYRE_TARGET_${name}_ARCH "${arg_ARCH}")
     set(GYRE_TARGET_${name}_HALIDE "${arg_HALIDE}")
     set(GYRE_TARGET_${name}_FEATURES "${arg_FEATURES}")
+    if (arg_ARCH STREQUAL CMAKE_SYSTEM_PROCESSOR)
+        list(APPEND GYRE_TARGETS_HERE ${name})
+    endif ()
 endmacro()
 
 gyre_add_target(x86_64_avx512  ARCH x86_64
@@ -23,29 +30,55 @@ gyre_add_target(x86_64_avx2    ARCH x86_64
                 FEATURES avx2 fma f16c)
 gyre_add_target(x86_64_generic ARCH x86_64
                 HALIDE x86-64-linux)
-
-set(known_here "")
-foreach (target IN LISTS GYRE_KNOWN_TARGETS)
-    if (GYRE_TARGET_${target}_ARCH STREQUAL CMAKE_SYSTEM_PROCESSOR)
-        list(APPEND known_here ${target})
-    endif ()
-endforeach ()
-set(GYRE_TARGETS "${known_here}" CACHE STRING "Targets to make kernels for")
-foreach (target IN LISTS GYRE_TARGETS)
-    if (NOT target IN_LIST known_here)
-        list(JOIN known_here ", " valid)
-        message(FATAL_ERROR "GYRE_TARGETS: ${target} is not a target of ${CMAKE_SYSTEM_PROCESSOR}; known: ${valid}")
-    endif ()
-endforeach ()
+gyre_add_target(arm_64_neon    ARCH aarch64
+                HALIDE arm-64-linux)
 
 # gyre_write_target_list(<file>): the rows of this architecture as C++, best first.
 function(gyre_write_target_list file)
     set(rows "")
-    foreach (target IN LISTS GYRE_KNOWN_TARGETS)
-        if (GYRE_TARGET_${target}_ARCH STREQUAL CMAKE_SYSTEM_PROCESSOR)
-            list(JOIN GYRE_TARGET_${target}_FEATURES " " features)
-            string(APPEND rows "{\"${target}\", \"${features}\"},\n")
-        endif ()
+    foreach (target IN LISTS GYRE_TARGETS_HERE)
+        list(JOIN GYRE_TARGET_${target}_FEATURES " " features)
+        string(APPEND rows "{\"${target}\", \"${features}\"},\n")
     endforeach ()
     file(CONFIGURE OUTPUT "${file}" CONTENT "${rows}")
+endfunction()
+
+# gyre_find_targets(<list> <error>): resolves `host`, the best target that this machine can run, and `all` in the list; at a
+# name that is none of this architecture's, <error> says what is valid.
+function(gyre_find_targets list error)
+    set(targets "")
+    set(${error} "" PARENT_SCOPE)
+    foreach (target IN LISTS ${list})
+        if (target STREQUAL "all")
+            list(APPEND targets ${GYRE_TARGETS_HERE})
+        elseif (target STREQUAL "host" AND NOT CMAKE_CROSSCOMPILING)
+            gyre_find_host_target(host)
+            list(APPEND targets ${host})
+        elseif (target IN_LIST GYRE_TARGETS_HERE)
+            list(APPEND targets ${target})
+        else ()
+            list(JOIN GYRE_TARGETS_HERE ", " valid)
+            if (NOT CMAKE_CROSSCOMPILING)
+                string(APPEND valid ", host")
+            endif ()
+            set(${error} "${target} is no target of ${CMAKE_SYSTEM_PROCESSOR}; valid: ${valid}, all" PARENT_SCOPE)
+            return()
+        endif ()
+    endforeach ()
+    list(REMOVE_DUPLICATES targets)
+    set(${list} "${targets}" PARENT_SCOPE)
+endfunction()
+
+# The first row whose features this machine has.
+function(gyre_find_host_target out)
+    file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
+    string(REGEX MATCHALL "[a-z0-9_]+" flags "${flags}")
+    foreach (target IN LISTS GYRE_TARGETS_HERE)
+        set(missing ${GYRE_TARGET_${target}_FEATURES})
+        list(REMOVE_ITEM missing ${flags} "")
+        if (NOT missing)
+            set(${out} ${target} PARENT_SCOPE)
+            return()
+        endif ()
+    endforeach ()
 endfunction()

@@ -20,7 +20,7 @@ def generator_seconds(build):
         for line in log:
             # start and end in milliseconds, modification time, output, hash of the command
             fields = line.rstrip("\n").split("\t")
-            made = len(fields) == 5 and re.search(r"kernels/(\w+)/gyrekernel_(\w+)\.o$", fields[3])
+            made = len(fields) == 5 and re.search(r"kernels/(\w+)/gyrekernel_gyre_(\w+)\.o$", fields[3])
             if made and os.path.exists(os.path.join(build, fields[3])):
                 seconds[f"{made[2]} ({made[1]})"] = (int(fields[1]) - int(fields[0])) / 1000
     return seconds

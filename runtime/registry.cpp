@@ -52,7 +52,7 @@ public:
 
 private:
     std::mutex mutex;
-    std::vector<const gyre_kernel_library *> libraries{prebuilt_kernels()};
+    std::vector<const gyre_kernel_library *> libraries{gyre_prebuilt_kernels()};
     std::vector<std::unique_ptr<const std::vector<Kernel>>> lists;
     std::atomic<const std::vector<Kernel> *> current{nullptr};
 

@@ -10,6 +10,9 @@
 #include <string_view>
 #include <vector>
 
+/// The kernels that are part of the library itself. Defined by the list that the build writes, or empty.
+extern "C" const gyre_kernel_library *gyre_prebuilt_kernels(void);
+
 namespace gyre {
 
 /// One row of the target table of this architecture.
@@ -43,9 +46,6 @@ const std::vector<Kernel> &linked_kernels();
 
 /// The registered library of that name; nullptr: there is none.
 const gyre_kernel_library *find_library(std::string_view name);
-
-/// The kernels that are part of the library itself. Defined by the list that the build writes, or empty.
-const gyre_kernel_library *prebuilt_kernels();
 
 /// The value of `name=value` among a kernel's attributes; empty, or `fallback`, if it has none of that name.
 std::string_view attribute(const gyre_kernel &kernel, std::string_view name);

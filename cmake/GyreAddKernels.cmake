@@ -1,0 +1,113 @@
+# gyre_add_kernels(<library> OPS <rotary, attention> [DTYPES <f32, f16, bf16>] [HEAD_DIMS <sizes>] [FEATURES <names>]
+#                  [TARGETS <names>] [TUNING <files>] [SCORE <files>])
+#
+# Makes a library of exactly these kernels, for a project's own targets, when the project is built. Link it with
+# gyre::runtime, or beside the kernels of gyre::gyre: calls find its kernels like any other, first of their target.
+#
+#     find_package(gyre REQUIRED)
+#     gyre_add_kernels(my_kernels OPS rotary attention DTYPES f32 bf16 HEAD_DIMS 72 FEATURES causal roper TARGETS host)
+#     target_link_libraries(my_program PRIVATE my_kernels gyre::runtime)
+#
+# DTYPES     default f32
+# HEAD_DIMS  of attention, 1 to 512
+# FEATURES   what calls will use; default: everything. bias, mask, softcap, alibi and sinks take larger kernels than causal,
+#            window, gqa, packed, lse, rope and roper, which every kernel has. For rotary: half, interleaved
+# TARGETS    rows of GyreTargets.cmake of the architecture that is compiled for; host: the best that this machine can run
+#            (default, but `all` when cross-compiling); all: one after the other, chosen when the program runs
+# TUNING     knobs of your own, in the format of generators/tuning; what they leave open is as shipped
+# SCORE      files that define a score function each (generators/attention/score.h): makes attention kernels with it
+#
+# Needs Halide 21 on the machine that builds, see GyreHalide.cmake, and no other configuration to cross-compile. A mistake
+# stops the configuration and says what is valid.
+
+function(gyre_add_kernels library)
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreTargets.cmake")
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreGenerators.cmake")
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreKnobs.cmake")
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreKernels.cmake")
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreVariants.cmake")
+    get_property(GYRE_GENERATORS_DIR GLOBAL PROPERTY GYRE_GENERATORS_DIR)
+    get_property(GYRE_INCLUDE_DIR GLOBAL PROPERTY GYRE_INCLUDE_DIR)
+
+    set(lists OPS DTYPES HEAD_DIMS FEATURES TARGETS TUNING SCORE)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "${lists}")
+    set(who "gyre_add_kernels(${library})")
+    if (arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
+        list(JOIN lists ", " valid)
+        message(FATAL_ERROR "${who}: got ${arg_UNPARSED_ARGUMENTS}${arg_KEYWORDS_MISSING_VALUES}, expected values after one of ${valid}")
+    elseif (NOT library MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR library STREQUAL "gyre")
+        message(FATAL_ERROR "${who}: the name becomes part of symbols: expected letters, digits and _, and not gyre")
+    endif ()
+    if (NOT arg_DTYPES)
+        set(arg_DTYPES f32)
+    endif ()
+    if (NOT arg_TARGETS)
+        if (CMAKE_CROSSCOMPILING)
+            set(arg_TARGETS all)
+        else ()
+            set(arg_TARGETS host)
+        endif ()
+    endif ()
+    gyre_check_words("${who}" OPS "${arg_OPS}" "${GYRE_OPERATIONS}")
+    gyre_check_words("${who}" DTYPES "${arg_DTYPES}" "${GYRE_DTYPES}")
+    gyre_check_words("${who}" FEATURES "${arg_FEATURES}"
+                     "${GYRE_ROTARY_FEATURES};${GYRE_PLAIN_FEATURES};${GYRE_GENERAL_FEATURES}")
+    if (NOT arg_OPS)
+        list(JOIN GYRE_OPERATIONS ", " valid)
+        message(FATAL_ERROR "${who}: no OPS; valid: ${valid}")
+    elseif (attention IN_LIST arg_OPS AND NOT arg_HEAD_DIMS)
+        message(FATAL_ERROR "${who}: attention needs HEAD_DIMS, 1 to ${gyre_largest_head_dim}")
+    endif ()
+    foreach (size IN LISTS arg_HEAD_DIMS)
+        if (NOT size MATCHES "^[1-9][0-9]*$" OR size GREATER gyre_largest_head_dim)
+            message(FATAL_ERROR "${who}: HEAD_DIMS: got ${size}, valid: 1 to ${gyre_largest_head_dim}")
+        endif ()
+    endforeach ()
+    gyre_find_targets(arg_TARGETS error)
+    if (error)
+        message(FATAL_ERROR "${who}: TARGETS: ${error}")
+    endif ()
+    foreach (list IN ITEMS TUNING SCORE)
+        set(files "")
+        foreach (file IN LISTS arg_${list})
+            get_filename_component(file "${file}" ABSOLUTE)
+            if (NOT EXISTS "${file}")
+                message(FATAL_ERROR "${who}: ${list}: there is no ${file}")
+            endif ()
+            list(APPEND files "${file}")
+        endforeach ()
+        set(arg_${list} "${files}")
+    endforeach ()
+    foreach (file IN LISTS arg_SCORE)
+        get_filename_component(name "${file}" NAME_WE)
+        if (NOT name MATCHES "^[a-z][a-z0-9_]*$")
+            message(FATAL_ERROR "${who}: SCORE: ${name} becomes the score's name: expected small letters, digits and _")
+        endif ()
+    endforeach ()
+    file(GLOB shipped_tuning "${GYRE_GENERATORS_DIR}/tuning/*.json")
+
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreHalide.cmake")
+    gyre_begin_kernels(${library} FOLDER "${CMAKE_CURRENT_BINARY_DIR}/${library}" FLAVOURS shipped TARGETS ${arg_TARGETS}
+                       TUNING ${arg_TUNING} ${shipped_tuning})
+    gyre_add_variants(${library} OPS ${arg_OPS} DTYPES ${arg_DTYPES} HEAD_DIMS ${arg_HEAD_DIMS} FEATURES ${arg_FEATURES}
+                      SCORE ${arg_SCORE})
+    gyre_end_kernels(${library})
+
+    # Whoever links the library gets all of it: nothing else asks for a list that registers itself.
+    gyre_kernel_sources(${library} shipped sources)
+    add_library(${library}_archive STATIC ${sources})
+    add_dependencies(${library}_archive ${library}_kernels_shipped)
+    target_include_directories(${library}_archive PRIVATE "${GYRE_INCLUDE_DIR}")
+    set_target_properties(${library}_archive PROPERTIES POSITION_INDEPENDENT_CODE ON OUTPUT_NAME ${library} LINKER_LANGUAGE C)
+    add_library(${library} INTERFACE)
+    target_link_libraries(${library} INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${library}_archive>")
+endfunction()
+
+function(gyre_check_words who list words valid)
+    foreach (word IN LISTS words)
+        if (NOT word IN_LIST valid)
+            list(JOIN valid ", " valid)
+            message(FATAL_ERROR "${who}: ${list}: got ${word}, valid: ${valid}")
+        endif ()
+    endforeach ()
+endfunction()

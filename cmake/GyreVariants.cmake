@@ -1,0 +1,94 @@
+# Which kernels a list of wishes comes to.
+
+# What FEATURES may name, and which kernels it takes.
+set(GYRE_ROTARY_FEATURES half interleaved)
+set(GYRE_PLAIN_FEATURES causal window gqa packed lse rope roper) # in every attention kernel
+set(GYRE_GENERAL_FEATURES bias mask softcap alibi sinks)         # in the general family alone
+
+set(GYRE_OPERATIONS rotary attention)
+set(GYRE_DTYPES f32 f16 bf16)
+set(gyre_halide_type_f32 float32)
+set(gyre_halide_type_f16 float16)
+set(gyre_halide_type_bf16 bfloat16)
+set(gyre_largest_head_dim 512)
+set(gyre_head_dim_multiple 16) # other sizes run in kernels padded to the next multiple
+
+# gyre_add_variants(<library> OPS … DTYPES … HEAD_DIMS … PADDED_HEAD_DIMS … FEATURES … SCORE <files>): every kernel that these
+# come to, and the one that forms angles. Head sizes of models are kernels of their own (d64); any other runs in the next
+# larger padded one (dmax128). Without FEATURES: all of them.
+function(gyre_add_variants library)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OPS;DTYPES;HEAD_DIMS;PADDED_HEAD_DIMS;FEATURES;SCORE")
+    set(families plain general)
+    set(pairings half interleaved)
+    if (arg_FEATURES)
+        set(families plain)
+        set(pairings "")
+        foreach (feature IN LISTS arg_FEATURES)
+            if (feature IN_LIST GYRE_GENERAL_FEATURES)
+                set(families general) # it computes what the plain family computes, too
+            elseif (feature IN_LIST GYRE_ROTARY_FEATURES)
+                list(APPEND pairings ${feature})
+            endif ()
+        endforeach ()
+        if (NOT pairings)
+            set(pairings half interleaved)
+        endif ()
+    endif ()
+
+    get_property(has_angles GLOBAL PROPERTY GYRE_${library}_HAS_ANGLES)
+    if (NOT has_angles)
+        gyre_add_kernel("${library}" angles VARIANT f32)
+        set_property(GLOBAL PROPERTY GYRE_${library}_HAS_ANGLES TRUE)
+    endif ()
+    if (rotary IN_LIST arg_OPS)
+        foreach (pairing IN LISTS pairings)
+            foreach (dtype IN LISTS arg_DTYPES)
+                gyre_add_kernel("${library}" rotary VARIANT ${dtype}_${pairing}
+                                PARAMS dtype=${gyre_halide_type_${dtype}} pairing=${pairing})
+            endforeach ()
+        endforeach ()
+    endif ()
+    if (attention IN_LIST arg_OPS)
+        gyre_list_sizes("${arg_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" sizes)
+        foreach (dtype IN LISTS arg_DTYPES)
+            set(type dtype=${gyre_halide_type_${dtype}})
+            set(plain general=false)
+            set(general general=true)
+            foreach (size_and_params IN LISTS sizes)
+                string(REPLACE "|" ";" params "${size_and_params}")
+                list(POP_FRONT params size)
+                if (arg_SCORE)
+                    foreach (file IN LISTS arg_SCORE)
+                        get_filename_component(score "${file}" NAME_WE)
+                        gyre_add_kernel("${library}" attention VARIANT score_${score}_${dtype}_${size} SCORE "${file}"
+                                        PARAMS ${type} general=true score=${score} ${params})
+                    endforeach ()
+                else ()
+                    foreach (family IN LISTS families)
+                        gyre_add_kernel("${library}" attention VARIANT ${family}_${dtype}_${size}
+                                        PARAMS ${type} ${${family}} ${params})
+                    endforeach ()
+                endif ()
+            endforeach ()
+        endforeach ()
+    endif ()
+endfunction()
+
+# gyre_list_sizes(<exact sizes> <padded sizes> <sizes>): each head size as "name|parameters of the generator".
+function(gyre_list_sizes exact padded sizes_out)
+    set(sizes "")
+    foreach (size IN LISTS exact)
+        math(EXPR rest "${size} % ${gyre_head_dim_multiple}")
+        if (rest)
+            math(EXPR size "${size} + ${gyre_head_dim_multiple} - ${rest}")
+            list(APPEND padded ${size})
+        else ()
+            list(APPEND sizes "d${size}|head_dim=${size}|padded=false")
+        endif ()
+    endforeach ()
+    foreach (size IN LISTS padded)
+        list(APPEND sizes "dmax${size}|head_dim=${size}|padded=true")
+    endforeach ()
+    list(REMOVE_DUPLICATES sizes)
+    set(${sizes_out} "${sizes}" PARENT_SCOPE)
+endfunction()
