@@ -1,0 +1,68 @@
+# Every mistake in a call of gyre_add_kernels() stops the configuration and says what is valid:
+#
+#     cmake -D PREFIX=<installed package> -D WORK=<scratch directory> -D GENERATOR=<name> -P mistakes_test.cmake
+
+function(configure words result_out output_out)
+    execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/mistakes" -B "${WORK}/build" -G "${GENERATOR}"
+                            "-DCMAKE_PREFIX_PATH=${PREFIX}" "-DWORDS=${words}" ${ARGN}
+                    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    string(REGEX REPLACE "[ \n]+" " " output "${output}")
+    set(${result_out} "${result}" PARENT_SCOPE)
+    set(${output_out} "${output}" PARENT_SCOPE)
+endfunction()
+
+# refuse(<what the message must hold> <words of the call>)
+function(refuse expected words)
+    configure("${words}" result output ${ARGN})
+    if (result EQUAL 0)
+        message(SEND_ERROR "accepted: gyre_add_kernels(${words})")
+    else ()
+        string(FIND "${output}" "${expected}" at)
+        if (at EQUAL -1)
+            message(SEND_ERROR "gyre_add_kernels(${words}): expected \"${expected}\", got:\n${output}")
+        endif ()
+    endif ()
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+file(MAKE_DIRECTORY "${WORK}")
+set(good "k OPS attention HEAD_DIMS 64 TARGETS all")
+configure("${good}" result output)
+if (NOT result EQUAL 0)
+    message(FATAL_ERROR "refused: gyre_add_kernels(${good}):\n${output}")
+endif ()
+
+refuse("no OPS; valid: rotary, attention" "k")
+refuse("OPS: got atention, valid: rotary, attention" "k OPS atention")
+refuse("DTYPES: got fp16, valid: f32, f16, bf16" "${good} DTYPES fp16")
+refuse("attention needs HEAD_DIMS, 1 to 512" "k OPS attention")
+foreach (size IN ITEMS 0 513 -8 64.5 big)
+    refuse("HEAD_DIMS: got ${size}, valid: 1 to 512" "k OPS attention HEAD_DIMS 64 ${size}")
+endforeach ()
+refuse("FEATURES: got casual, valid: half, interleaved, causal, window" "${good} FEATURES casual")
+refuse("TARGETS: x86_64_avx1024 is no target of" "k OPS rotary TARGETS x86_64_avx1024")
+refuse("got HEADS;64, expected values after one of OPS, DTYPES" "k HEADS 64 OPS rotary")
+refuse("got DTYPES, expected values after one of" "k OPS rotary DTYPES")
+refuse("the name becomes part of symbols" "my-kernels OPS rotary")
+refuse("the name becomes part of symbols" "gyre OPS rotary")
+refuse("TUNING: there is no" "${good} TUNING ${WORK}/nowhere.json")
+refuse("SCORE: there is no" "${good} SCORE ${WORK}/nowhere.h")
+file(WRITE "${WORK}/My-Score.h" "")
+refuse("My-Score becomes the score's name" "${good} SCORE ${WORK}/My-Score.h")
+
+# refuse_tuning(<what the message must hold> <contents of the file>)
+function(refuse_tuning expected text)
+    file(WRITE "${WORK}/tuning.json" "${text}")
+    refuse("${expected}" "${good} TUNING ${WORK}/tuning.json")
+endfunction()
+refuse_tuning("tuning.json is no tuning file" "{")
+refuse_tuning("tuning.json is no tuning file" "{\"kernels\": {}}")
+refuse_tuning("x86_64_sse is no target; valid: x86_64_avx512," "{\"target\": \"x86_64_sse\"}")
+set(head "{\"target\": \"x86_64_avx2\", \"kernels\": {\"attention_plain_f32_d64\":")
+refuse_tuning("key_blok is no knob of attention; valid: feature_chunk, key_block" "${head} {\"knobs\": {\"key_blok\": 64}}}}")
+refuse_tuning("key_block is many, expected a whole number" "${head} {\"knobs\": {\"key_block\": \"many\"}}}}")
+refuse_tuning("attention_plain_f32_d64 has no knobs" "${head} {}}}")
+refuse_tuning("no kernel begins with convolution that has knobs"
+              "{\"target\": \"x86_64_avx2\", \"kernels\": {\"convolution_f32\": {\"knobs\": {}}}}")
+
+refuse("gyre needs Halide 21. Install it with" "${good}" -DCMAKE_DISABLE_FIND_PACKAGE_Halide=ON --fresh)

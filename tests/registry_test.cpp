@@ -1,0 +1,144 @@
+// Libraries of kernels that register themselves: who is asked first, who is left out, and what is refused.
+#include "support/each_kernel.h"
+
+#include <gyre/kernels.h>
+
+#include <string>
+
+using namespace gyre::test;
+
+namespace {
+
+int calls_of_stand_in = 0;
+int stand_in(void **) {
+    calls_of_stand_in++;
+    return 0;
+}
+
+/// A library with one kernel for one call of gyre_rotary(); it computes nothing, and counts that it was asked.
+struct StandIn {
+    gyre_kernel kernel;
+    gyre_kernel_library library;
+
+    explicit StandIn(const char *name, const char *target)
+        : kernel{"rotary_stand_in", "rotary", "stand_in", target, "dtype=float32 pairing=half workspace=0", "default",
+                 stand_in},
+          library{sizeof library, GYRE_KERNEL_INTERFACE, name, &kernel, 1} {}
+    StandIn(const StandIn &) = delete;
+    ~StandIn() { gyre_unregister_kernels(&library); }
+};
+
+/// Rotates one token in place; the cosines come from a table, so that no other kernel is needed.
+gyre_status rotate(gyre_context *context) {
+    static float x[2] = {1, 0}, cos[1] = {1}, sin[1] = {0};
+    const int64_t shape[4] = {1, 1, 1, 2}, table[2] = {1, 1};
+    const gyre_tensor c = gyre_tensor_dense(cos, GYRE_F32, 2, table), s = gyre_tensor_dense(sin, GYRE_F32, 2, table);
+    gyre_rotary_args args = gyre_rotary_defaults();
+    args.x = args.out = gyre_tensor_dense(x, GYRE_F32, 4, shape);
+    args.rope.cos = &c, args.rope.sin = &s;
+    return gyre_rotary(context, &args);
+}
+
+std::string best_target() { return runnable_targets().front(); }
+
+gyre_context_options of_library(const char *name) {
+    gyre_context_options options = gyre_context_defaults();
+    options.library = name;
+    options.threads = 1;
+    return options;
+}
+
+} // namespace
+
+TEST_CASE("of two kernels for the same call the one registered last is asked, until it is taken away") {
+    const std::string target = best_target();
+    const Context context(target.c_str());
+    StandIn first("first", target.c_str()), second("second", target.c_str());
+    const int32_t before = gyre_kernel_count();
+    REQUIRE(gyre_register_kernels(&first.library) == GYRE_OK);
+    REQUIRE(gyre_register_kernels(&second.library) == GYRE_OK);
+    CHECK(gyre_kernel_count() == before + 2);
+
+    calls_of_stand_in = 0;
+    REQUIRE(rotate(context) == GYRE_OK);
+    CHECK(calls_of_stand_in == 1);
+    CHECK(text(gyre_selected_library(context)) == "second");
+
+    REQUIRE(gyre_unregister_kernels(&second.library) == GYRE_OK);
+    REQUIRE(rotate(context) == GYRE_OK);
+    CHECK(text(gyre_selected_library(context)) == "first");
+
+    REQUIRE(gyre_unregister_kernels(&first.library) == GYRE_OK);
+    REQUIRE(rotate(context) == GYRE_OK);
+    CHECK(text(gyre_selected_library(context)) == "gyre");
+    CHECK(calls_of_stand_in == 2);
+    CHECK(gyre_kernel_count() == before);
+}
+
+TEST_CASE("a context that is bound to a library runs its kernels only") {
+    const std::string target = best_target();
+    StandIn other("other", target.c_str());
+    REQUIRE(gyre_register_kernels(&other.library) == GYRE_OK);
+    gyre_context *bound = nullptr, *prebuilt = nullptr;
+    const gyre_context_options options[] = {of_library("other"), of_library("gyre")};
+    REQUIRE(gyre_context_create(&options[0], &bound) == GYRE_OK);
+    REQUIRE(gyre_context_create(&options[1], &prebuilt) == GYRE_OK);
+    CHECK(rotate(bound) == GYRE_OK);
+    CHECK(text(gyre_selected_library(bound)) == "other");
+    CHECK(rotate(prebuilt) == GYRE_OK);
+    CHECK(text(gyre_selected_library(prebuilt)) == "gyre");
+
+    // What that library lacks is not taken from another.
+    float zero[64] = {}, out[64];
+    const int64_t shape[4] = {1, 1, 1, 64};
+    gyre_attention_args args = gyre_attention_defaults();
+    args.q = args.k = args.v = gyre_tensor_dense(zero, GYRE_F32, 4, shape);
+    args.out = gyre_tensor_dense(out, GYRE_F32, 4, shape);
+    CHECK(gyre_attention(bound, &args) == GYRE_UNSUPPORTED);
+    CHECK(gyre_attention(prebuilt, &args) == GYRE_OK);
+    gyre_context_destroy(bound);
+    gyre_context_destroy(prebuilt);
+
+    gyre_context *none = nullptr;
+    const gyre_context_options wrong = of_library("nobody's");
+    CHECK(gyre_context_create(&wrong, &none) == GYRE_BAD_ARGUMENT);
+    CHECK(text(gyre_last_error()).find("library: got \"nobody's\"") != std::string::npos);
+    CHECK(text(gyre_last_error()).find("other") != std::string::npos);
+}
+
+TEST_CASE("kernels of another architecture are listed and never run") {
+    StandIn foreign("foreign", "abacus_9_beads");
+    REQUIRE(gyre_register_kernels(&foreign.library) == GYRE_OK);
+    gyre_kernel_info info;
+    REQUIRE(gyre_kernel_at(gyre_kernel_count() - 1, &info));
+    CHECK(text(info.library) == "foreign");
+    CHECK(info.runnable == 0);
+    CHECK(gyre_kernel_at(gyre_kernel_count(), &info) == 0);
+    gyre_context *none = nullptr;
+    const gyre_context_options options = of_library("foreign");
+    CHECK(gyre_context_create(&options, &none) == GYRE_UNSUPPORTED);
+}
+
+TEST_CASE("libraries that cannot be registered are refused by name") {
+    const std::string target = best_target();
+    StandIn good("good", target.c_str());
+    CHECK(gyre_register_kernels(nullptr) == GYRE_BAD_ARGUMENT);
+    CHECK(gyre_unregister_kernels(nullptr) == GYRE_BAD_ARGUMENT);
+    CHECK(gyre_unregister_kernels(&good.library) == GYRE_BAD_ARGUMENT);
+
+    StandIn older("older", target.c_str());
+    older.library.kernel_interface = GYRE_KERNEL_INTERFACE + 1;
+    CHECK(gyre_register_kernels(&older.library) == GYRE_UNSUPPORTED);
+    CHECK(text(gyre_last_error()).find("older") == 0);
+    older.library.kernel_interface = GYRE_KERNEL_INTERFACE;
+    older.library.size--;
+    CHECK(gyre_register_kernels(&older.library) == GYRE_BAD_ARGUMENT);
+    StandIn nameless(nullptr, target.c_str());
+    CHECK(gyre_register_kernels(&nameless.library) == GYRE_BAD_ARGUMENT);
+
+    REQUIRE(gyre_register_kernels(&good.library) == GYRE_OK);
+    StandIn same("good", target.c_str()), prebuilt("gyre", target.c_str());
+    CHECK(gyre_register_kernels(&same.library) == GYRE_BAD_ARGUMENT);
+    CHECK(gyre_register_kernels(&prebuilt.library) == GYRE_BAD_ARGUMENT);
+    CHECK(text(gyre_last_error()).find("\"gyre\"") != std::string::npos);
+}
