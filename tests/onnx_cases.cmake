@@ -9,11 +9,11 @@ if (result EQUAL 0)
     string(REPLACE "\n" ";" cases "${cases}")
     foreach (case IN LISTS cases)
         add_test(NAME "onnx:${case}"
-                 COMMAND Python3::Interpreter "${onnx_cases}" run "${case}" --gyre "$<TARGET_FILE:gyre_cli>")
+                 COMMAND "${Python3_EXECUTABLE}" "${onnx_cases}" run "${case}" --gyre "${gyre_program}")
     endforeach ()
 else ()
     string(REGEX REPLACE ".*\n" "" error "${error}") # the last line of what Python says
     message(STATUS "gyre: without the ONNX node tests: ${error}")
-    add_test(NAME "onnx:all" COMMAND Python3::Interpreter "${onnx_cases}" run all --gyre "$<TARGET_FILE:gyre_cli>")
+    add_test(NAME "onnx:all" COMMAND "${Python3_EXECUTABLE}" "${onnx_cases}" run all --gyre "${gyre_program}")
     set_tests_properties("onnx:all" PROPERTIES DISABLED ON)
 endif ()
