@@ -12,5 +12,6 @@ void add_rotary(CLI::App &app);
 void add_attention(CLI::App &app);
 void add_bench(CLI::App &app);
 void add_plot(CLI::App &app);
+void add_tune(CLI::App &app);
 
 } // namespace gyre::cli

@@ -52,6 +52,7 @@ int run(int argc, char **argv) {
     add_attention(app);
     add_bench(app);
     add_plot(app);
+    add_tune(app);
     app.parse_complete_callback([&app] { require_command(app); });
     try {
         app.parse(argc, argv);

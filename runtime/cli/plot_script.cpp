@@ -3,13 +3,13 @@
 #include "errors.h"
 #include "npy.h"
 #include "output_file.h"
+#include "python_script.h"
 
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -40,19 +40,6 @@ private:
     std::string path_;
 };
 
-std::string script_path(const std::string &name) {
-    std::error_code error;
-    const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    const fs::path script = program.parent_path().parent_path() / "share/gyre/plots" / (name + ".py");
-    if (!fs::exists(script, error)) throw RunError(script.string() + " is missing: the program was moved without it");
-    return script.string();
-}
-
-std::string python() {
-    const char *chosen = std::getenv("GYRE_PYTHON");
-    return chosen && *chosen ? chosen : "python3";
-}
-
 /// Runs a program to its end and returns its exit code; negative: the signal that ended it. It does not inherit that
 /// this process holds signals back. Throws RunError if it cannot be started.
 int run_program(std::vector<std::string> words) {
@@ -82,7 +69,7 @@ int run_program(std::vector<std::string> words) {
 
 void draw(const std::string &name, const Array &numbers, const std::string &picture) {
     const SignalsHeld signals; // declared first, released last: after the temporary files are gone
-    const std::string script = script_path(name);
+    const std::string script = script_path("plots", name);
     const TemporaryFolder folder;
     const std::string data = folder.file("data.npy"), drawn = folder.file("picture.png");
     write_npy({{data, &numbers}});

@@ -13,21 +13,7 @@ std::vector<int64_t> lse_shape(const AttentionShape &shape) {
     return {shape.batch, shape.heads, shape.seqlen_q};
 }
 
-/// Half the spacing of the output's type at the largest element: what storing the exact result costs.
-double output_rounding(const std::vector<double> &exact, gyre_dtype dtype) {
-    double largest = 0;
-    for (const double x : exact) largest = std::max(largest, std::fabs(x));
-    return dtype == GYRE_F16 ? largest / 2048 : dtype == GYRE_BF16 ? largest / 256 : 0;
-}
-
 } // namespace
-
-double attention_tolerance(const OracleAttention &expected) {
-    double largest_output = 1;
-    for (const double x : expected.out.data) largest_output = std::max(largest_output, std::fabs(x));
-    constexpr double promised = 2e-6, f32_spacing = 1.2e-7;
-    return promised + 2 * f32_spacing * expected.largest_score * largest_output;
-}
 
 AttentionCase::AttentionCase(const AttentionShape &given, uint64_t seed)
     : shape(given),

@@ -34,10 +34,6 @@ struct AttentionShape {
     AttentionShape &in(gyre_layout chosen, Placement where = {}) { return layout = chosen, placement = where, *this; }
 };
 
-/// |error| that f32 arithmetic may leave on normally distributed inputs: the bound that the project promises at unit
-/// variance, and beyond it the rounding of scores that are larger than that.
-double attention_tolerance(const OracleAttention &expected);
-
 class AttentionCase : public Keeper {
 public:
     explicit AttentionCase(const AttentionShape &shape, uint64_t seed = 1);

@@ -1,21 +1,13 @@
 /// Comparison that notices NaN, for doctest: std::max and a plain `<=` would swallow it.
 #pragma once
 
+#include "difference.h"
 #include "doctest.h"
-#include <cmath>
+
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 namespace gyre::test {
-
-/// |got - expected|; infinite if exactly one is NaN or infinite, or both are but differ.
-inline double difference(double got, double expected) {
-    if (std::isnan(got) && std::isnan(expected)) return 0;
-    if (got == expected) return 0;
-    const double error = std::fabs(got - expected);
-    return std::isfinite(error) ? error : std::numeric_limits<double>::infinity();
-}
 
 struct Worst {
     double error = 0;

@@ -1,6 +1,7 @@
 #include "oracle_attention.h"
 #include "oracle_scores.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gyre::test {
@@ -70,6 +71,19 @@ Dense oracle_attention_second_form(const gyre_attention_args &args) {
                 }
             }
     return result;
+}
+
+double attention_tolerance(const OracleAttention &expected) {
+    double largest_output = 1;
+    for (const double x : expected.out.data) largest_output = std::max(largest_output, std::fabs(x));
+    constexpr double promised = 2e-6, f32_spacing = 1.2e-7;
+    return promised + 2 * f32_spacing * expected.largest_score * largest_output;
+}
+
+double output_rounding(const std::vector<double> &exact, gyre_dtype dtype) {
+    double largest = 0;
+    for (const double x : exact) largest = std::max(largest, std::fabs(x));
+    return dtype == GYRE_F16 ? largest / 2048 : dtype == GYRE_BF16 ? largest / 256 : 0;
 }
 
 } // namespace gyre::test

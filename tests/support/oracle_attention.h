@@ -27,4 +27,11 @@ OracleAttention oracle_attention(const gyre_attention_args &args);
 /// The same output by the second form; value_rope must be given, with one axis and without tables.
 Dense oracle_attention_second_form(const gyre_attention_args &args);
 
+/// |error| that f32 arithmetic may leave on normally distributed inputs: the bound that the project promises at unit
+/// variance, and beyond it the rounding of scores that are larger than that.
+double attention_tolerance(const OracleAttention &expected);
+
+/// Half the spacing of the output's type at the largest element: what storing the exact result costs beyond that.
+double output_rounding(const std::vector<double> &exact, gyre_dtype dtype);
+
 } // namespace gyre::test

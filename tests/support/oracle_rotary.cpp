@@ -1,6 +1,8 @@
 #include "oracle_rotary.h"
+#include "element.h"
 #include "tensor.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gyre::test {
@@ -112,6 +114,19 @@ OracleRotary oracle_rotary(const gyre_rotary_args &args) {
                 }
             }
     return result;
+}
+
+std::vector<double> rotary_tolerances(const gyre_rotary_args &args, const OracleRotary &expected) {
+    const double factor = args.rope.cos ? 1.0 : std::max(1.0, args.rope.attention_factor);
+    constexpr double promised = 2e-6, f32_arithmetic = 3 * 6e-8;
+    std::vector<double> allowed;
+    for (size_t i = 0; i < expected.out.data.size(); i++) {
+        const double magnitude = expected.magnitude.data[i];
+        allowed.push_back(magnitude == 0 ? 0
+                                         : factor * (promised + f32_arithmetic) * magnitude +
+                                               rounding_of(args.out.dtype, expected.out.data[i]));
+    }
+    return allowed;
 }
 
 } // namespace gyre::test

@@ -57,4 +57,8 @@ struct OracleRotary {
 /// What gyre_rotary() should write.
 OracleRotary oracle_rotary(const gyre_rotary_args &args);
 
+/// |error| allowed of each element of `out`: the promised accuracy of cos and sin and the rounding of the type; 0 where
+/// nothing is rotated.
+std::vector<double> rotary_tolerances(const gyre_rotary_args &args, const OracleRotary &expected);
+
 } // namespace gyre::test

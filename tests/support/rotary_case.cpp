@@ -1,7 +1,6 @@
 #include "rotary_case.h"
 #include "compare.h"
 #include "each_kernel.h"
-#include "element.h"
 
 #include <algorithm>
 #include <sstream>
@@ -41,16 +40,10 @@ void RotaryCase::check() {
 
 void RotaryCase::compare(const OracleRotary &expected) const {
     const Dense got(out.view(), args.layout);
-    const double factor = args.rope.cos ? 1.0 : std::max(1.0, args.rope.attention_factor);
-    constexpr double promised = 2e-6, f32_arithmetic = 3 * 6e-8;
+    const std::vector<double> allowed = rotary_tolerances(args, expected);
     std::vector<double> excess; // error beyond what is allowed
-    for (size_t i = 0; i < got.data.size(); i++) {
-        const double magnitude = expected.magnitude.data[i];
-        const double allowed = magnitude == 0 ? 0
-                                              : factor * (promised + f32_arithmetic) * magnitude +
-                                                    rounding_of(shape.dtype, expected.out.data[i]);
-        excess.push_back(std::max(0.0, difference(got.data[i], expected.out.data[i]) - allowed));
-    }
+    for (size_t i = 0; i < got.data.size(); i++)
+        excess.push_back(std::max(0.0, difference(got.data[i], expected.out.data[i]) - allowed[i]));
     check_close("error beyond the allowed one", excess, std::vector<double>(excess.size(), 0.0), 0);
 }
 

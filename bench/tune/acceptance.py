@@ -1,0 +1,87 @@
+"""Whether a study's best beats the stored knobs: measured again, all in one long session, against the noise of that session.
+
+The noise is measured A/A: the stored knobs' library is there twice, and how far the two differ in stretches of the session is how far any
+two may differ by chance. What was best in many short sessions is often only luckiest, so the first few are measured, and thoroughly verified.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import timings
+from errors import RunError
+from workshop import NotBuilt
+
+FINALISTS = 3
+NEAR = 1.05  # times the best value: what is slower is no finalist
+BLOCKS = 10
+QUANTILE = 0.9  # of the A/A differences
+
+
+@dataclass
+class Verdict:
+    knobs: dict  # of the best finalist; None: there is none
+    accepted: bool
+    gain: float  # 1 - ratio of times
+    noise: float
+    evidence: dict  # measured times
+    text: str
+    sessions: list
+
+
+def judge(sessions, finalists):
+    """(role, ratio to the stored knobs, noise) of the best finalist."""
+    def middle(role):
+        return float(np.median(timings.block_ratios(sessions, role, "stored", BLOCKS)))
+
+    best = min(finalists, key=middle)
+    alike = np.abs(np.log(timings.block_ratios(sessions, "again", "stored", BLOCKS)))
+    noise = float(np.exp(np.quantile(alike, QUANTILE)) - 1)
+    return best, middle(best), noise
+
+
+def measure(workshop, runner, shapes, stored, defaults, candidates, seconds, progress):
+    """candidates: (knobs, value), best first. Verifies each thoroughly, then times them all together; returns a Verdict."""
+    try:
+        libraries = {"stored": workshop.make(stored), "again": workshop.make(stored, copy=1)}
+        if defaults != stored:
+            libraries["default"] = workshop.make(defaults)
+    except NotBuilt as error:
+        raise RunError(f"the stored knobs cannot be built: {error}") from None
+    finalists = {}
+    for knobs, value in candidates:
+        if len(finalists) == FINALISTS or value > NEAR * candidates[0][1]:
+            break
+        if knobs == stored:
+            continue
+        progress.show(f"verifying finalist {len(finalists) + 1}")
+        path = workshop.make(knobs)
+        report = runner.run({"finalist": path}, "--verify", "finalist", "--thorough", seconds=60)
+        if report.outcome == "done":
+            finalists[f"finalist{len(finalists)}"] = (knobs, path)
+    progress.show(f"final session of {seconds * len(shapes):.0f} s")
+    libraries.update({role: path for role, (_, path) in finalists.items()})
+    options = ["--seconds", seconds, "--fewest-rounds", 3 * BLOCKS, "--most-rounds", 5000, "--peak"]
+    for shape in shapes:
+        options += ["--shape", shape]
+    report = runner.run(libraries, *options, seconds=10 * seconds * len(shapes))
+    if report.outcome != "done":
+        raise RunError(f"the final session {report.outcome}: {report.text}")
+    return verdict(report.timed, {role: knobs for role, (knobs, _) in finalists.items()})
+
+
+def verdict(sessions, finalists):
+    """finalists: {role: knobs}."""
+    def evidence(role):
+        default = "default" if "default" in sessions[0]["seconds"] else "stored"
+        numbers = {"median_us": (role, 50), "p10_us": (role, 10), "p90_us": (role, 90), "default_median_us": (default, 50),
+                   "replaced_median_us": ("stored", 50)}
+        return {name: round(timings.microseconds(sessions, *where), 1) for name, where in numbers.items()}
+
+    if not finalists:
+        return Verdict(None, False, 0, 0, evidence("stored"), "no other candidate came near the stored knobs", sessions)
+    best, ratio, noise = judge(sessions, list(finalists))
+    gain = 1 - ratio
+    accepted = gain > noise
+    text = (f"the best takes {ratio:.4f} of the stored knobs' time, noise {100 * noise:.1f} %: "
+            f"{'accepted' if accepted else 'not better by more than noise'}")
+    return Verdict(finalists[best], accepted, gain, noise, evidence(best), text, sessions)

@@ -1,0 +1,53 @@
+"""What becomes of one candidate: made, verified, timed beside the best so far and the reference, and recorded."""
+
+import time
+
+import timings
+from workshop import NotBuilt
+
+SECONDS_A_SHAPE = 1.0  # of timed rounds, for a candidate that may be the best
+HOPELESS = 3.0  # times the reference's first calls: not timed any further
+WORSE = 1.06  # times the best so far: no need to know more precisely
+
+
+class Evaluation:
+    """reference, best: paths of libraries; best may be None. Candidates are verified before they are timed."""
+
+    def __init__(self, workshop, runner, shapes):
+        self.workshop, self.runner, self.shapes = workshop, runner, shapes
+
+    def record(self, knobs, reference, best, best_value):
+        """{"outcome", "text", "spent_seconds", …}; with "value", the ratio to the reference's time, if it was timed."""
+        begin = time.monotonic()
+        record = self._outcome(knobs, reference, best, best_value)
+        return {**record, "spent_seconds": round(time.monotonic() - begin, 3)}
+
+    def _outcome(self, knobs, reference, best, best_value):
+        begin = time.monotonic()
+        try:
+            library = self.workshop.make(knobs)
+        except NotBuilt as error:
+            return {"outcome": "timed out" if error.timed_out else "not built", "text": str(error)}
+        made_seconds = round(time.monotonic() - begin, 3)
+        libraries = {"reference": reference}
+        if best and best != library:
+            libraries["best"] = best
+        libraries["candidate"] = library
+        options = ["--verify", "candidate", "--seconds", SECONDS_A_SHAPE, "--hopeless", HOPELESS]
+        if best_value is not None:
+            options += ["--cut", best_value * WORSE]
+        for shape in self.shapes:
+            options += ["--shape", shape]
+        report = self.runner.run(libraries, *options, seconds=len(self.shapes) * SECONDS_A_SHAPE)
+        if report.outcome != "done":
+            self.workshop.forget(library)
+            return {"outcome": report.outcome, "text": report.text, "made_seconds": made_seconds}
+        sessions = report.timed
+        record = {"outcome": "cut" if any(timed["cut"] for timed in sessions) else "timed", "text": "",
+                  "value": timings.value(sessions), "verified_calls": report.cases, "made_seconds": made_seconds,
+                  "median_us": timings.microseconds(sessions, "candidate", 50),
+                  "reference_median_us": timings.microseconds(sessions, "reference", 50),
+                  "shapes": {timed["shape"]: timings.ratio(timed, "candidate", "reference") for timed in sessions}}
+        if "best" in libraries:
+            record["to_best"] = timings.value(sessions, "candidate", "best")
+        return record

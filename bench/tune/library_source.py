@@ -1,0 +1,32 @@
+"""The C source that makes a shared object of kernels register itself as a kernel library (gyre/kernels.h)."""
+
+# What loops that an autoscheduler made parallel call; here one thread is what is measured, so they run in order.
+SERIAL_LOOPS = """
+int halide_do_par_for(void *context, int (*body)(void *, int, uint8_t *), int first, int count, uint8_t *closure) {
+    for (int i = first; i < first + count; i++) {
+        const int failed = body(context, i, closure);
+        if (failed) return failed;
+    }
+    return 0;
+}
+"""
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def library_source(name, kernels):
+    """kernels: rows of (recipe, symbol, attributes). The library is called `name`."""
+    declarations = "".join(f"int {symbol}_argv(void **);\n" for _, symbol, _ in kernels)
+    rows = "".join(
+        f"    {{{', '.join(map(quoted, (f'{recipe.name}__{recipe.target}', recipe.operation, recipe.variant, recipe.target)))},\n"
+        f"     {quoted(attributes)}, \"candidate\", {symbol}_argv}},\n" for recipe, symbol, attributes in kernels)
+    return f"""#include <gyre/kernels.h>
+{declarations}{SERIAL_LOOPS}
+static const gyre_kernel kernels[] = {{
+{rows}}};
+static const gyre_kernel_library library = {{sizeof library, GYRE_KERNEL_INTERFACE, {quoted(name)}, kernels,
+                                             sizeof kernels / sizeof kernels[0]}};
+__attribute__((constructor)) static void add(void) {{ gyre_register_kernels(&library); }}
+"""

@@ -1,0 +1,69 @@
+"""How the build makes kernels, as CMake writes it to <build>/kernels/recipes.json."""
+
+import fnmatch
+import json
+import os
+from dataclasses import dataclass
+
+from errors import refuse
+
+
+@dataclass(frozen=True)
+class Recipe:
+    operation: str
+    variant: str
+    target: str
+    generator: str
+    halide_target: str
+    parameters: dict
+    knobs: dict  # as of the last configuration; the tuning database may have moved on
+
+    @property
+    def name(self):
+        return f"{self.operation}_{self.variant}"
+
+    def variables(self):
+        """The numbers that conditions on knobs may speak of: numeric and boolean parameters, and the target's registers."""
+        numbers = {"true": 1, "false": 0}
+        variables = {}
+        for name, text in self.parameters.items():
+            if text in numbers or text.lstrip("-").isdigit():
+                variables[name] = numbers.get(text, int(text) if text not in numbers else 0)
+        features = self.halide_target.split("-")
+        wide = any(feature.startswith("avx512") for feature in features)
+        variables["vector_width"] = 16 if wide else 8 if "avx2" in features or "avx" in features else 4
+        variables["vector_registers"] = 32 if wide or features[:2] == ["arm", "64"] else 16
+        return variables
+
+
+class Recipes:
+    def __init__(self, build):
+        self.build = build
+        path = os.path.join(build, "kernels", "recipes.json")
+        try:
+            with open(path, encoding="utf-8") as file:
+                content = json.load(file)
+        except (OSError, ValueError) as error:
+            refuse(f"--build {build}", f"no recipes of kernels there ({error})", "a build tree of gyre")
+        self.compiler, self.objcopy, self.include = content["compiler"], content["objcopy"], content["include"]
+        self.tuning, self.generators = content["tuning"], content["generators"]
+        self.halide_libraries = content["halide_libraries"]
+        self.kernels = [Recipe(**kernel) for kernel in content["kernels"]]
+
+    def find(self, wanted, target):
+        """The kernels that a name, the beginning of one, or a pattern with * means."""
+        names = sorted({kernel.name for kernel in self.kernels if kernel.target == target})
+        if not names:
+            targets = ", ".join(sorted({kernel.target for kernel in self.kernels}))
+            refuse("--target", f"'{target}'", f"a target that the build has kernels of: {targets}")
+        chosen = [name for name in names if name == wanted]
+        chosen = chosen or [name for name in names if name.startswith(wanted.rstrip("_") + "_") or fnmatch.fnmatch(name, wanted)]
+        if not chosen:
+            refuse("kernel", f"'{wanted}'", f"one of {', '.join(names)}, its beginning, or a pattern with *")
+        return [self.get(name, target) for name in chosen]
+
+    def get(self, name, target):
+        for kernel in self.kernels:
+            if (kernel.name, kernel.target) == (name, target):
+                return kernel
+        return refuse("kernel", f"'{name}' is not made for {target}", "a kernel of the build")

@@ -1,0 +1,27 @@
+/// What the runner tells whoever started it: one JSON object a line on stdout, flushed at once, so that what was said
+/// before a crash is known.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <stdexcept>
+#include <string>
+
+namespace gyre::tune {
+
+using Json = nlohmann::ordered_json;
+
+/// Prints {"event": name, …fields}.
+void tell(const char *event, const Json &fields);
+
+/// A library that cannot be loaded or run: exit code 1.
+struct Failure : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// A library whose results are not what they should be: exit code 1.
+struct WrongResult : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+} // namespace gyre::tune

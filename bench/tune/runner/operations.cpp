@@ -1,0 +1,21 @@
+#include "operations.h"
+
+#include "events.h"
+#include "verification.h"
+
+#include <string>
+
+namespace gyre::tune {
+
+const Operation &operation_of(const gyre_kernel_info &kernel) {
+    static const Operation operations[] = {
+        {"attention", make_attention_workload, verify_attention},
+        {"rotary", make_rotary_workload, verify_rotary},
+        {"angles", make_rotary_workload, verify_rotary}, // the kernel that forms gyre_rotary()'s angles
+    };
+    for (const Operation &operation : operations)
+        if (std::string(operation.name) == kernel.operation) return operation;
+    throw Failure(std::string("there is no workload for kernels of ") + kernel.operation);
+}
+
+} // namespace gyre::tune

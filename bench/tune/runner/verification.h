@@ -1,0 +1,23 @@
+/// Comparison of a library's results with the oracles in double that the tests use, which share no code with kernels.
+#pragma once
+
+#include <gyre/gyre.h>
+
+#include <string>
+#include <vector>
+
+namespace gyre::tune {
+
+/// See Operation::verify.
+int verify_attention(gyre_context *context, const gyre_kernel_info &kernel, bool thorough);
+int verify_rotary(gyre_context *context, const gyre_kernel_info &kernel, bool thorough);
+
+/// Throws WrongResult that names the call and the worst element, if one differs by more than its tolerance or is NaN
+/// where the other is not. `tolerances`: one for all, or one an element.
+void compare(const std::string &call, const char *what, const std::vector<double> &got,
+             const std::vector<double> &expected, const std::vector<double> &tolerances);
+
+/// Throws WrongResult.
+void require(bool holds, const std::string &call, const std::string &otherwise);
+
+} // namespace gyre::tune

@@ -1,0 +1,60 @@
+"""The tuning database, generators/tuning/<target>.json: knobs with their evidence, written in place in the style in which it is kept."""
+
+import json
+import os
+import textwrap
+
+from errors import RunError
+
+WIDTH = 112  # of the lines that knobs and evidence are filled to
+
+
+class TuningFile:
+    def __init__(self, folder, target):
+        self.path = os.path.join(folder, target + ".json")
+        self.content = {"target": target, "defaults": {}, "kernels": {}}
+        if os.path.exists(self.path):
+            try:
+                with open(self.path, encoding="utf-8") as file:
+                    self.content = json.load(file)
+            except (OSError, ValueError) as error:
+                raise RunError(f"{self.path}: cannot be read: {error}") from None
+
+    def knobs(self, recipe):
+        """The kernel's own, else its operation's, else none."""
+        for table, key in (("kernels", recipe.name), ("defaults", recipe.operation)):
+            entry = self.content.get(table, {}).get(key)
+            if entry is not None:
+                return dict(entry["knobs"])
+        return {}
+
+    def store(self, recipe, knobs, evidence):
+        """Replaces the kernel's entry. The file is whole at every moment."""
+        kernels = self.content.setdefault("kernels", {})
+        kernels[recipe.name] = {"knobs": knobs, "evidence": evidence}
+        self.content["kernels"] = dict(sorted(kernels.items()))
+        temporary = f"{self.path}.{os.getpid()}"
+        try:
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(formatted(self.content))
+            os.replace(temporary, self.path)
+        except OSError as error:
+            raise RunError(f"{self.path}: cannot be written: {error}") from None
+
+
+def formatted(value, depth=0):
+    """Objects of numbers and words as filled lines, all others with a line an entry; a line ends the outermost."""
+    inner, outer = "  " * (depth + 1), "  " * depth
+    if not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    if not value:
+        return "{}"
+    entries = [f"{json.dumps(key)}: {formatted(each, depth + 1)}" for key, each in value.items()]
+    if depth and not any(isinstance(each, dict) for each in value.values()):
+        # Blanks inside an entry may not end a line: filled as other characters, and put back.
+        joined = " ".join(entry.replace(" ", "\0") + "," for entry in entries)[:-1]
+        lines = textwrap.wrap(joined, WIDTH - len(inner), break_long_words=False, break_on_hyphens=False)
+        body = "\n".join(inner + line.replace("\0", " ") for line in lines)
+    else:
+        body = ",\n".join(inner + entry for entry in entries)
+    return f"{{\n{body}\n{outer}}}" + ("" if depth else "\n")

@@ -1,0 +1,93 @@
+"""Makes candidates: the kernel's generator with other knobs, and its object in a shared library that registers itself."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+
+from child import run
+from library_source import library_source
+
+SYMBOL_PREFIX = "gyrekernel_"
+HOOKS = ("--redefine-sym", "halide_malloc=gyre_kernel_malloc", "--redefine-sym", "halide_free=gyre_kernel_free")
+
+
+class NotBuilt(Exception):
+    """The generator or the linker refused or failed."""
+
+    def __init__(self, text, timed_out):
+        super().__init__(text)
+        self.timed_out = timed_out
+
+
+class Workshop:
+    """Makes libraries of one kernel in `folder`. needs: recipes and knobs of kernels that calls use beside it."""
+
+    def __init__(self, recipes, recipe, needs, folder, limits):
+        self.recipes, self.recipe, self.limits = recipes, recipe, limits
+        self.folder = os.path.join(folder, "libraries")
+        self.needs = needs
+        os.makedirs(self.folder, exist_ok=True)
+        with open(recipe.generator, "rb") as file:
+            self.generator_digest = hashlib.sha256(file.read()).hexdigest()[:16]
+
+    def library_path(self, knobs, copy=0):
+        """Where the library of these knobs is or would be; copy: another one with the same kernel."""
+        key = json.dumps([self.recipe.name, self.recipe.target, self.recipe.halide_target, self.generator_digest,
+                          sorted(knobs.items()), copy])
+        return os.path.join(self.folder, "k" + hashlib.sha256(key.encode()).hexdigest()[:12] + ".so")
+
+    def make(self, knobs, copy=0):
+        """The path of the library with these knobs, made unless it is there. Raises NotBuilt."""
+        path = self.library_path(knobs, copy)
+        if os.path.exists(path):
+            return path
+        with tempfile.TemporaryDirectory(prefix="making-", dir=self.folder) as scratch:
+            kernels = [self._generate(self.recipe, knobs, scratch)]
+            kernels += [self._generate(recipe, known, scratch) for recipe, known in self.needs]
+            made = self._link(os.path.splitext(os.path.basename(path))[0], kernels, scratch)
+            os.replace(made, path)  # whole or not at all
+        return path
+
+    def forget(self, path):
+        """Removes a library that will not be loaded again."""
+        if os.path.exists(path):
+            os.remove(path)
+
+    def clean(self):
+        """Removes what an interrupted process left behind."""
+        for entry in os.scandir(self.folder):
+            if entry.name.startswith("making-"):
+                shutil.rmtree(entry.path, ignore_errors=True)
+
+    def _run(self, words):
+        ended = run(words, self.limits.seconds, self.limits.mebibytes, folder=self.folder)
+        if not ended.ok:
+            raise NotBuilt(f"{os.path.basename(words[0])}: {ended.text()}", ended.timed_out)
+
+    def _generate(self, recipe, knobs, scratch):
+        symbol = f"{SYMBOL_PREFIX}{recipe.name}__{recipe.target}"
+        object_file, facts = os.path.join(scratch, symbol + ".o"), os.path.join(scratch, symbol + ".inc")
+        given = {**recipe.parameters, **{name: str(value) for name, value in knobs.items()}}
+        plugins = [word for word in given.pop("plugins", "").split() for word in ("-p", word)]
+        self._run([recipe.generator, "-g", recipe.operation, "-f", symbol, "-o", scratch, "-e", "object", *plugins,
+                   f"target={recipe.halide_target}", *(f"{name}={value}" for name, value in given.items()),
+                   f"facts={facts}"])
+        self._run([self.recipes.objcopy, *HOOKS, object_file])
+        with open(facts, encoding="utf-8") as file:
+            told = file.read().strip().strip('"')
+        attributes = " ".join([*(f"{name}={value}" for name, value in recipe.parameters.items()), told])
+        return recipe, symbol, attributes, object_file
+
+    def _link(self, name, kernels, scratch):
+        """All symbols stay inside, so that several copies of one kernel can be loaded side by side; gyre_* come from the program."""
+        source, script = os.path.join(scratch, "library.c"), os.path.join(scratch, "symbols.map")
+        made = os.path.join(scratch, name + ".so")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(library_source(name, [kernel[:3] for kernel in kernels]))
+        with open(script, "w", encoding="utf-8") as file:
+            file.write("{ local: *; };\n")
+        self._run([self.recipes.compiler, "-shared", "-fPIC", "-O2", "-o", made, "-I", self.recipes.include, "-x", "c", source,
+                   "-x", "none", *(kernel[3] for kernel in kernels), f"-Wl,--version-script={script}", "-lm"])
+        return made
