@@ -28,6 +28,7 @@ std::string to_json(const std::vector<gyre_kernel_info> &kernels) {
                         {"operation", kernel.operation},
                         {"variant", kernel.variant},
                         {"target", kernel.target},
+                        {"library", kernel.library},
                         {"runnable", kernel.runnable != 0},
                         {"attributes", kernel.attributes},
                         {"evidence", kernel.evidence}});

@@ -55,12 +55,13 @@ int run_program(std::vector<std::string> words) {
     pid_t child = 0;
     const int error = posix_spawnp(&child, argv[0], nullptr, &attributes, argv.data(), environ);
     posix_spawnattr_destroy(&attributes);
-    if (error) {
-        throw RunError(words[0] + " cannot be run: " + std::strerror(error) +
-                       "; pictures need Python 3 with matplotlib (name it in GYRE_PYTHON), --data needs neither");
-    }
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    while (!error && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    const bool not_started = error || (WIFEXITED(status) && WEXITSTATUS(status) == 127); // POSIX leaves both to the system
+    if (not_started) {
+        throw RunError(words[0] + " cannot be run" + (error ? std::string(": ") + std::strerror(error) : "") +
+                       "; pictures need Python 3 with matplotlib (name it in GYRE_PYTHON), --data needs neither");
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }

@@ -35,7 +35,7 @@ class Listing(GyreTest):
         self.assertTrue(kernels)
         for kernel in kernels:
             self.assertEqual(
-                set(kernel), {"name", "operation", "variant", "target", "runnable", "attributes", "evidence"}
+                set(kernel), {"name", "operation", "variant", "target", "library", "runnable", "attributes", "evidence"}
             )
             self.assertEqual(kernel["name"], f"{kernel['operation']}_{kernel['variant']}__{kernel['target']}")
         text = self.succeed("kernels")
