@@ -66,6 +66,14 @@ class Space:
         rows = np.flatnonzero((self.points == ranks).all(axis=1))
         return int(rows[0]) if len(rows) else None
 
+    def neighbours(self, row):
+        """A mask over rows: one knob is another by at most two steps (or at all, if its values are names), or two by one."""
+        steps = np.abs(self.points - self.points[row])
+        named = [not self.ordered[name] for name in self.names]
+        steps[:, named] = steps[:, named] > 0
+        changed, largest = (steps > 0).sum(axis=1), steps.max(axis=1, initial=0)
+        return ((changed == 1) & (largest <= 2)) | ((changed == 2) & (largest == 1))
+
     def nearest(self, wanted, is_taken, random):
         """The row nearest to a point that need not be valid, among those not taken (a mask over rows); None if all are."""
         distance = np.zeros(len(self.points))
