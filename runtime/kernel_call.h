@@ -17,15 +17,21 @@ public:
         int64_t extent, stride;
     };
 
+    Buffer() = default;
     Buffer(const void *data, halide_type_t type, std::initializer_list<Dimension> dimensions) {
+        describe(data, type, dimensions);
+    }
+    Buffer(const Buffer &) = delete;
+    Buffer &operator=(const Buffer &) = delete;
+
+    void describe(const void *data, halide_type_t type, std::initializer_list<Dimension> dimensions) {
+        buffer.dimensions = 0;
         for (const Dimension &d : dimensions)
             dims[buffer.dimensions++] = {0, static_cast<int32_t>(d.extent), static_cast<int32_t>(d.stride), 0};
         buffer.host = static_cast<uint8_t *>(const_cast<void *>(data));
         buffer.type = type;
         buffer.dim = dims;
     }
-    Buffer(const Buffer &) = delete;
-    Buffer &operator=(const Buffer &) = delete;
 
     halide_buffer_t *get() { return &buffer; }
 
@@ -67,18 +73,44 @@ inline gyre_dtype kernel_dtype(const Kernel &kernel) {
     return type == "float16" ? GYRE_F16 : type == "bfloat16" ? GYRE_BF16 : GYRE_F32;
 }
 
-/// Runs a kernel: its arguments are pointers to scalars and Buffers, in the generator's order; `slab` is its memory.
+/// What a kernel is called with: pointers to scalars and Buffers, in the generator's order.
+class KernelArguments {
+public:
+    template <typename... Arguments>
+    void add(Arguments *...arguments) {
+        (push(arguments), ...);
+    }
+
+    /// `slab` is the kernel's memory. False: the kernel failed.
+    bool call(const Kernel &kernel, Slab &slab) {
+        Slab *user_context = &slab;
+        argv[0] = &user_context;
+        return count <= most && kernel.call(argv) == 0 && !slab.overflowed();
+    }
+
+private:
+    static constexpr size_t most = 64;
+    void *argv[most];
+    size_t count = 1;
+
+    template <typename Argument>
+    void push(Argument *argument) {
+        if (count < most) {
+            if constexpr (std::is_same_v<Argument, Buffer>)
+                argv[count] = argument->get();
+            else
+                argv[count] = const_cast<void *>(static_cast<const void *>(argument));
+        }
+        count++;
+    }
+};
+
+/// Runs a kernel whose arguments are known here.
 template <typename... Arguments>
 bool call_kernel(const Kernel &kernel, Slab &slab, Arguments *...arguments) {
-    const auto pointer = [](auto *argument) -> void * {
-        if constexpr (std::is_same_v<decltype(argument), Buffer *>)
-            return argument->get();
-        else
-            return const_cast<void *>(static_cast<const void *>(argument));
-    };
-    Slab *user_context = &slab;
-    void *argv[] = {&user_context, pointer(arguments)...};
-    return kernel.call(argv) == 0 && !slab.overflowed();
+    KernelArguments all;
+    all.add(arguments...);
+    return all.call(kernel, slab);
 }
 
 } // namespace gyre

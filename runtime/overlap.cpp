@@ -69,6 +69,17 @@ bool disjoint(const Heads &a, const Heads &b) {
     return before(s.end, t.begin) || before(t.end, s.begin) || interleaved(a, b);
 }
 
+bool disjoint(const gyre_tensor &t, const Heads &v) {
+    if (v.empty() || !v.data || !t.data || std::find(t.shape, t.shape + t.rank, 0) != t.shape + t.rank) return true;
+    int64_t low = 0, high = 0;
+    for (int i = 0; i < t.rank; i++) (t.strides[i] < 0 ? low : high) += (t.shape[i] - 1) * t.strides[i];
+    const auto size = static_cast<int64_t>(element_size(t.dtype));
+    const char *data = static_cast<const char *>(t.data);
+    const Span s = span(v);
+    const std::less_equal<const char *> before;
+    return before(s.end, data + low * size) || before(data + (high + 1) * size, s.begin);
+}
+
 bool same_or_disjoint(const Heads &a, const Heads &b) {
     const bool same = a.data == b.data && a.dtype == b.dtype && a.dim == b.dim &&
                       (a.batch <= 1 || a.batch_stride == b.batch_stride) &&

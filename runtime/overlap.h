@@ -11,6 +11,9 @@ bool writable(const Heads &v);
 /// True if the views share no byte: apart from each other, or slots of one packed array (as q, k and v often are).
 bool disjoint(const Heads &a, const Heads &b);
 
+/// True if the memory from the tensor's lowest to its highest element holds no byte of the view.
+bool disjoint(const gyre_tensor &t, const Heads &v);
+
 /// True if the two views are the same elements in the same places, or disjoint.
 bool same_or_disjoint(const Heads &a, const Heads &b);
 

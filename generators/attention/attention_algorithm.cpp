@@ -2,12 +2,11 @@
 
 #include "../common/storage.h"
 #include "../common/transcendental.h"
+#include "attention_score.h"
 
 namespace gyre::attention {
 using namespace Halide;
 namespace {
-
-constexpr float log2_e = 1.44269504088896f, ln_2 = 0.69314718055995f;
 
 /// Rows of a tensor in f32, rotated; features past the tensor's own extent are 0. `row` indexes tensor and angles.
 Func stage_rows(const std::string &name, const Func &tensor, const std::vector<Var> &args, const Expr &row,
@@ -21,8 +20,8 @@ Func stage_rows(const std::string &name, const Func &tensor, const std::vector<V
     return rows;
 }
 
-/// Everything that the general family does to scores before they are masked: cap, bias, boolean mask, ALiBi. Keys after
-/// `tile_last_key` need not be touched.
+/// Everything that the general family does to scores before they are masked: cap, score function, bias, boolean mask,
+/// ALiBi. Keys after `tile_last_key` need not be touched.
 void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
@@ -34,6 +33,8 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     s.cap_j = cap;
     const Expr natural = s.masked(r, cap, t, b) * ln_2; // scores carry log2(e), the cap does not
     s.masked(r, cap, t, b) = in.softcap * log2_e * tanh_accurate(natural / in.softcap);
+
+    if (in.score) define_score(s, in, tile_last_key);
 
     // What is added to a row of scores, in rows as it is stored, then transposed as scores are.
     s.bias_rows = Func("bias_rows");
@@ -51,6 +52,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     RDom biased(0, z.key_block, "biased");
     biased.where((in.has_bias || in.has_mask || in.alibi != 0.0f) && b * z.key_block + biased <= tile_last_key);
     s.bias_j = biased;
+    s.bias_update = s.masked.num_update_definitions();
     s.masked(r, biased, t, b) = max(s.masked(r, biased, t, b) + s.bias_lanes.out(r, biased, t, b), masked_score);
 }
 

@@ -13,6 +13,7 @@
 #pragma once
 #include "../common/rotation.h"
 #include "../common/transpose.h"
+#include "score.h"
 
 #include <Halide.h>
 
@@ -50,17 +51,32 @@ struct Inputs {
     Halide::Expr alibi;        // slope, log2(e) included
     Halide::Expr alibi_origin; // pos_k - pos_q of key 0 and row 0
     Halide::Expr sink;         // log2(e) included; masked_score: none
+
+    // Kernels with a score function only.
+    std::function<Halide::Expr(const ScorePoint &)> score; // empty: none
+    ScorePoint score_origin;                               // row 0 and key 0 of the task; without a score
 };
 
 /// A score that no key can have: its probability vanishes beside any visible key's. Finite, because Halide compiles f32
 /// arithmetic under the assumption that there are no infinities.
-constexpr float masked_score = -1e38f;
+constexpr float masked_score = masked;
+constexpr float log2_e = 1.44269504088896f, ln_2 = 0.69314718055995f;
+
+/// What ScorePoint's by_…() and along_keys() keep, in the order in which they were asked for.
+struct ScoreParts {
+    std::vector<Halide::Func> by_query;    // (r, t)
+    std::vector<Halide::Func> by_key;      // (j, b)
+    std::vector<Halide::Func> by_distance; // (x, b)        x = i - j + key_block - 1
+    std::vector<Halide::Func> rows;        // (j, r, t, b)  along_keys
+    std::vector<Transpose> lanes;          // (r, j, t, b)  its transpositions
+};
 
 /// Every Func and Var that a schedule may name.
 struct Stages {
     Sizes sizes;
     Halide::Var i{"i"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"};
-    Halide::RVar block, feature, cap_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j; // of the reductions
+    Halide::Var x{"x"}; // distance, see ScoreParts
+    Halide::RVar block, feature, cap_j, score_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j; // of the reductions
 
     Halide::Func q_rows, k_rows, v_rows; // (d, r, t) (d, j, b) (d, j, b)   rotated rows in f32
     RotatedRows q_rotated, k_rotated, v_rotated;
@@ -69,6 +85,9 @@ struct Stages {
     Halide::Func scores;               // (r, j, t, b)  raw
     Halide::Func bias_rows;            // (j, r, t, b)  general only
     Transpose bias_lanes;              // (r, j, t, b)  general only
+    ScoreParts score_parts;            //               of the score function
+    int score_update = -1;             // of `masked`   -1: there is no score function
+    int bias_update = -1;              // of `masked`   general only
     Halide::Func masked;               // (r, j, t, b)  capped, biased and masked
     Halide::Func block_max, block_sum; // (r, t, b)
     Halide::Func weights;              // (r, j, t, b)  2^(score - block_max)

@@ -2,6 +2,9 @@
 #include "../common/facts.h"
 #include "../common/storage.h"
 #include "attention_schedules.h"
+#include "score_function.h"
+
+#include <optional>
 
 namespace gyre::attention {
 
@@ -12,6 +15,7 @@ public:
     GeneratorParam<int> head_dim{"head_dim", 64, 1, 512};
     GeneratorParam<bool> padded{"padded", false};
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
+    GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
@@ -44,6 +48,10 @@ public:
         k = add_input<Halide::Buffer<>>("k", dtype, 2); // (d, j)
         v = add_input<Halide::Buffer<>>("v", dtype, 2); // (d, j)
         out.set_type(dtype);
+        _halide_user_assert(score.value() == compiled_score_name() && (general || score.value().empty()))
+            << "score=" << score.value() << " general=" << general.value() << ": this generator was compiled "
+            << (compiled_score_name().empty() ? "without a score function" : "with score=" + compiled_score_name())
+            << ", which needs general=true\n";
         if (!general) return;
         // Absent tensors are one element repeated by strides of 0. 16-bit biases arrive as their bits.
         bias_kind = add_input<int32_t>("bias_kind");                              // 0: none, 1: f32, 2: f16, 3: bf16
@@ -55,6 +63,11 @@ public:
         alibi = add_input<float>("alibi"); // log2(e) included
         alibi_origin = add_input<int32_t>("alibi_origin");
         sink = add_input<float>("sink"); // log2(e) included
+        if (score.value().empty()) return;
+        for (const char *name : {"batch", "head", "first_row", "first_key", "first_position", "queries", "keys"})
+            score_scalars.push_back(add_input<int32_t>(std::string("score_") + name));
+        score_inputs.emplace(*this);
+        declare_score_inputs(*score_inputs);
     }
 
     void generate() {
@@ -89,15 +102,16 @@ public:
         out.dim(0).set_min(0), out.dim(1).set_min(0), lse.dim(0).set_min(0);
         Stages stages = algorithm(in, sizes, out, lse, dtype);
         if (!padded) {
-            if (general) bind_general(in);
             for (auto *tensor : {q, k, v}) tensor->dim(0).set_bounds(0, head_dim);
             out.dim(0).set_bounds(0, head_dim);
         }
         schedule_cpu(stages, knobs);
         if (general) specialize_bias(stages);
-        publish_facts(
-            *this, facts,
-            {{"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}});
+        if (score_inputs) specialize_score(stages, score_inputs->dense());
+        Facts known{
+            {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
+        if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
+        publish_facts(*this, facts, known);
     }
 
 private:
@@ -106,6 +120,8 @@ private:
     Input<int32_t> *bias_kind = nullptr, *alibi_origin = nullptr;
     Input<bool> *has_mask = nullptr;
     Input<float> *softcap = nullptr, *alibi = nullptr, *sink = nullptr;
+    std::vector<Input<int32_t> *> score_scalars;
+    std::optional<ScoreInputs> score_inputs;
 
     void bind_general(Inputs &in) {
         for (auto *tensor : {bias_f32, bias_16, mask}) {
@@ -124,6 +140,22 @@ private:
         in.softcap = *softcap;
         in.alibi = *alibi, in.alibi_origin = *alibi_origin;
         in.sink = *sink;
+        if (score_inputs) bind_score(in);
+    }
+
+    void bind_score(Inputs &in) {
+        score_inputs->bind();
+        const auto scalar = [&](size_t i) -> Halide::Expr { return *score_scalars[i]; };
+        ScorePoint &p = in.score_origin;
+        p.batch = scalar(0), p.head = scalar(1);
+        p.q_index = scalar(2), p.k_index = p.k_position = scalar(3), p.q_position = scalar(4);
+        p.q_length = scalar(5), p.k_length = scalar(6);
+        in.score = [this](const ScorePoint &point) { return compiled_score(point, *score_inputs); };
+    }
+
+    /// Tables are usually dense.
+    void specialize_score(Stages &stages, const Halide::Expr &dense) {
+        stages.masked.update(stages.score_update).specialize(dense);
     }
 
     /// One loop for each way in which a bias or a mask usually comes: dense rows of one type.

@@ -39,11 +39,33 @@ void schedule_transpose(Transpose &t, const Func &consumer, const VarOrRVar &at)
 void schedule_general(Stages &s, int w) {
     RVar jo("jo"), ji("ji");
     Func &masked = s.masked;
-    Stage biased = masked.update(1);
+    Stage biased = masked.update(s.bias_update);
     biased.split(s.bias_j, jo, ji, w, TailStrategy::GuardWithIf).reorder(s.r, ji, jo);
     s.bias_rows.compute_at(masked, jo).vectorize(s.j, w, TailStrategy::RoundUp);
     s.bias_rows.update().vectorize(s.attend_j, w);
     schedule_transpose(s.bias_lanes, masked, jo);
+}
+
+/// What a score function reads of a query, a key or a distance is kept where it changes: of queries for the task, of
+/// the others for a block. What it reads along keys goes the way of the bias.
+void schedule_score(Stages &s, int w) {
+    for (Func &f : s.score_parts.by_query)
+        f.compute_root().bound_storage(s.t, s.sizes.task_tiles).vectorize(s.r, w, TailStrategy::RoundUp);
+    for (Func &f : s.score_parts.by_key)
+        f.compute_at(s.state, s.block)
+            .bound_storage(s.b, 1)
+            .bound_storage(s.j, s.sizes.key_block)
+            .vectorize(s.j, w, TailStrategy::RoundUp);
+    for (Func &f : s.score_parts.by_distance)
+        f.compute_at(s.state, s.block)
+            .bound_storage(s.b, 1)
+            .bound_storage(s.x, s.sizes.row_tile * s.sizes.task_tiles + s.sizes.key_block)
+            .vectorize(s.x, w, TailStrategy::RoundUp);
+    if (s.score_parts.lanes.empty()) return;
+    RVar jo("jo"), ji("ji");
+    s.masked.update(s.score_update).split(s.score_j, jo, ji, w, TailStrategy::GuardWithIf).reorder(s.r, ji, jo);
+    for (Func &f : s.score_parts.rows) f.compute_at(s.masked, jo).vectorize(s.j, w, TailStrategy::RoundUp);
+    for (Transpose &t : s.score_parts.lanes) schedule_transpose(t, s.masked, jo);
 }
 
 } // namespace
@@ -114,6 +136,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     s.weighted.update().reorder(s.r, s.d, s.value_j).vectorize(s.r, w).unroll(s.r).unroll(s.d);
 
     if (s.sizes.general) schedule_general(s, w);
+    if (s.score_update >= 0) schedule_score(s, w);
 
     // Epilogue: the state's last values, normalised, transposed back to rows and rotated back.
     s.lse.compute_root().vectorize(s.i, w, TailStrategy::GuardWithIf);

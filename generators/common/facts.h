@@ -8,7 +8,13 @@
 
 namespace gyre {
 
-using Facts = std::vector<std::pair<std::string, int>>;
+/// name=value; neither may hold a blank.
+struct Fact {
+    std::string name, value;
+    Fact(std::string name, std::string value) : name(std::move(name)), value(std::move(value)) {}
+    Fact(std::string name, int value) : Fact(std::move(name), std::to_string(value)) {}
+};
+using Facts = std::vector<Fact>;
 
 /// Arranges that, once the pipeline is lowered, `path` receives one C string literal "name=value …" with the given
 /// facts and workspace=BYTES: an upper bound of the heap memory that is live at once, alignment included. A heap

@@ -283,6 +283,15 @@ GYRE_API gyre_status gyre_rotary_workspace_size(gyre_context *context, const gyr
  *  bottom_right: pos_q = i + seqlen_kv - seqlen_q (the last query sees the last key); top_left: pos_q = i; pos_k = j. */
 typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_alignment;
 
+/** A tensor that a score function asks for by name: what it says of it, with [batch, num_heads] before, either of which may be
+ *  1, and 1s in front may be left out. f32 or int32, any strides. An extent that the function declares as that of the
+ *  queries or keys is seqlen_q or seqlen_kv. thd: entry b belongs to sequence b, unless an extent is that of queries or
+ *  keys: this one then counts the tokens of all sequences, and the first extent is 1. */
+typedef struct gyre_score_input {
+    const char *name;
+    gyre_tensor tensor; /* must not overlap out or lse */
+} gyre_score_input;
+
 /** Arguments of gyre_attention().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says. Lists are contiguous.
  *    q          [batch, seqlen_q, num_heads, head_dim]        f32, f16 or bf16, all four the same; contiguous, 1..512
  *    k          [batch, seqlen_kv, num_kv_heads, head_dim]    num_heads % num_kv_heads == 0 (GQA, MQA)
@@ -303,7 +312,9 @@ typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_al
  *    value_rope RoPER: rotates v at its positions, the weighted sum back at the query's; values_rotated: v already is
  *    q_positions, k_positions   for the rotations only: [batch, seqlen] or [seqlen] (thd: [total]), int32 or int64, >= 0,
  *               preceded by [axes] if the ropes have several, which must then be as many for both;
- *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths */
+ *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths
+ *    score      name of a score function that kernels were built with (gyre_add_kernels() in CMake), NULL: none. It changes
+ *               the scores after softcap, before bias and masks, and reads score_inputs, all of them and no others */
 typedef struct gyre_attention_args {
     uint32_t size;
     gyre_layout layout;
@@ -327,6 +338,9 @@ typedef struct gyre_attention_args {
     const gyre_tensor *q_positions, *k_positions;
     void *workspace;
     size_t workspace_size; /* bytes */
+    const char *score;
+    const gyre_score_input *score_inputs; /* [score_input_count] */
+    int32_t score_input_count;
 } gyre_attention_args;
 
 static inline gyre_attention_args gyre_attention_defaults(void) {
@@ -339,7 +353,7 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
 }
 
 /** Fused attention, one pass, never a seqlen_q x seqlen_kv array:
- *      S = scale * R(q) R(k)^T, capped, biased, masked;   P = softmax over keys;   out_i = R(-i) sum_j P_ij R(j) v_j
+ *      S = scale * R(q) R(k)^T, capped, given to the score function, biased, masked;   P = softmax over keys;   out_i = R(-i) sum_j P_ij R(j) v_j
  *  Softmax and accumulation in f32. A row that sees no key gives 0 and lse -inf. The result's bits do not depend on the
  *  number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax); Su et al., RoFormer,
  *  arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values).

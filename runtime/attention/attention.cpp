@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <cstddef>
+#include <string>
 
 namespace gyre {
 namespace {
+
+/// Of the arguments before there were score functions.
+constexpr size_t oldest_size = offsetof(gyre_attention_args, score);
 
 /// Rows of a task: as many as the kernel takes, since they share packed keys and values, but enough tasks for all
 /// threads, and all of about the same size, since a short last one would pack as much for less.
@@ -42,14 +46,29 @@ struct Plan {
     }
 };
 
-gyre_status prepare(gyre_context &context, Plan *plan) {
+/// Which of the things that a kernel is made for is the one that none has.
+gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall &c) {
+    const auto scores = usable_scores(context);
+    if (c.score && std::find(scores.begin(), scores.end(), c.score) == scores.end()) {
+        std::string names;
+        for (const std::string_view name : scores) names.append(names.empty() ? "" : ", ").append(name);
+        return fail(GYRE_UNSUPPORTED, "score: no linked kernel has \"%.64s\"; linked: %s", c.score,
+                    names.empty() ? "none" : names.c_str());
+    }
+    const std::string with = c.score       ? " with score " + std::string(c.score)
+                             : c.general() ? " with a bias, mask, softcap, ALiBi or sinks"
+                                           : "";
+    return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes %s with head sizes %lld and %lld%s",
+                context.best->name, dtype_name(c.q.dtype), static_cast<long long>(c.q.dim),
+                static_cast<long long>(c.v.dim), with.c_str());
+}
+
+gyre_status prepare(gyre_context &context, bool need_data, Plan *plan) {
     AttentionTask &t = plan->task;
     AttentionCall &c = t.call;
-    t.kernel = find_attention_kernel(context, c.q.dtype, c.q.dim, c.v.dim, c.general());
-    if (!t.kernel)
-        return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes %s with head sizes %lld and %lld%s",
-                    context.best->name, dtype_name(c.q.dtype), static_cast<long long>(c.q.dim),
-                    static_cast<long long>(c.v.dim), c.general() ? " with a bias, mask, softcap, ALiBi or sinks" : "");
+    t.kernel = find_attention_kernel(context, c);
+    if (!t.kernel) return fail_without_kernel(context, c);
+    if (c.score) GYRE_TRY(check_score_inputs(plan->args, c, t.kernel->score_inputs, need_data, &t.score_views));
     auto &frequencies = context.frequencies;
     if (c.rope.on) GYRE_TRY(t.q_angles.prepare(context, c, c.rope, AngleTable::queries, frequencies[0]));
     if (c.rotate_keys) GYRE_TRY(t.k_angles.prepare(context, c, c.rope, AngleTable::keys, frequencies[0]));
@@ -114,12 +133,12 @@ using namespace gyre;
 
 extern "C" gyre_status gyre_attention(gyre_context *given, const gyre_attention_args *given_args) {
     Plan plan;
-    GYRE_TRY(adopt(given_args, "args", gyre_attention_defaults(), sizeof plan.args, &plan.args));
+    GYRE_TRY(adopt(given_args, "args", gyre_attention_defaults(), oldest_size, &plan.args));
     GYRE_TRY(check_attention(plan.args, true, &plan.task.call));
     gyre_context *context;
     GYRE_TRY(resolve_context(given, &context));
     const std::lock_guard<std::mutex> lock(context->busy);
-    GYRE_TRY(prepare(*context, &plan));
+    GYRE_TRY(prepare(*context, true, &plan));
     char *memory;
     GYRE_TRY(acquire_workspace(plan.args.workspace, plan.args.workspace_size, plan.workspace_bytes(*context),
                                context->arena, &memory));
@@ -134,12 +153,12 @@ extern "C" gyre_status gyre_attention_workspace_size(gyre_context *given, const 
                                                      size_t *bytes) {
     if (!bytes) return fail(GYRE_BAD_ARGUMENT, "bytes: got NULL, expected where to store the size");
     Plan plan;
-    GYRE_TRY(adopt(given_args, "args", gyre_attention_defaults(), sizeof plan.args, &plan.args));
+    GYRE_TRY(adopt(given_args, "args", gyre_attention_defaults(), oldest_size, &plan.args));
     GYRE_TRY(check_attention(plan.args, false, &plan.task.call));
     gyre_context *context;
     GYRE_TRY(resolve_context(given, &context));
     const std::lock_guard<std::mutex> lock(context->busy);
-    GYRE_TRY(prepare(*context, &plan));
+    GYRE_TRY(prepare(*context, false, &plan));
     *bytes = plan.workspace_bytes(*context) + workspace_slack;
     return GYRE_OK;
 }

@@ -38,12 +38,15 @@ struct AttentionCall {
     bool rotate_keys = false, rotate_values = false;
     bool same_angles = false; // value_rope's are rope's
     Positions q_positions, k_positions;
+    const char *score = nullptr; // name of the score function; NULL: none
 
-    bool general() const { return bias.data || mask.data || sinks || alibi || softcap > 0; }
+    bool general() const { return bias.data || mask.data || sinks || alibi || softcap > 0 || score; }
     Sequence sequence(int64_t index) const;
     /// pos_q of row 0 among the keys, for causal, window and ALiBi.
     int64_t shift(const Sequence &s) const { return alignment == GYRE_TOP_LEFT ? 0 : s.k_len - s.q_len; }
     bool empty() const { return q.empty() || v.dim == 0; }
+    /// lse as something that may overlap: [batch, num_heads, 1, seqlen_q]; without data, if it is not wanted.
+    Heads lse_as_heads() const;
 };
 
 /// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read.

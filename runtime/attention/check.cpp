@@ -70,15 +70,7 @@ gyre_status check_lse(const gyre_attention_args &a, bool need_data, AttentionCal
     c->lse = static_cast<float *>(a.lse->data);
     c->lse_batch_stride = packed ? 0 : a.lse->strides[0];
     c->lse_head_stride = a.lse->strides[packed ? 0 : 1];
-    const Heads as_heads{static_cast<char *>(a.lse->data),
-                         GYRE_F32,
-                         packed ? 1 : c->q.batch,
-                         c->q.heads,
-                         1,
-                         c->q.seqlen,
-                         c->lse_batch_stride,
-                         c->lse_head_stride,
-                         0};
+    const Heads as_heads = c->lse_as_heads();
     if (!writable(as_heads)) return fail(GYRE_BAD_SHAPE, "lse: strides make elements share memory");
     for (const Heads *t : {&c->q, &c->k, &c->v, &c->out})
         if (need_data && !disjoint(as_heads, *t))
@@ -145,7 +137,23 @@ gyre_status check_per_head(const gyre_tensor *t, const char *name, bool minus_in
     return GYRE_OK;
 }
 
+/// The score's name and list; what is in the list is checked once the kernel says what it asks for.
+gyre_status check_score(const gyre_attention_args &a, AttentionCall *c) {
+    if (a.score_input_count < 0)
+        return fail(GYRE_BAD_ARGUMENT, "score_input_count: got %d, expected 0 or more", a.score_input_count);
+    if (!a.score && a.score_input_count) return fail(GYRE_BAD_ARGUMENT, "score_inputs: are given without score");
+    if (!a.score_inputs && a.score_input_count)
+        return fail(GYRE_BAD_ARGUMENT, "score_inputs: got NULL, expected %d", a.score_input_count);
+    c->score = a.score;
+    return GYRE_OK;
+}
+
 } // namespace
+
+Heads AttentionCall::lse_as_heads() const {
+    const int64_t batch = layout == GYRE_THD ? 1 : q.batch;
+    return {reinterpret_cast<char *>(lse), GYRE_F32, batch, q.heads, 1, q.seqlen, lse_batch_stride, lse_head_stride, 0};
+}
 
 gyre_status check_attention(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     if (a.layout < GYRE_BSHD || a.layout > GYRE_THD)
@@ -159,6 +167,7 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     GYRE_TRY(check_broadcast(a.mask, "mask", {GYRE_BOOL}, need_data, *c, &c->mask));
     GYRE_TRY(check_per_head(a.sinks, "sinks", true, need_data, *c, &c->sinks));
     GYRE_TRY(check_per_head(a.alibi, "alibi", false, need_data, *c, &c->alibi));
+    GYRE_TRY(check_score(a, c));
     GYRE_TRY(check_sequences(a, need_data, c));
     return check_rotations(a, need_data, c);
 }

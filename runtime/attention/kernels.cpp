@@ -16,23 +16,37 @@ AttentionKernel read(const Kernel &k) {
             attribute(k, "row_tile", 0),
             attribute(k, "task_rows", 0),
             attribute(k, "key_block", 0),
-            static_cast<size_t>(attribute(k, "workspace", 0))};
+            static_cast<size_t>(attribute(k, "workspace", 0)),
+            attribute(k, "score"),
+            parse_score_inputs(attribute(k, "score_inputs"))};
 }
+
+KernelTable<AttentionKernel> kernels("attention", read);
 
 } // namespace
 
-const AttentionKernel *find_attention_kernel(const gyre_context &context, gyre_dtype dtype, int64_t head_dim,
-                                             int64_t v_head_dim, bool general) {
-    static KernelTable<AttentionKernel> kernels("attention", read);
+const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &c) {
+    const std::string_view score = c.score ? c.score : "";
     const AttentionKernel *best = nullptr;
     for (const AttentionKernel &k : kernels.rows()) {
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
-        const bool fits = k.padded ? std::max(head_dim, v_head_dim) <= k.head_dim
-                                   : head_dim == k.head_dim && v_head_dim == k.head_dim;
-        if (k.dtype != dtype || k.general != general || !fits || !may_use(context, *k.kernel)) continue;
+        const bool fits =
+            k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
+        if (k.dtype != c.q.dtype || k.general != c.general() || k.score != score || !fits ||
+            !may_use(context, *k.kernel))
+            continue;
         if (!best || best->padded > k.padded || (best->padded == k.padded && k.head_dim < best->head_dim)) best = &k;
     }
     return best;
+}
+
+std::vector<std::string_view> usable_scores(const gyre_context &context) {
+    std::vector<std::string_view> names;
+    for (const AttentionKernel &k : kernels.rows())
+        if (!k.score.empty() && may_use(context, *k.kernel)) names.push_back(k.score);
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
 }
 
 } // namespace gyre

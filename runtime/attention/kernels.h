@@ -1,6 +1,10 @@
 /// Which kernel serves an attention call.
 #pragma once
 #include "attention/call.h"
+#include "attention/score_inputs.h"
+
+#include <string_view>
+#include <vector>
 
 namespace gyre {
 
@@ -12,12 +16,16 @@ struct AttentionKernel {
     int64_t head_dim = 0;
     int64_t row_tile = 0, task_rows = 0; // rows of a task: at most task_rows, a multiple of row_tile
     int64_t key_block = 0;
-    size_t workspace = 0; // bytes
+    size_t workspace = 0;   // bytes
+    std::string_view score; // its score function's name; empty: none
+    ScoreInputs score_inputs;
 };
 
-/// The best target's kernel for this type and these head sizes: one made for them, else the smallest padded one.
-/// nullptr: none is linked.
-const AttentionKernel *find_attention_kernel(const gyre_context &context, gyre_dtype dtype, int64_t head_dim,
-                                             int64_t v_head_dim, bool general);
+/// The best target's kernel for this call's type, head sizes, family and score function: one made for its head sizes,
+/// else the smallest padded one. nullptr: none is linked.
+const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &call);
+
+/// The names of the score functions of all kernels that calls with this context may use, in order.
+std::vector<std::string_view> usable_scores(const gyre_context &context);
 
 } // namespace gyre

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 namespace gyre {
 namespace {
@@ -62,6 +63,10 @@ struct GeneralArguments {
         if (c.sinks) sink = std::max(c.sinks[head] * log2_e, no_sink);
     }
 
+    void add_to(KernelArguments *arguments) {
+        arguments->add(&bias_kind, &bias_f32, &bias_16, &has_mask, &mask, &softcap, &alibi, &alibi_origin, &sink);
+    }
+
 private:
     static Buffer view(const Broadcast &t, bool wanted, halide_type_t type, int64_t batch, int64_t head,
                        int64_t first_row, int64_t rows, int64_t first_key, int64_t keys) {
@@ -72,6 +77,52 @@ private:
         return Buffer(t.data + element * static_cast<int64_t>(element_size(t.dtype)), type,
                       {{keys, t.strides[3]}, {rows, t.strides[2]}});
     }
+};
+
+/// What a score function reads for one task: where the task stands, then its inputs as this head sees them.
+class ScoreArguments {
+public:
+    ScoreArguments(const ScoreInputs &asked, const ScoreViews &given, const AttentionCall &c, const Sequence &s,
+                   int64_t index, int64_t head, int64_t first_row, int64_t first_key)
+        : count(asked.count), batch(clamp_index(index)), head(clamp_index(head)), first_row(clamp_index(first_row)),
+          first_key(clamp_index(first_key)), first_position(clamp_index(first_row + c.shift(s))),
+          queries(clamp_index(s.q_len)), keys(clamp_index(s.k_len)) {
+        for (size_t i = 0; i < static_cast<size_t>(count); i++) {
+            const ScoreInput &input = asked.inputs[i];
+            const ScoreView &view = given.views[i];
+            const bool packed = c.layout == GYRE_THD;
+            int64_t element = index * view.batch_stride + head * view.head_stride;
+            Buffer::Dimension dims[2];
+            for (int d = 0; d < input.rank; d++) {
+                const bool of_queries = input.extents[d] == ScoreInput::queries,
+                           of_keys = input.extents[d] == ScoreInput::keys;
+                if (packed && (of_queries || of_keys))
+                    element += (of_queries ? s.q_first : s.k_first) * view.strides[d];
+                dims[d] = {of_queries ? s.q_len : of_keys ? s.k_len : view.extents[d], view.strides[d]};
+            }
+            const char *data = view.data + element * static_cast<int64_t>(element_size(input.dtype));
+            if (input.rank == 0) std::memcpy(&values[i], data, sizeof values[i]);
+            if (input.rank == 1) tables[i].describe(data, halide_type(input.dtype), {dims[0]});
+            if (input.rank == 2) tables[i].describe(data, halide_type(input.dtype), {dims[1], dims[0]});
+            is_value[i] = input.rank == 0;
+        }
+    }
+
+    void add_to(KernelArguments *arguments) {
+        arguments->add(&batch, &head, &first_row, &first_key, &first_position, &queries, &keys);
+        for (size_t i = 0; i < static_cast<size_t>(count); i++)
+            if (is_value[i])
+                arguments->add(&values[i]);
+            else
+                arguments->add(&tables[i]);
+    }
+
+private:
+    const int count;
+    int32_t batch, head, first_row, first_key, first_position, queries, keys;
+    Buffer tables[most_score_inputs];
+    int32_t values[most_score_inputs]; // bits, of f32 too
+    bool is_value[most_score_inputs];
 };
 
 } // namespace
@@ -138,16 +189,22 @@ bool AttentionTask::run(int64_t index, int64_t head, int64_t first_row, char *sc
     const int32_t first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(position - c.left - x.first_key);
     const int32_t last_visible = c.right < 0 ? clamp_index(unbounded) : clamp_index(position + c.right - x.first_key);
     Slab slab(scratch, kernel->workspace);
-    const auto call_with = [&](auto *...general) {
-        return call_kernel(*kernel->kernel, slab, &q_angle.cos, &q_angle.sin, &k_angle.cos, &k_angle.sin, &v_angle.cos,
-                           &v_angle.sin, &o_angle.cos, &o_angle.sin, &qp.half, &qp.interleaved, &kp.half,
-                           &kp.interleaved, &vp.half, &vp.interleaved, &op.half, &op.interleaved, &scale,
-                           &first_visible, &last_visible, &q, &k, &v, general..., &out, &lse_view);
-    };
-    if (!kernel->general) return call_with();
-    GeneralArguments g(c, s, head, x.first_row, x.rows, x.first_key, x.keys);
-    return call_with(&g.bias_kind, &g.bias_f32, &g.bias_16, &g.has_mask, &g.mask, &g.softcap, &g.alibi, &g.alibi_origin,
-                     &g.sink);
+    KernelArguments arguments;
+    arguments.add(&q_angle.cos, &q_angle.sin, &k_angle.cos, &k_angle.sin, &v_angle.cos, &v_angle.sin, &o_angle.cos,
+                  &o_angle.sin, &qp.half, &qp.interleaved, &kp.half, &kp.interleaved, &vp.half, &vp.interleaved,
+                  &op.half, &op.interleaved, &scale, &first_visible, &last_visible, &q, &k, &v);
+    std::optional<GeneralArguments> general;
+    if (kernel->general) {
+        general.emplace(c, s, head, x.first_row, x.rows, x.first_key, x.keys);
+        general->add_to(&arguments);
+    }
+    std::optional<ScoreArguments> score;
+    if (c.score) {
+        score.emplace(kernel->score_inputs, score_views, c, s, index, head, x.first_row, x.first_key);
+        score->add_to(&arguments);
+    }
+    arguments.add(&out, &lse_view);
+    return arguments.call(*kernel->kernel, slab);
 }
 
 } // namespace gyre

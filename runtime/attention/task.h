@@ -11,6 +11,7 @@ namespace gyre {
 struct AttentionTask {
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
+    ScoreViews score_views;                              // what the kernel's score function reads
     int64_t rows = 0;                                    // of a task
     AngleTable q_angles, k_angles, v_angles, out_angles; // the last two off where the first two serve
 

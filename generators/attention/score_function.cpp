@@ -1,0 +1,32 @@
+#include "score_function.h"
+
+#ifdef GYRE_SCORE_FILE
+#include GYRE_SCORE_FILE
+#else
+#define GYRE_SCORE_FILE ""
+/// Without a user's file scores are what they are.
+static Halide::Expr score(const gyre::ScorePoint &p, gyre::ScoreInputs &) { return p.score; }
+#endif
+
+namespace gyre {
+
+std::string compiled_score_name() {
+    std::string name = GYRE_SCORE_FILE;
+    name = name.substr(name.find_last_of('/') + 1);
+    return name.substr(0, name.find_last_of('.'));
+}
+
+void declare_score_inputs(ScoreInputs &inputs) {
+    const auto anything = [](const Halide::Type &type) { return Halide::Internal::Variable::make(type, "anything"); };
+    const Halide::Expr i = anything(Halide::Int(32));
+    compiled_score({anything(Halide::Float(32)), i, i, i, i, i, i, i, i}, inputs);
+}
+
+Halide::Expr compiled_score(const ScorePoint &point, ScoreInputs &inputs) {
+    const Halide::Expr value = ::score(point, inputs);
+    _halide_user_assert(value.defined() && value.type() == Halide::Float(32))
+        << GYRE_SCORE_FILE << ": score() gave " << value << ", expected an f32 expression\n";
+    return value;
+}
+
+} // namespace gyre

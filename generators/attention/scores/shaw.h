@@ -1,0 +1,19 @@
+/// Shaw's relative position representations of keys, clipped at R.
+///     S_ij = score + scale <q_i, w_r>      r = clip(pos_k - pos_q, -R, R)
+/// Source: Shaw, Uszkoreit and Vaswani, Self-Attention with Relative Position Representations (arXiv:1803.02155),
+/// equations 2, 4 and 5. Its representations of values (equation 3) are not part of this.
+///
+///     products   [batch or 1, heads or 1, seqlen_q, 2 R + 1]   f32: products[i, r + R] = scale <q_i, w_r>, which the
+///     caller
+///                forms from the queries and the embeddings w [2 R + 1, head_dim], with the scale of the call: one
+///                product of matrices. R is told by the extent.
+#pragma once
+#include <attention/score.h>
+
+inline Halide::Expr score(const gyre::ScorePoint &p, gyre::ScoreInputs &in) {
+    const auto products = in.table("products", {gyre::queries, gyre::any});
+    return p.score + p.along_keys([&](const gyre::ScorePoint &at) {
+        const Halide::Expr farthest = products.extent(1) / 2;
+        return products(at.q_index, at.k_position - at.q_position + farthest);
+    });
+}

@@ -1,0 +1,135 @@
+#include "attention/score_inputs.h"
+
+#include "error.h"
+#include "kernel_call.h"
+#include "overlap.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <string>
+
+namespace gyre {
+namespace {
+
+/// Takes what is before the next separator off the text.
+std::string_view next(std::string_view *text, char separator) {
+    const size_t end = text->find(separator);
+    const std::string_view part = text->substr(0, end);
+    text->remove_prefix(end == std::string_view::npos ? text->size() : end + 1);
+    return part;
+}
+
+bool parse_extent(std::string_view text, int64_t *extent) {
+    if (text == "any") return *extent = ScoreInput::any, true;
+    if (text == "queries") return *extent = ScoreInput::queries, true;
+    if (text == "keys") return *extent = ScoreInput::keys, true;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *extent);
+    return error == std::errc() && end == text.data() + text.size() && *extent > 0;
+}
+
+bool parse_input(std::string_view text, ScoreInput *input) {
+    input->name = next(&text, ':');
+    const std::string_view type = next(&text, ':');
+    input->dtype = type == "i32" ? GYRE_I32 : GYRE_F32;
+    if (input->name.empty() || (type != "i32" && type != "f32")) return false;
+    while (!text.empty())
+        if (input->rank == 2 || !parse_extent(next(&text, ':'), &input->extents[input->rank++])) return false;
+    return true;
+}
+
+/// "[2 or 1, 8 or 1, 5, any]" for a refusal.
+std::string expected_shape(const ScoreInput &input, const int64_t (&full)[4], bool packed_tokens) {
+    std::string text = "[";
+    for (int d = 0; d < 2 + input.rank; d++) {
+        if (d) text += ", ";
+        const bool any = full[d] == ScoreInput::any, repeats = d < 2 && full[d] != 1 && !(d == 0 && packed_tokens);
+        text += any ? "any" : std::to_string(full[d]);
+        if (repeats) text += " or 1";
+    }
+    return text + "]";
+}
+
+gyre_status check_input(const ScoreInput &input, const gyre_tensor &t, const AttentionCall &c, bool need_data,
+                        ScoreView *view) {
+    char name[96];
+    std::snprintf(name, sizeof name, "score_inputs.%.*s", static_cast<int>(input.name.size()), input.name.data());
+    const int most = 2 + input.rank;
+    const auto ranks = {std::max(input.rank, 1), most - 1, most};
+    GYRE_TRY(check_tensor(t, name, ranks, {input.dtype}, need_data, any_strides));
+
+    // Of packed sequences, whatever counts tokens counts those of all sequences, and there is one for all.
+    bool packed_tokens = false;
+    int64_t full[4] = {c.sequences, c.q.heads, 0, 0};
+    for (int d = 0; d < input.rank; d++) {
+        const int64_t extent = input.extents[d];
+        packed_tokens |= c.layout == GYRE_THD && (extent == ScoreInput::queries || extent == ScoreInput::keys);
+        full[2 + d] = extent == ScoreInput::queries ? c.q.seqlen : extent == ScoreInput::keys ? c.k.seqlen : extent;
+    }
+    if (packed_tokens) full[0] = 1;
+    int64_t strides[4] = {};
+    for (int i = 0; i < t.rank; i++) {
+        const int d = most - t.rank + i;
+        const bool repeats = d < 2 && t.shape[i] == 1;
+        const bool fits = full[d] == ScoreInput::any ? t.shape[i] > 0 : t.shape[i] == full[d];
+        if (!fits && !repeats)
+            return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected %s", name, shape_text(t.shape, t.rank),
+                        expected_shape(input, full, packed_tokens).c_str());
+        strides[d] = repeats ? 0 : t.strides[i];
+        if (d >= 2) view->extents[d - 2] = t.shape[i];
+    }
+    view->data = static_cast<const char *>(t.data);
+    view->batch_stride = strides[0], view->head_stride = strides[1];
+    view->strides[0] = strides[2], view->strides[1] = strides[3];
+    if (!fits_kernel_index({{view->extents[0], view->strides[0]}, {view->extents[1], view->strides[1]}}))
+        return fail(GYRE_UNSUPPORTED, "%s: one head reaches over 2^31 elements", name);
+    if (!need_data) return GYRE_OK;
+    if (!disjoint(t, c.out)) return fail(GYRE_BAD_ARGUMENT, "%s: overlaps out, expected other memory", name);
+    if (!disjoint(t, c.lse_as_heads())) return fail(GYRE_BAD_ARGUMENT, "%s: overlaps lse, expected other memory", name);
+    return GYRE_OK;
+}
+
+} // namespace
+
+ScoreInputs parse_score_inputs(std::string_view text) {
+    ScoreInputs all;
+    while (!text.empty()) {
+        if (all.count == most_score_inputs ||
+            !parse_input(next(&text, ','), &all.inputs[static_cast<size_t>(all.count)])) {
+            all.count = -1;
+            break;
+        }
+        all.count++;
+    }
+    return all;
+}
+
+gyre_status check_score_inputs(const gyre_attention_args &a, const AttentionCall &c, const ScoreInputs &asked,
+                               bool need_data, ScoreViews *views) {
+    if (asked.count < 0)
+        return fail(GYRE_UNSUPPORTED, "score: the kernels of %s were made for another version of this library",
+                    c.score);
+    std::array<bool, most_score_inputs> given{};
+    for (int32_t i = 0; i < a.score_input_count; i++) {
+        const gyre_score_input &input = a.score_inputs[i];
+        if (!input.name) return fail(GYRE_BAD_ARGUMENT, "score_inputs[%d].name: got NULL", i);
+        const auto *found =
+            std::find_if(asked.begin(), asked.end(), [&](const ScoreInput &one) { return one.name == input.name; });
+        if (found == asked.end())
+            return fail(GYRE_BAD_ARGUMENT, "score_inputs[%d].name: %s does not ask for \"%.64s\"", i, c.score,
+                        input.name);
+        const auto place = static_cast<size_t>(found - asked.begin());
+        if (given[place]) return fail(GYRE_BAD_ARGUMENT, "score_inputs[%d].name: \"%s\" is given twice", i, input.name);
+        given[place] = true;
+        GYRE_TRY(check_input(*found, input.tensor, c, need_data, &views->views[place]));
+    }
+    for (int i = 0; i < asked.count; i++)
+        if (!given[static_cast<size_t>(i)]) {
+            const std::string_view name = asked.inputs[static_cast<size_t>(i)].name;
+            return fail(GYRE_BAD_ARGUMENT, "score_inputs.%.*s: is not given, %s asks for it",
+                        static_cast<int>(name.size()), name.data(), c.score);
+        }
+    return GYRE_OK;
+}
+
+} // namespace gyre
