@@ -53,7 +53,7 @@ gyre_status AttentionCase::run(gyre_context *context) {
 void AttentionCase::check(double tolerance) {
     const std::string description = describe();
     CAPTURE(description);
-    const OracleAttention expected = oracle_attention(args);
+    const OracleAttention expected = oracle_attention(args, oracle_score);
     if (tolerance == 0) tolerance = attention_tolerance(expected);
     each_target([&](gyre_context *context) {
         REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
@@ -83,6 +83,7 @@ std::string AttentionCase::describe() const {
          << " dv=" << shape.v_head_dim << " causal=" << args.causal << " alignment=" << args.alignment
          << " window=" << args.window_left << "," << args.window_right << " softcap=" << args.softcap
          << " scale=" << args.scale;
+    if (args.score) text << " score=" << args.score;
     const auto flag = [&](const char *name, const void *pointer) { text << (pointer ? name : ""); };
     flag(" bias", args.bias);
     flag(" mask", args.mask);

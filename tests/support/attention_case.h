@@ -53,6 +53,7 @@ public:
     AttentionShape shape;
     Tensor q, k, v, out, lse;
     gyre_attention_args args;
+    OracleScore oracle_score; // what args.score names, by its definition
 
 private:
     gyre_tensor lse_view_;

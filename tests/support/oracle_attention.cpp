@@ -21,8 +21,8 @@ void rotate_by(double *v, const gyre_rope &rope, int64_t dim, double difference)
 
 } // namespace
 
-OracleAttention oracle_attention(const gyre_attention_args &args) {
-    OracleScores scores(args);
+OracleAttention oracle_attention(const gyre_attention_args &args, const OracleScore &score_function) {
+    OracleScores scores(args, score_function);
     const Dense &q = scores.q(), &k = scores.k();
     Dense v(args.v, args.layout);
     OracleAttention result;

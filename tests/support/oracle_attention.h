@@ -7,6 +7,7 @@
 #pragma once
 #include "dense.h"
 #include "oracle_rotary.h"
+#include "oracle_scores.h"
 
 #include <gyre/gyre.h>
 
@@ -21,8 +22,8 @@ struct OracleAttention {
     double largest_score = 0; // magnitude, of those that are visible
 };
 
-/// What gyre_attention() should write.
-OracleAttention oracle_attention(const gyre_attention_args &args);
+/// What gyre_attention() should write; with the score function that args.score names, by its definition.
+OracleAttention oracle_attention(const gyre_attention_args &args, const OracleScore &score_function = {});
 
 /// The same output by the second form; value_rope must be given, with one axis and without tables.
 Dense oracle_attention_second_form(const gyre_attention_args &args);

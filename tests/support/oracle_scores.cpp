@@ -50,9 +50,10 @@ void rotate_all(Dense &x, const OracleRotation &rotation) {
 
 } // namespace
 
-OracleScores::OracleScores(const gyre_attention_args &args)
+OracleScores::OracleScores(const gyre_attention_args &args, OracleScore score_function)
     : args_(args), q_(args.q, args.layout), k_(args.k, args.layout), sequences_(sequences_of(args, q_, k_)),
-      scale_(args.scale == 0 ? 1 / std::sqrt((double)q_.dim) : (double)args.scale) {
+      scale_(args.scale == 0 ? 1 / std::sqrt((double)q_.dim) : (double)args.scale),
+      score_function_(std::move(score_function)) {
     std::vector<double> q_default((size_t)(q_.batch * q_.seqlen)), k_default((size_t)(k_.batch * k_.seqlen));
     for (const OracleSequence &s : sequences_) {
         for (int64_t i = 0; i < s.q_length; i++)
@@ -82,6 +83,8 @@ double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int
     for (int64_t d = 0; d < q_.dim; d++) score += q[d] * k[d];
     score *= scale_;
     if (args_.softcap > 0) score = args_.softcap * std::tanh(score / args_.softcap);
+    if (score_function_)
+        score = score_function_({score, scale_, s.entry, head, i, j, s.q_begin + i, s.k_begin + j, ahead});
     if (args_.alibi) score += read_vector(*args_.alibi, head) * (double)ahead;
     if (args_.bias) {
         const double bias = read_broadcast(*args_.bias, index);

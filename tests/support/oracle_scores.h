@@ -6,6 +6,7 @@
 #include <gyre/gyre.h>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace gyre::test {
@@ -22,9 +23,20 @@ struct OracleRow {
     double lse = 0;
 };
 
+/// One score and where it stands, for a score function by its definition.
+struct OraclePoint {
+    double score = 0; // scaled and capped
+    double scale = 0; // of the call
+    int64_t entry = 0, head = 0, i = 0, j = 0;
+    int64_t q_token = 0, k_token = 0; // of the dense tensors
+    int64_t ahead = 0;                // pos_k - pos_q
+};
+/// The score to take instead; minus infinity: masked. Empty: scores as they are.
+using OracleScore = std::function<double(const OraclePoint &)>;
+
 class OracleScores {
 public:
-    explicit OracleScores(const gyre_attention_args &args);
+    explicit OracleScores(const gyre_attention_args &args, OracleScore score_function = {});
 
     /// Probabilities of query `i` of a sequence, counted from its beginning.
     OracleRow row(const OracleSequence &sequence, int64_t head, int64_t i);
@@ -45,6 +57,7 @@ private:
     std::vector<OracleSequence> sequences_;
     std::vector<double> q_positions_, k_positions_; // [axes, batch * seqlen], for the rotations
     double scale_ = 0, largest_score_ = 0;
+    OracleScore score_function_;
 };
 
 } // namespace gyre::test
