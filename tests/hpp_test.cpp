@@ -2,6 +2,7 @@
 #include "support/doctest.h"
 #include <gyre/gyre.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <type_traits>
@@ -104,6 +105,24 @@ TEST_CASE("hpp: rotary rotates, attention averages, both into the caller's works
     attention.v = gyre::view(v, {1, 2, 2, 8});
     CHECK(thrown_by([&] { gyre::attention(context, attention); }) == GYRE_BAD_SHAPE);
     CHECK(thrown_by([&] { gyre::rotary(nullptr, gyre::RotaryArgs()); }) != GYRE_OK);
+}
+
+TEST_CASE("hpp: a score function with its inputs by name") {
+    const gyre::Context context;
+    const std::vector<float> q(64, 0.0f), k(2 * 64, 0.0f), slopes = {std::log(3.0f)};
+    std::vector<float> v(2 * 64, 0.0f), out(64);
+    std::fill(v.begin(), v.begin() + 64, 1.0f); // the first key, one token before the query
+    gyre::AttentionArgs args;
+    args.q = gyre::view(q, {1, 1, 1, 64});
+    args.k = gyre::view(k, {1, 2, 1, 64});
+    args.v = gyre::view(v, {1, 2, 1, 64});
+    args.out = gyre::view(out, {1, 1, 1, 64});
+    std::vector<gyre_score_input> inputs = {{"slopes", gyre::view(slopes, {1})}};
+    args.use_score("alibi", inputs);
+    gyre::attention(context, args);
+    CHECK(out[0] == doctest::Approx(0.25)); // weights 1/3 and 1
+    inputs[0].name = "slope";
+    CHECK(thrown_by([&] { gyre::attention(context, args); }) == GYRE_BAD_ARGUMENT);
 }
 
 TEST_CASE("hpp: frequencies come as a vector") {

@@ -26,7 +26,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
     const Expr i = t * z.row_tile + r, known_row = min(i, in.rows - 1);
-    const auto known_key = [&](const Expr &jj) { return min(b * z.key_block + jj, in.keys - 1); };
+    const auto known_key = [&](const Expr &jj) { return min(likely(b * z.key_block + jj), in.keys - 1); };
 
     RDom cap(0, z.key_block, "cap");
     cap.where(in.softcap > 0.0f && b * z.key_block + cap <= tile_last_key);

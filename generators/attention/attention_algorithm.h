@@ -62,13 +62,18 @@ struct Inputs {
 constexpr float masked_score = masked;
 constexpr float log2_e = 1.44269504088896f, ln_2 = 0.69314718055995f;
 
-/// What ScorePoint's by_…() and along_keys() keep, in the order in which they were asked for.
+/// What ScorePoint's by_…() and along_…() keep, in the order in which they were asked for.
 struct ScoreParts {
+    struct Along {
+        Halide::Func kept;  // (r, j, t, b)
+        Halide::RVar key;   // of its update
+        Halide::Func rows;  // (j, r, t, b)  along keys only
+        Transpose lanes;    // (r, j, t, b)  likewise: of the rows
+    };
     std::vector<Halide::Func> by_query;    // (r, t)
     std::vector<Halide::Func> by_key;      // (j, b)
-    std::vector<Halide::Func> by_distance; // (x, b)        x = i - j + key_block - 1
-    std::vector<Halide::Func> rows;        // (j, r, t, b)  along_keys
-    std::vector<Transpose> lanes;          // (r, j, t, b)  its transpositions
+    std::vector<Halide::Func> by_distance; // (x, b)   x = i - j + key_block - 1
+    std::vector<Along> along;
 };
 
 /// Every Func and Var that a schedule may name.

@@ -156,6 +156,8 @@ private:
     /// Tables are usually dense.
     void specialize_score(Stages &stages, const Halide::Expr &dense) {
         stages.masked.update(stages.score_update).specialize(dense);
+        for (ScoreParts::Along &part : stages.score_parts.along)
+            (part.rows.defined() ? Halide::Stage(part.rows) : part.kept.update()).specialize(dense);
     }
 
     /// One loop for each way in which a bias or a mask usually comes: dense rows of one type.

@@ -35,15 +35,29 @@ void schedule_transpose(Transpose &t, const Func &consumer, const VarOrRVar &at)
     }
 }
 
-/// The bias is read in rows of keys and used in columns: a column block of a row tile at a time.
+/// An update of `columns`, which has queries along the lanes, from `rows` along keys: rows of the whole block, since
+/// neighbours in memory are best read together, then transposed a column block of the row tile at a time. Rows are
+/// formed within a loop of one turn, `whole`, and so not at all where the update has nothing to do.
+void schedule_columns_from_rows(Stages &s, Func columns, int update, const RVar &key, Func rows, Transpose &lanes,
+                                int w) {
+    RVar whole("whole"), jo("jo"), ji("ji");
+    columns.update(update)
+        .split(key, whole, ji, s.sizes.key_block, TailStrategy::GuardWithIf)
+        .split(ji, jo, ji, w, TailStrategy::GuardWithIf)
+        .reorder(s.r, ji, jo, whole)
+        .vectorize(s.r, w)
+        .never_partition_all();
+    rows.compute_at(columns, whole)
+        .bound_storage(s.b, 1)
+        .bound_storage(s.j, s.sizes.key_block + cache_line)
+        .vectorize(s.j, w, TailStrategy::RoundUp)
+        .never_partition(s.r);
+    schedule_transpose(lanes, columns, jo);
+}
+
 void schedule_general(Stages &s, int w) {
-    RVar jo("jo"), ji("ji");
-    Func &masked = s.masked;
-    Stage biased = masked.update(s.bias_update);
-    biased.split(s.bias_j, jo, ji, w, TailStrategy::GuardWithIf).reorder(s.r, ji, jo);
-    s.bias_rows.compute_at(masked, jo).vectorize(s.j, w, TailStrategy::RoundUp);
-    s.bias_rows.update().vectorize(s.attend_j, w);
-    schedule_transpose(s.bias_lanes, masked, jo);
+    schedule_columns_from_rows(s, s.masked, s.bias_update, s.bias_j, s.bias_rows, s.bias_lanes, w);
+    s.bias_rows.update().vectorize(s.attend_j, w).never_partition(s.r);
 }
 
 /// What a score function reads of a query, a key or a distance is kept where it changes: of queries for the task, of
@@ -61,11 +75,14 @@ void schedule_score(Stages &s, int w) {
             .bound_storage(s.b, 1)
             .bound_storage(s.x, s.sizes.row_tile * s.sizes.task_tiles + s.sizes.key_block)
             .vectorize(s.x, w, TailStrategy::RoundUp);
-    if (s.score_parts.lanes.empty()) return;
-    RVar jo("jo"), ji("ji");
-    s.masked.update(s.score_update).split(s.score_j, jo, ji, w, TailStrategy::GuardWithIf).reorder(s.r, ji, jo);
-    for (Func &f : s.score_parts.rows) f.compute_at(s.masked, jo).vectorize(s.j, w, TailStrategy::RoundUp);
-    for (Transpose &t : s.score_parts.lanes) schedule_transpose(t, s.masked, jo);
+    for (ScoreParts::Along &a : s.score_parts.along) {
+        a.kept.compute_at(s.state, s.t).bound_storage(s.b, 1).bound_storage(s.j, s.sizes.key_block);
+        if (!a.rows.defined()) {
+            a.kept.update().reorder(s.r, a.key).vectorize(s.r, w);
+            continue;
+        }
+        schedule_columns_from_rows(s, a.kept, 0, a.key, a.rows, a.lanes, w);
+    }
 }
 
 } // namespace
@@ -124,7 +141,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     s.scores.compute_at(s.masked, ro).vectorize(s.r, w).unroll(s.r).unroll(s.j);
     s.scores.update().reorder(s.r, s.j, s.feature).vectorize(s.r, w).unroll(s.r).unroll(s.j);
     for (int update = 0; update < s.masked.num_update_definitions(); update++)
-        s.masked.update(update).vectorize(s.r, w);
+        if (update != s.bias_update) s.masked.update(update).vectorize(s.r, w);
 
     for (auto [reduction, key] : {std::pair{&s.block_max, s.max_j}, std::pair{&s.block_sum, s.sum_j}}) {
         reduction->compute_at(s.state, s.t).vectorize(s.r, w).unroll(s.r);

@@ -39,20 +39,28 @@ struct ScorePoint {
     Halide::Expr q_length;   // queries of the sequence
     Halide::Expr k_length;   // keys of the sequence, those that exist
 
-    // Parts that need not be formed for every score. Each gives the same value as calling the function directly,
-    // sooner: a table read that depends on the distance alone is done for a hundred distances instead of for thousands
-    // of scores.
     using Part = std::function<Halide::Expr(const ScorePoint &)>;
+    using PartOfDistance = std::function<Halide::Expr(const Halide::Expr &)>;
+
+    // Parts of a function that are better not formed score by score. Each gives what calling `part` in its place would give,
+    // but a table that is read at a distance, say, is read for each distance once instead of for each pair.
 
     /// `part`, which reads nothing of the key and no score, once a query.
     Halide::Expr by_query(const Part &part) const;
     /// `part`, which reads nothing of the query and no score, once a key.
     Halide::Expr by_key(const Part &part) const;
     /// `part` of k_position - q_position, once a distance.
-    Halide::Expr by_distance(const std::function<Halide::Expr(const Halide::Expr &)> &part) const;
-    /// `part`, which reads no score, formed for neighbouring keys of one query at a time and then transposed: for
-    /// tables whose rows belong to queries and whose columns follow the keys.
-    Halide::Expr along_keys(const Part &part) const;
+    Halide::Expr by_distance(const PartOfDistance &part) const;
+
+    /// Distances k_position - q_position at which a part is wanted; it is 0 at others, and whole blocks of others cost nothing.
+    struct Distances {
+        Halide::Expr lowest, highest; // undefined: all
+    };
+    /// `part`, which reads no score, formed for neighbouring keys of one query and then transposed: for tables with a row
+    /// for each query, in which neighbouring keys read neighbouring columns.
+    Halide::Expr along_keys(const Part &part, const Distances &wanted = {}) const;
+    /// `part`, which reads no score, formed for neighbouring queries of one key: for tables with a row for each key.
+    Halide::Expr along_queries(const Part &part, const Distances &wanted = {}) const;
 
     class Staging; // how the kernel keeps such parts
     Staging *staging = nullptr;
@@ -61,11 +69,10 @@ struct ScorePoint {
 class ScorePoint::Staging {
 public:
     virtual ~Staging() = default;
-    virtual Halide::Expr by_query(const ScorePoint &at, const Part &part) = 0;
-    virtual Halide::Expr by_key(const ScorePoint &at, const Part &part) = 0;
-    virtual Halide::Expr by_distance(const ScorePoint &at,
-                                     const std::function<Halide::Expr(const Halide::Expr &)> &part) = 0;
-    virtual Halide::Expr along_keys(const ScorePoint &at, const Part &part) = 0;
+    virtual Halide::Expr by_query(const Part &part) = 0;
+    virtual Halide::Expr by_key(const Part &part) = 0;
+    virtual Halide::Expr by_distance(const PartOfDistance &part) = 0;
+    virtual Halide::Expr along(bool keys, const Part &part, const Distances &wanted) = 0;
 };
 
 /// An extent of a table: a number, or one of the three below.

@@ -41,7 +41,7 @@ Expr ScoreTable::read(const std::vector<Expr> &index) const {
     _halide_user_assert(index.size() == extents.size())
         << "score input " << name << ": read with " << index.size() << " indices, expected " << extents.size() << "\n";
     std::vector<Expr> innermost_first;
-    for (size_t i = index.size(); i-- > 0;) innermost_first.push_back(clamp(index[i], 0, extents[i] - 1));
+    for (size_t i = index.size(); i-- > 0;) innermost_first.push_back(clamp(likely(index[i]), 0, extents[i] - 1));
     return elements.defined() ? elements(innermost_first) : placeholder(name, type);
 }
 

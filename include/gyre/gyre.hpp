@@ -188,6 +188,15 @@ struct RotaryArgs : gyre_rotary_args {
 };
 struct AttentionArgs : gyre_attention_args {
     AttentionArgs() : gyre_attention_args(gyre_attention_defaults()) {}
+
+    /// Names the score function and its inputs, {{"slopes", gyre::view(slopes, {heads})}}; the list must outlive the
+    /// call.
+    void use_score(const char *name, const std::vector<gyre_score_input> &inputs) {
+        score = name;
+        score_inputs = inputs.data();
+        score_input_count = static_cast<std::int32_t>(inputs.size());
+    }
+    void use_score(const char *name, std::vector<gyre_score_input> &&inputs) = delete;
 };
 
 struct Frequencies {

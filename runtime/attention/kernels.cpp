@@ -26,13 +26,15 @@ KernelTable<AttentionKernel> kernels("attention", read);
 } // namespace
 
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &c) {
-    const std::string_view score = c.score ? c.score : "";
+    const auto same_score = [&](std::string_view score) {
+        return c.score ? !score.empty() && score == c.score : score.empty();
+    };
     const AttentionKernel *best = nullptr;
     for (const AttentionKernel &k : kernels.rows()) {
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
         const bool fits =
             k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
-        if (k.dtype != c.q.dtype || k.general != c.general() || k.score != score || !fits ||
+        if (k.dtype != c.q.dtype || k.general != c.general() || !same_score(k.score) || !fits ||
             !may_use(context, *k.kernel))
             continue;
         if (!best || best->padded > k.padded || (best->padded == k.padded && k.head_dim < best->head_dim)) best = &k;

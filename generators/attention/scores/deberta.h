@@ -9,10 +9,10 @@
 /// grouped query head is its key head's.
 #pragma once
 #include <attention/score.h>
+#include <attention/scores/relative.h>
 
 inline Halide::Expr score(const gyre::ScorePoint &p, gyre::ScoreInputs &in) {
     const auto c2p = in.table("c2p", {gyre::queries, gyre::any}), p2c = in.table("p2c", {gyre::keys, gyre::any});
-    return p.score + p.along_keys([&](const gyre::ScorePoint &at) {
-        return c2p(at.q_index, at.q_position - at.k_position + c2p.extent(1) / 2);
-    }) + p2c(p.k_index, p.k_position - p.q_position + p2c.extent(1) / 2);
+    return p.score + gyre::scores::of_query(p, c2p, {c2p.extent(1) / 2, -1}) +
+           gyre::scores::of_key(p, p2c, {p2c.extent(1) / 2, +1});
 }

@@ -9,11 +9,9 @@
 ///                product of matrices. R is told by the extent.
 #pragma once
 #include <attention/score.h>
+#include <attention/scores/relative.h>
 
 inline Halide::Expr score(const gyre::ScorePoint &p, gyre::ScoreInputs &in) {
     const auto products = in.table("products", {gyre::queries, gyre::any});
-    return p.score + p.along_keys([&](const gyre::ScorePoint &at) {
-        const Halide::Expr farthest = products.extent(1) / 2;
-        return products(at.q_index, at.k_position - at.q_position + farthest);
-    });
+    return p.score + gyre::scores::of_query(p, products, {products.extent(1) / 2, +1});
 }

@@ -12,11 +12,11 @@
 /// k of a grouped query head is its key head's; scale is the call's.
 #pragma once
 #include <attention/score.h>
+#include <attention/scores/relative.h>
 
 inline Halide::Expr score(const gyre::ScorePoint &p, gyre::ScoreInputs &in) {
     const auto content = in.table("content", {gyre::keys});
     const auto position = in.table("position", {gyre::queries, gyre::any});
-    return p.score + p.by_key([&](const gyre::ScorePoint &at) {
-        return content(at.k_index);
-    }) + p.along_keys([&](const gyre::ScorePoint &at) { return position(at.q_index, at.q_position - at.k_position); });
+    const Halide::Expr of_key = p.by_key([&](const gyre::ScorePoint &at) { return content(at.k_index); });
+    return p.score + of_key + gyre::scores::of_query(p, position, {0, -1});
 }
