@@ -21,8 +21,8 @@ struct StandIn {
     gyre_kernel_library library;
 
     explicit StandIn(const char *name, const char *target)
-        : kernel{"rotary_stand_in", "rotary", "stand_in", target, "dtype=float32 pairing=half workspace=0", "default",
-                 stand_in},
+        : kernel{"rotary_stand_in", "rotary", "stand_in", target, "dtype=float32 pairing=half workspace=0",
+                 "default",         stand_in},
           library{sizeof library, GYRE_KERNEL_INTERFACE, name, &kernel, 1} {}
     StandIn(const StandIn &) = delete;
     ~StandIn() { gyre_unregister_kernels(&library); }

@@ -2,6 +2,7 @@
 #include "support/each_kernel.h"
 #include "support/score_models.h"
 
+#include <set>
 #include <string>
 
 using namespace gyre::test;
@@ -110,20 +111,32 @@ TEST_CASE("score: the number of threads does not change a bit") {
     }
 }
 
-TEST_CASE("score: the kernel that ran is the function's own, and calls without a score never take it") {
-    each_target([](gyre_context *context) {
+TEST_CASE(
+    "score: the kernel that ran is the function's own, every such kernel is reached, and calls without one take none") {
+    std::set<std::string> reached, expected;
+    gyre_kernel_info kernel;
+    for (int32_t i = 0; gyre_kernel_at(i, &kernel); i++) {
+        const std::string attributes = kernel.attributes;
+        if (attributes.find(" score=") == std::string::npos || !kernel.runnable) continue;
+        if (attributes.find(" score=probe ") == std::string::npos)
+            expected.insert(kernel.name); // score_inputs_test.cpp
+    }
+    each_target([&](gyre_context *context) {
         for (const ScoreModel &model : score_models()) {
             ScoreCase c(AttentionShape().lengths(3, 5), model.score);
             model.prepare(c, 18);
             REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
             const std::string start = std::string("attention_score_") + model.score + "_f32_d64__";
             CHECK(text(gyre_selected_kernel(context)).rfind(start, 0) == 0);
+            reached.insert(gyre_selected_kernel(context));
         }
         AttentionCase plain(AttentionShape().lengths(3, 5));
         plain.args.softcap = 2;
         REQUIRE(plain.run(context) == GYRE_OK);
         CHECK(text(gyre_selected_kernel(context)).rfind("attention_general_", 0) == 0);
     });
+    CHECK(!expected.empty());
+    CHECK(reached == expected);
 }
 
 // What transformers 4 computes in f32, compared number by number: distances at which a bucket begins.

@@ -78,7 +78,7 @@ void schedule_score(Stages &s, int w) {
     for (ScoreParts::Along &a : s.score_parts.along) {
         a.kept.compute_at(s.state, s.t).bound_storage(s.b, 1).bound_storage(s.j, s.sizes.key_block);
         if (!a.rows.defined()) {
-            a.kept.update().reorder(s.r, a.key).vectorize(s.r, w);
+            a.kept.update().vectorize(s.r, w);
             continue;
         }
         schedule_columns_from_rows(s, a.kept, 0, a.key, a.rows, a.lanes, w);

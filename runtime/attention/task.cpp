@@ -1,6 +1,6 @@
 #include "attention/task.h"
 
-#include "kernel_call.h"
+#include "attention/score_arguments.h"
 
 #include <algorithm>
 #include <cmath>
@@ -77,52 +77,6 @@ private:
         return Buffer(t.data + element * static_cast<int64_t>(element_size(t.dtype)), type,
                       {{keys, t.strides[3]}, {rows, t.strides[2]}});
     }
-};
-
-/// What a score function reads for one task: where the task stands, then its inputs as this head sees them.
-class ScoreArguments {
-public:
-    ScoreArguments(const ScoreInputs &asked, const ScoreViews &given, const AttentionCall &c, const Sequence &s,
-                   int64_t index, int64_t head, int64_t first_row, int64_t first_key)
-        : count(asked.count), batch(clamp_index(index)), head(clamp_index(head)), first_row(clamp_index(first_row)),
-          first_key(clamp_index(first_key)), first_position(clamp_index(first_row + c.shift(s))),
-          queries(clamp_index(s.q_len)), keys(clamp_index(s.k_len)) {
-        for (size_t i = 0; i < static_cast<size_t>(count); i++) {
-            const ScoreInput &input = asked.inputs[i];
-            const ScoreView &view = given.views[i];
-            const bool packed = c.layout == GYRE_THD;
-            int64_t element = index * view.batch_stride + head * view.head_stride;
-            Buffer::Dimension dims[2];
-            for (int d = 0; d < input.rank; d++) {
-                const bool of_queries = input.extents[d] == ScoreInput::queries,
-                           of_keys = input.extents[d] == ScoreInput::keys;
-                if (packed && (of_queries || of_keys))
-                    element += (of_queries ? s.q_first : s.k_first) * view.strides[d];
-                dims[d] = {of_queries ? s.q_len : of_keys ? s.k_len : view.extents[d], view.strides[d]};
-            }
-            const char *data = view.data + element * static_cast<int64_t>(element_size(input.dtype));
-            if (input.rank == 0) std::memcpy(&values[i], data, sizeof values[i]);
-            if (input.rank == 1) tables[i].describe(data, halide_type(input.dtype), {dims[0]});
-            if (input.rank == 2) tables[i].describe(data, halide_type(input.dtype), {dims[1], dims[0]});
-            is_value[i] = input.rank == 0;
-        }
-    }
-
-    void add_to(KernelArguments *arguments) {
-        arguments->add(&batch, &head, &first_row, &first_key, &first_position, &queries, &keys);
-        for (size_t i = 0; i < static_cast<size_t>(count); i++)
-            if (is_value[i])
-                arguments->add(&values[i]);
-            else
-                arguments->add(&tables[i]);
-    }
-
-private:
-    const int count;
-    int32_t batch, head, first_row, first_key, first_position, queries, keys;
-    Buffer tables[most_score_inputs];
-    int32_t values[most_score_inputs]; // bits, of f32 too
-    bool is_value[most_score_inputs];
 };
 
 } // namespace
