@@ -3,6 +3,7 @@
 #include "kernel_call.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace gyre {
 namespace {
@@ -34,10 +35,11 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
         const bool fits =
             k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
-        if (k.dtype != c.q.dtype || k.general != c.general() || !same_score(k.score) || !fits ||
+        if (k.dtype != c.q.dtype || (c.general() && !k.general) || !same_score(k.score) || !fits ||
             !may_use(context, *k.kernel))
             continue;
-        if (!best || best->padded > k.padded || (best->padded == k.padded && k.head_dim < best->head_dim)) best = &k;
+        const auto rank = [](const AttentionKernel &a) { return std::tuple(a.padded, a.general, a.head_dim); };
+        if (!best || rank(k) < rank(*best)) best = &k;
     }
     return best;
 }
