@@ -41,7 +41,12 @@ Expr ScoreTable::read(const std::vector<Expr> &index) const {
     _halide_user_assert(index.size() == extents.size())
         << "score input " << name << ": read with " << index.size() << " indices, expected " << extents.size() << "\n";
     std::vector<Expr> innermost_first;
-    for (size_t i = index.size(); i-- > 0;) innermost_first.push_back(clamp(likely(index[i]), 0, extents[i] - 1));
+    for (size_t i = index.size(); i-- > 0;) {
+        _halide_user_assert(index[i].defined() && index[i].type().is_int_or_uint())
+            << "score input " << name << ": index " << i << " is " << index[i] << ", expected an integer\n";
+        // likely: loops are split so that most reads need not be moved inside.
+        innermost_first.push_back(clamp(likely(cast<int32_t>(index[i])), 0, extents[i] - 1));
+    }
     return elements.defined() ? elements(innermost_first) : placeholder(name, type);
 }
 
