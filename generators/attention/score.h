@@ -107,8 +107,9 @@ private:
     Halide::Expr read(const std::vector<Halide::Expr> &index) const;
 };
 
-/// The tensors that a function asks for. Names are C identifiers; types Float(32) or Int(32). Before the extents that
-/// are declared here, the caller's tensors have [batch or 1, heads or 1], of which 1s in front may be left out.
+/// The tensors that a function asks for, at most 16. Names are C identifiers; types Float(32) or Int(32). Before the
+/// extents that are declared here, the caller's tensors have [batch or 1, heads or 1], of which 1s in front may be left
+/// out.
 class ScoreInputs {
 public:
     /// One number for each head of each batch entry.

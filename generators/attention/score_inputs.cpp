@@ -6,6 +6,8 @@ namespace gyre {
 using namespace Halide;
 namespace {
 
+constexpr size_t most_inputs = 16; // most_score_inputs of runtime/attention/score_inputs.h
+
 /// Stands for an input before its argument has been made.
 Expr placeholder(const std::string &name, const Type &type) {
     return Internal::Variable::make(type, "score_" + name + "_placeholder");
@@ -86,6 +88,8 @@ const ScoreInputs::Input &ScoreInputs::find_or_add(const std::string &name, cons
     _halide_user_assert(is_identifier(name)) << "score input \"" << name << "\": expected a C identifier\n";
     _halide_user_assert(type == Float(32) || type == Int(32))
         << "score input " << name << ": of type " << type << ", expected Float(32) or Int(32)\n";
+    _halide_user_assert(inputs.size() < most_inputs)
+        << "score input " << name << ": one more than the " << most_inputs << " that a function may ask for\n";
     for (const ScoreExtent &extent : extents)
         _halide_user_assert(extent.count >= keys.count && extent.count != 0)
             << "score input " << name << ": an extent of " << extent.count << "\n";
