@@ -65,10 +65,10 @@ constexpr float log2_e = 1.44269504088896f, ln_2 = 0.69314718055995f;
 /// What ScorePoint's by_…() and along_…() keep, in the order in which they were asked for.
 struct ScoreParts {
     struct Along {
-        Halide::Func kept;  // (r, j, t, b)
-        Halide::RVar key;   // of its update
-        Halide::Func rows;  // (j, r, t, b)  along keys only
-        Transpose lanes;    // (r, j, t, b)  likewise: of the rows
+        Halide::Func kept; // (r, j, t, b)
+        Halide::RVar key;  // of its update
+        Halide::Func rows; // (j, r, t, b)  along keys only
+        Transpose lanes;   // (r, j, t, b)  likewise: of the rows
     };
     std::vector<Halide::Func> by_query;    // (r, t)
     std::vector<Halide::Func> by_key;      // (j, b)

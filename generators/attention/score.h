@@ -42,8 +42,8 @@ struct ScorePoint {
     using Part = std::function<Halide::Expr(const ScorePoint &)>;
     using PartOfDistance = std::function<Halide::Expr(const Halide::Expr &)>;
 
-    // Parts of a function that are better not formed score by score. Each gives what calling `part` in its place would give,
-    // but a table that is read at a distance, say, is read for each distance once instead of for each pair.
+    // Parts of a function that are better not formed score by score. Each gives what calling `part` in its place would
+    // give, but a table that is read at a distance, say, is read for each distance once instead of for each pair.
 
     /// `part`, which reads nothing of the key and no score, once a query.
     Halide::Expr by_query(const Part &part) const;
@@ -52,12 +52,13 @@ struct ScorePoint {
     /// `part` of k_position - q_position, once a distance.
     Halide::Expr by_distance(const PartOfDistance &part) const;
 
-    /// Distances k_position - q_position at which a part is wanted; it is 0 at others, and whole blocks of others cost nothing.
+    /// Distances k_position - q_position at which a part is wanted; it is 0 at others, and whole blocks of others cost
+    /// nothing.
     struct Distances {
         Halide::Expr lowest, highest; // undefined: all
     };
-    /// `part`, which reads no score, formed for neighbouring keys of one query and then transposed: for tables with a row
-    /// for each query, in which neighbouring keys read neighbouring columns.
+    /// `part`, which reads no score, formed for neighbouring keys of one query and then transposed: for tables with a
+    /// row for each query, in which neighbouring keys read neighbouring columns.
     Halide::Expr along_keys(const Part &part, const Distances &wanted = {}) const;
     /// `part`, which reads no score, formed for neighbouring queries of one key: for tables with a row for each key.
     Halide::Expr along_queries(const Part &part, const Distances &wanted = {}) const;
@@ -106,8 +107,9 @@ private:
     Halide::Expr read(const std::vector<Halide::Expr> &index) const;
 };
 
-/// The tensors that a function asks for. Names are C identifiers; types Float(32) or Int(32). Before the extents that
-/// are declared here, the caller's tensors have [batch or 1, heads or 1], of which 1s in front may be left out.
+/// The tensors that a function asks for, at most 16. Names are C identifiers; types Float(32) or Int(32). Before the
+/// extents that are declared here, the caller's tensors have [batch or 1, heads or 1], of which 1s in front may be left
+/// out.
 class ScoreInputs {
 public:
     /// One number for each head of each batch entry.

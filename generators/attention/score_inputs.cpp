@@ -6,6 +6,8 @@ namespace gyre {
 using namespace Halide;
 namespace {
 
+constexpr size_t most_inputs = 16; // most_score_inputs of runtime/attention/score_inputs.h
+
 /// Stands for an input before its argument has been made.
 Expr placeholder(const std::string &name, const Type &type) {
     return Internal::Variable::make(type, "score_" + name + "_placeholder");
@@ -41,7 +43,12 @@ Expr ScoreTable::read(const std::vector<Expr> &index) const {
     _halide_user_assert(index.size() == extents.size())
         << "score input " << name << ": read with " << index.size() << " indices, expected " << extents.size() << "\n";
     std::vector<Expr> innermost_first;
-    for (size_t i = index.size(); i-- > 0;) innermost_first.push_back(clamp(likely(index[i]), 0, extents[i] - 1));
+    for (size_t i = index.size(); i-- > 0;) {
+        _halide_user_assert(index[i].defined() && index[i].type().is_int_or_uint())
+            << "score input " << name << ": index " << i << " is " << index[i] << ", expected an integer\n";
+        // likely: loops are split so that most reads need not be moved inside.
+        innermost_first.push_back(clamp(likely(cast<int32_t>(index[i])), 0, extents[i] - 1));
+    }
     return elements.defined() ? elements(innermost_first) : placeholder(name, type);
 }
 
@@ -81,6 +88,8 @@ const ScoreInputs::Input &ScoreInputs::find_or_add(const std::string &name, cons
     _halide_user_assert(is_identifier(name)) << "score input \"" << name << "\": expected a C identifier\n";
     _halide_user_assert(type == Float(32) || type == Int(32))
         << "score input " << name << ": of type " << type << ", expected Float(32) or Int(32)\n";
+    _halide_user_assert(inputs.size() < most_inputs)
+        << "score input " << name << ": one more than the " << most_inputs << " that a function may ask for\n";
     for (const ScoreExtent &extent : extents)
         _halide_user_assert(extent.count >= keys.count && extent.count != 0)
             << "score input " << name << ": an extent of " << extent.count << "\n";

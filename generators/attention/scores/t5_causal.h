@@ -3,9 +3,8 @@
 ///     S_ij = score + bias_h[bucket(max(pos_q - pos_k, 0))]
 /// Source: as t5_buckets.h. T5 does not scale its scores: gyre_attention_args.scale is 1.
 ///
-///     bias   [batch or 1, heads or 1, 32]   f32: the model's relative_attention_bias [32, heads], transposed, as it is
-///     or
-///                                           by strides (1, heads)
+///     bias   [batch or 1, heads or 1, 32]   f32
+/// The model's relative_attention_bias [32, heads], transposed: as it lies in memory by strides (1, heads).
 #pragma once
 #include <attention/score.h>
 #include <attention/scores/t5_buckets.h>
