@@ -6,15 +6,15 @@ import timings
 from workshop import NotBuilt
 
 SECONDS_A_SHAPE = 1.0  # of timed rounds, for a candidate that may be the best
-HOPELESS = 3.0  # times the reference's first calls: not timed any further
+HOPELESS = 3.0  # times the best so far, by its first calls: not timed any further
 WORSE = 1.06  # times the best so far: no need to know more precisely
 
 
 class Evaluation:
     """reference, best: paths of libraries; best may be None. Candidates are verified before they are timed."""
 
-    def __init__(self, workshop, runner, shapes):
-        self.workshop, self.runner, self.shapes = workshop, runner, shapes
+    def __init__(self, workshop, runner, shapes, verification=()):
+        self.workshop, self.runner, self.shapes, self.verification = workshop, runner, shapes, verification
 
     def record(self, knobs, reference, best, best_value):
         """{"outcome", "text", "spent_seconds", …}; with "value", the ratio to the reference's time, if it was timed."""
@@ -33,9 +33,9 @@ class Evaluation:
         if best and best != library:
             libraries["best"] = best
         libraries["candidate"] = library
-        options = ["--verify", "candidate", "--seconds", SECONDS_A_SHAPE, "--hopeless", HOPELESS]
+        options = ["--verify", "candidate", *self.verification, "--seconds", SECONDS_A_SHAPE]
         if best_value is not None:
-            options += ["--cut", best_value * WORSE]
+            options += ["--hopeless", best_value * HOPELESS, "--cut", best_value * WORSE]
         for shape in self.shapes:
             options += ["--shape", shape]
         report = self.runner.run(libraries, *options, seconds=len(self.shapes) * SECONDS_A_SHAPE)

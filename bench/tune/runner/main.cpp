@@ -28,14 +28,18 @@ struct Options {
     std::string kernel, verify;
     std::vector<std::string> libraries, shapes;
     std::int32_t threads = 1;
-    bool thorough = false, peak = false;
+    bool thorough = false, only_timed = false, peak = false;
     std::int64_t limit_seconds = 0, limit_memory = 0;
     SessionOptions session;
 };
 
-void verify(const Library &library, bool thorough) {
+void verify(const Library &library, const Options &options) {
     tell("stage", {{"text", "verifying"}});
-    const int cases = operation_of(library.kernel()).verify(library.context(), library.kernel(), thorough);
+    const Operation &operation = operation_of(library.kernel());
+    int cases = 0;
+    if (!options.only_timed) cases = operation.verify(library.context(), library.kernel(), {options.thorough, {}});
+    for (const std::string &shape : options.shapes)
+        if (options.only_timed) cases += operation.verify(library.context(), library.kernel(), {false, Shape(shape)});
     library.check_selected();
     tell("verified", {{"library", library.role()}, {"cases", cases}});
 }
@@ -77,7 +81,7 @@ void run(const Options &options) {
         libraries.emplace_back(given.substr(0, equals), given.substr(equals + 1), options.kernel, options.threads);
     }
     for (const Library &library : libraries)
-        if (library.role() == options.verify) verify(library, options.thorough);
+        if (library.role() == options.verify) verify(library, options);
     for (const std::string &shape : options.shapes) time(libraries, options, shape);
 }
 
@@ -91,6 +95,7 @@ int run(int argc, char **argv) {
         ->allow_extra_args(false);
     app.add_option("--verify", options.verify, "compare the library of this role with the oracles before it is timed");
     app.add_flag("--thorough", options.thorough, "with more calls");
+    app.add_flag("--only-timed", options.only_timed, "with calls of the timed shapes alone");
     app.add_option("--shape", options.shapes, "time this, say b=1,h=8,hkv=8,lq=1024,lk=1024,d=64")
         ->allow_extra_args(false);
     app.add_option("--threads", options.threads)->check(CLI::Range(1, 1 << 12));
