@@ -3,6 +3,7 @@
 import time
 
 import timings
+from study import TIMED
 from workshop import NotBuilt
 
 SECONDS_A_SHAPE = 1.0  # of timed rounds, for a candidate that may be the best
@@ -39,15 +40,21 @@ class Evaluation:
         for shape in self.shapes:
             options += ["--shape", shape]
         report = self.runner.run(libraries, *options, seconds=len(self.shapes) * SECONDS_A_SHAPE)
-        if report.outcome != "done":
+        record = {**record_of(report), "made_seconds": made_seconds}
+        if record["outcome"] not in TIMED:
             self.workshop.forget(library)
-            return {"outcome": report.outcome, "text": report.text, "made_seconds": made_seconds}
-        sessions = report.timed
-        record = {"outcome": "cut" if any(timed["cut"] for timed in sessions) else "timed", "text": "",
-                  "value": timings.value(sessions), "verified_calls": report.cases, "made_seconds": made_seconds,
-                  "median_us": timings.microseconds(sessions, "candidate", 50),
-                  "reference_median_us": timings.microseconds(sessions, "reference", 50),
-                  "shapes": {timed["shape"]: timings.ratio(timed, "candidate", "reference") for timed in sessions}}
-        if "best" in libraries:
-            record["to_best"] = timings.value(sessions, "candidate", "best")
+        elif "best" in libraries:
+            record["to_best"] = timings.value(report.timed, "candidate", "best")
         return record
+
+
+def record_of(report):
+    """What is recorded of a candidate that could be made."""
+    if report.outcome != "done":
+        return {"outcome": report.outcome, "text": report.text}
+    sessions = report.timed
+    return {"outcome": "cut" if any(timed["cut"] for timed in sessions) else "timed", "text": "",
+            "value": timings.value(sessions), "verified_calls": report.cases,
+            "median_us": timings.microseconds(sessions, "candidate", 50),
+            "reference_median_us": timings.microseconds(sessions, "reference", 50),
+            "shapes": {timed["shape"]: timings.ratio(timed, "candidate", "reference") for timed in sessions}}

@@ -92,5 +92,4 @@ class Setup:
                                   "meanings": self.space.meanings, "points": len(self.space)})
         study.remember("machine", provenance.machine())
         study.remember("reference", self.stored)
-        study.start_with(self.start)
         return study

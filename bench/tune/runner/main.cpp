@@ -15,9 +15,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <deque>
 #include <exception>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,7 @@ namespace gyre::tune {
 namespace {
 
 struct Options {
-    std::string kernel, verify;
+    std::string kernel, verify, ratio_to;
     std::vector<std::string> libraries, shapes;
     std::int32_t threads = 1;
     bool thorough = false, only_timed = false, peak = false;
@@ -44,7 +46,8 @@ void verify(const Library &library, const Options &options) {
     tell("verified", {{"library", library.role()}, {"cases", cases}});
 }
 
-void time(const std::deque<Library> &libraries, const Options &options, const std::string &shape_text) {
+/// Returns how the last library's time compares with the first's.
+double time(const std::deque<Library> &libraries, const Options &options, const std::string &shape_text) {
     tell("stage", {{"text", "timing " + shape_text}});
     const gyre_kernel_info &kernel = libraries[0].kernel();
     const std::unique_ptr<Workload> workload = operation_of(kernel).workload(kernel, Shape(shape_text));
@@ -68,6 +71,7 @@ void time(const std::deque<Library> &libraries, const Options &options, const st
                    {"work_unit", by_copy ? "GB" : "GFLOP"},
                    {"peaks", session.peaks},
                    {"seconds", seconds}});
+    return median_ratio(session.seconds.back(), session.seconds.front());
 }
 
 void run(const Options &options) {
@@ -82,7 +86,13 @@ void run(const Options &options) {
     }
     for (const Library &library : libraries)
         if (library.role() == options.verify) verify(library, options);
-    for (const std::string &shape : options.shapes) time(libraries, options, shape);
+    double logs = 0;
+    for (const std::string &shape : options.shapes) logs += std::log(time(libraries, options, shape));
+    if (options.ratio_to.empty() || options.shapes.empty()) return;
+    const std::string &last = options.libraries.back();
+    std::ofstream file(options.ratio_to);
+    file << std::fixed << std::exp(logs / double(options.shapes.size())) << " " << last.substr(last.find('=') + 1)
+         << "\n";
 }
 
 int run(int argc, char **argv) {
@@ -105,6 +115,8 @@ int run(int argc, char **argv) {
     app.add_option("--hopeless", options.session.hopeless,
                    "ratio of first calls at which the last library is given up");
     app.add_option("--cut", options.session.cut, "median ratio at which it is, after the fewest rounds");
+    app.add_option("--ratio-to", options.ratio_to,
+                   "write the geometric mean of the last library's ratios, and its file, for scripts to sort");
     app.add_flag("--peak", options.peak, "measure the machine's peak between rounds");
     app.add_option("--limit-seconds", options.limit_seconds, "end after so many");
     app.add_option("--limit-memory", options.limit_memory, "MiB");
