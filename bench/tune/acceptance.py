@@ -82,10 +82,21 @@ def verdict(sessions, finalists):
         return {name: round(timings.microseconds(sessions, *where), 1) for name, where in numbers.items()}
 
     if not finalists:
-        return Verdict(None, False, 0, 0, evidence("stored"), "no other candidate came near the stored knobs, which remain", sessions)
+        return Verdict(None, False, 0, 0, evidence("stored"), "no other candidate came near the stored knobs, which remain",
+                       [summary(timed, {}) for timed in sessions])
     best, ratio, noise, steady = judge(sessions, list(finalists))
     gain = 1 - ratio
     accepted = gain > noise and steady
     text = (f"the best takes {ratio:.4f} of the stored knobs' time, noise {100 * noise:.1f} %: "
             f"{'accepted' if accepted else 'not better by more than noise'}")
-    return Verdict(finalists[best], accepted, gain, noise, evidence(best), text, sessions)
+    return Verdict(finalists[best], accepted, gain, noise, evidence(best), text,
+                   [summary(timed, {best: "best"}) for timed in sessions])
+
+
+def summary(timed, names):
+    """What is kept of a session: for each part that was played, percentiles of its times, and how they compare with the stored knobs'."""
+    played = {role: names.get(role, role) for role in timed["seconds"] if role in ("stored", "again", "default") or role in names}
+    return {"shape": timed["shape"], "work": timed["work"], "work_unit": timed["work_unit"],
+            "peak": float(np.median(timed["peaks"])) if timed["peaks"] else None,
+            "parts": {part: {"us": [1e6 * float(np.percentile(timed["seconds"][role], percent)) for percent in (10, 50, 90)],
+                             "to_stored": timings.ratio(timed, role, "stored")[1]} for role, part in played.items()}}

@@ -13,7 +13,7 @@ import shutil
 import numpy as np
 from acceptance import FINALISTS, NEAR, made
 from errors import RunError, refuse
-from evaluation import HOPELESS, SECONDS_A_SHAPE, WORSE
+from evaluation import HOPELESS, WORSE
 from progress import Progress
 from recipes import Recipes
 from setup import Setup, host_target
@@ -83,7 +83,7 @@ def script_of(setup, manifest):
     values = {"KERNEL": manifest["kernel"], "THREADS": manifest["threads"], "SHAPES": " ".join(setup.timed),
               "STORED": manifest["stored"]["library"], "AGAIN": manifest["again"]["library"],
               "DEFAULT": manifest.get("default", {}).get("library", ""), "CANDIDATES": " \\\n    ".join(manifest["candidates"]),
-              "SECONDS": SECONDS_A_SHAPE, "HOPELESS": HOPELESS, "WORSE": WORSE, "FINALISTS": FINALISTS, "NEAR": NEAR,
+              "SECONDS": setup.options.trial_seconds, "HOPELESS": HOPELESS, "WORSE": WORSE, "FINALISTS": FINALISTS, "NEAR": NEAR,
               "FINAL_SECONDS": setup.options.final_seconds,
               "LIMIT_SECONDS": round(setup.limits.seconds), "LIMIT_MEMORY": setup.limits.mebibytes}
     for name, value in values.items():

@@ -6,7 +6,6 @@ import timings
 from study import TIMED
 from workshop import NotBuilt
 
-SECONDS_A_SHAPE = 1.0  # of timed rounds, for a candidate that may be the best
 HOPELESS = 3.0  # times the best so far, by its first calls: not timed any further
 WORSE = 1.06  # times the best so far: no need to know more precisely
 
@@ -14,8 +13,9 @@ WORSE = 1.06  # times the best so far: no need to know more precisely
 class Evaluation:
     """reference, best: paths of libraries; best may be None. Candidates are verified before they are timed."""
 
-    def __init__(self, workshop, runner, shapes, verification=()):
-        self.workshop, self.runner, self.shapes, self.verification = workshop, runner, shapes, verification
+    def __init__(self, setup, runner):
+        self.workshop, self.runner, self.verification, self.timed = setup.workshop, runner, setup.verification, setup.timed
+        self.seconds, self.shapes = setup.options.trial_seconds, len(setup.shapes)
 
     def record(self, knobs, reference, best, best_value):
         """{"outcome", "text", "spent_seconds", …}; with "value", the ratio to the reference's time, if it was timed."""
@@ -34,12 +34,10 @@ class Evaluation:
         if best and best != library:
             libraries["best"] = best
         libraries["candidate"] = library
-        options = ["--verify", "candidate", *self.verification, "--seconds", SECONDS_A_SHAPE]
+        options = ["--verify", "candidate", *self.verification, "--seconds", self.seconds, *self.timed]
         if best_value is not None:
             options += ["--hopeless", best_value * HOPELESS, "--cut", best_value * WORSE]
-        for shape in self.shapes:
-            options += ["--shape", shape]
-        report = self.runner.run(libraries, *options, seconds=len(self.shapes) * SECONDS_A_SHAPE)
+        report = self.runner.run(libraries, *options, seconds=self.shapes * self.seconds)
         record = {**record_of(report), "made_seconds": made_seconds}
         if record["outcome"] not in TIMED:
             self.workshop.forget(library)

@@ -32,8 +32,8 @@ def run(setup, study, runner, progress):
     study.start_with(setup.start)
     progress.line(f"{study.name}: {len(setup.space)} points; reference {text_of(reference, {})}; {' and '.join(setup.shapes)}")
     budget = Budget(trials=options.trials) if options.trials else Budget(seconds=60 * (options.minutes or MINUTES))
-    search(study, setup.space, Evaluation(setup.workshop, runner, setup.shapes, setup.verification),
-           made(setup.scheduled, reference), budget, options.sampler, options.seed, progress)
+    search(study, setup.space, Evaluation(setup, runner), made(setup.scheduled, reference), budget, options.sampler,
+           options.seed, progress)
     conclude(setup, study, runner, progress)
 
 
