@@ -95,6 +95,7 @@ def add_study(parser):
     parser.add_argument("--no-write", action="store_true", help="leave <target>.json as it is")
     parser.add_argument("--limit-seconds", type=positive, default=60, metavar="N", help="for making or running a candidate, 60")
     parser.add_argument("--limit-memory", type=whole(64, 1 << 24), default=4096, metavar="MiB", help="likewise, 4096")
+    parser.add_argument("--trial-seconds", type=positive, default=1, metavar="N", help="of the session that times a candidate, for each shape, 1")
     parser.add_argument("--final-seconds", type=positive, default=30, metavar="N", help="of the session that decides, for each shape, 30")
     parser.add_argument("--runner", metavar="PATH", help="gyre_tune_runner; default: the build's")
 

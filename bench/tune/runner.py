@@ -4,7 +4,7 @@ import json
 import signal
 from dataclasses import dataclass, field
 
-from child import run
+from child import Ended, run
 
 
 @dataclass
@@ -44,6 +44,16 @@ def judge(ended):
     else:
         report.outcome, report.text = "crashed", f"while {last.get('text', last['event'])}: {ended.text()}"
     return report
+
+
+def judge_text(text):
+    """Of what a device kept: the runner's output, and behind it {"event": "ended", "code": …} by its script."""
+    events = read_events(text)
+    code = events[-1]["code"] if events and events[-1]["event"] == "ended" else 0
+    if code > 128:  # as a shell says that a signal ended a program
+        code = 128 - code
+    said = "\n".join(line for line in text.splitlines() if '"ended"' not in line)
+    return judge(Ended(code, False, said, ""))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,6 @@ from optuna.trial import TrialState
 from progress import minutes
 from sampling import distributions, make_sampler
 from study import TIMED
-from workshop import NotBuilt
-from errors import RunError
 
 
 class Budget:
@@ -39,16 +37,12 @@ def spread(study):
 
 
 def search(study, space, evaluation, reference, budget, sampler_name, seed, progress):
-    """Runs trials until the budget is spent or every point was tried."""
+    """Runs trials until the budget is spent or every point was tried. reference: the library that all are timed beside."""
     workshop = evaluation.workshop
     workshop.clean()
     again = study.recover()
     if again:
         progress.line(f"{again} interrupted trial{'s' if again > 1 else ''} will be tried again")
-    try:
-        reference_library = workshop.make(reference)
-    except NotBuilt as error:
-        raise RunError(f"the reference knobs cannot be built: {error}") from None
     # The number of trials goes into the seed, so that a resumed study does not repeat what it has proposed before.
     sampler = make_sampler(sampler_name, space, [seed, len(study.trials())], study.mark_worker)
     while not budget.spent(study):
@@ -62,7 +56,7 @@ def search(study, space, evaluation, reference, budget, sampler_name, seed, prog
                       f"reference's time, its spread {100 * spread(study):.0f} %, {budget.left(study)[1]}: "
                       f"{text_of(trial.params, space.defaults)}")
         best_library = workshop.make(best[0].params) if best else None
-        record = evaluation.record(trial.params, reference_library, best_library, best_value)
+        record = evaluation.record(trial.params, reference, best_library, best_value)
         study.tell(trial.number, record)
         progress.line(line_of(trial, record, best_value, space))
 

@@ -34,8 +34,11 @@ def open_storage(url, folder):
 
 
 @contextlib.contextmanager
-def locked(folder):
-    """One process at a time works on a study that has its own file."""
+def locked(folder, own):
+    """One process at a time works on a study that has its own file; a shared database is made for several."""
+    if not own:
+        yield
+        return
     with open(os.path.join(folder, "lock"), "a+", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -30,10 +30,14 @@ def main(words):
     build = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))  # <build>/share/gyre/tune
     options = command_line.parse(words, build)
     if options.command == "search":
-        from tuning import tune
-
-        return tune(options)
-    raise UsageError("not yet")
+        from tuning import tune as command
+    elif options.command == "export":
+        from bundle import export as command
+    elif options.command == "import":
+        from device_results import import_bundle as command
+    else:
+        from report import report as command
+    command(options)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import tempfile
+from dataclasses import dataclass
 
 from child import run
 from library_source import library_source
@@ -21,11 +22,19 @@ class NotBuilt(Exception):
         self.timed_out = timed_out
 
 
+@dataclass(frozen=True)
+class Plan:
+    """How the kernel's generator is called beside what its recipe says: further words, and what precedes the names of knobs."""
+
+    words: tuple = ()
+    prefix: str = ""
+
+
 class Workshop:
     """Makes libraries of one kernel in `folder`. needs: recipes and knobs of kernels that calls use beside it."""
 
-    def __init__(self, recipes, recipe, needs, folder, limits):
-        self.recipes, self.recipe, self.limits = recipes, recipe, limits
+    def __init__(self, recipes, recipe, needs, folder, limits, plan=Plan()):
+        self.recipes, self.recipe, self.limits, self.plan = recipes, recipe, limits, plan
         self.folder = os.path.join(folder, "libraries")
         self.needs = needs
         os.makedirs(self.folder, exist_ok=True)
@@ -35,7 +44,7 @@ class Workshop:
     def library_path(self, knobs, copy=0):
         """Where the library of these knobs is or would be; copy: another one with the same kernel."""
         key = json.dumps([self.recipe.name, self.recipe.target, self.recipe.halide_target, self.generator_digest,
-                          sorted(knobs.items()), copy])
+                          self.plan.words, sorted(knobs.items()), copy])
         return os.path.join(self.folder, "k" + hashlib.sha256(key.encode()).hexdigest()[:12] + ".so")
 
     def make(self, knobs, copy=0):
@@ -44,8 +53,8 @@ class Workshop:
         if os.path.exists(path):
             return path
         with tempfile.TemporaryDirectory(prefix="making-", dir=self.folder) as scratch:
-            kernels = [self._generate(self.recipe, knobs, scratch)]
-            kernels += [self._generate(recipe, known, scratch) for recipe, known in self.needs]
+            kernels = [self._generate(self.recipe, knobs, scratch, self.plan)]
+            kernels += [self._generate(recipe, known, scratch, Plan()) for recipe, known in self.needs]
             made = self._link(os.path.splitext(os.path.basename(path))[0], kernels, scratch)
             os.replace(made, path)  # whole or not at all
         return path
@@ -66,14 +75,12 @@ class Workshop:
         if not ended.ok:
             raise NotBuilt(f"{os.path.basename(words[0])}: {ended.text()}", ended.timed_out)
 
-    def _generate(self, recipe, knobs, scratch):
+    def _generate(self, recipe, knobs, scratch, plan):
         symbol = f"{SYMBOL_PREFIX}{recipe.name}__{recipe.target}"
         object_file, facts = os.path.join(scratch, symbol + ".o"), os.path.join(scratch, symbol + ".inc")
-        given = {**recipe.parameters, **{name: str(value) for name, value in knobs.items()}}
-        plugins = [word for word in given.pop("plugins", "").split() for word in ("-p", word)]
-        self._run([recipe.generator, "-g", recipe.operation, "-f", symbol, "-o", scratch, "-e", "object", *plugins,
-                   f"target={recipe.halide_target}", *(f"{name}={value}" for name, value in given.items()),
-                   f"facts={facts}"])
+        given = {**recipe.parameters, **{plan.prefix + name: value for name, value in knobs.items()}}
+        self._run([recipe.generator, "-g", recipe.operation, "-f", symbol, "-o", scratch, "-e", "object", *plan.words,
+                   f"target={recipe.halide_target}", *(f"{name}={value}" for name, value in given.items()), f"facts={facts}"])
         self._run([self.recipes.objcopy, *HOOKS, object_file])
         with open(facts, encoding="utf-8") as file:
             told = file.read().strip().strip('"')

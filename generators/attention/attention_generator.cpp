@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of fused attention. No arithmetic and no loop order here.
+#include "../common/estimates.h"
 #include "../common/facts.h"
 #include "../common/storage.h"
 #include "attention_schedules.h"
@@ -105,13 +106,17 @@ public:
             for (auto *tensor : {q, k, v}) tensor->dim(0).set_bounds(0, head_dim);
             out.dim(0).set_bounds(0, head_dim);
         }
-        schedule_cpu(stages, knobs);
-        if (general) specialize_bias(stages);
-        if (score_inputs) specialize_score(stages, score_inputs->dense());
+        if (using_autoscheduler()) {
+            estimate(sizes);
+        } else {
+            schedule_cpu(stages, knobs);
+            if (general) specialize_bias(stages);
+            if (score_inputs) specialize_score(stages, score_inputs->dense());
+        }
         Facts known{
             {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
         if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
-        publish_facts(*this, facts, known);
+        publish_facts(*this, facts, known, using_autoscheduler());
     }
 
 private:
@@ -158,6 +163,26 @@ private:
         stages.masked.update(stages.score_update).specialize(dense);
         for (ScoreParts::Along &part : stages.score_parts.along)
             (part.rows.defined() ? Halide::Stage(part.rows) : part.kept.update()).specialize(dense);
+    }
+
+    /// A task of plain attention on a thousand keys, for autoschedulers. They fail at loops of no iteration (Adams2019)
+    /// or of one (Mullapudi2016), hence a few rotated pairs.
+    void estimate(const Sizes &sizes) {
+        const int rows = sizes.row_tile * sizes.task_tiles, keys = 1024, pairs = sizes.head_dim / 2;
+        estimate_extents({sizes.head_dim, rows}, *q, out);
+        estimate_extents({sizes.head_dim, keys}, *k, *v);
+        estimate_extents({pairs, rows}, q_cos, q_sin, o_cos, o_sin);
+        estimate_extents({pairs, keys}, k_cos, k_sin, v_cos, v_sin);
+        estimate_extents({rows}, lse);
+        estimate_value(8, q_half, q_interleaved, k_half, k_interleaved, v_half, v_interleaved, o_half, o_interleaved);
+        estimate_value(1.0f, scale);
+        estimate_value(-keys, first_visible);
+        estimate_value(keys, last_visible);
+        if (!general) return;
+        estimate_extents({keys, rows}, *bias_f32, *bias_16, *mask);
+        estimate_value(0, *bias_kind, *alibi_origin);
+        estimate_value(0.0f, *softcap, *alibi, *sink);
+        has_mask->set_estimate(false);
     }
 
     /// One loop for each way in which a bias or a mask usually comes: dense rows of one type.

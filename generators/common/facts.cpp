@@ -11,10 +11,14 @@ namespace {
 /// Every block of the runtime's workspace starts on a cache line and leaves room for a vector read past its end.
 constexpr int64_t alignment = 64, padding = 128;
 
+/// What a kernel gets whose schedule an autoscheduler made, which knows no bounds: enough to measure it with.
+constexpr int64_t autoscheduled_workspace = int64_t{256} << 20;
+
 /// Measures the largest sum of heap allocations along any path of the loop nest. Changes nothing.
 class MeasureWorkspace : public IRMutator {
 public:
-    MeasureWorkspace(std::string path, Facts facts) : path(std::move(path)), facts(std::move(facts)) {}
+    MeasureWorkspace(std::string path, Facts facts, bool autoscheduled)
+        : path(std::move(path)), facts(std::move(facts)), autoscheduled(autoscheduled) {}
 
     Stmt mutate(const Stmt &s) override {
         if (depth++ > 0) {
@@ -27,7 +31,7 @@ public:
         std::ofstream out(path);
         out << '"';
         for (const auto &[name, value] : facts) out << name << '=' << value << ' ';
-        out << "workspace=" << peak << "\"\n";
+        out << "workspace=" << (autoscheduled ? autoscheduled_workspace : peak) << "\"\n";
         _halide_user_assert(out.good()) << "cannot write the kernel's facts to " << path << "\n";
         return same;
     }
@@ -44,6 +48,7 @@ protected:
     }
 
     Stmt visit(const Allocate *op) override {
+        if (autoscheduled) return IRMutator::visit(op);
         int64_t elements = 1;
         for (const Expr &extent : op->extents) {
             const Expr most = find_constant_bound(extent, Direction::Upper, scope);
@@ -65,6 +70,7 @@ protected:
 private:
     const std::string path;
     const Facts facts;
+    const bool autoscheduled;
     Scope<Interval> scope;
     int depth = 0;
     int64_t live = 0, peak = 0;
@@ -79,9 +85,9 @@ private:
 
 } // namespace
 
-void publish_facts(GeneratorBase &generator, const std::string &path, const Facts &facts) {
+void publish_facts(GeneratorBase &generator, const std::string &path, const Facts &facts, bool autoscheduled) {
     if (path.empty()) return;
-    generator.get_pipeline().add_custom_lowering_pass(new MeasureWorkspace(path, facts));
+    generator.get_pipeline().add_custom_lowering_pass(new MeasureWorkspace(path, facts, autoscheduled));
 }
 
 } // namespace gyre

@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of the rotary embedding. No arithmetic and no loop order here.
+#include "../common/estimates.h"
 #include "../common/facts.h"
 #include "rotary_schedules.h"
 
@@ -33,12 +34,26 @@ public:
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
         Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, copied_before, after, copied_after}, pairing,
                                   out, dtype);
-        schedule_cpu(stages, pairs, knobs);
-        publish_facts(*this, facts, {});
+        if (using_autoscheduler())
+            estimate();
+        else
+            schedule_cpu(stages, pairs, knobs);
+        publish_facts(*this, facts, {}, using_autoscheduler());
     }
 
 private:
     Input<Halide::Buffer<>> *x = nullptr;
+
+    /// A run of tokens of a few whole heads, for autoschedulers, which fail at loops of no iteration.
+    void estimate() {
+        const int features = 128, tokens = 64, heads = 8;
+        estimate_extents({features, tokens, heads}, *x, out);
+        estimate_extents({features / 2, tokens, heads}, cos, sin);
+        estimate_value(features / 2, pairs);
+        estimate_value(1.0f, direction);
+        estimate_value(0, offset, after);
+        estimate_value(1, copied_before, copied_after);
+    }
 };
 
 } // namespace gyre::rotary

@@ -180,6 +180,13 @@ std::vector<Case> general_cases(const Tiles &t) {
     };
 }
 
+/// The lengths that are timed, with one head.
+std::vector<Case> timed_cases(const Shape &shape) {
+    const Extents extents{1, shape["lq"], shape["lk"], 1, 1, shape["d"]};
+    const bool causal = shape["causal"] != 0;
+    return {{"as it is timed", extents, GYRE_BHSD, [causal](Call &c) { c.args.causal = causal; }}};
+}
+
 /// Extents and masks at random.
 Case random_case(const Tiles &t, std::uint64_t seed) {
     test::Random random(seed);
@@ -199,17 +206,17 @@ Case random_case(const Tiles &t, std::uint64_t seed) {
 
 } // namespace
 
-int verify_attention(gyre_context *context, const gyre_kernel_info &kernel, bool thorough) {
+int verify_attention(gyre_context *context, const gyre_kernel_info &kernel, const Effort &effort) {
     const Tiles tiles(kernel);
-    std::vector<Case> cases = plain_cases(tiles);
-    for (std::uint64_t seed = 1; thorough && seed <= 12; seed++) cases.push_back(random_case(tiles, seed));
+    std::vector<Case> cases = effort.only ? timed_cases(*effort.only) : plain_cases(tiles);
+    for (std::uint64_t seed = 1; effort.thorough && seed <= 12; seed++) cases.push_back(random_case(tiles, seed));
     // The general family's kernels run only calls that need them: a slope of ALiBi that changes nothing makes them
     // serve all others, too.
     const auto make_general = [](Call &c) {
         if (c.args.alibi || !c.extents.heads) return;
         c.args.alibi = c.hold(GYRE_F32, std::vector<double>(std::size_t(c.extents.heads), 0.0));
     };
-    if (tiles.general)
+    if (tiles.general && !effort.only)
         for (Case &more : general_cases(tiles)) cases.push_back(more);
     std::uint64_t seed = 1;
     for (const Case &each : cases) {

@@ -15,9 +15,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <deque>
 #include <exception>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -25,22 +27,27 @@ namespace gyre::tune {
 namespace {
 
 struct Options {
-    std::string kernel, verify;
+    std::string kernel, verify, ratio_to;
     std::vector<std::string> libraries, shapes;
     std::int32_t threads = 1;
-    bool thorough = false, peak = false;
+    bool thorough = false, only_timed = false, peak = false;
     std::int64_t limit_seconds = 0, limit_memory = 0;
     SessionOptions session;
 };
 
-void verify(const Library &library, bool thorough) {
+void verify(const Library &library, const Options &options) {
     tell("stage", {{"text", "verifying"}});
-    const int cases = operation_of(library.kernel()).verify(library.context(), library.kernel(), thorough);
+    const Operation &operation = operation_of(library.kernel());
+    int cases = 0;
+    if (!options.only_timed) cases = operation.verify(library.context(), library.kernel(), {options.thorough, {}});
+    for (const std::string &shape : options.shapes)
+        if (options.only_timed) cases += operation.verify(library.context(), library.kernel(), {false, Shape(shape)});
     library.check_selected();
     tell("verified", {{"library", library.role()}, {"cases", cases}});
 }
 
-void time(const std::deque<Library> &libraries, const Options &options, const std::string &shape_text) {
+/// Returns how the last library's time compares with the first's.
+double time(const std::deque<Library> &libraries, const Options &options, const std::string &shape_text) {
     tell("stage", {{"text", "timing " + shape_text}});
     const gyre_kernel_info &kernel = libraries[0].kernel();
     const std::unique_ptr<Workload> workload = operation_of(kernel).workload(kernel, Shape(shape_text));
@@ -64,6 +71,7 @@ void time(const std::deque<Library> &libraries, const Options &options, const st
                    {"work_unit", by_copy ? "GB" : "GFLOP"},
                    {"peaks", session.peaks},
                    {"seconds", seconds}});
+    return median_ratio(session.seconds.back(), session.seconds.front());
 }
 
 void run(const Options &options) {
@@ -77,8 +85,14 @@ void run(const Options &options) {
         libraries.emplace_back(given.substr(0, equals), given.substr(equals + 1), options.kernel, options.threads);
     }
     for (const Library &library : libraries)
-        if (library.role() == options.verify) verify(library, options.thorough);
-    for (const std::string &shape : options.shapes) time(libraries, options, shape);
+        if (library.role() == options.verify) verify(library, options);
+    double logs = 0;
+    for (const std::string &shape : options.shapes) logs += std::log(time(libraries, options, shape));
+    if (options.ratio_to.empty() || options.shapes.empty()) return;
+    const std::string &last = options.libraries.back();
+    std::ofstream file(options.ratio_to);
+    file << std::fixed << std::exp(logs / double(options.shapes.size())) << " " << last.substr(last.find('=') + 1)
+         << "\n";
 }
 
 int run(int argc, char **argv) {
@@ -91,6 +105,7 @@ int run(int argc, char **argv) {
         ->allow_extra_args(false);
     app.add_option("--verify", options.verify, "compare the library of this role with the oracles before it is timed");
     app.add_flag("--thorough", options.thorough, "with more calls");
+    app.add_flag("--only-timed", options.only_timed, "with calls of the timed shapes alone");
     app.add_option("--shape", options.shapes, "time this, say b=1,h=8,hkv=8,lq=1024,lk=1024,d=64")
         ->allow_extra_args(false);
     app.add_option("--threads", options.threads)->check(CLI::Range(1, 1 << 12));
@@ -100,6 +115,8 @@ int run(int argc, char **argv) {
     app.add_option("--hopeless", options.session.hopeless,
                    "ratio of first calls at which the last library is given up");
     app.add_option("--cut", options.session.cut, "median ratio at which it is, after the fewest rounds");
+    app.add_option("--ratio-to", options.ratio_to,
+                   "write the geometric mean of the last library's ratios, and its file, for scripts to sort");
     app.add_flag("--peak", options.peak, "measure the machine's peak between rounds");
     app.add_option("--limit-seconds", options.limit_seconds, "end after so many");
     app.add_option("--limit-memory", options.limit_memory, "MiB");

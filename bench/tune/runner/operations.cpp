@@ -1,7 +1,6 @@
 #include "operations.h"
 
 #include "events.h"
-#include "verification.h"
 
 #include <string>
 

@@ -7,6 +7,7 @@
 #include "support/keeper.h"
 #include "support/oracle_rotary.h"
 
+#include <algorithm>
 #include <functional>
 #include <sstream>
 
@@ -74,8 +75,12 @@ std::vector<Case> cases(bool thorough) {
 
 } // namespace
 
-int verify_rotary(gyre_context *context, const gyre_kernel_info &kernel, bool thorough) {
-    const std::vector<Case> all = cases(thorough);
+int verify_rotary(gyre_context *context, const gyre_kernel_info &kernel, const Effort &effort) {
+    std::vector<Case> all = cases(effort.thorough);
+    if (effort.only) {
+        const Shape &shape = *effort.only;
+        all = {{"as it is timed", {1, shape["lq"], std::min<std::int64_t>(shape["h"], 4), shape["d"]}, [](Call &) {}}};
+    }
     std::uint64_t seed = 1;
     for (const Case &each : all) {
         Call call(dtype_of(kernel), each.shape, attribute(kernel, "pairing") == "interleaved", seed++);

@@ -35,7 +35,8 @@ double time_calls(Workload &workload, const Library &library, std::size_t first,
     return (now(one_thread) - begin) / double(calls);
 }
 
-/// The median, over rounds, of how one library's time compares with another's.
+} // namespace
+
 double median_ratio(const std::vector<double> &own, const std::vector<double> &other) {
     std::vector<double> ratios(own.size());
     for (std::size_t i = 0; i < own.size(); i++) ratios[i] = own[i] / other[i];
@@ -43,8 +44,6 @@ double median_ratio(const std::vector<double> &own, const std::vector<double> &o
     std::nth_element(ratios.begin(), middle, ratios.end());
     return *middle;
 }
-
-} // namespace
 
 Session run_session(Workload &workload, const std::deque<Library> &libraries, const SessionOptions &options,
                     const std::function<double()> &sample_peak) {

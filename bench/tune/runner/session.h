@@ -30,4 +30,7 @@ struct Session {
 Session run_session(Workload &workload, const std::deque<Library> &libraries, const SessionOptions &options,
                     const std::function<double()> &sample_peak);
 
+/// The median, over rounds, of how one library's time compares with another's.
+double median_ratio(const std::vector<double> &own, const std::vector<double> &other);
+
 } // namespace gyre::tune
