@@ -40,7 +40,8 @@ def spread(study):
 def search(study, space, evaluation, reference, budget, sampler_name, seed, progress):
     """Runs trials until the budget is spent or every point was tried. reference: the library that all are timed beside."""
     workshop = evaluation.workshop
-    workshop.clean()
+    if study.own:
+        workshop.clean()
     again = study.recover()
     if again:
         progress.line(f"{again} interrupted trial{'s' if again > 1 else ''} will be tried again")

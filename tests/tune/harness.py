@@ -13,6 +13,7 @@ SOURCES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "bench", "tune")
 sys.path.insert(0, SOURCES)
 
 import optuna
+from fake_generator import FAULTS
 
 SHAPE = "h=4,lq=64,d=64"
 KERNEL = "rotary_f32_half"
@@ -76,6 +77,13 @@ class TuneTest(unittest.TestCase):
             file.write(f"#!/bin/sh\nexec '{sys.executable}' -B '{HERE}/fake_generator.py' \"$@\"\n")
         os.chmod(self.path("fake.generator"), 0o755)
         self.write_json("build/kernels/recipes.json", content)
+
+    def store_slow_knobs(self):
+        """The search finds that the stored knobs, which make the kernel slow, can be beaten."""
+        self.fake_generator()
+        slow = FAULTS.index("slow")
+        self.change_space(knobs={"fault": {"values": [0, slow], "default": 0}, "lanes": {"values": [0, 8], "default": 0}}, worthwhile=[])
+        self.write_json(f"tuning/{self.target}.json", {"target": self.target, "defaults": {}, "kernels": {KERNEL: {"knobs": {"fault": slow}}}})
 
     def words(self, *words):
         return [self.program, "tune", *map(str, words)]
