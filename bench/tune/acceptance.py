@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import timings
 from errors import RunError
+from search import library_of
 from workshop import NotBuilt
 
 FINALISTS = 3
@@ -50,8 +51,8 @@ def measure(setup, runner, candidates, progress):
     for knobs, value in candidates:
         if len(finalists) == FINALISTS or value > NEAR * candidates[0][1]:
             break
-        path = setup.workshop.make(knobs)
-        if path == libraries["stored"]:
+        path = library_of(setup.workshop, knobs)
+        if path in (None, libraries["stored"]):
             continue
         progress.show(f"verifying finalist {len(finalists) + 1}")
         report = runner.run({"finalist": path}, "--verify", "finalist", *setup.thorough, seconds=60)

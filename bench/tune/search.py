@@ -5,6 +5,7 @@ from optuna.trial import TrialState
 from progress import minutes
 from sampling import distributions, make_sampler
 from study import TIMED
+from workshop import NotBuilt
 
 
 class Budget:
@@ -39,7 +40,8 @@ def spread(study):
 def search(study, space, evaluation, reference, budget, sampler_name, seed, progress):
     """Runs trials until the budget is spent or every point was tried. reference: the library that all are timed beside."""
     workshop = evaluation.workshop
-    workshop.clean()
+    if study.own:
+        workshop.clean()
     again = study.recover()
     if again:
         progress.line(f"{again} interrupted trial{'s' if again > 1 else ''} will be tried again")
@@ -55,10 +57,18 @@ def search(study, space, evaluation, reference, budget, sampler_name, seed, prog
         progress.show(f"{study.name}: trial {trial.number}, best {1 if best_value is None else best_value:.3f} of the "
                       f"reference's time, its spread {100 * spread(study):.0f} %, {budget.left(study)[1]}: "
                       f"{text_of(trial.params, space.defaults)}")
-        best_library = workshop.make(best[0].params) if best else None
+        best_library = library_of(workshop, best[0].params) if best else None
         record = evaluation.record(trial.params, reference, best_library, best_value)
         study.tell(trial.number, record)
         progress.line(line_of(trial, record, best_value, space))
+
+
+def library_of(workshop, knobs):
+    """None if it cannot be made any more: the search goes on without."""
+    try:
+        return workshop.make(knobs)
+    except NotBuilt:
+        return None
 
 
 def line_of(trial, record, best_value, space):

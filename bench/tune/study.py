@@ -7,6 +7,7 @@ process left running is either finished from its record or queued again with the
 import contextlib
 import fcntl
 import os
+import time
 import warnings
 
 import optuna
@@ -17,6 +18,7 @@ from worker import is_gone, this_worker
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 warnings.filterwarnings("ignore", category=optuna.exceptions.ExperimentalWarning)
 
+OPENING_ATTEMPTS = 5
 TIMED, FINISHED = ("timed", "cut"), (TrialState.COMPLETE, TrialState.PRUNED)
 
 
@@ -26,11 +28,15 @@ def open_storage(url, folder):
     if own:
         os.makedirs(folder, exist_ok=True)
         url = "sqlite:///" + os.path.join(os.path.abspath(folder), "study.db")
-    try:
-        return optuna.storages.RDBStorage(url), own
-    except Exception as error:  # of SQLAlchemy and of the database's own driver, which need not be known here
-        return refuse(f"--storage {url}", f"cannot be opened ({str(error).splitlines()[0]})",
-                      "a database URL as SQLAlchemy reads it, such as sqlite:///trials.db")
+    for attempt in range(OPENING_ATTEMPTS):
+        try:
+            return optuna.storages.RDBStorage(url), own
+        except Exception as error:  # of SQLAlchemy and of the database's own driver, which need not be known here
+            said = str(error).splitlines()[0]
+            # Another process that makes the same tables at this moment is seen as an error, and gone when tried again.
+            time.sleep(0.3 if attempt + 1 < OPENING_ATTEMPTS and "already exists" in said else 0)
+    return refuse(f"--storage {url}", f"cannot be opened ({said})",
+                  "a database URL as SQLAlchemy reads it, such as sqlite:///trials.db")
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ import textwrap
 
 from errors import RunError
 
-WIDTH = 112  # of the lines that knobs and evidence are filled to
+WIDTH = 120  # of the lines that knobs and evidence are filled to
 
 
 class TuningFile:

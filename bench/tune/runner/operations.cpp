@@ -1,12 +1,15 @@
 #include "operations.h"
 
 #include "events.h"
+#include "libraries.h"
 
 #include <string>
 
 namespace gyre::tune {
 
 const Operation &operation_of(const gyre_kernel_info &kernel) {
+    if (!attribute(kernel, "score").empty())
+        throw Failure("kernels with a score function of their own cannot be verified: no oracle knows it");
     static const Operation operations[] = {
         {"attention", make_attention_workload, verify_attention},
         {"rotary", make_rotary_workload, verify_rotary},

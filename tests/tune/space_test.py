@@ -1,0 +1,100 @@
+"""Search spaces agree with the generators: every knob exists, defaults are the same, and each refuses the same points."""
+
+import filecmp
+import os
+import tempfile
+import unittest
+
+import numpy as np
+from child import run
+from harness import TuneTest
+from recipes import Recipes
+from space import read_declaration, space_of
+
+
+class Spaces(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="gyre-space-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.recipes = Recipes(TuneTest.build)
+        self.random = np.random.default_rng(1)
+
+    def first(self, operation, **parameters):
+        """A kernel of the operation with these parameters, on the best target."""
+        return next((kernel for kernel in self.recipes.kernels if kernel.operation == operation
+                     and parameters.items() <= kernel.parameters.items() and "score" not in kernel.parameters), None)
+
+    def declaration(self, operation):
+        path = os.path.join(self.recipes.generators, operation, f"{operation}_knobs.json")
+        return read_declaration(path), path
+
+    def space(self, recipe):
+        declaration, path = self.declaration(recipe.operation)
+        return space_of(declaration, path, recipe.variables())
+
+    def generate(self, recipe, knobs, name="k"):
+        words = [recipe.generator, "-g", recipe.operation, "-f", name, "-o", self.folder, "-e", "object",
+                 f"target={recipe.halide_target}", *(f"{key}={value}" for key, value in {**recipe.parameters, **knobs}.items())]
+        return run(words, 120, 4096)
+
+    def each(self):
+        for operation in ("attention", "rotary", "angles"):
+            recipe = self.first(operation)
+            if recipe:
+                yield recipe, self.space(recipe)
+
+    def test_every_knob_is_a_parameter_of_the_generator_and_no_other_is(self):
+        for recipe, space in self.each():
+            with self.subTest(recipe.operation):
+                made = self.generate(recipe, {**space.defaults, "nonsense": 1})
+                self.assertIn("nonsense", made.err)  # the only one that is not known
+                for name in space.names:
+                    self.assertIn(f"no GeneratorParam named: not_{name}", self.generate(recipe, {f"not_{name}": 1}).err)
+                    self.assertNotIn("named", self.generate(recipe, {name: "x"}).err)  # no number, but known
+
+    def test_defaults_are_the_generators(self):
+        for recipe, space in self.each():
+            with self.subTest(recipe.operation):
+                self.assertTrue(self.generate(recipe, {}).ok)
+                first = os.path.join(self.folder, "k.o")
+                os.rename(first, first + ".implied")
+                self.assertTrue(self.generate(recipe, space.defaults).ok)
+                self.assertTrue(filecmp.cmp(first, first + ".implied", shallow=False))
+
+    def test_what_a_constraint_forbids_is_refused_by_the_generator(self):
+        for recipe, space in self.each():
+            for condition in space.constraints:
+                violating = next((knobs for knobs in self.points(space, 3000)
+                                  if not condition({**space.variables, **knobs})
+                                  and all(other({**space.variables, **knobs}) for other in space.constraints if other is not condition)),
+                                 None)
+                with self.subTest(recipe.name, constraint=condition.text):
+                    if violating is not None:  # not of every kernel, such as the one that speaks of general
+                        made = self.generate(recipe, violating)
+                        self.assertFalse(made.ok, violating)
+                        self.assertIn("expected a multiple of", made.err)
+
+    def test_a_sample_of_valid_points_builds(self):
+        for parameters in ({"general": "false"}, {"general": "true"}):
+            recipe = self.first("attention", **parameters)
+            if recipe:
+                space = self.space(recipe)
+                for row in self.random.permutation(len(space))[:2]:
+                    with self.subTest(recipe.name, knobs=space.point(row)):
+                        self.assertTrue(self.generate(recipe, space.point(row)).ok)
+
+    def points(self, space, count):
+        for _ in range(count):
+            yield {name: int(self.random.choice(values)) for name, values in space.values.items()}
+
+    def test_the_space_holds_exactly_the_points_that_hold(self):
+        recipe = self.first("attention") or self.first("rotary")
+        space = self.space(recipe)
+        for knobs in self.points(space, 300):
+            holds = all(bool(condition({**space.variables, **knobs})) for condition in space.constraints + space.worthwhile)
+            self.assertEqual(space.row(knobs) is not None, holds, knobs)
+        row = int(self.random.integers(len(space)))
+        self.assertEqual(space.row(space.point(row)), row)
+        self.assertEqual(space.nearest(space.point(row), np.zeros(len(space), bool), self.random), row)
+
