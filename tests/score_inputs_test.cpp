@@ -143,7 +143,7 @@ TEST_CASE("score: inputs of every length, causal, windows and key lengths, in bo
                 if (lk > 128) c.args.window_left = 70;
                 give(c, own_of_each);
                 c.check();
-                c.args.seqused_k = c.hold(GYRE_I32, {(double)lk, 0, (double)((lk + 1) / 2)});
+                c.args.seqused_k = c.hold(GYRE_I32, {(double)lk, 0, std::ceil((double)lk / 2)});
                 c.oracle_score = probe(c);
                 c.check();
             }
