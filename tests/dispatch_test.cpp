@@ -82,7 +82,7 @@ TEST_CASE("kernels are enumerated consistently with the targets and with their o
     const std::vector<gyre_target_info> targets = all_targets();
     for (const gyre_kernel_info &kernel : kernels) {
         CAPTURE(text(kernel.name));
-        CHECK(names.insert(kernel.name).second);
+        CHECK(names.insert(text(kernel.library) + "/" + kernel.name).second);
         CHECK(text(kernel.name) == text(kernel.operation) + "_" + kernel.variant + "__" + kernel.target);
         CHECK(text(kernel.evidence) != "");
         size_t target = 0;

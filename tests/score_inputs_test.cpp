@@ -46,8 +46,7 @@ OracleScore probe(const ScoreCase &c) {
             return read(inputs.at(name), p.entry, p.head, index);
         };
         const int64_t q_position = p.j - p.ahead;
-        const int64_t row = std::min(p.i + 1, q_length - 1),
-                      column = std::min(std::max<int64_t>(p.j - 1, 0), k_length - 1);
+        const int64_t row = std::min(p.i + 1, q_length - 1), column = std::min(p.j + 1, k_length - 1);
         const double pair =
             read(inputs.at("pairs"), packed ? 0 : p.entry, p.head, {row + p.q_token - p.i, column + p.k_token - p.j});
         const double place = (double)(p.entry * 8 + p.head * 4 + (q_length - k_length) + p.i % 3 +
@@ -143,7 +142,7 @@ TEST_CASE("score: inputs of every length, causal, windows and key lengths, in bo
                 if (lk > 128) c.args.window_left = 70;
                 give(c, own_of_each);
                 c.check();
-                c.args.seqused_k = c.hold(GYRE_I32, {(double)lk, 0, (double)((lk + 1) / 2)});
+                c.args.seqused_k = c.hold(GYRE_I32, {(double)lk, 0, std::ceil((double)lk / 2)});
                 c.oracle_score = probe(c);
                 c.check();
             }

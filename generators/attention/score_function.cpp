@@ -11,8 +11,7 @@ static Halide::Expr score(const gyre::ScorePoint &p, gyre::ScoreInputs &) { retu
 namespace gyre {
 
 std::string compiled_score_name() {
-    std::string name = GYRE_SCORE_FILE;
-    name = name.substr(name.find_last_of('/') + 1);
+    const std::string path(GYRE_SCORE_FILE), name = path.substr(path.find_last_of('/') + 1);
     return name.substr(0, name.find_last_of('.'));
 }
 
@@ -23,7 +22,7 @@ void declare_score_inputs(ScoreInputs &inputs) {
 }
 
 Halide::Expr compiled_score(const ScorePoint &point, ScoreInputs &inputs) {
-    const Halide::Expr value = ::score(point, inputs);
+    Halide::Expr value = ::score(point, inputs);
     _halide_user_assert(value.defined() && value.type() == Halide::Float(32))
         << GYRE_SCORE_FILE << ": score() gave " << value << ", expected an f32 expression\n";
     return value;

@@ -21,13 +21,14 @@ struct AttentionTask {
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
 
-    /// Rows [first_row, first_row + rows) of the head, cut at the sequence's end. False: the kernel failed.
-    bool run(int64_t sequence, int64_t head, int64_t first_row, char *scratch) const;
+    /// Rows [first_row, first_row + rows) of a head of the sequence of that index, cut at its end. False: the kernel
+    /// failed.
+    bool run(int64_t index, int64_t head, int64_t first_row, char *scratch) const;
 
 private:
     struct Extent; // which rows and keys
 
-    void write_empty_rows(const Extent &extent, float *lse) const;
+    void write_empty_rows(const Extent &x, float *lse) const;
 };
 
 } // namespace gyre
