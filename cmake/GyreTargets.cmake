@@ -1,27 +1,38 @@
 # Every machine that kernels are made for. The one place a target is defined; a new one is one row (and a toolchain if it is
 # cross-compiled).
 #
-#   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>)
+#   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>
+#                   [ONLY <regular expression> REST <target>])
+#
+# ONLY: which kernels, by <operation>_<variant>, are made for it; REST: the target, further down, whose kernels serve for the
+# others, also where this target is forced.
 #
 # Order matters: best first. The registry keeps it and dispatch takes the first that runs. The last row of an architecture
 # asks for nothing. FEATURES are names that runtime/cpu_features.cpp probes; for x86 they are those of /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
-# GYRE_TARGET_<name>_ARCH, _HALIDE and _FEATURES.
+# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _ONLY and _REST.
 
 set(GYRE_KNOWN_TARGETS "")
 set(GYRE_TARGETS_HERE "")
 macro(gyre_add_target name)
-    cmake_parse_arguments(arg "" "ARCH;HALIDE" "FEATURES" ${ARGN})
+    cmake_parse_arguments(arg "" "ARCH;HALIDE;ONLY;REST" "FEATURES" ${ARGN})
     list(APPEND GYRE_KNOWN_TARGETS ${name})
     set(GYRE_TARGET_${name}_ARCH "${arg_ARCH}")
     set(GYRE_TARGET_${name}_HALIDE "${arg_HALIDE}")
     set(GYRE_TARGET_${name}_FEATURES "${arg_FEATURES}")
+    set(GYRE_TARGET_${name}_ONLY "${arg_ONLY}")
+    set(GYRE_TARGET_${name}_REST "${arg_REST}")
     if (arg_ARCH STREQUAL CMAKE_SYSTEM_PROCESSOR)
         list(APPEND GYRE_TARGETS_HERE ${name})
     endif ()
 endmacro()
 
+gyre_add_target(x86_64_amx     ARCH x86_64
+                HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4-avx512_sapphirerapids
+                FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl avx512ifma avx512vbmi avx512_vbmi2
+                         avx512_vnni avx512_bitalg avx512_vpopcntdq avx512_bf16 avx512_fp16 amx_tile amx_int8 amx_bf16
+                ONLY "^attention_plain_bf16_" REST x86_64_avx512)
 gyre_add_target(x86_64_avx512  ARCH x86_64
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake
                 FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl)
@@ -38,9 +49,22 @@ function(gyre_write_target_list file)
     set(rows "")
     foreach (target IN LISTS GYRE_TARGETS_HERE)
         list(JOIN GYRE_TARGET_${target}_FEATURES " " features)
-        string(APPEND rows "{\"${target}\", \"${features}\"},\n")
+        string(APPEND rows "{\"${target}\", \"${features}\", \"${GYRE_TARGET_${target}_REST}\"},\n")
     endforeach ()
     file(CONFIGURE OUTPUT "${file}" CONTENT "${rows}")
+endfunction()
+
+# gyre_targets_with(<kernel> <targets> <out>): the targets to make a kernel for so that each of the given ones is served.
+function(gyre_targets_with kernel targets out)
+    set(serving "")
+    foreach (target IN LISTS targets)
+        while (GYRE_TARGET_${target}_ONLY AND NOT kernel MATCHES "${GYRE_TARGET_${target}_ONLY}")
+            set(target ${GYRE_TARGET_${target}_REST})
+        endwhile ()
+        list(APPEND serving ${target})
+    endforeach ()
+    list(REMOVE_DUPLICATES serving)
+    set(${out} "${serving}" PARENT_SCOPE)
 endfunction()
 
 # gyre_find_targets(<list> <error>): resolves `host`, the best target that this machine can run, and `all` in the list; at a

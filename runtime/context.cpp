@@ -82,7 +82,7 @@ gyre_status resolve_context(gyre_context *given, gyre_context **context) {
 
 bool may_use(const gyre_context &context, const Kernel &kernel) {
     if (context.library && kernel.library != context.library) return false;
-    return context.forced ? kernel.row == context.forced : kernel.runnable;
+    return context.forced ? serves(kernel.row, *context.forced) : kernel.runnable;
 }
 
 } // namespace gyre

@@ -8,6 +8,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace gyre {
 namespace {
@@ -28,20 +32,35 @@ uint64_t saved_registers() {
     return uint64_t{high} << 32 | low;
 }
 
+/// Asks the system to save tile registers; without its permission their first use is a fatal signal. It is given to the
+/// whole process, threads that exist already included, once and for good. Refused by kernels before 5.16, by policy, or
+/// where a thread's alternate signal stack is too small to hold the tiles.
+bool tiles_permitted() {
+#if defined(__linux__)
+    constexpr long request_permission = 0x1023, tile_data = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
+#else
+    return false;
+#endif
+}
+
 /// Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A (CPUID) and volume 1, chapter 13
 /// (XCR0).
 struct Probe {
-    Feature features[8];
+    Feature features[19];
 
     Probe() {
-        uint32_t eax = 0, ebx = 0, ecx1 = 0, edx = 0, ebx7 = 0, ecx7 = 0;
+        uint32_t eax = 0, ebx = 0, ecx1 = 0, edx = 0, ebx7 = 0, ecx7 = 0, edx7 = 0, eax7_1 = 0;
         __get_cpuid(1, &eax, &ebx, &ecx1, &edx);
-        __get_cpuid_count(7, 0, &eax, &ebx7, &ecx7, &edx);
+        __get_cpuid_count(7, 0, &eax, &ebx7, &ecx7, &edx7);
+        if (eax >= 1) __get_cpuid_count(7, 1, &eax7_1, &ebx, &eax, &edx);
         const uint64_t saved = saved_registers();
         const bool ymm = (saved & 0x06) == 0x06;        // XMM and YMM
         const bool zmm = ymm && (saved & 0xe0) == 0xe0; // opmasks and both halves of ZMM
         const bool avx = ymm && (ecx1 & bit_AVX);
         const bool avx512f = zmm && (ebx7 & bit_AVX512F);
+        const auto bit = [](uint32_t word, int index) { return (word >> index & 1) != 0; };
+        const bool tiles = (saved & 0x60000) == 0x60000 && bit(edx7, 24) && tiles_permitted(); // configuration and data
         const Feature found[] = {
             {"avx2", avx && (ebx7 & bit_AVX2)},
             {"fma", avx && (ecx1 & bit_FMA)},
@@ -51,8 +70,20 @@ struct Probe {
             {"avx512bw", avx512f && (ebx7 & bit_AVX512BW)},
             {"avx512dq", avx512f && (ebx7 & bit_AVX512DQ)},
             {"avx512vl", avx512f && (ebx7 & bit_AVX512VL)},
+            {"avx512ifma", avx512f && bit(ebx7, 21)},
+            {"avx512vbmi", avx512f && bit(ecx7, 1)},
+            {"avx512_vbmi2", avx512f && bit(ecx7, 6)},
+            {"avx512_vnni", avx512f && bit(ecx7, 11)},
+            {"avx512_bitalg", avx512f && bit(ecx7, 12)},
+            {"avx512_vpopcntdq", avx512f && bit(ecx7, 14)},
+            {"avx512_bf16", avx512f && bit(eax7_1, 5)},
+            {"avx512_fp16", avx512f && bit(edx7, 23)},
+            {"amx_tile", tiles},
+            {"amx_int8", tiles && bit(edx7, 25)},
+            {"amx_bf16", tiles && bit(edx7, 22)},
         };
-        for (size_t i = 0; i < 8; i++) features[i] = found[i];
+        static_assert(sizeof found == sizeof features);
+        for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) features[i] = found[i];
     }
 };
 

@@ -89,6 +89,12 @@ const Target *find_target(std::string_view name) {
 
 bool can_run(const Target &target) { return first_missing_feature(target.features).empty(); }
 
+bool serves(const Target *serving, const Target &target) {
+    for (const Target *t = &target; t; t = find_target(t->rest))
+        if (serving == t) return true;
+    return false;
+}
+
 bool is_linked(const Target &target) {
     for (const Kernel &k : linked_kernels())
         if (k.row == &target) return true;

@@ -19,6 +19,7 @@ namespace gyre {
 struct Target {
     const char *name;
     const char *features; // separated by blanks
+    const char *rest;     // the target whose kernels serve where this one has none of its own; "": there is none
 };
 
 struct TargetList {
@@ -31,6 +32,7 @@ struct TargetList {
 TargetList known_targets();
 const Target *find_target(std::string_view name); // nullptr: unknown
 bool can_run(const Target &target);
+bool serves(const Target *serving, const Target &target); // it is `target`, or has the rest of its kernels
 bool is_linked(const Target &target);
 
 /// A kernel of some registered library.

@@ -1,5 +1,6 @@
 #include "attention_algorithm.h"
 
+#include "../common/bf16_pairs.h"
 #include "../common/storage.h"
 #include "../common/transcendental.h"
 #include "attention_score.h"
@@ -9,15 +10,58 @@ using namespace Halide;
 namespace {
 
 /// Rows of a tensor in f32, rotated; features past the tensor's own extent are 0. `row` indexes tensor and angles.
+/// `as_bits`: of a bf16 tensor, rounded to bf16 again, as UInt(16).
 Func stage_rows(const std::string &name, const Func &tensor, const std::vector<Var> &args, const Expr &row,
-                int features, bool padded, const Expr &extent, const Rotation &rotation, RotatedRows &rotated) {
+                int features, bool padded, const Expr &extent, const Rotation &rotation, RotatedRows &rotated,
+                bool as_bits = false) {
     Func rows(name);
     const auto source = [&](const Expr &feature) { return widen(tensor(feature, row)); };
+    const auto stored = [&](const Expr &value) {
+        return as_bits ? reinterpret<uint16_t>(narrow(value, BFloat(16))) : value;
+    };
+    const auto copied = [&](const Expr &feature) {
+        return as_bits ? reinterpret<uint16_t>(tensor(feature, row)) : source(feature);
+    };
     const Expr d = args[0];
-    rows(args) = padded ? select(d < extent, source(min(d, extent - 1)), 0.0f) : source(d);
-    rotated = rotate(rows, {args.begin() + 1, args.end()}, row, features, rotation, source,
-                     [](const Expr &value) { return value; });
+    const Expr inside = padded ? copied(min(d, extent - 1)) : copied(d);
+    rows(args) = padded ? select(d < extent, inside, cast(inside.type(), 0)) : inside;
+    rotated = rotate(rows, {args.begin() + 1, args.end()}, row, features, rotation, source, stored);
     return rows;
+}
+
+Expr greatest(std::vector<Expr> values) {
+    while (values.size() > 1) {
+        std::vector<Expr> half;
+        for (size_t i = 0; i + 1 < values.size(); i += 2) half.push_back(max(values[i], values[i + 1]));
+        if (values.size() % 2) half.push_back(values.back());
+        values = half;
+    }
+    return values[0];
+}
+
+/// The products on matrix tiles: queries and values in pairs of bf16 along the dimension that is summed over. Queries
+/// take only the scale's sign, which rounds nothing; its magnitude is applied to the scores in f32.
+void define_tile_operands(Stages &s, const Expr &scale) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d;
+    const Var c("c");
+    const Expr sign = select(scale > 0.0f, 1.0f, scale < 0.0f, -1.0f, 0.0f);
+    s.q_pairs = Func("q_pairs");
+    s.q_pairs(c, r, t) = bf16_pair(s.q_rows(2 * c, r, t) * sign, s.q_rows(2 * c + 1, r, t) * sign);
+    s.q_lanes = transpose(s.q_pairs, z.lanes, "q_lanes");
+    s.q_scaled = Func("q_scaled");
+    s.q_scaled(r, c, t) = s.q_lanes.out(r, c, t);
+
+    s.v_pairs = Func("v_pairs");
+    s.v_pairs(d, c, b) = bf16_pair(s.v_rows(d, 2 * c, b), s.v_rows(d, 2 * c + 1, b));
+    s.v_lanes = transpose(s.v_pairs, z.lanes, "v_lanes");
+    // Further features that are all 1: their weighted sum is the sum of the weights, as they were rounded, formed beside
+    // the vector units.
+    s.v_packed = Func("v_packed");
+    s.v_packed(c, d, b) = Expr(0x3f803f80u);
+    RDom feature(0, z.v_head_dim, "v_features");
+    s.v_feature = feature;
+    s.v_packed(c, feature, b) = s.v_lanes.out(c, feature, b);
 }
 
 /// Everything that the general family does to scores before they are masked: cap, score function, bias, boolean mask,
@@ -68,33 +112,44 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     // Queries, once a task.
     s.q_rows = stage_rows("q_rows", in.q, {d, r, t}, min(t * z.row_tile + r, in.rows - 1), z.head_dim, z.padded,
                           in.head_dim, in.q_rotation, s.q_rotated);
-    s.q_lanes = transpose(s.q_rows, z.lanes, "q_lanes");
-    s.q_scaled = Func("q_scaled");
-    s.q_scaled(r, d, t) = s.q_lanes.out(r, d, t) * in.scale;
+    const bool tiles = z.tile_depth > 0;
+    if (!tiles) {
+        s.q_lanes = transpose(s.q_rows, z.lanes, "q_lanes");
+        s.q_scaled = Func("q_scaled");
+        s.q_scaled(r, d, t) = s.q_lanes.out(r, d, t) * in.scale;
+    }
 
     // Keys and values, once a block. Keys past the end repeat the last one and are masked below.
     const Expr key = min(b * z.key_block + j, in.keys - 1);
     s.k_rows =
-        stage_rows("k_rows", in.k, {d, j, b}, key, z.head_dim, z.padded, in.head_dim, in.k_rotation, s.k_rotated);
+        stage_rows("k_rows", in.k, {d, j, b}, key, z.head_dim, z.padded, in.head_dim, in.k_rotation, s.k_rotated,
+                   tiles);
     s.v_rows =
         stage_rows("v_rows", in.v, {d, j, b}, key, z.v_head_dim, z.padded, in.v_head_dim, in.v_rotation, s.v_rotated);
+    if (tiles) define_tile_operands(s, in.scale);
 
     // What some row of row tile t sees. Blocks outside are not computed, and of the last block not the keys after it.
     const Expr tile_first = t * z.row_tile, tile_last = tile_first + z.row_tile - 1;
     const Expr tile_first_key = max(tile_first + in.first_visible, 0);
     const Expr tile_last_key = min(tile_last + in.last_visible, in.keys - 1);
+    // Tiles take whole steps of keys: those that no row sees are masked as well.
+    const Expr last_weighted_key = tiles ? tile_last_key | (z.tile_depth - 1) : tile_last_key;
 
     RDom features(0, z.head_dim, "features");
     s.feature = features;
     s.scores = Func("scores");
-    s.scores(r, j, t, b) += s.q_scaled(r, features, t) * s.k_rows(features, j, b);
+    if (tiles)
+        s.scores(r, j, t, b) += bf16_of_pair(s.q_scaled(r, features / 2, t), features % 2) *
+                                widen(reinterpret(BFloat(16), s.k_rows(features, j, b)));
+    else
+        s.scores(r, j, t, b) += s.q_scaled(r, features, t) * s.k_rows(features, j, b);
 
     s.masked = Func("masked");
     s.masked(r, j, t, b) = s.scores(r, j, t, b);
     if (z.general) define_general_scores(s, in, tile_last_key);
     // Only blocks at an edge of what the tile sees are masked key by key.
     RDom edge(0, z.key_block, "edge");
-    edge.where(b * z.key_block + edge <= tile_last_key);
+    edge.where(b * z.key_block + edge <= last_weighted_key);
     edge.where(b * z.key_block + z.key_block - 1 > min(tile_first + in.last_visible, in.keys - 1) ||
                b * z.key_block < tile_last + in.first_visible);
     s.mask_j = edge;
@@ -103,22 +158,54 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
         select(edge_key >= row + in.first_visible && edge_key <= min(row + in.last_visible, in.keys - 1),
                s.masked(r, edge, t, b), masked_score);
 
-    RDom max_keys(0, z.key_block, "max_keys"), sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
-    for (RDom *domain : {&max_keys, &sum_keys, &keys}) domain->where(b * z.key_block + *domain <= tile_last_key);
-    s.max_j = max_keys, s.sum_j = sum_keys, s.value_j = keys;
+    // Of a few keys at a time, since each step waits for the one before.
+    const int at_once = tiles ? 8 : 1;
+    RDom max_keys(0, z.key_block / at_once, "max_keys");
+    max_keys.where(b * z.key_block + max_keys * at_once <= tile_last_key);
+    s.max_j = max_keys;
 
     s.block_max = Func("block_max");
     s.block_max(r, t, b) = masked_score;
-    s.block_max(r, t, b) = max(s.block_max(r, t, b), s.masked(r, max_keys, t, b));
+    std::vector<Expr> candidates;
+    for (int key = 0; key < at_once; key++) candidates.push_back(s.masked(r, max_keys * at_once + key, t, b));
+    s.block_max(r, t, b) = max(s.block_max(r, t, b), greatest(candidates));
 
+    // With tiles, scores have yet to be scaled.
+    const Expr magnitude = select(in.scale == 0.0f, 1.0f, abs(in.scale));
+    const auto power = [&](const Expr &difference) { return exp2_nonpositive(tiles ? difference * magnitude : difference); };
     s.weights = Func("weights");
-    s.weights(r, j, t, b) = exp2_nonpositive(s.masked(r, j, t, b) - s.block_max(r, t, b));
-
     s.block_sum = Func("block_sum");
-    s.block_sum(r, t, b) += s.weights(r, sum_keys, t, b);
-
     s.weighted = Func("weighted");
-    s.weighted(r, d, t, b) += s.weights(r, keys, t, b) * s.v_rows(d, keys, b);
+    if (tiles) {
+        const Var c("c");
+        const auto weight = [&](const Expr &key) {
+            return exp2_nonpositive_bf16((s.masked(r, key, t, b) - s.block_max(r, t, b)) * magnitude);
+        };
+        s.weights(r, c, t, b) = bf16_pair_nonnegative(weight(2 * c), weight(2 * c + 1));
+        const auto weigh = [&](Func product, const std::string &keys_name, const Expr &feature, RVar &key, RVar &step) {
+            RDom keys(0, z.tile_depth, 0, z.key_block / z.tile_depth, keys_name);
+            keys.where(b * z.key_block + keys.y * z.tile_depth <= tile_last_key);
+            key = keys.x, step = keys.y;
+            const Expr pair = keys.y * (z.tile_depth / 2) + keys.x / 2;
+            product(r, d, t, b) += bf16_of_pair(s.weights(r, pair, t, b), keys.x % 2) *
+                                   bf16_of_pair(s.v_packed(pair, feature, b), keys.x % 2);
+        };
+        weigh(s.weighted, "keys", d, s.value_j, s.value_step);
+        if (z.sum_with_values) {
+            s.block_sum(r, t, b) = s.weighted(r, z.v_head_dim, t, b);
+        } else {
+            s.sums = Func("sums");
+            weigh(s.sums, "sum_keys", z.v_head_dim + d, s.sum_j, s.sum_step);
+            s.block_sum(r, t, b) = s.sums(r, 0, t, b);
+        }
+    } else {
+        s.weights(r, j, t, b) = power(s.masked(r, j, t, b) - s.block_max(r, t, b));
+        RDom sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
+        for (RDom *domain : {&sum_keys, &keys}) domain->where(b * z.key_block + *domain <= tile_last_key);
+        s.sum_j = sum_keys, s.value_j = keys;
+        s.block_sum(r, t, b) += s.weights(r, sum_keys, t, b);
+        s.weighted(r, d, t, b) += s.weights(r, keys, t, b) * s.v_rows(d, keys, b);
+    }
 
     // The online softmax. A tuple holds the accumulators of `chunk` neighbouring features, d = e * chunk + c, with the
     // maximum and the sum, because the accumulators' update reads the maximum that it also replaces.
@@ -132,8 +219,8 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     s.state(r, t, e) = Tuple(initial);
     const FuncRef old = s.state(r, t, e);
     const Expr maximum = max(old[chunk], s.block_max(r, t, blocks));
-    const Expr keep = exp2_nonpositive(old[chunk] - maximum);
-    const Expr add = exp2_nonpositive(s.block_max(r, t, blocks) - maximum);
+    const Expr keep = power(old[chunk] - maximum);
+    const Expr add = power(s.block_max(r, t, blocks) - maximum);
     for (int c = 0; c < chunk; c++) next[c] = old[c] * keep + s.weighted(r, e * chunk + c, t, blocks) * add;
     next[chunk] = maximum;
     next[chunk + 1] = old[chunk + 1] * keep + s.block_sum(r, t, blocks) * add;
@@ -145,8 +232,8 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
             Expr inverse, lse;
         } f;
         const FuncRef end = s.state(rr, tt, 0);
-        const Expr maximum = end[chunk], sum = end[chunk + 1];
-        const Expr any_visible = maximum > masked_score * 0.5f;
+        const Expr sum = end[chunk + 1], any_visible = end[chunk] > masked_score * 0.5f;
+        const Expr maximum = tiles ? end[chunk] * magnitude : Expr(end[chunk]);
         const Expr nothing = reinterpret<float>(Expr(0xff800000u)); // -inf, which arithmetic may not produce
         if (!z.general) {
             f.inverse = select(any_visible, 1.0f / sum, 0.0f);

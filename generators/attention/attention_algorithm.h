@@ -7,6 +7,9 @@
 /// Queries run along the vector lanes, so that maximum, sum and rescaling are plain vector operations and neither keys
 /// nor values are ever transposed: a key's or a value's element is a scalar that multiplies a vector of queries.
 ///
+/// Sizes::tile_depth chooses where the two products run: on vectors in f32, or on matrix tiles in bf16, for which operands
+/// are stored in pairs of neighbours along the summed dimension. The recurrence is the same.
+///
 /// Index order is Halide's, innermost first: the C array q[seqlen_q][head_dim] is q(d, i).
 /// i: query row of this task, row r of row tile t, i = t * row_tile + r;  j: key within a block;  b: block;  d:
 /// feature. Scores are kept in units of log2(e), so that probabilities are powers of two.
@@ -30,6 +33,8 @@ struct Sizes {
     int feature_chunk = 8; // features of the accumulator that are folded together; divides v_head_dim
     int lanes = 16;        // block of the transpositions
     bool general = false;  // bias, mask, softcap, ALiBi and sink
+    int tile_depth = 0;    // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
+    bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
 };
 
 /// What a kernel reads. Rotations of queries and keys may differ from those of values and outputs.
@@ -82,6 +87,7 @@ struct Stages {
     Halide::Var i{"i"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"};
     Halide::Var x{"x"}; // distance, see ScoreParts
     Halide::RVar block, feature, cap_j, score_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j; // of the reductions
+    Halide::RVar value_step; // tiles: value_j runs within a step of tile_depth keys
 
     Halide::Func q_rows, k_rows, v_rows; // (d, r, t) (d, j, b) (d, j, b)   rotated rows in f32
     RotatedRows q_rotated, k_rotated, v_rotated;
@@ -104,6 +110,14 @@ struct Stages {
     Halide::Func out_copy;             // (d, r, t)     normalised rows, before they are rotated back
     RotatedRows out_rotated;
     Halide::Func out, lse; // (d, i) (i)    the generator's own outputs
+
+    // With tiles, q_lanes, q_scaled and weights hold pairs of bf16, and k_rows bf16; values are transposed, too.
+    Halide::Func q_pairs;  // (d / 2, r, t)
+    Halide::Func v_pairs;  // (d, j / 2, b)
+    Transpose v_lanes;     // (j / 2, d, b)
+    Halide::Func v_packed; // (j / 2, d, b)   and after the last feature a tile of ones
+    Halide::Func sums;     // (r, d, t, b)   the sum in every row of a tile, unless sum_with_values
+    Halide::RVar v_feature, sum_step;
 };
 
 /// Defines `out` (stored as `type`) and `lse` (f32, natural logarithm).

@@ -2,6 +2,7 @@
 #include "../common/estimates.h"
 #include "../common/facts.h"
 #include "../common/storage.h"
+#include "../common/tile_products.h"
 #include "attention_schedules.h"
 #include "score_function.h"
 
@@ -23,7 +24,7 @@ public:
 
     // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
     GeneratorParam<int> row_vectors{"row_vectors", 3, 1, 8};
-    GeneratorParam<int> key_unroll{"key_unroll", 8, 1, 32};
+    GeneratorParam<int> key_unroll{"key_unroll", 8, 1, 64};
     GeneratorParam<int> feature_chunk{"feature_chunk", 8, 1, 32};
     GeneratorParam<int> row_tiles{"row_tiles", 1, 1, 8};
     GeneratorParam<int> key_block{"key_block", 128, 8, 4096};
@@ -83,6 +84,16 @@ public:
         sizes.key_block = key_block;
         sizes.feature_chunk = feature_chunk;
         sizes.lanes = knobs.lanes;
+        const bool tiles = get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
+        if (tiles) {
+            _halide_user_assert(dtype.value().is_bfloat() && !general)
+                << "matrix tiles take bf16 of the plain family, got dtype=" << dtype.value()
+                << " general=" << general.value() << "\n";
+            sizes.tile_depth = tile_depth;
+            sizes.padded = padded || head_dim % tile_depth != 0;
+            sizes.head_dim = sizes.v_head_dim = (head_dim + tile_depth - 1) / tile_depth * tile_depth;
+            sizes.sum_with_values = holds_whole_head(sizes.v_head_dim, knobs);
+        }
 
         Inputs in;
         in.q = *q, in.k = *k, in.v = *v;
@@ -108,6 +119,9 @@ public:
         }
         if (using_autoscheduler()) {
             estimate(sizes);
+        } else if (tiles) {
+            schedule_amx(stages, knobs);
+            map_tile_products(*this);
         } else {
             schedule_cpu(stages, knobs);
             if (general) specialize_bias(stages);

@@ -19,22 +19,6 @@ void check_knobs(const Sizes &z, const Knobs &k) {
     if (z.general) check_divides("lanes", k.lanes, "key_block", z.key_block);
 }
 
-/// Rows that were copied and rotated, transposed block by block while they are still in registers and L1.
-template <typename VarOrRVar>
-void schedule_transpose(Transpose &t, const Func &consumer, const VarOrRVar &at) {
-    const int n = t.n;
-    for (Func &round : t.rounds) {
-        const std::vector<Var> args = round.args(); // bit, column, pair, …
-        round.compute_at(consumer, at)
-            .bound(args[0], 0, 2)
-            .bound(args[1], 0, n)
-            .bound(args[2], 0, n / 2)
-            .unroll(args[0])
-            .vectorize(args[1], n)
-            .unroll(args[2]);
-    }
-}
-
 /// An update of `columns`, which has queries along the lanes, from `rows` along keys: rows of the whole block, since
 /// neighbours in memory are best read together, then transposed a column block of the row tile at a time. Rows are
 /// formed within a loop of one turn, `whole`, and so not at all where the update has nothing to do.
@@ -52,7 +36,7 @@ void schedule_columns_from_rows(Stages &s, Func columns, int update, const RVar 
         .bound_storage(s.j, s.sizes.key_block + cache_line)
         .vectorize(s.j, w, TailStrategy::RoundUp)
         .never_partition(s.r);
-    schedule_transpose(lanes, columns, jo);
+    schedule_transpose(lanes, {columns, jo});
 }
 
 void schedule_general(Stages &s, int w) {
@@ -108,7 +92,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
         .reorder(ri, di, d_o, ro, s.t)
         .vectorize(ri)
         .unroll(di);
-    schedule_transpose(s.q_lanes, s.q_scaled, d_o);
+    schedule_transpose(s.q_lanes, {s.q_scaled, d_o});
     s.q_rows.compute_at(s.q_scaled, ro);
     schedule_rotated_rows(s.q_rows, s.q_rotated, s.d, w);
 
@@ -159,7 +143,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     s.lse.compute_root().vectorize(s.i, w, TailStrategy::GuardWithIf);
     s.inverse_sum.vectorize(s.r, w);
     s.out_copy.tile(s.d, s.r, d_o, ro, di, ri, w, w, TailStrategy::RoundUp).vectorize(di).unroll(ri);
-    schedule_transpose(s.out_rows, s.out_copy, d_o);
+    schedule_transpose(s.out_rows, {s.out_copy, d_o});
     s.out.compute_root();
     schedule_rotated_rows(s.out, s.out_rotated, s.d, w);
 }

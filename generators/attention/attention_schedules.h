@@ -17,4 +17,10 @@ struct Knobs {
 
 void schedule_cpu(Stages &s, const Knobs &k);
 
+/// True if the tile registers hold the accumulators of all features of a register tile's queries and of their sum.
+bool holds_whole_head(int v_head_dim, const Knobs &k);
+
+/// Both products on matrix tiles (Sizes::tile_depth > 0); the pipeline needs map_tile_products().
+void schedule_amx(Stages &s, const Knobs &k);
+
 } // namespace gyre::attention

@@ -58,7 +58,8 @@ protected:
             elements *= std::max<int64_t>(*value, 1);
         }
         const int64_t bytes = elements * op->type.bytes();
-        const bool on_stack = op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Register;
+        const bool on_stack = op->memory_type == MemoryType::Stack || op->memory_type == MemoryType::Register ||
+                              op->memory_type == MemoryType::AMXTile;
         const int64_t cost = on_stack ? 0 : (bytes + alignment - 1) / alignment * alignment + padding;
         live += cost;
         peak = std::max(peak, live);

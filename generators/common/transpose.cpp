@@ -36,4 +36,17 @@ Transpose transpose(const Func &in, int n, const std::string &name) {
     return t;
 }
 
+void schedule_transpose(Transpose &t, const LoopLevel &at) {
+    for (Func &round : t.rounds) {
+        const std::vector<Var> args = round.args(); // bit, column, pair, …
+        round.compute_at(at)
+            .bound(args[0], 0, 2)
+            .bound(args[1], 0, t.n)
+            .bound(args[2], 0, t.n / 2)
+            .unroll(args[0])
+            .vectorize(args[1], t.n)
+            .unroll(args[2]);
+    }
+}
+
 } // namespace gyre

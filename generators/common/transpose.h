@@ -19,4 +19,7 @@ struct Transpose {
 /// `in` has the two dimensions to swap first and `more` further ones.
 Transpose transpose(const Halide::Func &in, int n, const std::string &name);
 
+/// Forms the rounds of a block at a loop of the consumer, while its rows are still in registers and L1.
+void schedule_transpose(Transpose &t, const Halide::LoopLevel &at);
+
 } // namespace gyre

@@ -130,7 +130,9 @@ typedef void (*gyre_parallel_for)(void *pool, int32_t count, void (*task)(void *
 typedef struct gyre_context_options {
     uint32_t size;
     int32_t threads;                /* 0: as many as this process may run on */
-    const char *target;             /* NULL: environment variable GYRE_TARGET, else the best that can run here */
+    const char *target;             /* NULL: environment variable GYRE_TARGET, else the best that can run here. Where a
+                                       target has kernels of its own for some calls only, as x86_64_amx, those of the
+                                       next one it is made to go with serve for the others */
     gyre_parallel_for parallel_for; /* NULL: own threads, started by the first call that needs them */
     void *pool;                     /* handed to parallel_for */
     const char *library;            /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names

@@ -1,0 +1,168 @@
+#include "../common/tile_products.h"
+#include "attention_schedules.h"
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+constexpr int cache_line_pairs = 16, cache_line_bf16 = 32; // elements
+
+void check_tile_knobs(const Sizes &z, const Knobs &k) {
+    const auto check = [](const char *name, int value, int divisor) {
+        _halide_user_assert(value % divisor == 0)
+            << name << " is " << value << ", expected a multiple of " << divisor << ", for matrix tiles\n";
+    };
+    check("lanes", k.lanes, tile_columns);
+    check("head_dim", z.head_dim, tile_depth);
+    check("key_block", z.key_block, tile_depth);
+    check("key_unroll", k.key_unroll, tile_rows);
+    check("key_block", z.key_block, k.key_unroll);
+    check("feature_chunk", z.feature_chunk, tile_rows);
+    check("head_dim", z.v_head_dim, z.feature_chunk);
+    _halide_user_assert(k.lanes == tile_columns) << "lanes is " << k.lanes << ", expected " << tile_columns << "\n";
+}
+
+/// The loops of a block of tiles: rows along `rows`, columns along `columns`; all tiles unrolled.
+struct TileLoops {
+    Var row{tile_row_loop}, column{tile_column_loop}, rows{"tiles_down"}, columns{"tiles_across"};
+    RVar depth{tile_depth_loop};
+
+    Stage split(Stage stage, const Var &along_rows, const Var &along_columns) const {
+        return stage.split(along_rows, rows, row, tile_rows, TailStrategy::RoundUp)
+            .split(along_columns, columns, column, tile_columns, TailStrategy::RoundUp)
+            .reorder(column, row, columns, rows)
+            .unroll(columns)
+            .unroll(rows);
+    }
+};
+
+/// A product of weights over the keys of a block: accumulated in tiles, then stored.
+void schedule_weighted(Func product, const RVar &key, const RVar &step, const LoopLevel &at, const TileLoops &loops,
+                       const Stages &s) {
+    Func stored = product.in();
+    stored.compute_at(at).store_in(MemoryType::Stack).bound_storage(s.b, 1);
+    loops.split(stored, s.d, s.r);
+    product.compute_at(at).store_in(MemoryType::Stack).bound_storage(s.b, 1);
+    loops.split(product, s.d, s.r);
+    loops.split(product.update(), s.d, s.r)
+        .rename(key, loops.depth)
+        .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, step);
+}
+
+} // namespace
+
+// A product also takes a tile of each operand.
+bool holds_whole_head(int v_head_dim, const Knobs &k) {
+    constexpr int tile_registers = 8;
+    return k.row_vectors == 1 && v_head_dim / tile_rows + 1 + 2 <= tile_registers;
+}
+
+// One task owns a few row tiles of one head, as on vector units. Rows of the scores are keys and columns are queries, so
+// keys are taken as they are stored, and the softmax stays a matter of whole vectors of queries. Values are transposed
+// once a block and task. Each product keeps a block of tiles in registers, key_unroll or feature_chunk rows of
+// row_vectors tiles.
+void schedule_amx(Stages &s, const Knobs &k) {
+    check_tile_knobs(s.sizes, k);
+    const Sizes &z = s.sizes;
+    const int w = k.lanes, tile = k.row_vectors * w;
+    const TileLoops loops;
+    Var ro("ro"), ri("ri"), rv("rv"), jo("jo"), ji("ji"), d_o("do"), di("di"), dc("dc");
+
+    for (Func *whole_task : {&s.q_scaled, &s.state, &s.inverse_sum, &s.out_copy})
+        whole_task->compute_root().bound_storage(s.t, z.task_tiles);
+    s.out_copy.bound_storage(s.d, z.v_head_dim);
+    for (Func *one_block : {&s.k_rows, &s.v_packed, &s.masked, &s.weights, &s.block_max})
+        one_block->bound_storage(one_block->args().back(), 1);
+
+    // Queries, once.
+    const Var c = s.q_scaled.args()[1];
+    s.q_scaled.bound_storage(c, z.head_dim / 2)
+        .tile(s.r, c, ro, d_o, ri, di, w, w, TailStrategy::RoundUp)
+        .reorder(ri, di, d_o, ro, s.t)
+        .vectorize(ri)
+        .unroll(di);
+    schedule_transpose(s.q_lanes, {s.q_scaled, d_o});
+    s.q_rows.compute_at(s.q_scaled, ro);
+    schedule_rotated_rows(s.q_rows, s.q_rotated, s.d, w);
+
+    // The recurrence over blocks of keys, for all row tiles of the task.
+    s.state.bound(s.e, 0, z.v_head_dim / z.feature_chunk).bound(s.r, 0, z.row_tile).vectorize(s.r, w);
+    s.state.update()
+        .split(s.r, ro, ri, tile)
+        .split(ri, ri, rv, w)
+        .reorder(z.sum_with_values ? std::vector<VarOrRVar>{rv, ri, s.e, ro, s.t, s.block}
+                                   : std::vector<VarOrRVar>{rv, ri, ro, s.e, s.t, s.block})
+        .vectorize(rv)
+        .unroll(ri)
+        .never_partition_all();
+
+    // Keys, and values transposed; rows a cache line longer than they need be, so that a tile's do not share the sets
+    // of the L1 cache.
+    s.k_rows.compute_at(s.state, s.block)
+        .bound_storage(s.j, z.key_block)
+        .bound_storage(s.d, z.head_dim + cache_line_bf16);
+    schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w);
+    const Var vc = s.v_packed.args()[0];
+    s.v_packed.compute_at(s.state, s.block)
+        .bound_storage(vc, z.key_block / 2 + cache_line_pairs)
+        .bound_storage(s.d, z.v_head_dim + tile_rows)
+        .bound(s.d, 0, z.v_head_dim + tile_rows)
+        .bound(vc, 0, z.key_block / 2)
+        .vectorize(vc, w);
+    RVar fb("fb"), fi("fi");
+    s.v_packed.update()
+        .split(vc, jo, ji, w)
+        .split(s.v_feature, fb, fi, w)
+        .reorder(ji, fi, fb, jo)
+        .vectorize(ji)
+        .unroll(fi);
+    schedule_transpose(s.v_lanes, {s.v_packed, fb});
+    s.v_rows.compute_at(s.v_packed, jo);
+    schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w);
+
+    // Scores, maximum and weights of one row tile and one block.
+    s.masked.compute_at(s.state, s.t)
+        .bound_storage(s.j, z.key_block)
+        .tile(s.r, s.j, ro, jo, ri, ji, tile, k.key_unroll, TailStrategy::RoundUp)
+        .reorder(ri, ji, ro, jo);
+    loops.split(s.masked, ji, ri);
+    s.scores.compute_at(s.masked, ro).store_in(MemoryType::Stack);
+    loops.split(s.scores, s.j, s.r);
+    RVar fo("fo");
+    loops.split(s.scores.update(), s.j, s.r)
+        .split(s.feature, fo, loops.depth, tile_depth)
+        .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, fo)
+        .unroll(fo);
+    s.masked.update().vectorize(s.r, w);
+
+    s.block_max.compute_at(s.state, s.t).vectorize(s.r, w).unroll(s.r);
+    s.block_max.update().reorder(s.r, s.max_j).vectorize(s.r, w).unroll(s.r);
+    // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the
+    // product that takes them, which then runs beside the forming of the next step's.
+    if (z.sum_with_values) {
+        schedule_weighted(s.weighted, s.value_j, s.value_step, {s.state, ro}, loops, s);
+        s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.weights.args()[1], tile_depth / 2);
+        s.weights.store_in(MemoryType::Stack);
+    } else {
+        schedule_weighted(s.weighted, s.value_j, s.value_step, {s.state, ro}, loops, s);
+        schedule_weighted(s.sums, s.sum_j, s.sum_step, {s.state, s.t}, loops, s);
+        s.weights.compute_at(s.state, s.t).bound_storage(s.weights.args()[1], z.key_block / 2);
+    }
+    s.weights.vectorize(s.r, w).unroll(s.r);
+
+    // Epilogue: the state's last values, normalised, transposed back to rows and rotated back.
+    s.lse.compute_root().vectorize(s.i, w, TailStrategy::GuardWithIf);
+    s.inverse_sum.vectorize(s.r, w);
+    const int chunk_vectors = (z.feature_chunk + w - 1) / w;
+    s.out_copy.tile(s.d, s.r, d_o, ro, di, ri, w, w, TailStrategy::RoundUp)
+        .split(d_o, d_o, dc, chunk_vectors)
+        .reorder(di, ri, dc, d_o, ro)
+        .vectorize(di)
+        .unroll(ri)
+        .unroll(dc);
+    schedule_transpose(s.out_rows, {s.out_copy, dc});
+    s.out.compute_root();
+    schedule_rotated_rows(s.out, s.out_rotated, s.d, w);
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,31 @@
+/// One product on matrix tiles as a schedule leaves it, read from its loop nest: see tile_products.h.
+#pragma once
+#include <Halide.h>
+#include <string>
+#include <vector>
+
+namespace gyre {
+
+/// A block of rows in memory, in bytes from the start of `buffer`.
+struct TileInMemory {
+    std::string buffer;
+    Halide::Expr first;
+    int64_t row_stride = 0;
+};
+
+struct TileNest {
+    enum class Kind { zero, multiply_add, store } kind = Kind::zero;
+    std::string accumulator;
+    int64_t first = 0, row_stride = 0; // of the accumulator's tile, in elements
+    TileInMemory a, b;                 // multiply_add
+    TileInMemory out;                  // store
+    std::vector<Halide::Expr> conditions; // under which the whole nest runs
+};
+
+/// True if `loop` has the name of one of a tile nest's loops.
+bool is_tile_loop(const Halide::Internal::For *loop);
+
+/// Reads the nest whose outermost loop is `loop`; what cannot be a tile instruction is an error that names the loop.
+TileNest read_tile_nest(const Halide::Internal::For *loop);
+
+} // namespace gyre

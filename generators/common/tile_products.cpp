@@ -1,0 +1,192 @@
+#include "tile_products.h"
+
+#include "tile_nest.h"
+
+#include <map>
+#include <set>
+
+namespace gyre {
+using namespace Halide;
+using namespace Halide::Internal;
+namespace {
+
+constexpr int tile_elements = tile_rows * tile_columns, row_bytes = 64;
+
+/// The accumulators of a pipeline, and of each the places of its tiles.
+class FindAccumulators : public IRVisitor {
+public:
+    std::map<std::string, std::map<int64_t, int64_t>> tiles; // accumulator -> first element -> row stride
+
+private:
+    using IRVisitor::visit;
+    void visit(const For *op) override {
+        if (!is_tile_loop(op)) return IRVisitor::visit(op);
+        const TileNest nest = read_tile_nest(op);
+        const auto [known, added] = tiles[nest.accumulator].insert({nest.first, nest.row_stride});
+        _halide_user_assert(added || known->second == nest.row_stride)
+            << "tile product " << op->name << ": tiles of " << nest.accumulator << " overlap\n";
+    }
+};
+
+class MapTiles : public IRMutator {
+public:
+    using IRMutator::mutate;
+
+    Stmt mutate(const Stmt &s) override {
+        if (depth > 0) return IRMutator::mutate(s);
+        FindAccumulators find;
+        s.accept(&find);
+        tiles = find.tiles;
+        for (const auto &[name, places] : tiles) check_disjoint(name, places);
+        depth++;
+        Stmt mapped = IRMutator::mutate(s);
+        depth--;
+        return mapped;
+    }
+
+protected:
+    using IRMutator::visit;
+
+    Stmt visit(const For *op) override {
+        if (!is_tile_loop(op)) return IRMutator::visit(op);
+        const TileNest nest = read_tile_nest(op);
+        Stmt mapped = instruction(nest);
+        for (const Expr &condition : nest.conditions) mapped = IfThenElse::make(condition, mapped);
+        return mapped;
+    }
+
+    /// Products that follow each other load an operand that they share once.
+    Stmt visit(const Block *op) override {
+        std::vector<Stmt> statements, result;
+        flatten(op, statements);
+        std::vector<std::pair<Expr, std::string>> loaded;
+        struct Step {
+            std::string name; // of a loaded operand; empty: a statement
+            Expr value;
+            Stmt statement;
+        };
+        std::vector<Step> steps;
+        for (const Stmt &each : statements) {
+            const Stmt s = mutate(each);
+            const Store *store = s.as<Store>();
+            const Call *product = store ? store->value.as<Call>() : nullptr;
+            if (!product || product->name != "tile_matmul") {
+                loaded.clear();
+                steps.push_back({"", {}, s});
+                continue;
+            }
+            std::vector<Expr> args = product->args;
+            for (size_t operand : {4, 5}) {
+                std::string name;
+                for (const auto &[value, known] : loaded)
+                    if (equal(value, args[operand])) name = known;
+                if (name.empty()) {
+                    name = unique_name("operand");
+                    loaded.emplace_back(args[operand], name);
+                    steps.push_back({name, args[operand], {}});
+                }
+                args[operand] = Variable::make(args[operand].type(), name);
+            }
+            steps.push_back({"", {}, Store::make(store->name, Call::make(product->type, product->name, args,
+                                                                         Call::Intrinsic),
+                                                 store->index, Parameter(), store->predicate, store->alignment)});
+        }
+        Stmt all;
+        for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+            if (!step->name.empty())
+                all = LetStmt::make(step->name, step->value, all);
+            else
+                all = all.defined() ? Block::make(step->statement, all) : step->statement;
+        }
+        return all;
+    }
+
+    Stmt visit(const Allocate *op) override {
+        const auto found = tiles.find(op->name);
+        if (found == tiles.end()) return IRMutator::visit(op);
+        Stmt body = mutate(op->body);
+        for (const auto &[first, stride] : found->second)
+            body = Allocate::make(tile_name(op->name, first), Float(32, tile_elements), MemoryType::AMXTile, {1},
+                                  const_true(), body);
+        return body;
+    }
+    Stmt visit(const Free *op) override { return tiles.count(op->name) ? Evaluate::make(0) : Stmt(op); }
+    Stmt visit(const ProducerConsumer *op) override {
+        return tiles.count(op->name) ? mutate(op->body) : IRMutator::visit(op);
+    }
+    Stmt visit(const Store *op) override {
+        refuse(op->name);
+        return IRMutator::visit(op);
+    }
+    Expr visit(const Load *op) override {
+        refuse(op->name);
+        return IRMutator::visit(op);
+    }
+
+private:
+    std::map<std::string, std::map<int64_t, int64_t>> tiles;
+    int depth = 0;
+
+    static void check_disjoint(const std::string &name, const std::map<int64_t, int64_t> &places) {
+        std::set<int64_t> taken;
+        for (const auto &[first, stride] : places)
+            for (int r = 0; r < tile_rows; r++)
+                for (int c = 0; c < tile_columns; c++)
+                    _halide_user_assert(taken.insert(first + r * stride + c).second)
+                        << "tiles of " << name << " overlap\n";
+    }
+
+    void refuse(const std::string &name) const {
+        _halide_user_assert(!tiles.count(name)) << name << " is kept in tiles and used outside of tile products\n";
+    }
+
+    static std::string tile_name(const std::string &accumulator, int64_t first) {
+        return accumulator + ".tile" + std::to_string(first);
+    }
+
+    static void flatten(const Block *op, std::vector<Stmt> &out) {
+        for (const Stmt &s : {op->first, op->rest}) {
+            if (const Block *more = s.as<Block>())
+                flatten(more, out);
+            else
+                out.push_back(s);
+        }
+    }
+
+    /// The instructions of x86_amx.ll in Halide's runtime. Whole tiles, so that all have one shape.
+    static Stmt instruction(const TileNest &nest) {
+        const std::string name = tile_name(nest.accumulator, nest.first);
+        const Type type = Float(32, tile_elements);
+        const Expr whole = Ramp::make(0, 1, tile_elements), all = const_true(tile_elements);
+        const Expr held = Load::make(type, name, whole, {}, {}, all, {});
+        const auto set = [&](const Expr &value) {
+            return Store::make(name, value, whole, Parameter(), all, ModulusRemainder());
+        };
+        const auto operand = [](const TileInMemory &m) {
+            return Call::make(BFloat(16, tile_rows * tile_depth), "tile_load",
+                              {tile_rows, row_bytes, Variable::make(Handle(), m.buffer), m.first,
+                               static_cast<int>(m.row_stride)},
+                              Call::Intrinsic);
+        };
+        switch (nest.kind) {
+        case TileNest::Kind::zero:
+            return set(Call::make(type, "tile_zero", {cast<int16_t>(tile_rows), cast<int16_t>(row_bytes)},
+                                  Call::Intrinsic));
+        case TileNest::Kind::multiply_add:
+            return set(Call::make(type, "tile_matmul",
+                                  {tile_rows, row_bytes, row_bytes, held, operand(nest.a), operand(nest.b)},
+                                  Call::Intrinsic));
+        default:
+            return Evaluate::make(Call::make(Int(32), "tile_store",
+                                             {tile_rows, row_bytes, Variable::make(Handle(), nest.out.buffer),
+                                              nest.out.first, static_cast<int>(nest.out.row_stride), held},
+                                             Call::Intrinsic));
+        }
+    }
+};
+
+} // namespace
+
+void map_tile_products(GeneratorBase &generator) { generator.get_pipeline().add_custom_lowering_pass(new MapTiles); }
+
+} // namespace gyre
