@@ -155,7 +155,7 @@ void schedule_amx(Stages &s, const Knobs &k) {
     s.inverse_sum.vectorize(s.r, w);
     const int chunk_vectors = (z.feature_chunk + w - 1) / w;
     s.out_copy.tile(s.d, s.r, d_o, ro, di, ri, w, w, TailStrategy::RoundUp)
-        .split(d_o, d_o, dc, chunk_vectors)
+        .split(d_o, d_o, dc, chunk_vectors, TailStrategy::RoundUp)
         .reorder(di, ri, dc, d_o, ro)
         .vectorize(di)
         .unroll(ri)
