@@ -1,7 +1,8 @@
 """Whether a study's best beats the stored knobs: measured again, all in one long session, against the noise of that session.
 
-The noise is measured A/A: the stored knobs' library is there twice, and how far the two differ in stretches of the session is how far any
-two may differ by chance. What was best in many short sessions is often only luckiest, so the first few are measured, and thoroughly verified.
+The noise is measured A/A: the stored knobs' library is there twice, and how far the two differ in stretches of the session is
+how far any two may differ by chance. What was best in many short sessions is often only luckiest, so the first few are measured,
+and verified more thoroughly.
 """
 
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ class Verdict:
 
 def judge(sessions, finalists):
     """(role, ratio to the stored knobs, noise, whether nearly every stretch of the session agrees) of the best finalist."""
+
     def middle(role):
         return float(np.median(timings.block_ratios(sessions, role, "stored", BLOCKS)))
 
@@ -76,28 +78,55 @@ def made(workshop, knobs, copy=0):
 
 def verdict(sessions, finalists):
     """finalists: {role: knobs}."""
+
     def evidence(role):
         default = "default" if "default" in sessions[0]["seconds"] else "stored"
-        numbers = {"median_us": (role, 50), "p10_us": (role, 10), "p90_us": (role, 90), "default_median_us": (default, 50),
-                   "replaced_median_us": ("stored", 50)}
+        numbers = {
+            "median_us": (role, 50),
+            "p10_us": (role, 10),
+            "p90_us": (role, 90),
+            "default_median_us": (default, 50),
+            "replaced_median_us": ("stored", 50),
+        }
         return {name: round(timings.microseconds(sessions, *where), 1) for name, where in numbers.items()}
 
     if not finalists:
-        return Verdict(None, False, 0, 0, evidence("stored"), "no other candidate came near the stored knobs, which remain",
-                       [summary(timed, {}) for timed in sessions])
+        return Verdict(
+            None,
+            False,
+            0,
+            0,
+            evidence("stored"),
+            "no other candidate came near the stored knobs, which remain",
+            [summary(timed, {}) for timed in sessions],
+        )
     best, ratio, noise, steady = judge(sessions, list(finalists))
     gain = 1 - ratio
     accepted = gain > noise and steady
-    text = (f"the best takes {ratio:.4f} of the stored knobs' time, noise {100 * noise:.1f} %: "
-            f"{'accepted' if accepted else 'not better by more than noise'}")
-    return Verdict(finalists[best], accepted, gain, noise, evidence(best), text,
-                   [summary(timed, {best: "best"}) for timed in sessions])
+    text = (
+        f"the best takes {ratio:.4f} of the stored knobs' time, noise {100 * noise:.1f} %: "
+        f"{'accepted' if accepted else 'not better by more than noise'}"
+    )
+    return Verdict(
+        finalists[best], accepted, gain, noise, evidence(best), text, [summary(timed, {best: "best"}) for timed in sessions]
+    )
 
 
 def summary(timed, names):
-    """What is kept of a session: for each part that was played, percentiles of its times, and how they compare with the stored knobs'."""
-    played = {role: names.get(role, role) for role in timed["seconds"] if role in ("stored", "again", "default") or role in names}
-    return {"shape": timed["shape"], "work": timed["work"], "work_unit": timed["work_unit"],
-            "peak": float(np.median(timed["peaks"])) if timed["peaks"] else None,
-            "parts": {part: {"us": [1e6 * float(np.percentile(timed["seconds"][role], percent)) for percent in (10, 50, 90)],
-                             "to_stored": timings.ratio(timed, role, "stored")[1]} for role, part in played.items()}}
+    """What is kept of a session: percentiles of the times of each part, and how they compare with the stored knobs'."""
+    played = {
+        role: names.get(role, role) for role in timed["seconds"] if role in ("stored", "again", "default") or role in names
+    }
+    return {
+        "shape": timed["shape"],
+        "work": timed["work"],
+        "work_unit": timed["work_unit"],
+        "peak": float(np.median(timed["peaks"])) if timed["peaks"] else None,
+        "parts": {
+            part: {
+                "us": [1e6 * float(np.percentile(timed["seconds"][role], percent)) for percent in (10, 50, 90)],
+                "to_stored": timings.ratio(timed, role, "stored")[1],
+            }
+            for role, part in played.items()
+        },
+    }

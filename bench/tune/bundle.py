@@ -1,9 +1,9 @@
-"""gyre tune export: candidates, the program that verifies and times them, and a script, to be copied onto a device without a compiler.
+"""gyre tune export: candidates, the program that verifies and times them, and a script, for a device without a compiler.
 
-    BUNDLE/manifest.json        what the study is about, and the knobs of every library
-           gyre_tune_runner, run.sh
-           libraries/*.so       stored knobs (twice, for the noise), defaults, candidates
-           results/             written on the device: a file a library, and final.json
+BUNDLE/manifest.json        what the study is about, and the knobs of every library
+       gyre_tune_runner, run.sh
+       libraries/*.so       stored knobs (twice, for the noise), defaults, candidates
+       results/             written on the device: a file a library, and final.json
 """
 
 import json
@@ -44,10 +44,18 @@ def bundle(setup, out, trials, progress):
         shutil.copy2(path, libraries)
         return os.path.basename(path)
 
-    manifest = {"study": setup.name, "kernel": setup.recipe.name, "target": setup.recipe.target, "shapes": setup.shapes,
-                "threads": setup.options.threads, "seed": setup.options.seed, "identity": setup.identity(),
-                "stored": {"library": put(made(setup.scheduled, setup.stored)), "knobs": setup.stored},
-                "again": {"library": put(made(setup.scheduled, setup.stored, copy=1)), "knobs": setup.stored}, "candidates": {}}
+    manifest = {
+        "study": setup.name,
+        "kernel": setup.recipe.name,
+        "target": setup.recipe.target,
+        "shapes": setup.shapes,
+        "threads": setup.options.threads,
+        "seed": setup.options.seed,
+        "identity": setup.identity(),
+        "stored": {"library": put(made(setup.scheduled, setup.stored)), "knobs": setup.stored},
+        "again": {"library": put(made(setup.scheduled, setup.stored, copy=1)), "knobs": setup.stored},
+        "candidates": {},
+    }
     if setup.defaults != setup.stored:
         manifest["default"] = {"library": put(made(setup.scheduled, setup.defaults)), "knobs": setup.defaults}
     for number, knobs in enumerate(candidates(setup, trials)):
@@ -65,8 +73,10 @@ def bundle(setup, out, trials, progress):
     with open(script, "w", encoding="utf-8") as file:
         file.write(script_of(setup, manifest))
     os.chmod(script, 0o755)
-    progress.line(f"{out}: {len(manifest['candidates'])} candidates of {setup.recipe.name} for {setup.recipe.target}; copy it onto the "
-                  f"device, run run.sh there, copy results/ back, and say: gyre tune import {out}")
+    progress.line(
+        f"{out}: {len(manifest['candidates'])} candidates of {setup.recipe.name} for {setup.recipe.target}; copy it onto the "
+        f"device, run run.sh there, copy results/ back, and say: gyre tune import {out}"
+    )
 
 
 def candidates(setup, trials):
@@ -80,12 +90,23 @@ def candidates(setup, trials):
 def script_of(setup, manifest):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "device.sh"), encoding="utf-8") as file:
         text = file.read()
-    values = {"KERNEL": manifest["kernel"], "THREADS": manifest["threads"], "SHAPES": " ".join(setup.timed),
-              "STORED": manifest["stored"]["library"], "AGAIN": manifest["again"]["library"],
-              "DEFAULT": manifest.get("default", {}).get("library", ""), "CANDIDATES": " \\\n    ".join(manifest["candidates"]),
-              "SECONDS": setup.options.trial_seconds, "HOPELESS": HOPELESS, "WORSE": WORSE, "FINALISTS": FINALISTS, "NEAR": NEAR,
-              "FINAL_SECONDS": setup.options.final_seconds,
-              "LIMIT_SECONDS": round(setup.limits.seconds), "LIMIT_MEMORY": setup.limits.mebibytes}
+    values = {
+        "KERNEL": manifest["kernel"],
+        "THREADS": manifest["threads"],
+        "SHAPES": " ".join(setup.timed),
+        "STORED": manifest["stored"]["library"],
+        "AGAIN": manifest["again"]["library"],
+        "DEFAULT": manifest.get("default", {}).get("library", ""),
+        "CANDIDATES": " \\\n    ".join(manifest["candidates"]),
+        "SECONDS": setup.options.trial_seconds,
+        "HOPELESS": HOPELESS,
+        "WORSE": WORSE,
+        "FINALISTS": FINALISTS,
+        "NEAR": NEAR,
+        "FINAL_SECONDS": setup.options.final_seconds,
+        "LIMIT_SECONDS": round(setup.limits.seconds),
+        "LIMIT_MEMORY": setup.limits.mebibytes,
+    }
     for name, value in values.items():
         text = text.replace(f"@{name}@", str(value))
     return text

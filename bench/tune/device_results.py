@@ -1,4 +1,4 @@
-"""gyre tune import: what a device measured becomes trials of a study, and its final session decides as one on this machine would."""
+"""gyre tune import: what a device measured becomes trials of a study, and its final session decides as one here would."""
 
 import json
 import os
@@ -67,16 +67,32 @@ def import_bundle(options):
     finalists = {role: by_name[role] for role in final.timed[0]["seconds"] if role in by_name}
     stored_then, stored_now = manifest["stored"]["knobs"], setup.stored
     if stored_then != stored_now:
-        raise RunError(f"{setup.database.path} has changed since the bundle was made: export it again to compare with its knobs")
+        raise RunError(
+            f"{setup.database.path} has changed since the bundle was made: export it again to compare with its knobs"
+        )
     store_verdict(setup, study, verdict(final.timed, finalists), machine, progress)
 
 
 def setup_of(options, manifest):
     """The setup that the bundle was made with, on this machine's build."""
     identity = manifest["identity"]
-    words = [manifest["kernel"], "--target", manifest["target"], "--seed", str(manifest["seed"]), "--threads",
-             str(manifest["threads"]), "--study", manifest["study"].rpartition("__")[2].partition("-")[2],
-             "--sampler", identity["--sampler"], "--build", options.build, "--studies", options.studies]
+    words = [
+        manifest["kernel"],
+        "--target",
+        manifest["target"],
+        "--seed",
+        str(manifest["seed"]),
+        "--threads",
+        str(manifest["threads"]),
+        "--study",
+        manifest["study"].rpartition("__")[2].partition("-")[2],
+        "--sampler",
+        identity["--sampler"],
+        "--build",
+        options.build,
+        "--studies",
+        options.studies,
+    ]
     for shape in manifest["shapes"]:
         words += ["--shape", shape]
     if identity["--knobs"]:
@@ -92,7 +108,10 @@ def setup_of(options, manifest):
 def trial_of(setup, knobs, record, library):
     timed = record["outcome"] in TIMED
     state = optuna.trial.TrialState.COMPLETE if timed else optuna.trial.TrialState.PRUNED
-    return optuna.trial.create_trial(params=knobs, distributions=distributions(setup.space), state=state,
-                                     value=record["value"] if timed else None,
-                                     user_attrs={"record": record, "worker": {"host": "", "boot": "", "pid": 0, "started": 0},
-                                                 "imported": library})
+    return optuna.trial.create_trial(
+        params=knobs,
+        distributions=distributions(setup.space),
+        state=state,
+        value=record["value"] if timed else None,
+        user_attrs={"record": record, "worker": {"host": "", "boot": "", "pid": 0, "started": 0}, "imported": library},
+    )

@@ -18,12 +18,7 @@ class Evaluation:
         self.seconds, self.shapes = setup.options.trial_seconds, len(setup.shapes)
 
     def record(self, knobs, reference, best, best_value):
-        """{"outcome", "text", "spent_seconds", …}; with "value", the ratio to the reference's time, if it was timed."""
-        begin = time.monotonic()
-        record = self._outcome(knobs, reference, best, best_value)
-        return {**record, "spent_seconds": round(time.monotonic() - begin, 3)}
-
-    def _outcome(self, knobs, reference, best, best_value):
+        """{"outcome", "text", …}; with "value", the ratio to the reference's time, if it was timed."""
         begin = time.monotonic()
         try:
             library = self.workshop.make(knobs)
@@ -51,8 +46,12 @@ def record_of(report):
     if report.outcome != "done":
         return {"outcome": report.outcome, "text": report.text}
     sessions = report.timed
-    return {"outcome": "cut" if any(timed["cut"] for timed in sessions) else "timed", "text": "",
-            "value": timings.value(sessions), "verified_calls": report.cases,
-            "median_us": timings.microseconds(sessions, "candidate", 50),
-            "reference_median_us": timings.microseconds(sessions, "reference", 50),
-            "shapes": {timed["shape"]: timings.ratio(timed, "candidate", "reference") for timed in sessions}}
+    return {
+        "outcome": "cut" if any(timed["cut"] for timed in sessions) else "timed",
+        "text": "",
+        "value": timings.value(sessions),
+        "verified_calls": report.cases,
+        "median_us": timings.microseconds(sessions, "candidate", 50),
+        "reference_median_us": timings.microseconds(sessions, "reference", 50),
+        "shapes": {timed["shape"]: timings.ratio(timed, "candidate", "reference") for timed in sessions},
+    }

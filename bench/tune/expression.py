@@ -1,8 +1,8 @@
 """Conditions on knobs, as search spaces state them: "key_block % key_unroll == 0".
 
-Whole-number arithmetic, comparisons, and/or/not, min, max and a-if-c-else-b, over names; nothing else. The text is never given to
-Python's own evaluation: its syntax tree is walked here, and a node that is not in this file is refused. Names may stand for numbers or for
-NumPy arrays of them, so that one walk judges all points of a space.
+Whole-number arithmetic, comparisons, and/or/not, min, max and a-if-c-else-b, over names; nothing else. The text is never given
+to Python's own evaluation: its syntax tree is walked here, and a node that is not in this file is refused. Names may stand for
+numbers or for NumPy arrays of them, so that one walk judges all points of a space.
 """
 
 import ast
@@ -13,8 +13,14 @@ import numpy as np
 LONGEST = 500  # characters
 
 BINARY = {ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.FloorDiv: np.floor_divide, ast.Mod: np.mod}
-COMPARE = {ast.Eq: np.equal, ast.NotEq: np.not_equal, ast.Lt: np.less, ast.LtE: np.less_equal, ast.Gt: np.greater,
-           ast.GtE: np.greater_equal}
+COMPARE = {
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+}
 CALLS = {"min": np.minimum, "max": np.maximum}
 
 
@@ -47,14 +53,22 @@ class Expression:
 
     def _check(self, node):
         allowed = (
-            isinstance(node, ast.Constant) and type(node.value) in (int, bool)
+            isinstance(node, ast.Constant)
+            and type(node.value) in (int, bool)
             or isinstance(node, ast.Name)
-            or isinstance(node, ast.BinOp) and type(node.op) in BINARY
-            or isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.Not, ast.USub))
-            or isinstance(node, ast.Compare) and all(type(op) in COMPARE for op in node.ops)
-            or isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS
-            and len(node.args) >= 2 and not node.keywords
-            or isinstance(node, (ast.BoolOp, ast.IfExp)))
+            or isinstance(node, ast.BinOp)
+            and type(node.op) in BINARY
+            or isinstance(node, ast.UnaryOp)
+            and isinstance(node.op, (ast.Not, ast.USub))
+            or isinstance(node, ast.Compare)
+            and all(type(op) in COMPARE for op in node.ops)
+            or isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in CALLS
+            and len(node.args) >= 2
+            and not node.keywords
+            or isinstance(node, (ast.BoolOp, ast.IfExp))
+        )
         if not allowed:
             raise Refused(f"'{self.text}': {type(node).__name__} is not allowed")
         if isinstance(node, ast.Name):

@@ -21,7 +21,9 @@ def library_source(name, kernels):
     declarations = "".join(f"int {symbol}_argv(void **);\n" for _, symbol, _ in kernels)
     rows = "".join(
         f"    {{{', '.join(map(quoted, (f'{recipe.name}__{recipe.target}', recipe.operation, recipe.variant, recipe.target)))},\n"
-        f"     {quoted(attributes)}, \"candidate\", {symbol}_argv}},\n" for recipe, symbol, attributes in kernels)
+        f'     {quoted(attributes)}, "candidate", {symbol}_argv}},\n'
+        for recipe, symbol, attributes in kernels
+    )
     return f"""#include <gyre/kernels.h>
 {declarations}{SERIAL_LOOPS}
 static const gyre_kernel kernels[] = {{

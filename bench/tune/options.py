@@ -4,10 +4,10 @@ import argparse
 import os
 import re
 
-from errors import UsageError, refuse
+from errors import UsageError
+from shapes import shape
 
 COMMANDS = ("report", "export", "import")
-SIZES = {"b": 1, "h": None, "hkv": None, "lq": None, "lk": None, "d": None, "causal": 0}
 LARGEST = 1 << 30
 
 
@@ -43,68 +43,58 @@ def knob(text):
     return match[1], int(match[2])
 
 
-def shape(text):
-    """{size: number} of those that are said."""
-    sizes = {}
-    for part in text.split(","):
-        key, _, value = part.partition("=")
-        if key not in SIZES or key in sizes or not re.fullmatch(r"\d{1,9}", value) or int(value) < (key != "causal"):
-            raise argparse.ArgumentTypeError(
-                f"'{text}'; expected sizes among {', '.join(SIZES)}, each once, as in b=1,h=8,lq=1024,causal=1")
-        sizes[key] = int(value)
-    return sizes
-
-
 def name(text):
     if not re.fullmatch(r"[\w.+-]{1,80}", text):
         raise argparse.ArgumentTypeError(f"'{text}'; expected letters, digits, and _ . + -")
     return text
 
 
-def complete_shape(given, declared, parameters):
-    """The shape as the runner reads it: what is not said is as the search space declares, or as the kernel is."""
-    sizes = {key: value for key, value in {**SIZES, **shape(declared), **given}.items() if value is not None}
-    if "head_dim" in parameters:
-        head_dim = int(parameters["head_dim"])
-        fits = sizes.setdefault("d", head_dim if parameters.get("padded") != "true" else max(head_dim * 7 // 8, 1))
-        if fits > head_dim or (fits < head_dim and parameters.get("padded") != "true"):
-            refuse("--shape", f"d={fits}", f"{'at most ' if parameters.get('padded') == 'true' else ''}d={head_dim}, the kernel's")
-    sizes.setdefault("hkv", sizes["h"])
-    sizes.setdefault("lk", sizes["lq"])
-    if sizes["h"] % sizes["hkv"]:
-        refuse("--shape", f"h={sizes['h']}, hkv={sizes['hkv']}", "h that is a multiple of hkv")
-    return ",".join(f"{key}={sizes[key]}" for key in SIZES)
-
-
 def add_common(parser, build):
     parser.add_argument("--build", default=build, metavar="DIR", help="the build tree; default: the program's own")
     parser.add_argument("--studies", default=None, metavar="DIR", help="where studies are kept; default: BUILD/tune")
-    parser.add_argument("--storage", metavar="URL", help="database of trials, shared by several machines; default: a file in the study")
+    parser.add_argument(
+        "--storage", metavar="URL", help="database of trials, shared by several machines; default: a file in the study"
+    )
 
 
 def add_study(parser):
     parser.add_argument("kernel", help="its name, say attention_plain_f32_d64, the beginning of one, or a pattern with *")
     parser.add_argument("--target", default="host", metavar="NAME", help="host (default): the best that this machine can run")
-    parser.add_argument("--shape", action="append", type=shape, metavar="b=1,h=8,lq=1024", help="what to time; several: their geometric mean")
+    parser.add_argument(
+        "--shape", action="append", type=shape, metavar="b=1,h=8,lq=1024", help="what to time; several: their geometric mean"
+    )
     parser.add_argument("--threads", type=whole(1, 4096), default=1)
     parser.add_argument("--sampler", choices=("tpe", "random", "grid"), default="tpe")
     parser.add_argument("--seed", type=whole(0), default=1)
-    parser.add_argument("--knobs", nargs="+", type=knob, default=[], metavar="NAME=VALUE", help="begin there, not at the stored knobs")
+    parser.add_argument(
+        "--knobs", nargs="+", type=knob, default=[], metavar="NAME=VALUE", help="begin there, not at the stored knobs"
+    )
     parser.add_argument("--study", type=name, metavar="NAME", help="tell studies of one kernel apart; default: SAMPLER-SEED")
-    parser.add_argument("--tuning", metavar="DIR", help="where <target>.json is read and written; default: the sources' generators/tuning")
+    parser.add_argument(
+        "--tuning", metavar="DIR", help="where <target>.json is read and written; default: the sources' generators/tuning"
+    )
     parser.add_argument("--no-write", action="store_true", help="leave <target>.json as it is")
     parser.add_argument("--limit-seconds", type=positive, default=60, metavar="N", help="for making or running a candidate, 60")
     parser.add_argument("--limit-memory", type=whole(64, 1 << 24), default=4096, metavar="MiB", help="likewise, 4096")
-    parser.add_argument("--trial-seconds", type=positive, default=1, metavar="N", help="of the session that times a candidate, for each shape, 1")
-    parser.add_argument("--final-seconds", type=positive, default=30, metavar="N", help="of the session that decides, for each shape, 30")
+    parser.add_argument(
+        "--trial-seconds",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="of the session that times a candidate, for each shape, 1",
+    )
+    parser.add_argument(
+        "--final-seconds", type=positive, default=30, metavar="N", help="of the session that decides, for each shape, 30"
+    )
     parser.add_argument("--runner", metavar="PATH", help="gyre_tune_runner; default: the build's")
 
 
 def parse(words, build):
     """The options, with `command` among them: "search" or one of COMMANDS."""
     command = words[0] if words and words[0] in COMMANDS else "search"
-    parser = Parser(prog="gyre tune" + (f" {command}" if command != "search" else ""), allow_abbrev=False,
-                    description=DESCRIPTIONS[command])
+    parser = Parser(
+        prog="gyre tune" + (f" {command}" if command != "search" else ""), allow_abbrev=False, description=DESCRIPTIONS[command]
+    )
     add_common(parser, build)
     if command == "report":
         parser.add_argument("study", nargs="*", help="names of studies; default: all")
@@ -119,8 +109,11 @@ def parse(words, build):
         budget.add_argument("--trials", type=whole(1), metavar="N", help="of the whole study")
         if command == "search":
             budget.add_argument("--minutes", type=positive, metavar="M", help="of the whole study on this machine; default: 15")
-            parser.add_argument("--autoscheduler", choices=("adams2019", "mullapudi2016", "li2018"),
-                                help="let one of Halide's autoschedulers make the schedule, and search its parameters")
+            parser.add_argument(
+                "--autoscheduler",
+                choices=("adams2019", "mullapudi2016", "li2018"),
+                help="let one of Halide's autoschedulers make the schedule, and search its parameters",
+            )
         else:
             parser.add_argument("--out", required=True, metavar="DIR", help="the bundle")
     options = parser.parse_args(words[1:] if command != "search" else words)

@@ -1,6 +1,7 @@
 """Where and with what something was measured."""
 
 import datetime
+import hashlib
 import os
 import platform
 import re
@@ -8,7 +9,7 @@ import subprocess
 
 
 def machine():
-    """"Intel(R) Xeon(R) Processor, 2 cores"."""
+    """ "Intel(R) Xeon(R) Processor, 2 cores"."""
     model = platform.processor() or platform.machine()
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -21,6 +22,7 @@ def machine():
 
 def commit(folder):
     """The version of the sources, with a + if they have been changed since; "unknown" outside a repository."""
+
     def git(*words):
         return subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=True).stdout.strip()
 
@@ -29,6 +31,16 @@ def commit(folder):
         return git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+
+
+def sources_digest(*folders):
+    """Of what kernels are made from, the same on every machine that has the same sources."""
+    digest = hashlib.sha256()
+    for folder in folders:
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+            with open(os.path.join(folder, name), "rb") as file:
+                digest.update(name.encode() + b"\0" + file.read() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 def halide_version(libraries):

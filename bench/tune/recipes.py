@@ -57,7 +57,9 @@ class Recipes:
             targets = ", ".join(sorted({kernel.target for kernel in self.kernels}))
             refuse("--target", f"'{target}'", f"a target that the build has kernels of: {targets}")
         chosen = [name for name in names if name == wanted]
-        chosen = chosen or [name for name in names if name.startswith(wanted.rstrip("_") + "_") or fnmatch.fnmatch(name, wanted)]
+        chosen = chosen or [
+            name for name in names if name.startswith(wanted.rstrip("_") + "_") or fnmatch.fnmatch(name, wanted)
+        ]
         if not chosen:
             refuse("kernel", f"'{wanted}'", f"one of {', '.join(names)}, its beginning, or a pattern with *")
         return [self.get(name, target) for name in chosen]

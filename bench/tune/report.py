@@ -7,6 +7,7 @@ import report_figures as figures
 from errors import RunError, refuse
 from optuna.trial import TrialState
 from progress import Progress
+from report_comparison import comparison
 from report_page import page
 from study import FINISHED, open_storage
 
@@ -28,7 +29,8 @@ class Result:
         self.importance = {}
         if len(self.timed) >= FEWEST_FOR_IMPORTANCE:
             self.importance = optuna.importance.get_param_importances(
-                study, evaluator=optuna.importance.PedAnovaImportanceEvaluator())
+                study, evaluator=optuna.importance.PedAnovaImportanceEvaluator()
+            )
 
     @property
     def title(self):
@@ -65,9 +67,16 @@ def open_results(options):
                 loaded[name] = (open_storage(None, folder)[0], name)
     for name in names:
         if name not in loaded:
-            refuse("study", f"'{name}'", f"one of {', '.join(loaded)}" if loaded else f"a study; there is none in {options.studies}")
-    results = [Result(optuna.load_study(study_name=name, storage=storage))
-               for name, (storage, _) in loaded.items() if not names or name in names]
+            refuse(
+                "study",
+                f"'{name}'",
+                f"one of {', '.join(loaded)}" if loaded else f"a study; there is none in {options.studies}",
+            )
+    results = [
+        Result(optuna.load_study(study_name=name, storage=storage))
+        for name, (storage, _) in loaded.items()
+        if not names or name in names
+    ]
     results = [result for result in results if result.trials]
     if not results:
         raise RunError(f"there are no trials to report of in {options.storage or options.studies}")
@@ -83,19 +92,27 @@ def report(options):
         kernels.setdefault(result.title, []).append(result)
     sections = []
     for title, results in kernels.items():
-        results.sort(key=lambda result: (AUTOSCHEDULERS.index(result.autoscheduler) + 1 if result.autoscheduler else 0, result.name))
+        results.sort(
+            key=lambda result: (AUTOSCHEDULERS.index(result.autoscheduler) + 1 if result.autoscheduler else 0, result.name)
+        )
         progress.show(f"drawing {title}")
         file_name = title.replace(" on ", "__")
-        pictures = {"comparison": figures.comparison(results, os.path.join(out, f"{file_name}-comparison.png")),
-                    "curves": figures.curves(results, os.path.join(out, f"{file_name}-curves.png"))}
+        pictures = {
+            "comparison": comparison(results, os.path.join(out, f"{file_name}-comparison.png")),
+            "curves": figures.curves(results, os.path.join(out, f"{file_name}-curves.png")),
+        }
         for result in results:
             path = os.path.join(out, result.name)
-            pictures[result.name] = {"effects": figures.effects(result, f"{path}-knobs.png"),
-                                     "importance": figures.importance(result, f"{path}-importance.png"),
-                                     "pairs": figures.pairs(result, f"{path}-pairs.png")}
+            pictures[result.name] = {
+                "effects": figures.effects(result, f"{path}-knobs.png"),
+                "importance": figures.importance(result, f"{path}-importance.png"),
+                "pairs": figures.pairs(result, f"{path}-pairs.png"),
+            }
         sections.append((title, results, pictures))
     path = os.path.join(out, "report.html")
     with open(path, "w", encoding="utf-8") as file:
         file.write(page(sections))
-    progress.line(f"{path}: {len(sections)} kernel{'s' if len(sections) > 1 else ''}, "
-                  f"{sum(len(results) for _, results, _ in sections)} studies")
+    progress.line(
+        f"{path}: {len(sections)} kernel{'s' if len(sections) > 1 else ''}, "
+        f"{sum(len(results) for _, results, _ in sections)} studies"
+    )

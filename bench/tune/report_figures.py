@@ -56,10 +56,11 @@ def effects(result, path):
         return None
     columns = min(4, len(knobs))
     rows = -(-len(knobs) // columns)
-    figure, grid = plt.subplots(rows, columns, figsize=(2.6 * columns + 0.4, 2.4 * rows), layout="constrained", squeeze=False,
-                                sharey=True)
+    figure, grid = plt.subplots(
+        rows, columns, figsize=(2.6 * columns + 0.4, 2.4 * rows), layout="constrained", squeeze=False, sharey=True
+    )
     best = result.best()
-    for axes in grid.flat[len(knobs):]:
+    for axes in grid.flat[len(knobs) :]:
         axes.set_visible(False)
     for knob, axes in zip(knobs, grid.flat):
         values = sorted({trial.params[knob] for trial in result.timed})
@@ -69,7 +70,9 @@ def effects(result, path):
         axes.plot(range(len(values)), [times[at == rank].min() for rank in range(len(values))], "-o", color=BLUE, markersize=3)
         axes.plot(values.index(best.params[knob]), best.value, "*", color=ORANGE, markersize=11)
         axes.set_title(knob, fontsize=10)
-        axes.set_xticks(range(len(values)), [short(value) for value in values], fontsize=7, rotation=90 if len(values) > 14 else 0)
+        axes.set_xticks(
+            range(len(values)), [short(value) for value in values], fontsize=7, rotation=90 if len(values) > 14 else 0
+        )
         axes.tick_params(axis="y", labelsize=8)
     figure.supylabel("time, relative to the reference", fontsize=9)
     return save(figure, path)
@@ -107,7 +110,7 @@ def pairs(result, path):
     rows = -(-len(chosen) // columns)
     figure, grid = plt.subplots(rows, columns, figsize=(3.6 * columns, 3 * rows), layout="constrained", squeeze=False)
     best = result.best()
-    for axes in grid.flat[len(chosen):]:
+    for axes in grid.flat[len(chosen) :]:
         axes.set_visible(False)
     for (first, second), axes in zip(chosen, grid.flat):
         across, up = (sorted({trial.params[knob] for trial in result.timed}) for knob in (first, second))
@@ -123,38 +126,3 @@ def pairs(result, path):
     bar = figure.colorbar(image, ax=grid, shrink=0.8, extend="max")
     bar.set_label("least time, relative to the reference", fontsize=9)
     return save(figure, path)
-
-
-def comparison(results, path):
-    """Times of the defaults, the stored knobs and each study's best, beside the machine's peak, from the sessions that decided."""
-    rows = comparison_rows(results)
-    if not rows:
-        return None
-    figure, axes = plt.subplots(figsize=(8, 0.8 + 0.42 * len(rows)), layout="constrained")
-    names, ratios, colours = zip(*((name, ratio, colour) for name, ratio, _, colour in rows))
-    bars = axes.barh(range(len(rows)), [1 / ratio for ratio in ratios], color=colours)
-    axes.bar_label(bars, [f"{1 / ratio:.3f}" + ("" if percent is None else f"   {percent:.0f} % of peak") for _, ratio, percent, _ in rows],
-                   padding=4, fontsize=8, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
-    axes.set_yticks(range(len(rows)), names, fontsize=9)
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1.35 * max(1 / ratio for ratio in ratios))
-    axes.axvline(1, color="black", linewidth=0.7, linestyle=":", zorder=0)
-    axes.set_xlabel("speed, relative to the stored knobs in the same session")
-    axes.spines[["top", "right"]].set_visible(False)
-    return save(figure, path)
-
-
-def comparison_rows(results):
-    """(name, time relative to the stored knobs, percent of peak or None, colour)"""
-    rows = []
-    for result in results:
-        for part, colour in (("stored", GREY), ("default", GREY), ("best", BLUE if not result.autoscheduler else GREEN)):
-            measured = [session for session in result.sessions if part in session["parts"]]
-            if not measured or (part != "best" and any(name == part for name, *_ in rows)):
-                continue
-            ratio = np.exp(np.mean([np.log(session["parts"][part]["to_stored"]) for session in measured]))
-            percents = [1e8 * session["work"] / session["parts"][part]["us"][1] / session["peak"] for session in measured
-                        if session["peak"]]
-            name = part if part != "best" else f"best of {label(result)}"
-            rows.append((name, ratio, float(np.mean(percents)) if percents else None, colour))
-    return rows

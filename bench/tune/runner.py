@@ -29,8 +29,11 @@ def read_events(text):
 
 def judge(ended):
     events = read_events(ended.out)
-    report = Report("done", timed=[event for event in events if event["event"] == "timed"],
-                    cases=sum(event["cases"] for event in events if event["event"] == "verified"))
+    report = Report(
+        "done",
+        timed=[event for event in events if event["event"] == "timed"],
+        cases=sum(event["cases"] for event in events if event["event"] == "verified"),
+    )
     last = events[-1] if events else {"event": "stage", "text": "starting"}
     if ended.timed_out or -ended.code in (signal.SIGALRM, signal.SIGXCPU):
         report.outcome, report.text = "timed out", f"while {last.get('text', last['event'])}"

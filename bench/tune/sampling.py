@@ -84,6 +84,10 @@ def make_sampler(name, space, seed, on_trial):
     """name: "tpe", "random" or "grid". seed: a number or several."""
     inner = {"random": None, "grid": "grid"}.get(name)
     if name == "tpe":
-        inner = optuna.samplers.TPESampler(seed=int(np.random.default_rng(seed).integers(1 << 31)), multivariate=True,
-                                           constant_liar=True, n_startup_trials=STARTUP)
+        inner = optuna.samplers.TPESampler(
+            seed=int(np.random.default_rng(seed).integers(1 << 31)),
+            multivariate=True,
+            constant_liar=True,
+            n_startup_trials=STARTUP,
+        )
     return UntriedPoints(space, inner, seed, on_trial)

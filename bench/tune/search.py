@@ -1,5 +1,7 @@
 """The search: one candidate after the other until the budget is spent, and what is left to do at its end."""
 
+import time
+
 import numpy as np
 from optuna.trial import TrialState
 from progress import minutes
@@ -21,7 +23,7 @@ class Budget:
         """What is left and how to say it."""
         if self.trials is not None:
             left = self.trials - len(study.finished())
-            return left, f"{left} trials left"
+            return left, f"{left} of {self.trials} trials left"
         left = self.seconds - study.spent_seconds()
         return left, f"{minutes(max(left, 0))} left"
 
@@ -51,16 +53,22 @@ def search(study, space, evaluation, reference, budget, sampler_name, seed, prog
         if sampler.exhausted(study.optuna) and not study.trials(TrialState.WAITING):
             progress.line("every point of the search space has been tried")
             break
+        begin = time.monotonic()
         trial = study.ask(sampler, distributions(space))
         best = study.best()[:1]
         best_value = best[0].value if best else None
-        progress.show(f"{study.name}: trial {trial.number}, best {1 if best_value is None else best_value:.3f} of the "
-                      f"reference's time, its spread {100 * spread(study):.0f} %, {budget.left(study)[1]}: "
-                      f"{text_of(trial.params, space.defaults)}")
+        progress.show(
+            f"trial {trial.number}: best {'not known' if best_value is None else f'{best_value:.3f}'}, "
+            f"machine's spread {100 * spread(study):.0f} %, {budget.left(study)[1]}; {text_of(trial.params, space.defaults)}"
+        )
         best_library = library_of(workshop, best[0].params) if best else None
         record = evaluation.record(trial.params, reference, best_library, best_value)
+        record["spent_seconds"] = round(time.monotonic() - begin, 3)
         study.tell(trial.number, record)
-        progress.line(line_of(trial, record, best_value, space))
+        better = record["outcome"] in TIMED and (best_value is None or record["value"] < best_value)
+        # A terminal keeps what is worth reading later; the live line has shown the others.
+        if better or not progress.live or record["outcome"] not in TIMED:
+            progress.line(line_of(trial, record, better, space))
 
 
 def library_of(workshop, knobs):
@@ -71,12 +79,7 @@ def library_of(workshop, knobs):
         return None
 
 
-def line_of(trial, record, best_value, space):
-    timed = record["outcome"] in TIMED
-    if timed:
-        better = best_value is None or record["value"] < best_value
-        result = f"{record['value']:.3f}{' best' if better else '     '}"
-    else:
-        result = record["outcome"]
+def line_of(trial, record, better, space):
+    result = f"{record['value']:.3f}{' best' if better else ''}" if record["outcome"] in TIMED else record["outcome"]
     said = f"   {record['text'].splitlines()[0][:160]}" if record["text"] else ""
     return f"trial {trial.number:4}  {result:10}  {text_of(trial.params, space.defaults)}{said}"

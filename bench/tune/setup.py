@@ -1,4 +1,4 @@
-"""What a study is about, from the options: a kernel with its space, shapes, stored knobs, and the tools that make and run candidates."""
+"""What a study is about, from the options: a kernel, its space, shapes and stored knobs, and what makes and runs candidates."""
 
 import json
 import os
@@ -6,8 +6,8 @@ import subprocess
 
 import provenance
 from errors import refuse
-from options import complete_shape
 from runner import Limits, Runner
+from shapes import complete_shape
 from space import read_declaration, space_of
 from study import Study, open_storage
 from tuning_file import TuningFile
@@ -39,7 +39,9 @@ class Setup:
             self.verification = ["--only-timed"]
             self.thorough = ["--only-timed", *self.timed, "--seconds", 0, "--fewest-rounds", 1]
         stored, given = self.database.knobs(recipe), dict(options.knobs)
-        scheduled = space_of(declaration, path, recipe.variables(), include=(stored, given) if not self.autoscheduler else (stored,))
+        scheduled = space_of(
+            declaration, path, recipe.variables(), include=(stored, given) if not self.autoscheduler else (stored,)
+        )
         self.stored, self.defaults = scheduled.complete(stored), scheduled.defaults
         self.space, plan, by = scheduled, Plan(), options.sampler
         if self.autoscheduler:
@@ -78,18 +80,34 @@ class Setup:
 
     def identity(self):
         """What a study that is resumed must agree on, by the options that say it."""
-        options = self.options
-        return {"--shape": " ".join(self.shapes), "--threads": options.threads, "--sampler": options.sampler,
-                "--seed": options.seed, "--knobs": dict(options.knobs), "--autoscheduler": self.autoscheduler,
-                "generator": self.workshop.generator_digest}
+        options, recipes = self.options, self.recipes
+        return {
+            "--shape": " ".join(self.shapes),
+            "--threads": options.threads,
+            "--sampler": options.sampler,
+            "--seed": options.seed,
+            "--knobs": dict(options.knobs),
+            "--autoscheduler": self.autoscheduler,
+            "sources": provenance.sources_digest(
+                *(os.path.join(recipes.generators, name) for name in (self.recipe.operation, "common"))
+            ),
+        }
 
     def open(self):
         os.makedirs(self.folder, exist_ok=True)
         storage, own = open_storage(self.options.storage, self.folder)
         study = Study(storage, self.name, self.identity(), own)
         study.remember("knobs", self.space.names)
-        study.remember("kernel", {"name": self.recipe.name, "target": self.recipe.target, "defaults": self.space.defaults,
-                                  "meanings": self.space.meanings, "points": len(self.space)})
+        study.remember(
+            "kernel",
+            {
+                "name": self.recipe.name,
+                "target": self.recipe.target,
+                "defaults": self.space.defaults,
+                "meanings": self.space.meanings,
+                "points": len(self.space),
+            },
+        )
         study.remember("machine", provenance.machine())
         study.remember("reference", self.stored)
         return study

@@ -1,4 +1,4 @@
-"""Search spaces: the points that a kernel's knobs may take, as the files <operation>_knobs.json beside the schedules declare them.
+"""Search spaces: the points that knobs may take, as the files <operation>_knobs.json beside the schedules declare them.
 
     {"knobs": {"row_vectors": {"values": [1, 2, 3], "default": 3, "meaning": "…"}},
      "constraints": ["key_block % key_unroll == 0"],       the generator refuses points that violate one
@@ -20,13 +20,15 @@ MOST_POINTS = 20_000_000
 
 
 class Space:
-    """knobs: {name: {"values", "default", "meaning"}}. variables: {name: number}. include: points whose values are possible, too."""
+    """knobs: {name: {"values", "default", "meaning"}}. variables: {name: number}. include: points whose values count, too."""
 
     def __init__(self, knobs, constraints, worthwhile, variables, include=()):
         self.defaults = {name: knob["default"] for name, knob in knobs.items()}
         self.meanings = {name: knob.get("meaning", "") for name, knob in knobs.items()}
-        self.values = {name: sorted({*knob["values"], knob["default"], *(point[name] for point in include if name in point)})
-                       for name, knob in knobs.items()}
+        self.values = {
+            name: sorted({*knob["values"], knob["default"], *(point[name] for point in include if name in point)})
+            for name, knob in knobs.items()
+        }
         self.ordered = {name: knob.get("ordered", True) for name, knob in knobs.items()}
         self.variables = variables
         self.constraints = [Expression(text) for text in constraints]
@@ -99,7 +101,8 @@ def read_declaration(path):
 
 def space_of(declaration, path, variables, include=()):
     try:
-        return Space(declaration["knobs"], declaration.get("constraints", ()), declaration.get("worthwhile", ()), variables,
-                     include)
+        return Space(
+            declaration["knobs"], declaration.get("constraints", ()), declaration.get("worthwhile", ()), variables, include
+        )
     except (KeyError, Refused) as error:
         raise RunError(f"{path}: {error}") from None

@@ -1,7 +1,7 @@
 """A study: the trials of one kernel, kept in Optuna's storage so that they outlive this process.
 
-Each trial carries two attributes: `worker`, from the moment it exists, and `record`, once its outcome is known. A trial that a killed
-process left running is either finished from its record or queued again with the same knobs.
+Each trial carries two attributes: `worker`, from the moment it exists, and `record`, once its outcome is known. A trial that a
+killed process left running is either finished from its record or queued again with the same knobs.
 """
 
 import contextlib
@@ -35,8 +35,9 @@ def open_storage(url, folder):
             said = str(error).splitlines()[0]
             # Another process that makes the same tables at this moment is seen as an error, and gone when tried again.
             time.sleep(0.3 if attempt + 1 < OPENING_ATTEMPTS and "already exists" in said else 0)
-    return refuse(f"--storage {url}", f"cannot be opened ({said})",
-                  "a database URL as SQLAlchemy reads it, such as sqlite:///trials.db")
+    return refuse(
+        f"--storage {url}", f"cannot be opened ({said})", "a database URL as SQLAlchemy reads it, such as sqlite:///trials.db"
+    )
 
 
 @contextlib.contextmanager
@@ -63,8 +64,11 @@ class Study:
             self.optuna.set_user_attr("identity", identity)
         for option, value in identity.items():
             if known is not None and known.get(option) != value:
-                refuse(f"{option}", f"'{value}', but study {name} began with '{known.get(option)}'",
-                       "the same, or another study by --study NAME")
+                refuse(
+                    f"{option}",
+                    f"'{value}', but study {name} began with '{known.get(option)}'",
+                    "the same, or another study by --study NAME",
+                )
 
     def remember(self, key, value):
         """Stores a value the first time; returns what is stored."""
@@ -86,8 +90,11 @@ class Study:
     def spent_seconds(self):
         """What this machine has spent on finished trials."""
         host = this_worker()["host"]
-        return sum(trial.user_attrs["record"].get("spent_seconds", 0) for trial in self.finished()
-                   if trial.user_attrs["worker"]["host"] == host)
+        return sum(
+            trial.user_attrs["record"].get("spent_seconds", 0)
+            for trial in self.finished()
+            if trial.user_attrs["worker"]["host"] == host
+        )
 
     def start_with(self, knobs):
         if not self.trials():
@@ -113,8 +120,7 @@ class Study:
     def _finish(self, number, record):
         # A failed candidate is told as pruned: Optuna's samplers learn from those to keep away, and ignore failed trials.
         timed = record["outcome"] in TIMED
-        self.optuna.tell(number, record["value"] if timed else None,
-                         state=TrialState.COMPLETE if timed else TrialState.PRUNED)
+        self.optuna.tell(number, record["value"] if timed else None, state=TrialState.COMPLETE if timed else TrialState.PRUNED)
 
     def recover(self):
         """Finishes or queues again what workers that are gone left running. Returns how many were queued."""

@@ -12,8 +12,8 @@ def ratio(timed, role, to):
 
 
 def value(sessions, role="candidate", to="reference"):
-    """What the search minimises: the median ratio, the geometric mean over shapes. On a machine that others use, too, least times are less
-    certain: they need a moment in which both were left alone."""
+    """What the search minimises: the median ratio, the geometric mean over shapes. On a machine that others use, too, least times
+    are less certain: they need a moment in which both were left alone."""
     return math.exp(sum(math.log(ratio(timed, role, to)[1]) for timed in sessions) / len(sessions))
 
 

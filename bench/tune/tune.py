@@ -19,8 +19,10 @@ def import_packages():
         import numpy  # noqa: F401
         import optuna  # noqa: F401
     except ImportError as error:
-        raise RunError(f"{sys.executable} has no {error.name}: install what gyre tune needs with `{sys.executable} -m pip install "
-                       f"{REQUIREMENTS}`, or name another Python in GYRE_PYTHON, or use `cmake/go tune`") from None
+        raise RunError(
+            f"{sys.executable} has no {error.name}: install what gyre tune needs with `{sys.executable} -m pip install "
+            f"{REQUIREMENTS}`, or name another Python in GYRE_PYTHON, or use `cmake/go tune`"
+        ) from None
 
 
 def main(words):

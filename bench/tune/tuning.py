@@ -32,8 +32,16 @@ def run(setup, study, runner, progress):
     study.start_with(setup.start)
     progress.line(f"{study.name}: {len(setup.space)} points; reference {text_of(reference, {})}; {' and '.join(setup.shapes)}")
     budget = Budget(trials=options.trials) if options.trials else Budget(seconds=60 * (options.minutes or MINUTES))
-    search(study, setup.space, Evaluation(setup, runner), made(setup.scheduled, reference), budget, options.sampler,
-           options.seed, progress)
+    search(
+        study,
+        setup.space,
+        Evaluation(setup, runner),
+        made(setup.scheduled, reference),
+        budget,
+        options.sampler,
+        options.seed,
+        progress,
+    )
     conclude(setup, study, runner, progress)
 
 
@@ -47,8 +55,17 @@ def conclude(setup, study, runner, progress):
 
 def store_verdict(setup, study, verdict, machine, progress):
     progress.line(f"{study.name}: {verdict.text}")
-    study.optuna.set_user_attr("verdict", {"knobs": verdict.knobs, "accepted": verdict.accepted, "gain": verdict.gain,
-                                           "noise": verdict.noise, "text": verdict.text, **verdict.evidence})
+    study.optuna.set_user_attr(
+        "verdict",
+        {
+            "knobs": verdict.knobs,
+            "accepted": verdict.accepted,
+            "gain": verdict.gain,
+            "noise": verdict.noise,
+            "text": verdict.text,
+            **verdict.evidence,
+        },
+    )
     study.optuna.set_user_attr("sessions", verdict.sessions)
     if verdict.knobs:
         progress.line(f"best: {text_of(verdict.knobs, {})}")
@@ -66,9 +83,16 @@ def last_text(study):
 
 
 def evidence_of(setup, study, verdict, machine):
-    return {"date": provenance.today(), "commit": provenance.commit(setup.recipes.generators),
-            "halide": provenance.halide_version(setup.recipes.halide_libraries), "machine": machine,
-            "threads": setup.options.threads, "shape": " and ".join(shape.replace(",", " ") for shape in setup.shapes),
-            "verified": True, "candidates_tried": len(study.finished()),
-            "sampler": f"{setup.options.sampler}, seed {setup.options.seed}", **verdict.evidence,
-            "noise_percent": round(100 * verdict.noise, 2)}
+    return {
+        "date": provenance.today(),
+        "commit": provenance.commit(setup.recipes.generators),
+        "halide": provenance.halide_version(setup.recipes.halide_libraries),
+        "machine": machine,
+        "threads": setup.options.threads,
+        "shape": " and ".join(shape.replace(",", " ") for shape in setup.shapes),
+        "verified": True,
+        "candidates_tried": len(study.finished()),
+        "sampler": f"{setup.options.sampler}, seed {setup.options.seed}",
+        **verdict.evidence,
+        "noise_percent": round(100 * verdict.noise, 2),
+    }

@@ -1,4 +1,4 @@
-"""The tuning database, generators/tuning/<target>.json: knobs with their evidence, written in place in the style in which it is kept."""
+"""The tuning database, generators/tuning/<target>.json: knobs with their evidence, written in place, in its own style."""
 
 import json
 import os

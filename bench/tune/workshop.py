@@ -43,8 +43,17 @@ class Workshop:
 
     def library_path(self, knobs, copy=0):
         """Where the library of these knobs is or would be; copy: another one with the same kernel."""
-        key = json.dumps([self.recipe.name, self.recipe.target, self.recipe.halide_target, self.generator_digest,
-                          self.plan.words, sorted(knobs.items()), copy])
+        key = json.dumps(
+            [
+                self.recipe.name,
+                self.recipe.target,
+                self.recipe.halide_target,
+                self.generator_digest,
+                self.plan.words,
+                sorted(knobs.items()),
+                copy,
+            ]
+        )
         return os.path.join(self.folder, "k" + hashlib.sha256(key.encode()).hexdigest()[:12] + ".so")
 
     def make(self, knobs, copy=0):
@@ -79,8 +88,23 @@ class Workshop:
         symbol = f"{SYMBOL_PREFIX}{recipe.name}__{recipe.target}"
         object_file, facts = os.path.join(scratch, symbol + ".o"), os.path.join(scratch, symbol + ".inc")
         given = {**recipe.parameters, **{plan.prefix + name: value for name, value in knobs.items()}}
-        self._run([recipe.generator, "-g", recipe.operation, "-f", symbol, "-o", scratch, "-e", "object", *plan.words,
-                   f"target={recipe.halide_target}", *(f"{name}={value}" for name, value in given.items()), f"facts={facts}"])
+        self._run(
+            [
+                recipe.generator,
+                "-g",
+                recipe.operation,
+                "-f",
+                symbol,
+                "-o",
+                scratch,
+                "-e",
+                "object",
+                *plan.words,
+                f"target={recipe.halide_target}",
+                *(f"{name}={value}" for name, value in given.items()),
+                f"facts={facts}",
+            ]
+        )
         self._run([self.recipes.objcopy, *HOOKS, object_file])
         with open(facts, encoding="utf-8") as file:
             told = file.read().strip().strip('"')
@@ -95,6 +119,24 @@ class Workshop:
             file.write(library_source(name, [kernel[:3] for kernel in kernels]))
         with open(script, "w", encoding="utf-8") as file:
             file.write("{ local: *; };\n")
-        self._run([self.recipes.compiler, "-shared", "-fPIC", "-O2", "-o", made, "-I", self.recipes.include, "-x", "c", source,
-                   "-x", "none", *(kernel[3] for kernel in kernels), f"-Wl,--version-script={script}", "-lm"])
+        self._run(
+            [
+                self.recipes.compiler,
+                "-shared",
+                "-fPIC",
+                "-O2",
+                "-o",
+                made,
+                "-I",
+                self.recipes.include,
+                "-x",
+                "c",
+                source,
+                "-x",
+                "none",
+                *(kernel[3] for kernel in kernels),
+                f"-Wl,--version-script={script}",
+                "-lm",
+            ]
+        )
         return made

@@ -11,8 +11,10 @@ class Acceptance(unittest.TestCase):
         """Times of the stored knobs twice and of a finalist that takes `ratio` of theirs, on a machine that drifts."""
         random = np.random.default_rng(seed)
         machine = 1e-3 * (1 + drift * np.sin(np.linspace(0, 9, rounds)))
-        times = {role: list(machine * share * np.exp(noise * random.standard_normal(rounds)))
-                 for role, share in (("stored", 1), ("again", 1), ("f", ratio))}
+        times = {
+            role: list(machine * share * np.exp(noise * random.standard_normal(rounds)))
+            for role, share in (("stored", 1), ("again", 1), ("f", ratio))
+        }
         return {"shape": "h=1", "seconds": times, "work": 1.0, "work_unit": "GFLOP", "peaks": [1000.0]}
 
     def judged(self, *sessions):

@@ -15,8 +15,14 @@ class Bundle(TuneTest):
     def run_on_device(self):
         """Where nothing of the build is at hand."""
         shutil.move(self.path("bundle"), self.path("device"))
-        result = subprocess.run(["sh", self.path("device", "run.sh")], cwd="/", env={"PATH": os.environ["PATH"]}, capture_output=True,
-                                text=True, timeout=120)
+        result = subprocess.run(
+            ["sh", self.path("device", "run.sh")],
+            cwd="/",
+            env={"PATH": os.environ["PATH"]},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         shutil.move(self.path("device"), self.path("bundle"))
         return result.stdout
@@ -27,7 +33,9 @@ class Bundle(TuneTest):
     def test_round_trip(self):
         self.store_slow_knobs()
         self.export("--trials", 3)
-        self.assertEqual(sorted(os.listdir(self.path("bundle"))), ["gyre_tune_runner", "libraries", "manifest.json", "results", "run.sh"])
+        self.assertEqual(
+            sorted(os.listdir(self.path("bundle"))), ["gyre_tune_runner", "libraries", "manifest.json", "results", "run.sh"]
+        )
         self.run_on_device()
         said = self.import_back()
         self.assertIn("3 candidates", said)

@@ -1,6 +1,6 @@
 """Stands in for the generator of rotary: a knob of its own, fault, says in which way the candidate is bad.
 
-    REAL_GENERATOR=… fake_generator.py -g rotary -f SYMBOL -o DIR … fault=NAME_OF_A_FAULT's_number …
+REAL_GENERATOR=… fake_generator.py -g rotary -f SYMBOL -o DIR … fault=NAME_OF_A_FAULT's_number …
 """
 
 import os
@@ -14,7 +14,7 @@ C = {
     "spins": "int {symbol}_argv(void **a) {{ volatile int n = 1; while (n); return 0; }}",
     "fails": "int {symbol}_argv(void **a) {{ return -7; }}",
     "eats": "#include <stdlib.h>\n#include <string.h>\nint {symbol}_argv(void **a) {{ for (;;) {{ void *p = malloc(1 << 24);\n"
-            "if (!p) abort(); memset(p, 1, 1 << 24); }} }}",
+    "if (!p) abort(); memset(p, 1, 1 << 24); }} }}",
 }
 # Right, but slow: whatever else the machine does, this shows. Linked with the real kernel under another name.
 SLOW = """int {symbol}_real_argv(void **a);

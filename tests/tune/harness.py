@@ -42,8 +42,11 @@ class TuneTest(unittest.TestCase):
         """A build tree with the real generators but its own search spaces and tuning database."""
         content = recipes_of(self.build)
         self.target = next(kernel["target"] for kernel in content["kernels"])
-        content["kernels"] = [kernel for kernel in content["kernels"]
-                              if kernel["target"] == self.target and kernel["operation"] in ("rotary", "angles")]
+        content["kernels"] = [
+            kernel
+            for kernel in content["kernels"]
+            if kernel["target"] == self.target and kernel["operation"] in ("rotary", "angles")
+        ]
         content["tuning"], content["generators"] = self.path("tuning"), self.path("generators")
         for operation in ("rotary", "angles"):
             os.makedirs(self.path("generators", operation))
@@ -82,18 +85,31 @@ class TuneTest(unittest.TestCase):
         """The search finds that the stored knobs, which make the kernel slow, can be beaten."""
         self.fake_generator()
         slow = FAULTS.index("slow")
-        self.change_space(knobs={"fault": {"values": [0, slow], "default": 0}, "lanes": {"values": [0, 8], "default": 0}}, worthwhile=[])
-        self.write_json(f"tuning/{self.target}.json", {"target": self.target, "defaults": {}, "kernels": {KERNEL: {"knobs": {"fault": slow}}}})
+        self.change_space(
+            knobs={"fault": {"values": [0, slow], "default": 0}, "lanes": {"values": [0, 8], "default": 0}}, worthwhile=[]
+        )
+        self.write_json(
+            f"tuning/{self.target}.json",
+            {"target": self.target, "defaults": {}, "kernels": {KERNEL: {"knobs": {"fault": slow}}}},
+        )
 
     def words(self, *words):
         return [self.program, "tune", *map(str, words)]
 
     def common(self):
-        return ["--build", self.path("build"), "--target", self.target,
-                "--runner", os.path.join(os.path.dirname(self.program), "gyre_tune_runner")]
+        return [
+            "--build",
+            self.path("build"),
+            "--target",
+            self.target,
+            "--runner",
+            os.path.join(os.path.dirname(self.program), "gyre_tune_runner"),
+        ]
 
     def run_tune(self, *words):
-        return subprocess.run(self.words(*words), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=300)
+        return subprocess.run(
+            self.words(*words), cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=300
+        )
 
     def succeed(self, *words):
         result = self.run_tune(*words)

@@ -9,7 +9,9 @@ from harness import TuneTest
 
 class Report(TuneTest):
     def test_parts(self):
-        self.change_space(knobs={"lanes": {"values": [0, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64], "default": 0}}, worthwhile=[])
+        self.change_space(
+            knobs={"lanes": {"values": [0, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64], "default": 0}}, worthwhile=[]
+        )
         self.tune("--trials", 12, "--no-write")
         self.tune("--sampler", "random", "--trials", 3, "--no-write")
         said = self.succeed("report", "--build", self.path("build"), "--out", self.path("out"))
@@ -24,7 +26,14 @@ class Report(TuneTest):
         for picture in pictures:
             self.assertEqual(base64.b64decode(picture)[:8], b"\x89PNG\r\n\x1a\n")
         self.assertNotIn("http", page)  # nothing from elsewhere
-        for word in ("rotary_f32_half", "lanes", "pairs at once" if "pairs at once" in page else "lanes", "stored knobs", "12 trials", "% of peak"):
+        for word in (
+            "rotary_f32_half",
+            "lanes",
+            "pairs at once" if "pairs at once" in page else "lanes",
+            "stored knobs",
+            "12 trials",
+            "% of peak",
+        ):
             self.assertIn(word, page + "% of peak")
 
     def test_refused(self):

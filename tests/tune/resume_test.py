@@ -15,12 +15,16 @@ class Resume(TuneTest):
         super().setUp()
         # Enough points for the search to be new at every trial; the real generator knows nothing of them.
         self.fake_generator()
-        self.change_space(knobs={"fault": {"values": [0], "default": 0}, "lanes": {"values": [0, 4, 8, 16, 32, 64], "default": 0}},
-                          worthwhile=[])
+        self.change_space(
+            knobs={"fault": {"values": [0], "default": 0}, "lanes": {"values": [0, 4, 8, 16, 32, 64], "default": 0}},
+            worthwhile=[],
+        )
         self.command = self.words(KERNEL, *self.common(), *QUICK, "--trials", 6, "--no-write")
 
     def start(self):
-        return subprocess.Popen(self.command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            self.command, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
 
     def check_complete(self):
         """Six points, each tried to its end exactly once, and whatever was cut off tried again with the same knobs."""
@@ -50,7 +54,13 @@ class Resume(TuneTest):
         self.assertGreater(kills, 0)
         subprocess.run(self.command, cwd=self.folder, env=self.environment, capture_output=True, timeout=120, check=True)
         self.check_complete()
-        self.assertFalse([name for name in os.listdir(self.path("build", "tune", self.study_name(), "libraries")) if name.startswith("making")])
+        self.assertFalse(
+            [
+                name
+                for name in os.listdir(self.path("build", "tune", self.study_name(), "libraries"))
+                if name.startswith("making")
+            ]
+        )
 
     def test_interrupted_from_the_keyboard(self):
         process = self.start()

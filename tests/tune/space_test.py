@@ -22,8 +22,16 @@ class Spaces(unittest.TestCase):
 
     def first(self, operation, **parameters):
         """A kernel of the operation with these parameters, on the best target."""
-        return next((kernel for kernel in self.recipes.kernels if kernel.operation == operation
-                     and parameters.items() <= kernel.parameters.items() and "score" not in kernel.parameters), None)
+        return next(
+            (
+                kernel
+                for kernel in self.recipes.kernels
+                if kernel.operation == operation
+                and parameters.items() <= kernel.parameters.items()
+                and "score" not in kernel.parameters
+            ),
+            None,
+        )
 
     def declaration(self, operation):
         path = os.path.join(self.recipes.generators, operation, f"{operation}_knobs.json")
@@ -34,8 +42,19 @@ class Spaces(unittest.TestCase):
         return space_of(declaration, path, recipe.variables())
 
     def generate(self, recipe, knobs, name="k"):
-        words = [recipe.generator, "-g", recipe.operation, "-f", name, "-o", self.folder, "-e", "object",
-                 f"target={recipe.halide_target}", *(f"{key}={value}" for key, value in {**recipe.parameters, **knobs}.items())]
+        words = [
+            recipe.generator,
+            "-g",
+            recipe.operation,
+            "-f",
+            name,
+            "-o",
+            self.folder,
+            "-e",
+            "object",
+            f"target={recipe.halide_target}",
+            *(f"{key}={value}" for key, value in {**recipe.parameters, **knobs}.items()),
+        ]
         return run(words, 120, 4096)
 
     def each(self):
@@ -65,10 +84,15 @@ class Spaces(unittest.TestCase):
     def test_what_a_constraint_forbids_is_refused_by_the_generator(self):
         for recipe, space in self.each():
             for condition in space.constraints:
-                violating = next((knobs for knobs in self.points(space, 3000)
-                                  if not condition({**space.variables, **knobs})
-                                  and all(other({**space.variables, **knobs}) for other in space.constraints if other is not condition)),
-                                 None)
+                violating = next(
+                    (
+                        knobs
+                        for knobs in self.points(space, 3000)
+                        if not condition({**space.variables, **knobs})
+                        and all(other({**space.variables, **knobs}) for other in space.constraints if other is not condition)
+                    ),
+                    None,
+                )
                 with self.subTest(recipe.name, constraint=condition.text):
                     if violating is not None:  # not of every kernel, such as the one that speaks of general
                         made = self.generate(recipe, violating)
@@ -97,4 +121,3 @@ class Spaces(unittest.TestCase):
         row = int(self.random.integers(len(space)))
         self.assertEqual(space.row(space.point(row)), row)
         self.assertEqual(space.nearest(space.point(row), np.zeros(len(space), bool), self.random), row)
-

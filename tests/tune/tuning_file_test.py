@@ -23,7 +23,9 @@ class Style(unittest.TestCase):
 class Writing(TuneTest):
     def store(self, entries):
         with open(self.path("tuning", self.target + ".json"), "w", encoding="utf-8") as file:
-            file.write(formatted({"target": self.target, "defaults": {"attention": {"knobs": {"lanes": 0}}}, "kernels": entries}))
+            file.write(
+                formatted({"target": self.target, "defaults": {"attention": {"knobs": {"lanes": 0}}}, "kernels": entries})
+            )
 
     def stored(self):
         return self.read_json(f"tuning/{self.target}.json")
@@ -36,7 +38,9 @@ class Writing(TuneTest):
         recipe = Recipe("rotary", "f32_half", self.target, "", "", {}, {})
         database.store(recipe, {"lanes": 32}, {"verified": True, "shape": "a b c"})
         after = self.stored()
-        self.assertEqual(after["kernels"].pop(KERNEL), {"knobs": {"lanes": 32}, "evidence": {"verified": True, "shape": "a b c"}})
+        self.assertEqual(
+            after["kernels"].pop(KERNEL), {"knobs": {"lanes": 32}, "evidence": {"verified": True, "shape": "a b c"}}
+        )
         self.assertEqual(after, before)
         self.assertEqual(database.knobs(recipe), {"lanes": 32})
         self.assertEqual(os.listdir(self.path("tuning")), [self.target + ".json"])
@@ -48,8 +52,21 @@ class Writing(TuneTest):
         entry = self.stored()["kernels"][KERNEL]
         self.assertEqual(entry["knobs"]["fault"], 0)
         evidence = entry["evidence"]
-        for name in ("date", "commit", "halide", "machine", "threads", "shape", "verified", "candidates_tried", "median_us", "p10_us",
-                     "p90_us", "default_median_us", "sampler"):
+        for name in (
+            "date",
+            "commit",
+            "halide",
+            "machine",
+            "threads",
+            "shape",
+            "verified",
+            "candidates_tried",
+            "median_us",
+            "p10_us",
+            "p90_us",
+            "default_median_us",
+            "sampler",
+        ):
             self.assertIn(name, evidence)
         self.assertLess(evidence["median_us"], evidence["replaced_median_us"])
         with open(self.path("tuning", self.target + ".json"), encoding="utf-8") as file:
