@@ -43,7 +43,10 @@ static double difference(int dim, const float *got) {
                 sum += score;
                 for (d = 0; d < dim; d++) out[d] += score * (double)v[(j * heads + h) * dim + d];
             }
-            for (d = 0; d < dim; d++) worst = fmax(worst, fabs(out[d] / sum - (double)got[(i * heads + h) * dim + d]));
+            for (d = 0; d < dim; d++) {
+                const double error = fabs(out[d] / sum - (double)got[(i * heads + h) * dim + d]);
+                if (!(error <= worst)) worst = error;
+            }
         }
     return worst;
 }
