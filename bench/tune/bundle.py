@@ -16,7 +16,7 @@ from errors import RunError, refuse
 from evaluation import HOPELESS, WORSE
 from progress import Progress
 from recipes import Recipes
-from setup import Setup, targets_of
+from setup import Setup, host_target
 from workshop import NotBuilt
 
 TRIALS = 50
@@ -25,7 +25,8 @@ TRIALS = 50
 def export(options):
     options.study = options.study or f"device-{options.seed}"  # apart from what this machine measures
     recipes = Recipes(options.build)
-    setups = [Setup(options, recipes, recipe) for recipe in recipes.find(options.kernel, targets_of(options))]
+    target = host_target(options.build) if options.target == "host" else options.target
+    setups = [Setup(options, recipes, recipe) for recipe in recipes.find(options.kernel, target)]
     if len(setups) > 1:
         refuse("kernel", f"'{options.kernel}' means {len(setups)} kernels", "one, since a bundle holds one study")
     if os.path.exists(options.out) and os.listdir(options.out):

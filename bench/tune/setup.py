@@ -14,16 +14,14 @@ from tuning_file import TuningFile
 from workshop import Plan, Workshop
 
 
-def targets_of(options):
-    """The target that was asked for; for host, those that the build's program has and this machine can run, best first."""
-    if options.target != "host":
-        return [options.target]
-    program = os.path.join(options.build, "bin", "gyre")
+def host_target(build):
+    """The best target that is linked into the build's program and that this machine can run."""
+    program = os.path.join(build, "bin", "gyre")
     try:
         told = json.loads(subprocess.run([program, "info", "--json"], capture_output=True, text=True, check=True).stdout)
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         refuse("--target host", f"{program} does not tell ({error})", "a build with its program, or a target's name")
-    return [target["name"] for target in told["targets"] if target["runnable"] and target["linked"]]
+    return next(target["name"] for target in told["targets"] if target["runnable"] and target["linked"])
 
 
 class Setup:
@@ -45,8 +43,6 @@ class Setup:
             declaration, path, recipe.variables(), include=(stored, given) if not self.autoscheduler else (stored,)
         )
         self.stored, self.defaults = scheduled.complete(stored), scheduled.defaults
-        if scheduled.violated(self.defaults):  # the generator's defaults are vector units', not every target's
-            self.defaults = self.stored
         self.space, plan, by = scheduled, Plan(), options.sampler
         if self.autoscheduler:
             self.space, plan, by = *self.autoscheduled(options), self.autoscheduler
