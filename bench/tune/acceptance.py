@@ -47,7 +47,7 @@ def measure(setup, runner, candidates, progress):
     """candidates: (knobs, value), best first. Verifies each thoroughly, then times them all together; returns a Verdict."""
     seconds = setup.options.final_seconds
     libraries = {"stored": made(setup.scheduled, setup.stored), "again": made(setup.scheduled, setup.stored, copy=1)}
-    if setup.defaults != setup.stored:
+    if setup.has_defaults and setup.defaults != setup.stored:
         libraries["default"] = made(setup.scheduled, setup.defaults)
     finalists = {}
     for knobs, value in candidates:
@@ -80,14 +80,9 @@ def verdict(sessions, finalists):
     """finalists: {role: knobs}."""
 
     def evidence(role):
-        default = "default" if "default" in sessions[0]["seconds"] else "stored"
-        numbers = {
-            "median_us": (role, 50),
-            "p10_us": (role, 10),
-            "p90_us": (role, 90),
-            "default_median_us": (default, 50),
-            "replaced_median_us": ("stored", 50),
-        }
+        numbers = {"median_us": (role, 50), "p10_us": (role, 10), "p90_us": (role, 90), "replaced_median_us": ("stored", 50)}
+        if "default" in sessions[0]["seconds"]:
+            numbers["default_median_us"] = ("default", 50)
         return {name: round(timings.microseconds(sessions, *where), 1) for name, where in numbers.items()}
 
     if not finalists:

@@ -16,7 +16,7 @@ from errors import RunError, refuse
 from evaluation import HOPELESS, WORSE
 from progress import Progress
 from recipes import Recipes
-from setup import Setup, host_target
+from setup import Setup, targets_of
 from workshop import NotBuilt
 
 TRIALS = 50
@@ -25,8 +25,7 @@ TRIALS = 50
 def export(options):
     options.study = options.study or f"device-{options.seed}"  # apart from what this machine measures
     recipes = Recipes(options.build)
-    target = host_target(options.build) if options.target == "host" else options.target
-    setups = [Setup(options, recipes, recipe) for recipe in recipes.find(options.kernel, target)]
+    setups = [Setup(options, recipes, recipe) for recipe in recipes.find(options.kernel, targets_of(options))]
     if len(setups) > 1:
         refuse("kernel", f"'{options.kernel}' means {len(setups)} kernels", "one, since a bundle holds one study")
     if os.path.exists(options.out) and os.listdir(options.out):
@@ -56,7 +55,7 @@ def bundle(setup, out, trials, progress):
         "again": {"library": put(made(setup.scheduled, setup.stored, copy=1)), "knobs": setup.stored},
         "candidates": {},
     }
-    if setup.defaults != setup.stored:
+    if setup.has_defaults and setup.defaults != setup.stored:
         manifest["default"] = {"library": put(made(setup.scheduled, setup.defaults)), "knobs": setup.defaults}
     for number, knobs in enumerate(candidates(setup, trials)):
         progress.show(f"candidate {number + 1} of {trials}")

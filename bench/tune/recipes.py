@@ -32,6 +32,7 @@ class Recipe:
         features = self.halide_target.split("-")
         wide = any(feature.startswith("avx512") for feature in features)
         variables["vector_width"] = 16 if wide else 8 if "avx2" in features or "avx" in features else 4
+        variables["matrix_tiles"] = int("avx512_sapphirerapids" in features)
         variables["vector_registers"] = 32 if wide or features[:2] == ["arm", "64"] else 16
         return variables
 
@@ -50,22 +51,28 @@ class Recipes:
         self.halide_libraries = content["halide_libraries"]
         self.kernels = [Recipe(**kernel) for kernel in content["kernels"]]
 
-    def find(self, wanted, target):
-        """The kernels that a name, the beginning of one, or a pattern with * means."""
-        names = sorted({kernel.name for kernel in self.kernels if kernel.target == target})
+    def find(self, wanted, targets):
+        """The kernels that a name, the beginning of one, or a pattern with * means; each on the first target that has it."""
+        names = sorted({kernel.name for kernel in self.kernels if kernel.target in targets})
         if not names:
-            targets = ", ".join(sorted({kernel.target for kernel in self.kernels}))
-            refuse("--target", f"'{target}'", f"a target that the build has kernels of: {targets}")
+            known = ", ".join(sorted({kernel.target for kernel in self.kernels}))
+            refuse("--target", f"'{' '.join(targets)}'", f"a target that the build has kernels of: {known}")
         chosen = [name for name in names if name == wanted]
         chosen = chosen or [
             name for name in names if name.startswith(wanted.rstrip("_") + "_") or fnmatch.fnmatch(name, wanted)
         ]
         if not chosen:
             refuse("kernel", f"'{wanted}'", f"one of {', '.join(names)}, its beginning, or a pattern with *")
-        return [self.get(name, target) for name in chosen]
+        made_for = {(kernel.name, kernel.target) for kernel in self.kernels}
+        return [self.get(name, next(target for target in targets if (name, target) in made_for)) for name in chosen]
 
     def get(self, name, target):
         for kernel in self.kernels:
             if (kernel.name, kernel.target) == (name, target):
                 return kernel
         return refuse("kernel", f"'{name}' is not made for {target}", "a kernel of the build")
+
+    def serving(self, name, target):
+        """The kernel of that name on the target or, where that has none of its own, on the best that has: as at run time."""
+        made = [kernel.target for kernel in self.kernels if kernel.name == name]
+        return self.get(name, target if target in made or not made else made[0])

@@ -19,7 +19,7 @@ CAPTIONS = {
     "curves": "The best value so far, in time relative to the reference knobs, over the minutes that the search took.",
     "effects": "Each knob: grey, every timed trial; blue, the least time for each value; star, the best trial.",
     "importance": "How much each knob decides whether a trial is among the best tenth (PED-ANOVA).",
-    "pairs": "The most important knobs in pairs: the least time found at each combination; white was not tried; star, the best trial.",
+    "pairs": "The most important knobs in pairs: the least time found at each combination; white: not tried; star: the best.",
 }
 
 
@@ -100,7 +100,7 @@ def study(result, pictures):
 def page(sections):
     """sections: (title, results, pictures) of every kernel."""
     body = [
-        "<h1>Tuning</h1>\n<p>Every candidate was compared with oracles in double precision before it was timed, and timed in turns with "
+        "<h1>Tuning</h1>\n<p>Every candidate was compared with oracles in double precision, then timed in turns with "
         "the reference, whose time is 1; less is better.</p>\n"
     ]
     for title, results, pictures in sections:

@@ -14,21 +14,24 @@ from tuning_file import TuningFile
 from workshop import Plan, Workshop
 
 
-def host_target(build):
-    """The best target that is linked into the build's program and that this machine can run."""
-    program = os.path.join(build, "bin", "gyre")
+def targets_of(options):
+    """The target that was asked for; for host, those of the build's program that this machine can run, best first."""
+    if options.target != "host":
+        return [options.target]
+    program = os.path.join(options.build, "bin", "gyre")
     try:
         told = json.loads(subprocess.run([program, "info", "--json"], capture_output=True, text=True, check=True).stdout)
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         refuse("--target host", f"{program} does not tell ({error})", "a build with its program, or a target's name")
-    return next(target["name"] for target in told["targets"] if target["runnable"] and target["linked"])
+    return [target["name"] for target in told["targets"] if target["runnable"] and target["linked"]]
 
 
 class Setup:
     def __init__(self, options, recipes, recipe):
         self.options, self.recipes, self.recipe = options, recipes, recipe
         self.autoscheduler = getattr(options, "autoscheduler", None)
-        self.database = TuningFile(options.tuning or recipes.tuning, recipe.target)
+        self.tuning = options.tuning or recipes.tuning
+        self.database = TuningFile(self.tuning, recipe.target)
         path = os.path.join(recipes.generators, recipe.operation, f"{recipe.operation}_knobs.json")
         declaration = read_declaration(path)
         self.shapes = [complete_shape(given, declaration["shape"], recipe.parameters) for given in options.shape or [{}]]
@@ -42,7 +45,8 @@ class Setup:
         scheduled = space_of(
             declaration, path, recipe.variables(), include=(stored, given) if not self.autoscheduler else (stored,)
         )
-        self.stored, self.defaults = scheduled.complete(stored), scheduled.defaults
+        self.stored, self.defaults = scheduled.nearest_valid(stored), scheduled.defaults
+        self.has_defaults = scheduled.violated(self.defaults) is None  # not on every target
         self.space, plan, by = scheduled, Plan(), options.sampler
         if self.autoscheduler:
             self.space, plan, by = *self.autoscheduled(options), self.autoscheduler
@@ -50,15 +54,15 @@ class Setup:
         for name in given:
             if name not in self.space.names:
                 refuse(f"--knobs {name}", "not a knob", f"one of {', '.join(self.space.names)}")
-        self.start = self.space.complete(given or stored)
+        self.start = self.space.complete(given) if given else self.space.nearest_valid(stored)
         violated = self.space.violated(self.start)
         if violated:
             refuse("--knobs", " ".join(f"{name}={value}" for name, value in self.start.items()), f"knobs with {violated}")
         self.name = f"{recipe.name}__{recipe.target}-{options.study or f'{by}-{options.seed}'}"
         self.folder = os.path.join(options.studies, self.name)
         self.limits = Limits(options.limit_seconds, options.limit_memory)
-        needed = [(recipes.get(name, recipe.target), {}) for name in declaration["needs"]]
-        needed = [(each, self.database.knobs(each)) for each, _ in needed]
+        needed = [recipes.serving(name, recipe.target) for name in declaration["needs"]]
+        needed = [(each, TuningFile(self.tuning, each.target).knobs(each)) for each in needed]
         # Stored and default knobs are always the hand-written schedule's; candidates, if asked for, an autoscheduler's.
         self.scheduled = Workshop(recipes, recipe, needed, self.folder, self.limits)
         self.workshop = Workshop(recipes, recipe, needed, self.folder, self.limits, plan)

@@ -59,6 +59,15 @@ class Space:
                 return condition.text
         return None
 
+    def nearest_valid(self, knobs):
+        """The point itself if no constraint forbids it, else the one that is most like it: defaults do not fit every target."""
+        if self.violated(knobs) is None:
+            return self.complete(knobs)
+        row = self.nearest(self.complete(knobs), np.zeros(len(self.points), bool), np.random.default_rng(0))
+        if row is None:
+            raise RunError("the search space holds no valid point")
+        return self.point(row)
+
     def point(self, row):
         return {name: self.values[name][rank] for name, rank in zip(self.names, self.points[row])}
 

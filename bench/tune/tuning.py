@@ -8,7 +8,7 @@ from evaluation import Evaluation
 from progress import Progress
 from recipes import Recipes
 from search import Budget, search, text_of
-from setup import Setup, host_target
+from setup import Setup, targets_of
 from study import locked
 
 MINUTES = 15
@@ -16,8 +16,7 @@ MINUTES = 15
 
 def tune(options):
     recipes = Recipes(options.build)
-    target = host_target(options.build) if options.target == "host" else options.target
-    setups = [Setup(options, recipes, recipe) for recipe in recipes.find(options.kernel, target)]
+    setups = [Setup(options, recipes, recipe) for recipe in recipes.find(options.kernel, targets_of(options))]
     progress = Progress()
     for setup in setups:
         runner = setup.make_runner()

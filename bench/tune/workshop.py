@@ -112,7 +112,7 @@ class Workshop:
         return recipe, symbol, attributes, object_file
 
     def _link(self, name, kernels, scratch):
-        """All symbols stay inside, so that several copies of one kernel can be loaded side by side; gyre_* come from the program."""
+        """All symbols stay inside, so that copies of one kernel can be loaded side by side; gyre_* come from the program."""
         source, script = os.path.join(scratch, "library.c"), os.path.join(scratch, "symbols.map")
         made = os.path.join(scratch, name + ".so")
         with open(source, "w", encoding="utf-8") as file:

@@ -8,15 +8,6 @@
 namespace gyre::test {
 namespace {
 
-/// Matrix tiles take weights, and rotated queries, keys and values, rounded to bf16. Where many keys count, the roundings
-/// all but cancel; all in all they may cost as much as storing the result. The weights' sum is off by a rounding at most.
-constexpr double lse_in_bf16 = 1.0 / 128;
-
-bool multiplies_in_bf16(gyre_context *context) {
-    const std::string kernel = gyre_selected_kernel(context), suffix = "_amx";
-    return kernel.size() > suffix.size() && kernel.substr(kernel.size() - suffix.size()) == suffix;
-}
-
 std::vector<int64_t> lse_shape(const AttentionShape &shape) {
     if (shape.layout == GYRE_THD) return {shape.heads, shape.seqlen_q};
     return {shape.batch, shape.heads, shape.seqlen_q};
@@ -67,10 +58,10 @@ void AttentionCase::check(double tolerance) {
     each_target([&](gyre_context *context) {
         REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
         CAPTURE(text(gyre_selected_kernel(context)));
-        const double rounding = output_rounding(expected.out.data, shape.dtype);
-        const bool tiles = multiplies_in_bf16(context);
-        check_close("out", output().data, expected.out.data, tolerance + (tiles ? 2 : 1) * rounding);
-        if (args.lse) check_close("lse", lse.values(), expected.lse, 2 * tolerance + (tiles ? lse_in_bf16 : 0));
+        const AttentionAllowance allowed =
+            attention_allowance(expected, shape.dtype, gyre_selected_kernel(context), tolerance);
+        check_close("out", output().data, expected.out.data, allowed.out);
+        if (args.lse) check_close("lse", lse.values(), expected.lse, allowed.lse);
     });
 }
 

@@ -19,6 +19,15 @@ void rotate_by(double *v, const gyre_rope &rope, int64_t dim, double difference)
     rotation.apply(v, 0, 0);
 }
 
+/// Matrix tiles take weights, and rotated queries, keys and values, rounded to bf16. Where many keys count, the roundings
+/// all but cancel; all in all they may cost as much as storing the result. The weights' sum is off by a rounding at most.
+constexpr double lse_in_bf16 = 1.0 / 128;
+
+bool multiplies_in_bf16(const std::string &kernel) {
+    const std::string suffix = "_amx";
+    return kernel.size() > suffix.size() && kernel.substr(kernel.size() - suffix.size()) == suffix;
+}
+
 } // namespace
 
 OracleAttention oracle_attention(const gyre_attention_args &args, const OracleScore &score_function) {
@@ -84,6 +93,13 @@ double output_rounding(const std::vector<double> &exact, gyre_dtype dtype) {
     double largest = 0;
     for (const double x : exact) largest = std::max(largest, std::fabs(x));
     return dtype == GYRE_F16 ? largest / 2048 : dtype == GYRE_BF16 ? largest / 256 : 0;
+}
+
+AttentionAllowance attention_allowance(const OracleAttention &expected, gyre_dtype dtype, const std::string &kernel,
+                                       double tolerance) {
+    const double rounding = output_rounding(expected.out.data, dtype);
+    const bool tiles = multiplies_in_bf16(kernel);
+    return {tolerance + (tiles ? 2 : 1) * rounding, 2 * tolerance + (tiles ? lse_in_bf16 : 0)};
 }
 
 } // namespace gyre::test
