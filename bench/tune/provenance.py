@@ -38,8 +38,9 @@ def sources_digest(*folders):
     digest = hashlib.sha256()
     for folder in folders:
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-            with open(os.path.join(folder, name), "rb") as file:
-                digest.update(name.encode() + b"\0" + file.read() + b"\0")
+            if name.endswith((".h", ".cpp", ".json")):
+                with open(os.path.join(folder, name), "rb") as file:
+                    digest.update(name.encode() + b"\0" + file.read() + b"\0")
     return digest.hexdigest()[:16]
 
 

@@ -28,6 +28,7 @@ if __name__ == "__main__":
     from bundle_test import Bundle
     from expression_test import Expressions
     from faults_test import Faults
+    from kernels_test import Kernels
     from options_test import Options
     from report_test import Report
     from resume_test import Resume
