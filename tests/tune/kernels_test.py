@@ -1,0 +1,67 @@
+"""A few trials of the build's own kernels, one of each kind, with the search spaces that the project ships."""
+
+import os
+
+from harness import TuneTest, recipes_of
+
+SHAPES = {"attention": "h=2,hkv=1,lq=70,lk=90,causal=1", "rotary": "h=2,lq=50,d=64", "angles": "h=1,lq=50,d=64"}
+
+
+class Kernels(TuneTest):
+    def kinds(self):
+        """The first kernel of each operation, family and kind of target."""
+        found = {}
+        for kernel in recipes_of(self.build)["kernels"]:
+            tiles = "sapphirerapids" in kernel["halide_target"]
+            if "score" not in kernel["parameters"]:
+                found.setdefault((kernel["operation"], kernel["parameters"].get("general"), tiles), kernel)
+        return found.values()
+
+    def test_each_kind(self):
+        runner = os.path.join(os.path.dirname(self.program), "gyre_tune_runner")
+        for kernel in self.kinds():
+            name = f"{kernel['operation']}_{kernel['variant']}"
+            words = [
+                name,
+                "--target",
+                kernel["target"],
+                "--build",
+                self.build,
+                "--runner",
+                runner,
+                "--studies",
+                self.path("studies"),
+            ]
+            words += ["--shape", SHAPES[kernel["operation"]], "--trial-seconds", 0.05, "--final-seconds", 0.1, "--no-write"]
+            with self.subTest(name, target=kernel["target"]):
+                result = self.run_tune(*words, "--trials", 2)
+                if "this machine cannot run" in result.stderr:
+                    continue
+                self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+                lines = [line for line in result.stdout.splitlines() if line.startswith("trial")]
+                self.assertEqual(len(lines), 2)
+                for line in lines:  # what became of it stands third; a time does, if it could be made and was right
+                    self.assertRegex(line.split()[2], r"^\d+\.\d+$", result.stdout)
+
+    def test_an_autoscheduler(self):
+        kernel = next(
+            kernel
+            for kernel in recipes_of(self.build)["kernels"]
+            if kernel["operation"] == "rotary" and "f32" in kernel["variant"]
+        )
+        runner = os.path.join(os.path.dirname(self.program), "gyre_tune_runner")
+        words = [f"rotary_{kernel['variant']}", "--target", kernel["target"], "--build", self.build, "--runner", runner]
+        words += [
+            "--studies",
+            self.path("studies"),
+            "--shape",
+            "h=8,lq=64,d=128",
+            "--trial-seconds",
+            0.05,
+            "--final-seconds",
+            0.1,
+        ]
+        result = self.run_tune(*words, "--trials", 2, "--autoscheduler", "mullapudi2016")
+        lines = [line for line in result.stdout.splitlines() if line.startswith("trial")]
+        self.assertEqual(len(lines), 2, result.stdout + result.stderr)  # whatever became of them
+        self.assertNotIn("written", result.stdout)
