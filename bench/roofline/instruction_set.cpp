@@ -19,9 +19,10 @@ const char *name(InstructionSet set) {
 std::optional<InstructionSet> instruction_set_of_target(std::string_view target) {
     const auto has = [target](std::string_view part) { return target.find(part) != std::string_view::npos; };
     if (has("x86_64"))
-        return has("avx512") || has("amx") ? InstructionSet::avx512 // of matrix tiles too: percentages above 100 are theirs
-               : has("avx2")               ? InstructionSet::avx2
-                                           : InstructionSet::sse;
+        return has("avx512") || has("amx")
+                   ? InstructionSet::avx512 // of matrix tiles too: percentages above 100 are theirs
+               : has("avx2") ? InstructionSet::avx2
+                             : InstructionSet::sse;
     if (has("aarch64") || has("arm_64") || has("arm64")) return InstructionSet::neon;
     return std::nullopt;
 }
