@@ -22,6 +22,14 @@ def distributions(space):
     return {name: distribution(values, space.ordered[name]) for name, values in space.values.items()}
 
 
+class Exhausted(Exception):
+    """Other processes have taken the last points since this one asked; `number` is the trial that has none."""
+
+    def __init__(self, number):
+        super().__init__(number)
+        self.number = number
+
+
 class UntriedPoints(optuna.samplers.BaseSampler):
     """Proposes what `inner` does (None: points at random; "grid": one after the other), made valid and new.
 
@@ -43,6 +51,8 @@ class UntriedPoints(optuna.samplers.BaseSampler):
             return {}  # queued: its knobs are known
         taken = self.taken(study, trial.number)
         free = np.flatnonzero(~taken)
+        if not len(free):
+            raise Exhausted(trial.number)
         if self.inner == "grid":
             return self.space.point(free[0])
         if self.inner is not None and self.random.random() < REFINED:

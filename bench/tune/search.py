@@ -5,7 +5,7 @@ import time
 import numpy as np
 from optuna.trial import TrialState
 from progress import minutes
-from sampling import distributions, make_sampler
+from sampling import Exhausted, distributions, make_sampler
 from study import TIMED
 from workshop import NotBuilt
 
@@ -54,7 +54,11 @@ def search(study, space, evaluation, reference, budget, sampler_name, seed, prog
             progress.line("every point of the search space has been tried")
             break
         begin = time.monotonic()
-        trial = study.ask(sampler, distributions(space))
+        try:
+            trial = study.ask(sampler, distributions(space))
+        except Exhausted as exhausted:
+            study.optuna.tell(exhausted.number, state=TrialState.FAIL)
+            continue
         best = study.best()[:1]
         best_value = best[0].value if best else None
         progress.show(
