@@ -14,8 +14,8 @@ struct gyre_context {
                  gyre_parallel_for host, void *pool)
         : forced(forced), best(best), library(library), threads(threads, host, pool) {}
 
-    const gyre::Target *const forced; // kernels that serve this target only; nullptr: the best that can run
-    const gyre::Target *const best;   // what gyre_context_target() tells
+    const gyre::Target *const forced;         // kernels that serve this target only; nullptr: the best that can run
+    const gyre::Target *const best;           // what gyre_context_target() tells
     const gyre_kernel_library *const library; // its kernels only; nullptr: any
     gyre::Threads threads;
     gyre::Arena arena;

@@ -14,8 +14,8 @@ constexpr Target targets[] = {
 #include "gyre_targets.inc"
 };
 
-/// The registered libraries, and the lists of kernels that were made of them. Never destroyed: libraries take themselves
-/// away when the process ends, after static objects are gone.
+/// The registered libraries, and the lists of kernels that were made of them. Never destroyed: libraries take
+/// themselves away when the process ends, after static objects are gone.
 class Registry {
 public:
     static Registry &instance() {
@@ -146,7 +146,6 @@ extern "C" gyre_status gyre_register_kernels(const gyre_kernel_library *library)
 }
 
 extern "C" gyre_status gyre_unregister_kernels(const gyre_kernel_library *library) {
-    if (!library || !Registry::instance().remove(library))
-        return fail(GYRE_BAD_ARGUMENT, "library: not registered");
+    if (!library || !Registry::instance().remove(library)) return fail(GYRE_BAD_ARGUMENT, "library: not registered");
     return GYRE_OK;
 }

@@ -42,8 +42,8 @@ struct Kernel : gyre_kernel {
     bool runnable;     // on this machine
 };
 
-/// All kernels, best target first; of one target, those of the library registered last first. A list is never changed: after a
-/// registration there is another one, and the old ones stay.
+/// All kernels, best target first; of one target, those of the library registered last first. A list is never changed:
+/// after a registration there is another one, and the old ones stay.
 const std::vector<Kernel> &linked_kernels();
 
 /// The registered library of that name; nullptr: there is none.

@@ -73,6 +73,4 @@ gyre_status acquire_workspace(void *callers, size_t callers_size, size_t needed,
 extern "C" void *gyre_kernel_malloc(void *slab, size_t bytes) {
     return static_cast<gyre::Slab *>(slab)->allocate(bytes);
 }
-extern "C" void gyre_kernel_free(void *slab, void *pointer) {
-    static_cast<gyre::Slab *>(slab)->release(pointer);
-}
+extern "C" void gyre_kernel_free(void *slab, void *pointer) { static_cast<gyre::Slab *>(slab)->release(pointer); }

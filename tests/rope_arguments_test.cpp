@@ -46,18 +46,9 @@ TEST_CASE("rotary refuses bad ropes") {
              k.inv_freq[7] = not_a_number;
              k.c.args.rope.inv_freq = k.inv_freq.data();
          }},
-        {"cos alone", GYRE_BAD_ARGUMENT, "sin",
-         [](RotaryCall &k) {
-             k.table(&gyre_rope::cos, {41, 8});
-         }},
-        {"sin alone", GYRE_BAD_ARGUMENT, "cos",
-         [](RotaryCall &k) {
-             k.table(&gyre_rope::sin, {41, 8});
-         }},
-        {"narrow tables", GYRE_BAD_SHAPE, "cos",
-         [](RotaryCall &k) {
-             k.tables({41, 7});
-         }},
+        {"cos alone", GYRE_BAD_ARGUMENT, "sin", [](RotaryCall &k) { k.table(&gyre_rope::cos, {41, 8}); }},
+        {"sin alone", GYRE_BAD_ARGUMENT, "cos", [](RotaryCall &k) { k.table(&gyre_rope::sin, {41, 8}); }},
+        {"narrow tables", GYRE_BAD_SHAPE, "cos", [](RotaryCall &k) { k.tables({41, 7}); }},
         {"tables of two lengths", GYRE_BAD_SHAPE, "sin",
          [](RotaryCall &k) {
              k.table(&gyre_rope::cos, {41, 8});
@@ -84,10 +75,7 @@ TEST_CASE("rotary refuses bad ropes") {
              k.table(&gyre_rope::cos, {41, 8});
              k.table(&gyre_rope::sin, {41, 8}).strides[1] = 2;
          }},
-        {"per-token tables of other tokens", GYRE_BAD_SHAPE, "cos",
-         [](RotaryCall &k) {
-             k.tables({2, 4, 8});
-         }},
+        {"per-token tables of other tokens", GYRE_BAD_SHAPE, "cos", [](RotaryCall &k) { k.tables({2, 4, 8}); }},
         {"axes", GYRE_BAD_ARGUMENT, "axes", [](RotaryCall &k) { k.c.args.rope.axes = 5; }},
         {"negative axes", GYRE_BAD_ARGUMENT, "axes", [](RotaryCall &k) { k.c.args.rope.axes = -1; }},
         {"sections", GYRE_BAD_ARGUMENT, "sections", [](RotaryCall &k) { k.axes(2, 5, 2); }},

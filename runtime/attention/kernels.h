@@ -22,7 +22,8 @@ struct AttentionKernel {
 };
 
 /// The best target's kernel for this call's type, head sizes, family and score function: one made for its head sizes,
-/// else the smallest padded one; of the plain family rather than of the general one, which takes every call. nullptr: none is linked.
+/// else the smallest padded one; of the plain family rather than of the general one, which takes every call. nullptr:
+/// none is linked.
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &call);
 
 /// The names of the score functions of all kernels that calls with this context may use, in order.

@@ -58,7 +58,8 @@ int run_program(std::vector<std::string> words) {
     int status = 0;
     while (!error && waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    const bool not_started = error || (WIFEXITED(status) && WEXITSTATUS(status) == 127); // POSIX leaves both to the system
+    const bool not_started =
+        error || (WIFEXITED(status) && WEXITSTATUS(status) == 127); // POSIX leaves both to the system
     if (not_started) {
         throw RunError(words[0] + " cannot be run" + (error ? std::string(": ") + std::strerror(error) : "") +
                        "; pictures need Python 3 with matplotlib (name it in GYRE_PYTHON), --data needs neither");

@@ -36,8 +36,8 @@ double attention_tolerance(const OracleAttention &expected);
 /// Half the spacing of the output's type at the largest element: what storing the exact result costs beyond that.
 double output_rounding(const std::vector<double> &exact, gyre_dtype dtype);
 
-/// |error| that this kernel may leave, where f32 arithmetic may leave `tolerance`: what storing costs and, of kernels on matrix
-/// tiles, what rounding to bf16 on the way does.
+/// |error| that this kernel may leave, where f32 arithmetic may leave `tolerance`: what storing costs and, of kernels
+/// on matrix tiles, what rounding to bf16 on the way does.
 struct AttentionAllowance {
     double out, lse;
 };

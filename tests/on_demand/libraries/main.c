@@ -51,7 +51,8 @@ static double difference(int dim, const float *got) {
     return worst;
 }
 
-/* Runs causal attention with the kernels of one library; NULL: of all. 0: its result is right and `expected` made it. */
+/* Runs causal attention with the kernels of one library; NULL: of all. 0: its result is right and `expected` made it.
+ */
 static int check(const char *library, int dim, const char *expected) {
     static float out[tokens * heads * largest_dim];
     gyre_context_options options = gyre_context_defaults();
