@@ -121,9 +121,8 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
 
     // Keys and values, once a block. Keys past the end repeat the last one and are masked below.
     const Expr key = min(b * z.key_block + j, in.keys - 1);
-    s.k_rows =
-        stage_rows("k_rows", in.k, {d, j, b}, key, z.head_dim, z.padded, in.head_dim, in.k_rotation, s.k_rotated,
-                   tiles);
+    s.k_rows = stage_rows("k_rows", in.k, {d, j, b}, key, z.head_dim, z.padded, in.head_dim, in.k_rotation, s.k_rotated,
+                          tiles);
     s.v_rows =
         stage_rows("v_rows", in.v, {d, j, b}, key, z.v_head_dim, z.padded, in.v_head_dim, in.v_rotation, s.v_rotated);
     if (tiles) define_tile_operands(s, in.scale);
@@ -172,7 +171,9 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
 
     // With tiles, scores have yet to be scaled.
     const Expr magnitude = select(in.scale == 0.0f, 1.0f, abs(in.scale));
-    const auto power = [&](const Expr &difference) { return exp2_nonpositive(tiles ? difference * magnitude : difference); };
+    const auto power = [&](const Expr &difference) {
+        return exp2_nonpositive(tiles ? difference * magnitude : difference);
+    };
     s.weights = Func("weights");
     s.block_sum = Func("block_sum");
     s.weighted = Func("weighted");

@@ -70,8 +70,7 @@ private:
     TileNest nest;
 
     void require(bool condition, const std::string &what) const {
-        _halide_user_assert(condition) << "tile product " << outermost->name << " " << what << ":\n"
-                                       << Stmt(outermost);
+        _halide_user_assert(condition) << "tile product " << outermost->name << " " << what << ":\n" << Stmt(outermost);
     }
 
     void find_store() {
@@ -164,8 +163,8 @@ private:
         TileInMemory tile;
         std::vector<Expr> address;
         for (int k = 0; k < tile_depth; k++)
-            address.push_back(bf16_address(
-                simplify(lower_intrinsics(simplify(substitute(depth, k, operand)))), tile.buffer));
+            address.push_back(
+                bf16_address(simplify(lower_intrinsics(simplify(substitute(depth, k, operand)))), tile.buffer));
         tile.first = at_origin(address[0]);
         const auto distance = [&](int k) {
             const auto bytes = as_const_int(simplify(address[k] - address[0]));

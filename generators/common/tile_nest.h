@@ -16,9 +16,9 @@ struct TileInMemory {
 struct TileNest {
     enum class Kind { zero, multiply_add, store } kind = Kind::zero;
     std::string accumulator;
-    int64_t first = 0, row_stride = 0; // of the accumulator's tile, in elements
-    TileInMemory a, b;                 // multiply_add
-    TileInMemory out;                  // store
+    int64_t first = 0, row_stride = 0;    // of the accumulator's tile, in elements
+    TileInMemory a, b;                    // multiply_add
+    TileInMemory out;                     // store
     std::vector<Halide::Expr> conditions; // under which the whole nest runs
 };
 

@@ -87,9 +87,10 @@ protected:
                 }
                 args[operand] = Variable::make(args[operand].type(), name);
             }
-            steps.push_back({"", {}, Store::make(store->name, Call::make(product->type, product->name, args,
-                                                                         Call::Intrinsic),
-                                                 store->index, Parameter(), store->predicate, store->alignment)});
+            steps.push_back({"",
+                             {},
+                             Store::make(store->name, Call::make(product->type, product->name, args, Call::Intrinsic),
+                                         store->index, Parameter(), store->predicate, store->alignment)});
         }
         Stmt all;
         for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
@@ -163,15 +164,15 @@ private:
             return Store::make(name, value, whole, Parameter(), all, ModulusRemainder());
         };
         const auto operand = [](const TileInMemory &m) {
-            return Call::make(BFloat(16, tile_rows * tile_depth), "tile_load",
-                              {tile_rows, row_bytes, Variable::make(Handle(), m.buffer), m.first,
-                               static_cast<int>(m.row_stride)},
-                              Call::Intrinsic);
+            return Call::make(
+                BFloat(16, tile_rows * tile_depth), "tile_load",
+                {tile_rows, row_bytes, Variable::make(Handle(), m.buffer), m.first, static_cast<int>(m.row_stride)},
+                Call::Intrinsic);
         };
         switch (nest.kind) {
         case TileNest::Kind::zero:
-            return set(Call::make(type, "tile_zero", {cast<int16_t>(tile_rows), cast<int16_t>(row_bytes)},
-                                  Call::Intrinsic));
+            return set(
+                Call::make(type, "tile_zero", {cast<int16_t>(tile_rows), cast<int16_t>(row_bytes)}, Call::Intrinsic));
         case TileNest::Kind::multiply_add:
             return set(Call::make(type, "tile_matmul",
                                   {tile_rows, row_bytes, row_bytes, held, operand(nest.a), operand(nest.b)},

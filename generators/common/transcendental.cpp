@@ -33,8 +33,8 @@ Expr exp2_by(const Expr &x, std::initializer_list<float> coefficients) {
 } // namespace
 
 Expr exp2_nonpositive(const Expr &x) {
-    return exp2_by(x, {1.00000007165f, 0.693146967064f, 0.240221197239f, 0.0555071327415f, 0.00967554133276f,
-                       0.00132764717818f});
+    return exp2_by(
+        x, {1.00000007165f, 0.693146967064f, 0.240221197239f, 0.0555071327415f, 0.00967554133276f, 0.00132764717818f});
 }
 
 Expr exp2_nonpositive_bf16(const Expr &x) {

@@ -135,8 +135,8 @@ typedef struct gyre_context_options {
                                        next one it is made to go with serve for the others */
     gyre_parallel_for parallel_for; /* NULL: own threads, started by the first call that needs them */
     void *pool;                     /* handed to parallel_for */
-    const char *library; /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names
-                            the kernels that are part of this library */
+    const char *library; /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names the
+                            kernels that are part of this library */
 } gyre_context_options;
 
 static inline gyre_context_options gyre_context_defaults(void) {
@@ -165,8 +165,7 @@ GYRE_API const char *gyre_selected_library(const gyre_context *context);
 /* ------------------------------------------------------------------------------------------------ frequencies */
 
 /** A rule for the rotation frequencies, by the parameter names of model configurations. Zero means "not given": the
- *  rule's own default, or an error where the rule needs it. Which rule reads what: runtime/frequencies/frequencies.cpp.
- */
+ *  rule's own default, or an error where the rule needs it. What each reads: runtime/frequencies/frequencies.cpp. */
 typedef struct gyre_frequency_rule {
     uint32_t size;
     const char *rope_type;                    /* default, linear, dynamic, yarn, longrope, llama3, proportional */
@@ -283,29 +282,30 @@ GYRE_API gyre_status gyre_rotary_workspace_size(gyre_context *context, const gyr
 /* ------------------------------------------------------------------------------------------------ attention */
 
 /** Where row i of the queries stands among the keys, for causal, window and ALiBi:
- *  bottom_right: pos_q = i + seqlen_kv - seqlen_q (the last query sees the last key); top_left: pos_q = i; pos_k = j.
- */
+ *  bottom_right: pos_q = i + seqlen_kv - seqlen_q (the last query sees the last key); top_left: pos_q = i; pos_k = j. */
 typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_alignment;
 
 /** A tensor that a score function asks for by name: what it says of it, with [batch, num_heads] before, either of which
- * may be 1, and 1s in front may be left out. f32 or int32, any strides. An extent that the function declares as that of
- * the queries or keys is seqlen_q or seqlen_kv. thd: entry b belongs to sequence b, unless an extent is that of queries
- * or keys: this one then counts the tokens of all sequences, and the first extent is 1. */
+ *  may be 1, and 1s in front may be left out. f32 or int32, any strides. An extent that the function declares as that of
+ *  the queries or keys is seqlen_q or seqlen_kv. thd: entry b belongs to sequence b, unless an extent is that of queries
+ *  or keys: this one then counts the tokens of all sequences, and the first extent is 1. */
 typedef struct gyre_score_input {
     const char *name;
     gyre_tensor tensor; /* must not overlap out or lse */
 } gyre_score_input;
 
-/** Arguments of gyre_attention().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says. Lists are
- * contiguous. q          [batch, seqlen_q, num_heads, head_dim]        f32, f16 or bf16, all four the same;
- * contiguous, 1..512 k          [batch, seqlen_kv, num_kv_heads, head_dim]    num_heads % num_kv_heads == 0 (GQA, MQA)
+/** Arguments of gyre_attention().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says; lists are
+ *  contiguous.
+ *    q          [batch, seqlen_q, num_heads, head_dim]        f32, f16 or bf16, all four the same; contiguous, 1..512
+ *    k          [batch, seqlen_kv, num_kv_heads, head_dim]    num_heads % num_kv_heads == 0 (GQA, MQA)
  *    v          [batch, seqlen_kv, num_kv_heads, v_head_dim]  v_head_dim 1..512, may differ from head_dim
  *    out        [batch, seqlen_q, num_heads, v_head_dim]      must not overlap q, k or v; it may be q itself
  *    lse        [batch, num_heads, seqlen_q] f32 ([num_heads, total_q] for thd), last dimension contiguous, or NULL:
- * log of the softmax denominator, natural, sink included; -inf where nothing is visible scale      of the scores; 0
- * counts as not given: 1 / sqrt(head_dim) softcap    > 0: scores become softcap * tanh(score / softcap), before bias
- * and masks window     pos_q - window_left <= pos_k <= pos_q + window_right, -1: unbounded; causal also asks pos_k <=
- * pos_q bias       f32, f16 or bf16, added to the scores; below -1e38 it masks;  mask: bool, true = attend; NULL: none.
+ *               log of the softmax denominator, natural, sink included; -inf where nothing is visible
+ *    scale      of the scores; 0 counts as not given: 1 / sqrt(head_dim)
+ *    softcap    > 0: scores become softcap * tanh(score / softcap), before bias and masks
+ *    window     pos_q - window_left <= pos_k <= pos_q + window_right, -1: unbounded; causal also asks pos_k <= pos_q
+ *    bias       f32, f16 or bf16, added to the scores; below -1e38 it masks;  mask: bool, true = attend; NULL: none.
  *               Both broadcast to [batch, num_heads, seqlen_q, seqlen_kv] by NumPy's rule; not with thd
  *    sinks      [num_heads] f32 or NULL: exp(sink) joins the denominator only
  *    alibi      [num_heads] f32 or NULL: slope * (pos_k - pos_q) is added to the scores
@@ -313,11 +313,11 @@ typedef struct gyre_score_input {
  *    cu_seqlens [batch + 1] int32, thd only: sequence b is tokens cu_seqlens[b] .. cu_seqlens[b + 1] - 1
  *    rope       rotates q and k, NULL: not; keys_rotated: k is already rotated (a cache), only q is
  *    value_rope RoPER: rotates v at its positions, the weighted sum back at the query's; values_rotated: v already is
- *    q_positions, k_positions   for the rotations only: [batch, seqlen] or [seqlen] (thd: [total]), int32 or int64, >=
- * 0, preceded by [axes] if the ropes have several, which must then be as many for both; NULL: keys at 0, 1, 2 …,
- * queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths score      name of a score function that
- * kernels were built with (gyre_add_kernels() in CMake), NULL: none. It changes the scores after softcap, before bias
- * and masks, and reads score_inputs, all of them and no others */
+ *    q_positions, k_positions   for the rotations only: [batch, seqlen] or [seqlen] (thd: [total]), int32 or int64,
+ *               >= 0, preceded by [axes] if the ropes have several, which must then be as many for both;
+ *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths
+ *    score      name of a score function that kernels were built with (gyre_add_kernels() in CMake), NULL: none. It
+ *               changes the scores after softcap, before bias and masks, and reads score_inputs, all of them and no others */
 typedef struct gyre_attention_args {
     uint32_t size;
     gyre_layout layout;
@@ -356,11 +356,12 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
 }
 
 /** Fused attention, one pass, never a seqlen_q x seqlen_kv array:
- *      S = scale * R(q) R(k)^T, capped, given to the score function, biased, masked;   P = softmax over keys;   out_i =
- * R(-i) sum_j P_ij R(j) v_j Softmax and accumulation in f32. A row that sees no key gives 0 and lse -inf. The result's
- * bits do not depend on the number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax);
- * Su et al., RoFormer, arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values). Errors: as gyre_rotary(), each
- * naming the argument. */
+ *      S = scale * R(q) R(k)^T, capped, given to the score function, biased, masked
+ *      P = softmax over keys;   out_i = R(-i) sum_j P_ij R(j) v_j
+ *  Softmax and accumulation in f32. A row that sees no key gives 0 and lse -inf. The result's bits do not depend on the
+ *  number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax); Su et al., RoFormer,
+ *  arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values).
+ *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);
 
 /** Bytes of workspace that gyre_attention() with these arguments and this context needs; data pointers may be NULL. */

@@ -1,6 +1,6 @@
 /**
- * What a library of kernels made at build time (gyre_add_kernels() in CMake) tells the runtime. Such a library
- * registers itself when it is loaded; only code that makes libraries by other means needs this header.
+ * What a library of kernels made at build time (gyre_add_kernels() in CMake) tells the runtime. Such a library registers
+ * itself when it is loaded; only code that makes libraries by other means needs this header.
  */
 #ifndef GYRE_KERNELS_H
 #define GYRE_KERNELS_H
@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/** Counts how the runtime calls kernels: their arguments, their facts and their memory. A library made for another
- * count is refused. */
+/** Counts how the runtime calls kernels: their arguments, their facts and their memory. A library made for another count
+ *  is refused. */
 #define GYRE_KERNEL_INTERFACE 1
 
 /** One ahead-of-time kernel. Strings belong to the library. */
@@ -34,13 +34,13 @@ typedef struct gyre_kernel_library {
     size_t count;
 } gyre_kernel_library;
 
-/** Adds a library, which must stay in memory until it is taken away. Calls see it from now on; of two kernels for the
- * same call and target, the one of the library that was registered last is taken. Thread-safe. Errors: BAD_ARGUMENT
- * (null, size, a name that is registered), UNSUPPORTED (another kernel interface), OUT_OF_MEMORY. */
+/** Adds a library, which must stay in memory until it is taken away. Calls see it from now on; of two kernels for the same
+ *  call and target, the one of the library that was registered last is taken. Thread-safe.
+ *  Errors: BAD_ARGUMENT (null, size, a name that is registered), UNSUPPORTED (another kernel interface), OUT_OF_MEMORY. */
 GYRE_API gyre_status gyre_register_kernels(const gyre_kernel_library *library);
 
-/** Takes a registered library away, before it leaves memory. No call may be running one of its kernels, and contexts
- * that are bound to it by gyre_context_options.library must have been destroyed. BAD_ARGUMENT: it is not registered. */
+/** Takes a registered library away, before it leaves memory. No call may be running one of its kernels, and contexts that
+ *  are bound to it by gyre_context_options.library must have been destroyed. BAD_ARGUMENT: it is not registered. */
 GYRE_API gyre_status gyre_unregister_kernels(const gyre_kernel_library *library);
 
 /** The memory of running kernels, called by them alone: `slab` is what the runtime handed to the kernel. */
