@@ -51,7 +51,7 @@ function(gyre_add_kernels library)
     gyre_check_words("${who}" OPS "${arg_OPS}" "${GYRE_OPERATIONS}")
     gyre_check_words("${who}" DTYPES "${arg_DTYPES}" "${GYRE_DTYPES}")
     gyre_check_words("${who}" FEATURES "${arg_FEATURES}"
-                     "${GYRE_ROTARY_FEATURES};${GYRE_PLAIN_FEATURES};${GYRE_GENERAL_FEATURES}")
+                     "${GYRE_ROTARY_FEATURES};${GYRE_PLAIN_FEATURES};${GYRE_DECODE_FEATURES};${GYRE_GENERAL_FEATURES}")
     if (NOT arg_OPS)
         list(JOIN GYRE_OPERATIONS ", " valid)
         message(FATAL_ERROR "${who}: no OPS; valid: ${valid}")

@@ -3,11 +3,13 @@
 
 # gyre_read_knobs(<files> <target> <operation> <variant> <knobs> <evidence>): a "name=value" list, and where it comes from in
 # one line. Of the files that are for the target, the first with an entry for this variant counts, else the first with a
-# default for its operation; without either the list is empty, and the generator's own defaults hold.
+# default for its family (attention_split: all whose names begin so), else for its operation; without any the list is empty,
+# and the generator's own defaults hold.
 function(gyre_read_knobs files target operation variant knobs_out evidence_out)
     set(${knobs_out} "" PARENT_SCOPE)
     set(${evidence_out} "default" PARENT_SCOPE)
-    foreach (path IN ITEMS "kernels;${operation}_${variant}" "defaults;${operation}")
+    string(REGEX REPLACE "_.*" "" family "${variant}")
+    foreach (path IN ITEMS "kernels;${operation}_${variant}" "defaults;${operation}_${family}" "defaults;${operation}")
         foreach (file IN LISTS files)
             file(READ "${file}" text)
             string(JSON file_target GET "${text}" target)

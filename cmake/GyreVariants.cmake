@@ -3,6 +3,7 @@
 # What FEATURES may name, and which kernels it takes.
 set(GYRE_ROTARY_FEATURES half interleaved)
 set(GYRE_PLAIN_FEATURES causal window gqa packed lse rope roper) # in every attention kernel
+set(GYRE_DECODE_FEATURES decode)                                 # kernels for few queries, whose keys are split over threads
 set(GYRE_GENERAL_FEATURES bias mask softcap alibi sinks)         # in the general family alone
 
 set(GYRE_OPERATIONS rotary attention)
@@ -13,19 +14,27 @@ set(gyre_halide_type_bf16 bfloat16)
 set(gyre_largest_head_dim 512)
 set(gyre_head_dim_multiple 16) # other sizes run in kernels padded to the next multiple
 
-# gyre_add_variants(<library> OPS … DTYPES … HEAD_DIMS … PADDED_HEAD_DIMS … FEATURES … SCORE <files>): every kernel that these
-# come to, and the one that forms angles. Head sizes of models are kernels of their own (d64); any other runs in the next
-# larger padded one (dmax128). Without FEATURES: all of them.
+# gyre_add_variants(<library> OPS … DTYPES … HEAD_DIMS … PADDED_HEAD_DIMS … [DECODE_HEAD_DIMS …] FEATURES … SCORE <files>):
+# every kernel that these come to, and the one that forms angles. Head sizes of models are kernels of their own (d64); any
+# other runs in the next larger padded one (dmax128). DECODE_HEAD_DIMS: those of HEAD_DIMS that are to have decode kernels of
+# their own, all if it is left out. Without FEATURES: all of them.
 function(gyre_add_variants library)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OPS;DTYPES;HEAD_DIMS;PADDED_HEAD_DIMS;FEATURES;SCORE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OPS;DTYPES;HEAD_DIMS;PADDED_HEAD_DIMS;DECODE_HEAD_DIMS;FEATURES;SCORE")
+    if (NOT arg_DECODE_HEAD_DIMS)
+        set(arg_DECODE_HEAD_DIMS ${arg_HEAD_DIMS})
+    endif ()
     set(families plain general)
+    set(decode TRUE)
     set(pairings half interleaved)
     if (arg_FEATURES)
         set(families plain)
+        set(decode FALSE)
         set(pairings "")
         foreach (feature IN LISTS arg_FEATURES)
             if (feature IN_LIST GYRE_GENERAL_FEATURES)
                 set(families general) # it computes what the plain family computes, too
+            elseif (feature IN_LIST GYRE_DECODE_FEATURES)
+                set(decode TRUE)
             elseif (feature IN_LIST GYRE_ROTARY_FEATURES)
                 list(APPEND pairings ${feature})
             endif ()
@@ -50,6 +59,7 @@ function(gyre_add_variants library)
     endif ()
     if (attention IN_LIST arg_OPS)
         gyre_list_sizes("${arg_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" sizes)
+        gyre_list_sizes("${arg_DECODE_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" decode_sizes)
         foreach (dtype IN LISTS arg_DTYPES)
             set(type dtype=${gyre_halide_type_${dtype}})
             set(plain general=false)
@@ -70,8 +80,27 @@ function(gyre_add_variants library)
                     endforeach ()
                 endif ()
             endforeach ()
+            if (decode AND NOT arg_SCORE)
+                gyre_add_decode_variants("${library}" ${dtype} "${decode_sizes}")
+            endif ()
         endforeach ()
     endif ()
+endfunction()
+
+# gyre_add_decode_variants(<library> <dtype> <sizes>): attention over a part of the keys, and the merging of such parts, which
+# come in f32, or from callers as attention writes them.
+function(gyre_add_decode_variants library dtype sizes)
+    set(type dtype=${gyre_halide_type_${dtype}})
+    foreach (size_and_params IN LISTS sizes)
+        string(REPLACE "|" ";" params "${size_and_params}")
+        list(POP_FRONT params size)
+        gyre_add_kernel("${library}" attention VARIANT split_${dtype}_${size} PARAMS ${type} general=false partial=true ${params})
+    endforeach ()
+    set(part_dtypes f32 ${dtype})
+    list(REMOVE_DUPLICATES part_dtypes)
+    foreach (part IN LISTS part_dtypes)
+        gyre_add_kernel("${library}" merge VARIANT ${part}_${dtype} PARAMS part_dtype=${gyre_halide_type_${part}} ${type})
+    endforeach ()
 endfunction()
 
 # gyre_list_sizes(<exact sizes> <padded sizes> <sizes>): each head size as "name|parameters of the generator".

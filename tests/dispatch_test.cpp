@@ -156,12 +156,23 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
             }
         for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
             for (int64_t head_dim = 8; head_dim <= 512; head_dim += 8)
-                for (const float softcap : {0.0f, 3.0f}) {
-                    AttentionCase c(AttentionShape().lengths(1, 1).dims(head_dim).of(type));
-                    c.args.softcap = softcap;
-                    REQUIRE(c.run(context) == GYRE_OK);
-                    reached.insert(gyre_selected_kernel(context));
-                }
+                for (const float softcap : {0.0f, 3.0f})
+                    for (const int64_t queries : {1, 17}) {
+                        AttentionCase c(AttentionShape().lengths(queries, 1).dims(head_dim).of(type));
+                        c.args.softcap = softcap;
+                        REQUIRE(c.run(context) == GYRE_OK);
+                        reached.insert(gyre_selected_kernel(context));
+                    }
+        for (const gyre_dtype from : {GYRE_F32, GYRE_F16, GYRE_BF16})
+            for (const gyre_dtype to : {GYRE_F32, GYRE_F16, GYRE_BF16}) {
+                if (from != GYRE_F32 && from != to) continue;
+                Tensor part_out(from, {1, 1, 1, 8}), part_lse(GYRE_F32, {1, 1, 1}), out(to, {1, 1, 1, 8});
+                gyre_attention_merge_args merge = gyre_attention_merge_defaults();
+                merge.part_out = part_out.view(), merge.part_lse = part_lse.view(), merge.out = out.view();
+                merge.parts = 1;
+                REQUIRE(gyre_attention_merge(context, &merge) == GYRE_OK);
+                reached.insert(gyre_selected_kernel(context));
+            }
     });
     for (const std::string &name : expected) {
         CAPTURE(name);

@@ -9,23 +9,44 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-/// Rows of a tensor in f32, rotated; features past the tensor's own extent are 0. `row` indexes tensor and angles.
+/// The token and the head of a task's row, which may be one after the last: then the last one's.
+struct Row {
+    Expr token, head;
+};
+Row row_of_task(const Inputs &in, const Expr &task_row) {
+    const Expr row = min(task_row, in.rows - 1);
+    if (Internal::is_const_one(in.heads)) return {row, 0};
+    // Exact below 2^20 rows, and quicker than a division.
+    const Expr quotient = cast<int>((cast<float>(row) + 0.5f) * (1.0f / cast<float>(in.heads)));
+    const Expr token = unsafe_promise_clamped(quotient, 0, in.tokens - 1);
+    return {token, unsafe_promise_clamped(row - token * in.heads, 0, in.heads - 1)};
+}
+
+/// Where the rows of a task's key begin.
+Expr offset_of_key(const Pages &pages, const KeyRows &rows, const Expr &key) {
+    const Expr slot = pages.first_slot + key;
+    const Expr page = pages.table(unsafe_promise_clamped(slot >> pages.bits, 0, pages.count - 1));
+    return page * rows.page_stride + (slot & ((1 << pages.bits) - 1)) * rows.slot_stride;
+}
+
+/// Rows of a tensor in f32, rotated; features past the tensor's own extent are 0.
 /// `as_bits`: of a bf16 tensor, rounded to bf16 again, as UInt(16).
-Func stage_rows(const std::string &name, const Func &tensor, const std::vector<Var> &args, const Expr &row,
-                int features, bool padded, const Expr &extent, const Rotation &rotation, RotatedRows &rotated,
-                bool as_bits = false) {
+/// `element` gives a feature as it is stored.
+Func stage_rows(const std::string &name, const std::function<Expr(const Expr &)> &element, const std::vector<Var> &args,
+                const Expr &angle_row, int features, bool padded, const Expr &extent, const Rotation &rotation,
+                RotatedRows &rotated, bool as_bits = false) {
     Func rows(name);
-    const auto source = [&](const Expr &feature) { return widen(tensor(feature, row)); };
+    const auto source = [&](const Expr &feature) { return widen(element(feature)); };
     const auto stored = [&](const Expr &value) {
         return as_bits ? reinterpret<uint16_t>(narrow(value, BFloat(16))) : value;
     };
     const auto copied = [&](const Expr &feature) {
-        return as_bits ? reinterpret<uint16_t>(tensor(feature, row)) : source(feature);
+        return as_bits ? reinterpret<uint16_t>(element(feature)) : source(feature);
     };
     const Expr d = args[0];
     const Expr inside = padded ? copied(min(d, extent - 1)) : copied(d);
     rows(args) = padded ? select(d < extent, inside, cast(inside.type(), 0)) : inside;
-    rotated = rotate(rows, {args.begin() + 1, args.end()}, row, features, rotation, source, stored);
+    rotated = rotate(rows, {args.begin() + 1, args.end()}, angle_row, features, rotation, source, stored);
     return rows;
 }
 
@@ -107,11 +128,19 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     s.sizes = z;
     s.out = out;
     s.lse = lse;
-    const Var &i = s.i, &r = s.r, &t = s.t, &j = s.j, &b = s.b, &d = s.d, &e = s.e;
+    const Var &i = s.i, &h = s.h, &r = s.r, &t = s.t, &j = s.j, &b = s.b, &d = s.d, &e = s.e;
 
     // Queries, once a task.
-    s.q_rows = stage_rows("q_rows", in.q, {d, r, t}, min(t * z.row_tile + r, in.rows - 1), z.head_dim, z.padded,
-                          in.head_dim, in.q_rotation, s.q_rotated);
+    const Row row = row_of_task(in, t * z.row_tile + r);
+    const auto query = [&](const Expr &feature) { return in.q(feature, row.head, row.token); };
+    s.q_rows = stage_rows("q_rows", query, {d, r, t}, row.token, z.head_dim, z.padded, in.head_dim, in.q_rotation,
+                          s.q_rotated);
+    Expr token = row.token;
+    if (!Internal::is_const_one(in.heads)) {
+        s.row_tokens = Func("row_tokens");
+        s.row_tokens(r, t) = token;
+        token = s.row_tokens(r, t);
+    }
     const bool tiles = z.tile_depth > 0;
     if (!tiles) {
         s.q_lanes = transpose(s.q_rows, z.lanes, "q_lanes");
@@ -121,14 +150,22 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
 
     // Keys and values, once a block. Keys past the end repeat the last one and are masked below.
     const Expr key = min(b * z.key_block + j, in.keys - 1);
-    s.k_rows = stage_rows("k_rows", in.k, {d, j, b}, key, z.head_dim, z.padded, in.head_dim, in.k_rotation, s.k_rotated,
-                          tiles);
-    s.v_rows =
-        stage_rows("v_rows", in.v, {d, j, b}, key, z.v_head_dim, z.padded, in.v_head_dim, in.v_rotation, s.v_rotated);
+    s.k_offsets = Func("k_offsets"), s.v_offsets = Func("v_offsets");
+    s.k_offsets(j, b) = offset_of_key(in.pages, in.k, key);
+    s.v_offsets(j, b) = offset_of_key(in.pages, in.v, key);
+    const auto element = [&](const KeyRows &rows, const Func &offsets) {
+        return [&rows, offset = unsafe_promise_clamped(offsets(j, b), 0, rows.size - 1)](const Expr &feature) {
+            return rows.elements(feature, offset);
+        };
+    };
+    s.k_rows = stage_rows("k_rows", element(in.k, s.k_offsets), {d, j, b}, key, z.head_dim, z.padded, in.head_dim,
+                          in.k_rotation, s.k_rotated, tiles);
+    s.v_rows = stage_rows("v_rows", element(in.v, s.v_offsets), {d, j, b}, key, z.v_head_dim, z.padded, in.v_head_dim,
+                          in.v_rotation, s.v_rotated);
     if (tiles) define_tile_operands(s, in.scale);
 
     // What some row of row tile t sees. Blocks outside are not computed, and of the last block not the keys after it.
-    const Expr tile_first = t * z.row_tile, tile_last = tile_first + z.row_tile - 1;
+    const Expr tile_first = t * z.row_tile / in.heads, tile_last = (t * z.row_tile + z.row_tile - 1) / in.heads;
     const Expr tile_first_key = max(tile_first + in.first_visible, 0);
     const Expr tile_last_key = min(tile_last + in.last_visible, in.keys - 1);
     // Tiles take whole steps of keys: those that no row sees are masked as well.
@@ -152,9 +189,9 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     edge.where(b * z.key_block + z.key_block - 1 > min(tile_first + in.last_visible, in.keys - 1) ||
                b * z.key_block < tile_last + in.first_visible);
     s.mask_j = edge;
-    const Expr row = t * z.row_tile + r, edge_key = b * z.key_block + edge;
+    const Expr edge_key = b * z.key_block + edge;
     s.masked(r, edge, t, b) =
-        select(edge_key >= row + in.first_visible && edge_key <= min(row + in.last_visible, in.keys - 1),
+        select(edge_key >= token + in.first_visible && edge_key <= min(token + in.last_visible, in.keys - 1),
                s.masked(r, edge, t, b), masked_score);
 
     // Of a few keys at a time, since each step waits for the one before.
@@ -212,7 +249,9 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     // maximum and the sum, because the accumulators' update reads the maximum that it also replaces.
     const int chunk = z.feature_chunk;
     RDom blocks(0, (in.keys + z.key_block - 1) / z.key_block, "blocks");
-    blocks.where(blocks * z.key_block <= tile_last_key && blocks * z.key_block + z.key_block - 1 >= tile_first_key);
+    // A promise, so that Halide does not narrow the range of blocks with conditions that it cannot simplify again.
+    const Expr block_key = unsafe_promise_clamped(blocks * z.key_block, 0, in.keys - 1);
+    blocks.where(block_key <= tile_last_key && block_key + z.key_block - 1 >= tile_first_key);
     s.block = blocks;
     std::vector<Expr> initial(chunk + 2, Expr(0.0f)), next(chunk + 2);
     initial[chunk] = masked_score;
@@ -250,7 +289,8 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     };
     s.inverse_sum = Func("inverse_sum");
     s.inverse_sum(r, t) = finish(r, t).inverse;
-    s.lse(i) = finish(i % z.row_tile, i / z.row_tile).lse;
+    const Expr out_row = i * in.heads + h;
+    s.lse(i, h) = finish(out_row % z.row_tile, out_row / z.row_tile).lse;
 
     std::vector<Expr> accumulators;
     for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, d / chunk)[c]);
@@ -261,10 +301,12 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
-    const auto finished = [&](const Expr &feature) { return s.out_copy(feature, i % z.row_tile, i / z.row_tile); };
+    const auto finished = [&](const Expr &feature) {
+        return s.out_copy(feature, out_row % z.row_tile, out_row / z.row_tile);
+    };
     const auto stored = [&](const Expr &value) { return narrow(value, type); };
-    s.out(d, i) = stored(finished(d));
-    s.out_rotated = rotate(s.out, {i}, i, z.v_head_dim, in.out_rotation, finished, stored);
+    s.out(d, h, i) = stored(finished(d));
+    s.out_rotated = rotate(s.out, {h, i}, i, z.v_head_dim, in.out_rotation, finished, stored);
     return s;
 }
 

@@ -10,9 +10,10 @@
 /// Sizes::tile_depth chooses where the two products run: on vectors in f32, or on matrix tiles in bf16, for which operands
 /// are stored in pairs of neighbours along the summed dimension. The recurrence is the same.
 ///
-/// Index order is Halide's, innermost first: the C array q[seqlen_q][head_dim] is q(d, i).
-/// i: query row of this task, row r of row tile t, i = t * row_tile + r;  j: key within a block;  b: block;  d:
-/// feature. Scores are kept in units of log2(e), so that probabilities are powers of two.
+/// Index order is Halide's, innermost first: the C array q[seqlen_q][heads][head_dim] is q(d, h, i).
+/// A task's rows are its query tokens i times the query heads h that share its keys (GQA), row = i * heads + h; row r of row
+/// tile t is row t * row_tile + r.   j: key within a block;  b: block;  d: feature.
+/// Scores are kept in units of log2(e), so that probabilities are powers of two.
 #pragma once
 #include "../common/rotation.h"
 #include "../common/transpose.h"
@@ -37,13 +38,31 @@ struct Sizes {
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
 };
 
+/// Where keys and values are: key j is in slot (first_slot + j) % 2^bits of page table((first_slot + j) / 2^bits).
+struct Pages {
+    Halide::Func table;
+    Halide::Expr count; // extent of table
+    Halide::Expr bits;  // large enough for all keys if there is but one page
+    Halide::Expr first_slot;
+};
+
+/// Rows of features, found by the element at which they begin: slot * slot_stride + page * page_stride.
+struct KeyRows {
+    Halide::Func elements; // (d, offset)
+    Halide::Expr size;     // extent of offset
+    Halide::Expr slot_stride, page_stride;
+};
+
 /// What a kernel reads. Rotations of queries and keys may differ from those of values and outputs.
 struct Inputs {
-    Halide::Func q, k, v;              // (d, i) (d, j) (d, j)   as stored
-    Halide::Expr rows, keys;           // extents
+    Halide::Func q;                    // (d, h, i)        as stored
+    KeyRows k, v;                      //                  likewise
+    Pages pages;                       //                  where keys and values are
+    Halide::Expr tokens, heads, keys;  // extents; heads may be the constant 1
+    Halide::Expr rows;                 // tokens * heads
     Halide::Expr head_dim, v_head_dim; // extents of the tensors
     Halide::Expr scale;                // of the scores, log2(e) included
-    Halide::Expr first_visible;        // row i sees keys first_visible + i <= j …
+    Halide::Expr first_visible;        // token i sees keys first_visible + i <= j …
     Halide::Expr last_visible;         //                             … j <= last_visible + i
     Rotation q_rotation, k_rotation, v_rotation, out_rotation;
 
@@ -84,11 +103,13 @@ struct ScoreParts {
 /// Every Func and Var that a schedule may name.
 struct Stages {
     Sizes sizes;
-    Halide::Var i{"i"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"};
+    Halide::Var i{"i"}, h{"h"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"};
     Halide::Var x{"x"}; // distance, see ScoreParts
     Halide::RVar block, feature, cap_j, score_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j; // of the reductions
     Halide::RVar value_step; // tiles: value_j runs within a step of tile_depth keys
 
+    Halide::Func row_tokens;             // (r, t)   i of a row; undefined if heads is the constant 1
+    Halide::Func k_offsets, v_offsets;   // (j, b)   where a key's rows begin
     Halide::Func q_rows, k_rows, v_rows; // (d, r, t) (d, j, b) (d, j, b)   rotated rows in f32
     RotatedRows q_rotated, k_rotated, v_rotated;
     Transpose q_lanes;                 // (r, d, t)     queries along the lanes
@@ -109,7 +130,7 @@ struct Stages {
     Transpose out_rows;                // (d, r, t)
     Halide::Func out_copy;             // (d, r, t)     normalised rows, before they are rotated back
     RotatedRows out_rotated;
-    Halide::Func out, lse; // (d, i) (i)    the generator's own outputs
+    Halide::Func out, lse; // (d, h, i) (i, h)    the generator's own outputs
 
     // With tiles, q_lanes, q_scaled and weights hold pairs of bf16, and k_rows bf16; values are transposed, too.
     Halide::Func q_pairs;  // (d / 2, r, t)

@@ -17,6 +17,7 @@ public:
     GeneratorParam<int> head_dim{"head_dim", 64, 1, 512};
     GeneratorParam<bool> padded{"padded", false};
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
+    GeneratorParam<bool> partial{"partial", false}; // out is f32: to be merged with those of other keys
     GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
@@ -41,15 +42,20 @@ public:
     Input<int32_t> o_half{"o_half"}, o_interleaved{"o_interleaved"};
     Input<float> scale{"scale"}; // log2(e) included
     Input<int32_t> first_visible{"first_visible"}, last_visible{"last_visible"};
+    Input<int32_t> keys{"keys"};
+    Input<Halide::Buffer<int32_t, 1>> pages{"pages"}; // (n)
+    Input<int32_t> page_bits{"page_bits"}, first_slot{"first_slot"};
+    Input<int32_t> k_slot_stride{"k_slot_stride"}, k_page_stride{"k_page_stride"};
+    Input<int32_t> v_slot_stride{"v_slot_stride"}, v_page_stride{"v_page_stride"};
 
-    Output<Halide::Buffer<void, 2>> out{"out"};  // (d, i)
-    Output<Halide::Buffer<float, 1>> lse{"lse"}; // (i)
+    Output<Halide::Buffer<void, 3>> out{"out"};  // (d, h, i)
+    Output<Halide::Buffer<float, 2>> lse{"lse"}; // (i, h)
 
     void configure() {
-        q = add_input<Halide::Buffer<>>("q", dtype, 2); // (d, i)
-        k = add_input<Halide::Buffer<>>("k", dtype, 2); // (d, j)
-        v = add_input<Halide::Buffer<>>("v", dtype, 2); // (d, j)
-        out.set_type(dtype);
+        q = add_input<Halide::Buffer<>>("q", dtype, 3); // (d, h, i)
+        k = add_input<Halide::Buffer<>>("k", dtype, 2); // (d, offset)
+        v = add_input<Halide::Buffer<>>("v", dtype, 2); // (d, offset)
+        out.set_type(out_type());
         _halide_user_assert(score.value() == compiled_score_name() && (general || score.value().empty()))
             << "score=" << score.value() << " general=" << general.value() << ": this generator was compiled "
             << (compiled_score_name().empty() ? "without a score function" : "with score=" + compiled_score_name())
@@ -96,9 +102,13 @@ public:
         }
 
         Inputs in;
-        in.q = *q, in.k = *k, in.v = *v;
-        in.rows = Halide::unsafe_promise_clamped(q->dim(1).extent(), 1, sizes.row_tile * task_tiles);
-        in.keys = k->dim(1).extent();
+        in.q = *q;
+        in.k = {*k, k->dim(1).extent(), k_slot_stride, k_page_stride};
+        in.v = {*v, v->dim(1).extent(), v_slot_stride, v_page_stride};
+        in.pages = {pages, pages.dim(0).extent(), page_bits, first_slot};
+        in.tokens = q->dim(2).extent(), in.heads = general ? Halide::Expr(1) : q->dim(1).extent();
+        in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * task_tiles);
+        in.keys = keys;
         in.head_dim = q->dim(0).extent(), in.v_head_dim = v->dim(0).extent();
         in.scale = scale;
         in.first_visible = first_visible, in.last_visible = last_visible;
@@ -108,11 +118,20 @@ public:
         in.out_rotation = {o_cos, o_sin, o_half, o_interleaved, -1};
 
         if (general) bind_general(in);
-        for (auto *tensor : {q, k, v}) tensor->dim(0).set_min(0), tensor->dim(1).set_min(0);
+        for (auto *tensor : {q, k, v})
+            for (int d = 0; d < tensor->dimensions(); d++) tensor->dim(d).set_min(0);
+        for (auto *tensor : {k, v}) tensor->dim(1).set_stride(1);
+        pages.dim(0).set_min(0);
         for (auto *table : {&q_cos, &q_sin, &k_cos, &k_sin, &v_cos, &v_sin, &o_cos, &o_sin})
             table->dim(0).set_min(0), table->dim(1).set_min(0);
-        out.dim(0).set_min(0), out.dim(1).set_min(0), lse.dim(0).set_min(0);
-        Stages stages = algorithm(in, sizes, out, lse, dtype);
+        for (int d : {0, 1, 2}) out.dim(d).set_min(0);
+        for (int d : {0, 1}) lse.dim(d).set_min(0);
+        if (general) {
+            q->dim(1).set_extent(1), out.dim(1).set_extent(1), lse.dim(1).set_extent(1);
+        } else {
+            out.dim(1).set_extent(q->dim(1).extent()), lse.dim(1).set_extent(q->dim(1).extent());
+        }
+        Stages stages = algorithm(in, sizes, out, lse, out_type());
         if (!padded) {
             for (auto *tensor : {q, k, v}) tensor->dim(0).set_bounds(0, head_dim);
             out.dim(0).set_bounds(0, head_dim);
@@ -141,6 +160,8 @@ private:
     Input<float> *softcap = nullptr, *alibi = nullptr, *sink = nullptr;
     std::vector<Input<int32_t> *> score_scalars;
     std::optional<ScoreInputs> score_inputs;
+
+    Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
 
     void bind_general(Inputs &in) {
         for (auto *tensor : {bias_f32, bias_16, mask}) {
@@ -183,11 +204,17 @@ private:
     /// or of one (Mullapudi2016), hence a few rotated pairs.
     void estimate(const Sizes &sizes) {
         const int rows = sizes.row_tile * sizes.task_tiles, keys = 1024, pairs = sizes.head_dim / 2;
-        estimate_extents({sizes.head_dim, rows}, *q, out);
-        estimate_extents({sizes.head_dim, keys}, *k, *v);
+        estimate_extents({sizes.head_dim, 1, rows}, *q, out);
+        estimate_extents({sizes.head_dim, keys * sizes.head_dim}, *k, *v);
+        estimate_value(sizes.head_dim, k_slot_stride, v_slot_stride);
+        estimate_value(0, k_page_stride, v_page_stride);
+        estimate_extents({1}, pages);
+        estimate_value(keys, this->keys);
+        estimate_value(30, page_bits);
+        estimate_value(0, first_slot);
         estimate_extents({pairs, rows}, q_cos, q_sin, o_cos, o_sin);
         estimate_extents({pairs, keys}, k_cos, k_sin, v_cos, v_sin);
-        estimate_extents({rows}, lse);
+        estimate_extents({rows, 1}, lse);
         estimate_value(8, q_half, q_interleaved, k_half, k_interleaved, v_half, v_interleaved, o_half, o_interleaved);
         estimate_value(1.0f, scale);
         estimate_value(-keys, first_visible);

@@ -68,6 +68,7 @@ void schedule_amx(Stages &s, const Knobs &k) {
     const TileLoops loops;
     Var ro("ro"), ri("ri"), rv("rv"), jo("jo"), ji("ji"), d_o("do"), di("di"), dc("dc");
 
+    schedule_places(s, w);
     for (Func *whole_task : {&s.q_scaled, &s.state, &s.inverse_sum, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
     s.out_copy.bound_storage(s.d, z.v_head_dim);
@@ -94,6 +95,7 @@ void schedule_amx(Stages &s, const Knobs &k) {
                                    : std::vector<VarOrRVar>{rv, ri, ro, s.e, s.t, s.block})
         .vectorize(rv)
         .unroll(ri)
+        .unroll(s.e)
         .never_partition_all();
 
     // Keys, and values transposed; rows a cache line longer than they need be, so that a tile's do not share the sets

@@ -71,6 +71,19 @@ void schedule_score(Stages &s, int w) {
 
 } // namespace
 
+void schedule_places(Stages &s, int w) {
+    for (Func *offsets : {&s.k_offsets, &s.v_offsets})
+        offsets->compute_at(s.state, s.block)
+            .bound_storage(s.b, 1)
+            .bound_storage(s.j, (s.sizes.key_block + w - 1) / w * w)
+            .vectorize(s.j, w, TailStrategy::RoundUp);
+    if (!s.row_tokens.defined()) return;
+    s.row_tokens.compute_root()
+        .bound_storage(s.t, s.sizes.task_tiles)
+        .bound(s.r, 0, s.sizes.row_tile)
+        .vectorize(s.r, w);
+}
+
 // One task owns a few row tiles of one head. A block of keys and values is rotated and packed into dense rows once a
 // task, and used by all its row tiles; a row tile's scores and weights for the block stay in L1. The two matrix
 // products keep row_vectors x key_unroll (or feature_chunk) accumulators in registers: each step loads row_vectors
@@ -80,6 +93,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     const int w = k.lanes, tile = k.row_vectors * w;
     Var ro("ro"), ri("ri"), rv("rv"), jo("jo"), ji("ji"), d_o("do"), di("di");
 
+    schedule_places(s, w);
     for (Func *whole_task : {&s.q_scaled, &s.state, &s.inverse_sum, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, s.sizes.task_tiles);
     s.out_copy.bound_storage(s.d, s.sizes.v_head_dim);

@@ -17,6 +17,9 @@ struct Knobs {
 
 void schedule_cpu(Stages &s, const Knobs &k);
 
+/// Which token each row is of, once a task; where each key is, once a block.
+void schedule_places(Stages &s, int lanes);
+
 /// True if the tile registers hold the accumulators of all features of a register tile's queries and of their sum.
 bool holds_whole_head(int v_head_dim, const Knobs &k);
 

@@ -1,5 +1,6 @@
 /// A checked attention call: views, options, and the sequences it consists of.
 #pragma once
+#include "attention/lse.h"
 #include "rotary/rotation.h"
 #include "tensor.h"
 
@@ -22,8 +23,7 @@ struct Broadcast {
 struct AttentionCall {
     gyre_layout layout = GYRE_BSHD;
     Heads q, k, v, out;
-    float *lse = nullptr; // NULL: not wanted
-    int64_t lse_batch_stride = 0, lse_head_stride = 0;
+    Lse lse;
 
     float scale = 1, softcap = 0;
     gyre_alignment alignment = GYRE_BOTTOM_RIGHT;
@@ -45,8 +45,6 @@ struct AttentionCall {
     /// pos_q of row 0 among the keys, for causal, window and ALiBi.
     int64_t shift(const Sequence &s) const { return alignment == GYRE_TOP_LEFT ? 0 : s.k_len - s.q_len; }
     bool empty() const { return q.empty() || v.dim == 0; }
-    /// lse as something that may overlap: [batch, num_heads, 1, seqlen_q]; without data, if it is not wanted.
-    Heads lse_as_heads() const;
 };
 
 /// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read.

@@ -61,16 +61,8 @@ gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionC
 
 gyre_status check_lse(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     if (!a.lse) return GYRE_OK;
-    const bool packed = a.layout == GYRE_THD;
-    GYRE_TRY(check_tensor(*a.lse, "lse", {packed ? 2 : 3}, {GYRE_F32}, need_data));
-    if (packed)
-        GYRE_TRY(check_shape(*a.lse, "lse", {c->q.heads, c->q.seqlen}));
-    else
-        GYRE_TRY(check_shape(*a.lse, "lse", {c->q.batch, c->q.heads, c->q.seqlen}));
-    c->lse = static_cast<float *>(a.lse->data);
-    c->lse_batch_stride = packed ? 0 : a.lse->strides[0];
-    c->lse_head_stride = a.lse->strides[packed ? 0 : 1];
-    const Heads as_heads = c->lse_as_heads();
+    GYRE_TRY(view_lse(*a.lse, "lse", a.layout, c->q, need_data, &c->lse));
+    const Heads as_heads = c->lse.as_heads(c->q);
     if (!writable(as_heads)) return fail(GYRE_BAD_SHAPE, "lse: strides make elements share memory");
     for (const Heads *t : {&c->q, &c->k, &c->v, &c->out})
         if (need_data && !disjoint(as_heads, *t))
@@ -149,11 +141,6 @@ gyre_status check_score(const gyre_attention_args &a, AttentionCall *c) {
 }
 
 } // namespace
-
-Heads AttentionCall::lse_as_heads() const {
-    const int64_t batch = layout == GYRE_THD ? 1 : q.batch;
-    return {reinterpret_cast<char *>(lse), GYRE_F32, batch, q.heads, 1, q.seqlen, lse_batch_stride, lse_head_stride, 0};
-}
 
 gyre_status check_attention(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     if (a.layout < GYRE_BSHD || a.layout > GYRE_THD)

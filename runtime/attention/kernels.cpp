@@ -12,6 +12,7 @@ AttentionKernel read(const Kernel &k) {
     return {&k,
             kernel_dtype(k),
             attribute(k, "general") == "true",
+            attribute(k, "partial") == "true",
             attribute(k, "padded") == "true",
             attribute(k, "head_dim", 0),
             attribute(k, "row_tile", 0),
@@ -26,7 +27,7 @@ KernelTable<AttentionKernel> kernels("attention", read);
 
 } // namespace
 
-const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &c) {
+const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &c, bool partial) {
     const auto same_score = [&](std::string_view score) {
         return c.score ? !score.empty() && score == c.score : score.empty();
     };
@@ -35,8 +36,8 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
         const bool fits =
             k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
-        if (k.dtype != c.q.dtype || (c.general() && !k.general) || !same_score(k.score) || !fits ||
-            !may_use(context, *k.kernel))
+        if (k.dtype != c.q.dtype || k.partial != partial || (c.general() && !k.general) || !same_score(k.score) ||
+            !fits || !may_use(context, *k.kernel))
             continue;
         const auto rank = [](const AttentionKernel &a) { return std::tuple(a.padded, a.general, a.head_dim); };
         if (!best || rank(k) < rank(*best)) best = &k;

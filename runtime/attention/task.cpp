@@ -41,6 +41,21 @@ private:
           sin(rows + pairs, halide_type(GYRE_F32), {{pairs, 1}, {tokens, stride}}) {}
 };
 
+/// Keys or values of one task, as rows that begin at page_stride + key * slot_stride.
+struct KeyRows {
+    Buffer elements;
+    int32_t slot_stride,
+        page_stride; // the latter: of key 0, which is the last in memory if tokens are stored backwards
+
+    KeyRows(const Heads &t, int64_t batch, int64_t token, int64_t head, int64_t keys)
+        : slot_stride(static_cast<int32_t>(t.token_stride)),
+          page_stride(t.token_stride < 0 ? static_cast<int32_t>((1 - keys) * t.token_stride) : 0) {
+        const int64_t lowest = t.token_stride < 0 ? token + keys - 1 : token;
+        elements.describe(t.at(batch, lowest, head), halide_type(t.dtype),
+                          {{t.dim, 1}, {(keys - 1) * std::abs(t.token_stride) + 1, 1}});
+    }
+};
+
 /// What the general family reads for one task.
 struct GeneralArguments {
     int32_t bias_kind = 0, alibi_origin = 0;
@@ -83,59 +98,82 @@ private:
 
 struct AttentionTask::Extent {
     Sequence sequence;
-    int64_t head, first_row, rows;
-    int64_t first_key, keys; // that some row sees; from the start of a block
+    int64_t head, first_token, tokens;
+    int64_t first_key, keys; // that some token sees; from the start of a block
 };
 
 size_t AttentionTask::scratch_bytes() const {
-    return kernel->workspace + round_up(static_cast<size_t>(rows) * sizeof(float));
+    return kernel->workspace + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
 }
 
-void AttentionTask::write_empty_rows(const Extent &x, float *lse) const {
-    for (int64_t i = 0; i < x.rows; i++) {
-        std::memset(call.out.at(x.sequence.batch, x.sequence.q_first + x.first_row + i, x.head), 0,
-                    static_cast<size_t>(call.out.dim) * element_size(call.out.dtype));
-        lse[i] = -INFINITY;
+/// Whole blocks, since where these begin decides the result's bits.
+int64_t AttentionTask::part_keys(const Sequence &s) const {
+    if (!split) return s.k_len;
+    const int64_t least = std::max(least_part, (s.k_len + most_parts - 1) / most_parts);
+    return (least + kernel->key_block - 1) / kernel->key_block * kernel->key_block;
+}
+
+int64_t AttentionTask::parts(const Sequence &s) const {
+    return s.k_len == 0 ? 1 : (s.k_len + part_keys(s) - 1) / part_keys(s);
+}
+
+void AttentionTask::write_empty_rows(const Extent &x, const Heads &out, const Lse &lse) const {
+    for (int64_t h = 0; h < heads; h++) {
+        for (int64_t i = 0; i < x.tokens; i++) {
+            std::memset(out.at(x.sequence.batch, x.sequence.q_first + x.first_token + i, x.head + h), 0,
+                        static_cast<size_t>(out.dim) * element_size(out.dtype));
+            lse.data[h * lse.head_stride + i] = -INFINITY;
+        }
     }
 }
 
-bool AttentionTask::run(int64_t index, int64_t head, int64_t first_row, char *scratch) const {
+bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const AttentionCall &c = call;
+    const int64_t index = piece.sequence, head = piece.first_head, part = piece.part;
     const Sequence s = c.sequence(index);
-    Extent x{s, head, first_row, std::min(rows, s.q_len - first_row), 0, 0};
-    if (x.rows <= 0) return true;
+    Extent x{s, head, piece.first_token, std::min(tokens, s.q_len - piece.first_token), 0, 0};
+    if (x.tokens <= 0 || part >= parts(s)) return true;
 
-    // Keys that the first row sees first and the last row sees last, from the start of a block: where blocks begin, and
-    // so the result's bits, does not depend on how rows are cut into tasks.
-    const int64_t position = x.first_row + c.shift(s);
-    const int64_t low = c.left < 0 ? 0 : std::max<int64_t>(position - c.left, 0);
-    const int64_t high = c.right < 0 ? s.k_len : std::min(position + x.rows + c.right, s.k_len);
+    // Keys that the first token sees first and the last one sees last, from the start of a block: where blocks begin, and
+    // so the result's bits, does not depend on how tokens are cut into tasks.
+    const int64_t position = x.first_token + c.shift(s);
+    const int64_t part_first = part * part_keys(s), part_end = std::min(part_first + part_keys(s), s.k_len);
+    const int64_t low = c.left < 0 ? part_first : std::max(position - c.left, part_first);
+    const int64_t high = c.right < 0 ? part_end : std::min(position + x.tokens + c.right, part_end);
     x.first_key = low / kernel->key_block * kernel->key_block;
     x.keys = std::max<int64_t>(high - x.first_key, 0);
 
-    float *lse = c.lse ? c.lse + s.batch * c.lse_batch_stride + head * c.lse_head_stride + s.q_first + x.first_row
-                       : reinterpret_cast<float *>(scratch + kernel->workspace);
+    Heads out_heads = c.out;
+    out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));
+    Lse lse = c.lse;
+    lse.data = c.lse.data ? c.lse.at(s.batch, s.q_first + x.first_token, head) + part * lse_part_stride
+                          : reinterpret_cast<float *>(scratch + kernel->workspace);
+    if (!c.lse.data) lse.head_stride = x.tokens;
     if (x.keys == 0 || high <= low) {
-        write_empty_rows(x, lse);
+        write_empty_rows(x, out_heads, lse);
         return true;
     }
 
-    const int64_t kv_head = head / (c.q.heads / c.k.heads), q_token = s.q_first + x.first_row,
+    const int64_t kv_head = head / (c.q.heads / c.k.heads), q_token = s.q_first + x.first_token,
                   k_token = s.k_first + x.first_key;
-    const auto heads = [](const Heads &t, int64_t batch, int64_t token, int64_t h, int64_t tokens) {
-        return Buffer(t.at(batch, token, h), halide_type(t.dtype), {{t.dim, 1}, {tokens, t.token_stride}});
+    const auto queries = [&](const Heads &t) {
+        return Buffer(t.at(s.batch, q_token, head), halide_type(t.dtype),
+                      {{t.dim, 1}, {heads, t.head_stride}, {x.tokens, t.token_stride}});
     };
-    Buffer q = heads(c.q, s.batch, q_token, head, x.rows), out = heads(c.out, s.batch, q_token, head, x.rows);
-    Buffer k = heads(c.k, s.batch, k_token, kv_head, x.keys), v = heads(c.v, s.batch, k_token, kv_head, x.keys);
-    Buffer lse_view(lse, halide_type(GYRE_F32), {{x.rows, 1}});
+    Buffer q = queries(c.q), out = queries(out_heads);
+    KeyRows k(c.k, s.batch, k_token, kv_head, x.keys), v(c.v, s.batch, k_token, kv_head, x.keys);
+    Buffer lse_view(lse.data, halide_type(GYRE_F32), {{x.tokens, 1}, {heads, lse.head_stride}});
+    const auto keys = static_cast<int32_t>(x.keys);
+    const int32_t page_bits = 30, first_slot = 0, only_page = 1;
+    Buffer pages(&only_page, halide_type(GYRE_I32), {{1, 1}});
 
     const auto serving = [](const AngleTable &own, const AngleTable &other, bool wanted) {
         return !wanted ? nullptr : own.on() ? &own : &other;
     };
-    AngleViews q_angle(serving(q_angles, q_angles, c.rope.on), s, index, x.first_row, x.rows);
+    AngleViews q_angle(serving(q_angles, q_angles, c.rope.on), s, index, x.first_token, x.tokens);
     AngleViews k_angle(serving(k_angles, k_angles, c.rotate_keys), s, index, x.first_key, x.keys);
     AngleViews v_angle(serving(v_angles, k_angles, c.rotate_values), s, index, x.first_key, x.keys);
-    AngleViews o_angle(serving(out_angles, q_angles, c.value_rope.on), s, index, x.first_row, x.rows);
+    AngleViews o_angle(serving(out_angles, q_angles, c.value_rope.on), s, index, x.first_token, x.tokens);
     const Pairs qp(c.rope.on, c.rope), kp(c.rotate_keys, c.rope), vp(c.rotate_values, c.value_rope),
         op(c.value_rope.on, c.value_rope);
 
@@ -146,15 +184,17 @@ bool AttentionTask::run(int64_t index, int64_t head, int64_t first_row, char *sc
     KernelArguments arguments;
     arguments.add(&q_angle.cos, &q_angle.sin, &k_angle.cos, &k_angle.sin, &v_angle.cos, &v_angle.sin, &o_angle.cos,
                   &o_angle.sin, &qp.half, &qp.interleaved, &kp.half, &kp.interleaved, &vp.half, &vp.interleaved,
-                  &op.half, &op.interleaved, &scale, &first_visible, &last_visible, &q, &k, &v);
+                  &op.half, &op.interleaved, &scale, &first_visible, &last_visible, &keys, &pages, &page_bits,
+                  &first_slot, &k.slot_stride, &k.page_stride, &v.slot_stride, &v.page_stride, &q, &k.elements,
+                  &v.elements);
     std::optional<GeneralArguments> general;
     if (kernel->general) {
-        general.emplace(c, s, head, x.first_row, x.rows, x.first_key, x.keys);
+        general.emplace(c, s, head, x.first_token, x.tokens, x.first_key, x.keys);
         general->add_to(&arguments);
     }
     std::optional<ScoreArguments> score;
     if (c.score) {
-        score.emplace(kernel->score_inputs, score_views, c, s, index, head, x.first_row, x.first_key);
+        score.emplace(kernel->score_inputs, score_views, c, s, index, head, x.first_token, x.first_key);
         score->add_to(&arguments);
     }
     arguments.add(&out, &lse_view);

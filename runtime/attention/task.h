@@ -1,4 +1,4 @@
-/// One task of attention: some rows of one head of one sequence, by one call of a kernel.
+/// One task of attention: some query tokens of a few heads with the same keys of one sequence, by one call of a kernel.
 #pragma once
 #include "attention/angle_table.h"
 #include "attention/kernels.h"
@@ -12,7 +12,9 @@ struct AttentionTask {
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
     ScoreViews score_views;                              // what the kernel's score function reads
-    int64_t rows = 0;                                    // of a task
+    int64_t tokens = 0, heads = 1;                       // of a task: its rows are their product
+    bool split = false;                                  // keys are cut into parts, each with results of its own,
+    int64_t out_part_stride = 0, lse_part_stride = 0;    //   elements from part to part
     AngleTable q_angles, k_angles, v_angles, out_angles; // the last two off where the first two serve
 
     std::array<AngleTable *, 4> tables() { return {&q_angles, &k_angles, &v_angles, &out_angles}; }
@@ -21,14 +23,22 @@ struct AttentionTask {
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
 
-    /// Rows [first_row, first_row + rows) of a head of the sequence of that index, cut at its end. False: the kernel
-    /// failed.
-    bool run(int64_t index, int64_t head, int64_t first_row, char *scratch) const;
+    /// Parts that a sequence's keys are cut into. They depend on their number alone, so that the result's bits do, too.
+    static constexpr int64_t least_part = 1024, most_parts = 16;
+    int64_t parts(const Sequence &s) const;
+
+    /// Query tokens [first_token, first_token + tokens), cut at its end, of a sequence, in the heads
+    /// [first_head, first_head + heads), and one part of the keys. False: the kernel failed.
+    struct Piece {
+        int64_t sequence, first_head, first_token, part;
+    };
+    bool run(const Piece &piece, char *scratch) const;
 
 private:
-    struct Extent; // which rows and keys
+    struct Extent; // which tokens and keys
 
-    void write_empty_rows(const Extent &x, float *lse) const;
+    int64_t part_keys(const Sequence &s) const;
+    void write_empty_rows(const Extent &x, const Heads &out, const Lse &lse) const;
 };
 
 } // namespace gyre

@@ -1,0 +1,56 @@
+// Binds signature, algorithm and schedule of merging. No arithmetic and no loop order here.
+#include "../common/estimates.h"
+#include "../common/facts.h"
+#include "merge_schedules.h"
+
+namespace gyre::merge {
+
+class MergeGenerator : public Halide::Generator<MergeGenerator> {
+public:
+    // Variant: spelled in the kernel's name.
+    GeneratorParam<Halide::Type> part_dtype{"part_dtype", Halide::Float(32)};
+    GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
+
+    // Where to write what the runtime must know of the kernel; "": nowhere.
+    GeneratorParam<std::string> facts{"facts", ""};
+
+    // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
+    GeneratorParam<int> lanes{"lanes", 0, 0, 64};
+
+    Input<Halide::Buffer<float, 3>> part_lse{"part_lse"}; // (i, h, p)
+    Output<Halide::Buffer<void, 3>> out{"out"};           // (d, h, i)
+    Output<Halide::Buffer<float, 2>> lse{"lse"};          // (i, h)
+
+    void configure() {
+        part_out = add_input<Halide::Buffer<>>("part_out", part_dtype, 4); // (d, h, i, p)
+        out.set_type(dtype);
+    }
+
+    void generate() {
+        for (int d = 0; d < 3; d++) part_lse.dim(d).set_min(0), out.dim(d).set_min(0);
+        for (int d = 0; d < 4; d++) part_out->dim(d).set_min(0);
+        for (int d = 0; d < 2; d++) lse.dim(d).set_min(0);
+        Stages stages = algorithm({*part_out, part_lse, part_lse.dim(2).extent()}, out, lse, dtype);
+        if (using_autoscheduler())
+            estimate();
+        else
+            schedule_cpu(stages, lanes > 0 ? int(lanes) : natural_vector_size<float>());
+        publish_facts(*this, facts, {{"most_tokens", most_tokens}, {"most_heads", most_heads}}, using_autoscheduler());
+    }
+
+private:
+    Input<Halide::Buffer<>> *part_out = nullptr;
+
+    /// A token of some heads, in a few parts, for autoschedulers.
+    void estimate() {
+        const int features = 128, heads = 32, tokens = 1, parts = 8;
+        estimate_extents({features, heads, tokens, parts}, *part_out);
+        estimate_extents({tokens, heads, parts}, part_lse);
+        estimate_extents({features, heads, tokens}, out);
+        estimate_extents({tokens, heads}, lse);
+    }
+};
+
+} // namespace gyre::merge
+
+HALIDE_REGISTER_GENERATOR(gyre::merge::MergeGenerator, merge)

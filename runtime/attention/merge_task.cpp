@@ -1,0 +1,51 @@
+#include "attention/merge_task.h"
+
+#include "kernel_call.h"
+
+namespace gyre {
+namespace {
+
+gyre_dtype dtype_of(std::string_view halide_type) {
+    return halide_type == "float16" ? GYRE_F16 : halide_type == "bfloat16" ? GYRE_BF16 : GYRE_F32;
+}
+
+KernelTable<MergeKernel> kernels("merge", [](const Kernel &k) {
+    return MergeKernel{&k,
+                       dtype_of(attribute(k, "part_dtype")),
+                       dtype_of(attribute(k, "dtype")),
+                       attribute(k, "most_tokens", 0),
+                       attribute(k, "most_heads", 0),
+                       static_cast<size_t>(attribute(k, "workspace", 0))};
+});
+
+} // namespace
+
+const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype) {
+    for (const MergeKernel &k : kernels.rows())
+        if (k.part_dtype == part_dtype && k.dtype == dtype && may_use(context, *k.kernel)) return &k;
+    return nullptr;
+}
+
+size_t MergeTask::scratch_bytes() const {
+    return kernel->workspace + round_up(static_cast<size_t>(kernel->most_tokens * kernel->most_heads) * sizeof(float));
+}
+
+bool MergeTask::run(const Rows &r, int64_t count, char *scratch) const {
+    const auto lse_at = [&](const Lse &lse) { return lse.at(r.batch, r.first_token, r.first_head); };
+    const halide_type_t f32 = halide_type(GYRE_F32);
+    const Heads &from = parts.out, &to = merged.out;
+    Buffer part_out(
+        from.at(r.batch, r.first_token, r.first_head), halide_type(from.dtype),
+        {{from.dim, 1}, {r.heads, from.head_stride}, {r.tokens, from.token_stride}, {count, out_part_stride}});
+    Buffer part_lse(lse_at(parts.lse), f32,
+                    {{r.tokens, 1}, {r.heads, parts.lse.head_stride}, {count, lse_part_stride}});
+    Buffer out(to.at(r.batch, r.first_token, r.first_head), halide_type(to.dtype),
+               {{to.dim, 1}, {r.heads, to.head_stride}, {r.tokens, to.token_stride}});
+    const bool wanted = merged.lse.data != nullptr;
+    Buffer lse(wanted ? lse_at(merged.lse) : reinterpret_cast<float *>(scratch + kernel->workspace), f32,
+               {{r.tokens, 1}, {r.heads, wanted ? merged.lse.head_stride : r.tokens}});
+    Slab slab(scratch, kernel->workspace);
+    return call_kernel(*kernel->kernel, slab, &part_lse, &part_out, &out, &lse);
+}
+
+} // namespace gyre

@@ -1,0 +1,168 @@
+// How an attention call is cut into tasks: (sequence, heads, tokens), and for few queries parts of the keys.
+#include "attention/plan.h"
+
+#include "attention/kernels.h"
+#include "kernel_call.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <string>
+
+namespace gyre {
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Tokens that fill whole row tiles with so many heads of each. Tasks take multiples, so that which rows make up a tile
+/// does not depend on the number of threads.
+int64_t token_unit(const AttentionKernel &kernel, int64_t heads) {
+    return kernel.row_tile / std::gcd(kernel.row_tile, heads);
+}
+
+/// Query heads of a task: of those that share a key's, as many as a task has room for beside so many tokens.
+int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c, int64_t longest) {
+    if (kernel.general || c.empty() || c.k.heads == 0) return 1;
+    const int64_t group = c.q.heads / c.k.heads;
+    const auto fits = [&](int64_t heads) {
+        const int64_t tokens = std::min(longest, token_unit(kernel, heads));
+        const auto fits_index = [&](const Heads &t) {
+            return fits_kernel_index({{t.dim, 1}, {heads, t.head_stride}, {kernel.task_rows, t.token_stride}});
+        };
+        return group % heads == 0 && tokens * heads <= kernel.task_rows && fits_index(c.q) && fits_index(c.out);
+    };
+    int64_t heads = std::min(group, kernel.task_rows);
+    while (heads > 1 && !fits(heads)) heads--;
+    return heads;
+}
+
+/// Query tokens of a task: as many as the kernel takes, since they share packed keys and values, but enough tasks for all
+/// threads, and all of about the same size, since a short last one would pack as much for less.
+int64_t choose_task_tokens(const AttentionKernel &kernel, const AttentionCall &c, int64_t longest, int64_t heads,
+                           int threads) {
+    const int64_t others = std::max<int64_t>(c.sequences * c.q.heads / heads, 1);
+    const int64_t wanted = threads > 1 ? ceil_div(int64_t{4} * threads, others) : 1;
+    const int64_t unit = token_unit(kernel, heads), units = std::max<int64_t>(ceil_div(longest, unit), 1);
+    const int64_t most = std::max<int64_t>(kernel.task_rows / (unit * heads), 1);
+    const int64_t tasks = std::min(std::max(wanted, ceil_div(units, most)), units);
+    return ceil_div(units, tasks) * unit;
+}
+
+/// Which of the things that a kernel is made for is the one that none has.
+gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall &c) {
+    const auto scores = usable_scores(context);
+    if (c.score && std::find(scores.begin(), scores.end(), c.score) == scores.end()) {
+        std::string names;
+        for (const std::string_view name : scores) names.append(names.empty() ? "" : ", ").append(name);
+        return fail(GYRE_UNSUPPORTED, "score: no linked kernel has \"%.64s\"; linked: %s", c.score,
+                    names.empty() ? "none" : names.c_str());
+    }
+    const std::string with = c.score       ? " with score " + std::string(c.score)
+                             : c.general() ? " with a bias, mask, softcap, ALiBi or sinks"
+                                           : "";
+    return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes %s with head sizes %lld and %lld%s",
+                context.best->name, dtype_name(c.q.dtype), static_cast<long long>(c.q.dim),
+                static_cast<long long>(c.v.dim), with.c_str());
+}
+
+} // namespace
+
+gyre_status Plan::prepare(gyre_context &context, bool need_data, bool may_split) {
+    AttentionTask &t = task;
+    AttentionCall &c = t.call;
+    if (!may_split || !split.prepare(context, need_data, &t)) t.kernel = find_attention_kernel(context, c, false);
+    if (!t.kernel) return fail_without_kernel(context, c);
+    if (c.score) GYRE_TRY(check_score_inputs(args, c, t.kernel->score_inputs, need_data, &t.score_views));
+    auto &frequencies = context.frequencies;
+    if (c.rope.on) GYRE_TRY(t.q_angles.prepare(context, c, c.rope, AngleTable::queries, frequencies[0]));
+    if (c.rotate_keys) GYRE_TRY(t.k_angles.prepare(context, c, c.rope, AngleTable::keys, frequencies[0]));
+    const bool reuse_queries = c.same_angles, reuse_keys = c.same_angles && c.rotate_keys;
+    if (c.rotate_values && !reuse_keys)
+        GYRE_TRY(t.v_angles.prepare(context, c, c.value_rope, AngleTable::keys, frequencies[1]));
+    if (c.value_rope.on && !reuse_queries)
+        GYRE_TRY(t.out_angles.prepare(context, c, c.value_rope, AngleTable::queries, frequencies[1]));
+
+    const int64_t longest = split.on() ? std::min(c.q.seqlen, most_split_tokens) : c.q.seqlen;
+    t.heads = choose_task_heads(*t.kernel, c, longest);
+    t.tokens = split.on() && longest * t.heads <= t.kernel->task_rows
+                   ? longest
+                   : choose_task_tokens(*t.kernel, c, longest, t.heads, context.threads.size());
+    tiles = (longest + t.tokens - 1) / t.tokens;
+    size_t scratch = std::max(t.scratch_bytes(), split.scratch_bytes());
+    for (const AngleTable *table : t.tables()) {
+        if (!table->on()) continue;
+        table_bytes += table->bytes();
+        scratch = std::max(scratch, table->scratch_bytes());
+    }
+    slab_bytes = round_up(scratch);
+    return GYRE_OK;
+}
+
+int64_t Plan::tasks() const { return task.call.empty() ? 0 : task.call.sequences * groups() * tiles * split.parts(); }
+
+int64_t Plan::fill_tasks() const {
+    int64_t sum = 0;
+    for (const AngleTable *t : task.tables()) sum += t->on() ? t->tasks() : 0;
+    return task.call.empty() ? 0 : sum;
+}
+
+size_t Plan::workspace_bytes(const gyre_context &context) const {
+    const int64_t busiest = std::max({tasks(), fill_tasks(), split.tasks(task)});
+    return split.bytes() + table_bytes +
+           slab_bytes * static_cast<size_t>(std::min<int64_t>(context.threads.size(), busiest));
+}
+
+bool Plan::run(gyre_context &context, char *memory) {
+    split.place(memory, &task);
+    char *tables = memory + split.bytes(), *slabs = tables + table_bytes;
+    return fill_tables(context, tables, slabs) && run_tasks(context, slabs) && merge_parts(context, slabs);
+}
+
+/// Fills every table, a run of rows a task.
+bool Plan::fill_tables(gyre_context &context, char *memory, char *slabs) {
+    for (AngleTable *table : task.tables()) {
+        if (!table->on()) continue;
+        table->place(memory);
+        memory += table->bytes();
+    }
+    std::atomic<bool> ok{true};
+    context.threads.run(fill_tasks(), [&](int64_t index, int worker) {
+        for (const AngleTable *table : task.tables()) {
+            if (!table->on()) continue;
+            if (index < table->tasks()) {
+                if (!table->fill(index, slabs + static_cast<size_t>(worker) * slab_bytes)) ok = false;
+                return;
+            }
+            index -= table->tasks();
+        }
+    });
+    return ok;
+}
+
+/// Tasks with the same keys follow each other, so that these stay in the cache; late rows, which see more keys when
+/// causal, come first.
+bool Plan::run_tasks(gyre_context &context, char *slabs) {
+    std::atomic<bool> ok{true};
+    context.threads.run(tasks(), [&](int64_t index, int worker) {
+        const auto take = [&](int64_t count) {
+            const int64_t taken = index % count;
+            index /= count;
+            return taken;
+        };
+        const int64_t tile = tiles - 1 - take(tiles), part = take(split.parts()), group = take(groups());
+        if (!task.run({index, group * task.heads, tile * task.tokens, part},
+                      slabs + static_cast<size_t>(worker) * slab_bytes))
+            ok = false;
+    });
+    return ok;
+}
+
+bool Plan::merge_parts(gyre_context &context, char *slabs) {
+    std::atomic<bool> ok{true};
+    context.threads.run(split.tasks(task), [&](int64_t index, int worker) {
+        if (!split.run(task, index, slabs + static_cast<size_t>(worker) * slab_bytes)) ok = false;
+    });
+    return ok;
+}
+
+} // namespace gyre

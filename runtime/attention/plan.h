@@ -1,0 +1,35 @@
+/// A checked attention call with its kernel, its tables and its cut into tasks.
+#pragma once
+#include "attention/split.h"
+#include "attention/task.h"
+
+namespace gyre {
+
+struct Plan {
+    gyre_attention_args args;
+    AttentionTask task;
+    Split split;
+
+    /// Everything but `args` and task.call, which are given. `may_split` false: tasks take all keys.
+    /// Errors: UNSUPPORTED (no kernel), and those of score inputs and angles.
+    gyre_status prepare(gyre_context &context, bool need_data, bool may_split);
+
+    /// Of the context's threads that can be busy at once; results and tables of the call come before their slabs.
+    size_t workspace_bytes(const gyre_context &context) const;
+
+    /// Does all of it in that memory. False: a kernel failed.
+    bool run(gyre_context &context, char *memory);
+
+private:
+    size_t slab_bytes = 0, table_bytes = 0;
+    int64_t tiles = 0; // tasks along the longest sequence
+
+    int64_t groups() const { return task.call.q.heads / task.heads; }
+    int64_t tasks() const;
+    int64_t fill_tasks() const;
+    bool fill_tables(gyre_context &context, char *memory, char *slabs);
+    bool run_tasks(gyre_context &context, char *slabs);
+    bool merge_parts(gyre_context &context, char *slabs);
+};
+
+} // namespace gyre

@@ -1,0 +1,249 @@
+/// gyre_attention_merge() against its definition in double, and parts of real attention against all of it.
+#include "support/attention_case.h"
+#include "support/each_kernel.h"
+#include "support/random.h"
+#include "support/refusal.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace gyre::test;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Parts with random outputs and denominators, and where they are to be merged.
+struct MergeCase : Keeper {
+    int64_t parts, batch, seqlen, heads, dim;
+    Tensor part_out, part_lse; // parts outermost
+    Tensor out, lse;
+    gyre_tensor lse_view;
+    gyre_attention_merge_args args = gyre_attention_merge_defaults();
+
+    MergeCase(int64_t parts, int64_t batch, int64_t seqlen, int64_t heads, int64_t dim, gyre_dtype from = GYRE_F32,
+              gyre_dtype to = GYRE_F32, gyre_layout layout = GYRE_BSHD, double spread = 3)
+        : parts(parts), batch(batch), seqlen(seqlen), heads(heads), dim(dim),
+          part_out(from, {parts * batch, seqlen, heads, dim}), part_lse(GYRE_F32, {parts * batch, heads, seqlen}),
+          out(to, shape_in(layout, batch, seqlen, heads, dim)), lse(GYRE_F32, lse_shape(layout)) {
+        part_out.fill_normal(1);
+        part_lse.fill_normal(2, spread);
+        args.layout = layout;
+        args.parts = (int32_t)parts;
+        args.part_out = part_out.view();
+        args.part_lse = part_lse.view();
+        args.part_out_stride = batch * seqlen * heads * dim;
+        args.part_lse_stride = batch * heads * seqlen;
+        args.part_out.shape[0] = args.part_lse.shape[0] = batch;
+        if (layout == GYRE_THD) {
+            drop_first(&args.part_out);
+            drop_first(&args.part_lse);
+        }
+        args.out = out.view();
+        lse_view = lse.view();
+        args.lse = &lse_view;
+    }
+
+    gyre_status run(gyre_context *context) {
+        out.poison();
+        lse.poison();
+        return gyre_attention_merge(context, &args);
+    }
+
+    void check() {
+        const std::vector<double> outs = part_out.values(), lses = part_lse.values();
+        each_target([&](gyre_context *context) {
+            REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
+            CHECK(out.surroundings_intact());
+            CHECK(lse.surroundings_intact());
+            const Dense merged(args.out, args.layout);
+            const std::vector<double> merged_lse = lse.values();
+            double worst = 0;
+            for (int64_t b = 0; b < batch; b++)
+                for (int64_t h = 0; h < heads; h++)
+                    for (int64_t i = 0; i < seqlen; i++) {
+                        double top = -infinity, sum = 0;
+                        const auto lse_of = [&](int64_t p) {
+                            return lses[(size_t)(((p * batch + b) * heads + h) * seqlen + i)];
+                        };
+                        for (int64_t p = 0; p < parts; p++) top = std::max(top, lse_of(p));
+                        for (int64_t p = 0; p < parts && top > -infinity; p++) sum += std::exp(lse_of(p) - top);
+                        const double expected = sum > 0 ? top + std::log(sum) : -infinity;
+                        const double got = merged_lse[(size_t)((b * heads + h) * seqlen + i)];
+                        if (expected == -infinity)
+                            CHECK(got == -infinity);
+                        else
+                            worst = std::max(worst, wrong(got - expected) / std::max(1.0, std::fabs(expected)));
+                        for (int64_t d = 0; d < dim; d++) {
+                            double value = 0;
+                            for (int64_t p = 0; p < parts && sum > 0; p++)
+                                if (lse_of(p) > -infinity)
+                                    value += std::exp(lse_of(p) - expected) *
+                                             outs[(size_t)((((p * batch + b) * seqlen + i) * heads + h) * dim + d)];
+                            const double given = merged.head(b, i, h)[d];
+                            worst = std::max(worst, wrong(given - value) - rounding() * std::fabs(value));
+                        }
+                    }
+            CHECK(worst <= 3e-6);
+        });
+    }
+
+private:
+    std::vector<int64_t> lse_shape(gyre_layout layout) const {
+        if (layout == GYRE_THD) return {heads, seqlen};
+        return {batch, heads, seqlen};
+    }
+    static void drop_first(gyre_tensor *t) {
+        t->rank--;
+        for (int d = 0; d < t->rank; d++) t->shape[d] = t->shape[d + 1], t->strides[d] = t->strides[d + 1];
+    }
+    static double wrong(double difference) { return std::isnan(difference) ? infinity : std::fabs(difference); }
+    double rounding() const { return out.dtype() == GYRE_BF16 ? 0x1p-8 : out.dtype() == GYRE_F16 ? 0x1p-11 : 0; }
+};
+
+} // namespace
+
+TEST_CASE("merge: numbers of parts, tokens and heads around the sizes of tasks") {
+    for (const int64_t parts : {1, 2, 5, 40})
+        for (const int64_t seqlen : {1, 31, 33})
+            for (const int64_t heads : {1, 32, 35}) MergeCase(parts, 2, seqlen, heads, 24).check();
+}
+
+TEST_CASE("merge: head sizes, types and layouts") {
+    const gyre_dtype types[][2] = {{GYRE_F32, GYRE_F32},
+                                   {GYRE_F32, GYRE_F16},
+                                   {GYRE_F32, GYRE_BF16},
+                                   {GYRE_F16, GYRE_F16},
+                                   {GYRE_BF16, GYRE_BF16}};
+    for (const auto &type : types)
+        for (const int64_t dim : {1, 15, 64, 72, 512})
+            for (const gyre_layout layout : {GYRE_BSHD, GYRE_THD})
+                MergeCase(3, layout == GYRE_THD ? 1 : 2, 5, 4, dim, type[0], type[1], layout).check();
+}
+
+TEST_CASE("merge: parts that see no key are not read, and rows that no part sees give 0 and -inf") {
+    MergeCase c(4, 1, 6, 3, 16);
+    std::vector<double> lses = c.part_lse.values(), outs = c.part_out.values();
+    Random random(5);
+    for (size_t i = 0; i < lses.size(); i++)
+        if (i % 6 == 2 || random.chance(0.4)) lses[i] = -infinity;
+    c.part_lse.set_values(lses);
+    c.check(); // finite outs beside them
+    for (int64_t p = 0; p < 4; p++)
+        for (int64_t h = 0; h < 3; h++)
+            for (int64_t i = 0; i < 6; i++)
+                if (lses[(size_t)((p * 3 + h) * 6 + i)] == -infinity)
+                    for (int64_t d = 0; d < 16; d++) outs[(size_t)(((p * 6 + i) * 3 + h) * 16 + d)] = NAN;
+    c.part_out.set_values(outs);
+    c.check();
+}
+
+TEST_CASE("merge: denominators that are far apart, very large and very small") {
+    for (const double spread : {100.0, 1e4, 1e-3})
+        MergeCase(6, 1, 4, 4, 32, GYRE_F32, GYRE_F32, GYRE_BSHD, spread).check();
+}
+
+TEST_CASE("merge: one part is copied bit for bit, none gives 0 and -inf, and empty tensors are fine") {
+    each_target([&](gyre_context *context) {
+        MergeCase one(1, 2, 3, 4, 40);
+        REQUIRE(one.run(context) == GYRE_OK);
+        CHECK(one.out.bits() == one.part_out.bits());
+        MergeCase none(0, 1, 2, 2, 8);
+        REQUIRE_MESSAGE(none.run(context) == GYRE_OK, text(gyre_last_error()));
+        for (const double value : none.out.values()) CHECK(value == 0);
+        for (const double value : none.lse.values()) CHECK(value == -infinity);
+        for (int empty = 0; empty < 3; empty++) {
+            MergeCase c(2, empty == 0 ? 0 : 1, empty == 1 ? 0 : 2, empty == 2 ? 0 : 3, 8);
+            CHECK_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        }
+    });
+}
+
+TEST_CASE("merge: attention over three runs of keys, merged, is attention over all of them") {
+    const int64_t ends[] = {0, 30, 31, 100};
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16}) {
+        AttentionCase all(AttentionShape().batches(2).lengths(20, 100).head_counts(4, 2).dims(48).of(dtype));
+        const OracleAttention expected = oracle_attention(all.args);
+        each_target([&](gyre_context *context) {
+            MergeCase merge(3, 2, 20, 4, 48, dtype, dtype);
+            for (int p = 0; p < 3; p++) {
+                gyre_attention_args part = all.args;
+                for (gyre_tensor *t : {&part.k, &part.v}) {
+                    t->data = (char *)t->data + ends[p] * t->strides[1] * (dtype == GYRE_F32 ? 4 : 2);
+                    t->shape[1] = ends[p + 1] - ends[p];
+                }
+                part.out = merge.args.part_out;
+                part.out.data = (char *)part.out.data + p * merge.args.part_out_stride * (dtype == GYRE_F32 ? 4 : 2);
+                gyre_tensor lse = merge.args.part_lse;
+                lse.data = (float *)lse.data + p * merge.args.part_lse_stride;
+                part.lse = &lse;
+                REQUIRE_MESSAGE(gyre_attention(context, &part) == GYRE_OK, text(gyre_last_error()));
+            }
+            REQUIRE_MESSAGE(merge.run(context) == GYRE_OK, text(gyre_last_error()));
+            const Dense merged(merge.args.out, GYRE_BSHD);
+            double worst = 0;
+            for (size_t i = 0; i < merged.data.size(); i++)
+                worst = std::max(worst, std::fabs(merged.data[i] - expected.out.data[i]));
+            CHECK(worst <= (dtype == GYRE_F32 ? 3e-6 : 3 * output_rounding(expected.out.data, dtype)));
+        });
+    }
+}
+
+TEST_CASE("merge: a workspace of exactly the size that was asked for is enough, and lse may be left out") {
+    MergeCase c(3, 2, 40, 5, 64);
+    each_target([&](gyre_context *context) {
+        gyre_attention_merge_args sizes = c.args;
+        sizes.part_out.data = sizes.part_lse.data = sizes.out.data = nullptr;
+        size_t bytes = 0;
+        REQUIRE(gyre_attention_merge_workspace_size(context, &sizes, &bytes) == GYRE_OK);
+        REQUIRE(c.run(context) == GYRE_OK);
+        const std::vector<uint64_t> expected = c.out.bits();
+        std::vector<char> memory(bytes);
+        c.args.workspace = memory.data(), c.args.workspace_size = bytes;
+        c.args.lse = nullptr;
+        CHECK(c.run(context) == GYRE_OK);
+        CHECK(c.out.bits() == expected);
+        CHECK(c.lse.untouched());
+        c.args.workspace_size = 1;
+        check_refused("small", c.run(context), GYRE_WORKSPACE_TOO_SMALL, "workspace_size");
+        c.args.workspace = nullptr, c.args.workspace_size = 0;
+        c.args.lse = &c.lse_view;
+    });
+}
+
+TEST_CASE("merge: bad arguments are refused by name, and nothing is written") {
+    const std::vector<Refusal<MergeCase>> refusals = {
+        {"size", GYRE_BAD_ARGUMENT, "size", [](MergeCase &c) { c.args.size--; }},
+        {"layout", GYRE_BAD_ARGUMENT, "layout", [](MergeCase &c) { c.args.layout = (gyre_layout)7; }},
+        {"parts", GYRE_BAD_ARGUMENT, "parts", [](MergeCase &c) { c.args.parts = -1; }},
+        {"stride", GYRE_BAD_ARGUMENT, "part_out_stride", [](MergeCase &c) { c.args.part_out_stride = -1; }},
+        {"lse stride", GYRE_BAD_ARGUMENT, "part_lse_stride", [](MergeCase &c) { c.args.part_lse_stride = -8; }},
+        {"no parts' data", GYRE_BAD_ARGUMENT, "part_out", [](MergeCase &c) { c.args.part_out.data = nullptr; }},
+        {"no lse's data", GYRE_BAD_ARGUMENT, "part_lse", [](MergeCase &c) { c.args.part_lse.data = nullptr; }},
+        {"rank", GYRE_BAD_SHAPE, "part_out", [](MergeCase &c) { c.args.part_out.rank = 3; }},
+        {"lse shape", GYRE_BAD_SHAPE, "part_lse", [](MergeCase &c) { c.args.part_lse.shape[1]++; }},
+        {"out shape", GYRE_BAD_SHAPE, "out", [](MergeCase &c) { c.args.out.shape[3]--; }},
+        {"out's lse shape", GYRE_BAD_SHAPE, "lse", [](MergeCase &c) { c.lse_view.shape[2]--; }},
+        {"part type", GYRE_BAD_TYPE, "part_out", [](MergeCase &c) { c.args.part_out.dtype = GYRE_I32; }},
+        {"lse type", GYRE_BAD_TYPE, "part_lse", [](MergeCase &c) { c.args.part_lse.dtype = GYRE_BF16; }},
+        {"out in a part", GYRE_BAD_ARGUMENT, "part_out", [](MergeCase &c) { c.args.out.data = c.args.part_out.data; }},
+        {"out in the last part", GYRE_BAD_ARGUMENT, "part_out",
+         [](MergeCase &c) { c.args.out.data = (float *)c.args.part_out.data + 2 * c.args.part_out_stride; }},
+        {"lse in a part", GYRE_BAD_ARGUMENT, "part_lse",
+         [](MergeCase &c) { c.lse_view.data = (float *)c.args.part_lse.data + c.args.part_lse_stride; }},
+        {"elements that share memory", GYRE_BAD_SHAPE, "out", [](MergeCase &c) { c.args.out.strides[1] = 0; }},
+    };
+    for (const auto &refusal : refusals) {
+        MergeCase c(3, 2, 3, 4, 8);
+        c.out.poison();
+        c.lse.poison();
+        refusal.spoil(c);
+        check_refused(refusal.what, gyre_attention_merge(nullptr, &c.args), refusal.status, refusal.named);
+        CHECK(c.out.untouched());
+        CHECK(c.lse.untouched());
+    }
+    MergeCase narrower(2, 1, 2, 2, 8, GYRE_BF16, GYRE_BF16);
+    narrower.args.out.dtype = GYRE_F16;
+    check_refused("types", gyre_attention_merge(nullptr, &narrower.args), GYRE_BAD_TYPE, "out");
+    check_refused("NULL", gyre_attention_merge(nullptr, nullptr), GYRE_BAD_ARGUMENT, "args");
+}
