@@ -74,7 +74,7 @@ void define_tile_operands(Stages &s, const Expr &scale) {
     s.q_scaled(r, c, t) = s.q_lanes.out(r, c, t);
 
     s.v_pairs = Func("v_pairs");
-    s.v_pairs(d, c, b) = bf16_pair(s.v_rows(d, 2 * c, b), s.v_rows(d, 2 * c + 1, b));
+    s.v_pairs(d, c, b) = cast<uint32_t>(s.v_rows(d, 2 * c, b)) | (cast<uint32_t>(s.v_rows(d, 2 * c + 1, b)) << 16);
     s.v_lanes = transpose(s.v_pairs, z.lanes, "v_lanes");
     // Further features that are all 1: their weighted sum is the sum of the weights, as they were rounded, formed beside
     // the vector units.
@@ -161,7 +161,7 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     s.k_rows = stage_rows("k_rows", element(in.k, s.k_offsets), {d, j, b}, key, z.head_dim, z.padded, in.head_dim,
                           in.k_rotation, s.k_rotated, tiles);
     s.v_rows = stage_rows("v_rows", element(in.v, s.v_offsets), {d, j, b}, key, z.v_head_dim, z.padded, in.v_head_dim,
-                          in.v_rotation, s.v_rotated);
+                          in.v_rotation, s.v_rotated, tiles);
     if (tiles) define_tile_operands(s, in.scale);
 
     // What some row of row tile t sees. Blocks outside are not computed, and of the last block not the keys after it.

@@ -132,7 +132,7 @@ struct Stages {
     RotatedRows out_rotated;
     Halide::Func out, lse; // (d, h, i) (i, h)    the generator's own outputs
 
-    // With tiles, q_lanes, q_scaled and weights hold pairs of bf16, and k_rows bf16; values are transposed, too.
+    // With tiles, q_lanes, q_scaled and weights hold pairs of bf16, k_rows and v_rows bf16; values are transposed, too.
     Halide::Func q_pairs;  // (d / 2, r, t)
     Halide::Func v_pairs;  // (d, j / 2, b)
     Transpose v_lanes;     // (j / 2, d, b)

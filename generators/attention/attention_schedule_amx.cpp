@@ -103,7 +103,7 @@ void schedule_amx(Stages &s, const Knobs &k) {
     s.k_rows.compute_at(s.state, s.block)
         .bound_storage(s.j, z.key_block)
         .bound_storage(s.d, z.head_dim + cache_line_bf16);
-    schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w);
+    schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w, tile_depth);
     const Var vc = s.v_packed.args()[0];
     s.v_packed.compute_at(s.state, s.block)
         .bound_storage(vc, z.key_block / 2 + cache_line_pairs)
@@ -120,7 +120,7 @@ void schedule_amx(Stages &s, const Knobs &k) {
         .unroll(fi);
     schedule_transpose(s.v_lanes, {s.v_packed, fb});
     s.v_rows.compute_at(s.v_packed, jo);
-    schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w);
+    schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w, tile_depth);
 
     // Scores, maximum and weights of one row tile and one block.
     s.masked.compute_at(s.state, s.t)

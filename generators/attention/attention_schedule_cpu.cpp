@@ -124,8 +124,8 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     // sets of the L1 cache.
     for (auto [rows, dim] : {std::pair{&s.k_rows, s.sizes.head_dim}, std::pair{&s.v_rows, s.sizes.v_head_dim}})
         rows->compute_at(s.state, s.block).bound_storage(s.j, s.sizes.key_block).bound_storage(s.d, dim + cache_line);
-    schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w);
-    schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w);
+    schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w, w);
+    schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w, w);
 
     // Scores, maximum and weights of one row tile and one block.
     s.masked.compute_at(s.state, s.t)

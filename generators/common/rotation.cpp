@@ -25,14 +25,36 @@ RotatedRows rotate(Func rows, const std::vector<Expr> &at, const Expr &row, int 
     return {h.x, n.y, n.x};
 }
 
+namespace {
+
+// Features outside, rows inside: where nothing is rotated there is no loop over the rows.
+void schedule_rotations(Func rows, const RotatedRows &vars, int lanes) {
+    const auto rows_inside = [&](Stage update, const RVar &features) {
+        std::vector<VarOrRVar> order;
+        for (size_t dim = 1; dim < rows.args().size(); dim++) order.emplace_back(rows.args()[dim]);
+        order.emplace_back(features);
+        update.reorder(order);
+    };
+    for (int half : {0, 1})
+        rows_inside(rows.update(half).allow_race_conditions().vectorize(vars.half, lanes, TailStrategy::GuardWithIf),
+                    vars.half);
+    rows_inside(rows.update(2)
+                    .allow_race_conditions()
+                    .unroll(vars.parity)
+                    .vectorize(vars.interleaved, lanes, TailStrategy::GuardWithIf),
+                vars.interleaved);
+}
+
+} // namespace
+
 void schedule_rotated_rows(Func rows, const RotatedRows &vars, const Var &feature, int lanes) {
     rows.vectorize(feature, lanes, TailStrategy::GuardWithIf);
-    for (int update : {0, 1})
-        rows.update(update).allow_race_conditions().vectorize(vars.half, lanes, TailStrategy::GuardWithIf);
-    rows.update(2)
-        .allow_race_conditions()
-        .unroll(vars.parity)
-        .vectorize(vars.interleaved, lanes, TailStrategy::GuardWithIf);
+    schedule_rotations(rows, vars, lanes);
+}
+
+void schedule_rotated_rows(Func rows, const RotatedRows &vars, const Var &feature, int lanes, int copy_lanes) {
+    rows.vectorize(feature, copy_lanes).unroll(feature);
+    schedule_rotations(rows, vars, lanes);
 }
 
 } // namespace gyre

@@ -30,4 +30,8 @@ RotatedRows rotate(Halide::Func rows, const std::vector<Halide::Expr> &at, const
 /// Vectorises the copy and the updates that rotate() appended.
 void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, const Halide::Var &feature, int lanes);
 
+/// The same for rows of a known number of features, a multiple of copy_lanes: the copy is unrolled.
+void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, const Halide::Var &feature, int lanes,
+                           int copy_lanes);
+
 } // namespace gyre

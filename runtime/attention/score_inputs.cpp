@@ -85,7 +85,8 @@ gyre_status check_input(const ScoreInput &input, const gyre_tensor &t, const Att
         return fail(GYRE_UNSUPPORTED, "%s: one head reaches over 2^31 elements", name);
     if (!need_data) return GYRE_OK;
     if (!disjoint(t, c.out)) return fail(GYRE_BAD_ARGUMENT, "%s: overlaps out, expected other memory", name);
-    if (!disjoint(t, c.lse.as_heads(c.q))) return fail(GYRE_BAD_ARGUMENT, "%s: overlaps lse, expected other memory", name);
+    if (!disjoint(t, c.lse.as_heads(c.q)))
+        return fail(GYRE_BAD_ARGUMENT, "%s: overlaps lse, expected other memory", name);
     return GYRE_OK;
 }
 
