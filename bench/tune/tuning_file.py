@@ -21,8 +21,9 @@ class TuningFile:
                 raise RunError(f"{self.path}: cannot be read: {error}") from None
 
     def knobs(self, recipe):
-        """The kernel's own, else its operation's, else none."""
-        for table, key in (("kernels", recipe.name), ("defaults", recipe.operation)):
+        """The kernel's own, else its family's, else its operation's, else none."""
+        family = f"{recipe.operation}_{recipe.variant.split('_')[0]}"
+        for table, key in (("kernels", recipe.name), ("defaults", family), ("defaults", recipe.operation)):
             entry = self.content.get(table, {}).get(key)
             if entry is not None:
                 return dict(entry["knobs"])

@@ -317,7 +317,11 @@ typedef struct gyre_score_input {
  *               >= 0, preceded by [axes] if the ropes have several, which must then be as many for both;
  *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths
  *    score      name of a score function that kernels were built with (gyre_add_kernels() in CMake), NULL: none. It
- *               changes the scores after softcap, before bias and masks, and reads score_inputs, all of them and no others */
+ *               changes the scores after softcap, before bias and masks, and reads score_inputs, all of them and no others
+ *    page_table [batch, max_pages] int32 or NULL: k and v are pools of pages, [num_pages, page_size, num_kv_heads, dim]
+ *               (bhsd: [num_pages, num_kv_heads, page_size, dim]), page_size a power of two, and key j of entry b is slot
+ *               j % page_size of page page_table[b, j / page_size]. seqlen_kv is max_pages * page_size; seqused_k says
+ *               how many keys each entry has, and only the pages that hold them are looked up. Not with thd */
 typedef struct gyre_attention_args {
     uint32_t size;
     gyre_layout layout;
@@ -344,6 +348,7 @@ typedef struct gyre_attention_args {
     const char *score;
     const gyre_score_input *score_inputs; /* [score_input_count] */
     int32_t score_input_count;
+    const gyre_tensor *page_table;
 } gyre_attention_args;
 
 static inline gyre_attention_args gyre_attention_defaults(void) {

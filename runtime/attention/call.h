@@ -20,9 +20,20 @@ struct Broadcast {
     int64_t strides[4] = {};
 };
 
+/// Where the keys of a paged cache are. k and v then have the extents that a call without pages would have, and only
+/// data, head and token strides are the pool's.
+struct PageTable {
+    const int32_t *entries = nullptr;             // NULL: no pages, or not known yet
+    int64_t stride = 0;                           // from batch entry to batch entry
+    int bits = 0;                                 // of page_size
+    int64_t pages = 0;                            // in the pool
+    int64_t k_page_stride = 0, v_page_stride = 0; // elements
+};
+
 struct AttentionCall {
     gyre_layout layout = GYRE_BSHD;
     Heads q, k, v, out;
+    PageTable pages;
     Lse lse;
 
     float scale = 1, softcap = 0;

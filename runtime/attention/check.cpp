@@ -18,9 +18,9 @@ gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionC
     GYRE_TRY(view_heads(a.k, "k", a.layout, {a.q.dtype}, need_data, &c->k));
     GYRE_TRY(view_heads(a.v, "v", a.layout, {a.q.dtype}, need_data, &c->v));
     GYRE_TRY(view_heads(a.out, "out", a.layout, {a.q.dtype}, need_data, &c->out));
-    const Heads &q = c->q, &k = c->k, &v = c->v;
+    const Heads &q = c->q, &k = c->k, &v = c->v; // with a page table, k and v are pools until check_page_table()
     const auto text = [](const gyre_tensor &t) { return shape_text(t.shape, t.rank); };
-    if (k.batch != q.batch)
+    if (!a.page_table && k.batch != q.batch)
         return fail(GYRE_BAD_SHAPE, "k: got shape %s, expected q's batch %lld", text(a.k),
                     static_cast<long long>(q.batch));
     if (k.dim != q.dim)
@@ -149,6 +149,7 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     c->layout = a.layout;
     GYRE_TRY(check_heads(a, need_data, c));
     GYRE_TRY(check_lse(a, need_data, c));
+    GYRE_TRY(check_page_table(a, need_data, c));
     GYRE_TRY(check_scalars(a, c));
     GYRE_TRY(check_broadcast(a.bias, "bias", {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, *c, &c->bias));
     GYRE_TRY(check_broadcast(a.mask, "mask", {GYRE_BOOL}, need_data, *c, &c->mask));
@@ -156,6 +157,7 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     GYRE_TRY(check_per_head(a.alibi, "alibi", false, need_data, *c, &c->alibi));
     GYRE_TRY(check_score(a, c));
     GYRE_TRY(check_sequences(a, need_data, c));
+    GYRE_TRY(check_pages(need_data, *c));
     return check_rotations(a, need_data, c);
 }
 

@@ -15,4 +15,10 @@ inline bool fits_index(int64_t rows, int64_t stride, int64_t columns) {
     return rows < 2 || (stride < 0 ? -stride : stride) < (INT32_MAX - columns) / (rows - 1);
 }
 
+/// The page table and the pools that k and v are with one, which become what they stand for. After q, k, v and out.
+gyre_status check_page_table(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
+/// What the table holds for the keys that exist. After the lists of lengths.
+gyre_status check_pages(bool need_data, const AttentionCall &call);
+
 } // namespace gyre

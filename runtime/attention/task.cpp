@@ -41,18 +41,47 @@ private:
           sin(rows + pairs, halide_type(GYRE_F32), {{pairs, 1}, {tokens, stride}}) {}
 };
 
-/// Keys or values of one task, as rows that begin at page_stride + key * slot_stride.
+/// The pages that hold some keys of a sequence.
+struct Pages {
+    Buffer table;
+    int32_t bits = 30, first_slot = 0; // of the first page: where the first key is
+
+    Pages(const AttentionCall &c, int64_t index, int64_t first_key, int64_t keys) {
+        static const int32_t only_page = 1; // see KeyRows
+        const PageTable &p = c.pages;
+        if (p.entries) {
+            bits = p.bits;
+            first_slot = static_cast<int32_t>(first_key & ((int64_t{1} << bits) - 1));
+        }
+        const int64_t count = ((first_slot + keys - 1) >> bits) + 1;
+        table.describe(p.entries ? p.entries + index * p.stride + (first_key >> bits) : &only_page,
+                       halide_type(GYRE_I32), {{count, 1}});
+    }
+};
+
+/// Keys or values of one task, as rows that begin at page * page_stride + slot * slot_stride.
 struct KeyRows {
     Buffer elements;
-    int32_t slot_stride,
-        page_stride; // the latter: of key 0, which is the last in memory if tokens are stored backwards
+    int32_t slot_stride, page_stride;
 
+    /// Without pages, in one page whose stride tells where key 0 is: last in memory, if tokens are stored backwards.
     KeyRows(const Heads &t, int64_t batch, int64_t token, int64_t head, int64_t keys)
         : slot_stride(static_cast<int32_t>(t.token_stride)),
           page_stride(t.token_stride < 0 ? static_cast<int32_t>((1 - keys) * t.token_stride) : 0) {
         const int64_t lowest = t.token_stride < 0 ? token + keys - 1 : token;
-        elements.describe(t.at(batch, lowest, head), halide_type(t.dtype),
-                          {{t.dim, 1}, {(keys - 1) * std::abs(t.token_stride) + 1, 1}});
+        describe(t, t.at(batch, lowest, head), (keys - 1) * std::abs(t.token_stride) + 1);
+    }
+
+    /// In a pool of pages.
+    KeyRows(const Heads &t, const PageTable &p, int64_t pool_page_stride, int64_t head)
+        : slot_stride(static_cast<int32_t>(t.token_stride)), page_stride(static_cast<int32_t>(pool_page_stride)) {
+        const int64_t last_slot = (int64_t{1} << p.bits) - 1;
+        describe(t, t.at(0, 0, head), (p.pages - 1) * pool_page_stride + last_slot * t.token_stride + 1);
+    }
+
+private:
+    void describe(const Heads &t, const char *data, int64_t offsets) {
+        elements.describe(data, halide_type(t.dtype), {{t.dim, 1}, {offsets, 1}});
     }
 };
 
@@ -161,11 +190,14 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
                       {{t.dim, 1}, {heads, t.head_stride}, {x.tokens, t.token_stride}});
     };
     Buffer q = queries(c.q), out = queries(out_heads);
-    KeyRows k(c.k, s.batch, k_token, kv_head, x.keys), v(c.v, s.batch, k_token, kv_head, x.keys);
+    const auto stored = [&](const Heads &t, int64_t page_stride) {
+        return c.pages.entries ? KeyRows(t, c.pages, page_stride, kv_head)
+                               : KeyRows(t, s.batch, k_token, kv_head, x.keys);
+    };
+    KeyRows k = stored(c.k, c.pages.k_page_stride), v = stored(c.v, c.pages.v_page_stride);
+    Pages pages(c, index, x.first_key, x.keys);
     Buffer lse_view(lse.data, halide_type(GYRE_F32), {{x.tokens, 1}, {heads, lse.head_stride}});
     const auto keys = static_cast<int32_t>(x.keys);
-    const int32_t page_bits = 30, first_slot = 0, only_page = 1;
-    Buffer pages(&only_page, halide_type(GYRE_I32), {{1, 1}});
 
     const auto serving = [](const AngleTable &own, const AngleTable &other, bool wanted) {
         return !wanted ? nullptr : own.on() ? &own : &other;
@@ -184,8 +216,8 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     KernelArguments arguments;
     arguments.add(&q_angle.cos, &q_angle.sin, &k_angle.cos, &k_angle.sin, &v_angle.cos, &v_angle.sin, &o_angle.cos,
                   &o_angle.sin, &qp.half, &qp.interleaved, &kp.half, &kp.interleaved, &vp.half, &vp.interleaved,
-                  &op.half, &op.interleaved, &scale, &first_visible, &last_visible, &keys, &pages, &page_bits,
-                  &first_slot, &k.slot_stride, &k.page_stride, &v.slot_stride, &v.page_stride, &q, &k.elements,
+                  &op.half, &op.interleaved, &scale, &first_visible, &last_visible, &keys, &pages.table, &pages.bits,
+                  &pages.first_slot, &k.slot_stride, &k.page_stride, &v.slot_stride, &v.page_stride, &q, &k.elements,
                   &v.elements);
     std::optional<GeneralArguments> general;
     if (kernel->general) {

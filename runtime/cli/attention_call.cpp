@@ -5,6 +5,7 @@
 #include "layout.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gyre::cli {
 namespace {
@@ -21,6 +22,12 @@ Extents extents(gyre_layout layout, const std::string &name, const gyre_tensor &
 /// Tokens that the rules see which depend on the length.
 std::int64_t longest_sequence(const gyre_attention_args &args, std::int64_t seqlen_kv) {
     if (args.k_positions) return length_from_positions(*args.k_positions);
+    if (args.page_table && args.seqused_k) {
+        const auto *used = static_cast<const std::int32_t *>(args.seqused_k->data);
+        const std::int64_t entries = args.seqused_k->rank == 1 ? args.seqused_k->shape[0] : 0;
+        return std::accumulate(used, used + entries, std::int64_t{0},
+                               [](std::int64_t most, std::int32_t keys) { return std::max<std::int64_t>(most, keys); });
+    }
     if (!args.cu_seqlens_k || args.cu_seqlens_k->rank != 1) return seqlen_kv;
     const std::int32_t *begins = static_cast<const std::int32_t *>(args.cu_seqlens_k->data);
     std::int64_t longest = 0;
@@ -71,6 +78,7 @@ void AttentionCall::read_tensors(const AttentionOptions &options) {
     args_.seqused_k = optional_tensor("seqused_k", "--seqused-k", options.seqused_k, read_lengths);
     args_.cu_seqlens_q = optional_tensor("cu_seqlens_q", "--cu-seqlens-q", options.cu_seqlens_q, read_lengths);
     args_.cu_seqlens_k = optional_tensor("cu_seqlens_k", "--cu-seqlens-k", options.cu_seqlens_k, read_lengths);
+    args_.page_table = optional_tensor("page_table", "--page-table", options.page_table, read_lengths);
     args_.q_positions = optional_tensor("q_positions", "--q-positions", options.q_positions, read_positions);
     args_.k_positions = optional_tensor("k_positions", "--k-positions", options.k_positions, read_positions);
 }

@@ -45,7 +45,8 @@ void add_attention_options(CLI::App &app, AttentionOptions &options) {
     add_text(app, "--seqused-k", options.seqused_k, "N.npy", "int, [batch]: only so many keys exist");
     add_text(app, "--cu-seqlens-q", options.cu_seqlens_q, "C.npy", "int, [batch + 1]: where packed sequences begin");
     add_text(app, "--cu-seqlens-k", options.cu_seqlens_k, "C.npy", "the same for keys and values");
-    add_text(app, "--page-table", options.page_table, "T.npy", "not supported by this version");
+    add_text(app, "--page-table", options.page_table, "T.npy",
+             "int, [batch, pages]: --k and --v are pools of pages, --seqused-k says how many keys exist");
     add_whole_number(app, "--rotary-dim", options.rotary_dim, 0, any_size, "RoPE: rotated features of q and k");
     add_whole_number(app, "--rotary-v-dim", options.rotary_v_dim, 0, any_size, "RoPER: rotated features of v");
     add_rotation(app, options.rotation);
@@ -54,12 +55,12 @@ void add_attention_options(CLI::App &app, AttentionOptions &options) {
 }
 
 void check_combinations(const AttentionOptions &options) {
-    if (!options.page_table.empty()) {
-        refuse("--page-table", "paged caches are not supported by this version", "k and v without pages");
-    }
     const Given cu_q = given("--cu-seqlens-q", options.cu_seqlens_q);
     const Given cu_k = given("--cu-seqlens-k", options.cu_seqlens_k);
     const Given layout = {"--layout", options.layout.has_value()};
+    const Given pages = given("--page-table", options.page_table);
+    refuse_without(pages, given("--seqused-k", options.seqused_k));
+    refuse_together({cu_q, pages});
     refuse_without(cu_q, cu_k);
     refuse_without(cu_k, cu_q);
     refuse_together({cu_q, layout});

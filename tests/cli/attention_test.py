@@ -47,6 +47,21 @@ class Attention(GyreTest):
         self.check(self.inputs(heads=6, kv_heads=2), [])
         self.check(self.inputs(heads=4, kv_heads=1), [])
 
+    def test_pages(self):
+        q, k, v = self.inputs(batch=2, heads=4, kv_heads=2, lq=3, lk=48)
+        used, table = [48, 20], np.array([[4, 0, 2], [5, 1, 77]])
+        pools = [np.full((6, 2, 16, 32), np.nan, np.float32) for _ in range(2)]
+        for batch, keys in enumerate(used):
+            for key in range(keys):
+                for pool, tensor in zip(pools, (k, v)):
+                    pool[table[batch, key // 16], :, key % 16] = tensor[batch, :, key]
+        self.save("used.npy", np.array(used))
+        self.save("table.npy", table)
+        expected = self.attend(q, k, v, "--seqused-k", "used.npy")
+        paged = self.attend(q, *pools, "--seqused-k", "used.npy", "--page-table", "table.npy")
+        for a, b in zip(expected, paged):
+            np.testing.assert_array_equal(a, b)
+
     def test_another_v_head_dim(self):
         self.check(self.inputs(dim=32, v_dim=48), [])
 

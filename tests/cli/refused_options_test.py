@@ -136,9 +136,9 @@ class RefusedOptions(GyreTest):
             self.attention(f"{option} --rotary-dim", option, value)
         self.attention("--interleaved --rotary-dim", "--interleaved")
 
-    def test_page_tables_are_not_supported_yet(self):
+    def test_page_tables(self):
         self.save("table.npy", np.zeros((1, 1), np.int32))
-        self.attention("--page-table not supported", "--page-table", "table.npy")
+        self.attention("--page-table --seqused-k", "--page-table", "table.npy")
 
     def test_bench(self):
         for shape in (

@@ -1,0 +1,65 @@
+// Checks of gyre_attention()'s paged cache.
+#include "attention/check.h"
+
+#include "error.h"
+#include "kernel_call.h"
+
+namespace gyre {
+
+constexpr int64_t most_keys = 1 << 28;
+
+gyre_status check_page_table(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
+    if (!a.page_table) return GYRE_OK;
+    const gyre_tensor &t = *a.page_table;
+    if (a.layout == GYRE_THD)
+        return fail(GYRE_UNSUPPORTED, "page_table: is given with layout thd, expected bshd or bhsd");
+    if (!a.seqused_k) return fail(GYRE_BAD_ARGUMENT, "page_table: is given without seqused_k");
+    GYRE_TRY(check_tensor(t, "page_table", {2}, {GYRE_I32}, need_data));
+    if (t.shape[0] != c->q.batch)
+        return fail(GYRE_BAD_SHAPE, "page_table: got shape %s, expected q's batch %lld", shape_text(t.shape, t.rank),
+                    static_cast<long long>(c->q.batch));
+    PageTable &p = c->pages;
+    const int64_t page_size = c->k.seqlen;
+    while (int64_t{1} << p.bits < page_size) p.bits++;
+    if (page_size != int64_t{1} << p.bits)
+        return fail(GYRE_BAD_SHAPE, "k: got page_size %lld, expected a power of two",
+                    static_cast<long long>(page_size));
+    if (t.shape[1] > most_keys >> p.bits)
+        return fail(GYRE_UNSUPPORTED, "page_table: got %lld pages of %lld keys, expected at most %lld keys",
+                    static_cast<long long>(t.shape[1]), static_cast<long long>(page_size),
+                    static_cast<long long>(most_keys));
+    p.entries = static_cast<const int32_t *>(t.data);
+    p.stride = t.strides[0];
+    p.pages = c->k.batch;
+    for (const Heads *pool : {&c->k, &c->v}) {
+        const char *name = pool == &c->k ? "k" : "v";
+        if (pool->batch_stride < 0 || pool->token_stride < 0)
+            return fail(GYRE_UNSUPPORTED, "%s: got negative strides, expected pages that are stored forwards", name);
+        if (!fits_kernel_index({{pool->batch, pool->batch_stride}, {page_size, pool->token_stride}, {pool->dim, 1}}))
+            return fail(GYRE_UNSUPPORTED, "%s: one head's pages reach over 2^31 elements", name);
+    }
+    p.k_page_stride = c->k.batch_stride;
+    p.v_page_stride = c->v.batch_stride;
+    for (Heads *keys : {&c->k, &c->v}) {
+        keys->batch = c->q.batch;
+        keys->seqlen = t.shape[1] * page_size;
+        keys->batch_stride = 0;
+    }
+    return GYRE_OK;
+}
+
+gyre_status check_pages(bool need_data, const AttentionCall &c) {
+    const PageTable &p = c.pages;
+    if (!p.entries || !need_data) return GYRE_OK;
+    for (int64_t b = 0; b < c.sequences; b++)
+        for (int64_t n = 0; n << p.bits < c.seqused_k[b]; n++) {
+            const int32_t page = p.entries[b * p.stride + n];
+            if (page < 0 || page >= p.pages)
+                return fail(GYRE_BAD_ARGUMENT, "page_table[%lld, %lld]: got %d, expected 0 .. %lld",
+                            static_cast<long long>(b), static_cast<long long>(n), page,
+                            static_cast<long long>(p.pages - 1));
+        }
+    return GYRE_OK;
+}
+
+} // namespace gyre

@@ -1,0 +1,189 @@
+/// gyre_attention() with paged caches: the bits that the same tokens give without pages.
+#include "support/attention_case.h"
+#include "support/attention_refusals.h"
+#include "support/each_kernel.h"
+#include "support/random.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace gyre::test;
+
+namespace {
+
+/// A case without pages but with key lengths, and the same with k and v in pools: pages in random order, poison in slots
+/// without a key and in pages without an entry, and nonsense in the table behind the last page.
+struct PagedCase : Keeper {
+    AttentionCase plain;
+    std::vector<double> used;
+    gyre_attention_args paged_args;
+    Tensor k_pool, v_pool;
+
+    PagedCase(const AttentionShape &shape, int64_t page_size, std::vector<double> lengths, int64_t row_gap = 0)
+        : plain(shape), used(std::move(lengths)), k_pool(pool(shape, page_size, shape.head_dim, row_gap)),
+          v_pool(pool(shape, page_size, shape.v_head_dim, row_gap)) {
+        plain.args.seqused_k = plain.hold(GYRE_I32, used);
+        const int64_t pages = pages_of(shape, page_size);
+        std::vector<int64_t> free((size_t)(shape.batch * pages + 1));
+        std::iota(free.begin(), free.end(), 0);
+        Random random(11);
+        for (size_t i = free.size(); i > 1; i--)
+            std::swap(free[i - 1], free[(size_t)random.integer(0, (int64_t)i - 1)]);
+        std::vector<double> table((size_t)(shape.batch * pages), -7e8);
+        k_pool.poison();
+        v_pool.poison();
+        for (int64_t b = 0; b < shape.batch; b++)
+            for (int64_t j = 0; j < (int64_t)used[(size_t)b]; j++) {
+                double &page = table[(size_t)(b * pages + j / page_size)];
+                if (j % page_size == 0) page = (double)free.back(), free.pop_back();
+                copy(plain.k, b, j, &k_pool, (int64_t)page, j % page_size);
+                copy(plain.v, b, j, &v_pool, (int64_t)page, j % page_size);
+            }
+        table_ = hold(GYRE_I32, table, {shape.batch, pages});
+    }
+
+    /// Every target: the bits of the case without pages, which is checked against the oracle.
+    void check() {
+        plain.check();
+        const gyre_attention_args without = plain.args;
+        each_target([&](gyre_context *context) {
+            plain.args = without;
+            REQUIRE_MESSAGE(plain.run(context) == GYRE_OK, text(gyre_last_error()));
+            const std::vector<uint64_t> out = plain.out.bits(), lse = plain.lse.bits();
+            plain.args = paged();
+            REQUIRE_MESSAGE(plain.run(context) == GYRE_OK, text(gyre_last_error()));
+            CHECK(plain.out.bits() == out);
+            CHECK(plain.lse.bits() == lse);
+            CHECK(k_pool.surroundings_intact());
+            CHECK(v_pool.surroundings_intact());
+        });
+        plain.args = without;
+    }
+
+    gyre_attention_args paged() const {
+        gyre_attention_args args = plain.args;
+        args.k = k_pool.view(), args.v = v_pool.view();
+        args.page_table = table_;
+        return args;
+    }
+
+private:
+    const gyre_tensor *table_ = nullptr;
+
+    static int64_t pages_of(const AttentionShape &s, int64_t page_size) {
+        return (s.seqlen_kv + page_size - 1) / page_size;
+    }
+    static Tensor pool(const AttentionShape &s, int64_t page_size, int64_t dim, int64_t row_gap) {
+        return Tensor(s.dtype, shape_in(s.layout, s.batch * pages_of(s, page_size) + 1, page_size, s.kv_heads, dim),
+                      Placement::with_gaps(row_gap));
+    }
+    void copy(const Tensor &from, int64_t b, int64_t j, Tensor *to, int64_t page, int64_t slot) const {
+        const bool heads_first = plain.args.layout == GYRE_BHSD;
+        const int64_t heads = from.shape()[heads_first ? 1 : 2], dim = from.shape()[3];
+        for (int64_t h = 0; h < heads; h++)
+            for (int64_t d = 0; d < dim; d++)
+                to->set({page, heads_first ? h : slot, heads_first ? slot : h, d},
+                        from.get({b, heads_first ? h : j, heads_first ? j : h, d}));
+    }
+};
+
+} // namespace
+
+TEST_CASE("pages: every page size, type and layout, in prefill and in decode") {
+    for (const int64_t page_size : {1, 16, 64, 256})
+        for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
+            for (const gyre_layout layout : {GYRE_BSHD, GYRE_BHSD})
+                for (const int64_t seqlen_q : {2, 30}) {
+                    PagedCase c(AttentionShape()
+                                    .batches(3)
+                                    .lengths(seqlen_q, 300)
+                                    .head_counts(4, 2)
+                                    .dims(64)
+                                    .of(dtype)
+                                    .in(layout),
+                                page_size, {300, 131, 0}, layout == GYRE_BHSD ? 3 : 0);
+                    c.plain.args.causal = 1;
+                    c.check();
+                }
+}
+
+TEST_CASE("pages: windows and parts that begin within a page, and head sizes that differ") {
+    for (const int64_t page_size : {32, 2048}) {
+        PagedCase c(AttentionShape().batches(2).lengths(3, 2500).head_counts(8, 2).dims(72, 40), page_size,
+                    {2500, 1500});
+        c.plain.args.causal = 1;
+        c.plain.args.window_left = 1100;
+        c.check();
+    }
+}
+
+TEST_CASE("pages: RoPE and RoPER of a cache that is rotated, or that is not") {
+    for (const int rotated : {0, 1}) {
+        PagedCase c(AttentionShape().batches(2).lengths(20, 200).head_counts(4, 2).dims(64), 16, {200, 90});
+        gyre_rope rope = gyre_rope_defaults();
+        c.plain.args.causal = 1;
+        c.plain.args.rope = c.plain.args.value_rope = &rope;
+        c.plain.args.keys_rotated = c.plain.args.values_rotated = rotated;
+        c.check();
+    }
+}
+
+TEST_CASE("pages: with softcap, bias, mask, ALiBi and sinks") {
+    PagedCase c(AttentionShape().batches(2).lengths(5, 128).head_counts(4, 2).dims(64), 32, {128, 50});
+    Tensor bias(GYRE_F32, {4, 1, 128}), mask(GYRE_BOOL, {2, 1, 5, 128});
+    bias.fill_normal(3);
+    mask.fill_uniform_integers(4, 0, 1);
+    c.plain.args.bias = c.hold(std::move(bias));
+    c.plain.args.mask = c.hold(std::move(mask));
+    c.plain.args.softcap = 4;
+    c.plain.args.alibi = c.hold(GYRE_F32, {0.1, 0.2, 0.3, 0.4});
+    c.plain.args.sinks = c.hold(GYRE_F32, {1, 0, -1, 2});
+    c.check();
+}
+
+TEST_CASE("pages: bad tables, pools and lengths are refused by name, and nothing is written") {
+    struct Paged : PagedCase {
+        gyre_attention_args args;
+        gyre_tensor table;
+        Paged()
+            : PagedCase(AttentionShape().batches(2).lengths(3, 64).head_counts(4, 2).dims(16), 16, {64, 20}),
+              args(paged()) {
+            table = *args.page_table;
+            args.page_table = &table;
+        }
+        int32_t &entry(int64_t b, int64_t n) { return ((int32_t *)table.data)[b * table.strides[0] + n]; }
+    };
+    const std::vector<Refusal<Paged>> refusals = {
+        {"a page that is not there", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.entry(0, 3) = 9; }},
+        {"a negative page", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.entry(1, 1) = -1; }},
+        {"rank", GYRE_BAD_SHAPE, "page_table", [](Paged &c) { c.table.rank = 1; }},
+        {"type", GYRE_BAD_TYPE, "page_table", [](Paged &c) { c.table.dtype = GYRE_F32; }},
+        {"batch", GYRE_BAD_SHAPE, "page_table", [](Paged &c) { c.table.shape[0] = 1; }},
+        {"no data", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.table.data = nullptr; }},
+        {"misaligned", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.table.data = (char *)c.table.data + 1; }},
+        {"no lengths", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.args.seqused_k = nullptr; }},
+        {"more keys than pages", GYRE_BAD_ARGUMENT, "seqused_k", [](Paged &c) { c.table.shape[1] = 3; }},
+        {"page size", GYRE_BAD_SHAPE, "k", [](Paged &c) { c.args.k.shape[1] = c.args.v.shape[1] = 12; }},
+        {"pools that differ", GYRE_BAD_SHAPE, "v", [](Paged &c) { c.args.v.shape[0]--; }},
+        {"pages stored backwards", GYRE_UNSUPPORTED, "v",
+         [](Paged &c) {
+             c.args.v.data = (float *)c.args.v.data + (c.args.v.shape[0] - 1) * c.args.v.strides[0];
+             c.args.v.strides[0] = -c.args.v.strides[0];
+         }},
+        {"out in the pool", GYRE_BAD_ARGUMENT, "out", [](Paged &c) { c.args.out.data = c.args.k.data; }},
+    };
+    for (const auto &refusal : refusals) {
+        Paged c;
+        c.plain.out.poison();
+        c.plain.lse.poison();
+        refusal.spoil(c);
+        check_refused(refusal.what, gyre_attention(nullptr, &c.args), refusal.status, refusal.named);
+        CHECK(c.plain.out.untouched());
+        CHECK(c.plain.lse.untouched());
+    }
+    Paged good;
+    CHECK_MESSAGE(gyre_attention(nullptr, &good.args) == GYRE_OK, text(gyre_last_error()));
+    AttentionCall packed(GYRE_THD);
+    packed.c.args.page_table = packed.c.hold(GYRE_I32, {0, 0}, {2, 1});
+    check_refused("thd", packed.c.run(nullptr), GYRE_UNSUPPORTED, "page_table");
+}
