@@ -1,6 +1,7 @@
 """Times attention beside PyTorch's and onnxruntime's, which are optional: what is not installed is named and left out.
 
-    python compare.py [--library build/lib/libgyre.so] [--rotation plain|rope|roper] [--threads 1 2] [--json FILE] …
+    python compare.py [--library build/lib/libgyre.so] [--rotation plain|rope|roper] [--dtype f32|bf16] [--threads 1 2] …
+    python compare.py --decode [--lengths 4096 16384] [--dtype bf16] …        one query of 32 heads on 4, and GB/s of keys and values
 
 All run in one process and take turns, because machines change their speed from second to second; compared are minima. Every
 result is checked against the others before it is timed.
@@ -14,15 +15,16 @@ import time
 
 import numpy as np
 import peers
-from gyre import Gyre
+from gyre import Gyre, to_bf16, to_f32
 
 HEADS = {(512, 64): 16, (1024, 64): 8, (4096, 64): 2, (512, 128): 8, (1024, 128): 8, (4096, 128): 2}
-TOLERANCE = 2e-5  # f32 against f32, summed in different orders
+DECODE_HEADS, DECODE_KV_HEADS = 32, 4
+TOLERANCE = {"f32": 2e-5, "bf16": 0.03}  # summed in different orders, and rounded
 
 
-def available_peers(threads):
+def available_peers(threads, only_torch):
     found = []
-    for peer in (peers.Torch, peers.OnnxRuntime):
+    for peer in (peers.Torch,) if only_torch else (peers.Torch, peers.OnnxRuntime):
         try:
             found.append(peer(threads))
         except ImportError as error:
@@ -43,19 +45,34 @@ def minima(calls, rounds):
     return best
 
 
-def compare(gyre, others, shape, causal, rotation, rounds):
+def compare(gyre, others, q_shape, kv_shape, causal, options):
     random = np.random.default_rng(1)
-    q, k, v = (random.standard_normal(shape).astype(np.float32) for _ in range(3))
-    out = np.full(shape, np.nan, np.float32)
+    q, k, v = (random.standard_normal(shape).astype(np.float32) for shape in (q_shape, kv_shape, kv_shape))
+    if options.dtype == "bf16":
+        q, k, v = (to_bf16(x) for x in (q, k, v))
+    out, rotation = np.zeros_like(q), options.rotation
     calls = {"gyre": gyre.attention(q, k, v, out, causal, rotation)}
     calls["gyre"]()
     for other in others:
         call = other.attention(q, k, v, causal, rotation)
-        error = np.abs(call() - out).max()
-        if not error <= TOLERANCE:
-            sys.exit(f"{other.name} and gyre differ by {error:.1e} at {shape}, causal {causal}, {rotation}")
+        error = np.abs(call() - to_f32(out)).max()
+        if not error <= TOLERANCE[options.dtype]:
+            sys.exit(f"{other.name} and gyre differ by {error:.1e} at {q_shape}, {kv_shape}, causal {causal}, {rotation}")
         calls[other.name] = call
-    return minima(calls, rounds)
+    return minima(calls, options.rounds)
+
+
+def cases(options):
+    """(length, head_dim, heads, shape of the queries, of keys and values, causal)"""
+    for length in options.lengths or ([4096, 16384] if options.decode else [512, 1024, 4096]):
+        for head_dim in options.head_dims:
+            if options.decode:
+                heads = DECODE_HEADS
+                yield length, head_dim, heads, (1, heads, 1, head_dim), (1, DECODE_KV_HEADS, length, head_dim), False
+                continue
+            heads = HEADS.get((length, head_dim), 8)
+            for causal in (False, True):
+                yield length, head_dim, heads, *[(1, heads, length, head_dim)] * 2, causal
 
 
 def main():
@@ -63,8 +80,10 @@ def main():
     parser.add_argument("--library", default="build/lib/libgyre.so")
     parser.add_argument("--rotation", choices=["plain", "rope", "roper"], default="plain")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--lengths", type=int, nargs="+", default=[512, 1024, 4096], choices=[512, 1024, 4096])
-    parser.add_argument("--head-dims", type=int, nargs="+", default=[64, 128], choices=[64, 128])
+    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--decode", action="store_true")
+    parser.add_argument("--lengths", type=int, nargs="+")
+    parser.add_argument("--head-dims", type=int, nargs="+", default=[64, 128])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--json", metavar="FILE", help="write the results, too")
     options = parser.parse_args()
@@ -73,25 +92,26 @@ def main():
 
     results = []
     for threads in options.threads:
-        others = available_peers(threads)
+        others = available_peers(threads, options.decode or options.dtype != "f32")
         if not others:
             print("nothing to compare with: python3 -m pip install torch onnxruntime onnx")
             return
         gyre = Gyre(os.path.abspath(options.library), threads)
         versions = ", ".join(f"{other.name} {other.version}" for other in others)
-        print(f"{options.rotation} attention, f32, milliseconds, {threads} thread(s); {versions}")
+        print(f"{options.rotation} attention, {options.dtype}, milliseconds, {threads} thread(s); {versions}")
         print(f"{'length':>6} {'head_dim':>8} {'heads':>5} {'causal':>6} {'gyre':>8}"
               + "".join(f"{other.name:>12} {'ratio':>5}" for other in others))
-        for length in options.lengths:
-            for head_dim in options.head_dims:
-                for causal in (False, True):
-                    heads = HEADS[length, head_dim]
-                    best = compare(gyre, others, (1, heads, length, head_dim), causal, options.rotation, options.rounds)
-                    print(f"{length:6} {head_dim:8} {heads:5} {'yes' if causal else 'no':>6} {best['gyre']:8.3f}"
-                          + "".join(f"{best[o.name]:12.3f} {best[o.name] / best['gyre']:5.2f}" for o in others), flush=True)
-                    results.append({"rotation": options.rotation, "threads": threads, "length": length, "heads": heads,
-                                    "head_dim": head_dim, "causal": causal, "kernel": gyre.selected_kernel(),
-                                    "milliseconds": best})
+        for length, head_dim, heads, q_shape, kv_shape, causal in cases(options):
+            best = compare(gyre, others, q_shape, kv_shape, causal, options)
+            line = f"{length:6} {head_dim:8} {heads:5} {'yes' if causal else 'no':>6} {best['gyre']:8.3f}"
+            line += "".join(f"{best[other.name]:12.3f} {best[other.name] / best['gyre']:5.2f}" for other in others)
+            if options.decode:
+                read = 2 * np.prod(kv_shape) * (4 if options.dtype == "f32" else 2)
+                line += f" {read / best['gyre'] / 1e6:6.1f} GB/s"
+            print(line, flush=True)
+            results.append({"rotation": options.rotation, "dtype": options.dtype, "threads": threads, "length": length,
+                            "heads": heads, "head_dim": head_dim, "causal": causal, "decode": options.decode,
+                            "kernel": gyre.selected_kernel(), "milliseconds": best})
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(results, file, indent=2)

@@ -5,7 +5,10 @@ size, which the library checks, tells if they no longer are.
 import ctypes
 from ctypes import POINTER, byref, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p
 
+import numpy as np
+
 BHSD = 1  # gyre_layout
+F32, BF16 = 0, 2  # gyre_dtype; NumPy has no bf16: its bits, as uint16
 
 
 class Tensor(ctypes.Structure):
@@ -15,7 +18,7 @@ class Tensor(ctypes.Structure):
 
 class ContextOptions(ctypes.Structure):
     _fields_ = [("size", c_uint32), ("threads", c_int32), ("target", ctypes.c_char_p), ("parallel_for", c_void_p),
-                ("pool", c_void_p)]
+                ("pool", c_void_p), ("library", ctypes.c_char_p)]
 
 
 class Rope(ctypes.Structure):
@@ -33,13 +36,26 @@ class AttentionArgs(ctypes.Structure):
                 ("seqused_k", POINTER(Tensor)), ("cu_seqlens_q", POINTER(Tensor)), ("cu_seqlens_k", POINTER(Tensor)),
                 ("rope", POINTER(Rope)), ("value_rope", POINTER(Rope)), ("keys_rotated", c_int32),
                 ("values_rotated", c_int32), ("q_positions", POINTER(Tensor)), ("k_positions", POINTER(Tensor)),
-                ("workspace", c_void_p), ("workspace_size", c_size_t)]
+                ("workspace", c_void_p), ("workspace_size", c_size_t), ("score", ctypes.c_char_p),
+                ("score_inputs", c_void_p), ("score_input_count", c_int32), ("page_table", POINTER(Tensor))]
+
+
+def to_bf16(array):
+    """The bits of a float32 array, rounded to nearest, ties to even."""
+    bits = array.view(np.uint32)
+    return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
+
+
+def to_f32(array):
+    """Of bf16 bits; a float32 array as it is."""
+    return array if array.dtype == np.float32 else (array.astype(np.uint32) << 16).view(np.float32)
 
 
 def view(array):
-    """A float32 array in C order; it must outlive the call."""
-    assert array.dtype == "float32" and array.flags.c_contiguous
-    tensor = Tensor(data=array.ctypes.data, dtype=0, device=1, rank=array.ndim)
+    """A float32 array, or bits of bf16, in C order; it must outlive the call."""
+    assert array.dtype in (np.float32, np.uint16) and array.flags.c_contiguous
+    dtype = F32 if array.dtype == np.float32 else BF16
+    tensor = Tensor(data=array.ctypes.data, dtype=dtype, device=1, rank=array.ndim)
     tensor.shape[:array.ndim] = array.shape
     tensor.strides[:array.ndim] = [stride // array.itemsize for stride in array.strides]
     return tensor
@@ -61,7 +77,7 @@ class Gyre:
             raise RuntimeError(self.library.gyre_last_error().decode())
 
     def attention(self, q, k, v, out, causal, rotation):
-        """A function that computes attention of these [batch, heads, seqlen, head_dim] arrays into out.
+        """A function that computes attention of these [batch, heads, seqlen, head_dim] arrays into out; q may have more heads.
 
         rotation: "plain", "rope" (queries and keys) or "roper" (values, too).
         """

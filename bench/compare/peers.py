@@ -28,22 +28,31 @@ class Torch:
         first, second = x.chunk(2, dim=-1)
         return self.torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)
 
+    def tensor(self, array):
+        """bf16 comes as its bits."""
+        if array.dtype == np.float32:
+            return self.torch.from_numpy(array)
+        return self.torch.from_numpy(array.view(np.int16)).view(self.torch.bfloat16)
+
     def attention(self, q, k, v, causal, rotation):
-        q, k, v = (self.torch.from_numpy(x) for x in (q, k, v))
-        cos, sin = (self.torch.from_numpy(x) for x in angles(q.shape[2], q.shape[3]))
+        shape = q.shape
+        # Query heads that share keys are rows of the same head for PyTorch: much faster than its enable_gqa.
+        q = q.reshape(k.shape[0], k.shape[1], -1, k.shape[3])
+        q, k, v = (self.tensor(x) for x in (q, k, v))
+        cos, sin = (self.torch.from_numpy(x).to(q.dtype) for x in angles(q.shape[2], q.shape[3]))
 
         def call():
             rotated = rotation != "plain"
             queries, keys = (self.rotate(x, cos, sin) if rotated else x for x in (q, k))
             values = self.rotate(v, cos, sin) if rotation == "roper" else v
             out = self.torch.nn.functional.scaled_dot_product_attention(queries, keys, values, is_causal=causal)
-            return (self.rotate(out, cos, -sin) if rotation == "roper" else out).numpy()
+            return (self.rotate(out, cos, -sin) if rotation == "roper" else out).float().numpy().reshape(shape)
 
         return call
 
 
 class OnnxRuntime:
-    """The operators RotaryEmbedding and Attention of opset 23."""
+    """f32 alone. The operators RotaryEmbedding and Attention of opset 23."""
 
     name = "onnxruntime"
 

@@ -22,6 +22,11 @@ class Recipe:
     def name(self):
         return f"{self.operation}_{self.variant}"
 
+    @property
+    def dtype(self):
+        """f32, f16 or bf16, as names have it."""
+        return {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}.get(self.parameters.get("dtype"))
+
     def variables(self):
         """The numbers that conditions on knobs may speak of: numeric and boolean parameters, and the target's registers."""
         numbers = {"true": 1, "false": 0}

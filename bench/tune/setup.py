@@ -33,7 +33,11 @@ class Setup:
         self.tuning = options.tuning or recipes.tuning
         self.database = TuningFile(self.tuning, recipe.target)
         path = os.path.join(recipes.generators, recipe.operation, f"{recipe.operation}_knobs.json")
+        if not os.path.exists(path):
+            refuse("kernel", f"'{recipe.name}' has no knobs", "a kernel whose operation has a search space")
         declaration = read_declaration(path)
+        if recipe.parameters.get("partial") == "true":
+            declaration = {**declaration, **declaration["partial"]}
         self.shapes = [complete_shape(given, declaration["shape"], recipe.parameters) for given in options.shape or [{}]]
         self.timed = [word for shape in self.shapes for word in ("--shape", shape)]
         # An autoscheduler's kernels round lengths up, and are right only where there is nothing to round.
@@ -61,7 +65,8 @@ class Setup:
         self.name = f"{recipe.name}__{recipe.target}-{options.study or f'{by}-{options.seed}'}"
         self.folder = os.path.join(options.studies, self.name)
         self.limits = Limits(options.limit_seconds, options.limit_memory)
-        needed = [recipes.serving(name, recipe.target) for name in declaration["needs"]]
+        names = [name.format(dtype=recipe.dtype) for name in declaration["needs"]]
+        needed = [recipes.serving(name, recipe.target) for name in names]
         needed = [(each, TuningFile(self.tuning, each.target).knobs(each)) for each in needed]
         # Stored and default knobs are always the hand-written schedule's; candidates, if asked for, an autoscheduler's.
         self.scheduled = Workshop(recipes, recipe, needed, self.folder, self.limits)

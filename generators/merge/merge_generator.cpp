@@ -14,9 +14,6 @@ public:
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
 
-    // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
-    GeneratorParam<int> lanes{"lanes", 0, 0, 64};
-
     Input<Halide::Buffer<float, 3>> part_lse{"part_lse"}; // (i, h, p)
     Output<Halide::Buffer<void, 3>> out{"out"};           // (d, h, i)
     Output<Halide::Buffer<float, 2>> lse{"lse"};          // (i, h)
@@ -34,7 +31,7 @@ public:
         if (using_autoscheduler())
             estimate();
         else
-            schedule_cpu(stages, lanes > 0 ? int(lanes) : natural_vector_size<float>());
+            schedule_cpu(stages, natural_vector_size<float>());
         publish_facts(*this, facts, {{"most_tokens", most_tokens}, {"most_heads", most_heads}}, using_autoscheduler());
     }
 

@@ -279,6 +279,38 @@ GYRE_API gyre_status gyre_rotary(gyre_context *context, const gyre_rotary_args *
 /** Bytes of workspace that gyre_rotary() with these arguments and this context needs; the data pointers may be NULL. */
 GYRE_API gyre_status gyre_rotary_workspace_size(gyre_context *context, const gyre_rotary_args *args, size_t *bytes);
 
+/** Arguments of gyre_rotary_qk(): queries and keys of the same tokens.
+ *    q, k            layout's shape, with num_heads and num_kv_heads of their own; f32, f16 or bf16, all four the same
+ *    q_out, k_out    their shapes; may be q and k themselves; none may overlap the other's
+ *    all others      as gyre_rotary_args */
+typedef struct gyre_rotary_qk_args {
+    uint32_t size;
+    gyre_layout layout;
+    gyre_tensor q, k, q_out, k_out;
+    gyre_rope rope;
+    int32_t reverse;
+    const gyre_tensor *positions;
+    int64_t position_offset;
+    void *workspace;
+    size_t workspace_size; /* bytes */
+} gyre_rotary_qk_args;
+
+static inline gyre_rotary_qk_args gyre_rotary_qk_defaults(void) {
+    gyre_rotary_qk_args a;
+    memset(&a, 0, sizeof a);
+    a.size = (uint32_t)sizeof a;
+    a.rope = gyre_rope_defaults();
+    return a;
+}
+
+/** gyre_rotary() of queries and keys in one pass, in which each token's angles are formed once. The same bits.
+ *  Errors: as gyre_rotary(). */
+GYRE_API gyre_status gyre_rotary_qk(gyre_context *context, const gyre_rotary_qk_args *args);
+
+/** Bytes of workspace that gyre_rotary_qk() with these arguments and this context needs; the data pointers may be NULL. */
+GYRE_API gyre_status gyre_rotary_qk_workspace_size(gyre_context *context, const gyre_rotary_qk_args *args,
+                                                   size_t *bytes);
+
 /* ------------------------------------------------------------------------------------------------ attention */
 
 /** Where row i of the queries stands among the keys, for causal, window and ALiBi:

@@ -186,6 +186,12 @@ struct Rope : gyre_rope {
 struct RotaryArgs : gyre_rotary_args {
     RotaryArgs() : gyre_rotary_args(gyre_rotary_defaults()) {}
 };
+struct RotaryQkArgs : gyre_rotary_qk_args {
+    RotaryQkArgs() : gyre_rotary_qk_args(gyre_rotary_qk_defaults()) {}
+};
+struct AttentionMergeArgs : gyre_attention_merge_args {
+    AttentionMergeArgs() : gyre_attention_merge_args(gyre_attention_merge_defaults()) {}
+};
 struct AttentionArgs : gyre_attention_args {
     AttentionArgs() : gyre_attention_args(gyre_attention_defaults()) {}
 
@@ -213,13 +219,28 @@ inline Frequencies frequencies(const gyre_frequency_rule &rule, std::int32_t rot
     return result;
 }
 
-/// gyre_rotary() and gyre_attention(), and the bytes of workspace that they need.
+/// gyre_rotary(), gyre_rotary_qk(), gyre_attention() and gyre_attention_merge(), and the bytes of workspace that they
+/// need.
 inline void rotary(gyre_context *context, const gyre_rotary_args &args) { check(gyre_rotary(context, &args)); }
+inline void rotary(gyre_context *context, const gyre_rotary_qk_args &args) { check(gyre_rotary_qk(context, &args)); }
 inline void attention(gyre_context *context, const gyre_attention_args &args) { check(gyre_attention(context, &args)); }
+inline void merge(gyre_context *context, const gyre_attention_merge_args &args) {
+    check(gyre_attention_merge(context, &args));
+}
 
 inline std::size_t workspace_size(gyre_context *context, const gyre_rotary_args &args) {
     std::size_t bytes = 0;
     check(gyre_rotary_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_rotary_qk_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_rotary_qk_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_attention_merge_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_attention_merge_workspace_size(context, &args, &bytes));
     return bytes;
 }
 inline std::size_t workspace_size(gyre_context *context, const gyre_attention_args &args) {

@@ -4,7 +4,7 @@ import os
 
 from harness import TuneTest, recipes_of
 
-SHAPES = {"attention": "h=2,hkv=1,lq=70,lk=90,causal=1", "rotary": "h=2,lq=50,d=64", "angles": "h=1,lq=50,d=64"}
+SHAPES = {"attention": "h=2,hkv=1,lq=70,lk=90,causal=1", "split": "h=4,hkv=1,lq=2,lk=1500,causal=1", "rotary": "h=2,lq=50,d=64", "angles": "h=1,lq=50,d=64"}
 
 
 class Kernels(TuneTest):
@@ -12,10 +12,16 @@ class Kernels(TuneTest):
         """The first kernel of each operation, family and kind of target."""
         found = {}
         for kernel in recipes_of(self.build)["kernels"]:
-            tiles = "sapphirerapids" in kernel["halide_target"]
-            if "score" not in kernel["parameters"]:
-                found.setdefault((kernel["operation"], kernel["parameters"].get("general"), tiles), kernel)
+            tiles, parameters = "sapphirerapids" in kernel["halide_target"], kernel["parameters"]
+            if "score" not in parameters and kernel["operation"] in SHAPES:  # merging has no knobs
+                found.setdefault((kernel["operation"], parameters.get("general"), parameters.get("partial"), tiles), kernel)
         return found.values()
+
+    def test_without_knobs(self):
+        result = self.run_tune("merge_f32_f32", "--build", self.build, "--studies", self.path("studies"))
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("merge_f32_f32", result.stderr)
+        self.assertIn("no knobs", result.stderr)
 
     def test_each_kind(self):
         runner = os.path.join(os.path.dirname(self.program), "gyre_tune_runner")
@@ -32,7 +38,8 @@ class Kernels(TuneTest):
                 "--studies",
                 self.path("studies"),
             ]
-            words += ["--shape", SHAPES[kernel["operation"]], "--trial-seconds", 0.05, "--final-seconds", 0.1, "--no-write"]
+            shape = SHAPES["split" if "partial" in kernel["parameters"] else kernel["operation"]]
+            words += ["--shape", shape, "--trial-seconds", 0.05, "--final-seconds", 0.1, "--no-write"]
             with self.subTest(name, target=kernel["target"]):
                 result = self.run_tune(*words, "--trials", 2)
                 if "this machine cannot run" in result.stderr:

@@ -21,12 +21,13 @@ using test::Tensor;
 /// The sizes at which a kernel's code changes its way.
 struct Tiles {
     std::int64_t row_tile, task_rows, key_block, head_dim;
-    bool padded, general;
+    bool padded, general, partial;
 
     explicit Tiles(const gyre_kernel_info &kernel)
         : row_tile(number_attribute(kernel, "row_tile", 16)), task_rows(number_attribute(kernel, "task_rows", 64)),
           key_block(number_attribute(kernel, "key_block", 64)), head_dim(number_attribute(kernel, "head_dim", 64)),
-          padded(attribute(kernel, "padded") == "true"), general(attribute(kernel, "general") == "true") {}
+          padded(attribute(kernel, "padded") == "true"), general(attribute(kernel, "general") == "true"),
+          partial(attribute(kernel, "partial") == "true") {}
 };
 
 struct Extents {
@@ -149,6 +150,35 @@ std::vector<Case> plain_cases(const Tiles &t) {
     };
 }
 
+/// Few queries, whose keys are cut into parts.
+std::vector<Case> decode_cases(const Tiles &t) {
+    const std::int64_t part = 1024, keys = t.key_block, d = t.head_dim; // as the runtime cuts them
+    const std::int64_t odd = t.padded ? std::max<std::int64_t>(d - 3, 1) : d;
+    const auto causal = [](Call &c) { c.args.causal = 1; };
+    return {
+        {"one query, one key", {1, 1, 1, 1, 1, odd}, GYRE_BSHD, [](Call &) {}},
+        {"grouped heads, two parts", {1, 1, part + keys + 1, 8, 2, d}, GYRE_BHSD, [](Call &) {}},
+        {"causal, two batches, as many queries as may be", {2, 16, 2 * part + 5, 3, 1, odd}, GYRE_BSHD, causal},
+        {"window",
+         {1, 9, 2 * part + keys, 2, 1, d},
+         GYRE_BHSD,
+         [](Call &c) { c.args.causal = 1, c.args.window_left = 1100; }},
+        {"fewer keys than there is room for",
+         {2, 2, part + 9, 2, 2, odd},
+         GYRE_BSHD,
+         [](Call &c) { c.args.seqused_k = c.hold(GYRE_I32, {0, double(part + 1)}); }},
+        {"packed sequences",
+         {1, 12, keys + part, 2, 1, d},
+         GYRE_THD,
+         [keys](Call &c) {
+             c.args.causal = 1;
+             c.args.cu_seqlens_q = c.hold(GYRE_I32, {0, 1, 1, 12});
+             c.args.cu_seqlens_k = c.hold(GYRE_I32, {0, 7, 9, double(keys + part)});
+         }},
+        {"rotated, half pairs", {1, 3, part + 5, 4, 1, d}, GYRE_BSHD, [](Call &c) { c.rotate(GYRE_HALF, 0, true); }},
+    };
+}
+
 Tensor uniform(gyre_dtype dtype, std::vector<std::int64_t> shape, std::uint64_t seed) {
     Tensor tensor(dtype, std::move(shape));
     dtype == GYRE_BOOL ? tensor.fill_uniform_integers(seed, 0, 1) : tensor.fill_normal(seed);
@@ -195,8 +225,8 @@ Case random_case(const Tiles &t, std::uint64_t seed) {
     const bool causal = random.chance(0.5), window = random.chance(0.3);
     const std::int64_t left = random.integer(0, 2 * t.key_block);
     return {"at random",
-            {random.integer(1, 2), random.integer(1, std::min<std::int64_t>(2 * t.row_tile, 400)),
-             random.integer(1, 3 * std::min<std::int64_t>(t.key_block, 256)), heads, kv_heads, d},
+            {random.integer(1, 2), random.integer(1, t.partial ? 16 : std::min<std::int64_t>(2 * t.row_tile, 400)),
+             random.integer(1, t.partial ? 3000 : 3 * std::min<std::int64_t>(t.key_block, 256)), heads, kv_heads, d},
             random.chance(0.5) ? GYRE_BSHD : GYRE_BHSD,
             [=](Call &c) {
                 c.args.causal = causal;
@@ -208,7 +238,9 @@ Case random_case(const Tiles &t, std::uint64_t seed) {
 
 int verify_attention(gyre_context *context, const gyre_kernel_info &kernel, const Effort &effort) {
     const Tiles tiles(kernel);
-    std::vector<Case> cases = effort.only ? timed_cases(*effort.only) : plain_cases(tiles);
+    std::vector<Case> cases = effort.only     ? timed_cases(*effort.only)
+                              : tiles.partial ? decode_cases(tiles)
+                                              : plain_cases(tiles);
     for (std::uint64_t seed = 1; effort.thorough && seed <= 12; seed++) cases.push_back(random_case(tiles, seed));
     // The general family's kernels run only calls that need them: a slope of ALiBi that changes nothing makes them
     // serve all others, too.

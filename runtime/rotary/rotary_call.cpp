@@ -1,0 +1,153 @@
+#include "rotary/rotary_call.h"
+
+#include "kernel_call.h"
+#include "overlap.h"
+
+#include <algorithm>
+#include <atomic>
+
+namespace gyre {
+namespace {
+
+/// Tokens whose angles are formed at once: their rows stay in the L1 cache while every head reads them.
+constexpr int64_t run_tokens = 32;
+
+const RotaryKernel *find_kernel(const gyre_context &context, gyre_dtype dtype, gyre_pairing pairing) {
+    static KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
+        return RotaryKernel{&k, kernel_dtype(k), attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
+                            static_cast<size_t>(attribute(k, "workspace", 0))};
+    });
+    for (const RotaryKernel &k : kernels.rows())
+        if (k.dtype == dtype && k.pairing == pairing && may_use(context, *k.kernel)) return &k;
+    return nullptr;
+}
+
+} // namespace
+
+gyre_status RotaryCall::add(const gyre_tensor &from, const char *from_name, const gyre_tensor &to, const char *to_name,
+                            gyre_layout layout, bool need_data) {
+    if (layout < GYRE_BSHD || layout > GYRE_THD)
+        return fail(GYRE_BAD_ARGUMENT, "layout: got %d, expected GYRE_BSHD, GYRE_BHSD or GYRE_THD",
+                    static_cast<int>(layout));
+    RotatedTensor t;
+    t.from_name = from_name, t.to_name = to_name;
+    if (count == 0)
+        GYRE_TRY(view_heads(from, from_name, layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &t.from));
+    else
+        GYRE_TRY(view_heads(from, from_name, layout, {tensors[0].from.dtype}, need_data, &t.from));
+    GYRE_TRY(view_heads(to, to_name, layout, {from.dtype}, need_data, &t.to));
+    if (!std::equal(from.shape, from.shape + from.rank, to.shape))
+        return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected %s's %s", to_name, shape_text(to.shape, to.rank),
+                    from_name, shape_text(from.shape, from.rank));
+    const Heads &x = t.from, &first = tensors[0].from;
+    if (count > 0 && (x.batch != first.batch || x.seqlen != first.seqlen || x.dim != first.dim))
+        return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected %s's but for the number of heads", from_name,
+                    shape_text(from.shape, from.rank), tensors[0].from_name);
+    if (!writable(t.to)) return fail(GYRE_BAD_SHAPE, "%s: strides make elements share memory", to_name);
+    t.in_place = x.data == t.to.data;
+    if (need_data && !same_or_disjoint(x, t.to))
+        return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s without being %s, expected the same view or other memory",
+                    to_name, from_name, from_name);
+    for (const Heads *view : {&t.from, &t.to})
+        if (!fits_kernel_index({{view->heads, view->head_stride},
+                                {std::min(run_tokens, view->seqlen), view->token_stride},
+                                {view->dim, 1}}))
+            return fail(GYRE_UNSUPPORTED, "%s: strides reach over 2^31 elements within %lld tokens",
+                        view == &t.from ? from_name : to_name, static_cast<long long>(run_tokens));
+    for (int i = 0; need_data && i < count; i++) {
+        const RotatedTensor &other = tensors[i];
+        for (const auto &[written, name] : {std::pair(&t.to, to_name), std::pair(&t.from, from_name)})
+            if (!disjoint(*written, other.to))
+                return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s, expected other memory", name, other.to_name);
+        if (!disjoint(t.to, other.from))
+            return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s, expected other memory", to_name, other.from_name);
+    }
+    tensors[count++] = t;
+    return GYRE_OK;
+}
+
+gyre_status RotaryCall::check(const RotaryOptions &o, bool need_data) {
+    const Heads &x = tensors[0].from;
+    GYRE_TRY(check_rope(&o.rope, "rope", x.dim, x.batch, x.seqlen, need_data, &rotation));
+    if (o.position_offset < 0)
+        return fail(GYRE_BAD_ARGUMENT, "position_offset: got %lld, expected >= 0",
+                    static_cast<long long>(o.position_offset));
+    if (o.positions && o.position_offset)
+        return fail(GYRE_BAD_ARGUMENT, "position_offset: got %lld beside positions, expected 0",
+                    static_cast<long long>(o.position_offset));
+    direction = o.reverse ? -1.0f : 1.0f;
+    if (rotation.per_token) return GYRE_OK;
+    return check_positions(o.positions, o.positions ? "positions" : "position_offset", rotation.axes, x.batch, x.seqlen,
+                           o.position_offset, rotation.position_limit(), need_data, &positions);
+}
+
+gyre_status RotaryCall::prepare(gyre_context &context) {
+    const Heads &x = tensors[0].from;
+    kernel = find_kernel(context, x.dtype, rotation.pairing);
+    if (!kernel)
+        return fail(GYRE_UNSUPPORTED, "%s: no linked kernel rotates %s on %s", tensors[0].from_name,
+                    dtype_name(x.dtype), context.best->name);
+    GYRE_TRY(angles.prepare(context, rotation, context.frequencies[0]));
+    slab_bytes = round_up(run_tokens * Angles::row_floats(rotation) * sizeof(float)) +
+                 std::max(angles.scratch_bytes(run_tokens), kernel->workspace);
+    return GYRE_OK;
+}
+
+int64_t RotaryCall::runs() const { return (tensors[0].from.seqlen + run_tokens - 1) / run_tokens; }
+
+int64_t RotaryCall::tasks() const {
+    bool any = false;
+    for (int i = 0; i < count; i++) any = any || !tensors[i].from.empty();
+    return any ? tensors[0].from.batch * runs() : 0;
+}
+
+size_t RotaryCall::workspace_bytes(const gyre_context &context) const {
+    return slab_bytes * static_cast<size_t>(std::min<int64_t>(context.threads.size(), tasks()));
+}
+
+gyre_status RotaryCall::run(gyre_context &context, char *memory) const {
+    std::atomic<bool> failed{false};
+    context.threads.run(tasks(), [&](int64_t task, int worker) {
+        if (!rotate_run(task, memory + static_cast<size_t>(worker) * slab_bytes)) failed = true;
+    });
+    if (failed) return fail(GYRE_INTERNAL, "%s: the kernel failed", kernel->kernel->name);
+    context.selected = kernel->kernel;
+    return GYRE_OK;
+}
+
+/// Rotates every head of one run of tokens. `memory` is the thread's slab.
+bool RotaryCall::rotate_run(int64_t task, char *memory) const {
+    const int64_t batch = task / runs(), first = task % runs() * run_tokens;
+    const int64_t tokens = std::min(run_tokens, tensors[0].from.seqlen - first);
+    auto *rows = reinterpret_cast<float *>(memory);
+    char *scratch = memory + round_up(run_tokens * Angles::row_floats(rotation) * sizeof(float));
+    if (!angles.fill(positions, batch, first, tokens, rows, scratch)) return false;
+    bool ok = true;
+    for (int i = 0; i < count; i++)
+        if (!tensors[i].from.empty()) ok = rotate(tensors[i], batch, first, tokens, rows, scratch) && ok;
+    return ok;
+}
+
+bool RotaryCall::rotate(const RotatedTensor &t, int64_t batch, int64_t first, int64_t tokens, const float *rows,
+                        char *scratch) const {
+    const Heads &from = t.from, &to = t.to;
+    // The kernel walks the denser of tokens and heads first; the angles of a token are the same for all its heads.
+    const bool heads_first = std::abs(from.head_stride) <= std::abs(from.token_stride);
+    const auto view = [&](const void *data, halide_type_t type, int64_t extent, int64_t token_stride,
+                          int64_t head_stride) {
+        const Buffer::Dimension tokens_dim{tokens, token_stride}, heads_dim{from.heads, head_stride};
+        return Buffer(data, type,
+                      {{extent, 1}, heads_first ? heads_dim : tokens_dim, heads_first ? tokens_dim : heads_dim});
+    };
+    const halide_type_t type = halide_type(from.dtype), f32 = halide_type(GYRE_F32);
+    const auto row = static_cast<int64_t>(Angles::row_floats(rotation));
+    const int32_t offset = rotation.offset, pairs = rotation.pairs, end = offset + 2 * pairs;
+    const int32_t before = t.in_place ? 0 : offset, after = t.in_place ? 0 : static_cast<int32_t>(from.dim) - end;
+    Slab slab(scratch, kernel->workspace);
+    Buffer cos = view(rows, f32, pairs, row, 0), sin = view(rows + pairs, f32, pairs, row, 0);
+    Buffer x = view(from.at(batch, first, 0), type, from.dim, from.token_stride, from.head_stride);
+    Buffer out = view(to.at(batch, first, 0), type, from.dim, to.token_stride, to.head_stride);
+    return call_kernel(*kernel->kernel, slab, &cos, &sin, &offset, &pairs, &direction, &before, &end, &after, &x, &out);
+}
+
+} // namespace gyre

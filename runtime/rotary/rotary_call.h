@@ -1,0 +1,64 @@
+/// A checked rotation of the heads of one or two tensors, by the same angles.
+#pragma once
+#include "rotary/rotation.h"
+#include "tensor.h"
+
+namespace gyre {
+
+struct RotaryKernel {
+    const Kernel *kernel;
+    gyre_dtype dtype;
+    gyre_pairing pairing;
+    size_t workspace; // bytes
+};
+
+/// What is rotated, and where the result goes.
+struct RotatedTensor {
+    Heads from, to;
+    const char *from_name, *to_name; // in the caller's arguments
+    bool in_place = false;
+};
+
+/// What is the same for all tensors of a call, as the caller gave it.
+struct RotaryOptions {
+    const gyre_rope &rope;
+    bool reverse;
+    const gyre_tensor *positions;
+    int64_t position_offset;
+};
+
+class RotaryCall {
+public:
+    /// Adds a tensor: of the type, batch, length and head_dim of the first. Errors name it by these names.
+    gyre_status add(const gyre_tensor &from, const char *from_name, const gyre_tensor &to, const char *to_name,
+                    gyre_layout layout, bool need_data);
+
+    /// Checks the rest, after all tensors have been added.
+    gyre_status check(const RotaryOptions &options, bool need_data);
+
+    /// Chooses kernel and angles for this context.
+    gyre_status prepare(gyre_context &context);
+
+    size_t workspace_bytes(const gyre_context &context) const;
+
+    /// Rotates. Errors: INTERNAL.
+    gyre_status run(gyre_context &context, char *memory) const;
+
+private:
+    RotatedTensor tensors[2];
+    int count = 0;
+    Rotation rotation;
+    Positions positions;
+    Angles angles;
+    const RotaryKernel *kernel = nullptr;
+    float direction = 1;
+    size_t slab_bytes = 0;
+
+    int64_t runs() const;
+    int64_t tasks() const;
+    bool rotate_run(int64_t task, char *memory) const;
+    bool rotate(const RotatedTensor &tensor, int64_t batch, int64_t first, int64_t tokens, const float *rows,
+                char *scratch) const;
+};
+
+} // namespace gyre
