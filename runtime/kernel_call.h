@@ -67,9 +67,9 @@ inline halide_type_t halide_type(gyre_dtype dtype) {
     }
 }
 
-/// The storage type that a kernel was made for: its attribute dtype=float32, float16 or bfloat16.
-inline gyre_dtype kernel_dtype(const Kernel &kernel) {
-    const std::string_view type = attribute(kernel, "dtype");
+/// A storage type that a kernel was made for: its attribute dtype=float32, float16 or bfloat16.
+inline gyre_dtype kernel_dtype(const Kernel &kernel, std::string_view name = "dtype") {
+    const std::string_view type = attribute(kernel, name);
     return type == "float16" ? GYRE_F16 : type == "bfloat16" ? GYRE_BF16 : GYRE_F32;
 }
 

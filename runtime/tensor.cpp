@@ -101,6 +101,12 @@ gyre_status check_shape(const gyre_tensor &t, const char *name, std::initializer
                 shape_text(expected.begin(), static_cast<int>(expected.size())));
 }
 
+gyre_status check_layout(gyre_layout layout, const char *name) {
+    if (layout >= GYRE_BSHD && layout <= GYRE_THD) return GYRE_OK;
+    return fail(GYRE_BAD_ARGUMENT, "%s: got %d, expected GYRE_BSHD, GYRE_BHSD or GYRE_THD", name,
+                static_cast<int>(layout));
+}
+
 gyre_status view_heads(const gyre_tensor &t, const char *name, gyre_layout layout,
                        std::initializer_list<gyre_dtype> dtypes, bool need_data, Heads *view) {
     GYRE_TRY(check_tensor(t, name, {layout == GYRE_THD ? 3 : 4}, dtypes, need_data));

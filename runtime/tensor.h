@@ -37,6 +37,9 @@ struct Heads {
     bool empty() const { return batch == 0 || seqlen == 0 || heads == 0 || dim == 0; }
 };
 
+/// Errors: BAD_ARGUMENT, which names it `name`.
+gyre_status check_layout(gyre_layout layout, const char *name = "layout");
+
 /// check_tensor() for a layout's rank, then the view.
 gyre_status view_heads(const gyre_tensor &t, const char *name, gyre_layout layout,
                        std::initializer_list<gyre_dtype> dtypes, bool need_data, Heads *view);

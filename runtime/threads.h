@@ -36,6 +36,16 @@ public:
                       }});
     }
 
+    /// As run(), of tasks that may fail. True: none did.
+    template <typename Task>
+    bool run_all(int64_t tasks, const Task &task) {
+        std::atomic<bool> ok{true};
+        run(tasks, [&](int64_t index, int worker) {
+            if (!task(index, worker)) ok = false;
+        });
+        return ok;
+    }
+
 private:
     /// A running loop: who is free takes the next index.
     struct Loop {

@@ -9,6 +9,7 @@
 namespace gyre {
 
 constexpr size_t cache_line = 64;
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr size_t round_up(size_t bytes) { return (bytes + cache_line - 1) / cache_line * cache_line; }
 
 /// Memory for one running kernel. Kernels free in almost, but not quite, the reverse order of allocation: a block that

@@ -10,9 +10,6 @@
 namespace gyre {
 namespace {
 
-constexpr int64_t largest_head_dim = 512;
-constexpr int64_t most_tokens = 1 << 28; // positions and windows stay within the kernels' 32 bits
-
 gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     GYRE_TRY(view_heads(a.q, "q", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &c->q));
     GYRE_TRY(view_heads(a.k, "k", a.layout, {a.q.dtype}, need_data, &c->k));
@@ -143,9 +140,7 @@ gyre_status check_score(const gyre_attention_args &a, AttentionCall *c) {
 } // namespace
 
 gyre_status check_attention(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
-    if (a.layout < GYRE_BSHD || a.layout > GYRE_THD)
-        return fail(GYRE_BAD_ARGUMENT, "layout: got %d, expected GYRE_BSHD, GYRE_BHSD or GYRE_THD",
-                    static_cast<int>(a.layout));
+    GYRE_TRY(check_layout(a.layout));
     c->layout = a.layout;
     GYRE_TRY(check_heads(a, need_data, c));
     GYRE_TRY(check_lse(a, need_data, c));

@@ -1,8 +1,11 @@
-/// The parts of check_attention() that live in files of their own.
+/// What calls of attention are checked against, and the parts of check_attention() that live in files of their own.
 #pragma once
 #include "attention/call.h"
 
 namespace gyre {
+
+constexpr int64_t largest_head_dim = 512;
+constexpr int64_t most_tokens = 1 << 28; // positions and windows stay within the kernels' 32 bits
 
 /// seqused_k and cu_seqlens: shapes, then every value.
 gyre_status check_sequences(const gyre_attention_args &args, bool need_data, AttentionCall *call);

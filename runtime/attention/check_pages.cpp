@@ -6,8 +6,6 @@
 
 namespace gyre {
 
-constexpr int64_t most_keys = 1 << 28;
-
 gyre_status check_page_table(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     if (!a.page_table) return GYRE_OK;
     const gyre_tensor &t = *a.page_table;
@@ -24,10 +22,10 @@ gyre_status check_page_table(const gyre_attention_args &a, bool need_data, Atten
     if (page_size != int64_t{1} << p.bits)
         return fail(GYRE_BAD_SHAPE, "k: got page_size %lld, expected a power of two",
                     static_cast<long long>(page_size));
-    if (t.shape[1] > most_keys >> p.bits)
+    if (t.shape[1] > most_tokens >> p.bits)
         return fail(GYRE_UNSUPPORTED, "page_table: got %lld pages of %lld keys, expected at most %lld keys",
                     static_cast<long long>(t.shape[1]), static_cast<long long>(page_size),
-                    static_cast<long long>(most_keys));
+                    static_cast<long long>(most_tokens));
     p.entries = static_cast<const int32_t *>(t.data);
     p.stride = t.strides[0];
     p.pages = c->k.batch;

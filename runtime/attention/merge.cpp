@@ -1,11 +1,12 @@
 // gyre_attention_merge(): checks, and merges a run of tokens and heads a task.
 #include "arguments.h"
+#include "attention/check.h"
 #include "attention/merge_task.h"
 #include "kernel_call.h"
 #include "overlap.h"
+#include "run_call.h"
 
 #include <algorithm>
-#include <atomic>
 
 namespace gyre {
 namespace {
@@ -14,20 +15,21 @@ struct MergeCall {
     gyre_attention_merge_args args;
     MergeTask task;
 
-    int64_t token_runs() const { return runs(task.merged.out.seqlen, task.kernel->most_tokens); }
-    int64_t head_runs() const { return runs(task.merged.out.heads, task.kernel->most_heads); }
+    int64_t token_runs() const { return ceil_div(task.merged.out.seqlen, task.kernel->most_tokens); }
+    int64_t head_runs() const { return ceil_div(task.merged.out.heads, task.kernel->most_heads); }
     int64_t tasks() const { return task.merged.out.empty() ? 0 : task.merged.out.batch * token_runs() * head_runs(); }
     size_t slab_bytes() const { return round_up(task.scratch_bytes()); }
     size_t workspace_bytes(const gyre_context &context) const {
         return slab_bytes() * static_cast<size_t>(std::min<int64_t>(context.threads.size(), tasks()));
     }
-    bool run(int64_t index, char *scratch) const;
+    gyre_status prepare(const gyre_context &context);
+    gyre_status run(gyre_context &context, char *memory) const;
 
 private:
-    static int64_t runs(int64_t extent, int64_t most) { return (extent + most - 1) / most; }
+    bool run_task(int64_t index, char *scratch) const;
 };
 
-bool MergeCall::run(int64_t index, char *scratch) const {
+bool MergeCall::run_task(int64_t index, char *scratch) const {
     const MergeKernel &k = *task.kernel;
     const Heads &out = task.merged.out;
     const int64_t head = index % head_runs() * k.most_heads, token = index / head_runs() % token_runs() * k.most_tokens;
@@ -65,9 +67,7 @@ gyre_status check(const gyre_attention_merge_args *given, bool need_data, MergeC
     gyre_attention_merge_args &a = call->args;
     MergeTask &t = call->task;
     GYRE_TRY(adopt(given, "args", gyre_attention_merge_defaults(), sizeof a, &a));
-    if (a.layout < GYRE_BSHD || a.layout > GYRE_THD)
-        return fail(GYRE_BAD_ARGUMENT, "layout: got %d, expected GYRE_BSHD, GYRE_BHSD or GYRE_THD",
-                    static_cast<int>(a.layout));
+    GYRE_TRY(check_layout(a.layout));
     if (a.parts < 0) return fail(GYRE_BAD_ARGUMENT, "parts: got %d, expected >= 0", a.parts);
     GYRE_TRY(check_part_stride(a.part_out_stride, "part_out_stride"));
     GYRE_TRY(check_part_stride(a.part_lse_stride, "part_lse_stride"));
@@ -81,9 +81,9 @@ gyre_status check(const gyre_attention_merge_args *given, bool need_data, MergeC
     if (!std::equal(a.part_out.shape, a.part_out.shape + a.part_out.rank, a.out.shape))
         return fail(GYRE_BAD_SHAPE, "out: got shape %s, expected part_out's %s", shape_text(a.out.shape, a.out.rank),
                     shape_text(a.part_out.shape, a.part_out.rank));
-    if (t.merged.out.dim < 1 || t.merged.out.dim > 512)
-        return fail(t.merged.out.dim < 1 ? GYRE_BAD_SHAPE : GYRE_UNSUPPORTED,
-                    "part_out: got head size %lld, expected 1 .. 512", static_cast<long long>(t.merged.out.dim));
+    if (const int64_t dim = t.merged.out.dim; dim < 1 || dim > largest_head_dim)
+        return fail(dim < 1 ? GYRE_BAD_SHAPE : GYRE_UNSUPPORTED, "part_out: got head size %lld, expected 1 .. %lld",
+                    static_cast<long long>(dim), static_cast<long long>(largest_head_dim));
     if (a.lse) GYRE_TRY(view_lse(*a.lse, "lse", a.layout, t.merged.out, need_data, &t.merged.lse));
     t.out_part_stride = a.part_out_stride;
     t.lse_part_stride = a.part_lse_stride;
@@ -93,8 +93,10 @@ gyre_status check(const gyre_attention_merge_args *given, bool need_data, MergeC
     return need_data ? check_overlap(*call) : GYRE_OK;
 }
 
-gyre_status prepare(const gyre_context &context, MergeCall *call) {
-    MergeTask &t = call->task;
+} // namespace
+
+gyre_status MergeCall::prepare(const gyre_context &context) {
+    MergeTask &t = task;
     const Heads &part = t.parts.out, &out = t.merged.out;
     t.kernel = find_merge_kernel(context, part.dtype, out.dtype);
     if (!t.kernel)
@@ -106,48 +108,36 @@ gyre_status prepare(const gyre_context &context, MergeCall *call) {
                                   {std::min(v.seqlen, t.kernel->most_tokens), v.token_stride},
                                   {parts, part_stride}});
     };
-    if (!fits(part, call->args.parts, t.out_part_stride) || !fits(out, 1, 0))
+    if (!fits(part, args.parts, t.out_part_stride) || !fits(out, 1, 0))
         return fail(GYRE_UNSUPPORTED, "%s: strides reach over 2^31 elements within %lld tokens of %lld heads",
                     fits(out, 1, 0) ? "part_out" : "out", static_cast<long long>(t.kernel->most_tokens),
                     static_cast<long long>(t.kernel->most_heads));
-    if (!fits_kernel_index({{t.kernel->most_heads, t.parts.lse.head_stride}, {call->args.parts, t.lse_part_stride}}))
+    if (!fits_kernel_index({{t.kernel->most_heads, t.parts.lse.head_stride}, {args.parts, t.lse_part_stride}}))
         return fail(GYRE_UNSUPPORTED, "part_lse: strides reach over 2^31 elements");
     return GYRE_OK;
 }
 
-} // namespace
+gyre_status MergeCall::run(gyre_context &context, char *memory) const {
+    const bool ok = context.threads.run_all(tasks(), [&](int64_t index, int worker) {
+        return run_task(index, memory + static_cast<size_t>(worker) * slab_bytes());
+    });
+    return finish_call(context, *task.kernel->kernel, ok);
+}
+
 } // namespace gyre
 
 using namespace gyre;
 
-extern "C" gyre_status gyre_attention_merge(gyre_context *given, const gyre_attention_merge_args *args) {
+extern "C" gyre_status gyre_attention_merge(gyre_context *context, const gyre_attention_merge_args *args) {
     MergeCall call;
     GYRE_TRY(check(args, true, &call));
-    gyre_context *context;
-    GYRE_TRY(resolve_context(given, &context));
-    const std::lock_guard<std::mutex> lock(context->busy);
-    GYRE_TRY(prepare(*context, &call));
-    char *memory;
-    GYRE_TRY(acquire_workspace(call.args.workspace, call.args.workspace_size, call.workspace_bytes(*context),
-                               context->arena, &memory));
-    std::atomic<bool> failed{false};
-    context->threads.run(call.tasks(), [&](int64_t index, int worker) {
-        if (!call.run(index, memory + static_cast<size_t>(worker) * call.slab_bytes())) failed = true;
-    });
-    if (failed) return fail(GYRE_INTERNAL, "%s: the kernel failed", call.task.kernel->kernel->name);
-    context->selected = call.task.kernel->kernel;
-    return GYRE_OK;
+    return run_call(context, call.args, call);
 }
 
-extern "C" gyre_status gyre_attention_merge_workspace_size(gyre_context *given, const gyre_attention_merge_args *args,
+extern "C" gyre_status gyre_attention_merge_workspace_size(gyre_context *context, const gyre_attention_merge_args *args,
                                                            size_t *bytes) {
-    if (!bytes) return fail(GYRE_BAD_ARGUMENT, "bytes: got NULL, expected where to store the size");
+    GYRE_TRY(check_size_output(bytes));
     MergeCall call;
     GYRE_TRY(check(args, false, &call));
-    gyre_context *context;
-    GYRE_TRY(resolve_context(given, &context));
-    const std::lock_guard<std::mutex> lock(context->busy);
-    GYRE_TRY(prepare(*context, &call));
-    *bytes = call.workspace_bytes(*context) + workspace_slack;
-    return GYRE_OK;
+    return tell_workspace_size(context, call, bytes);
 }

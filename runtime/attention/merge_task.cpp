@@ -5,14 +5,10 @@
 namespace gyre {
 namespace {
 
-gyre_dtype dtype_of(std::string_view halide_type) {
-    return halide_type == "float16" ? GYRE_F16 : halide_type == "bfloat16" ? GYRE_BF16 : GYRE_F32;
-}
-
 KernelTable<MergeKernel> kernels("merge", [](const Kernel &k) {
     return MergeKernel{&k,
-                       dtype_of(attribute(k, "part_dtype")),
-                       dtype_of(attribute(k, "dtype")),
+                       kernel_dtype(k, "part_dtype"),
+                       kernel_dtype(k),
                        attribute(k, "most_tokens", 0),
                        attribute(k, "most_heads", 0),
                        static_cast<size_t>(attribute(k, "workspace", 0))};

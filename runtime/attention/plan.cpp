@@ -3,16 +3,14 @@
 
 #include "attention/kernels.h"
 #include "kernel_call.h"
+#include "run_call.h"
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 #include <string>
 
 namespace gyre {
 namespace {
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Tokens that fill whole row tiles with so many heads of each. Tasks take multiples, so that which rows make up a tile
 /// does not depend on the number of threads.
@@ -67,7 +65,7 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
 
 } // namespace
 
-gyre_status Plan::prepare(gyre_context &context, bool need_data, bool may_split) {
+gyre_status Plan::prepare(gyre_context &context) {
     AttentionTask &t = task;
     AttentionCall &c = t.call;
     if (!may_split || !split.prepare(context, need_data, &t)) t.kernel = find_attention_kernel(context, c, false);
@@ -87,7 +85,7 @@ gyre_status Plan::prepare(gyre_context &context, bool need_data, bool may_split)
     t.tokens = split.on() && longest * t.heads <= t.kernel->task_rows
                    ? longest
                    : choose_task_tokens(*t.kernel, c, longest, t.heads, context.threads.size());
-    tiles = (longest + t.tokens - 1) / t.tokens;
+    tiles = ceil_div(longest, t.tokens);
     size_t scratch = std::max(t.scratch_bytes(), split.scratch_bytes());
     for (const AngleTable *table : t.tables()) {
         if (!table->on()) continue;
@@ -112,10 +110,11 @@ size_t Plan::workspace_bytes(const gyre_context &context) const {
            slab_bytes * static_cast<size_t>(std::min<int64_t>(context.threads.size(), busiest));
 }
 
-bool Plan::run(gyre_context &context, char *memory) {
+gyre_status Plan::run(gyre_context &context, char *memory) {
     split.place(memory, &task);
     char *tables = memory + split.bytes(), *slabs = tables + table_bytes;
-    return fill_tables(context, tables, slabs) && run_tasks(context, slabs) && merge_parts(context, slabs);
+    const bool ok = fill_tables(context, tables, slabs) && run_tasks(context, slabs) && merge_parts(context, slabs);
+    return finish_call(context, *task.kernel->kernel, ok);
 }
 
 /// Fills every table, a run of rows a task.
@@ -125,44 +124,35 @@ bool Plan::fill_tables(gyre_context &context, char *memory, char *slabs) {
         table->place(memory);
         memory += table->bytes();
     }
-    std::atomic<bool> ok{true};
-    context.threads.run(fill_tasks(), [&](int64_t index, int worker) {
+    return context.threads.run_all(fill_tasks(), [&](int64_t index, int worker) {
         for (const AngleTable *table : task.tables()) {
             if (!table->on()) continue;
-            if (index < table->tasks()) {
-                if (!table->fill(index, slabs + static_cast<size_t>(worker) * slab_bytes)) ok = false;
-                return;
-            }
+            if (index < table->tasks()) return table->fill(index, slabs + static_cast<size_t>(worker) * slab_bytes);
             index -= table->tasks();
         }
+        return false;
     });
-    return ok;
 }
 
 /// Tasks with the same keys follow each other, so that these stay in the cache; late rows, which see more keys when
 /// causal, come first.
 bool Plan::run_tasks(gyre_context &context, char *slabs) {
-    std::atomic<bool> ok{true};
-    context.threads.run(tasks(), [&](int64_t index, int worker) {
+    return context.threads.run_all(tasks(), [&](int64_t index, int worker) {
         const auto take = [&](int64_t count) {
             const int64_t taken = index % count;
             index /= count;
             return taken;
         };
         const int64_t tile = tiles - 1 - take(tiles), part = take(split.parts()), group = take(groups());
-        if (!task.run({index, group * task.heads, tile * task.tokens, part},
-                      slabs + static_cast<size_t>(worker) * slab_bytes))
-            ok = false;
+        return task.run({index, group * task.heads, tile * task.tokens, part},
+                        slabs + static_cast<size_t>(worker) * slab_bytes);
     });
-    return ok;
 }
 
 bool Plan::merge_parts(gyre_context &context, char *slabs) {
-    std::atomic<bool> ok{true};
-    context.threads.run(split.tasks(task), [&](int64_t index, int worker) {
-        if (!split.run(task, index, slabs + static_cast<size_t>(worker) * slab_bytes)) ok = false;
+    return context.threads.run_all(split.tasks(task), [&](int64_t index, int worker) {
+        return split.run(task, index, slabs + static_cast<size_t>(worker) * slab_bytes);
     });
-    return ok;
 }
 
 } // namespace gyre

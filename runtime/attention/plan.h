@@ -7,18 +7,20 @@ namespace gyre {
 
 struct Plan {
     gyre_attention_args args;
+    bool need_data = true; // false: only sizes are asked for, lists of lengths are not read
+    bool may_split = true; // false: tasks take all keys
     AttentionTask task;
     Split split;
 
-    /// Everything but `args` and task.call, which are given. `may_split` false: tasks take all keys.
-    /// Errors: UNSUPPORTED (no kernel), and those of score inputs and angles.
-    gyre_status prepare(gyre_context &context, bool need_data, bool may_split);
+    /// Everything but the above and task.call, which are given. Errors: UNSUPPORTED (no kernel), and those of score
+    /// inputs and angles.
+    gyre_status prepare(gyre_context &context);
 
     /// Of the context's threads that can be busy at once; results and tables of the call come before their slabs.
     size_t workspace_bytes(const gyre_context &context) const;
 
-    /// Does all of it in that memory. False: a kernel failed.
-    bool run(gyre_context &context, char *memory);
+    /// Does all of it in that memory. Errors: INTERNAL.
+    gyre_status run(gyre_context &context, char *memory);
 
 private:
     size_t slab_bytes = 0, table_bytes = 0;

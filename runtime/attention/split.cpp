@@ -5,8 +5,6 @@
 namespace gyre {
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /// True if every sequence has few queries, or may have.
 bool few_queries(const AttentionCall &c, bool need_data) {
     if (!c.cu_seqlens_q) return c.q.seqlen <= most_split_tokens;

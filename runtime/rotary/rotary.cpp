@@ -1,6 +1,7 @@
 // gyre_rotary() and gyre_rotary_qk(): the arguments, and what all calls do with them.
 #include "arguments.h"
 #include "rotary/rotary_call.h"
+#include "run_call.h"
 
 using namespace gyre;
 
@@ -20,32 +21,20 @@ gyre_status check(const gyre_rotary_qk_args *given, bool need_data, gyre_rotary_
 }
 
 template <typename Arguments>
-gyre_status run(gyre_context *given, const Arguments *given_args) {
+gyre_status run(gyre_context *context, const Arguments *given) {
     Arguments args;
     RotaryCall call;
-    GYRE_TRY(check(given_args, true, &args, &call));
-    gyre_context *context;
-    GYRE_TRY(resolve_context(given, &context));
-    const std::lock_guard<std::mutex> lock(context->busy);
-    GYRE_TRY(call.prepare(*context));
-    char *memory;
-    GYRE_TRY(acquire_workspace(args.workspace, args.workspace_size, call.workspace_bytes(*context), context->arena,
-                               &memory));
-    return call.run(*context, memory);
+    GYRE_TRY(check(given, true, &args, &call));
+    return run_call(context, args, call);
 }
 
 template <typename Arguments>
-gyre_status tell_size(gyre_context *given, const Arguments *given_args, size_t *bytes) {
-    if (!bytes) return fail(GYRE_BAD_ARGUMENT, "bytes: got NULL, expected where to store the size");
+gyre_status tell_size(gyre_context *context, const Arguments *given, size_t *bytes) {
+    GYRE_TRY(check_size_output(bytes));
     Arguments args;
     RotaryCall call;
-    GYRE_TRY(check(given_args, false, &args, &call));
-    gyre_context *context;
-    GYRE_TRY(resolve_context(given, &context));
-    const std::lock_guard<std::mutex> lock(context->busy);
-    GYRE_TRY(call.prepare(*context));
-    *bytes = call.workspace_bytes(*context) + workspace_slack;
-    return GYRE_OK;
+    GYRE_TRY(check(given, false, &args, &call));
+    return tell_workspace_size(context, call, bytes);
 }
 
 } // namespace

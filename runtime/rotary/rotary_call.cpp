@@ -2,9 +2,9 @@
 
 #include "kernel_call.h"
 #include "overlap.h"
+#include "run_call.h"
 
 #include <algorithm>
-#include <atomic>
 
 namespace gyre {
 namespace {
@@ -26,9 +26,7 @@ const RotaryKernel *find_kernel(const gyre_context &context, gyre_dtype dtype, g
 
 gyre_status RotaryCall::add(const gyre_tensor &from, const char *from_name, const gyre_tensor &to, const char *to_name,
                             gyre_layout layout, bool need_data) {
-    if (layout < GYRE_BSHD || layout > GYRE_THD)
-        return fail(GYRE_BAD_ARGUMENT, "layout: got %d, expected GYRE_BSHD, GYRE_BHSD or GYRE_THD",
-                    static_cast<int>(layout));
+    GYRE_TRY(check_layout(layout));
     RotatedTensor t;
     t.from_name = from_name, t.to_name = to_name;
     if (count == 0)
@@ -93,7 +91,7 @@ gyre_status RotaryCall::prepare(gyre_context &context) {
     return GYRE_OK;
 }
 
-int64_t RotaryCall::runs() const { return (tensors[0].from.seqlen + run_tokens - 1) / run_tokens; }
+int64_t RotaryCall::runs() const { return ceil_div(tensors[0].from.seqlen, run_tokens); }
 
 int64_t RotaryCall::tasks() const {
     bool any = false;
@@ -106,13 +104,10 @@ size_t RotaryCall::workspace_bytes(const gyre_context &context) const {
 }
 
 gyre_status RotaryCall::run(gyre_context &context, char *memory) const {
-    std::atomic<bool> failed{false};
-    context.threads.run(tasks(), [&](int64_t task, int worker) {
-        if (!rotate_run(task, memory + static_cast<size_t>(worker) * slab_bytes)) failed = true;
+    const bool ok = context.threads.run_all(tasks(), [&](int64_t task, int worker) {
+        return rotate_run(task, memory + static_cast<size_t>(worker) * slab_bytes);
     });
-    if (failed) return fail(GYRE_INTERNAL, "%s: the kernel failed", kernel->kernel->name);
-    context.selected = kernel->kernel;
-    return GYRE_OK;
+    return finish_call(context, *kernel->kernel, ok);
 }
 
 /// Rotates every head of one run of tokens. `memory` is the thread's slab.

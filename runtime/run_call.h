@@ -1,0 +1,45 @@
+/// What every entry point does with a checked call: kernels and tables for its context, memory, and the work itself.
+/// A call has prepare(context) and run(context, memory), which return a status, and workspace_bytes(context).
+#pragma once
+#include "context.h"
+#include "error.h"
+
+namespace gyre {
+
+/// Calls that share a context run one after the other.
+template <typename Call, typename Arguments>
+gyre_status run_call(gyre_context *given, const Arguments &args, Call &call) {
+    gyre_context *context;
+    GYRE_TRY(resolve_context(given, &context));
+    const std::lock_guard<std::mutex> lock(context->busy);
+    GYRE_TRY(call.prepare(*context));
+    char *memory;
+    GYRE_TRY(acquire_workspace(args.workspace, args.workspace_size, call.workspace_bytes(*context), context->arena,
+                               &memory));
+    return call.run(*context, memory);
+}
+
+/// What a ..._workspace_size() needs before its arguments are looked at.
+inline gyre_status check_size_output(const size_t *bytes) {
+    return bytes ? GYRE_OK : fail(GYRE_BAD_ARGUMENT, "bytes: got NULL, expected where to store the size");
+}
+
+/// Bytes of workspace, wherever it starts, with which run_call() would run.
+template <typename Call>
+gyre_status tell_workspace_size(gyre_context *given, Call &call, size_t *bytes) {
+    gyre_context *context;
+    GYRE_TRY(resolve_context(given, &context));
+    const std::lock_guard<std::mutex> lock(context->busy);
+    GYRE_TRY(call.prepare(*context));
+    *bytes = call.workspace_bytes(*context) + workspace_slack;
+    return GYRE_OK;
+}
+
+/// Of a call whose tasks have all been run: `ok` if every kernel did.
+inline gyre_status finish_call(gyre_context &context, const Kernel &kernel, bool ok) {
+    if (!ok) return fail(GYRE_INTERNAL, "%s: the kernel failed", kernel.name);
+    context.selected = &kernel;
+    return GYRE_OK;
+}
+
+} // namespace gyre
