@@ -157,12 +157,15 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
         for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
             for (int64_t head_dim = 8; head_dim <= 512; head_dim += 8)
                 for (const float softcap : {0.0f, 3.0f})
-                    for (const int64_t queries : {1, 17}) {
-                        AttentionCase c(AttentionShape().lengths(queries, 1).dims(head_dim).of(type));
-                        c.args.softcap = softcap;
-                        REQUIRE(c.run(context) == GYRE_OK);
-                        reached.insert(gyre_selected_kernel(context));
-                    }
+                    for (const int64_t queries : {1, 17})
+                        for (const bool rotated : {false, true}) {
+                            AttentionCase c(AttentionShape().lengths(queries, 1).dims(head_dim).of(type));
+                            const gyre_rope rope = gyre_rope_defaults();
+                            c.args.rope = rotated ? &rope : nullptr;
+                            c.args.softcap = softcap;
+                            REQUIRE(c.run(context) == GYRE_OK);
+                            reached.insert(gyre_selected_kernel(context));
+                        }
         for (const gyre_dtype from : {GYRE_F32, GYRE_F16, GYRE_BF16})
             for (const gyre_dtype to : {GYRE_F32, GYRE_F16, GYRE_BF16}) {
                 if (from != GYRE_F32 && from != to) continue;

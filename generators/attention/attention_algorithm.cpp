@@ -34,7 +34,7 @@ Expr offset_of_key(const Pages &pages, const KeyRows &rows, const Expr &key) {
 /// `element` gives a feature as it is stored.
 Func stage_rows(const std::string &name, const std::function<Expr(const Expr &)> &element, const std::vector<Var> &args,
                 const Expr &angle_row, int features, bool padded, const Expr &extent, const Rotation &rotation,
-                RotatedRows &rotated, bool as_bits = false) {
+                RotatedRows &rotated, bool as_bits = false, bool as_stored = false) {
     Func rows(name);
     const auto source = [&](const Expr &feature) { return widen(element(feature)); };
     const auto stored = [&](const Expr &value) {
@@ -46,6 +46,7 @@ Func stage_rows(const std::string &name, const std::function<Expr(const Expr &)>
     const Expr d = args[0];
     const Expr inside = padded ? copied(min(d, extent - 1)) : copied(d);
     rows(args) = padded ? select(d < extent, inside, cast(inside.type(), 0)) : inside;
+    if (as_stored) return rows;
     rotated = rotate(rows, {args.begin() + 1, args.end()}, angle_row, features, rotation, source, stored);
     return rows;
 }
@@ -159,9 +160,9 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
         };
     };
     s.k_rows = stage_rows("k_rows", element(in.k, s.k_offsets), {d, j, b}, key, z.head_dim, z.padded, in.head_dim,
-                          in.k_rotation, s.k_rotated, tiles);
+                          in.k_rotation, s.k_rotated, tiles, z.as_stored);
     s.v_rows = stage_rows("v_rows", element(in.v, s.v_offsets), {d, j, b}, key, z.v_head_dim, z.padded, in.v_head_dim,
-                          in.v_rotation, s.v_rotated, tiles);
+                          in.v_rotation, s.v_rotated, tiles, z.as_stored);
     if (tiles) define_tile_operands(s, in.scale);
 
     // What some row of row tile t sees. Blocks outside are not computed, and of the last block not the keys after it.
@@ -171,10 +172,20 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     // Tiles take whole steps of keys: those that no row sees are masked as well.
     const Expr last_weighted_key = tiles ? tile_last_key | (z.tile_depth - 1) : tile_last_key;
 
-    RDom features(0, z.head_dim, "features");
+    const bool folded = z.fold > 0;
+    RDom features(0, folded ? z.head_dim / z.fold : z.head_dim, "features");
     s.feature = features;
     s.scores = Func("scores");
-    if (tiles)
+    if (folded) {
+        const Var &f = s.f, c("c");
+        s.q_folded = Func("q_folded");
+        s.q_folded(f, r, c, t) = s.q_scaled(r, c * z.fold + f, t);
+        s.folded_scores = Func("folded_scores");
+        s.folded_scores(f, r, j, t, b) += s.q_folded(f, r, features, t) * s.k_rows(features * z.fold + f, j, b);
+        Expr sum = s.folded_scores(0, r, j, t, b);
+        for (int n = 1; n < z.fold; n++) sum += s.folded_scores(n, r, j, t, b);
+        s.scores(r, j, t, b) = sum;
+    } else if (tiles)
         s.scores(r, j, t, b) += bf16_of_pair(s.q_scaled(r, features / 2, t), features % 2) *
                                 widen(reinterpret(BFloat(16), s.k_rows(features, j, b)));
     else
@@ -242,7 +253,14 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
         for (RDom *domain : {&sum_keys, &keys}) domain->where(b * z.key_block + *domain <= tile_last_key);
         s.sum_j = sum_keys, s.value_j = keys;
         s.block_sum(r, t, b) += s.weights(r, sum_keys, t, b);
-        s.weighted(r, d, t, b) += s.weights(r, keys, t, b) * s.v_rows(d, keys, b);
+        if (folded) {
+            s.weighted_rows = Func("weighted_rows");
+            s.weighted_rows(d, r, t, b) += s.weights(r, keys, t, b) * s.v_rows(d, keys, b);
+            s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
+            s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
+        } else {
+            s.weighted(r, d, t, b) += s.weights(r, keys, t, b) * s.v_rows(d, keys, b);
+        }
     }
 
     // The online softmax. A tuple holds the accumulators of `chunk` neighbouring features, d = e * chunk + c, with the

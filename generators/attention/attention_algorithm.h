@@ -25,16 +25,18 @@ namespace gyre::attention {
 
 /// Sizes that the code is specialised for.
 struct Sizes {
-    int head_dim = 64;     // features of q and k, rounded up if `padded`
-    int v_head_dim = 64;   // features of v and out, likewise
-    bool padded = false;   // the tensors' own extents are smaller or equal, and are read at run time
-    int row_tile = 64;     // query rows that share a block's scores
-    int task_tiles = 10;   // row tiles of a task, at most
-    int key_block = 128;   // keys of a block
-    int feature_chunk = 8; // features of the accumulator that are folded together; divides v_head_dim
-    int lanes = 16;        // block of the transpositions
-    bool general = false;  // bias, mask, softcap, ALiBi and sink
-    int tile_depth = 0;    // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
+    int head_dim = 64;      // features of q and k, rounded up if `padded`
+    int v_head_dim = 64;    // features of v and out, likewise
+    bool padded = false;    // the tensors' own extents are smaller or equal, and are read at run time
+    int row_tile = 64;      // query rows that share a block's scores
+    int task_tiles = 10;    // row tiles of a task, at most
+    int key_block = 128;    // keys of a block
+    int feature_chunk = 8;  // features of the accumulator that are folded together; divides v_head_dim
+    int lanes = 16;         // block of the transpositions
+    bool general = false;   // bias, mask, softcap, ALiBi and sink
+    int fold = 0;           // few rows: neighbouring features beside each other in a vector of queries; 0: many rows
+    bool as_stored = false; // keys and values are neither rotated nor padded: they are read where they are
+    int tile_depth = 0;     // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
 };
 
@@ -105,6 +107,7 @@ struct Stages {
     Sizes sizes;
     Halide::Var i{"i"}, h{"h"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"};
     Halide::Var x{"x"}; // distance, see ScoreParts
+    Halide::Var f{"f"}; // of neighbouring features
     Halide::RVar block, feature, cap_j, score_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j; // of the reductions
     Halide::RVar value_step; // tiles: value_j runs within a step of tile_depth keys
 
@@ -115,6 +118,10 @@ struct Stages {
     Transpose q_lanes;                 // (r, d, t)     queries along the lanes
     Halide::Func q_scaled;             // (r, d, t)
     Halide::Func scores;               // (r, j, t, b)  raw
+    Halide::Func q_folded;             // (f, r, d / fold, t)   few rows only, as the next
+    Halide::Func folded_scores;        // (f, r, j, t, b)       of every fold-th feature
+    Halide::Func weighted_rows;        // (d, r, t, b)
+    Transpose weighted_lanes;          // (r, d, t, b)
     Halide::Func bias_rows;            // (j, r, t, b)  general only
     Transpose bias_lanes;              // (r, j, t, b)  general only
     ScoreParts score_parts;            //               of the score function

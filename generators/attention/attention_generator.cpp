@@ -17,7 +17,8 @@ public:
     GeneratorParam<int> head_dim{"head_dim", 64, 1, 512};
     GeneratorParam<bool> padded{"padded", false};
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
-    GeneratorParam<bool> partial{"partial", false}; // out is f32: to be merged with those of other keys
+    GeneratorParam<bool> partial{"partial", false};     // out is f32: to be merged with those of other keys
+    GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
     GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
@@ -31,6 +32,7 @@ public:
     GeneratorParam<int> key_block{"key_block", 128, 8, 4096};
     GeneratorParam<int> task_tiles{"task_tiles", 10, 1, 64};
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
+    GeneratorParam<int> fold{"fold", 0, 0, 16};
 
     Input<Halide::Buffer<float, 2>> q_cos{"q_cos"}, q_sin{"q_sin"}; // (pair, i)
     Input<Halide::Buffer<float, 2>> k_cos{"k_cos"}, k_sin{"k_sin"}; // (pair, j)
@@ -79,17 +81,20 @@ public:
     }
 
     void generate() {
-        Knobs knobs{row_vectors, key_unroll, feature_chunk, row_tiles, key_block, task_tiles, lanes};
+        Knobs knobs{row_vectors, key_unroll, feature_chunk, row_tiles, key_block, task_tiles, lanes, fold};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
         Sizes sizes;
         sizes.head_dim = sizes.v_head_dim = head_dim;
         sizes.padded = padded;
         sizes.general = general;
-        sizes.row_tile = knobs.row_vectors * knobs.row_tiles * knobs.lanes;
+        const int row_lanes = fold > 0 ? knobs.lanes / fold : knobs.lanes;
+        sizes.row_tile = knobs.row_vectors * knobs.row_tiles * row_lanes;
         sizes.task_tiles = task_tiles;
         sizes.key_block = key_block;
         sizes.feature_chunk = feature_chunk;
-        sizes.lanes = knobs.lanes;
+        sizes.lanes = row_lanes;
+        sizes.fold = fold;
+        sizes.as_stored = as_stored;
         const bool tiles = get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
         if (tiles) {
             _halide_user_assert(dtype.value().is_bfloat() && !general)

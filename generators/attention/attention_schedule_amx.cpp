@@ -66,37 +66,14 @@ void schedule_amx(Stages &s, const Knobs &k) {
     const Sizes &z = s.sizes;
     const int w = k.lanes, tile = k.row_vectors * w;
     const TileLoops loops;
-    Var ro("ro"), ri("ri"), rv("rv"), jo("jo"), ji("ji"), d_o("do"), di("di"), dc("dc");
+    Var ro("ro"), ri("ri"), jo("jo"), ji("ji");
 
-    schedule_places(s, w);
-    for (Func *whole_task : {&s.q_scaled, &s.state, &s.inverse_sum, &s.out_copy})
-        whole_task->compute_root().bound_storage(s.t, z.task_tiles);
-    s.out_copy.bound_storage(s.d, z.v_head_dim);
-    for (Func *one_block : {&s.k_rows, &s.v_packed, &s.masked, &s.weights, &s.block_max})
-        one_block->bound_storage(one_block->args().back(), 1);
-
-    // Queries, once.
-    const Var c = s.q_scaled.args()[1];
-    s.q_scaled.bound_storage(c, z.head_dim / 2)
-        .tile(s.r, c, ro, d_o, ri, di, w, w, TailStrategy::RoundUp)
-        .reorder(ri, di, d_o, ro, s.t)
-        .vectorize(ri)
-        .unroll(di);
-    schedule_transpose(s.q_lanes, {s.q_scaled, d_o});
-    s.q_rows.compute_at(s.q_scaled, ro);
-    schedule_rotated_rows(s.q_rows, s.q_rotated, s.d, w);
-
-    // The recurrence over blocks of keys, for all row tiles of the task.
-    s.state.bound(s.e, 0, z.v_head_dim / z.feature_chunk).bound(s.r, 0, z.row_tile).vectorize(s.r, w);
-    s.state.update()
-        .split(s.r, ro, ri, tile)
-        .split(ri, ri, rv, w)
-        .reorder(z.sum_with_values ? std::vector<VarOrRVar>{rv, ri, s.e, ro, s.t, s.block}
-                                   : std::vector<VarOrRVar>{rv, ri, ro, s.e, s.t, s.block})
-        .vectorize(rv)
-        .unroll(ri)
-        .unroll(s.e)
-        .never_partition_all();
+    const TaskLoops task;
+    Stage recurrence = schedule_task(s, k, task);
+    recurrence.unroll(s.e);
+    if (z.sum_with_values) recurrence.reorder(s.e, task.register_tile);
+    s.q_scaled.bound_storage(s.q_scaled.args()[1], z.head_dim / 2);
+    for (Func *one_block : {&s.k_rows, &s.v_packed}) one_block->bound_storage(one_block->args().back(), 1);
 
     // Keys, and values transposed; rows a cache line longer than they need be, so that a tile's do not share the sets
     // of the L1 cache.
@@ -142,29 +119,15 @@ void schedule_amx(Stages &s, const Knobs &k) {
     // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the
     // product that takes them, which then runs beside the forming of the next step's.
     if (z.sum_with_values) {
-        schedule_weighted(s.weighted, s.value_j, s.value_step, {s.state, ro}, loops, s);
+        schedule_weighted(s.weighted, s.value_j, s.value_step, {s.state, task.register_tile}, loops, s);
         s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.weights.args()[1], tile_depth / 2);
         s.weights.store_in(MemoryType::Stack);
     } else {
-        schedule_weighted(s.weighted, s.value_j, s.value_step, {s.state, ro}, loops, s);
+        schedule_weighted(s.weighted, s.value_j, s.value_step, {s.state, task.register_tile}, loops, s);
         schedule_weighted(s.sums, s.sum_j, s.sum_step, {s.state, s.t}, loops, s);
         s.weights.compute_at(s.state, s.t).bound_storage(s.weights.args()[1], z.key_block / 2);
     }
     s.weights.vectorize(s.r, w).unroll(s.r);
-
-    // Epilogue: the state's last values, normalised, transposed back to rows and rotated back.
-    s.lse.compute_root().vectorize(s.i, w, TailStrategy::GuardWithIf);
-    s.inverse_sum.vectorize(s.r, w);
-    const int chunk_vectors = (z.feature_chunk + w - 1) / w;
-    s.out_copy.tile(s.d, s.r, d_o, ro, di, ri, w, w, TailStrategy::RoundUp)
-        .split(d_o, d_o, dc, chunk_vectors, TailStrategy::RoundUp)
-        .reorder(di, ri, dc, d_o, ro)
-        .vectorize(di)
-        .unroll(ri)
-        .unroll(dc);
-    schedule_transpose(s.out_rows, {s.out_copy, dc});
-    s.out.compute_root();
-    schedule_rotated_rows(s.out, s.out_rotated, s.d, w);
 }
 
 } // namespace gyre::attention

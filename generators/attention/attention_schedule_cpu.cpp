@@ -4,8 +4,6 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-constexpr int cache_line = 16; // f32 elements
-
 /// A tile that does not divide what it tiles would read and write past storage whose size is a promise.
 void check_divides(const char *part_name, int part, const char *whole_name, int whole) {
     _halide_user_assert(whole % part == 0)
@@ -13,6 +11,10 @@ void check_divides(const char *part_name, int part, const char *whole_name, int 
 }
 
 void check_knobs(const Sizes &z, const Knobs &k) {
+    if (z.fold > 0) {
+        check_divides("fold", z.fold, "lanes", k.lanes);
+        check_divides("lanes", k.lanes, "feature_chunk", k.feature_chunk);
+    }
     check_divides("key_unroll", k.key_unroll, "key_block", z.key_block);
     check_divides("feature_chunk", k.feature_chunk, "head_dim", z.v_head_dim);
     check_divides("lanes", k.lanes, "head_dim", z.head_dim);
@@ -44,6 +46,37 @@ void schedule_general(Stages &s, int w) {
     s.bias_rows.update().vectorize(s.attend_j, w).never_partition(s.r);
 }
 
+/// Of the scores, a register tile of row_vectors vectors of queries and key_unroll keys: each step takes one feature of
+/// these vectors, and multiplies it by a scalar of each key. Of the weighted values likewise, with feature_chunk features.
+void schedule_products(Stages &s, const LoopLevel &scores_at, const LoopLevel &values_at) {
+    const int w = s.sizes.lanes;
+    s.scores.compute_at(scores_at).vectorize(s.r, w).unroll(s.r).unroll(s.j);
+    s.scores.update().reorder(s.r, s.j, s.feature).vectorize(s.r, w).unroll(s.r).unroll(s.j);
+    s.weighted.compute_at(values_at).vectorize(s.r, w).unroll(s.r).unroll(s.d);
+    s.weighted.update().reorder(s.r, s.d, s.value_j).vectorize(s.r, w).unroll(s.r).unroll(s.d);
+}
+
+/// For fewer rows than a vector has lanes. Beside each row of the queries stand its next `fold` features, and a key's are
+/// repeated along the vector. The weighted values have their features along the lanes, and are transposed once a block.
+/// Either way keys and values are taken a vector at a time, as they are stored.
+void schedule_products_of_few_rows(Stages &s, const LoopLevel &scores_at, const LoopLevel &values_at) {
+    const Sizes &z = s.sizes;
+    const int w = z.lanes, wide = w * z.fold;
+    s.q_folded.compute_root()
+        .bound_storage(s.t, z.task_tiles)
+        .bound(s.f, 0, z.fold)
+        .bound(s.r, 0, z.row_tile)
+        .vectorize(s.f)
+        .vectorize(s.r, w);
+    s.folded_scores.compute_at(scores_at).bound(s.f, 0, z.fold);
+    for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
+        stage.vectorize(s.f).vectorize(s.r, w).unroll(s.r).unroll(s.j);
+    s.weighted_rows.compute_at(values_at).bound_storage(s.b, 1);
+    for (Stage stage : {Stage(s.weighted_rows), s.weighted_rows.update().reorder(s.d, s.r, s.value_j)})
+        stage.vectorize(s.d, wide).unroll(s.d).unroll(s.r);
+    schedule_transpose(s.weighted_lanes, values_at);
+}
+
 /// What a score function reads of a query, a key or a distance is kept where it changes: of queries for the task, of
 /// the others for a block. What it reads along keys goes the way of the bias.
 void schedule_score(Stages &s, int w) {
@@ -71,95 +104,51 @@ void schedule_score(Stages &s, int w) {
 
 } // namespace
 
-void schedule_places(Stages &s, int w) {
-    for (Func *offsets : {&s.k_offsets, &s.v_offsets})
-        offsets->compute_at(s.state, s.block)
-            .bound_storage(s.b, 1)
-            .bound_storage(s.j, (s.sizes.key_block + w - 1) / w * w)
-            .vectorize(s.j, w, TailStrategy::RoundUp);
-    if (!s.row_tokens.defined()) return;
-    s.row_tokens.compute_root()
-        .bound_storage(s.t, s.sizes.task_tiles)
-        .bound(s.r, 0, s.sizes.row_tile)
-        .vectorize(s.r, w);
-}
-
-// One task owns a few row tiles of one head. A block of keys and values is rotated and packed into dense rows once a
-// task, and used by all its row tiles; a row tile's scores and weights for the block stay in L1. The two matrix
-// products keep row_vectors x key_unroll (or feature_chunk) accumulators in registers: each step loads row_vectors
-// vectors of queries or weights and broadcasts one scalar of a key or value a column.
+// One task owns a few row tiles of the heads that share keys. A block of keys and values is rotated and packed into dense
+// rows once a task, unless they are read as stored, and used by all its row tiles; a row tile's scores and weights for the
+// block stay in L1.
 void schedule_cpu(Stages &s, const Knobs &k) {
-    check_knobs(s.sizes, k);
-    const int w = k.lanes, tile = k.row_vectors * w;
-    Var ro("ro"), ri("ri"), rv("rv"), jo("jo"), ji("ji"), d_o("do"), di("di");
-
-    schedule_places(s, w);
-    for (Func *whole_task : {&s.q_scaled, &s.state, &s.inverse_sum, &s.out_copy})
-        whole_task->compute_root().bound_storage(s.t, s.sizes.task_tiles);
-    s.out_copy.bound_storage(s.d, s.sizes.v_head_dim);
-
-    for (Func *one_block : {&s.k_rows, &s.v_rows, &s.masked, &s.weights, &s.block_max, &s.block_sum})
-        one_block->bound_storage(s.b, 1);
-
-    // Queries, once.
-    s.q_scaled.tile(s.r, s.d, ro, d_o, ri, di, w, w, TailStrategy::RoundUp)
-        .reorder(ri, di, d_o, ro, s.t)
-        .vectorize(ri)
-        .unroll(di);
-    schedule_transpose(s.q_lanes, {s.q_scaled, d_o});
-    s.q_rows.compute_at(s.q_scaled, ro);
-    schedule_rotated_rows(s.q_rows, s.q_rotated, s.d, w);
-
-    // The recurrence over blocks of keys, for all row tiles of the task.
-    s.state.bound(s.e, 0, s.sizes.v_head_dim / s.sizes.feature_chunk).bound(s.r, 0, s.sizes.row_tile).vectorize(s.r, w);
-    s.state.update()
-        .split(s.r, ro, ri, tile)
-        .split(ri, ri, rv, w)
-        .reorder(rv, ri, ro, s.e, s.t, s.block)
-        .vectorize(rv)
-        .unroll(ri)
-        .never_partition_all();
+    const Sizes &z = s.sizes;
+    check_knobs(z, k);
+    const int w = z.lanes;
+    Var ro("ro"), ri("ri"), rv("rv"), jo("jo"), ji("ji");
+    const TaskLoops loops;
+    schedule_task(s, k, loops);
 
     // Rows are a cache line longer than they need be: at a power of two, equal features of all keys would share a few
     // sets of the L1 cache.
-    for (auto [rows, dim] : {std::pair{&s.k_rows, s.sizes.head_dim}, std::pair{&s.v_rows, s.sizes.v_head_dim}})
-        rows->compute_at(s.state, s.block).bound_storage(s.j, s.sizes.key_block).bound_storage(s.d, dim + cache_line);
-    schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w, w);
-    schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w, w);
+    if (!z.as_stored) {
+        for (auto [rows, dim] : {std::pair{&s.k_rows, z.head_dim}, std::pair{&s.v_rows, z.v_head_dim}})
+            rows->compute_at(s.state, s.block)
+                .bound_storage(s.b, 1)
+                .bound_storage(s.j, z.key_block)
+                .bound_storage(s.d, dim + cache_line);
+        schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, k.lanes, k.lanes);
+        schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, k.lanes, k.lanes);
+    }
 
     // Scores, maximum and weights of one row tile and one block.
     s.masked.compute_at(s.state, s.t)
-        .bound_storage(s.j, s.sizes.key_block)
-        .tile(s.r, s.j, ro, jo, ri, ji, tile, k.key_unroll, TailStrategy::RoundUp)
+        .bound_storage(s.j, z.key_block)
+        .tile(s.r, s.j, ro, jo, ri, ji, k.row_vectors * w, k.key_unroll, TailStrategy::RoundUp)
         .split(ri, ri, rv, w)
         .reorder(rv, ri, ji, ro, jo)
         .vectorize(rv)
         .unroll(ri)
         .unroll(ji);
-    s.scores.compute_at(s.masked, ro).vectorize(s.r, w).unroll(s.r).unroll(s.j);
-    s.scores.update().reorder(s.r, s.j, s.feature).vectorize(s.r, w).unroll(s.r).unroll(s.j);
     for (int update = 0; update < s.masked.num_update_definitions(); update++)
         if (update != s.bias_update) s.masked.update(update).vectorize(s.r, w);
-
+    s.block_sum.bound_storage(s.b, 1);
     for (auto [reduction, key] : {std::pair{&s.block_max, s.max_j}, std::pair{&s.block_sum, s.sum_j}}) {
         reduction->compute_at(s.state, s.t).vectorize(s.r, w).unroll(s.r);
         reduction->update().reorder(s.r, key).vectorize(s.r, w).unroll(s.r);
     }
-    s.weights.compute_at(s.state, s.t).bound_storage(s.j, s.sizes.key_block).vectorize(s.r, w).unroll(s.r);
+    s.weights.compute_at(s.state, s.t).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
 
-    s.weighted.compute_at(s.state, ro).vectorize(s.r, w).unroll(s.r).unroll(s.d);
-    s.weighted.update().reorder(s.r, s.d, s.value_j).vectorize(s.r, w).unroll(s.r).unroll(s.d);
-
-    if (s.sizes.general) schedule_general(s, w);
+    const auto schedule_both = z.fold > 0 ? schedule_products_of_few_rows : schedule_products;
+    schedule_both(s, {s.masked, ro}, {s.state, loops.register_tile});
+    if (z.general) schedule_general(s, w);
     if (s.score_update >= 0) schedule_score(s, w);
-
-    // Epilogue: the state's last values, normalised, transposed back to rows and rotated back.
-    s.lse.compute_root().vectorize(s.i, w, TailStrategy::GuardWithIf);
-    s.inverse_sum.vectorize(s.r, w);
-    s.out_copy.tile(s.d, s.r, d_o, ro, di, ri, w, w, TailStrategy::RoundUp).vectorize(di).unroll(ri);
-    schedule_transpose(s.out_rows, {s.out_copy, d_o});
-    s.out.compute_root();
-    schedule_rotated_rows(s.out, s.out_rotated, s.d, w);
 }
 
 } // namespace gyre::attention

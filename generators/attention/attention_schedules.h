@@ -4,6 +4,8 @@
 
 namespace gyre::attention {
 
+constexpr int cache_line = 16; // f32 elements
+
 /// Numbers that a tuner may change. Every field is a GeneratorParam of the same name.
 struct Knobs {
     int row_vectors = 2;   // vectors of queries in a register tile
@@ -13,12 +15,19 @@ struct Knobs {
     int key_block = 128;   // keys whose scores exist at once; a multiple of key_unroll
     int task_tiles = 4;    // row tiles of a task, which share a block's packed keys and values
     int lanes = 0;         // elements of a vector; 0: the target's natural width
+    int fold = 0;          // few rows: features beside each other in a vector of queries; 0: many rows
 };
 
 void schedule_cpu(Stages &s, const Knobs &k);
 
-/// Which token each row is of, once a task; where each key is, once a block.
-void schedule_places(Stages &s, int lanes);
+/// The loops of the recurrence over blocks of keys: of a row tile's register tiles, of these the vectors, of these lanes.
+struct TaskLoops {
+    Halide::Var register_tile{"register_tile"}, vector{"vector"}, lane{"lane"};
+};
+
+/// What all of them do alike: all that surrounds the recurrence, and its loops, for all row tiles of the task in each
+/// block. The result is the recurrence's stage.
+Halide::Stage schedule_task(Stages &s, const Knobs &k, const TaskLoops &loops);
 
 /// True if the tile registers hold the accumulators of all features of a register tile's queries and of their sum.
 bool holds_whole_head(int v_head_dim, const Knobs &k);

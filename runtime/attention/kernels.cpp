@@ -13,6 +13,7 @@ AttentionKernel read(const Kernel &k) {
             kernel_dtype(k),
             attribute(k, "general") == "true",
             attribute(k, "partial") == "true",
+            attribute(k, "as_stored") == "true",
             attribute(k, "padded") == "true",
             attribute(k, "head_dim", 0),
             attribute(k, "row_tile", 0),
@@ -37,9 +38,11 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
         const bool fits =
             k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
         if (k.dtype != c.q.dtype || k.partial != partial || (c.general() && !k.general) || !same_score(k.score) ||
-            !fits || !may_use(context, *k.kernel))
+            (k.as_stored && (c.rotate_keys || c.rotate_values)) || !fits || !may_use(context, *k.kernel))
             continue;
-        const auto rank = [](const AttentionKernel &a) { return std::tuple(a.padded, a.general, a.head_dim); };
+        const auto rank = [](const AttentionKernel &a) {
+            return std::tuple(a.padded, a.general, a.head_dim, !a.as_stored);
+        };
         if (!best || rank(k) < rank(*best)) best = &k;
     }
     return best;
