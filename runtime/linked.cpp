@@ -1,4 +1,5 @@
 // What is linked, as the public functions tell it.
+#include "attention/dispatch.h"
 #include "cpu_features.h"
 #include "registry.h"
 
@@ -13,7 +14,7 @@ extern "C" int32_t gyre_target_at(int32_t index, gyre_target_info *info) {
     static thread_local char missing[32];
     const std::string_view first = first_missing_feature(t.features);
     missing[first.copy(missing, sizeof missing - 1)] = '\0';
-    *info = {t.name, is_linked(t), can_run(t), t.features, missing};
+    *info = {t.name, is_linked(t), can_run(t), t.features, missing, t.rest};
     return 1;
 }
 
@@ -24,5 +25,14 @@ extern "C" int32_t gyre_kernel_at(int32_t index, gyre_kernel_info *info) {
     if (!info || index < 0 || static_cast<size_t>(index) >= kernels.size()) return 0;
     const Kernel &k = kernels[static_cast<size_t>(index)];
     *info = {k.name, k.operation, k.variant, k.target, k.attributes, k.evidence, k.library->name, k.runnable};
+    return 1;
+}
+
+extern "C" int32_t gyre_dispatch_rule_count(void) { return static_cast<int32_t>(dispatch_rules().count); }
+
+extern "C" int32_t gyre_dispatch_rule_at(int32_t index, gyre_dispatch_rule *rule) {
+    if (!rule || index < 0 || index >= gyre_dispatch_rule_count()) return 0;
+    const DispatchRule &r = dispatch_rules().first[index];
+    *rule = {"attention", r.family, r.calls};
     return 1;
 }

@@ -453,6 +453,7 @@ typedef struct gyre_target_info {
     int32_t runnable;     /* this machine has every feature it needs */
     const char *features; /* what it needs, separated by blanks; "" for a baseline */
     const char *missing;  /* the first that this machine lacks; "" if runnable */
+    const char *rest;     /* the target whose kernels serve where it has none of its own; "": there is none */
 } gyre_target_info;
 
 typedef struct gyre_kernel_info {
@@ -471,6 +472,18 @@ GYRE_API int32_t gyre_target_count(void);
 GYRE_API int32_t gyre_target_at(int32_t index, gyre_target_info *info);
 GYRE_API int32_t gyre_kernel_count(void);
 GYRE_API int32_t gyre_kernel_at(int32_t index, gyre_kernel_info *info);
+
+/** Which kernels of an operation take a call: the first rule that does, and whose kernels are linked for the call's type
+ *  and sizes. Among these the best target's serve, and those made for the head sizes rather than padded ones. */
+typedef struct gyre_dispatch_rule {
+    const char *operation; /* "attention" */
+    const char *kernels;   /* "split": how their variants begin */
+    const char *calls;     /* which calls they take, in words */
+} gyre_dispatch_rule;
+
+/** The rules, in order. Returns 0 past the end. */
+GYRE_API int32_t gyre_dispatch_rule_count(void);
+GYRE_API int32_t gyre_dispatch_rule_at(int32_t index, gyre_dispatch_rule *rule);
 
 /** The features that this machine and its system offer, of those that targets ask for, separated by blanks. */
 GYRE_API const char *gyre_cpu_features(void);

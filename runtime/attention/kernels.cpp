@@ -3,7 +3,6 @@
 #include "kernel_call.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace gyre {
 namespace {
@@ -28,25 +27,7 @@ KernelTable<AttentionKernel> kernels("attention", read);
 
 } // namespace
 
-const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &c, bool partial) {
-    const auto same_score = [&](std::string_view score) {
-        return c.score ? !score.empty() && score == c.score : score.empty();
-    };
-    const AttentionKernel *best = nullptr;
-    for (const AttentionKernel &k : kernels.rows()) {
-        if (best && k.kernel->row != best->kernel->row) break; // a better target has one
-        const bool fits =
-            k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
-        if (k.dtype != c.q.dtype || k.partial != partial || (c.general() && !k.general) || !same_score(k.score) ||
-            (k.as_stored && (c.rotate_keys || c.rotate_values)) || !fits || !may_use(context, *k.kernel))
-            continue;
-        const auto rank = [](const AttentionKernel &a) {
-            return std::tuple(a.padded, a.general, a.head_dim, !a.as_stored);
-        };
-        if (!best || rank(k) < rank(*best)) best = &k;
-    }
-    return best;
-}
+const std::vector<AttentionKernel> &attention_kernels() { return kernels.rows(); }
 
 std::vector<std::string_view> usable_scores(const gyre_context &context) {
     std::vector<std::string_view> names;

@@ -1,4 +1,4 @@
-/// Which kernel serves an attention call.
+/// The attention kernels that are linked, and what each is made for.
 #pragma once
 #include "attention/call.h"
 #include "attention/score_inputs.h"
@@ -23,10 +23,8 @@ struct AttentionKernel {
     ScoreInputs score_inputs;
 };
 
-/// The best target's kernel for this call's type, head sizes, family and score function: one made for its head sizes,
-/// else the smallest padded one; of the plain family rather than of the general one, which takes every call; one that reads keys as stored where it can. With
-/// `partial` one for a part of the keys. nullptr: none is linked.
-const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &call, bool partial);
+/// All that are linked, best target first.
+const std::vector<AttentionKernel> &attention_kernels();
 
 /// The names of the score functions of all kernels that calls with this context may use, in order.
 std::vector<std::string_view> usable_scores(const gyre_context &context);

@@ -1,7 +1,7 @@
 // How an attention call is cut into tasks: (sequence, heads, tokens), and for few queries parts of the keys.
 #include "attention/plan.h"
 
-#include "attention/kernels.h"
+#include "attention/dispatch.h"
 #include "kernel_call.h"
 #include "run_call.h"
 
@@ -68,8 +68,9 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
 gyre_status Plan::prepare(gyre_context &context) {
     AttentionTask &t = task;
     AttentionCall &c = t.call;
-    if (!may_split || !split.prepare(context, need_data, &t)) t.kernel = find_attention_kernel(context, c, false);
+    t.kernel = find_attention_kernel(context, c, may_split && !c.empty() && has_few_queries(c, need_data));
     if (!t.kernel) return fail_without_kernel(context, c);
+    if (t.kernel->partial) split.prepare(context, &t);
     if (c.score) GYRE_TRY(check_score_inputs(args, c, t.kernel->score_inputs, need_data, &t.score_views));
     auto &frequencies = context.frequencies;
     if (c.rope.on) GYRE_TRY(t.q_angles.prepare(context, c, c.rope, AngleTable::queries, frequencies[0]));
@@ -80,7 +81,7 @@ gyre_status Plan::prepare(gyre_context &context) {
     if (c.value_rope.on && !reuse_queries)
         GYRE_TRY(t.out_angles.prepare(context, c, c.value_rope, AngleTable::queries, frequencies[1]));
 
-    const int64_t longest = split.on() ? std::min(c.q.seqlen, most_split_tokens) : c.q.seqlen;
+    const int64_t longest = split.on() ? std::min(c.q.seqlen, most_few_queries) : c.q.seqlen;
     t.heads = choose_task_heads(*t.kernel, c, longest);
     t.tokens = split.on() && longest * t.heads <= t.kernel->task_rows
                    ? longest

@@ -1,30 +1,22 @@
 #include "attention/split.h"
 
+#include "attention/dispatch.h"
+
 #include <algorithm>
 
 namespace gyre {
-namespace {
 
-/// True if every sequence has few queries, or may have.
-bool few_queries(const AttentionCall &c, bool need_data) {
-    if (!c.cu_seqlens_q) return c.q.seqlen <= most_split_tokens;
-    if (!need_data) return c.q.seqlen <= most_split_tokens * c.sequences;
+bool has_few_queries(const AttentionCall &c, bool need_data) {
+    if (!c.cu_seqlens_q) return c.q.seqlen <= most_few_queries;
+    if (!need_data) return c.q.seqlen <= most_few_queries * c.sequences;
     for (int64_t i = 0; i < c.sequences; i++)
-        if (c.sequence(i).q_len > most_split_tokens) return false;
+        if (c.sequence(i).q_len > most_few_queries) return false;
     return true;
 }
 
-} // namespace
-
-bool Split::prepare(const gyre_context &context, bool need_data, AttentionTask *task) {
+void Split::prepare(const gyre_context &context, AttentionTask *task) {
     AttentionCall &c = task->call;
-    if (c.general() || c.empty() || !few_queries(c, need_data)) return false;
-    const AttentionKernel *kernel = find_attention_kernel(context, c, true);
-    const MergeKernel *merging = find_merge_kernel(context, GYRE_F32, c.out.dtype);
-    if (!kernel || !merging) return false;
-    task->kernel = kernel;
-    merge.kernel = merging;
-
+    merge.kernel = find_merge_kernel(context, GYRE_F32, c.out.dtype);
     most_parts = std::clamp<int64_t>(ceil_div(c.k.seqlen, AttentionTask::least_part), 1, AttentionTask::most_parts);
     const Heads &q = c.q;
     Results &p = merge.parts;
@@ -43,7 +35,6 @@ bool Split::prepare(const gyre_context &context, bool need_data, AttentionTask *
     task->split = true;
     task->out_part_stride = merge.out_part_stride;
     task->lse_part_stride = merge.lse_part_stride;
-    return true;
 }
 
 void Split::place(char *memory, AttentionTask *task) {

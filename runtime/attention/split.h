@@ -6,15 +6,14 @@
 
 namespace gyre {
 
-/// At most so many query tokens of a sequence; with more, tasks along the queries do as well and need no merging.
-constexpr int64_t most_split_tokens = 16;
+/// True if every sequence has few queries, or, where the lists of lengths are not known (`need_data` false), may have.
+bool has_few_queries(const AttentionCall &call, bool need_data);
 
 /// Where the parts' results are, and how they are merged.
 class Split {
 public:
-    /// True if the call is split: it has few queries, and there are kernels for it, which are then chosen. Where the
-    /// lists of lengths are not known (`need_data` false), true if it may be. Turns task->call's results into parts'.
-    bool prepare(const gyre_context &context, bool need_data, AttentionTask *task);
+    /// For a task whose kernel writes parts' results: turns task->call's into these, and finds what merges them.
+    void prepare(const gyre_context &context, AttentionTask *task);
 
     bool on() const { return merge.kernel != nullptr; }
     int64_t parts() const { return on() ? most_parts : 1; } // of the longest sequence, at most

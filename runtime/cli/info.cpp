@@ -16,6 +16,7 @@ namespace {
 
 struct Info {
     std::vector<gyre_target_info> targets;
+    std::vector<gyre_dispatch_rule> rules;
     std::string target, reason;
     int threads = 0;
 };
@@ -32,6 +33,8 @@ Info gather(const CommonOptions &options) {
                                           : "the best that is linked and that this machine can run";
     gyre_target_info target;
     for (std::int32_t i = 0; gyre_target_at(i, &target); i++) info.targets.push_back(target);
+    gyre_dispatch_rule rule;
+    for (std::int32_t i = 0; gyre_dispatch_rule_at(i, &rule); i++) info.rules.push_back(rule);
     return info;
 }
 
@@ -50,8 +53,12 @@ std::string to_json(const Info &info) {
                                    {"linked", target.linked != 0},
                                    {"runnable", target.runnable != 0},
                                    {"features", words(target.features)},
-                                   {"missing", target.missing}});
+                                   {"missing", target.missing},
+                                   {"rest", target.rest}});
     }
+    json["dispatch"] = Json::array();
+    for (const gyre_dispatch_rule &rule : info.rules)
+        json["dispatch"].push_back({{"operation", rule.operation}, {"kernels", rule.kernels}, {"calls", rule.calls}});
     json["target"] = info.target;
     json["target_reason"] = info.reason;
     json["threads"] = info.threads;
@@ -66,11 +73,15 @@ std::string to_text(const Info &info) {
     for (const gyre_target_info &target : info.targets) {
         text << "target         " << target.name << ": " << (target.linked ? "linked" : "not linked") << ", ";
         text << (target.runnable ? "this machine can run it" : "this machine lacks " + std::string(target.missing));
+        if (*target.rest) text << "; " << target.rest << " has the kernels that it has not";
         text << "\n";
     }
     text << "chosen         " << info.target << ": " << info.reason << "\n";
     text << "threads        " << info.threads << "\n";
-    text << "GPU            none";
+    text << "GPU            none\n";
+    text << "dispatch       the first of these kernels that take the call:";
+    for (const gyre_dispatch_rule &rule : info.rules)
+        text << "\n    " << rule.operation << "_" << rule.kernels << ": " << rule.calls;
     return text.str();
 }
 
@@ -78,7 +89,8 @@ std::string to_text(const Info &info) {
 
 void add_info(CLI::App &app) {
     const auto options = std::make_shared<CommonOptions>();
-    CLI::App &command = *app.add_subcommand("info", "CPU features, targets, the one chosen and why, threads");
+    CLI::App &command = *app.add_subcommand(
+        "info", "CPU features, targets, the one chosen and why, threads, which kernels take which calls");
     add_target_and_threads(command, *options);
     add_json(command, *options);
     command.callback([options] {

@@ -1,0 +1,50 @@
+#include "attention/dispatch.h"
+
+#include "attention/merge_task.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace gyre {
+namespace {
+
+// bench/README.md has the measurements: cutting keys into parts, and reading them where they are.
+constexpr DispatchRule rules[] = {
+    {"split_as_stored",
+     "at most 16 queries a sequence; keys and values not rotated in the call; no bias, mask, cap, ALiBi, sinks or "
+     "score",
+     false, true, true},
+    {"split", "at most 16 queries a sequence; no bias, mask, cap, ALiBi, sinks or score", false, true, false},
+    {"plain", "no bias, mask, cap, ALiBi, sinks or score", false, false, false},
+    {"general", "any without a score", true, false, false},
+    {"score", "with a score, by its name", true, false, false},
+};
+
+const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c) {
+    const std::string_view score = c.score ? c.score : "";
+    const AttentionKernel *best = nullptr;
+    for (const AttentionKernel &k : attention_kernels()) {
+        if (best && k.kernel->row != best->kernel->row) break; // a better target has one
+        const bool fits =
+            k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
+        if (!rule.has(k) || k.dtype != c.q.dtype || k.score != score || !fits || !may_use(context, *k.kernel)) continue;
+        const auto rank = [](const AttentionKernel &a) { return std::tuple(a.padded, a.head_dim); };
+        if (!best || rank(k) < rank(*best)) best = &k;
+    }
+    return best;
+}
+
+} // namespace
+
+DispatchRules dispatch_rules() { return {rules, sizeof rules / sizeof rules[0]}; }
+
+const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &c, bool few_queries) {
+    for (const DispatchRule &rule : rules) {
+        if (!rule.takes(c, few_queries)) continue;
+        if (rule.partial && !find_merge_kernel(context, GYRE_F32, c.out.dtype)) continue;
+        if (const AttentionKernel *kernel = find_in_family(rule, context, c)) return kernel;
+    }
+    return nullptr;
+}
+
+} // namespace gyre

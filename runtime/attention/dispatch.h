@@ -1,0 +1,39 @@
+/// Which family of kernels takes which calls: the table that dispatch reads and `gyre info` shows.
+#pragma once
+#include "attention/kernels.h"
+
+namespace gyre {
+
+/// At most so many query tokens of a sequence are few: tasks for all threads are then found along the keys. With more,
+/// tasks along the queries do as well and need no merging.
+constexpr int64_t most_few_queries = 16;
+
+struct DispatchRule {
+    const char *family; // how the variants of its kernels begin
+    const char *calls;  // which it takes, in words
+    bool general, partial, as_stored;
+
+    bool has(const AttentionKernel &kernel) const {
+        return kernel.general == general && kernel.partial == partial && kernel.as_stored == as_stored;
+    }
+    bool takes(const AttentionCall &call, bool few_queries) const {
+        return (general || !call.general()) && (!partial || few_queries) &&
+               (!as_stored || !(call.rotate_keys || call.rotate_values));
+    }
+};
+
+struct DispatchRules {
+    const DispatchRule *first;
+    size_t count;
+    const DispatchRule *begin() const { return first; }
+    const DispatchRule *end() const { return first + count; }
+};
+
+/// The first rule that takes a call and has a kernel for its type and head sizes decides.
+DispatchRules dispatch_rules();
+
+/// The kernel that serves a call: by the first rule, of the best target, made for the call's head sizes, else the
+/// smallest padded one. nullptr: none is linked.
+const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &call, bool few_queries);
+
+} // namespace gyre
