@@ -61,14 +61,16 @@ size_t Angles::scratch_bytes(int64_t tokens) const {
 
 void Angles::copy_rows(const Positions &positions, int64_t batch, int64_t first, int64_t tokens, float *rows) const {
     const int pairs = rotation->pairs;
-    for (const gyre_tensor *table : {rotation->cos, rotation->sin}) {
+    const auto copy = [&](const gyre_tensor &table, float *to) {
         for (int64_t t = 0; t < tokens; t++) {
-            const int64_t row = rotation->per_token ? batch * table->strides[0] + (first + t) * table->strides[1]
-                                                    : positions.at(0, batch, first + t) * table->strides[0];
-            std::memcpy(rows + (2 * t + (table == rotation->sin)) * pairs,
-                        static_cast<const float *>(table->data) + row, static_cast<size_t>(pairs) * sizeof(float));
+            const int64_t row = rotation->per_token ? batch * table.strides[0] + (first + t) * table.strides[1]
+                                                    : positions.at(0, batch, first + t) * table.strides[0];
+            std::memcpy(to + 2 * t * pairs, static_cast<const float *>(table.data) + row,
+                        static_cast<size_t>(pairs) * sizeof(float));
         }
-    }
+    };
+    copy(*rotation->cos, rows);
+    copy(*rotation->sin, rows + pairs);
 }
 
 bool Angles::fill(const Positions &positions, int64_t batch, int64_t first, int64_t tokens, float *rows,
