@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "kernel_call.h"
+#include "sequence_lists.h"
 
 namespace gyre {
 
@@ -18,10 +19,7 @@ gyre_status check_page_table(const gyre_attention_args &a, bool need_data, Atten
                     static_cast<long long>(c->q.batch));
     PageTable &p = c->pages;
     const int64_t page_size = c->k.seqlen;
-    while (int64_t{1} << p.bits < page_size) p.bits++;
-    if (page_size != int64_t{1} << p.bits)
-        return fail(GYRE_BAD_SHAPE, "k: got page_size %lld, expected a power of two",
-                    static_cast<long long>(page_size));
+    GYRE_TRY(check_page_size(page_size, "k", &p.bits));
     if (t.shape[1] > most_tokens >> p.bits)
         return fail(GYRE_UNSUPPORTED, "page_table: got %lld pages of %lld keys, expected at most %lld keys",
                     static_cast<long long>(t.shape[1]), static_cast<long long>(page_size),
@@ -49,14 +47,9 @@ gyre_status check_page_table(const gyre_attention_args &a, bool need_data, Atten
 gyre_status check_pages(bool need_data, const AttentionCall &c) {
     const PageTable &p = c.pages;
     if (!p.entries || !need_data) return GYRE_OK;
+    const int64_t page_size = int64_t{1} << p.bits;
     for (int64_t b = 0; b < c.sequences; b++)
-        for (int64_t n = 0; n << p.bits < c.seqused_k[b]; n++) {
-            const int32_t page = p.entries[b * p.stride + n];
-            if (page < 0 || page >= p.pages)
-                return fail(GYRE_BAD_ARGUMENT, "page_table[%lld, %lld]: got %d, expected 0 .. %lld",
-                            static_cast<long long>(b), static_cast<long long>(n), page,
-                            static_cast<long long>(p.pages - 1));
-        }
+        GYRE_TRY(check_page_ids(p.entries + b * p.stride, b, 0, ceil_div(c.seqused_k[b], page_size), p.pages));
     return GYRE_OK;
 }
 

@@ -2,31 +2,12 @@
 #include "attention/check.h"
 
 #include "error.h"
+#include "sequence_lists.h"
 
 #include <algorithm>
 
 namespace gyre {
 namespace {
-
-gyre_status check_lengths(const gyre_tensor &t, const char *name, int64_t count, bool need_data, const int32_t **out) {
-    GYRE_TRY(check_tensor(t, name, {1}, {GYRE_I32}, need_data));
-    if (count >= 0) GYRE_TRY(check_shape(t, name, {count}));
-    *out = static_cast<const int32_t *>(t.data);
-    return GYRE_OK;
-}
-
-gyre_status check_cumulative(const int32_t *cu, const char *name, int64_t count, int64_t total) {
-    for (int64_t i = 0; i < count; i++) {
-        const int32_t low = i ? cu[i - 1] : 0;
-        if (i == 0 ? cu[0] != 0 : cu[i] < low)
-            return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %d, expected %s%d", name, static_cast<long long>(i), cu[i],
-                        i ? "at least " : "", low);
-    }
-    if (cu[count - 1] != total)
-        return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %d, expected the number of tokens %lld", name,
-                    static_cast<long long>(count - 1), cu[count - 1], static_cast<long long>(total));
-    return GYRE_OK;
-}
 
 /// A rotation of attention's heads: the first features, angles by position.
 gyre_status check_rotation(const gyre_rope *rope, const char *name, int64_t dim, const AttentionCall &c, bool need_data,
@@ -69,17 +50,17 @@ gyre_status check_sequences(const gyre_attention_args &a, bool need_data, Attent
                     packed == (a.cu_seqlens_q != nullptr) ? "k" : "q", packed ? "NULL" : "a list");
     c->sequences = c->q.batch;
     if (packed) {
-        GYRE_TRY(check_lengths(*a.cu_seqlens_q, "cu_seqlens_q", -1, need_data, &c->cu_seqlens_q));
+        GYRE_TRY(check_list(*a.cu_seqlens_q, "cu_seqlens_q", -1, need_data, &c->cu_seqlens_q));
         c->sequences = a.cu_seqlens_q->shape[0] - 1;
         if (c->sequences < 0) return fail(GYRE_BAD_SHAPE, "cu_seqlens_q: got shape [0], expected [batch + 1]");
-        GYRE_TRY(check_lengths(*a.cu_seqlens_k, "cu_seqlens_k", c->sequences + 1, need_data, &c->cu_seqlens_k));
+        GYRE_TRY(check_list(*a.cu_seqlens_k, "cu_seqlens_k", c->sequences + 1, need_data, &c->cu_seqlens_k));
         if (need_data) {
             GYRE_TRY(check_cumulative(c->cu_seqlens_q, "cu_seqlens_q", c->sequences + 1, c->q.seqlen));
             GYRE_TRY(check_cumulative(c->cu_seqlens_k, "cu_seqlens_k", c->sequences + 1, c->k.seqlen));
         }
     }
     if (!a.seqused_k) return GYRE_OK;
-    GYRE_TRY(check_lengths(*a.seqused_k, "seqused_k", c->sequences, need_data, &c->seqused_k));
+    GYRE_TRY(check_list(*a.seqused_k, "seqused_k", c->sequences, need_data, &c->seqused_k));
     for (int64_t i = 0; need_data && i < c->sequences; i++) {
         const int64_t most = packed ? c->cu_seqlens_k[i + 1] - c->cu_seqlens_k[i] : c->k.seqlen;
         if (c->seqused_k[i] < 0 || c->seqused_k[i] > most)
