@@ -1,29 +1,11 @@
 #include "rotary/rotary_call.h"
 
-#include "kernel_call.h"
 #include "overlap.h"
 #include "run_call.h"
 
 #include <algorithm>
 
 namespace gyre {
-namespace {
-
-/// Tokens whose angles are formed at once: their rows stay in the L1 cache while every head reads them.
-constexpr int64_t run_tokens = 32;
-
-const RotaryKernel *find_kernel(const gyre_context &context, gyre_dtype dtype, gyre_pairing pairing) {
-    static KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
-        return RotaryKernel{&k, kernel_dtype(k), attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
-                            static_cast<size_t>(attribute(k, "workspace", 0))};
-    });
-    for (const RotaryKernel &k : kernels.rows())
-        if (k.dtype == dtype && k.pairing == pairing && may_use(context, *k.kernel)) return &k;
-    return nullptr;
-}
-
-} // namespace
-
 gyre_status RotaryCall::add(const gyre_tensor &from, const char *from_name, const gyre_tensor &to, const char *to_name,
                             gyre_layout layout, bool need_data) {
     GYRE_TRY(check_layout(layout));
@@ -47,9 +29,7 @@ gyre_status RotaryCall::add(const gyre_tensor &from, const char *from_name, cons
         return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s without being %s, expected the same view or other memory",
                     to_name, from_name, from_name);
     for (const Heads *view : {&t.from, &t.to})
-        if (!fits_kernel_index({{view->heads, view->head_stride},
-                                {std::min(run_tokens, view->seqlen), view->token_stride},
-                                {view->dim, 1}}))
+        if (!fits_run(*view, view->seqlen))
             return fail(GYRE_UNSUPPORTED, "%s: strides reach over 2^31 elements within %lld tokens",
                         view == &t.from ? from_name : to_name, static_cast<long long>(run_tokens));
     for (int i = 0; need_data && i < count; i++) {
@@ -81,7 +61,7 @@ gyre_status RotaryCall::check(const RotaryOptions &o, bool need_data) {
 
 gyre_status RotaryCall::prepare(gyre_context &context) {
     const Heads &x = tensors[0].from;
-    kernel = find_kernel(context, x.dtype, rotation.pairing);
+    kernel = find_rotary_kernel(context, x.dtype, x.dtype, rotation.pairing);
     if (!kernel)
         return fail(GYRE_UNSUPPORTED, "%s: no linked kernel rotates %s on %s", tensors[0].from_name,
                     dtype_name(x.dtype), context.best->name);
@@ -117,32 +97,15 @@ bool RotaryCall::rotate_run(int64_t task, char *memory) const {
     auto *rows = reinterpret_cast<float *>(memory);
     char *scratch = memory + round_up(run_tokens * Angles::row_floats(rotation) * sizeof(float));
     if (!angles.fill(positions, batch, first, tokens, rows, scratch)) return false;
+    HeadRotation rotate{kernel, rotation.offset, rotation.pairs, direction, false};
     bool ok = true;
-    for (int i = 0; i < count; i++)
-        if (!tensors[i].from.empty()) ok = rotate(tensors[i], batch, first, tokens, rows, scratch) && ok;
+    for (int i = 0; i < count; i++) {
+        const Heads &from = tensors[i].from, &to = tensors[i].to;
+        if (from.empty()) continue;
+        rotate.in_place = tensors[i].in_place;
+        ok = rotate.run({from, batch, first}, {to, batch, first}, tokens, from.heads, from.dim, rows, scratch) && ok;
+    }
     return ok;
-}
-
-bool RotaryCall::rotate(const RotatedTensor &t, int64_t batch, int64_t first, int64_t tokens, const float *rows,
-                        char *scratch) const {
-    const Heads &from = t.from, &to = t.to;
-    // The kernel walks the denser of tokens and heads first; the angles of a token are the same for all its heads.
-    const bool heads_first = std::abs(from.head_stride) <= std::abs(from.token_stride);
-    const auto view = [&](const void *data, halide_type_t type, int64_t extent, int64_t token_stride,
-                          int64_t head_stride) {
-        const Buffer::Dimension tokens_dim{tokens, token_stride}, heads_dim{from.heads, head_stride};
-        return Buffer(data, type,
-                      {{extent, 1}, heads_first ? heads_dim : tokens_dim, heads_first ? tokens_dim : heads_dim});
-    };
-    const halide_type_t type = halide_type(from.dtype), f32 = halide_type(GYRE_F32);
-    const auto row = static_cast<int64_t>(Angles::row_floats(rotation));
-    const int32_t offset = rotation.offset, pairs = rotation.pairs, end = offset + 2 * pairs;
-    const int32_t before = t.in_place ? 0 : offset, after = t.in_place ? 0 : static_cast<int32_t>(from.dim) - end;
-    Slab slab(scratch, kernel->workspace);
-    Buffer cos = view(rows, f32, pairs, row, 0), sin = view(rows + pairs, f32, pairs, row, 0);
-    Buffer x = view(from.at(batch, first, 0), type, from.dim, from.token_stride, from.head_stride);
-    Buffer out = view(to.at(batch, first, 0), type, from.dim, to.token_stride, to.head_stride);
-    return call_kernel(*kernel->kernel, slab, &cos, &sin, &offset, &pairs, &direction, &before, &end, &after, &x, &out);
 }
 
 } // namespace gyre

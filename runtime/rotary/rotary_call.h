@@ -1,16 +1,8 @@
 /// A checked rotation of the heads of one or two tensors, by the same angles.
 #pragma once
-#include "rotary/rotation.h"
-#include "tensor.h"
+#include "rotary/rotary_kernel.h"
 
 namespace gyre {
-
-struct RotaryKernel {
-    const Kernel *kernel;
-    gyre_dtype dtype;
-    gyre_pairing pairing;
-    size_t workspace; // bytes
-};
 
 /// What is rotated, and where the result goes.
 struct RotatedTensor {
@@ -57,8 +49,6 @@ private:
     int64_t runs() const;
     int64_t tasks() const;
     bool rotate_run(int64_t task, char *memory) const;
-    bool rotate(const RotatedTensor &tensor, int64_t batch, int64_t first, int64_t tokens, const float *rows,
-                char *scratch) const;
 };
 
 } // namespace gyre

@@ -1,0 +1,69 @@
+#include "rotary/rotary_kernel.h"
+
+#include "kernel_call.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace gyre {
+namespace {
+
+gyre_dtype from_dtype(const Kernel &kernel) {
+    return kernel_dtype(kernel, attribute(kernel, "from_dtype").empty() ? "dtype" : "from_dtype");
+}
+
+/// Heads or tokens.
+struct Repeated {
+    int64_t extent, from_stride, to_stride, row_stride;
+};
+
+} // namespace
+
+const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
+                                       gyre_pairing pairing) {
+    static KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
+        return RotaryKernel{&k, from_dtype(k), kernel_dtype(k),
+                            attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
+                            static_cast<size_t>(attribute(k, "workspace", 0))};
+    });
+    for (const RotaryKernel &k : kernels.rows())
+        if (k.from == from && k.to == to && k.pairing == pairing && may_use(context, *k.kernel)) return &k;
+    return nullptr;
+}
+
+bool fits_run(const Heads &view, int64_t in_a_row) {
+    return fits_kernel_index(
+        {{view.heads, view.head_stride}, {std::min(run_tokens, in_a_row), view.token_stride}, {view.dim, 1}});
+}
+
+bool HeadRotation::run(const TokenRun &from, const TokenRun &to, int64_t tokens, int64_t heads, int64_t dim,
+                       const float *rows, char *scratch) const {
+    static const float no_angles[1] = {0};
+    const int64_t row = 2 * static_cast<int64_t>(pairs);
+    if (!pairs) rows = no_angles;
+    // The kernel walks the denser of tokens and heads first; the angles of a token are the same for all its heads.
+    Repeated inner{heads, from.head_stride, to.head_stride, 0}, outer{tokens, from.token_stride, to.token_stride, row};
+    if (std::abs(from.head_stride) > std::abs(from.token_stride)) std::swap(inner, outer);
+    if (!pairs) { // what lies densely on both sides is copied as one row
+        for (Repeated *r : {&inner, &outer}) {
+            if (r->extent > 1 && (r->from_stride != dim || r->to_stride != dim)) break;
+            dim *= r->extent;
+            r->extent = 1;
+        }
+    }
+    const auto view = [&](const void *data, halide_type_t type, int64_t extent, int64_t Repeated::*stride) {
+        return Buffer(data, type, {{extent, 1}, {inner.extent, inner.*stride}, {outer.extent, outer.*stride}});
+    };
+    const halide_type_t f32 = halide_type(GYRE_F32);
+    const int32_t end = offset + 2 * pairs;
+    const int32_t before = in_place ? 0 : offset, after = in_place ? 0 : static_cast<int32_t>(dim) - end;
+    Slab slab(scratch, kernel->workspace);
+    Buffer cos = view(rows, f32, pairs, &Repeated::row_stride),
+           sin = view(rows + pairs, f32, pairs, &Repeated::row_stride);
+    Buffer x = view(from.data, halide_type(kernel->from), dim, &Repeated::from_stride);
+    Buffer out = view(to.data, halide_type(kernel->to), dim, &Repeated::to_stride);
+    return call_kernel(*kernel->kernel, slab, &cos, &sin, &offset, &pairs, &direction, &before, &end, &after, &x, &out);
+}
+
+} // namespace gyre
