@@ -8,7 +8,7 @@
 #     gyre_add_kernels(my_kernels OPS rotary attention DTYPES f32 bf16 HEAD_DIMS 72 FEATURES causal roper TARGETS host)
 #     target_link_libraries(my_program PRIVATE my_kernels gyre::runtime)
 #
-# DTYPES     default f32
+# DTYPES     default f32. rotary with f16 or bf16 also converts f32 to it, for gyre_cache_append()
 # HEAD_DIMS  of attention, 1 to 512
 # FEATURES   what calls will use; default: everything. bias, mask, softcap, alibi and sinks take larger kernels than causal,
 #            window, gqa, packed, lse, rope and roper, which every kernel has. For rotary: half, interleaved

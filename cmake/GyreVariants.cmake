@@ -52,8 +52,13 @@ function(gyre_add_variants library)
     if (rotary IN_LIST arg_OPS)
         foreach (pairing IN LISTS pairings)
             foreach (dtype IN LISTS arg_DTYPES)
+                set(type dtype=${gyre_halide_type_${dtype}})
                 gyre_add_kernel("${library}" rotary VARIANT ${dtype}_${pairing}
-                                PARAMS dtype=${gyre_halide_type_${dtype}} pairing=${pairing})
+                                PARAMS from_dtype=${gyre_halide_type_${dtype}} ${type} pairing=${pairing})
+                if (NOT dtype STREQUAL f32) # for caches of a smaller type than what is computed
+                    gyre_add_kernel("${library}" rotary VARIANT f32_${dtype}_${pairing}
+                                    PARAMS from_dtype=${gyre_halide_type_f32} ${type} pairing=${pairing})
+                endif ()
             endforeach ()
         endforeach ()
     endif ()

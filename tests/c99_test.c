@@ -10,6 +10,7 @@
 
 static float q[1 * SEQLEN * HEADS * HEAD_DIM], k[SEQLEN * HEADS * HEAD_DIM], v[SEQLEN * HEADS * HEAD_DIM];
 static float out[SEQLEN * HEADS * HEAD_DIM];
+static float k_cache[SEQLEN * HEADS * HEAD_DIM], v_cache[SEQLEN * HEADS * HEAD_DIM], cached[SEQLEN * HEADS * HEAD_DIM];
 
 static int fail(const char *what) {
     printf("%s: %s\n", what, gyre_last_error());
@@ -45,6 +46,29 @@ int main(void) {
     /* The first query sees the first key alone, so that rotating its value there and back leaves it. */
     for (i = 0; i < HEADS * HEAD_DIM; i++)
         if (!(fabs(out[i] - v[i]) <= 1e-4)) return fail("the first row differs from the first value");
+
+    /* The same from caches that are filled in two steps. */
+    for (i = 0; i < 2; i++) {
+        const int32_t held[1] = {(int32_t)i * (SEQLEN - 1)};
+        const int64_t one[1] = {1}, step[4] = {1, i ? 1 : SEQLEN - 1, HEADS, HEAD_DIM};
+        const gyre_tensor lengths = gyre_tensor_dense(held, GYRE_I32, 1, one);
+        gyre_cache_append_args append = gyre_cache_append_defaults();
+        append.k = gyre_tensor_dense(k + held[0] * HEADS * HEAD_DIM, GYRE_F32, 4, step);
+        append.v = gyre_tensor_dense(v + held[0] * HEADS * HEAD_DIM, GYRE_F32, 4, step);
+        append.k_cache = gyre_tensor_dense(k_cache, GYRE_F32, 4, shape);
+        append.v_cache = gyre_tensor_dense(v_cache, GYRE_F32, 4, shape);
+        append.cache_seqlens = &lengths;
+        append.rope = append.value_rope = &rope;
+        if (gyre_cache_append(context, &append) != GYRE_OK) return fail("append");
+    }
+    args.k = gyre_tensor_dense(k_cache, GYRE_F32, 4, shape);
+    args.v = gyre_tensor_dense(v_cache, GYRE_F32, 4, shape);
+    args.out = gyre_tensor_dense(cached, GYRE_F32, 4, shape);
+    args.keys_rotated = args.values_rotated = 1;
+    if (gyre_attention(context, &args) != GYRE_OK) return fail("attention over the cache");
+    for (i = 0; i < SEQLEN * HEADS * HEAD_DIM; i++)
+        if (!(fabs(out[i] - cached[i]) <= 1e-4)) return fail("attention over the cache differs");
+
     printf("%s with %d thread(s), kernel %s\n", gyre_version(), (int)gyre_context_threads(context),
            gyre_selected_kernel(context));
     gyre_context_destroy(context);

@@ -1,4 +1,5 @@
 /// Targets and kernels: enumeration, the choice among them, forcing one, and refusing what is unknown or cannot run.
+#include "support/append_case.h"
 #include "support/attention_case.h"
 #include "support/each_kernel.h"
 #include "support/refusal.h"
@@ -187,6 +188,10 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                 RotaryCase c(RotaryShape().of(type));
                 c.args.rope.pairing = pairing;
                 REQUIRE(c.run(context) == GYRE_OK);
+                reached.insert(gyre_selected_kernel(context));
+                AppendCase append(AppendShape().of(GYRE_F32, type));
+                append.args.rope = &c.args.rope;
+                REQUIRE(append.run(context) == GYRE_OK);
                 reached.insert(gyre_selected_kernel(context));
             }
         for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})

@@ -107,6 +107,29 @@ TEST_CASE("hpp: rotary rotates, attention averages, both into the caller's works
     CHECK(thrown_by([&] { gyre::rotary(nullptr, gyre::RotaryArgs()); }) != GYRE_OK);
 }
 
+TEST_CASE("hpp: append writes where the cache ends") {
+    const gyre::Context context;
+    const std::vector<float> k(8, 1.0f), v(8, 2.0f);
+    std::vector<float> k_cache(4 * 8), v_cache(4 * 8);
+    const std::vector<std::int32_t> held = {3};
+    const gyre_tensor lengths = gyre::view(held, {1});
+    gyre::Rope rope;
+    gyre::CacheAppendArgs args;
+    args.k = gyre::view(k, {1, 1, 1, 8});
+    args.v = gyre::view(v, {1, 1, 1, 8});
+    args.k_cache = gyre::view(k_cache, {1, 4, 1, 8});
+    args.v_cache = gyre::view(v_cache, {1, 4, 1, 8});
+    args.cache_seqlens = &lengths;
+    args.rope = &rope;
+    gyre::append(context, args);
+    CHECK(k_cache[24] == doctest::Approx(std::cos(3.0) - std::sin(3.0)));
+    CHECK(v_cache[24] == 2.0f);
+    CHECK(std::count(v_cache.begin(), v_cache.end(), 0.0f) == 24);
+    CHECK(gyre::workspace_size(context, args) > 0);
+    args.k_cache = gyre::view(k_cache, {1, 2, 2, 8});
+    CHECK(thrown_by([&] { gyre::append(context, args); }) == GYRE_BAD_SHAPE);
+}
+
 TEST_CASE("hpp: a score function with its inputs by name") {
     const gyre::Context context;
     const std::vector<float> q(64, 0.0f), k(2 * 64, 0.0f), slopes = {std::log(3.0f)};

@@ -19,8 +19,12 @@ Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type 
 
     s.out(d, a, b) = undef(type);
     RDom before(0, in.copied_before, "before"), after(in.after, in.copied_after, "after");
-    s.out(before, a, b) = in.x(before, a, b);
-    s.out(after, a, b) = in.x(after, a, b);
+    const auto copied = [&](const Expr &feature) {
+        const Expr x = in.x(feature, a, b);
+        return x.type() == type ? x : narrow(widen(x), type);
+    };
+    s.out(before, a, b) = copied(before);
+    s.out(after, a, b) = copied(after);
     RDom n(0, 2, 0, in.pairs, "n");
     const Expr feature = in.offset + (half ? n.y + n.x * in.pairs : 2 * n.y + n.x);
     s.out(feature, a, b) = mux(n.x, {s.rotated(n.y, a, b)[0], s.rotated(n.y, a, b)[1]});

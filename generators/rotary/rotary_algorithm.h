@@ -3,6 +3,7 @@
 ///     out[p] = x[p] cos_i - d x[q] sin_i        out[q] = x[q] cos_i + d x[p] sin_i
 ///
 /// for pair i of the window [offset, offset + 2 pairs) of a head; features outside are copied, or left alone in place.
+/// x and out may be of different types: everything is then converted, what is copied too. No pairs: a copy.
 ///     half         p = i,  q = i + pairs     ccccssss       (NeoX, Llama)
 ///     interleaved  p = 2i, q = 2i + 1        cscscscs       (RoFormer, GPT-J)
 /// Source: Su et al., RoFormer (arXiv:2104.09864), section 3.2.2; reverse, d = -1: Harik and Jayasiri, RoPER.
@@ -16,7 +17,7 @@ namespace gyre::rotary {
 enum class Pairing { half, interleaved };
 
 struct Inputs {
-    Halide::Func x;                   // (d, a, b)  as stored
+    Halide::Func x;                   // (d, a, b)  as stored, of any storage type
     Halide::Func cos, sin;            // (i, a, b)  f32
     Halide::Expr offset, pairs;       // the window, in features and pairs
     Halide::Expr direction;           // f32, +1: rotate, -1: rotate back
@@ -32,6 +33,7 @@ struct Stages {
     Halide::Func out;     // (d, a, b)  the generator's own output
 };
 
+/// `type`: of out.
 Stages algorithm(const Inputs &in, Pairing pairing, const Halide::Func &out, const Halide::Type &type);
 
 } // namespace gyre::rotary

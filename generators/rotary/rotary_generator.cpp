@@ -10,7 +10,7 @@ public:
     // Variant: spelled in the kernel's name.
     GeneratorParam<Pairing> pairing{
         "pairing", Pairing::half, {{"half", Pairing::half}, {"interleaved", Pairing::interleaved}}};
-    GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
+    GeneratorParam<Halide::Type> from_dtype{"from_dtype", Halide::Float(32)}, dtype{"dtype", Halide::Float(32)};
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
@@ -25,7 +25,7 @@ public:
     Output<Halide::Buffer<void, 3>> out{"out"}; // (d, a, b)
 
     void configure() {
-        x = add_input<Halide::Buffer<>>("x", dtype, 3); // (d, a, b)
+        x = add_input<Halide::Buffer<>>("x", from_dtype, 3); // (d, a, b)
         out.set_type(dtype);
     }
 

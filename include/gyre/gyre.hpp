@@ -189,6 +189,9 @@ struct RotaryArgs : gyre_rotary_args {
 struct RotaryQkArgs : gyre_rotary_qk_args {
     RotaryQkArgs() : gyre_rotary_qk_args(gyre_rotary_qk_defaults()) {}
 };
+struct CacheAppendArgs : gyre_cache_append_args {
+    CacheAppendArgs() : gyre_cache_append_args(gyre_cache_append_defaults()) {}
+};
 struct AttentionMergeArgs : gyre_attention_merge_args {
     AttentionMergeArgs() : gyre_attention_merge_args(gyre_attention_merge_defaults()) {}
 };
@@ -219,13 +222,16 @@ inline Frequencies frequencies(const gyre_frequency_rule &rule, std::int32_t rot
     return result;
 }
 
-/// gyre_rotary(), gyre_rotary_qk(), gyre_attention() and gyre_attention_merge(), and the bytes of workspace that they
-/// need.
+/// gyre_rotary(), gyre_rotary_qk(), gyre_attention(), gyre_attention_merge() and gyre_cache_append(), and the bytes of
+/// workspace that they need.
 inline void rotary(gyre_context *context, const gyre_rotary_args &args) { check(gyre_rotary(context, &args)); }
 inline void rotary(gyre_context *context, const gyre_rotary_qk_args &args) { check(gyre_rotary_qk(context, &args)); }
 inline void attention(gyre_context *context, const gyre_attention_args &args) { check(gyre_attention(context, &args)); }
 inline void merge(gyre_context *context, const gyre_attention_merge_args &args) {
     check(gyre_attention_merge(context, &args));
+}
+inline void append(gyre_context *context, const gyre_cache_append_args &args) {
+    check(gyre_cache_append(context, &args));
 }
 
 inline std::size_t workspace_size(gyre_context *context, const gyre_rotary_args &args) {
@@ -241,6 +247,11 @@ inline std::size_t workspace_size(gyre_context *context, const gyre_rotary_qk_ar
 inline std::size_t workspace_size(gyre_context *context, const gyre_attention_merge_args &args) {
     std::size_t bytes = 0;
     check(gyre_attention_merge_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_cache_append_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_cache_append_workspace_size(context, &args, &bytes));
     return bytes;
 }
 inline std::size_t workspace_size(gyre_context *context, const gyre_attention_args &args) {

@@ -85,12 +85,15 @@ int Rotation::axis_of_pair(int pair) const {
 }
 
 bool same_angles(const Rotation &a, const Rotation &b) {
-    const bool tables = a.cos || b.cos;
-    return a.pairs == b.pairs && a.scale == b.scale && a.axes == b.axes && a.section_order == b.section_order &&
-           std::memcmp(a.sections, b.sections, sizeof a.sections) == 0 &&
-           (tables ? a.cos && b.cos && a.cos->data == b.cos->data && a.sin->data == b.sin->data &&
-                         a.cos->strides[0] == b.cos->strides[0] && a.sin->strides[0] == b.sin->strides[0]
-                   : a.inv_freq == b.inv_freq && a.theta == b.theta && a.denominator == b.denominator);
+    if (a.pairs != b.pairs || a.scale != b.scale || a.axes != b.axes || a.section_order != b.section_order ||
+        std::memcmp(a.sections, b.sections, sizeof a.sections) != 0)
+        return false;
+    if (!a.cos && !b.cos) return a.inv_freq == b.inv_freq && a.theta == b.theta && a.denominator == b.denominator;
+    if (!a.cos || !b.cos) return false;
+    const auto same_table = [](const gyre_tensor &s, const gyre_tensor &t) {
+        return s.data == t.data && s.rank == t.rank && std::equal(s.strides, s.strides + s.rank - 1, t.strides);
+    };
+    return same_table(*a.cos, *b.cos) && same_table(*a.sin, *b.sin);
 }
 
 gyre_status check_rope(const gyre_rope *given, const char *name, int64_t head_dim, int64_t batch, int64_t seqlen,

@@ -1,0 +1,31 @@
+// gyre_cache_append(): checks, and runs.
+#include "arguments.h"
+#include "cache/append_call.h"
+#include "run_call.h"
+
+using namespace gyre;
+
+namespace {
+
+gyre_status check(const gyre_cache_append_args *given, bool need_data, gyre_cache_append_args *a, AppendCall *call) {
+    GYRE_TRY(adopt(given, "args", gyre_cache_append_defaults(), sizeof *a, a));
+    return check_append(*a, need_data, call);
+}
+
+} // namespace
+
+extern "C" gyre_status gyre_cache_append(gyre_context *context, const gyre_cache_append_args *given) {
+    gyre_cache_append_args args;
+    AppendCall call;
+    GYRE_TRY(check(given, true, &args, &call));
+    return run_call(context, args, call);
+}
+
+extern "C" gyre_status gyre_cache_append_workspace_size(gyre_context *context, const gyre_cache_append_args *given,
+                                                        size_t *bytes) {
+    GYRE_TRY(check_size_output(bytes));
+    gyre_cache_append_args args;
+    AppendCall call;
+    GYRE_TRY(check(given, false, &args, &call));
+    return tell_workspace_size(context, call, bytes);
+}

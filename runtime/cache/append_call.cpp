@@ -1,0 +1,154 @@
+#include "cache/append_call.h"
+
+#include "cache/written_pages.h"
+#include "run_call.h"
+
+#include <algorithm>
+
+namespace gyre {
+namespace {
+
+/// Where a key of a sequence is in the cache, and how many slots follow before another page begins.
+struct Place {
+    int64_t entry, slot, room;
+};
+
+Place place_of(const AppendCall &c, int64_t sequence, int64_t key) {
+    if (!c.paged) return {sequence, key, c.capacity - key};
+    const int64_t page_size = int64_t{1} << c.pages.bits, slot = key & (page_size - 1);
+    return {c.pages.entries[sequence * c.pages.stride + (key >> c.pages.bits)], slot, page_size - slot};
+}
+
+gyre_status prepare_kernel(const gyre_context &context, Appended *t) {
+    const Rotation &r = t->rotation;
+    const RotaryKernel *kernel = find_rotary_kernel(context, t->from.dtype, t->to.dtype, r.pairing);
+    if (!kernel && !r.on) kernel = find_rotary_kernel(context, t->from.dtype, t->to.dtype, GYRE_INTERLEAVED);
+    if (!kernel)
+        return fail(GYRE_UNSUPPORTED, "%s: no linked kernel writes %s as %s on %s", t->name, dtype_name(t->from.dtype),
+                    dtype_name(t->to.dtype), context.best->name);
+    t->rotate = {kernel, r.offset, r.pairs, 1, false};
+    return GYRE_OK;
+}
+
+size_t rows_bytes(const Rotation &r) { return round_up(run_tokens * Angles::row_floats(r) * sizeof(float)); }
+
+} // namespace
+
+NewTokens AppendCall::of_sequence(int64_t sequence) const {
+    const int64_t held = cache_seqlens ? cache_seqlens[sequence] : 0;
+    if (!cu_seqlens) return {sequence, sequence, 0, k.from.seqlen, held};
+    return {sequence, 0, cu_seqlens[sequence], cu_seqlens[sequence + 1] - cu_seqlens[sequence], held};
+}
+
+NewTokens AppendCall::from_token(int64_t token) const {
+    const int64_t sequence = cu_seqlens
+                                 ? std::upper_bound(cu_seqlens, cu_seqlens + sequences + 1, token) - cu_seqlens - 1
+                                 : token / k.from.seqlen;
+    NewTokens n = of_sequence(sequence);
+    const int64_t skipped = token - (cu_seqlens ? n.first : sequence * k.from.seqlen);
+    n.first += skipped, n.slot += skipped, n.count -= skipped;
+    return n;
+}
+
+gyre_status AppendCall::prepare(gyre_context &context) {
+    for (Appended *t : {&k, &v}) GYRE_TRY(prepare_kernel(context, t));
+    scratch_bytes = std::max(k.rotate.kernel->workspace, v.rotate.kernel->workspace);
+    k_rows_bytes = v_rows_bytes = 0;
+    if (k.rotation.on) {
+        GYRE_TRY(k.angles.prepare(context, k.rotation, context.frequencies[0]));
+        k_rows_bytes = rows_bytes(k.rotation);
+        scratch_bytes = std::max(scratch_bytes, k.angles.scratch_bytes(run_tokens));
+    }
+    if (v.rotation.on && !same_angles) {
+        GYRE_TRY(v.angles.prepare(context, v.rotation, context.frequencies[1]));
+        v_rows_bytes = rows_bytes(v.rotation);
+        scratch_bytes = std::max(scratch_bytes, v.angles.scratch_bytes(run_tokens));
+    }
+    scratch_bytes = round_up(scratch_bytes);
+    return GYRE_OK;
+}
+
+/// Runs of tokens go over the ends of sequences, so that a decode step of many sequences is few tasks.
+int64_t AppendCall::tasks() const { return k.empty() && v.empty() ? 0 : ceil_div(tokens(), run_tokens); }
+
+/// A sequence may begin and end within a page.
+int64_t AppendCall::most_pages() const {
+    return paged && tasks() ? std::min(tokens(), (tokens() >> pages.bits) + 2 * sequences) : 0;
+}
+
+size_t AppendCall::workspace_bytes(const gyre_context &context) const {
+    return std::max(WrittenPages::bytes(most_pages()),
+                    slab_bytes() * static_cast<size_t>(std::min<int64_t>(context.threads.size(), tasks())));
+}
+
+gyre_status AppendCall::check_written_pages(char *memory) const {
+    if (!most_pages()) return GYRE_OK;
+    WrittenPages written(memory, most_pages());
+    for (int64_t i = 0; i < sequences; i++) {
+        const NewTokens n = of_sequence(i);
+        for (int64_t key = n.slot, end = key + n.count; key < end;) {
+            const Place p = place_of(*this, i, key);
+            const int64_t count = std::min(p.room, end - key);
+            if (!written.add(p.entry, p.slot, p.slot + count))
+                return fail(
+                    GYRE_BAD_ARGUMENT,
+                    "page_table[%lld, %lld]: got page %lld, of whose slots %lld .. %lld some are written by another "
+                    "entry, too",
+                    static_cast<long long>(i), static_cast<long long>(key >> pages.bits),
+                    static_cast<long long>(p.entry), static_cast<long long>(p.slot),
+                    static_cast<long long>(p.slot + count - 1));
+            key += count;
+        }
+    }
+    return GYRE_OK;
+}
+
+gyre_status AppendCall::run(gyre_context &context, char *memory) const {
+    GYRE_TRY(check_written_pages(memory));
+    const bool ok = context.threads.run_all(tasks(), [&](int64_t task, int worker) {
+        return append_run(task, memory + static_cast<size_t>(worker) * slab_bytes());
+    });
+    return finish_call(context, *k.rotate.kernel->kernel, ok);
+}
+
+bool AppendCall::append_run(int64_t task, char *memory) const {
+    const int64_t end = std::min((task + 1) * run_tokens, tokens());
+    bool ok = true;
+    for (int64_t token = task * run_tokens; token < end;) {
+        NewTokens n = from_token(token);
+        n.count = std::min(n.count, end - token);
+        ok = append(n, memory) && ok;
+        token += n.count;
+    }
+    return ok;
+}
+
+/// `memory` is the thread's slab.
+bool AppendCall::append(const NewTokens &n, char *memory) const {
+    auto *k_rows = reinterpret_cast<float *>(memory), *v_rows = reinterpret_cast<float *>(memory + k_rows_bytes);
+    char *scratch = memory + k_rows_bytes + v_rows_bytes;
+    Positions p = positions;
+    if (!p.data) p.offset = n.slot - n.first; // a key stands where its slot is
+    if (k.rotation.on && !k.angles.fill(p, n.batch, n.first, n.count, k_rows, scratch)) return false;
+    if (same_angles)
+        v_rows = k_rows;
+    else if (v.rotation.on && !v.angles.fill(p, n.batch, n.first, n.count, v_rows, scratch))
+        return false;
+    bool ok = true;
+    for (int64_t done = 0; done < n.count;) {
+        const Place place = place_of(*this, n.sequence, n.slot + done);
+        const int64_t count = std::min(place.room, n.count - done);
+        for (const Appended *t : {&k, &v}) {
+            if (t->empty()) continue;
+            const float *rows = t == &k ? k_rows : v_rows;
+            rows += done * static_cast<int64_t>(Angles::row_floats(t->rotation));
+            ok = t->rotate.run({t->from, n.batch, n.first + done}, {t->to, place.entry, place.slot}, count,
+                               t->from.heads, t->from.dim, rows, scratch) &&
+                 ok;
+        }
+        done += count;
+    }
+    return ok;
+}
+
+} // namespace gyre

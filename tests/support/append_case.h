@@ -1,0 +1,73 @@
+/// One call of gyre_cache_append() with its tensors, checked on every target against the definition in double.
+///
+///     AppendCase c(AppendShape().adding({9, 40}).to({3, 0}).paged(16).of(GYRE_F32, GYRE_BF16));
+///     c.args.rope = &rope;
+///     c.check();
+#pragma once
+#include "keeper.h"
+#include "oracle_rotary.h"
+#include "tensor.h"
+
+#include <gyre/gyre.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gyre::test {
+
+/// Extents of a call, named as they are set.
+struct AppendShape {
+    std::vector<int64_t> added{5}, held{0}; // tokens of each sequence; bshd and bhsd take the first number for all
+    int64_t heads = 2, head_dim = 40, v_head_dim = 24;
+    int64_t capacity = 96, page_size = 0; // 0: no pages
+    gyre_dtype dtype = GYRE_F32, cache_dtype = GYRE_F32;
+    gyre_layout layout = GYRE_BSHD, cache_layout = GYRE_BSHD;
+    Placement k_placement, cache_placement;
+
+    AppendShape &adding(std::vector<int64_t> tokens) { return added = std::move(tokens), *this; }
+    AppendShape &to(std::vector<int64_t> keys) { return held = std::move(keys), *this; }
+    AppendShape &head_count(int64_t count) { return heads = count, *this; }
+    AppendShape &dims(int64_t of_k, int64_t of_v) { return head_dim = of_k, v_head_dim = of_v, *this; }
+    AppendShape &room(int64_t keys) { return capacity = keys, *this; }
+    AppendShape &paged(int64_t size) { return page_size = size, *this; }
+    AppendShape &of(gyre_dtype from, gyre_dtype cache) { return dtype = from, cache_dtype = cache, *this; }
+    AppendShape &in(gyre_layout tokens, gyre_layout cache) { return layout = tokens, cache_layout = cache, *this; }
+    AppendShape &placed(Placement of_k, Placement of_cache) {
+        return k_placement = of_k, cache_placement = of_cache, *this;
+    }
+
+    int64_t sequences() const { return (int64_t)held.size(); }
+    int64_t added_to(int64_t sequence) const { return added[layout == GYRE_THD ? (size_t)sequence : 0]; }
+};
+
+class AppendCase : public Keeper {
+public:
+    /// Caches are poison; pages are in random order, and entries of pages that are not written are nonsense.
+    explicit AppendCase(const AppendShape &shape, uint64_t seed = 1);
+
+    /// Poisons the caches and runs the call. k, v and what surrounds any tensor must be left as it was.
+    gyre_status run(gyre_context *context);
+
+    /// Runs on every target. What is rotated: within the promised accuracy and the rounding of the cache's type. What is
+    /// copied or converted, and every slot that no token goes to: bit for bit.
+    void check();
+
+    /// Where key `key` of a sequence is: entry of the cache, or page, and slot.
+    std::pair<int64_t, int64_t> place(int64_t sequence, int64_t key) const;
+    /// The element of a cache's shape.
+    std::vector<int64_t> element(int64_t entry, int64_t slot, int64_t head, int64_t feature) const;
+
+    std::string describe() const;
+
+    AppendShape shape;
+    Tensor k, v, k_cache, v_cache;
+    std::vector<int64_t> table; // [sequences, pages]
+    gyre_cache_append_args args;
+
+private:
+    int64_t pages() const;
+    void compare(const Tensor &from, const Tensor &cache, const gyre_rope *rope, bool with_factor) const;
+};
+
+} // namespace gyre::test
