@@ -14,7 +14,9 @@ class Kernels(TuneTest):
         for kernel in recipes_of(self.build)["kernels"]:
             tiles, parameters = "sapphirerapids" in kernel["halide_target"], kernel["parameters"]
             if "score" not in parameters and kernel["operation"] in SHAPES:  # merging has no knobs
-                found.setdefault((kernel["operation"], parameters.get("general"), parameters.get("partial"), tiles), kernel)
+                converts = parameters.get("from_dtype", parameters.get("dtype")) != parameters.get("dtype")
+                kind = (kernel["operation"], parameters.get("general"), parameters.get("partial"), converts, tiles)
+                found.setdefault(kind, kernel)
         return found.values()
 
     def test_without_knobs(self):

@@ -55,9 +55,13 @@ std::int64_t number_attribute(const gyre_kernel_info &kernel, const std::string 
     return text.empty() ? fallback : std::strtoll(text.c_str(), nullptr, 10);
 }
 
-gyre_dtype dtype_of(const gyre_kernel_info &kernel) {
-    const std::string type = attribute(kernel, "dtype");
+gyre_dtype dtype_of(const gyre_kernel_info &kernel, const std::string &name) {
+    const std::string type = attribute(kernel, name);
     return type == "float16" ? GYRE_F16 : type == "bfloat16" ? GYRE_BF16 : GYRE_F32;
+}
+
+gyre_dtype from_dtype_of(const gyre_kernel_info &kernel) {
+    return dtype_of(kernel, attribute(kernel, "from_dtype").empty() ? "dtype" : "from_dtype");
 }
 
 } // namespace gyre::tune

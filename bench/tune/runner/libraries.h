@@ -34,6 +34,8 @@ private:
 /// The value of `name=value` among a kernel's attributes; "" if there is none.
 std::string attribute(const gyre_kernel_info &kernel, const std::string &name);
 std::int64_t number_attribute(const gyre_kernel_info &kernel, const std::string &name, std::int64_t fallback);
-gyre_dtype dtype_of(const gyre_kernel_info &kernel);
+gyre_dtype dtype_of(const gyre_kernel_info &kernel, const std::string &name = "dtype");
+/// The type of what the kernel reads, where that may differ from what it writes.
+gyre_dtype from_dtype_of(const gyre_kernel_info &kernel);
 
 } // namespace gyre::tune

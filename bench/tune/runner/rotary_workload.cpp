@@ -1,7 +1,8 @@
-/// Rotary embedding of random heads, out of place: [b, h, lq, d]. Serves the kernels of rotary and, with few heads, of
-/// angles.
+/// Rotary embedding of random heads, out of place: [b, h, lq, d]. Serves the kernels of rotary, those that convert too,
+/// and, with few heads, of angles.
 #include "buffers.h"
 #include "libraries.h"
+#include "rotary_call.h"
 #include "workload.h"
 
 #include "work_done.h"
@@ -15,7 +16,7 @@ class RotaryWorkload : public Workload {
 public:
     RotaryWorkload(const gyre_kernel_info &kernel, const Shape &shape)
         : copies_(copies_for(2.0 * double(sizeof(float)) * double(shape["b"] * shape["h"] * shape["lq"] * shape["d"]))),
-          x_(dtype_of(kernel), {shape["b"], shape["h"], shape["lq"], shape["d"]}, copies_, 1),
+          x_(from_dtype_of(kernel), {shape["b"], shape["h"], shape["lq"], shape["d"]}, copies_, 1),
           out_(dtype_of(kernel), {shape["b"], shape["h"], shape["lq"], shape["d"]}, copies_, 0) {
         for (std::size_t copy = 0; copy < copies_; copy++) {
             gyre_rotary_args args = gyre_rotary_defaults();
@@ -29,7 +30,7 @@ public:
 
     gyre_status prepare(gyre_context *context) override {
         std::size_t bytes = 0;
-        const gyre_status status = gyre_rotary_workspace_size(context, &args_[0], &bytes);
+        const gyre_status status = rotary_workspace_size(context, args_[0], &bytes);
         workspaces_.reserve(bytes);
         return status;
     }
@@ -37,7 +38,7 @@ public:
         gyre_rotary_args &args = args_[index % copies_];
         args.workspace = workspaces_.at(index);
         args.workspace_size = workspaces_.bytes();
-        return gyre_rotary(context, &args);
+        return run_rotary(context, args);
     }
     double flops() const override { return cli::work_of(args_[0]).flops; }
     double bytes() const override { return cli::work_of(args_[0]).bytes; }
