@@ -4,6 +4,7 @@
 #include "support/compare.h"
 #include "support/each_kernel.h"
 
+#include <algorithm>
 #include <utility>
 
 using namespace gyre::test;
@@ -116,17 +117,27 @@ TEST_CASE("append: positions of every shape, frequencies, tables, several axes, 
     axes.check();
 
     AppendCase tables(ragged(GYRE_BSHD).dims(16, 16));
-    Tensor by_position(GYRE_F32, {96, 8}), by_token(GYRE_F32, {4, 37, 8});
-    by_position.fill_normal(7);
-    by_token.fill_normal(8);
-    gyre_rope read = rope_of(GYRE_HALF), gathered = read;
-    read.cos = read.sin = tables.hold(std::move(by_token));
-    gathered.cos = gathered.sin = tables.hold(std::move(by_position));
-    for (const auto &[of_k, of_v] :
-         {std::pair(&read, &gathered), std::pair(&gathered, &read), std::pair(&read, &read)}) {
-        tables.args.rope = of_k, tables.args.value_rope = of_v;
-        tables.check();
+    Tensor numbers(GYRE_F32, {192, 8});
+    numbers.fill_normal(7);
+    // Four readings of the same numbers: by position, every second row by position, and by token, in two orders.
+    gyre_tensor views[4];
+    for (gyre_tensor &view : views) view = *tables.hold(Tensor(numbers));
+    for (gyre_tensor &view : views) view.data = views[0].data;
+    views[0].shape[0] = views[1].shape[0] = 96, views[1].strides[0] = 16;
+    for (gyre_tensor *by_token : {&views[2], &views[3]}) {
+        const int64_t shape[] = {4, 37, 8}, strides[] = {by_token == &views[2] ? 37 * 8 : 8, 8, 1};
+        by_token->rank = 3;
+        std::copy(shape, shape + 3, by_token->shape);
+        std::copy(strides, strides + 3, by_token->strides);
     }
+    for (const gyre_tensor &of_k : views)
+        for (const gyre_tensor &of_v : views) {
+            gyre_rope key_rope = rope_of(GYRE_HALF), table_rope = key_rope;
+            key_rope.cos = key_rope.sin = &of_k;
+            table_rope.cos = table_rope.sin = &of_v;
+            tables.args.rope = &key_rope, tables.args.value_rope = &table_rope;
+            tables.check();
+        }
 }
 
 TEST_CASE("append: without lengths caches are empty, and empty calls write nothing") {
