@@ -61,7 +61,7 @@ private:
     size_t slab_bytes() const { return k_rows_bytes + v_rows_bytes + scratch_bytes; }
     gyre_status check_written_pages(char *memory) const;
     bool append_run(int64_t task, char *memory) const;
-    bool append(const NewTokens &tokens, char *memory) const;
+    bool append(const NewTokens &n, char *memory) const;
 };
 
 /// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read.

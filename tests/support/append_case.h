@@ -44,7 +44,7 @@ struct AppendShape {
 class AppendCase : public Keeper {
 public:
     /// Caches are poison; pages are in random order, and entries of pages that are not written are nonsense.
-    explicit AppendCase(const AppendShape &shape, uint64_t seed = 1);
+    explicit AppendCase(const AppendShape &given, uint64_t seed = 1);
 
     /// Poisons the caches and runs the call. k, v and what surrounds any tensor must be left as it was.
     gyre_status run(gyre_context *context);
