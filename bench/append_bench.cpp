@@ -14,6 +14,15 @@ constexpr gyre_dtype f32 = GYRE_F32, f16 = GYRE_F16, bf16 = GYRE_BF16;
 
 std::size_t size_of(gyre_dtype dtype) { return dtype == GYRE_F32 ? 4 : 2; }
 
+/// f32, or in the first half of its memory bf16: the upper halves of as many f32.
+std::vector<float> random_numbers(gyre_dtype dtype, std::int64_t count, std::uint32_t seed) {
+    std::vector<float> numbers = random_floats(count, seed);
+    auto *bytes = reinterpret_cast<char *>(numbers.data());
+    for (std::size_t i = 0; dtype == GYRE_BF16 && i < numbers.size(); i++)
+        std::memmove(bytes + 2 * i, bytes + 4 * i + 2, 2);
+    return numbers;
+}
+
 enum Rotated { none, keys, both };
 
 /// As many tokens for each sequence, into caches that hold none, or that end within a page.
@@ -21,8 +30,8 @@ void append_tokens(benchmark::State &state, gyre_dtype from, gyre_dtype to, Rota
     const std::int64_t sequences = state.range(0), tokens = state.range(1), page_size = state.range(2);
     const std::int64_t held = page_size / 2, pages = page_size ? (held + tokens + page_size - 1) / page_size : 0;
     const std::int64_t row = heads * head_dim, slots = page_size ? pages * page_size : tokens;
-    const std::vector<float> k = random_floats(sequences * tokens * row, 1),
-                             v = random_floats(sequences * tokens * row, 2);
+    const std::vector<float> k = random_numbers(from, sequences * tokens * row, 1),
+                             v = random_numbers(from, sequences * tokens * row, 2);
     std::vector<float> k_cache(static_cast<std::size_t>(sequences * slots * row)), v_cache(k_cache.size());
     std::vector<std::int32_t> lengths(static_cast<std::size_t>(sequences), static_cast<std::int32_t>(held));
     std::vector<std::int32_t> table(static_cast<std::size_t>(sequences * pages));
