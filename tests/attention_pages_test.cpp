@@ -183,7 +183,101 @@ TEST_CASE("pages: bad tables, pools and lengths are refused by name, and nothing
     }
     Paged good;
     CHECK_MESSAGE(gyre_attention(nullptr, &good.args) == GYRE_OK, text(gyre_last_error()));
-    AttentionCall packed(GYRE_THD);
-    packed.c.args.page_table = packed.c.hold(GYRE_I32, {0, 0}, {2, 1});
-    check_refused("thd", packed.c.run(nullptr), GYRE_UNSUPPORTED, "page_table");
+}
+
+namespace {
+
+/// Queries of several lengths that follow each other, with the pages of a PagedCase.
+struct PackedQueries : Keeper {
+    std::vector<int64_t> lengths;
+    Tensor q, out, lse;
+    gyre_attention_args args;
+
+    PackedQueries(const PagedCase &c, std::vector<int64_t> query_lengths)
+        : lengths(std::move(query_lengths)), q(like(c.plain.q)), out(like(c.plain.out)),
+          lse(GYRE_F32, {c.plain.q.shape()[2], total()}), args(c.paged()) {
+        std::vector<double> cu{0};
+        for (size_t b = 0; b < lengths.size(); b++) {
+            for (int64_t i = 0; i < lengths[b]; i++)
+                for (int64_t h = 0; h < q.shape()[1]; h++)
+                    for (int64_t d = 0; d < q.shape()[2]; d++)
+                        q.set({(int64_t)cu.back() + i, h, d}, c.plain.q.get({(int64_t)b, i, h, d}));
+            cu.push_back(cu.back() + (double)lengths[b]);
+        }
+        args.layout = GYRE_THD;
+        args.q = q.view(), args.out = out.view(), args.lse = hold(lse.view());
+        args.cu_seqlens_q = hold(GYRE_I32, cu);
+    }
+
+    /// The call of sequence `b` alone, with layout bshd.
+    gyre_attention_args alone(int64_t b, const PagedCase &c, Tensor *result, Tensor *result_lse) {
+        gyre_attention_args one = c.paged();
+        const auto entry = [&](gyre_tensor t) {
+            t.shape[0] = 1;
+            t.data = (char *)t.data + b * t.strides[0] * (int64_t)(t.dtype == GYRE_I32 || t.dtype == GYRE_F32 ? 4 : 2);
+            return t;
+        };
+        one.q = entry(one.q);
+        one.q.shape[1] = lengths[(size_t)b];
+        one.out = result->view(), one.lse = hold(result_lse->view());
+        one.seqused_k = hold(entry(*one.seqused_k));
+        one.page_table = hold(entry(*one.page_table));
+        return one;
+    }
+
+private:
+    int64_t total() const { return std::accumulate(lengths.begin(), lengths.end(), int64_t{0}); }
+    Tensor like(const Tensor &t) const { return Tensor(t.dtype(), {total(), t.shape()[2], t.shape()[3]}); }
+};
+
+} // namespace
+
+TEST_CASE("pages: packed queries give the bits that each sequence has alone") {
+    gyre_rope rope = gyre_rope_defaults();
+    for (const std::vector<int64_t> &lengths : {std::vector<int64_t>{16, 0, 1}, {17, 30, 0}})
+        for (const gyre_rope *turned : {(gyre_rope *)nullptr, &rope})
+            for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16})
+                each_target([&](gyre_context *context) {
+                    PagedCase c(AttentionShape().batches(3).lengths(30, 1300).head_counts(4, 2).dims(64).of(dtype), 16,
+                                {1300, 40, 90});
+                    c.plain.args.causal = 1;
+                    c.plain.args.rope = c.plain.args.value_rope = turned;
+                    PackedQueries packed(c, lengths);
+                    REQUIRE_MESSAGE(gyre_attention(context, &packed.args) == GYRE_OK, text(gyre_last_error()));
+                    for (int64_t b = 0, first = 0; b < 3; first += lengths[(size_t)b++]) {
+                        const int64_t tokens = lengths[(size_t)b];
+                        if (tokens == 0) continue;
+                        Tensor out(dtype, {1, tokens, 4, 64}), lse(GYRE_F32, {1, 4, tokens});
+                        const gyre_attention_args one = packed.alone(b, c, &out, &lse);
+                        REQUIRE_MESSAGE(gyre_attention(context, &one) == GYRE_OK, text(gyre_last_error()));
+                        int64_t different = 0;
+                        for (int64_t i = 0; i < tokens; i++)
+                            for (int64_t h = 0; h < 4; h++) {
+                                for (int64_t d = 0; d < 64; d++)
+                                    different += out.get({0, i, h, d}) != packed.out.get({first + i, h, d});
+                                different += lse.get({0, h, i}) != packed.lse.get({h, first + i});
+                            }
+                        CHECK(different == 0);
+                    }
+                });
+}
+
+TEST_CASE("pages: what packed queries may not have with them is refused") {
+    const std::vector<Refusal<PackedQueries>> refusals = {
+        {"cu_seqlens_k", GYRE_BAD_ARGUMENT, "cu_seqlens_k",
+         [](PackedQueries &p) { p.args.cu_seqlens_k = p.args.cu_seqlens_q; }},
+        {"rows of the table", GYRE_BAD_SHAPE, "page_table",
+         [](PackedQueries &p) { p.args.cu_seqlens_q = p.hold(GYRE_I32, {0, 3}); }},
+        {"packed keys", GYRE_BAD_SHAPE, "k", [](PackedQueries &p) { p.args.k = p.args.q; }},
+        {"a score", GYRE_UNSUPPORTED, "page_table", [](PackedQueries &p) { p.args.score = "probe"; }},
+        {"no cu_seqlens_q", GYRE_BAD_ARGUMENT, "cu_seqlens_q", [](PackedQueries &p) { p.args.cu_seqlens_q = nullptr; }},
+    };
+    for (const auto &refusal : refusals) {
+        PagedCase c(AttentionShape().batches(2).lengths(3, 64).head_counts(4, 2).dims(16), 16, {64, 20});
+        PackedQueries packed(c, {2, 1});
+        packed.out.poison();
+        refusal.spoil(packed);
+        check_refused(refusal.what, gyre_attention(nullptr, &packed.args), refusal.status, refusal.named);
+        CHECK(packed.out.untouched());
+    }
 }

@@ -353,7 +353,8 @@ typedef struct gyre_score_input {
  *    page_table [batch, max_pages] int32 or NULL: k and v are pools of pages, [num_pages, page_size, num_kv_heads, dim]
  *               (bhsd: [num_pages, num_kv_heads, page_size, dim]), page_size a power of two, and key j of entry b is slot
  *               j % page_size of page page_table[b, j / page_size]. seqlen_kv is max_pages * page_size; seqused_k says
- *               how many keys each entry has, and only the pages that hold them are looked up. Not with thd */
+ *               how many keys each entry has, and only the pages that hold them are looked up. With thd, entries are sequences,
+ *               pools are as with bshd, k_positions too, and there is no cu_seqlens_k; not with a score then */
 typedef struct gyre_attention_args {
     uint32_t size;
     gyre_layout layout;

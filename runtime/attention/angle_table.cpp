@@ -14,7 +14,7 @@ gyre_status AngleTable::prepare(const gyre_context &context, const AttentionCall
     GYRE_TRY(angles.prepare(context, r, cache));
     const Positions &given = side == queries ? c.q_positions : c.k_positions;
     const int64_t seqlen = side == queries ? c.q.seqlen : c.k.seqlen;
-    const bool packed = c.layout == GYRE_THD;
+    const bool packed = is_packed();
     // Keys stand at 0, 1, 2 … and queries end where the keys do, unless told otherwise: the same for every sequence of
     // one length.
     const bool lengths_differ = side == queries && c.seqused_k;
@@ -26,9 +26,11 @@ gyre_status AngleTable::prepare(const gyre_context &context, const AttentionCall
     return GYRE_OK;
 }
 
+bool AngleTable::is_packed() const { return side == queries ? call->layout == GYRE_THD : call->packed_keys; }
+
 int64_t AngleTable::first_row(const Sequence &s, int64_t index) const {
     if (shared) return 0;
-    const bool packed = call->layout == GYRE_THD;
+    const bool packed = is_packed();
     if (side == queries) return packed ? s.q_first : index * call->q.seqlen;
     return packed ? s.k_first : index * call->k.seqlen;
 }
@@ -43,12 +45,13 @@ bool AngleTable::fill(int64_t task, char *scratch) const {
     Positions p = side == queries ? call->q_positions : call->k_positions;
     if (!p.data) p.offset = side == queries ? s.k_len - s.q_len : 0;
     int64_t token = first;
-    if (p.data && call->layout == GYRE_THD) token += side == queries ? s.q_first : s.k_first;
+    if (p.data && is_packed()) token += side == queries ? s.q_first : s.k_first;
     // A shared section serves longer sequences too, so it is as long as the longest can be.
     const int64_t length = side == queries ? s.q_len : shared ? call->k.seqlen : s.k_len;
     const int64_t tokens = std::min(run, length - first);
     if (tokens <= 0) return true;
-    return angles.fill(p, s.batch, token, tokens, table + (first_row(s, section) + first) * row_floats, scratch);
+    const int64_t batch = side == queries ? s.batch : s.k_batch;
+    return angles.fill(p, batch, token, tokens, table + (first_row(s, section) + first) * row_floats, scratch);
 }
 
 } // namespace gyre

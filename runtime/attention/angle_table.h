@@ -29,6 +29,7 @@ public:
 private:
     static constexpr int64_t run = 64; // tokens of a task
 
+    bool is_packed() const;
     int64_t first_row(const Sequence &s, int64_t index) const;
 
     const AttentionCall *call = nullptr;

@@ -6,11 +6,13 @@
 
 namespace gyre {
 
-/// One sequence's queries and keys.   Packed (thd) sequences are runs of tokens of the one batch entry 0.
+/// One sequence's queries and keys.   Packed (thd) sequences are runs of tokens of the one batch entry 0; of keys in pages,
+/// each has an entry of its own.
 struct Sequence {
     int64_t batch = 0;              // entry of the tensors
     int64_t q_first = 0, q_len = 0; // tokens
     int64_t k_first = 0, k_len = 0;
+    int64_t k_batch = 0; // entry of the keys' positions
 };
 
 /// A tensor that broadcasts to [batch, num_heads, seqlen_q, seqlen_kv]; repeated dimensions have stride 0.
@@ -44,6 +46,7 @@ struct AttentionCall {
     const float *sinks = nullptr, *alibi = nullptr; // [num_heads]
     const int32_t *seqused_k = nullptr, *cu_seqlens_q = nullptr, *cu_seqlens_k = nullptr;
     int64_t sequences = 0;
+    bool packed_keys = false; // keys follow each other in one batch entry: thd without pages
 
     Rotation rope, value_rope; // off, or on
     bool rotate_keys = false, rotate_values = false;

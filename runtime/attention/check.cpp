@@ -12,8 +12,9 @@ namespace {
 
 gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     GYRE_TRY(view_heads(a.q, "q", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &c->q));
-    GYRE_TRY(view_heads(a.k, "k", a.layout, {a.q.dtype}, need_data, &c->k));
-    GYRE_TRY(view_heads(a.v, "v", a.layout, {a.q.dtype}, need_data, &c->v));
+    const gyre_layout keys_layout = a.layout == GYRE_THD && a.page_table ? GYRE_BSHD : a.layout;
+    GYRE_TRY(view_heads(a.k, "k", keys_layout, {a.q.dtype}, need_data, &c->k));
+    GYRE_TRY(view_heads(a.v, "v", keys_layout, {a.q.dtype}, need_data, &c->v));
     GYRE_TRY(view_heads(a.out, "out", a.layout, {a.q.dtype}, need_data, &c->out));
     const Heads &q = c->q, &k = c->k, &v = c->v; // with a page table, k and v are pools until check_page_table()
     const auto text = [](const gyre_tensor &t) { return shape_text(t.shape, t.rank); };
@@ -144,6 +145,7 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     c->layout = a.layout;
     GYRE_TRY(check_heads(a, need_data, c));
     GYRE_TRY(check_lse(a, need_data, c));
+    GYRE_TRY(check_sequences(a, need_data, c));
     GYRE_TRY(check_page_table(a, need_data, c));
     GYRE_TRY(check_scalars(a, c));
     GYRE_TRY(check_broadcast(a.bias, "bias", {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, *c, &c->bias));
@@ -151,7 +153,7 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     GYRE_TRY(check_per_head(a.sinks, "sinks", true, need_data, *c, &c->sinks));
     GYRE_TRY(check_per_head(a.alibi, "alibi", false, need_data, *c, &c->alibi));
     GYRE_TRY(check_score(a, c));
-    GYRE_TRY(check_sequences(a, need_data, c));
+    GYRE_TRY(check_used_keys(a, need_data, c));
     GYRE_TRY(check_pages(need_data, *c));
     return check_rotations(a, need_data, c);
 }

@@ -7,8 +7,11 @@ namespace gyre {
 constexpr int64_t largest_head_dim = 512;
 constexpr int64_t most_tokens = 1 << 28; // positions and windows stay within the kernels' 32 bits
 
-/// seqused_k and cu_seqlens: shapes, then every value.
+/// cu_seqlens: shapes, then every value; how many sequences there are.
 gyre_status check_sequences(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
+/// seqused_k. After the page table, which tells how many keys there may be.
+gyre_status check_used_keys(const gyre_attention_args &args, bool need_data, AttentionCall *call);
 
 /// rope, value_rope and the positions they read.
 gyre_status check_rotations(const gyre_attention_args &args, bool need_data, AttentionCall *call);
@@ -18,7 +21,8 @@ inline bool fits_index(int64_t rows, int64_t stride, int64_t columns) {
     return rows < 2 || (stride < 0 ? -stride : stride) < (INT32_MAX - columns) / (rows - 1);
 }
 
-/// The page table and the pools that k and v are with one, which become what they stand for. After q, k, v and out.
+/// The page table and the pools that k and v are with one, which become what they stand for. After q, k, v, out and
+/// the sequences.
 gyre_status check_page_table(const gyre_attention_args &args, bool need_data, AttentionCall *call);
 
 /// What the table holds for the keys that exist. After the lists of lengths.

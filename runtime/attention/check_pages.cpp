@@ -10,13 +10,13 @@ namespace gyre {
 gyre_status check_page_table(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     if (!a.page_table) return GYRE_OK;
     const gyre_tensor &t = *a.page_table;
-    if (a.layout == GYRE_THD)
-        return fail(GYRE_UNSUPPORTED, "page_table: is given with layout thd, expected bshd or bhsd");
+    if (a.layout == GYRE_THD && a.score)
+        return fail(GYRE_UNSUPPORTED, "page_table: is given with layout thd and a score, expected one of these alone");
     if (!a.seqused_k) return fail(GYRE_BAD_ARGUMENT, "page_table: is given without seqused_k");
     GYRE_TRY(check_tensor(t, "page_table", {2}, {GYRE_I32}, need_data));
-    if (t.shape[0] != c->q.batch)
-        return fail(GYRE_BAD_SHAPE, "page_table: got shape %s, expected q's batch %lld", shape_text(t.shape, t.rank),
-                    static_cast<long long>(c->q.batch));
+    if (t.shape[0] != c->sequences)
+        return fail(GYRE_BAD_SHAPE, "page_table: got shape %s, expected a row for each of %lld sequences",
+                    shape_text(t.shape, t.rank), static_cast<long long>(c->sequences));
     PageTable &p = c->pages;
     const int64_t page_size = c->k.seqlen;
     GYRE_TRY(check_page_size(page_size, "k", &p.bits));
@@ -37,7 +37,7 @@ gyre_status check_page_table(const gyre_attention_args &a, bool need_data, Atten
     p.k_page_stride = c->k.batch_stride;
     p.v_page_stride = c->v.batch_stride;
     for (Heads *keys : {&c->k, &c->v}) {
-        keys->batch = c->q.batch;
+        keys->batch = c->sequences;
         keys->seqlen = t.shape[1] * page_size;
         keys->batch_stride = 0;
     }

@@ -45,24 +45,29 @@ gyre_status check_default_positions(const AttentionCall &c, const char *name, co
 
 gyre_status check_sequences(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     const bool packed = a.layout == GYRE_THD;
-    if (packed != (a.cu_seqlens_q != nullptr) || packed != (a.cu_seqlens_k != nullptr))
-        return fail(GYRE_BAD_ARGUMENT, "cu_seqlens_%s: got %s, expected both with layout thd and neither with another",
-                    packed == (a.cu_seqlens_q != nullptr) ? "k" : "q", packed ? "NULL" : "a list");
+    c->packed_keys = packed && !a.page_table;
+    if (packed != (a.cu_seqlens_q != nullptr))
+        return fail(GYRE_BAD_ARGUMENT, "cu_seqlens_q: got %s, expected one with layout thd alone",
+                    packed ? "NULL" : "a list");
+    if (c->packed_keys != (a.cu_seqlens_k != nullptr))
+        return fail(GYRE_BAD_ARGUMENT, "cu_seqlens_k: got %s, expected one with layout thd alone, without a page table",
+                    c->packed_keys ? "NULL" : "a list");
     c->sequences = c->q.batch;
-    if (packed) {
-        GYRE_TRY(check_list(*a.cu_seqlens_q, "cu_seqlens_q", -1, need_data, &c->cu_seqlens_q));
-        c->sequences = a.cu_seqlens_q->shape[0] - 1;
-        if (c->sequences < 0) return fail(GYRE_BAD_SHAPE, "cu_seqlens_q: got shape [0], expected [batch + 1]");
-        GYRE_TRY(check_list(*a.cu_seqlens_k, "cu_seqlens_k", c->sequences + 1, need_data, &c->cu_seqlens_k));
-        if (need_data) {
-            GYRE_TRY(check_cumulative(c->cu_seqlens_q, "cu_seqlens_q", c->sequences + 1, c->q.seqlen));
-            GYRE_TRY(check_cumulative(c->cu_seqlens_k, "cu_seqlens_k", c->sequences + 1, c->k.seqlen));
-        }
-    }
+    if (!packed) return GYRE_OK;
+    GYRE_TRY(check_list(*a.cu_seqlens_q, "cu_seqlens_q", -1, need_data, &c->cu_seqlens_q));
+    c->sequences = a.cu_seqlens_q->shape[0] - 1;
+    if (c->sequences < 0) return fail(GYRE_BAD_SHAPE, "cu_seqlens_q: got shape [0], expected [batch + 1]");
+    if (need_data) GYRE_TRY(check_cumulative(c->cu_seqlens_q, "cu_seqlens_q", c->sequences + 1, c->q.seqlen));
+    if (!c->packed_keys) return GYRE_OK;
+    GYRE_TRY(check_list(*a.cu_seqlens_k, "cu_seqlens_k", c->sequences + 1, need_data, &c->cu_seqlens_k));
+    return need_data ? check_cumulative(c->cu_seqlens_k, "cu_seqlens_k", c->sequences + 1, c->k.seqlen) : GYRE_OK;
+}
+
+gyre_status check_used_keys(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     if (!a.seqused_k) return GYRE_OK;
     GYRE_TRY(check_list(*a.seqused_k, "seqused_k", c->sequences, need_data, &c->seqused_k));
     for (int64_t i = 0; need_data && i < c->sequences; i++) {
-        const int64_t most = packed ? c->cu_seqlens_k[i + 1] - c->cu_seqlens_k[i] : c->k.seqlen;
+        const int64_t most = c->packed_keys ? c->cu_seqlens_k[i + 1] - c->cu_seqlens_k[i] : c->k.seqlen;
         if (c->seqused_k[i] < 0 || c->seqused_k[i] > most)
             return fail(GYRE_BAD_ARGUMENT, "seqused_k[%lld]: got %d, expected 0 .. %lld", static_cast<long long>(i),
                         c->seqused_k[i], static_cast<long long>(most));
@@ -71,10 +76,9 @@ gyre_status check_sequences(const gyre_attention_args &a, bool need_data, Attent
 }
 
 Sequence AttentionCall::sequence(int64_t i) const {
-    Sequence s{i, 0, q.seqlen, 0, k.seqlen};
-    if (cu_seqlens_q)
-        s = {0, cu_seqlens_q[i], cu_seqlens_q[i + 1] - cu_seqlens_q[i], cu_seqlens_k[i],
-             cu_seqlens_k[i + 1] - cu_seqlens_k[i]};
+    Sequence s{i, 0, q.seqlen, 0, k.seqlen, i};
+    if (cu_seqlens_q) s.batch = 0, s.q_first = cu_seqlens_q[i], s.q_len = cu_seqlens_q[i + 1] - s.q_first;
+    if (cu_seqlens_k) s.k_batch = 0, s.k_first = cu_seqlens_k[i], s.k_len = cu_seqlens_k[i + 1] - s.k_first;
     if (seqused_k) s.k_len = seqused_k[i];
     return s;
 }

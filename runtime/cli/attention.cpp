@@ -38,7 +38,7 @@ struct OutputShapes {
 OutputShapes output_shapes(const Options &options, const Array &q, const Array &v) {
     const gyre_layout layout = layout_of(options.attention);
     Extents extents = extents_of("--q " + options.q, layout, q.shape);
-    extents.dim = extents_of("--v " + options.v, layout, v.shape).dim;
+    extents.dim = extents_of("--v " + options.v, keys_layout_of(options.attention), v.shape).dim;
     if (layout == GYRE_THD) return {shape_of(layout, extents), {extents.heads, extents.seqlen}};
     return {shape_of(layout, extents), {extents.batch, extents.heads, extents.seqlen}};
 }
@@ -52,7 +52,7 @@ void run(const Options &options) {
     const Array k = read_tensor("--k", options.k, options.common.dtype);
     const Array v = read_tensor("--v", options.v, options.common.dtype);
     const OutputShapes shapes = output_shapes(options, q, v);
-    extents_of("--k " + options.k, layout_of(options.attention), k.shape);
+    extents_of("--k " + options.k, keys_layout_of(options.attention), k.shape);
     Array out = make_array("--out", q.dtype, shapes.out);
     Array lse = make_array("--lse", GYRE_F32, shapes.lse);
     const gyre_tensor lse_tensor = view(lse);

@@ -84,8 +84,9 @@ void AttentionCall::read_tensors(const AttentionOptions &options) {
 }
 
 void AttentionCall::set_rotations(const AttentionOptions &options, const AttentionTensors &tensors) {
-    const Extents k = extents(args_.layout, tensors.k_name, args_.k);
-    const Extents v = extents(args_.layout, tensors.v_name, args_.v);
+    const gyre_layout layout = keys_layout_of(options);
+    const Extents k = extents(layout, tensors.k_name, args_.k);
+    const Extents v = extents(layout, tensors.v_name, args_.v);
     const std::int64_t length = longest_sequence(args_, k.seqlen);
     const std::optional<RopeConfig> config = rope_config(options.rotation);
     const char *angles = config ? "--rope" : "--theta";

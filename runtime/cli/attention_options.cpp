@@ -60,8 +60,8 @@ void check_combinations(const AttentionOptions &options) {
     const Given layout = {"--layout", options.layout.has_value()};
     const Given pages = given("--page-table", options.page_table);
     refuse_without(pages, given("--seqused-k", options.seqused_k));
-    refuse_together({cu_q, pages});
-    refuse_without(cu_q, cu_k);
+    refuse_together({cu_k, pages});
+    if (options.page_table.empty()) refuse_without(cu_q, cu_k);
     refuse_without(cu_k, cu_q);
     refuse_together({cu_q, layout});
     refuse_together({cu_q, given("--bias", options.bias), given("--mask", options.mask)});
@@ -74,6 +74,11 @@ void check_combinations(const AttentionOptions &options) {
 
 gyre_layout layout_of(const AttentionOptions &options) {
     return options.cu_seqlens_q.empty() ? options.layout.value_or(GYRE_BHSD) : GYRE_THD;
+}
+
+gyre_layout keys_layout_of(const AttentionOptions &options) {
+    const gyre_layout layout = layout_of(options);
+    return layout == GYRE_THD && !options.page_table.empty() ? GYRE_BSHD : layout;
 }
 
 } // namespace gyre::cli

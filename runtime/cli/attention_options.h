@@ -33,4 +33,7 @@ void check_combinations(const AttentionOptions &options);
 /// thd where sequences are packed, else --layout.
 gyre_layout layout_of(const AttentionOptions &options);
 
+/// Of k and v, which may be pools of pages beside packed queries.
+gyre_layout keys_layout_of(const AttentionOptions &options);
+
 } // namespace gyre::cli

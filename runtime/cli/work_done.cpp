@@ -45,7 +45,7 @@ double visible_pairs(const gyre_attention_args &args) {
     const std::int64_t batch = packed ? args.cu_seqlens_q->shape[0] - 1 : args.q.shape[0];
     for (std::int64_t b = 0; b < batch; b++) {
         const auto length = [&](const gyre_tensor &tensor, const gyre_tensor *cu_seqlens) {
-            return packed ? number(*cu_seqlens, b + 1) - number(*cu_seqlens, b) : seqlen(args.layout, tensor);
+            return cu_seqlens ? number(*cu_seqlens, b + 1) - number(*cu_seqlens, b) : seqlen(args.layout, tensor);
         };
         const std::int64_t seqlen_q = length(args.q, args.cu_seqlens_q);
         const std::int64_t seqlen_kv = length(args.k, args.cu_seqlens_k);

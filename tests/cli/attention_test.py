@@ -61,6 +61,11 @@ class Attention(GyreTest):
         paged = self.attend(q, *pools, "--seqused-k", "used.npy", "--page-table", "table.npy")
         for a, b in zip(expected, paged):
             np.testing.assert_array_equal(a, b)
+        # Both queries packed, pools with tokens before heads.
+        self.save("begins.npy", np.array([0, 3, 6]))
+        pages = ("--seqused-k", "used.npy", "--page-table", "table.npy", "--cu-seqlens-q", "begins.npy")
+        packed = self.attend(np.concatenate(q.swapaxes(1, 2)), *(pool.swapaxes(1, 2) for pool in pools), *pages)
+        np.testing.assert_array_equal(np.concatenate(expected[0].swapaxes(1, 2)), packed[0])
 
     def test_another_v_head_dim(self):
         self.check(self.inputs(dim=32, v_dim=48), [])

@@ -30,6 +30,11 @@ public:
         return hold(std::move(tensor));
     }
 
+    const gyre_tensor *hold(const gyre_tensor &view) {
+        views_.push_back(view);
+        return &views_.back();
+    }
+
     const gyre_rope *hold(const gyre_rope &rope) {
         ropes_.push_back(rope);
         return &ropes_.back();
