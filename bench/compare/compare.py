@@ -1,6 +1,6 @@
 """Times attention beside PyTorch's and onnxruntime's, which are optional: what is not installed is named and left out.
 
-    python compare.py [--library build/lib/libgyre.so] [--rotation plain|rope|roper] [--dtype f32|bf16] [--threads 1 2] …
+    python compare.py [--library build/lib/libgyre.so] [--rotation plain|rope|roper] [--dtype f32|f16|bf16] [--threads 1 2] …
     python compare.py --decode [--lengths 4096 16384] [--dtype bf16] …        one query of 32 heads on 4, and GB/s of keys and values
 
 All run in one process and take turns, because machines change their speed from second to second; compared are minima. Every
@@ -19,7 +19,7 @@ from gyre import Gyre, to_bf16, to_f32
 
 HEADS = {(512, 64): 16, (1024, 64): 8, (4096, 64): 2, (512, 128): 8, (1024, 128): 8, (4096, 128): 2}
 DECODE_HEADS, DECODE_KV_HEADS = 32, 4
-TOLERANCE = {"f32": 2e-5, "bf16": 0.03}  # summed in different orders, and rounded
+TOLERANCE = {"f32": 2e-5, "f16": 0.004, "bf16": 0.03}  # summed in different orders, and rounded
 
 
 def available_peers(threads, only_torch):
@@ -48,8 +48,9 @@ def minima(calls, rounds):
 def compare(gyre, others, q_shape, kv_shape, causal, options):
     random = np.random.default_rng(1)
     q, k, v = (random.standard_normal(shape).astype(np.float32) for shape in (q_shape, kv_shape, kv_shape))
-    if options.dtype == "bf16":
-        q, k, v = (to_bf16(x) for x in (q, k, v))
+    if options.dtype != "f32":
+        narrow = to_bf16 if options.dtype == "bf16" else np.float16
+        q, k, v = (narrow(x) for x in (q, k, v))
     out, rotation = np.zeros_like(q), options.rotation
     calls = {"gyre": gyre.attention(q, k, v, out, causal, rotation)}
     calls["gyre"]()
@@ -80,7 +81,7 @@ def main():
     parser.add_argument("--library", default="build/lib/libgyre.so")
     parser.add_argument("--rotation", choices=["plain", "rope", "roper"], default="plain")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--dtype", choices=["f32", "bf16"], default="f32")
+    parser.add_argument("--dtype", choices=["f32", "f16", "bf16"], default="f32")
     parser.add_argument("--decode", action="store_true")
     parser.add_argument("--lengths", type=int, nargs="+")
     parser.add_argument("--head-dims", type=int, nargs="+", default=[64, 128])

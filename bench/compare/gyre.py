@@ -8,7 +8,7 @@ from ctypes import POINTER, byref, c_double, c_float, c_int, c_int32, c_int64, c
 import numpy as np
 
 BHSD = 1  # gyre_layout
-F32, BF16 = 0, 2  # gyre_dtype; NumPy has no bf16: its bits, as uint16
+DTYPES = {"float32": 0, "float16": 1, "uint16": 2}  # gyre_dtype; NumPy has no bf16: its bits, as uint16
 
 
 class Tensor(ctypes.Structure):
@@ -47,15 +47,14 @@ def to_bf16(array):
 
 
 def to_f32(array):
-    """Of bf16 bits; a float32 array as it is."""
-    return array if array.dtype == np.float32 else (array.astype(np.uint32) << 16).view(np.float32)
+    """Of bf16 bits, float16 or float32."""
+    return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array.astype(np.float32)
 
 
 def view(array):
-    """A float32 array, or bits of bf16, in C order; it must outlive the call."""
-    assert array.dtype in (np.float32, np.uint16) and array.flags.c_contiguous
-    dtype = F32 if array.dtype == np.float32 else BF16
-    tensor = Tensor(data=array.ctypes.data, dtype=dtype, device=1, rank=array.ndim)
+    """A float32 or float16 array, or bits of bf16, in C order; it must outlive the call."""
+    assert array.flags.c_contiguous
+    tensor = Tensor(data=array.ctypes.data, dtype=DTYPES[array.dtype.name], device=1, rank=array.ndim)
     tensor.shape[:array.ndim] = array.shape
     tensor.strides[:array.ndim] = [stride // array.itemsize for stride in array.strides]
     return tensor

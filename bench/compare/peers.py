@@ -30,7 +30,7 @@ class Torch:
 
     def tensor(self, array):
         """bf16 comes as its bits."""
-        if array.dtype == np.float32:
+        if array.dtype != np.uint16:
             return self.torch.from_numpy(array)
         return self.torch.from_numpy(array.view(np.int16)).view(self.torch.bfloat16)
 
