@@ -37,6 +37,7 @@ struct Sizes {
     int fold = 0;           // few rows: neighbouring features beside each other in a vector of queries; 0: many rows
     bool as_stored = false; // keys and values are neither rotated nor padded: they are read where they are
     int tile_depth = 0;     // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
+    int terms = 1;          // with tiles: bf16 numbers that a number is the sum of
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
 };
 
@@ -109,7 +110,9 @@ struct Stages {
     Halide::Var x{"x"}; // distance, see ScoreParts
     Halide::Var f{"f"}; // of neighbouring features
     Halide::RVar block, feature, cap_j, score_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j; // of the reductions
-    Halide::RVar value_step; // tiles: value_j runs within a step of tile_depth keys
+    Halide::RVar value_step;                   // tiles: value_j runs within a step of tile_depth keys
+    Halide::RVar score_product, value_product; // tiles: of terms
+    Halide::Var p{"p"};                        // term
 
     Halide::Func row_tokens;             // (r, t)   i of a row; undefined if heads is the constant 1
     Halide::Func k_offsets, v_offsets;   // (j, b)   where a key's rows begin
@@ -139,13 +142,15 @@ struct Stages {
     RotatedRows out_rotated;
     Halide::Func out, lse; // (d, h, i) (i, h)    the generator's own outputs
 
-    // With tiles, q_lanes, q_scaled and weights hold pairs of bf16, k_rows and v_rows bf16; values are transposed, too.
-    Halide::Func q_pairs;  // (d / 2, r, t)
-    Halide::Func v_pairs;  // (d, j / 2, b)
-    Transpose v_lanes;     // (j / 2, d, b)
-    Halide::Func v_packed; // (j / 2, d, b)   and after the last feature a tile of ones
+    // With tiles, q_lanes and q_scaled (r, d / 2, p, t) and weights (r, j / 2, p, t, b) hold pairs of bf16, k_rows and
+    // v_rows bf16, unless they consist of several terms; values are transposed, too.
+    Halide::Func q_pairs;  // (d / 2, r, p, t)
+    Halide::Func k_terms;  // (d, j, p, b)    undefined if there is but one
+    Halide::Func v_pairs;  // (d, j / 2, p, b)
+    Transpose v_lanes;     // (j / 2, d, p, b)
+    Halide::Func v_packed; // (j / 2, d, p, b)   and after the last feature a tile of ones
     Halide::Func sums;     // (r, d, t, b)   the sum in every row of a tile, unless sum_with_values
-    Halide::RVar v_feature, sum_step;
+    Halide::RVar v_feature, sum_step, sum_product;
 };
 
 /// Defines `out` (stored as `type`) and `lse` (f32, natural logarithm).

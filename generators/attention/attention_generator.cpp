@@ -97,10 +97,9 @@ public:
         sizes.as_stored = as_stored;
         const bool tiles = get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
         if (tiles) {
-            _halide_user_assert(dtype.value().is_bfloat() && !general)
-                << "matrix tiles take bf16 of the plain family, got dtype=" << dtype.value()
-                << " general=" << general.value() << "\n";
+            _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";
             sizes.tile_depth = tile_depth;
+            sizes.terms = dtype.value().is_bfloat() ? 1 : dtype.value().bits() == 16 ? 2 : 3;
             sizes.padded = padded || head_dim % tile_depth != 0;
             sizes.head_dim = sizes.v_head_dim = (head_dim + tile_depth - 1) / tile_depth * tile_depth;
             sizes.sum_with_values = holds_whole_head(sizes.v_head_dim, knobs);

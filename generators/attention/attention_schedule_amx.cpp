@@ -19,6 +19,7 @@ void check_tile_knobs(const Sizes &z, const Knobs &k) {
     check("key_block", z.key_block, k.key_unroll);
     check("feature_chunk", z.feature_chunk, tile_rows);
     check("head_dim", z.v_head_dim, z.feature_chunk);
+    _halide_user_assert(z.fold == 0) << "fold is " << z.fold << ", expected 0 for matrix tiles\n";
     _halide_user_assert(k.lanes == tile_columns) << "lanes is " << k.lanes << ", expected " << tile_columns << "\n";
 }
 
@@ -37,8 +38,8 @@ struct TileLoops {
 };
 
 /// A product of weights over the keys of a block: accumulated in tiles, then stored.
-void schedule_weighted(Func product, const RVar &key, const RVar &step, const LoopLevel &at, const TileLoops &loops,
-                       const Stages &s) {
+void schedule_weighted(Func product, const RVar &key, const RVar &of_terms, const RVar &step, const LoopLevel &at,
+                       const TileLoops &loops, const Stages &s) {
     Func stored = product.in();
     stored.compute_at(at).store_in(MemoryType::Stack).bound_storage(s.b, 1);
     loops.split(stored, s.d, s.r);
@@ -46,7 +47,7 @@ void schedule_weighted(Func product, const RVar &key, const RVar &step, const Lo
     loops.split(product, s.d, s.r);
     loops.split(product.update(), s.d, s.r)
         .rename(key, loops.depth)
-        .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, step);
+        .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, of_terms, step);
 }
 
 } // namespace
@@ -72,7 +73,7 @@ void schedule_amx(Stages &s, const Knobs &k) {
     Stage recurrence = schedule_task(s, k, task);
     recurrence.unroll(s.e);
     if (z.sum_with_values) recurrence.reorder(s.e, task.register_tile);
-    s.q_scaled.bound_storage(s.q_scaled.args()[1], z.head_dim / 2);
+    s.q_scaled.bound_storage(s.q_scaled.args()[1], z.head_dim / 2).bound(s.p, 0, z.terms).unroll(s.p);
     for (Func *one_block : {&s.k_rows, &s.v_packed}) one_block->bound_storage(one_block->args().back(), 1);
 
     // Keys, and values transposed; rows a cache line longer than they need be, so that a tile's do not share the sets
@@ -81,21 +82,32 @@ void schedule_amx(Stages &s, const Knobs &k) {
         .bound_storage(s.j, z.key_block)
         .bound_storage(s.d, z.head_dim + cache_line_bf16);
     schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w, tile_depth);
+    if (s.k_terms.defined())
+        s.k_terms.compute_at(s.state, s.block)
+            .bound_storage(s.b, 1)
+            .bound_storage(s.j, z.key_block)
+            .bound_storage(s.d, z.head_dim + cache_line_bf16)
+            .bound(s.p, 0, z.terms)
+            .reorder(s.d, s.p, s.j)
+            .vectorize(s.d, tile_depth)
+            .unroll(s.p);
     const Var vc = s.v_packed.args()[0];
     s.v_packed.compute_at(s.state, s.block)
         .bound_storage(vc, z.key_block / 2 + cache_line_pairs)
         .bound_storage(s.d, z.v_head_dim + tile_rows)
         .bound(s.d, 0, z.v_head_dim + tile_rows)
         .bound(vc, 0, z.key_block / 2)
+        .bound(s.p, 0, z.terms)
         .vectorize(vc, w);
     RVar fb("fb"), fi("fi");
     s.v_packed.update()
         .split(vc, jo, ji, w)
         .split(s.v_feature, fb, fi, w)
-        .reorder(ji, fi, fb, jo)
+        .reorder(ji, fi, s.p, fb, jo)
         .vectorize(ji)
-        .unroll(fi);
-    schedule_transpose(s.v_lanes, {s.v_packed, fb});
+        .unroll(fi)
+        .unroll(s.p);
+    schedule_transpose(s.v_lanes, {s.v_packed, s.p});
     s.v_rows.compute_at(s.v_packed, jo);
     schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w, tile_depth);
 
@@ -110,7 +122,7 @@ void schedule_amx(Stages &s, const Knobs &k) {
     RVar fo("fo");
     loops.split(s.scores.update(), s.j, s.r)
         .split(s.feature, fo, loops.depth, tile_depth)
-        .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, fo)
+        .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, fo, s.score_product)
         .unroll(fo);
     s.masked.update().vectorize(s.r, w);
 
@@ -119,15 +131,17 @@ void schedule_amx(Stages &s, const Knobs &k) {
     // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the
     // product that takes them, which then runs beside the forming of the next step's.
     if (z.sum_with_values) {
-        schedule_weighted(s.weighted, s.value_j, s.value_step, {s.state, task.register_tile}, loops, s);
+        schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops,
+                          s);
         s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.weights.args()[1], tile_depth / 2);
         s.weights.store_in(MemoryType::Stack);
     } else {
-        schedule_weighted(s.weighted, s.value_j, s.value_step, {s.state, task.register_tile}, loops, s);
-        schedule_weighted(s.sums, s.sum_j, s.sum_step, {s.state, s.t}, loops, s);
+        schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops,
+                          s);
+        schedule_weighted(s.sums, s.sum_j, s.sum_product, s.sum_step, {s.state, s.t}, loops, s);
         s.weights.compute_at(s.state, s.t).bound_storage(s.weights.args()[1], z.key_block / 2);
     }
-    s.weights.vectorize(s.r, w).unroll(s.r);
+    s.weights.bound(s.p, 0, z.terms).reorder(s.r, s.p, s.weights.args()[1]).vectorize(s.r, w).unroll(s.r).unroll(s.p);
 }
 
 } // namespace gyre::attention

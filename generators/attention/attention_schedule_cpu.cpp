@@ -12,6 +12,7 @@ void check_divides(const char *part_name, int part, const char *whole_name, int 
 
 void check_knobs(const Sizes &z, const Knobs &k) {
     if (z.fold > 0) {
+        _halide_user_assert(!z.general) << "fold is " << z.fold << ", expected 0 in the general family\n";
         check_divides("fold", z.fold, "lanes", k.lanes);
         check_divides("lanes", k.lanes, "feature_chunk", k.feature_chunk);
     }

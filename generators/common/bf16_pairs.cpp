@@ -20,4 +20,23 @@ Expr bf16_of_pair(const Expr &pair, const Expr &which) {
     return reinterpret<float>(select(which == 0, pair << 16, pair & Expr(0xffff0000u)));
 }
 
+Expr bf16_term(const Expr &x, int n, int terms) {
+    Expr rest = x;
+    for (int i = 0; i < n; i++) rest = rest - reinterpret<float>(reinterpret<uint32_t>(rest) & Expr(0xffff0000u));
+    const Expr bits = reinterpret<uint32_t>(rest);
+    return n == terms - 1 ? bits + Expr(0x8000u) : bits;
+}
+
+Expr bf16_pair_of_terms(const Expr &first, const Expr &second, int n, int terms) {
+    return ((bf16_term(first, n, terms) & Expr(0xffff0000u)) >> 16) |
+           (bf16_term(second, n, terms) & Expr(0xffff0000u));
+}
+
+std::vector<std::pair<int, int>> products_of_terms(int terms, int most) {
+    std::vector<std::pair<int, int>> products;
+    for (int a = 0; a < terms; a++)
+        for (int b = 0; b < terms && a + b <= most; b++) products.emplace_back(a, b);
+    return products;
+}
+
 } // namespace gyre

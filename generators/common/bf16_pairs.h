@@ -1,7 +1,14 @@
 /// Two bf16 numbers in 32 bits, the first in the low half: neighbours along the inner dimension of a matrix product, in
 /// the order in which matrix tiles take them.
+///
+/// An f32 number is the sum of three bf16 numbers: term 0 has its leading 8 bits, term 1 the next 8, term 2 the rest; an
+/// f16 number is the sum of two. Of a product of two such sums, the product of terms a and b is below the leading one by
+/// 8 (a + b) bits, and left out where that does not matter. Source: Henry, Tang and Heinecke (arXiv:1904.06376).
 #pragma once
 #include <Halide.h>
+
+#include <utility>
+#include <vector>
 
 namespace gyre {
 
@@ -13,5 +20,15 @@ Halide::Expr bf16_pair_nonnegative(const Halide::Expr &first, const Halide::Expr
 
 /// The f32 value of the first (which = 0) or second (which = 1) number of a pair.
 Halide::Expr bf16_of_pair(const Halide::Expr &pair, const Halide::Expr &which);
+
+/// Term `n` of `terms` > 1 of a finite number, as the bits of an f32 number whose low half is to be cut off. The last
+/// one is rounded, ties away from 0; all others are cut, so that what they leave is exact.
+Halide::Expr bf16_term(const Halide::Expr &x, int n, int terms);
+
+/// Term `n` of two numbers as a pair.
+Halide::Expr bf16_pair_of_terms(const Halide::Expr &first, const Halide::Expr &second, int n, int terms);
+
+/// The products (term of a, term of b) of two sums of `terms` terms with a + b <= `most`.
+std::vector<std::pair<int, int>> products_of_terms(int terms, int most);
 
 } // namespace gyre

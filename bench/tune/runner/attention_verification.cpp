@@ -21,13 +21,13 @@ using test::Tensor;
 /// The sizes at which a kernel's code changes its way.
 struct Tiles {
     std::int64_t row_tile, task_rows, key_block, head_dim;
-    bool padded, general, partial;
+    bool padded, general, partial, as_stored;
 
     explicit Tiles(const gyre_kernel_info &kernel)
         : row_tile(number_attribute(kernel, "row_tile", 16)), task_rows(number_attribute(kernel, "task_rows", 64)),
           key_block(number_attribute(kernel, "key_block", 64)), head_dim(number_attribute(kernel, "head_dim", 64)),
           padded(attribute(kernel, "padded") == "true"), general(attribute(kernel, "general") == "true"),
-          partial(attribute(kernel, "partial") == "true") {}
+          partial(attribute(kernel, "partial") == "true"), as_stored(attribute(kernel, "as_stored") == "true") {}
 };
 
 struct Extents {
@@ -175,7 +175,13 @@ std::vector<Case> decode_cases(const Tiles &t) {
              c.args.cu_seqlens_q = c.hold(GYRE_I32, {0, 1, 1, 12});
              c.args.cu_seqlens_k = c.hold(GYRE_I32, {0, 7, 9, double(keys + part)});
          }},
-        {"rotated, half pairs", {1, 3, part + 5, 4, 1, d}, GYRE_BSHD, [](Call &c) { c.rotate(GYRE_HALF, 0, true); }},
+        {"rotated, half pairs",
+         {1, 3, part + 5, 4, 1, d},
+         GYRE_BSHD,
+         [as_stored = t.as_stored](Call &c) {
+             c.rotate(GYRE_HALF, 0, true);
+             c.args.keys_rotated = c.args.values_rotated = as_stored;
+         }},
     };
 }
 

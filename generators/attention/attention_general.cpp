@@ -1,0 +1,43 @@
+#include "attention_general.h"
+
+#include "../common/transcendental.h"
+#include "attention_score.h"
+
+namespace gyre::attention {
+using namespace Halide;
+
+void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
+    const Expr i = t * z.row_tile + r, known_row = min(i, in.rows - 1);
+    const auto known_key = [&](const Expr &jj) { return min(likely(b * z.key_block + jj), in.keys - 1); };
+
+    RDom cap(0, z.key_block, "cap");
+    cap.where(in.softcap > 0.0f && b * z.key_block + cap <= tile_last_key);
+    s.cap_j = cap;
+    const Expr natural = s.masked(r, cap, t, b) * ln_2; // scores carry log2(e), the cap does not
+    s.masked(r, cap, t, b) = in.softcap * log2_e * tanh_accurate(natural / in.softcap);
+
+    if (in.score) define_score(s, in, tile_last_key);
+
+    // What is added to a row of scores, in rows as it is stored, then transposed as scores are.
+    s.bias_rows = Func("bias_rows");
+    const Expr sum = select(in.has_bias, in.bias(known_key(j), known_row) * log2_e, 0.0f) +
+                     in.alibi * cast<float>(b * z.key_block + j - i + in.alibi_origin);
+    // strict_float: a bias may be -inf, which the compiler is otherwise told not to expect.
+    s.bias_rows(j, r, t, b) = select(strict_float(sum < masked_score), masked_score, sum);
+    RDom attend(0, z.key_block, "attend");
+    attend.where(in.has_mask);
+    s.attend_j = attend;
+    s.bias_rows(attend, r, t, b) =
+        select(in.mask(known_key(attend), known_row) == 0, masked_score, s.bias_rows(attend, r, t, b));
+    s.bias_lanes = transpose(s.bias_rows, z.lanes, "bias_lanes");
+
+    RDom biased(0, z.key_block, "biased");
+    biased.where((in.has_bias || in.has_mask || in.alibi != 0.0f) && b * z.key_block + biased <= tile_last_key);
+    s.bias_j = biased;
+    s.bias_update = s.masked.num_update_definitions();
+    s.masked(r, biased, t, b) = max(s.masked(r, biased, t, b) + s.bias_lanes.out(r, biased, t, b), masked_score);
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,113 @@
+// Both products on matrix tiles of bf16.
+#include "../common/bf16_pairs.h"
+#include "../common/storage.h"
+#include "../common/transcendental.h"
+#include "attention_products.h"
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+/// Of two numbers the term that `p` counts, as a pair; a number that is but one term is rounded.
+Expr term_pair(const Expr &first, const Expr &second, const Expr &p, int terms) {
+    if (terms == 1) return bf16_pair(first, second);
+    std::vector<Expr> pairs;
+    for (int n = 0; n < terms; n++) pairs.push_back(bf16_pair_of_terms(first, second, n, terms));
+    return mux(p, pairs);
+}
+
+/// Which terms of both factors product `n` takes.
+std::pair<Expr, Expr> terms_of_product(const Expr &n, const std::vector<std::pair<int, int>> &products) {
+    std::vector<Expr> a, b;
+    for (const auto &[first, second] : products) a.emplace_back(first), b.emplace_back(second);
+    if (products.size() == 1) return {a[0], b[0]};
+    return {mux(n, a), mux(n, b)};
+}
+
+} // namespace
+
+// Queries and values in pairs of bf16 along the dimension that is summed over. Queries take only the scale's sign, which
+// rounds nothing; its magnitude is applied to the scores in f32.
+void define_tile_operands(Stages &s, const Expr &scale) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &d = s.d, &p = s.p;
+    const Var c("c");
+    const Expr sign = select(scale > 0.0f, 1.0f, scale < 0.0f, -1.0f, 0.0f);
+    s.q_pairs = Func("q_pairs");
+    s.q_pairs(c, r, p, t) = term_pair(s.q_rows(2 * c, r, t) * sign, s.q_rows(2 * c + 1, r, t) * sign, p, z.terms);
+    s.q_lanes = transpose(s.q_pairs, z.lanes, "q_lanes");
+    s.q_scaled = Func("q_scaled");
+    s.q_scaled(r, c, p, t) = s.q_lanes.out(r, c, p, t);
+
+    if (z.terms > 1) {
+        std::vector<Expr> terms;
+        for (int n = 0; n < z.terms; n++)
+            terms.push_back(cast<uint16_t>(bf16_term(s.k_rows(d, j, b), n, z.terms) >> 16));
+        s.k_terms = Func("k_terms");
+        s.k_terms(d, j, p, b) = mux(p, terms);
+    }
+
+    const Expr first = s.v_rows(d, 2 * c, b), second = s.v_rows(d, 2 * c + 1, b);
+    s.v_pairs = Func("v_pairs");
+    s.v_pairs(d, c, p, b) =
+        z.terms > 1 ? term_pair(first, second, p, z.terms) : cast<uint32_t>(first) | (cast<uint32_t>(second) << 16);
+    s.v_lanes = transpose(s.v_pairs, z.lanes, "v_lanes");
+    // Further features that are all 1: their weighted sum is the sum of the weights, as they were rounded, formed beside
+    // the vector units.
+    s.v_packed = Func("v_packed");
+    s.v_packed(c, d, p, b) = select(p == 0, Expr(0x3f803f80u), Expr(0u));
+    RDom feature(0, z.v_head_dim, "v_features");
+    s.v_feature = feature;
+    s.v_packed(c, feature, p, b) = s.v_lanes.out(c, feature, p, b);
+}
+
+void define_tile_scores(Stages &s) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
+    // Of f16 all, since scores may be large: a small part of one counts, where values are rounded to f16 again.
+    const auto products = products_of_terms(z.terms, 2);
+    RDom features(0, z.head_dim, 0, static_cast<int>(products.size()), "features");
+    s.feature = features.x, s.score_product = features.y;
+    s.scores = Func("scores");
+    const auto [q_term, k_term] = terms_of_product(features.y, products);
+    const Expr key_bits = z.terms > 1 ? s.k_terms(features.x, j, k_term, b) : s.k_rows(features.x, j, b);
+    s.scores(r, j, t, b) += bf16_of_pair(s.q_scaled(r, features.x / 2, q_term, t), features.x % 2) *
+                            widen(reinterpret(BFloat(16), key_bits));
+}
+
+void define_tile_weighted_values(Stages &s, const Expr &tile_last_key, const Expr &magnitude) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d;
+    s.weights = Func("weights");
+    s.block_sum = Func("block_sum");
+    s.weighted = Func("weighted");
+    const Var c("c");
+    const auto weight = [&](const Expr &key) {
+        const Expr power = (s.masked(r, key, t, b) - s.block_max(r, t, b)) * magnitude;
+        return z.terms > 1 ? exp2_nonpositive(power) : exp2_nonpositive_bf16(power);
+    };
+    s.weights(r, c, s.p, t, b) = z.terms > 1 ? term_pair(weight(2 * c), weight(2 * c + 1), s.p, z.terms)
+                                             : bf16_pair_nonnegative(weight(2 * c), weight(2 * c + 1));
+    const auto weigh = [&](Func product, const std::string &keys_name, const Expr &feature,
+                           const std::vector<std::pair<int, int>> &of_terms, RVar &key, RVar &of, RVar &step) {
+        RDom keys(0, z.tile_depth, 0, static_cast<int>(of_terms.size()), 0, z.key_block / z.tile_depth, keys_name);
+        keys.where(b * z.key_block + keys.z * z.tile_depth <= tile_last_key);
+        key = keys.x, of = keys.y, step = keys.z;
+        const Expr pair = keys.z * (z.tile_depth / 2) + keys.x / 2;
+        const auto [weight_term, value_term] = terms_of_product(keys.y, of_terms);
+        product(r, d, t, b) += bf16_of_pair(s.weights(r, pair, weight_term, t, b), keys.x % 2) *
+                               bf16_of_pair(s.v_packed(pair, feature, value_term, b), keys.x % 2);
+    };
+    weigh(s.weighted, "keys", d, products_of_terms(z.terms, z.terms - 1), s.value_j, s.value_product, s.value_step);
+    if (z.sum_with_values) {
+        s.block_sum(r, t, b) = s.weighted(r, z.v_head_dim, t, b);
+    } else {
+        s.sums = Func("sums");
+        std::vector<std::pair<int, int>> with_ones;
+        for (int n = 0; n < z.terms; n++) with_ones.emplace_back(n, 0);
+        weigh(s.sums, "sum_keys", z.v_head_dim + d, with_ones, s.sum_j, s.sum_product, s.sum_step);
+        s.block_sum(r, t, b) = s.sums(r, 0, t, b);
+    }
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,41 @@
+#include "attention_rows.h"
+
+#include "../common/storage.h"
+
+namespace gyre::attention {
+using namespace Halide;
+
+Row row_of_task(const Inputs &in, const Expr &task_row) {
+    const Expr row = min(task_row, in.rows - 1);
+    if (Internal::is_const_one(in.heads)) return {row, 0};
+    // Exact below 2^20 rows, and quicker than a division.
+    const Expr quotient = cast<int>((cast<float>(row) + 0.5f) * (1.0f / cast<float>(in.heads)));
+    const Expr token = unsafe_promise_clamped(quotient, 0, in.tokens - 1);
+    return {token, unsafe_promise_clamped(row - token * in.heads, 0, in.heads - 1)};
+}
+
+Expr offset_of_key(const Pages &pages, const KeyRows &rows, const Expr &key) {
+    const Expr slot = pages.first_slot + key;
+    const Expr page = pages.table(unsafe_promise_clamped(slot >> pages.bits, 0, pages.count - 1));
+    return page * rows.page_stride + (slot & ((1 << pages.bits) - 1)) * rows.slot_stride;
+}
+
+Func stage_rows(const std::string &name, const StoredRows &in, const std::vector<Var> &args, const RowForm &form,
+                RotatedRows &rotated) {
+    Func rows(name);
+    const auto source = [&](const Expr &feature) { return widen(in.element(feature)); };
+    const auto stored = [&](const Expr &value) {
+        return form.as_bits ? reinterpret<uint16_t>(narrow(value, BFloat(16))) : value;
+    };
+    const auto copied = [&](const Expr &feature) {
+        return form.as_bits ? reinterpret<uint16_t>(in.element(feature)) : source(feature);
+    };
+    const Expr d = args[0];
+    const Expr inside = form.padded ? copied(min(d, in.extent - 1)) : copied(d);
+    rows(args) = form.padded ? select(d < in.extent, inside, cast(inside.type(), 0)) : inside;
+    if (form.as_stored) return rows;
+    rotated = rotate(rows, {args.begin() + 1, args.end()}, in.angle_row, form.features, in.rotation, source, stored);
+    return rows;
+}
+
+} // namespace gyre::attention
