@@ -67,6 +67,7 @@ static int wrong_attention(void) {
     REFUSE(lse = (float *)(void *)((char *)memory.as.lse + 2), BAD_ARGUMENT);
     REFUSE(k = memory.as.out, BAD_ARGUMENT);
     REFUSE(q = memory.as.out + 1, BAD_ARGUMENT);
+    REFUSE(q = a.v = memory.as.out, BAD_ARGUMENT); /* out may be q, but not v */
     REFUSE(lse = memory.as.out + 4, BAD_ARGUMENT);
     REFUSE(workspace = memory.as.out, BAD_ARGUMENT);
     REFUSE(q_angles = memory.as.lse, BAD_ARGUMENT);

@@ -8,6 +8,7 @@ int demo(void) {
     board_paint_stack();
     int failures = try_rotary();
     failures += try_decoding();
+    failures += try_shapes();
     failures += try_arguments();
     if (board_library_bytes())
         report_number("code and constants of the library, bytes", (uint32_t)board_library_bytes());

@@ -4,6 +4,7 @@
 
 int try_rotary(void);    /* against golden vectors, back again in place, and at far positions */
 int try_decoding(void);  /* prefill, then token by token with a cache, in f32 and f16 */
+int try_shapes(void);    /* against the definition in f32: blocks that are not full, grouped heads, windows */
 int try_arguments(void); /* wrong arguments: a status, and nothing written */
 
 #endif

@@ -10,7 +10,7 @@ static int is_pairing(gyre_embedded_pairing pairing) {
     return pairing == GYRE_EMBEDDED_HALF || pairing == GYRE_EMBEDDED_INTERLEAVED;
 }
 
-/** What is read beside the tensors: nothing of it may be where something is written. */
+/** Nothing that is read may be where something is written; but out may be q. */
 static gyre_embedded_status check_memory(const gyre_embedded_attention_args *a) {
     const gyre_embedded_dtype dtype = a->kernel->dtype;
     const size_t q_bytes = dense_bytes(a->tokens, a->num_heads, a->head_dim, dtype);
@@ -34,16 +34,16 @@ static gyre_embedded_status check_memory(const gyre_embedded_attention_args *a) 
     } written[] = {
         {a->out, q_bytes},
         {a->lse, a->lse ? (size_t)a->tokens * (size_t)a->num_heads * sizeof(float) : 0},
-        {a->workspace, a->workspace_size},
+        {a->workspace, gyre_embedded_attention_workspace_size(a->kernel)},
     };
-    enum { reads = sizeof read / sizeof read[0], writes = sizeof written / sizeof written[0] };
+    enum { reads = sizeof read / sizeof read[0], q = reads - 1, writes = sizeof written / sizeof written[0], out = 0 };
     if (!is_aligned(a->out, element_size(dtype))) return GYRE_EMBEDDED_BAD_ARGUMENT;
     if (a->lse && !is_aligned(a->lse, sizeof(float))) return GYRE_EMBEDDED_BAD_ARGUMENT;
-    if (a->workspace_size && !a->workspace) return GYRE_EMBEDDED_BAD_ARGUMENT;
+    if (!a->workspace) return GYRE_EMBEDDED_BAD_ARGUMENT;
     for (int r = 0; r < reads; r++) {
         if (read[r].alignment && !is_aligned(read[r].data, read[r].alignment)) return GYRE_EMBEDDED_BAD_ARGUMENT;
         for (int w = 0; w < writes; w++) {
-            const int in_place = read[r].data == a->q && written[w].data == a->out && a->q == a->out;
+            const int in_place = r == q && w == out && a->q == a->out;
             if (!in_place && overlap(read[r].data, read[r].bytes, written[w].data, written[w].bytes))
                 return GYRE_EMBEDDED_BAD_ARGUMENT;
         }
@@ -66,8 +66,6 @@ gyre_embedded_status gyre_embedded_check_attention(const gyre_embedded_attention
     if (!is_pairing(a->pairing) || !is_pairing(a->value_pairing) || a->window_left < -1 || !(a->scale - a->scale == 0))
         return GYRE_EMBEDDED_BAD_ARGUMENT;
     if (a->tokens == 0 || a->num_heads == 0) return GYRE_EMBEDDED_OK;
-    const gyre_embedded_status status = check_memory(a);
-    if (status != GYRE_EMBEDDED_OK) return status;
     if (a->workspace_size < gyre_embedded_attention_workspace_size(a->kernel)) return GYRE_EMBEDDED_WORKSPACE_TOO_SMALL;
-    return GYRE_EMBEDDED_OK;
+    return check_memory(a);
 }
