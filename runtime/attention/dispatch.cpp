@@ -21,13 +21,15 @@ constexpr DispatchRule rules[] = {
 };
 
 const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c) {
-    const std::string_view score = c.score ? c.score : "";
+    const auto has_score = [&](const AttentionKernel &k) {
+        return c.score ? !k.score.empty() && k.score == c.score : k.score.empty();
+    };
     const AttentionKernel *best = nullptr;
     for (const AttentionKernel &k : attention_kernels()) {
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
         const bool fits =
             k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
-        if (!rule.has(k) || k.dtype != c.q.dtype || k.score != score || !fits || !may_use(context, *k.kernel)) continue;
+        if (!rule.has(k) || k.dtype != c.q.dtype || !has_score(k) || !fits || !may_use(context, *k.kernel)) continue;
         const auto rank = [](const AttentionKernel &a) { return std::tuple(a.padded, a.head_dim); };
         if (!best || rank(k) < rank(*best)) best = &k;
     }
