@@ -44,7 +44,7 @@ gyre_add_target(x86_64_avx2    ARCH x86_64
 gyre_add_target(x86_64_generic ARCH x86_64
                 HALIDE x86-64-linux)
 gyre_add_target(arm_64_neon    ARCH aarch64
-                HALIDE arm-64-linux)
+                HALIDE arm-64-linux-arm_fp16) # arithmetic is in f32: only conversions come of it, which every core has
 
 # Without an operating system: for gyre_embedded (cmake/GyreEmbedded.cmake).
 gyre_add_target(arm_64_bare    ARCH aarch64-none
