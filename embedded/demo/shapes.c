@@ -1,12 +1,12 @@
-/* Attention of many shapes, without rotations, against the definition in f32: key blocks and row tiles that are not full,
- * grouped heads, windows, in place. */
+/* Attention of many shapes, without rotations, against the definition in f32: key blocks and row tiles that are not
+ * full, grouped heads, windows, in place; and nothing is written behind the results. */
 #include <gyre/embedded_kernels.h>
 
 #include "demo.h"
 #include "inputs.h"
 #include "report.h"
 
-enum { DIM = 64, MOST_TOKENS = 7, MOST_KEYS = 40, MOST_HEADS = 6, MOST_KV_HEADS = 3 };
+enum { DIM = 64, MOST_TOKENS = 7, MOST_KEYS = 40, MOST_HEADS = 6, MOST_KV_HEADS = 3, GUARD = 16 };
 
 typedef struct shape {
     int32_t tokens, keys, heads, kv_heads, causal, window_left;
@@ -19,8 +19,9 @@ static const shape shapes[] = {
 };
 
 static float q[MOST_TOKENS * MOST_HEADS * DIM], k[MOST_KEYS * MOST_KV_HEADS * DIM], v[MOST_KEYS * MOST_KV_HEADS * DIM];
-static float out[MOST_TOKENS * MOST_HEADS * DIM], lse[MOST_TOKENS * MOST_HEADS], weights[MOST_KEYS];
-static unsigned char workspace[GYRE_ATTENTION_F32_D64_WORKSPACE];
+static float out[MOST_TOKENS * MOST_HEADS * DIM + GUARD], lse[MOST_TOKENS * MOST_HEADS + GUARD], weights[MOST_KEYS];
+static unsigned char workspace[GYRE_ATTENTION_F32_D64_WORKSPACE + GUARD];
+static const float guard = 1234.5f; /* what is behind the results, and must stay there */
 
 /** e^x, for -80 < x < 80: of x / 64 by its series, then squared six times. */
 static float exponential(float x) {
@@ -59,6 +60,22 @@ static float row_error(const shape *s, int32_t token, int32_t head) {
     return error;
 }
 
+/** Of what is behind results and workspace: 1 writes it, 0 tells whether it is still there. */
+static int guards(const shape *s, int write) {
+    float *const behind[] = {out + s->tokens * s->heads * DIM, lse + s->tokens * s->heads};
+    int same = 1;
+    for (int i = 0; i < GUARD; i++) {
+        unsigned char *byte = workspace + GYRE_ATTENTION_F32_D64_WORKSPACE + i;
+        for (int n = 0; n < 2; n++) {
+            if (write) behind[n][i] = guard;
+            same &= behind[n][i] == guard;
+        }
+        if (write) *byte = 0x5a;
+        same &= *byte == 0x5a;
+    }
+    return same;
+}
+
 static float shape_error(const shape *s) {
     const uint32_t q_size = (uint32_t)(s->tokens * s->heads * DIM), k_size = (uint32_t)(s->keys * s->kv_heads * DIM);
     float error = 0;
@@ -79,14 +96,15 @@ static float shape_error(const shape *s) {
                                                .causal = s->causal,
                                                .window_left = s->window_left,
                                                .workspace = workspace,
-                                               .workspace_size = sizeof workspace};
+                                               .workspace_size = GYRE_ATTENTION_F32_D64_WORKSPACE};
+    guards(s, 1);
     if (gyre_embedded_attention(&args) != GYRE_EMBEDDED_OK) return 1;
     for (int32_t token = 0; token < s->tokens; token++)
         for (int32_t head = 0; head < s->heads; head++) error = larger(row_error(s, token, head), error);
 
     gyre_embedded_attention_args in_place = args;
     in_place.out = q, in_place.lse = NULL;
-    if (gyre_embedded_attention(&in_place) != GYRE_EMBEDDED_OK) return 1;
+    if (gyre_embedded_attention(&in_place) != GYRE_EMBEDDED_OK || !guards(s, 0)) return 1;
     for (uint32_t i = 0; i < q_size; i++) error = q[i] != out[i] ? 1 : error;
     return error;
 }
