@@ -1,7 +1,8 @@
 # The generator programs. They run on the machine that builds, whatever is built for, so they are compiled by one command
 # each with that machine's compiler: a project that cross-compiles needs no second configuration.
 #
-#   GYRE_HOST_CXX   the compiler; default: the project's own, or when cross-compiling the first of c++, g++ and clang++
+#   GYRE_HOST_CXX     the compiler; default: the project's own, or when cross-compiling the first of c++, g++ and clang++
+#   GYRE_GENERATORS   a folder of these programs, gyre_generators of another build: used as they are
 
 # gyre_require_generator(<operation> <score file, or ""> <program>): sees to it that the program is built, once, and tells
 # its path. It is also a target, gyre_<name>_generator.
@@ -15,12 +16,20 @@ function(gyre_require_generator operation score program_out)
     endif ()
     set(folder "${CMAKE_BINARY_DIR}/gyre_generators")
     set(program "${folder}/gyre_${name}.generator")
+    if (GYRE_GENERATORS)
+        set(program "${GYRE_GENERATORS}/gyre_${name}.generator")
+    endif ()
     set(${program_out} "${program}" PARENT_SCOPE)
     if (TARGET gyre_${name}_generator)
         get_target_property(known gyre_${name}_generator GYRE_SCORE_FILE)
         if (NOT known STREQUAL "${score}")
             message(FATAL_ERROR "gyre: two score functions are called ${score_name}: ${known} and ${score}")
         endif ()
+        return()
+    endif ()
+    if (GYRE_GENERATORS)
+        add_custom_target(gyre_${name}_generator)
+        set_target_properties(gyre_${name}_generator PROPERTIES GYRE_SCORE_FILE "${score}")
         return()
     endif ()
 

@@ -5,6 +5,9 @@ if (TARGET Halide::Halide)
     return()
 endif ()
 
+# Its package is of the machine that builds and refuses projects with pointers of another size.
+set(gyre_sizeof_void_p "${CMAKE_SIZEOF_VOID_P}")
+set(CMAKE_SIZEOF_VOID_P 8)
 find_package(Halide 21 QUIET)
 if (NOT Halide_FOUND)
     find_package(Python3 QUIET COMPONENTS Interpreter)
@@ -18,6 +21,7 @@ if (NOT Halide_FOUND)
         find_package(Halide 21 QUIET)
     endif ()
 endif ()
+set(CMAKE_SIZEOF_VOID_P "${gyre_sizeof_void_p}")
 if (NOT Halide_FOUND)
     message(FATAL_ERROR
             "gyre needs Halide 21. Install it with `python3 -m pip install halide==21.0.0` into the Python that is first "

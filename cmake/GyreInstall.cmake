@@ -30,7 +30,8 @@ set_target_properties(gyre_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(gyre PROPERTIES EXPORT_NAME static)
 set_target_properties(gyre_shared PROPERTIES EXPORT_NAME shared)
 set(gyre_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gyre")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gyre" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gyre" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        PATTERN embedded.h EXCLUDE) # of gyre_embedded, a project of its own
 set(gyre_target_runtime gyre_runtime)
 set(gyre_target_static gyre)
 set(gyre_target_shared gyre_shared)

@@ -2,27 +2,29 @@
 # cross-compiled).
 #
 #   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>
-#                   [ONLY <regular expression> REST <target>])
+#                   [ONLY <regular expression> REST <target>] [LLC <options>])
 #
 # ONLY: which kernels, by <operation>_<variant>, are made for it; REST: the target, further down, whose kernels serve for the
 # others, also where this target is forced.
+# LLC: Halide has no such instruction set; its LLVM assembly becomes an object by LLVM's llc with these options.
 #
 # Order matters: best first. The registry keeps it and dispatch takes the first that runs. The last row of an architecture
 # asks for nothing. FEATURES are names that runtime/cpu_features.cpp probes; for x86 they are those of /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
-# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _ONLY and _REST.
+# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _ONLY, _REST and _LLC.
 
 set(GYRE_KNOWN_TARGETS "")
 set(GYRE_TARGETS_HERE "")
 macro(gyre_add_target name)
-    cmake_parse_arguments(arg "" "ARCH;HALIDE;ONLY;REST" "FEATURES" ${ARGN})
+    cmake_parse_arguments(arg "" "ARCH;HALIDE;ONLY;REST;LLC" "FEATURES" ${ARGN})
     list(APPEND GYRE_KNOWN_TARGETS ${name})
     set(GYRE_TARGET_${name}_ARCH "${arg_ARCH}")
     set(GYRE_TARGET_${name}_HALIDE "${arg_HALIDE}")
     set(GYRE_TARGET_${name}_FEATURES "${arg_FEATURES}")
     set(GYRE_TARGET_${name}_ONLY "${arg_ONLY}")
     set(GYRE_TARGET_${name}_REST "${arg_REST}")
+    set(GYRE_TARGET_${name}_LLC "${arg_LLC}")
     if (arg_ARCH STREQUAL CMAKE_SYSTEM_PROCESSOR)
         list(APPEND GYRE_TARGETS_HERE ${name})
     endif ()
@@ -42,7 +44,17 @@ gyre_add_target(x86_64_avx2    ARCH x86_64
 gyre_add_target(x86_64_generic ARCH x86_64
                 HALIDE x86-64-linux)
 gyre_add_target(arm_64_neon    ARCH aarch64
-                HALIDE arm-64-linux)
+                HALIDE arm-64-linux-arm_fp16) # arithmetic is in f32: only conversions come of it, which every core has
+
+# Without an operating system: for gyre_embedded (cmake/GyreEmbedded.cmake).
+gyre_add_target(arm_64_bare    ARCH aarch64-none
+                HALIDE arm-64-noos-arm_fp16)
+gyre_add_target(cortex_m55     ARCH cortex-m55
+                HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55")
+gyre_add_target(cortex_m7      ARCH cortex-m7
+                HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv7em-none-eabihf -mcpu=cortex-m7")
+gyre_add_target(cortex_m4      ARCH cortex-m4
+                HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv7em-none-eabihf -mcpu=cortex-m4")
 
 # gyre_write_target_list(<file>): the rows of this architecture as C++, best first.
 function(gyre_write_target_list file)

@@ -1,6 +1,7 @@
 // Binds signature, algorithm and schedule of fused attention. No arithmetic and no loop order here.
 #include "../common/estimates.h"
 #include "../common/facts.h"
+#include "../common/small_stack.h"
 #include "../common/storage.h"
 #include "../common/tile_products.h"
 #include "attention_schedules.h"
@@ -153,6 +154,7 @@ public:
         Facts known{
             {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
         if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
+        if (get_target().os == Halide::Target::NoOS) use_small_stack(*this);
         publish_facts(*this, facts, known, using_autoscheduler());
     }
 

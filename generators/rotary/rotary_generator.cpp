@@ -17,6 +17,7 @@ public:
 
     // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
+    GeneratorParam<int> usual_lengths{"usual_lengths", 1, 0, 1};
 
     Input<Halide::Buffer<float, 3>> cos{"cos"}, sin{"sin"}; // (i, a, b)
     Input<int32_t> offset{"offset"}, pairs{"pairs"};
@@ -30,7 +31,7 @@ public:
     }
 
     void generate() {
-        Knobs knobs{lanes};
+        Knobs knobs{lanes, usual_lengths};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
         Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, copied_before, after, copied_after}, pairing,
                                   out, dtype);

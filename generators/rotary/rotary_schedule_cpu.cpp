@@ -8,14 +8,20 @@ using namespace Halide;
 void schedule_cpu(Stages &s, const Expr &pairs, const Knobs &k) {
     RVar chunk("chunk"), lane("lane");
     s.out.compute_root();
-    s.out.update(0).allow_race_conditions().vectorize(s.before, k.lanes, TailStrategy::GuardWithIf);
-    s.out.update(1).allow_race_conditions().vectorize(s.after, k.lanes, TailStrategy::GuardWithIf);
+    const std::pair<Stage, RVar> copies[] = {{s.out.update(0), s.before}, {s.out.update(1), s.after}};
+    for (auto [copy, feature] : copies) {
+        if (k.usual_lengths == 0) // a vector loop's tail would be most of the code
+            copy.unscheduled();
+        else
+            copy.allow_race_conditions().vectorize(feature, k.lanes, TailStrategy::GuardWithIf);
+    }
     Stage rotation = s.out.update(2);
     rotation.allow_race_conditions()
         .split(s.pair, chunk, lane, k.lanes, TailStrategy::GuardWithIf)
         .vectorize(lane)
         .unroll(s.parity);
     s.rotated.compute_at(s.out, chunk).bound_storage(s.i, k.lanes).vectorize(s.i, k.lanes, TailStrategy::GuardWithIf);
+    if (k.usual_lengths == 0) return;
     for (int usual : {64, 32}) rotation.specialize(pairs == usual).unroll(chunk);
 }
 

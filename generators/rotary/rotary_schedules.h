@@ -6,7 +6,8 @@ namespace gyre::rotary {
 
 /// Numbers that a tuner may change. Every field is a GeneratorParam of the same name.
 struct Knobs {
-    int lanes = 0; // pairs at once; 0: the target's natural width for f32
+    int lanes = 0;         // pairs at once; 0: the target's natural width for f32
+    int usual_lengths = 1; // 1: loops of their own, unrolled, for 32 and 64 pairs; 0: little code
 };
 
 /// `pairs`: as in Inputs.

@@ -1,0 +1,99 @@
+# Kernels for machines without an operating system: an object, a header with its numbers, a constant that describes it.
+#
+#   gyre_begin_embedded(<library> FOLDER <folder> TARGET <row of GyreTargets.cmake>)
+#   gyre_add_embedded_kernel(<library> <operation> VARIANT <name> FIELDS <C initialisers> PARAMS <name=value>…)
+#   gyre_end_embedded(<library>): adds the sources to the library, and FOLDER/gyre/embedded_kernels.h
+#
+# A kernel may call memory functions only: any other undefined symbol stops the build (embedded_kernel.cmake).
+
+set(gyre_halide_embedded "-no_runtime-user_context-no_asserts-no_bounds_query")
+set(gyre_embedded_script "${CMAKE_CURRENT_LIST_DIR}/embedded_kernel.cmake")
+
+function(gyre_begin_embedded library)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;TARGET" "")
+    file(GLOB tuning CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/tuning/${arg_TARGET}.json")
+    foreach (file IN LISTS tuning)
+        gyre_check_tuning("${file}")
+    endforeach ()
+    if (GYRE_TARGET_${arg_TARGET}_LLC)
+        # Halide 21 writes the assembly of LLVM 21, which later ones read.
+        find_program(GYRE_LLC NAMES llc-21 llc-22 llc-23 DOC "LLVM's llc, 21 or later")
+        if (NOT GYRE_LLC)
+            message(FATAL_ERROR "gyre: ${arg_TARGET} needs llc of LLVM 21 or later: apt-get install llvm-22, or name it "
+                                "in GYRE_LLC")
+        endif ()
+    endif ()
+    set_property(GLOBAL PROPERTY GYRE_${library}_FOLDER "${arg_FOLDER}")
+    set_property(GLOBAL PROPERTY GYRE_${library}_TARGET "${arg_TARGET}")
+    set_property(GLOBAL PROPERTY GYRE_${library}_TUNING "${tuning}")
+endfunction()
+
+function(gyre_add_embedded_kernel library operation)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "VARIANT" "FIELDS;PARAMS")
+    foreach (field IN ITEMS FOLDER TARGET TUNING)
+        get_property(${field} GLOBAL PROPERTY GYRE_${library}_${field})
+    endforeach ()
+    gyre_require_generator("${operation}" "" generator)
+    gyre_read_knobs("${TUNING}" "${TARGET}" "${operation}" "${arg_VARIANT}" knobs evidence)
+    set(name "gyre_${operation}_${arg_VARIANT}")
+    set(symbol "gyrekernel_embedded_${operation}_${arg_VARIANT}")
+    set(base "${FOLDER}/${symbol}")
+    file(MAKE_DIRECTORY "${FOLDER}/gyre")
+    set(emit object)
+    set(assemble "")
+    if (GYRE_TARGET_${TARGET}_LLC)
+        # The assembly names Halide's processor in every function; llc's own is to count.
+        separate_arguments(options UNIX_COMMAND "${GYRE_TARGET_${TARGET}_LLC}")
+        set(emit llvm_assembly)
+        set(assemble COMMAND sed -i -E "s/\"(target-cpu|target-features|tune-cpu)\"=\"[^\"]*\"//g" "${base}.ll"
+                     COMMAND "${GYRE_LLC}" ${options} -float-abi=hard -O3 --function-sections --data-sections
+                             -filetype=obj "${base}.ll" -o "${base}.o")
+    endif ()
+    add_custom_command(
+        OUTPUT "${base}.o" "${base}.h"
+        COMMAND "${generator}" -g ${operation} -f ${symbol} -o "${FOLDER}" -e ${emit}
+                target=${GYRE_TARGET_${TARGET}_HALIDE}${gyre_halide_embedded} ${arg_PARAMS} ${knobs}
+                "facts=${base}.facts"
+        ${assemble}
+        COMMAND "${CMAKE_OBJCOPY}" --redefine-sym halide_malloc=gyre_embedded_malloc
+                --redefine-sym halide_free=gyre_embedded_free "${base}.o"
+        COMMAND "${CMAKE_COMMAND}" -D "NAME=${name}" -D "OBJECT=${base}.o" -D "FACTS=${base}.facts"
+                -D "HEADER=${base}.h" -D "NM=${CMAKE_NM}" -P "${gyre_embedded_script}"
+        DEPENDS "${generator}" gyre_${operation}_generator "${gyre_embedded_script}"
+        COMMENT "kernel ${operation}_${arg_VARIANT} (${TARGET})"
+        VERBATIM)
+    list(JOIN arg_FIELDS ", " fields)
+    if (operation STREQUAL attention)
+        string(TOUPPER "${name}" upper)
+        string(APPEND fields ", .task_rows = ${upper}_TASK_ROWS, .key_block = ${upper}_KEY_BLOCK"
+                             ", .workspace = ${upper}_SCRATCH")
+    endif ()
+    file(CONFIGURE OUTPUT "${base}.c" @ONLY CONTENT
+         "#include \"gyre/embedded_kernels.h\"
+int @symbol@_argv(void **);
+const gyre_embedded_@operation@_kernel @name@ = {@fields@, .call = @symbol@_argv};
+")
+    set_source_files_properties("${base}.o" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    set_source_files_properties("${base}.c" PROPERTIES OBJECT_DEPENDS "${base}.h")
+    set_property(GLOBAL APPEND PROPERTY GYRE_${library}_SOURCES "${base}.c" "${base}.o")
+    set_property(GLOBAL APPEND PROPERTY GYRE_${library}_HEADERS "${base}.h")
+    set_property(GLOBAL APPEND_STRING PROPERTY GYRE_${library}_DECLARATIONS
+                 "#include \"../${symbol}.h\"\nextern const gyre_embedded_${operation}_kernel ${name};\n")
+endfunction()
+
+function(gyre_end_embedded library)
+    foreach (field IN ITEMS FOLDER SOURCES HEADERS DECLARATIONS)
+        get_property(${field} GLOBAL PROPERTY GYRE_${library}_${field})
+    endforeach ()
+    file(CONFIGURE OUTPUT "${FOLDER}/gyre/embedded_kernels.h" @ONLY CONTENT
+         "/* The kernels of this library, and their bytes of workspace, *_WORKSPACE. Written by gyre's CMake functions. */
+#ifndef GYRE_EMBEDDED_KERNELS_H
+#define GYRE_EMBEDDED_KERNELS_H
+#include <gyre/embedded.h>
+@DECLARATIONS@#endif
+")
+    add_custom_target(${library}_kernels DEPENDS ${HEADERS})
+    add_dependencies(${library} ${library}_kernels)
+    target_sources(${library} PRIVATE ${SOURCES})
+    target_include_directories(${library} PUBLIC "${FOLDER}")
+endfunction()

@@ -1,0 +1,34 @@
+/* How a kernel is called: Halide's descriptions of buffers, innermost dimension first. */
+#ifndef GYRE_EMBEDDED_KERNEL_CALL_H
+#define GYRE_EMBEDDED_KERNEL_CALL_H
+
+#include <HalideRuntime.h>
+
+#include "check.h"
+
+/** `dims`: {0, extent, stride, 0} of each dimension, in elements; buffers that look alike share them. */
+static inline halide_buffer_t describe(const void *data, uint8_t type_code, uint8_t bits, int32_t dimensions,
+                                       halide_dimension_t *dims) {
+    halide_buffer_t buffer = {0};
+    buffer.host = (uint8_t *)(uintptr_t)data;
+    buffer.type.code = type_code;
+    buffer.type.bits = bits;
+    buffer.type.lanes = 1;
+    buffer.dimensions = dimensions;
+    buffer.dim = dims;
+    return buffer;
+}
+
+static inline uint8_t bits_of(gyre_embedded_dtype dtype) { return dtype == GYRE_EMBEDDED_F16 ? 16 : 32; }
+
+/** The memory of a running kernel, which is its user context. Blocks need not be freed in order. */
+typedef struct slab {
+    char *base;
+    size_t size;
+    struct slab_block *top;
+} slab;
+
+void *gyre_embedded_malloc(void *slab, size_t bytes);
+void gyre_embedded_free(void *slab, void *block);
+
+#endif

@@ -1,0 +1,41 @@
+#include "small_stack.h"
+
+namespace gyre {
+using namespace Halide;
+using namespace Halide::Internal;
+namespace {
+
+constexpr int32_t large = 256; // bytes
+
+class PlaceAllocations : public IRMutator {
+protected:
+    using IRMutator::visit;
+
+    Stmt visit(const For *op) override {
+        loops++;
+        Stmt same = IRMutator::visit(op);
+        loops--;
+        return same;
+    }
+
+    Stmt visit(const Allocate *op) override {
+        Stmt body = mutate(op->body);
+        MemoryType type = op->memory_type;
+        const int32_t bytes = op->constant_allocation_size() * op->type.bytes();
+        if (type == MemoryType::Auto && bytes > 0)
+            type = loops == 0 && bytes >= large ? MemoryType::Heap : MemoryType::Stack;
+        return Allocate::make(op->name, op->type, type, op->extents, op->condition, body, op->new_expr,
+                              op->free_function, op->padding);
+    }
+
+private:
+    int loops = 0;
+};
+
+} // namespace
+
+void use_small_stack(GeneratorBase &generator) {
+    generator.get_pipeline().add_custom_lowering_pass(new PlaceAllocations);
+}
+
+} // namespace gyre

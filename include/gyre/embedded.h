@@ -1,0 +1,122 @@
+/**
+ * Gyre for machines without an operating system: rotary embeddings (RoPE) and attention over a cache of rotated keys
+ * and values (RoPER), from kernels that Halide generated ahead of time. C99, nothing of the hosted library.
+ *
+ *     static float k_cache[CAPACITY][KV_HEADS][64], v_cache[CAPACITY][KV_HEADS][64], angles[2][32];
+ *     gyre_embedded_frequencies(10000.0, 64, frequencies);                      // once
+ *     gyre_embedded_angles(frequencies, 32, position, 1, 1.0f, &angles[0][0]);  // a token
+ *     gyre_embedded_rotary(&append_k);     // x: the new keys, out: k_cache[position]; likewise values
+ *     gyre_embedded_attention(&attend);    // rotates queries, and results back
+ *
+ * No heap, no threads, no variable that outlives a call, no recursion. Of a C library only memcpy() and memset() are
+ * called. Every function that can fail returns a status; wrong arguments leave everything as it was. Kernels are
+ * constants: a program holds those it names (gyre/embedded_kernels.h, made with the library).
+ */
+#ifndef GYRE_EMBEDDED_H
+#define GYRE_EMBEDDED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The numbers are those of gyre_status. */
+typedef enum gyre_embedded_status {
+    GYRE_EMBEDDED_OK = 0,
+    GYRE_EMBEDDED_BAD_ARGUMENT = 1, /* a null or misaligned pointer, tensors that overlap, a value out of range */
+    GYRE_EMBEDDED_BAD_SHAPE = 2,    /* an extent: negative, too large, or not what the kernel was made for */
+    GYRE_EMBEDDED_WORKSPACE_TOO_SMALL = 5, /* smaller than gyre_embedded_attention_workspace_size() says */
+    GYRE_EMBEDDED_INTERNAL = 7             /* a kernel reported a failure: a defect of the library */
+} gyre_embedded_status;
+
+typedef enum gyre_embedded_dtype { GYRE_EMBEDDED_F32 = 0, GYRE_EMBEDDED_F16 = 1 } gyre_embedded_dtype;
+
+/** How features pair up: (i, i + pairs), ccccssss; or (2i, 2i + 1), cscscscs. */
+typedef enum gyre_embedded_pairing { GYRE_EMBEDDED_HALF = 0, GYRE_EMBEDDED_INTERLEAVED = 1 } gyre_embedded_pairing;
+
+/* ------------------------------------------------------------------------------------------------ angles */
+
+/** Frequencies theta^(-2i / rotary_dim) of pairs i in [0, rotary_dim / 2), in turns a token, as fractions of 2^64: times
+ *  a position, modulo 2^64, they are angles that hold at any position. Computes in double, in software on most
+ *  microcontrollers: once, or on another machine. theta > 1; rotary_dim even, 2 .. 512. */
+gyre_embedded_status gyre_embedded_frequencies(double theta, int32_t rotary_dim, uint64_t *frequencies);
+
+/** One frequency of another rule: radians a token, above 0 and below 2 pi; others give 0. */
+uint64_t gyre_embedded_frequency(double radians);
+
+/** A table of cosines and sines, times scale (1, or the attention factor of YaRN), for `rows` positions from `first` on.
+ *    frequencies  [pairs]
+ *    table        [rows, 2, pairs]   cosines, then sines
+ *  Within 5e-7 at every position; computes in 64-bit integers and f32. first >= 0, first + rows <= 2^31. */
+gyre_embedded_status gyre_embedded_angles(const uint64_t *frequencies, int32_t pairs, int32_t first, int32_t rows,
+                                          float scale, float *table);
+
+/* ------------------------------------------------------------------------------------------------ rotary */
+
+typedef struct gyre_embedded_rotary_kernel {
+    gyre_embedded_dtype x_dtype, out_dtype;
+    gyre_embedded_pairing pairing;
+    int (*call)(void **);
+} gyre_embedded_rotary_kernel;
+
+/** Rotates heads, or rotates them back; other features are copied. Between types all are converted; rotary_dim 0: a copy.
+ *    x, out   [tokens, heads, head_dim]          dense; out may be x, if their types are the same
+ *    angles   [tokens, 2, rotary_dim / 2]        see gyre_embedded_angles(); may be NULL if rotary_dim is 0 */
+typedef struct gyre_embedded_rotary_args {
+    const gyre_embedded_rotary_kernel *kernel;
+    const void *x;
+    void *out;
+    int32_t tokens, heads, head_dim;
+    int32_t rotary_dim, rotary_offset; /* features [offset, offset + rotary_dim) are rotated; even */
+    const float *angles;
+    int32_t reverse; /* 1: rotate back */
+} gyre_embedded_rotary_args;
+
+gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *args);
+
+/* ------------------------------------------------------------------------------------------------ attention */
+
+typedef struct gyre_embedded_attention_kernel {
+    gyre_embedded_dtype dtype; /* of q, k, v and out; arithmetic is in f32 */
+    int32_t head_dim;
+    int32_t task_rows; /* query rows that run at once */
+    int32_t key_block;
+    size_t workspace; /* bytes it allocates; 0: its stack suffices */
+    int (*call)(void **);
+} gyre_embedded_attention_kernel;
+
+/** out_i = R(-i) sum_j softmax_j(scale < R(i) q_i, k_j >) v_j: k and v are rotated already, as gyre_embedded_rotary()
+ *  has written them into a cache. Query i is at key keys - tokens + i: prefill and decoding differ in `tokens` alone.
+ *    q, out   [tokens, num_heads, head_dim]      dense; out may be q
+ *    k, v     [keys, num_kv_heads, head_dim]     dense; query head h reads head h / (num_heads / num_kv_heads)
+ *    lse      [num_heads, tokens], or NULL       natural logarithm of the softmax's denominator; -inf: no key is visible
+ *  Where no key is visible, out is 0. */
+typedef struct gyre_embedded_attention_args {
+    const gyre_embedded_attention_kernel *kernel;
+    const void *q, *k, *v;
+    void *out;
+    float *lse;
+    int32_t tokens, keys, num_heads, num_kv_heads, head_dim;
+    float scale;                                  /* 0: 1 / sqrt(head_dim) */
+    int32_t causal;                               /* 1: a query sees keys up to its own */
+    int32_t window_left;                          /* and this many before it; -1: all */
+    int32_t rotary_dim, rotary_v_dim;             /* first features of q, and of out, that are rotated; 0: none */
+    gyre_embedded_pairing pairing, value_pairing; /* of q, and of out */
+    const float *q_angles;                        /* [tokens, 2, rotary_dim / 2]     of the queries' positions */
+    const float *out_angles;                      /* [tokens, 2, rotary_v_dim / 2]   likewise */
+    void *workspace;
+    size_t workspace_size;
+} gyre_embedded_attention_args;
+
+/** Bytes of workspace for any call with this kernel. The same number is a constant of gyre/embedded_kernels.h, for arrays
+ *  and for other machines. */
+size_t gyre_embedded_attention_workspace_size(const gyre_embedded_attention_kernel *kernel);
+
+gyre_embedded_status gyre_embedded_attention(const gyre_embedded_attention_args *args);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

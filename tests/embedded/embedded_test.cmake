@@ -1,0 +1,27 @@
+# Builds gyre_embedded for a board and runs its tests there. Prints "skipped: …" where something is missing for that.
+
+set(toolchain "")
+if (NOT BOARD STREQUAL "host")
+    set(toolchain --toolchain "${ROOT}/cmake/toolchains/${BOARD}.cmake")
+    include("${ROOT}/cmake/toolchains/${BOARD}.cmake")
+    set(tools "${CMAKE_C_COMPILER}" qemu-system-aarch64)
+    if (BOARD MATCHES "^cortex-m")
+        set(tools "${CMAKE_C_COMPILER}" qemu-system-arm "llc-21|llc-22|llc-23")
+    endif ()
+    foreach (tool IN LISTS tools)
+        string(REPLACE "|" ";" names "${tool}")
+        find_program(program NAMES ${names} NO_CACHE)
+        if (NOT program)
+            message(STATUS "skipped: there is no ${tool}, which cmake/go bare installs")
+            return()
+        endif ()
+        unset(program)
+    endforeach ()
+endif ()
+
+execute_process(COMMAND "${CMAKE_COMMAND}" -S "${ROOT}/embedded" -B "${BUILD}" -G "${GENERATOR}"
+                        "-DCMAKE_MAKE_PROGRAM=${MAKE}" "-DPython3_EXECUTABLE=${PYTHON}" "-DHalide_DIR=${HALIDE}"
+                        "-DHalideHelpers_DIR=${HELPERS}" "-DGYRE_GENERATORS=${GENERATORS}" ${toolchain}
+                COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "${BUILD}" COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${CMAKE_CTEST_COMMAND}" --test-dir "${BUILD}" --verbose COMMAND_ERROR_IS_FATAL ANY)
