@@ -128,7 +128,7 @@ TEST_CASE("packed sequences, empty ones among them") {
 
 TEST_CASE("packed sequences give the bits of the same sequences alone") {
     AttentionCase packed(AttentionShape().lengths(150, 150).head_counts(2, 2).dims(64).in(GYRE_THD));
-    const std::vector<double> bounds = {0, 40, 41, 150};
+    const std::vector<double> bounds = {0, 40, 58, 150}; // all of more queries than are few: these take other kernels
     set_sequences(packed, bounds, bounds);
     packed.args.causal = 1;
     each_target([&](gyre_context *context) {

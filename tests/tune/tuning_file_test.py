@@ -82,4 +82,4 @@ class Writing(TuneTest):
     def test_from_an_empty_database_and_a_bad_start(self):
         said = self.tune("--trials", 3, "--knobs", "lanes=4", "--no-write")
         self.assertIn("reference lanes=0", said)
-        self.assertEqual(self.trials()[0].params, {"lanes": 4})
+        self.assertEqual(self.trials()[0].params["lanes"], 4)
