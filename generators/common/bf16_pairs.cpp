@@ -28,8 +28,7 @@ Expr bf16_term(const Expr &x, int n, int terms) {
 }
 
 Expr bf16_pair_of_terms(const Expr &first, const Expr &second, int n, int terms) {
-    return ((bf16_term(first, n, terms) & Expr(0xffff0000u)) >> 16) |
-           (bf16_term(second, n, terms) & Expr(0xffff0000u));
+    return ((bf16_term(first, n, terms) & Expr(0xffff0000u)) >> 16) | (bf16_term(second, n, terms) & Expr(0xffff0000u));
 }
 
 std::vector<std::pair<int, int>> products_of_terms(int terms, int most) {
