@@ -22,12 +22,15 @@ struct Target {
     const char *rest;     // the target whose kernels serve where this one has none of its own; "": there is none
 };
 
-struct TargetList {
-    const Target *first;
+/// The rows of a table that is part of the program.
+template <typename Row>
+struct RowList {
+    const Row *first;
     size_t count;
-    const Target *begin() const { return first; }
-    const Target *end() const { return first + count; }
+    const Row *begin() const { return first; }
+    const Row *end() const { return first + count; }
 };
+using TargetList = RowList<Target>;
 
 TargetList known_targets();
 const Target *find_target(std::string_view name); // nullptr: unknown
@@ -53,35 +56,50 @@ const gyre_kernel_library *find_library(std::string_view name);
 std::string_view attribute(const gyre_kernel &kernel, std::string_view name);
 int64_t attribute(const gyre_kernel &kernel, std::string_view name, int64_t fallback);
 
-/// The kernels of one operation with their attributes read, made once for each list of linked kernels.
+/// The kernels of one operation with their attributes read, made once for each list of linked kernels. A table may keep
+/// groups apart, so that a call looks through those only that may serve it.
 template <typename Row>
 class KernelTable {
 public:
-    KernelTable(std::string_view operation, Row (*read)(const Kernel &)) : operation(operation), read(read) {}
+    KernelTable(std::string_view operation, Row (*read)(const Kernel &), size_t (*group_of)(const Row &) = nullptr)
+        : operation(operation), read(read), group_of(group_of) {}
 
-    const std::vector<Row> &rows() {
-        const std::vector<Kernel> &kernels = linked_kernels();
-        const Table *table = current.load(std::memory_order_acquire);
-        if (table && table->of == &kernels) return table->rows;
-        const std::lock_guard<std::mutex> lock(mutex);
-        for (const auto &made : tables)
-            if (made->of == &kernels) return made->rows;
-        auto made = std::make_unique<Table>();
-        made->of = &kernels;
-        for (const Kernel &k : kernels)
-            if (k.operation == operation) made->rows.push_back(read(k));
-        tables.push_back(std::move(made));
-        current.store(tables.back().get(), std::memory_order_release);
-        return tables.back()->rows;
+    const std::vector<Row> &rows(size_t group = 0) {
+        static const std::vector<Row> none;
+        const auto &groups = table().groups;
+        return group < groups.size() ? groups[group] : none;
     }
 
 private:
     struct Table {
         const std::vector<Kernel> *of;
-        std::vector<Row> rows;
+        std::vector<std::vector<Row>> groups;
     };
+
+    const Table &table() {
+        const std::vector<Kernel> &kernels = linked_kernels();
+        const Table *known = current.load(std::memory_order_acquire);
+        if (known && known->of == &kernels) return *known;
+        const std::lock_guard<std::mutex> lock(mutex);
+        for (const auto &made : tables)
+            if (made->of == &kernels) return *made;
+        auto made = std::make_unique<Table>();
+        made->of = &kernels;
+        for (const Kernel &k : kernels) {
+            if (k.operation != operation) continue;
+            Row row = read(k);
+            const size_t group = group_of ? group_of(row) : 0;
+            if (group >= made->groups.size()) made->groups.resize(group + 1);
+            made->groups[group].push_back(std::move(row));
+        }
+        tables.push_back(std::move(made));
+        current.store(tables.back().get(), std::memory_order_release);
+        return *tables.back();
+    }
+
     const std::string_view operation;
     Row (*const read)(const Kernel &);
+    size_t (*const group_of)(const Row &);
     std::atomic<const Table *> current{nullptr};
     std::mutex mutex;
     std::vector<std::unique_ptr<Table>> tables;

@@ -25,6 +25,14 @@ gyre_status check_cumulative(const int32_t *cu, const char *name, int64_t count,
     return GYRE_OK;
 }
 
+gyre_status check_bounds(const gyre_tensor &t, const char *name, int64_t total, bool need_data, const int32_t **bounds,
+                         int64_t *sequences) {
+    GYRE_TRY(check_list(t, name, -1, need_data, bounds));
+    *sequences = t.shape[0] - 1;
+    if (*sequences < 0) return fail(GYRE_BAD_SHAPE, "%s: got shape [0], expected [batch + 1]", name);
+    return need_data ? check_cumulative(*bounds, name, *sequences + 1, total) : GYRE_OK;
+}
+
 gyre_status check_page_size(int64_t page_size, const char *pool, int *bits) {
     *bits = 0;
     while (*bits < 62 && int64_t{1} << *bits < page_size) ++*bits;

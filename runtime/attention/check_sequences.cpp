@@ -54,10 +54,7 @@ gyre_status check_sequences(const gyre_attention_args &a, bool need_data, Attent
                     c->packed_keys ? "NULL" : "a list");
     c->sequences = c->q.batch;
     if (!packed) return GYRE_OK;
-    GYRE_TRY(check_list(*a.cu_seqlens_q, "cu_seqlens_q", -1, need_data, &c->cu_seqlens_q));
-    c->sequences = a.cu_seqlens_q->shape[0] - 1;
-    if (c->sequences < 0) return fail(GYRE_BAD_SHAPE, "cu_seqlens_q: got shape [0], expected [batch + 1]");
-    if (need_data) GYRE_TRY(check_cumulative(c->cu_seqlens_q, "cu_seqlens_q", c->sequences + 1, c->q.seqlen));
+    GYRE_TRY(check_bounds(*a.cu_seqlens_q, "cu_seqlens_q", c->q.seqlen, need_data, &c->cu_seqlens_q, &c->sequences));
     if (!c->packed_keys) return GYRE_OK;
     GYRE_TRY(check_list(*a.cu_seqlens_k, "cu_seqlens_k", c->sequences + 1, need_data, &c->cu_seqlens_k));
     return need_data ? check_cumulative(c->cu_seqlens_k, "cu_seqlens_k", c->sequences + 1, c->k.seqlen) : GYRE_OK;

@@ -13,23 +13,20 @@ constexpr DispatchRule rules[] = {
     {"split_as_stored",
      "at most 16 queries a sequence; keys and values not rotated in the call; no bias, mask, cap, ALiBi, sinks or "
      "score",
-     false, true, true},
-    {"split", "at most 16 queries a sequence; no bias, mask, cap, ALiBi, sinks or score", false, true, false},
-    {"plain", "no bias, mask, cap, ALiBi, sinks or score", false, false, false},
-    {"general", "any without a score", true, false, false},
-    {"score", "with a score, by its name", true, false, false},
+     false, true, true, false},
+    {"split", "at most 16 queries a sequence; no bias, mask, cap, ALiBi, sinks or score", false, true, false, false},
+    {"plain", "no bias, mask, cap, ALiBi, sinks or score", false, false, false, false},
+    {"general", "any without a score", true, false, false, false},
+    {"score", "with a score, by its name", true, false, false, true},
 };
 
 const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c) {
-    const auto has_score = [&](const AttentionKernel &k) {
-        return c.score ? !k.score.empty() && k.score == c.score : k.score.empty();
-    };
     const AttentionKernel *best = nullptr;
-    for (const AttentionKernel &k : attention_kernels()) {
+    for (const AttentionKernel &k : attention_kernels(static_cast<size_t>(&rule - rules))) {
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
         const bool fits =
             k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
-        if (!rule.has(k) || k.dtype != c.q.dtype || !has_score(k) || !fits || !may_use(context, *k.kernel)) continue;
+        if (k.dtype != c.q.dtype || (c.score && k.score != c.score) || !fits || !may_use(context, *k.kernel)) continue;
         const auto rank = [](const AttentionKernel &a) { return std::tuple(a.padded, a.head_dim); };
         if (!best || rank(k) < rank(*best)) best = &k;
     }
@@ -38,7 +35,7 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
 
 } // namespace
 
-DispatchRules dispatch_rules() { return {rules, sizeof rules / sizeof rules[0]}; }
+RowList<DispatchRule> dispatch_rules() { return {rules, sizeof rules / sizeof rules[0]}; }
 
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &c, bool few_queries) {
     for (const DispatchRule &rule : rules) {

@@ -11,26 +11,20 @@ constexpr int64_t most_few_queries = 16;
 struct DispatchRule {
     const char *family; // how the variants of its kernels begin
     const char *calls;  // which it takes, in words
-    bool general, partial, as_stored;
+    bool general, partial, as_stored, scored;
 
     bool has(const AttentionKernel &kernel) const {
-        return kernel.general == general && kernel.partial == partial && kernel.as_stored == as_stored;
+        return kernel.general == general && kernel.partial == partial && kernel.as_stored == as_stored &&
+               !kernel.score.empty() == scored;
     }
     bool takes(const AttentionCall &call, bool few_queries) const {
-        return (general || !call.general()) && (!partial || few_queries) &&
+        return (general || !call.general()) && scored == (call.score != nullptr) && (!partial || few_queries) &&
                (!as_stored || !(call.rotate_keys || call.rotate_values));
     }
 };
 
-struct DispatchRules {
-    const DispatchRule *first;
-    size_t count;
-    const DispatchRule *begin() const { return first; }
-    const DispatchRule *end() const { return first + count; }
-};
-
 /// The first rule that takes a call and has a kernel for its type and head sizes decides.
-DispatchRules dispatch_rules();
+RowList<DispatchRule> dispatch_rules();
 
 /// The kernel that serves a call: by the first rule, of the best target, made for the call's head sizes, else the
 /// smallest padded one. nullptr: none is linked.

@@ -1,4 +1,4 @@
-#include "attention/kernels.h"
+#include "attention/dispatch.h"
 
 #include "kernel_call.h"
 
@@ -23,16 +23,23 @@ AttentionKernel read(const Kernel &k) {
             parse_score_inputs(attribute(k, "score_inputs"))};
 }
 
-KernelTable<AttentionKernel> kernels("attention", read);
+size_t family_of(const AttentionKernel &kernel) {
+    const auto rules = dispatch_rules();
+    const auto family = std::find_if(rules.begin(), rules.end(), [&](const DispatchRule &r) { return r.has(kernel); });
+    return static_cast<size_t>(family - rules.begin());
+}
+
+KernelTable<AttentionKernel> kernels("attention", read, family_of);
 
 } // namespace
 
-const std::vector<AttentionKernel> &attention_kernels() { return kernels.rows(); }
+const std::vector<AttentionKernel> &attention_kernels(size_t family) { return kernels.rows(family); }
 
 std::vector<std::string_view> usable_scores(const gyre_context &context) {
     std::vector<std::string_view> names;
-    for (const AttentionKernel &k : kernels.rows())
-        if (!k.score.empty() && may_use(context, *k.kernel)) names.push_back(k.score);
+    for (size_t family = 0; family < dispatch_rules().count; family++)
+        for (const AttentionKernel &k : kernels.rows(family))
+            if (!k.score.empty() && may_use(context, *k.kernel)) names.push_back(k.score);
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;

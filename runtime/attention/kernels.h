@@ -23,8 +23,8 @@ struct AttentionKernel {
     ScoreInputs score_inputs;
 };
 
-/// All that are linked, best target first.
-const std::vector<AttentionKernel> &attention_kernels();
+/// Those that are linked of one family, by its row among the rules of dispatch; best target first.
+const std::vector<AttentionKernel> &attention_kernels(size_t family);
 
 /// The names of the score functions of all kernels that calls with this context may use, in order.
 std::vector<std::string_view> usable_scores(const gyre_context &context);

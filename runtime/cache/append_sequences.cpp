@@ -16,11 +16,7 @@ gyre_status check_packing(const gyre_cache_append_args &a, bool need_data, Appen
                     packed ? "NULL" : "a list");
     c->sequences = c->k.from.batch;
     if (!packed) return GYRE_OK;
-    GYRE_TRY(check_list(*a.cu_seqlens_k, "cu_seqlens_k", -1, need_data, &c->cu_seqlens));
-    c->sequences = a.cu_seqlens_k->shape[0] - 1;
-    if (c->sequences < 0) return fail(GYRE_BAD_SHAPE, "cu_seqlens_k: got shape [0], expected [batch + 1]");
-    if (!need_data) return GYRE_OK;
-    return check_cumulative(c->cu_seqlens, "cu_seqlens_k", c->sequences + 1, c->k.from.seqlen);
+    return check_bounds(*a.cu_seqlens_k, "cu_seqlens_k", c->k.from.seqlen, need_data, &c->cu_seqlens, &c->sequences);
 }
 
 /// The page table, or that the cache has an entry a sequence.
