@@ -20,6 +20,7 @@
 #include "score.h"
 
 #include <Halide.h>
+#include <memory>
 
 namespace gyre::attention {
 
@@ -39,6 +40,8 @@ struct Sizes {
     int tile_depth = 0;     // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
     int terms = 1;          // with tiles: bf16 numbers that a number is the sum of
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
+    int dense_features = 0;       // of q and k as stored, a multiple of 16; 0: read at run time
+    bool bounded = false;         // with tiles: scores are so small that no maximum is subtracted (attention_bound.h)
 };
 
 /// Where keys and values are: key j is in slot (first_slot + j) % 2^bits of page table((first_slot + j) / 2^bits).
@@ -65,6 +68,7 @@ struct Inputs {
     Halide::Expr rows;                 // tokens * heads
     Halide::Expr head_dim, v_head_dim; // extents of the tensors
     Halide::Expr scale;                // of the scores, log2(e) included
+    Halide::Expr key_gain;             // of rotations on norms of keys, at most
     Halide::Expr first_visible;        // token i sees keys first_visible + i <= j …
     Halide::Expr last_visible;         //                             … j <= last_visible + i
     Rotation q_rotation, k_rotation, v_rotation, out_rotation;
@@ -110,9 +114,11 @@ struct Stages {
     Halide::Var x{"x"}; // distance, see ScoreParts
     Halide::Var f{"f"}; // of neighbouring features
     Halide::RVar block, feature, cap_j, score_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j; // of the reductions
-    Halide::RVar value_step;                   // tiles: value_j runs within a step of tile_depth keys
-    Halide::RVar score_product, value_product; // tiles: of terms
-    Halide::Var p{"p"};                        // term
+    Halide::Var step{"step"}, c{"c"};               // tiles: of tile_depth keys, and in these pairs
+    Halide::RVar weight_step, edge_pair, edge_step; // bounded; the steps unless sum_with_values
+    Halide::RVar value_step;                        // tiles: value_j runs within a step of tile_depth keys
+    Halide::RVar score_product, value_product;      // tiles: of terms
+    Halide::Var p{"p"};                             // term
 
     Halide::Func row_tokens;             // (r, t)   i of a row; undefined if heads is the constant 1
     Halide::Func k_offsets, v_offsets;   // (j, b)   where a key's rows begin
@@ -151,6 +157,16 @@ struct Stages {
     Halide::Func v_packed; // (j / 2, d, p, b)   and after the last feature a tile of ones
     Halide::Func sums;     // (r, d, t, b)   the sum in every row of a tile, unless sum_with_values
     Halide::RVar v_feature, sum_step, sum_product;
+
+    // Where row tiles may be bounded. All blocks of those that are not go through stages of their own: keys, values,
+    // scores and weights; queries and state are the same Funcs.
+    Halide::Func is_bounded;           // (t)
+    Halide::Func any_exact;            // ()      some row tile is not
+    Halide::Func q_squares, k_squares; // (r, t) (l, b)  of all features; of every 16th one
+    Halide::Func q_norm, k_norm;       // (t) (b)        squares of the norms' bounds
+    Halide::Var l{"l"};
+    Halide::RVar bound_pair, bound_row, bound_key, bound_block;
+    std::shared_ptr<Stages> exact; // undefined: there are none, all is exact
 };
 
 /// Defines `out` (stored as `type`) and `lse` (f32, natural logarithm).

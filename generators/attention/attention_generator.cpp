@@ -63,6 +63,7 @@ public:
             << "score=" << score.value() << " general=" << general.value() << ": this generator was compiled "
             << (compiled_score_name().empty() ? "without a score function" : "with score=" + compiled_score_name())
             << ", which needs general=true\n";
+        if (may_be_bounded()) key_gain = add_input<float>("key_gain");
         if (!general) return;
         // Absent tensors are one element repeated by strides of 0. 16-bit biases arrive as their bits.
         bias_kind = add_input<int32_t>("bias_kind");                              // 0: none, 1: f32, 2: f16, 3: bf16
@@ -96,14 +97,15 @@ public:
         sizes.lanes = row_lanes;
         sizes.fold = fold;
         sizes.as_stored = as_stored;
-        const bool tiles = get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
-        if (tiles) {
+        if (tiles()) {
             _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";
             sizes.tile_depth = tile_depth;
             sizes.terms = dtype.value().is_bfloat() ? 1 : dtype.value().bits() == 16 ? 2 : 3;
             sizes.padded = padded || head_dim % tile_depth != 0;
             sizes.head_dim = sizes.v_head_dim = (head_dim + tile_depth - 1) / tile_depth * tile_depth;
             sizes.sum_with_values = holds_whole_head(sizes.v_head_dim, knobs);
+            sizes.dense_features = padded ? 0 : static_cast<int>(head_dim);
+            sizes.bounded = may_be_bounded();
         }
 
         Inputs in;
@@ -122,6 +124,7 @@ public:
         in.v_rotation = {v_cos, v_sin, v_half, v_interleaved, +1};
         in.out_rotation = {o_cos, o_sin, o_half, o_interleaved, -1};
 
+        if (key_gain) in.key_gain = *key_gain;
         if (general) bind_general(in);
         for (auto *tensor : {q, k, v})
             for (int d = 0; d < tensor->dimensions(); d++) tensor->dim(d).set_min(0);
@@ -143,9 +146,9 @@ public:
         }
         if (using_autoscheduler()) {
             estimate(sizes);
-        } else if (tiles) {
+        } else if (tiles()) {
             schedule_amx(stages, knobs);
-            map_tile_products(*this);
+            lower_tiles(*this, stages, knobs, keys);
         } else {
             schedule_cpu(stages, knobs);
             if (general) specialize_bias(stages);
@@ -153,6 +156,7 @@ public:
         }
         Facts known{
             {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
+        if (sizes.bounded) known.emplace_back("bounded", 1);
         if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
         if (get_target().os == Halide::Target::NoOS) use_small_stack(*this);
         publish_facts(*this, facts, known, using_autoscheduler());
@@ -163,10 +167,15 @@ private:
     Input<Halide::Buffer<>> *bias_f32 = nullptr, *bias_16 = nullptr, *mask = nullptr;
     Input<int32_t> *bias_kind = nullptr, *alibi_origin = nullptr;
     Input<bool> *has_mask = nullptr;
-    Input<float> *softcap = nullptr, *alibi = nullptr, *sink = nullptr;
+    Input<float> *key_gain = nullptr, *softcap = nullptr, *alibi = nullptr, *sink = nullptr;
     std::vector<Input<int32_t> *> score_scalars;
     std::optional<ScoreInputs> score_inputs;
 
+    bool tiles() const {
+        return get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
+    }
+    /// Few queries would read all keys once more for little.
+    bool may_be_bounded() const { return tiles() && dtype.value().is_bfloat() && !partial && !padded; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
 
     void bind_general(Inputs &in) {

@@ -5,8 +5,8 @@
 namespace gyre::attention {
 using namespace Halide;
 
-void define_operands(Stages &s, const Expr &scale) {
-    if (s.sizes.tile_depth > 0) return define_tile_operands(s, scale);
+void define_query_operands(Stages &s, const Expr &scale) {
+    if (s.sizes.tile_depth > 0) return define_tile_query_operands(s, scale);
     const Var &r = s.r, &t = s.t, &d = s.d;
     s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
@@ -35,8 +35,8 @@ void define_scores(Stages &s) {
     s.scores(r, j, t, b) = sum;
 }
 
-void define_weighted_values(Stages &s, const Expr &tile_last_key, const Expr &magnitude) {
-    if (s.sizes.tile_depth > 0) return define_tile_weighted_values(s, tile_last_key, magnitude);
+void define_weighted_values(Stages &s, const Visible &visible, const Expr &magnitude) {
+    if (s.sizes.tile_depth > 0) return define_tile_weighted_values(s, visible, magnitude);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &d = s.d;
     s.weights = Func("weights");
@@ -44,7 +44,7 @@ void define_weighted_values(Stages &s, const Expr &tile_last_key, const Expr &ma
     s.weighted = Func("weighted");
     s.weights(r, j, t, b) = exp2_nonpositive(s.masked(r, j, t, b) - s.block_max(r, t, b));
     RDom sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
-    for (RDom *domain : {&sum_keys, &keys}) domain->where(b * z.key_block + *domain <= tile_last_key);
+    for (RDom *domain : {&sum_keys, &keys}) domain->where(b * z.key_block + *domain <= visible.tile_last);
     s.sum_j = sum_keys, s.value_j = keys;
     s.block_sum(r, t, b) += s.weights(r, sum_keys, t, b);
     if (z.fold > 0) {

@@ -1,22 +1,23 @@
 /// The two products of attention, and the forms of their operands that Sizes chooses: WHAT is computed.
 #pragma once
-#include "attention_algorithm.h"
+#include "attention_blocks.h"
 
 namespace gyre::attention {
 
-/// What both products take: from rows of queries, keys and values.
-void define_operands(Stages &s, const Halide::Expr &scale);
+/// What both products take: from rows of queries, and with tiles of keys and values.
+void define_query_operands(Stages &s, const Halide::Expr &scale);
+void define_tile_keys_and_values(Stages &s);
 
 /// s.scores: with tiles they have yet to be scaled.
 void define_scores(Stages &s);
 
-/// s.weights, s.block_sum and s.weighted, from s.masked and s.block_max. Keys after `tile_last_key` have no weight.
+/// s.weights, s.block_sum and s.weighted, from s.masked and s.block_max. Keys after the last visible one have no weight.
 /// `magnitude` of the scale, if the scores have yet to be scaled.
-void define_weighted_values(Stages &s, const Halide::Expr &tile_last_key, const Halide::Expr &magnitude);
+void define_weighted_values(Stages &s, const Visible &visible, const Halide::Expr &magnitude);
 
 /// The same with both products on matrix tiles.
-void define_tile_operands(Stages &s, const Halide::Expr &scale);
+void define_tile_query_operands(Stages &s, const Halide::Expr &scale);
 void define_tile_scores(Stages &s);
-void define_tile_weighted_values(Stages &s, const Halide::Expr &tile_last_key, const Halide::Expr &magnitude);
+void define_tile_weighted_values(Stages &s, const Visible &visible, const Halide::Expr &magnitude);
 
 } // namespace gyre::attention

@@ -1,6 +1,8 @@
 // Both products on matrix tiles of bf16.
 #include "../common/bf16_pairs.h"
+#include "../common/exp2_pairs.h"
 #include "../common/storage.h"
+#include "../common/tile_products.h"
 #include "../common/transcendental.h"
 #include "attention_products.h"
 
@@ -24,21 +26,70 @@ std::pair<Expr, Expr> terms_of_product(const Expr &n, const std::vector<std::pai
     return {mux(n, a), mux(n, b)};
 }
 
+void define_weights(Stages &s, const Expr &magnitude) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &c = s.c, &t = s.t, &b = s.b;
+    const Expr key = s.step * z.tile_depth + 2 * c;
+    const auto weight = [&](const Expr &key) {
+        const Expr power = (s.masked(r, key, t, b) - s.block_max(r, t, b)) * magnitude;
+        return z.terms > 1 ? exp2_nonpositive(power) : exp2_nonpositive_bf16(power);
+    };
+    s.weights(r, c, s.p, s.step, t, b) = z.terms > 1 ? term_pair(weight(key), weight(key + 1), s.p, z.terms)
+                                                     : bf16_pair_nonnegative(weight(key), weight(key + 1));
+}
+
+/// Powers of the scores as they are; then those of keys that a row does not see become 0. Steps that no row of the tile
+/// sees are left out; where weights are formed a step at a time, by who asks for them.
+void define_bounded_weights(Stages &s, const Visible &visible, const Expr &magnitude) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &c = s.c, &p = s.p, &t = s.t, &b = s.b;
+    const auto first_key = [&](const Expr &step) { return b * z.key_block + step * z.tile_depth; };
+    const auto weight = [&](const Expr &step) {
+        const Expr key = step * z.tile_depth + 2 * c;
+        return exp2_pair(s.masked(r, key, t, b) * magnitude, s.masked(r, key + 1, t, b) * magnitude);
+    };
+    const auto mask = [&](const Expr &pair, const Expr &step) {
+        const Expr key = first_key(step) + 2 * pair;
+        const auto kept = [&](const Expr &of, uint32_t bits) { return select(visible.sees(of), Expr(bits), Expr(0u)); };
+        s.weights(r, pair, p, step, t, b) =
+            s.weights(r, pair, p, step, t, b) & (kept(key, 0xffffu) | kept(key + 1, 0xffff0000u));
+    };
+    const int pairs = z.tile_depth / 2, steps = z.key_block / z.tile_depth;
+    if (z.sum_with_values) {
+        s.weights(r, c, p, s.step, t, b) = weight(s.step);
+        RDom edge(0, pairs, "edge_pairs");
+        edge.where(visible.at_edge(first_key(s.step), z.tile_depth));
+        mask(edge, s.step);
+        s.edge_pair = edge;
+    } else {
+        s.weights(r, c, p, s.step, t, b) = undef<uint32_t>();
+        RDom seen(0, steps, "steps"), edge(0, pairs, 0, steps, "edge_pairs");
+        seen.where(first_key(seen) <= visible.tile_last);
+        s.weights(r, c, p, seen, t, b) = weight(seen);
+        edge.where(visible.at_edge(first_key(edge.y), z.tile_depth) && first_key(edge.y) <= visible.tile_last);
+        mask(edge.x, edge.y);
+        s.weight_step = seen, s.edge_pair = edge.x, s.edge_step = edge.y;
+    }
+}
+
 } // namespace
 
 // Queries and values in pairs of bf16 along the dimension that is summed over. Queries take only the scale's sign, which
 // rounds nothing; its magnitude is applied to the scores in f32.
-void define_tile_operands(Stages &s, const Expr &scale) {
+void define_tile_query_operands(Stages &s, const Expr &scale) {
     const Sizes &z = s.sizes;
-    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &d = s.d, &p = s.p;
-    const Var c("c");
+    const Var &r = s.r, &t = s.t, &p = s.p, &c = s.c;
     const Expr sign = select(scale > 0.0f, 1.0f, scale < 0.0f, -1.0f, 0.0f);
     s.q_pairs = Func("q_pairs");
     s.q_pairs(c, r, p, t) = term_pair(s.q_rows(2 * c, r, t) * sign, s.q_rows(2 * c + 1, r, t) * sign, p, z.terms);
     s.q_lanes = transpose(s.q_pairs, z.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(r, c, p, t) = s.q_lanes.out(r, c, p, t);
+}
 
+void define_tile_keys_and_values(Stages &s) {
+    const Sizes &z = s.sizes;
+    const Var &j = s.j, &b = s.b, &d = s.d, &p = s.p, &c = s.c;
     if (z.terms > 1) {
         std::vector<Expr> terms;
         for (int n = 0; n < z.terms; n++)
@@ -55,8 +106,9 @@ void define_tile_operands(Stages &s, const Expr &scale) {
     // Further features that are all 1: their weighted sum is the sum of the weights, as they were rounded, formed beside
     // the vector units.
     s.v_packed = Func("v_packed");
-    s.v_packed(c, d, p, b) = select(p == 0, Expr(0x3f803f80u), Expr(0u));
-    RDom feature(0, z.v_head_dim, "v_features");
+    s.v_packed(c, d, p, b) = undef<uint32_t>();
+    RDom one(0, tile_rows, "v_ones"), feature(0, z.v_head_dim, "v_features");
+    s.v_packed(c, z.v_head_dim + one, p, b) = select(p == 0, Expr(0x3f803f80u), Expr(0u));
     s.v_feature = feature;
     s.v_packed(c, feature, p, b) = s.v_lanes.out(c, feature, p, b);
 }
@@ -75,27 +127,24 @@ void define_tile_scores(Stages &s) {
                             widen(reinterpret(BFloat(16), key_bits));
 }
 
-void define_tile_weighted_values(Stages &s, const Expr &tile_last_key, const Expr &magnitude) {
+void define_tile_weighted_values(Stages &s, const Visible &visible, const Expr &magnitude) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d;
     s.weights = Func("weights");
     s.block_sum = Func("block_sum");
     s.weighted = Func("weighted");
-    const Var c("c");
-    const auto weight = [&](const Expr &key) {
-        const Expr power = (s.masked(r, key, t, b) - s.block_max(r, t, b)) * magnitude;
-        return z.terms > 1 ? exp2_nonpositive(power) : exp2_nonpositive_bf16(power);
-    };
-    s.weights(r, c, s.p, t, b) = z.terms > 1 ? term_pair(weight(2 * c), weight(2 * c + 1), s.p, z.terms)
-                                             : bf16_pair_nonnegative(weight(2 * c), weight(2 * c + 1));
+    if (z.bounded)
+        define_bounded_weights(s, visible, magnitude);
+    else
+        define_weights(s, magnitude);
     const auto weigh = [&](Func product, const std::string &keys_name, const Expr &feature,
                            const std::vector<std::pair<int, int>> &of_terms, RVar &key, RVar &of, RVar &step) {
         RDom keys(0, z.tile_depth, 0, static_cast<int>(of_terms.size()), 0, z.key_block / z.tile_depth, keys_name);
-        keys.where(b * z.key_block + keys.z * z.tile_depth <= tile_last_key);
+        keys.where(b * z.key_block + keys.z * z.tile_depth <= visible.tile_last);
         key = keys.x, of = keys.y, step = keys.z;
         const Expr pair = keys.z * (z.tile_depth / 2) + keys.x / 2;
         const auto [weight_term, value_term] = terms_of_product(keys.y, of_terms);
-        product(r, d, t, b) += bf16_of_pair(s.weights(r, pair, weight_term, t, b), keys.x % 2) *
+        product(r, d, t, b) += bf16_of_pair(s.weights(r, keys.x / 2, weight_term, keys.z, t, b), keys.x % 2) *
                                bf16_of_pair(s.v_packed(pair, feature, value_term, b), keys.x % 2);
     };
     weigh(s.weighted, "keys", d, products_of_terms(z.terms, z.terms - 1), s.value_j, s.value_product, s.value_step);

@@ -1,4 +1,5 @@
 #include "../common/tile_products.h"
+#include "attention_bound.h"
 #include "attention_schedules.h"
 
 namespace gyre::attention {
@@ -50,30 +51,17 @@ void schedule_weighted(Func product, const RVar &key, const RVar &of_terms, cons
         .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, of_terms, step);
 }
 
-} // namespace
-
-// A product also takes a tile of each operand.
-bool holds_whole_head(int v_head_dim, const Knobs &k) {
-    constexpr int tile_registers = 8;
-    return k.row_vectors == 1 && v_head_dim / tile_rows + 1 + 2 <= tile_registers;
-}
-
-// One task owns a few row tiles of one head, as on vector units. Rows of the scores are keys and columns are queries, so
-// keys are taken as they are stored, and the softmax stays a matter of whole vectors of queries. Values are transposed
-// once a block and task. Each product keeps a block of tiles in registers, key_unroll or feature_chunk rows of
-// row_vectors tiles.
-void schedule_amx(Stages &s, const Knobs &k) {
-    check_tile_knobs(s.sizes, k);
+/// The stages of a block, formed in the loops `task` of update `update` of the state.
+void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int update) {
     const Sizes &z = s.sizes;
     const int w = k.lanes, tile = k.row_vectors * w;
+    const int key_unroll = z.bounded ? std::min(k.key_unroll, tile_depth) : k.key_unroll;
     const TileLoops loops;
     Var ro("ro"), ri("ri"), jo("jo"), ji("ji");
 
-    const TaskLoops task;
-    Stage recurrence = schedule_task(s, k, task);
+    Stage recurrence = schedule_recurrence(s, k, task, update);
     recurrence.unroll(s.e);
     if (z.sum_with_values) recurrence.reorder(s.e, task.register_tile);
-    s.q_scaled.bound_storage(s.q_scaled.args()[1], z.head_dim / 2).bound(s.p, 0, z.terms).unroll(s.p);
     for (Func *one_block : {&s.k_rows, &s.v_packed}) one_block->bound_storage(one_block->args().back(), 1);
 
     // Keys, and values transposed; rows a cache line longer than they need be, so that a tile's do not share the sets
@@ -97,10 +85,10 @@ void schedule_amx(Stages &s, const Knobs &k) {
         .bound_storage(s.d, z.v_head_dim + tile_rows)
         .bound(s.d, 0, z.v_head_dim + tile_rows)
         .bound(vc, 0, z.key_block / 2)
-        .bound(s.p, 0, z.terms)
-        .vectorize(vc, w);
+        .bound(s.p, 0, z.terms);
+    s.v_packed.update(0).vectorize(vc, w);
     RVar fb("fb"), fi("fi");
-    s.v_packed.update()
+    s.v_packed.update(1)
         .split(vc, jo, ji, w)
         .split(s.v_feature, fb, fi, w)
         .reorder(ji, fi, s.p, fb, jo)
@@ -112,10 +100,14 @@ void schedule_amx(Stages &s, const Knobs &k) {
     schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w, tile_depth);
 
     // Scores, maximum and weights of one row tile and one block.
-    s.masked.compute_at(s.state, s.t)
-        .bound_storage(s.j, z.key_block)
-        .tile(s.r, s.j, ro, jo, ri, ji, tile, k.key_unroll, TailStrategy::RoundUp)
-        .reorder(ri, ji, ro, jo);
+    if (z.bounded)
+        s.masked.compute_at(z.sum_with_values ? LoopLevel(s.weights, s.step) : LoopLevel(s.weights, s.weight_step))
+            .store_in(MemoryType::Stack)
+            .bound_storage(s.j, tile_depth)
+            .bound_storage(s.t, 1);
+    else
+        s.masked.compute_at(s.state, task.tile).bound_storage(s.j, z.key_block);
+    s.masked.tile(s.r, s.j, ro, jo, ri, ji, tile, key_unroll, TailStrategy::RoundUp).reorder(ri, ji, ro, jo);
     loops.split(s.masked, ji, ri);
     s.scores.compute_at(s.masked, ro).store_in(MemoryType::Stack);
     loops.split(s.scores, s.j, s.r);
@@ -124,24 +116,68 @@ void schedule_amx(Stages &s, const Knobs &k) {
         .split(s.feature, fo, loops.depth, tile_depth)
         .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, fo, s.score_product)
         .unroll(fo);
-    s.masked.update().vectorize(s.r, w);
-
-    s.block_max.compute_at(s.state, s.t).vectorize(s.r, w).unroll(s.r);
-    s.block_max.update().reorder(s.r, s.max_j).vectorize(s.r, w).unroll(s.r);
+    if (!z.bounded) {
+        s.masked.update().vectorize(s.r, w);
+        s.block_max.compute_at(s.state, task.tile).vectorize(s.r, w).unroll(s.r);
+        s.block_max.update().reorder(s.r, s.max_j).vectorize(s.r, w).unroll(s.r);
+    }
     // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the
     // product that takes them, which then runs beside the forming of the next step's.
     if (z.sum_with_values) {
         schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops,
                           s);
-        s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.weights.args()[1], tile_depth / 2);
+        s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.step, 1);
         s.weights.store_in(MemoryType::Stack);
     } else {
         schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops,
                           s);
-        schedule_weighted(s.sums, s.sum_j, s.sum_product, s.sum_step, {s.state, s.t}, loops, s);
-        s.weights.compute_at(s.state, s.t).bound_storage(s.weights.args()[1], z.key_block / 2);
+        schedule_weighted(s.sums, s.sum_j, s.sum_product, s.sum_step, {s.state, task.tile}, loops, s);
+        s.weights.compute_at(s.state, task.tile).bound_storage(s.step, z.key_block / tile_depth);
     }
-    s.weights.bound(s.p, 0, z.terms).reorder(s.r, s.p, s.weights.args()[1]).vectorize(s.r, w).unroll(s.r).unroll(s.p);
+    s.weights.bound(s.p, 0, z.terms)
+        .bound(s.c, 0, tile_depth / 2)
+        .bound_storage(s.c, tile_depth / 2)
+        .bound_storage(s.t, 1);
+    if (z.bounded) {
+        Var wo("wo");
+        const bool one_step = z.sum_with_values;
+        const VarOrRVar step = one_step ? VarOrRVar(s.step) : VarOrRVar(s.weight_step);
+        const VarOrRVar edge_step = one_step ? VarOrRVar(s.step) : VarOrRVar(s.edge_step);
+        (one_step ? Stage(s.weights) : s.weights.update(0))
+            .split(s.r, wo, s.r, tile)
+            .reorder(s.r, s.c, s.p, step, wo)
+            .vectorize(s.r, w)
+            .unroll(s.r)
+            .unroll(s.p);
+        s.weights.update(one_step ? 0 : 1)
+            .split(s.r, wo, s.r, w)
+            .reorder(s.r, s.edge_pair, wo, s.p, edge_step)
+            .vectorize(s.r);
+    } else {
+        s.weights.reorder(s.r, s.p, s.c, s.step).vectorize(s.r, w).unroll(s.r).unroll(s.p);
+    }
+}
+
+} // namespace
+
+// A product also takes a tile of each operand.
+bool holds_whole_head(int v_head_dim, const Knobs &k) {
+    constexpr int tile_registers = 8;
+    return k.row_vectors == 1 && v_head_dim / tile_rows + 1 + 2 <= tile_registers;
+}
+
+// One task owns a few row tiles of one head, as on vector units. Rows of the scores are keys and columns are queries, so
+// keys are taken as they are stored, and the softmax stays a matter of whole vectors of queries. Values are transposed
+// once a block and task. Each product keeps a block of tiles in registers, key_unroll or feature_chunk rows of
+// row_vectors tiles.
+void schedule_amx(Stages &s, const Knobs &k) {
+    check_tile_knobs(s.sizes, k);
+    schedule_task(s);
+    s.q_scaled.bound_storage(s.c, s.sizes.head_dim / 2).bound(s.p, 0, s.sizes.terms).unroll(s.p);
+    schedule_blocks(s, k, TaskLoops(), 0);
+    if (!s.exact) return;
+    schedule_bound(s, k.lanes);
+    schedule_blocks(*s.exact, k, TaskLoops("exact_"), 1);
 }
 
 } // namespace gyre::attention

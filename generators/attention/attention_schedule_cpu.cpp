@@ -80,7 +80,7 @@ void schedule_products_of_few_rows(Stages &s, const LoopLevel &scores_at, const 
 
 /// What a score function reads of a query, a key or a distance is kept where it changes: of queries for the task, of
 /// the others for a block. What it reads along keys goes the way of the bias.
-void schedule_score(Stages &s, int w) {
+void schedule_score(Stages &s, const TaskLoops &loops, int w) {
     for (Func &f : s.score_parts.by_query)
         f.compute_root().bound_storage(s.t, s.sizes.task_tiles).vectorize(s.r, w, TailStrategy::RoundUp);
     for (Func &f : s.score_parts.by_key)
@@ -94,7 +94,7 @@ void schedule_score(Stages &s, int w) {
             .bound_storage(s.x, s.sizes.row_tile * s.sizes.task_tiles + s.sizes.key_block)
             .vectorize(s.x, w, TailStrategy::RoundUp);
     for (ScoreParts::Along &a : s.score_parts.along) {
-        a.kept.compute_at(s.state, s.t).bound_storage(s.b, 1).bound_storage(s.j, s.sizes.key_block);
+        a.kept.compute_at(s.state, loops.tile).bound_storage(s.b, 1).bound_storage(s.j, s.sizes.key_block);
         if (!a.rows.defined()) {
             a.kept.update().vectorize(s.r, w);
             continue;
@@ -114,7 +114,8 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     const int w = z.lanes;
     Var ro("ro"), ri("ri"), rv("rv"), jo("jo"), ji("ji");
     const TaskLoops loops;
-    schedule_task(s, k, loops);
+    schedule_task(s);
+    schedule_recurrence(s, k, loops);
 
     // Rows are a cache line longer than they need be: at a power of two, equal features of all keys would share a few
     // sets of the L1 cache.
@@ -129,7 +130,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     }
 
     // Scores, maximum and weights of one row tile and one block.
-    s.masked.compute_at(s.state, s.t)
+    s.masked.compute_at(s.state, loops.tile)
         .bound_storage(s.j, z.key_block)
         .tile(s.r, s.j, ro, jo, ri, ji, k.row_vectors * w, k.key_unroll, TailStrategy::RoundUp)
         .split(ri, ri, rv, w)
@@ -141,15 +142,15 @@ void schedule_cpu(Stages &s, const Knobs &k) {
         if (update != s.bias_update) s.masked.update(update).vectorize(s.r, w);
     s.block_sum.bound_storage(s.b, 1);
     for (auto [reduction, key] : {std::pair{&s.block_max, s.max_j}, std::pair{&s.block_sum, s.sum_j}}) {
-        reduction->compute_at(s.state, s.t).vectorize(s.r, w).unroll(s.r);
+        reduction->compute_at(s.state, loops.tile).vectorize(s.r, w).unroll(s.r);
         reduction->update().reorder(s.r, key).vectorize(s.r, w).unroll(s.r);
     }
-    s.weights.compute_at(s.state, s.t).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
+    s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
 
     const auto schedule_both = z.fold > 0 ? schedule_products_of_few_rows : schedule_products;
     schedule_both(s, {s.masked, ro}, {s.state, loops.register_tile});
     if (z.general) schedule_general(s, w);
-    if (s.score_update >= 0) schedule_score(s, w);
+    if (s.score_update >= 0) schedule_score(s, loops, w);
 }
 
 } // namespace gyre::attention

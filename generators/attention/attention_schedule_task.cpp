@@ -5,20 +5,6 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-/// Where each key of a block is, and which token each row of a task is of.
-void schedule_places(Stages &s, int w) {
-    for (Func *offsets : {&s.k_offsets, &s.v_offsets})
-        offsets->compute_at(s.state, s.block)
-            .bound_storage(s.b, 1)
-            .bound_storage(s.j, (s.sizes.key_block + w - 1) / w * w)
-            .vectorize(s.j, w, TailStrategy::RoundUp);
-    if (!s.row_tokens.defined()) return;
-    s.row_tokens.compute_root()
-        .bound_storage(s.t, s.sizes.task_tiles)
-        .bound(s.r, 0, s.sizes.row_tile)
-        .vectorize(s.r, w);
-}
-
 /// From rows, rotated, to queries along the lanes.
 void schedule_queries(Stages &s, int w) {
     Var ro("ro"), ri("ri"), d_o("do"), di("di");
@@ -51,22 +37,34 @@ void schedule_results(Stages &s, int w) {
 
 } // namespace
 
-Stage schedule_task(Stages &s, const Knobs &k, const TaskLoops &loops) {
+void schedule_task(Stages &s) {
     const Sizes &z = s.sizes;
     const int w = z.lanes;
-    schedule_places(s, w);
+    if (s.row_tokens.defined())
+        s.row_tokens.compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile).vectorize(s.r, w);
     for (Func *whole_task : {&s.q_scaled, &s.state, &s.inverse_sum, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
     s.out_copy.bound_storage(s.d, z.v_head_dim);
-    for (Func *one_block : {&s.masked, &s.weights, &s.block_max}) one_block->bound_storage(s.b, 1);
     schedule_queries(s, w);
     schedule_results(s, w);
 
     s.state.bound(s.e, 0, z.v_head_dim / z.feature_chunk).bound(s.r, 0, z.row_tile).vectorize(s.r, w);
-    return s.state.update()
+}
+
+Stage schedule_recurrence(Stages &s, const Knobs &k, const TaskLoops &loops, int update) {
+    const int w = s.sizes.lanes;
+    for (Func *offsets : {&s.k_offsets, &s.v_offsets})
+        offsets->compute_at(s.state, s.block)
+            .bound_storage(s.b, 1)
+            .bound_storage(s.j, (s.sizes.key_block + w - 1) / w * w)
+            .vectorize(s.j, w, TailStrategy::RoundUp);
+    for (Func *one_block : {&s.masked, &s.weights, &s.block_max})
+        if (one_block->defined()) one_block->bound_storage(s.b, 1);
+    return s.state.update(update)
+        .rename(s.t, loops.tile)
         .split(s.r, loops.register_tile, loops.vector, k.row_vectors * w)
         .split(loops.vector, loops.vector, loops.lane, w)
-        .reorder(loops.lane, loops.vector, loops.register_tile, s.e, s.t, s.block)
+        .reorder(loops.lane, loops.vector, loops.register_tile, s.e, loops.tile, s.block)
         .vectorize(loops.lane)
         .unroll(loops.vector)
         .never_partition_all();

@@ -20,19 +20,30 @@ struct Knobs {
 
 void schedule_cpu(Stages &s, const Knobs &k);
 
-/// The loops of the recurrence over blocks of keys: of a row tile's register tiles, of these the vectors, of these lanes.
+/// The loops of a recurrence over blocks of keys: of row tiles, of their register tiles, of these the vectors, of these
+/// lanes. Names differ between recurrences, so that a stage can be formed in a loop of one of them.
 struct TaskLoops {
-    Halide::Var register_tile{"register_tile"}, vector{"vector"}, lane{"lane"};
+    Halide::Var tile, register_tile, vector, lane;
+
+    explicit TaskLoops(const std::string &prefix = "")
+        : tile(prefix + "tile"), register_tile(prefix + "register_tile"), vector(prefix + "vector"),
+          lane(prefix + "lane") {}
 };
 
-/// What all of them do alike: all that surrounds the recurrence, and its loops, for all row tiles of the task in each
-/// block. The result is the recurrence's stage.
-Halide::Stage schedule_task(Stages &s, const Knobs &k, const TaskLoops &loops);
+/// What all of them do alike: all that surrounds the recurrence.
+void schedule_task(Stages &s);
+
+/// The loops of the recurrence that is update `update` of the state: all row tiles of the task in each block. The result
+/// is its stage.
+Halide::Stage schedule_recurrence(Stages &s, const Knobs &k, const TaskLoops &loops, int update = 0);
 
 /// True if the tile registers hold the accumulators of all features of a register tile's queries and of their sum.
 bool holds_whole_head(int v_head_dim, const Knobs &k);
 
-/// Both products on matrix tiles (Sizes::tile_depth > 0); the pipeline needs map_tile_products().
+/// Both products on matrix tiles (Sizes::tile_depth > 0); the pipeline needs lower_tiles().
 void schedule_amx(Stages &s, const Knobs &k);
+
+/// The lowering of our own that these schedules count on.
+void lower_tiles(Halide::Internal::GeneratorBase &generator, const Stages &s, const Knobs &k, const Halide::Expr &keys);
 
 } // namespace gyre::attention

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 namespace gyre {
@@ -146,6 +147,12 @@ int64_t AttentionTask::parts(const Sequence &s) const {
     return s.k_len == 0 ? 1 : (s.k_len + part_keys(s) - 1) / part_keys(s);
 }
 
+/// How much longer rotation makes a key at most: known of the library's angles, not of a caller's tables.
+float AttentionTask::key_gain() const {
+    if (!call.rotate_keys) return 1;
+    return call.rope.cos ? std::numeric_limits<float>::infinity() : call.rope.scale;
+}
+
 void AttentionTask::write_empty_rows(const Extent &x, const Heads &out, const Lse &lse) const {
     for (int64_t h = 0; h < heads; h++) {
         for (int64_t i = 0; i < x.tokens; i++) {
@@ -170,7 +177,9 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const int64_t low = c.left < 0 ? part_first : std::max(position - c.left, part_first);
     const int64_t high = c.right < 0 ? part_end : std::min(position + x.tokens + c.right, part_end);
     x.first_key = low / kernel->key_block * kernel->key_block;
-    x.keys = std::max<int64_t>(high - x.first_key, 0);
+    // To the end of a block, because what may be concluded from a block's keys is to depend on the block alone.
+    const int64_t end = std::min(ceil_div(high, kernel->key_block) * kernel->key_block, part_end);
+    x.keys = high > low ? end - x.first_key : 0;
 
     Heads out_heads = c.out;
     out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));
@@ -178,7 +187,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     lse.data = c.lse.data ? c.lse.at(s.batch, s.q_first + x.first_token, head) + part * lse_part_stride
                           : reinterpret_cast<float *>(scratch + kernel->workspace);
     if (!c.lse.data) lse.head_stride = x.tokens;
-    if (x.keys == 0 || high <= low) {
+    if (x.keys == 0) {
         write_empty_rows(x, out_heads, lse);
         return true;
     }
@@ -219,6 +228,8 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
                   &op.half, &op.interleaved, &scale, &first_visible, &last_visible, &keys, &pages.table, &pages.bits,
                   &pages.first_slot, &k.slot_stride, &k.page_stride, &v.slot_stride, &v.page_stride, &q, &k.elements,
                   &v.elements);
+    const float gain = key_gain();
+    if (kernel->bounded) arguments.add(&gain);
     std::optional<GeneralArguments> general;
     if (kernel->general) {
         general.emplace(c, s, head, x.first_token, x.tokens, x.first_key, x.keys);

@@ -38,6 +38,7 @@ private:
     struct Extent; // which tokens and keys
 
     int64_t part_keys(const Sequence &s) const;
+    float key_gain() const;
     void write_empty_rows(const Extent &x, const Heads &out, const Lse &lse) const;
 };
 

@@ -1,0 +1,123 @@
+#include "attention_blocks.h"
+
+#include "../common/transcendental.h"
+#include "attention_general.h"
+#include "attention_products.h"
+#include "attention_rows.h"
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+Expr greatest(std::vector<Expr> values) {
+    while (values.size() > 1) {
+        std::vector<Expr> half;
+        for (size_t i = 0; i + 1 < values.size(); i += 2) half.push_back(max(values[i], values[i + 1]));
+        if (values.size() % 2) half.push_back(values.back());
+        values = half;
+    }
+    return values[0];
+}
+
+/// Keys past the end repeat the last one, and are masked.
+void define_keys_and_values(Stages &s, const Inputs &in) {
+    const Sizes &z = s.sizes;
+    const Var &j = s.j, &b = s.b, &d = s.d;
+    const Expr key = min(b * z.key_block + j, in.keys - 1);
+    s.k_offsets = Func("k_offsets"), s.v_offsets = Func("v_offsets");
+    s.k_offsets(j, b) = offset_of_key(in.pages, in.k, key);
+    s.v_offsets(j, b) = offset_of_key(in.pages, in.v, key);
+    const auto element = [&](const KeyRows &rows, const Func &offsets) {
+        return [&rows, offset = unsafe_promise_clamped(offsets(j, b), 0, rows.size - 1)](const Expr &feature) {
+            return rows.elements(feature, offset);
+        };
+    };
+    const bool as_bits = z.tile_depth > 0 && z.terms == 1;
+    s.k_rows = stage_rows("k_rows", {element(in.k, s.k_offsets), in.head_dim, key, in.k_rotation}, {d, j, b},
+                          {z.head_dim, z.padded, as_bits, z.as_stored}, s.k_rotated);
+    s.v_rows = stage_rows("v_rows", {element(in.v, s.v_offsets), in.v_head_dim, key, in.v_rotation}, {d, j, b},
+                          {z.v_head_dim, z.padded, as_bits, z.as_stored}, s.v_rotated);
+    if (z.tile_depth > 0) define_tile_keys_and_values(s);
+}
+
+void mask_scores(Stages &s, const Visible &visible) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &t = s.t, &b = s.b;
+    RDom edge(0, z.key_block, "edge");
+    const Expr key = b * z.key_block + edge;
+    // Tiles take whole steps of keys: those that no row sees are masked as well.
+    edge.where(key <= (z.tile_depth > 0 ? visible.tile_last | (z.tile_depth - 1) : visible.tile_last));
+    edge.where(visible.at_edge(b * z.key_block, z.key_block));
+    s.mask_j = edge;
+    s.masked(r, edge, t, b) = select(visible.sees(key), s.masked(r, edge, t, b), masked_score);
+}
+
+void find_maximum(Stages &s, const Visible &visible) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &t = s.t, &b = s.b;
+    // Of a few keys at a time, since each step waits for the one before.
+    const int at_once = z.tile_depth > 0 ? 8 : 1;
+    RDom keys(0, z.key_block / at_once, "max_keys");
+    keys.where(b * z.key_block + keys * at_once <= visible.tile_last);
+    s.max_j = keys;
+    s.block_max = Func("block_max");
+    s.block_max(r, t, b) = masked_score;
+    std::vector<Expr> candidates;
+    for (int n = 0; n < at_once; n++) candidates.push_back(s.masked(r, keys * at_once + n, t, b));
+    s.block_max(r, t, b) = max(s.block_max(r, t, b), greatest(candidates));
+}
+
+} // namespace
+
+Visible visible_keys(const Inputs &in, const Stages &s) {
+    const Sizes &z = s.sizes;
+    const Expr row = s.t * z.row_tile + s.r;
+    const Expr token = s.row_tokens.defined() ? Expr(s.row_tokens(s.r, s.t)) : row_of_task(in, row).token;
+    const Expr tile_first = s.t * z.row_tile / in.heads, tile_last = (s.t * z.row_tile + z.row_tile - 1) / in.heads;
+    Visible v;
+    v.first = token + in.first_visible, v.last = min(token + in.last_visible, in.keys - 1);
+    v.every_first = tile_last + in.first_visible, v.every_last = min(tile_first + in.last_visible, in.keys - 1);
+    v.tile_first = max(tile_first + in.first_visible, 0), v.tile_last = min(tile_last + in.last_visible, in.keys - 1);
+    return v;
+}
+
+void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Expr &taken) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &e = s.e;
+    const Visible visible = visible_keys(in, s);
+    define_keys_and_values(s, in);
+    define_scores(s);
+    s.masked = Func("masked");
+    s.masked(r, j, t, b) = s.scores(r, j, t, b);
+    if (z.general) define_general_scores(s, in, visible.tile_last);
+    if (!z.bounded) {
+        mask_scores(s, visible);
+        find_maximum(s, visible);
+    }
+    define_weighted_values(s, visible, magnitude_of(in.scale));
+
+    RDom blocks(0, (in.keys + z.key_block - 1) / z.key_block, name);
+    // A promise, so that Halide does not narrow the range of blocks with conditions that it cannot simplify again.
+    const Expr block_key = unsafe_promise_clamped(blocks * z.key_block, 0, in.keys - 1);
+    blocks.where(taken);
+    blocks.where(block_key <= visible.tile_last && block_key + z.key_block - 1 >= visible.tile_first);
+    s.block = blocks;
+    const int chunk = z.feature_chunk;
+    const FuncRef old = s.state(r, t, e);
+    const auto power = [&](const Expr &difference) {
+        return exp2_nonpositive(z.tile_depth > 0 ? difference * magnitude_of(in.scale) : difference);
+    };
+    Expr maximum = 0.0f, keep = 1.0f, add = 1.0f;
+    if (!z.bounded) {
+        maximum = max(old[chunk], s.block_max(r, t, blocks));
+        keep = power(old[chunk] - maximum);
+        add = power(s.block_max(r, t, blocks) - maximum);
+    }
+    std::vector<Expr> next;
+    for (int c = 0; c < chunk; c++) next.push_back(old[c] * keep + s.weighted(r, e * chunk + c, t, blocks) * add);
+    next.push_back(maximum);
+    next.push_back(old[chunk + 1] * keep + s.block_sum(r, t, blocks) * add);
+    s.state(r, t, e) = Tuple(next);
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,66 @@
+#include "loop_limits.h"
+
+namespace gyre {
+using namespace Halide;
+using namespace Halide::Internal;
+namespace {
+
+/// f.s0.old.new: the Func, and the variable that a split made last, without what makes a reduction's unique.
+std::string func_of(const std::string &loop) { return loop.substr(0, loop.find('.')); }
+std::string variable_of(const std::string &loop) {
+    const std::string last = loop.substr(loop.rfind('.') + 1);
+    return last.substr(0, last.find('$'));
+}
+
+class GuardLoop : public IRMutator {
+public:
+    GuardLoop(const std::string &loop, const std::string &flag) : loop(loop), flag(flag) {}
+
+private:
+    const std::string loop, flag;
+
+    using IRMutator::visit;
+    Stmt visit(const For *op) override {
+        if (variable_of(op->name) != loop) return IRMutator::visit(op);
+        const Expr value = Load::make(Int(32), flag, 0, Buffer<>(), Parameter(), const_true(), ModulusRemainder());
+        return IfThenElse::make(value != 0, op);
+    }
+};
+
+class EndLoopEarly : public IRMutator {
+public:
+    EndLoopEarly(const std::string &func, const std::string &loop, const std::string &outer,
+                 const std::function<Expr(Expr)> &extent)
+        : func(func), loop(loop), outer(outer), extent(extent) {}
+
+private:
+    const std::string func, loop, outer;
+    const std::function<Expr(Expr)> extent;
+    std::string turn; // of the outer loop; empty: outside of it
+
+    using IRMutator::visit;
+    Stmt visit(const For *op) override {
+        if (variable_of(op->name) == outer) {
+            turn = op->name;
+            const Stmt same = IRMutator::visit(op);
+            turn.clear();
+            return same;
+        }
+        if (turn.empty() || func_of(op->name) != func || variable_of(op->name) != loop) return IRMutator::visit(op);
+        const Expr end = simplify(min(op->extent, max(extent(Variable::make(Int(32), turn)), 0)));
+        return For::make(op->name, op->min, end, op->for_type, op->partition_policy, op->device_api, mutate(op->body));
+    }
+};
+
+} // namespace
+
+void guard_loop(GeneratorBase &generator, const std::string &loop, const Func &flag) {
+    generator.get_pipeline().add_custom_lowering_pass(new GuardLoop(loop, flag.name()));
+}
+
+void end_loop_early(GeneratorBase &generator, const Func &of, const std::string &loop, const std::string &outer,
+                    const std::function<Expr(Expr)> &extent) {
+    generator.get_pipeline().add_custom_lowering_pass(new EndLoopEarly(of.name(), loop, outer, extent));
+}
+
+} // namespace gyre
