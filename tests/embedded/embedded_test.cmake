@@ -19,7 +19,7 @@ if (NOT BOARD STREQUAL "host")
     endforeach ()
 endif ()
 
-execute_process(COMMAND "${CMAKE_COMMAND}" -S "${ROOT}/embedded" -B "${BUILD}" -G "${GENERATOR}"
+execute_process(COMMAND "${CMAKE_COMMAND}" -S "${ROOT}/runtime/embedded" -B "${BUILD}" -G "${GENERATOR}"
                         "-DCMAKE_MAKE_PROGRAM=${MAKE}" "-DPython3_EXECUTABLE=${PYTHON}" "-DHalide_DIR=${HALIDE}"
                         "-DHalideHelpers_DIR=${HELPERS}" "-DGYRE_GENERATORS=${GENERATORS}" ${toolchain}
                 COMMAND_ERROR_IS_FATAL ANY)
