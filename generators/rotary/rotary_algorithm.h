@@ -21,6 +21,7 @@ struct Inputs {
     Halide::Func cos, sin;            // (i, a, b)  f32
     Halide::Expr offset, pairs;       // the window, in features and pairs
     Halide::Expr direction;           // f32, +1: rotate, -1: rotate back
+    Halide::Expr whole;               // pairs [whole, pairs) are an update of their own; undefined: there are none
     Halide::Expr copied_before;       // features [0, copied_before) are copied
     Halide::Expr after, copied_after; // features [after, after + copied_after) are copied
 };
@@ -28,8 +29,9 @@ struct Inputs {
 /// Every Func and Var that a schedule may name.
 struct Stages {
     Halide::Var d{"d"}, a{"a"}, b{"b"}, i{"i"};
-    Halide::RVar before, after, parity, pair;
+    Halide::RVar before, after, parity, pair, rest_parity, rest_pair;
     Halide::Func rotated; // (i, a, b)  {first, second} of a pair, formed before either is stored: out may be x
+    Halide::Func rest;    // (i, a, b)  the same for the pairs from `whole` on
     Halide::Func out;     // (d, a, b)  the generator's own output
 };
 

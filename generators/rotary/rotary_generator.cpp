@@ -33,8 +33,12 @@ public:
     void generate() {
         Knobs knobs{lanes, usual_lengths};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
-        Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, copied_before, after, copied_after}, pairing,
-                                  out, dtype);
+        // Little code: whole vectors, and what is left.
+        const Halide::Expr whole =
+            usual_lengths || using_autoscheduler() ? Halide::Expr() : pairs / knobs.lanes * knobs.lanes;
+        if (get_target().os == Halide::Target::NoOS) bind_dense();
+        Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, whole, copied_before, after, copied_after},
+                                  pairing, out, dtype);
         if (using_autoscheduler())
             estimate();
         else
@@ -44,6 +48,17 @@ public:
 
 private:
     Input<Halide::Buffer<>> *x = nullptr;
+
+    /// What gyre_embedded calls with: rows of one layout, and tables of one, whose rows all heads of a token share.
+    void bind_dense() {
+        for (int d : {0, 1, 2}) {
+            x->dim(d).set_min(0), out.dim(d).set_min(0);
+            for (auto *table : {&cos, &sin}) table->dim(d).set_min(0);
+        }
+        for (int d : {1, 2}) x->dim(d).set_stride(out.dim(d).stride());
+        cos.dim(1).set_stride(0), sin.dim(1).set_stride(0);
+        sin.dim(2).set_stride(cos.dim(2).stride());
+    }
 
     /// A run of tokens of a few whole heads, for autoschedulers, which fail at loops of no iteration.
     void estimate() {

@@ -28,6 +28,40 @@ static int try_pairing(const char *what, const char *back, const gyre_embedded_r
     return failures + report_error(what, error, 2e-6f) + report_error(back, there_and_back, 1e-6f);
 }
 
+/** Windows of all sizes and places, against the definition, in place and back. */
+static float window_error(const gyre_embedded_rotary_kernel *kernel, int32_t rotary_dim, int32_t offset) {
+    static uint64_t frequencies[HEAD_DIM / 2];
+    static float angles[HEAD_DIM];
+    const int32_t pairs = rotary_dim / 2, half = kernel->pairing == GYRE_EMBEDDED_HALF;
+    gyre_embedded_rotary_args args = {kernel, x, out, 1, HEADS, HEAD_DIM, rotary_dim, offset, angles, 0};
+    int bad = gyre_embedded_frequencies(10000, rotary_dim, frequencies);
+    bad |= gyre_embedded_angles(frequencies, pairs, FIRST_POSITION, 1, 1, angles) | gyre_embedded_rotary(&args);
+    float error = bad ? 1 : 0;
+    for (int row = 0; row < HEADS; row++) {
+        for (int d = 0; d < HEAD_DIM; d++)
+            if (d < offset || d >= offset + rotary_dim) error = larger(distance(out[row][d], x[row][d]), error);
+        for (int i = 0; i < pairs; i++) {
+            const int p = offset + (half ? i : 2 * i), q = p + (half ? pairs : 1);
+            const float cosine = angles[i], sine = angles[pairs + i];
+            error = larger(distance(out[row][p], x[row][p] * cosine - x[row][q] * sine), error);
+            error = larger(distance(out[row][q], x[row][q] * cosine + x[row][p] * sine), error);
+        }
+    }
+    args.x = out, args.reverse = 1;
+    if (gyre_embedded_rotary(&args) != GYRE_EMBEDDED_OK) return 1;
+    for (int row = 0; row < HEADS; row++)
+        for (int d = 0; d < HEAD_DIM; d++) error = larger(distance(out[row][d], x[row][d]), error);
+    return error;
+}
+
+static float worst_window(const gyre_embedded_rotary_kernel *kernel) {
+    float error = 0;
+    for (int32_t rotary_dim = 2; rotary_dim <= HEAD_DIM; rotary_dim += 2)
+        for (int32_t offset = 0; offset <= HEAD_DIM - rotary_dim; offset += 13)
+            error = larger(window_error(kernel, rotary_dim, offset), error);
+    return error;
+}
+
 int try_rotary(void) {
     static uint64_t frequencies[PAIRS];
     int failures = report("frequencies", gyre_embedded_frequencies(10000, ROTARY_DIM, frequencies) == GYRE_EMBEDDED_OK);
@@ -36,6 +70,8 @@ int try_rotary(void) {
     fill(&x[0][0], TENSOR_X, 0, sizeof x / sizeof x[0][0]);
     failures += try_pairing("rotary, half", "there and back", &gyre_rotary_f32_half, golden_half);
     failures += try_pairing("rotary, interleaved", "there and back", &gyre_rotary_f32_interleaved, golden_interleaved);
+    failures += report_error("windows, half", worst_window(&gyre_rotary_f32_half), 1e-6f);
+    failures += report_error("windows, interleaved", worst_window(&gyre_rotary_f32_interleaved), 1e-6f);
 
     /* cos 1048575, sin 1048575 */
     const uint64_t one = gyre_embedded_frequency(1.0);
