@@ -39,7 +39,12 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
         s.row_tokens = Func("row_tokens");
         s.row_tokens(r, t) = token;
         token = s.row_tokens(r, t);
+    } else if (in.row_step.defined()) {
+        token = token * in.row_step;
     }
+    const auto token_of = [&](const Expr &task_row) -> Expr {
+        return in.row_step.defined() ? task_row * in.row_step : task_row / in.heads;
+    };
 
     // Keys and values, once a block. Keys past the end repeat the last one and are masked below.
     const Expr key = min(b * z.key_block + j, in.keys - 1);
@@ -59,7 +64,7 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     define_operands(s, in.scale);
 
     // What some row of row tile t sees. Blocks outside are not computed, and of the last block not the keys after it.
-    const Expr tile_first = t * z.row_tile / in.heads, tile_last = (t * z.row_tile + z.row_tile - 1) / in.heads;
+    const Expr tile_first = token_of(t * z.row_tile), tile_last = token_of(t * z.row_tile + z.row_tile - 1);
     const Expr tile_first_key = max(tile_first + in.first_visible, 0);
     const Expr tile_last_key = min(tile_last + in.last_visible, in.keys - 1);
     // Tiles take whole steps of keys: those that no row sees are masked as well.
@@ -144,7 +149,9 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     s.inverse_sum = Func("inverse_sum");
     s.inverse_sum(r, t) = finish(r, t).inverse;
     const Expr out_row = i * in.heads + h;
-    s.lse(i, h) = finish(out_row % z.row_tile, out_row / z.row_tile).lse;
+    const Expr tile_of_row = z.one_tile ? Expr(0) : out_row / z.row_tile;
+    const Expr row_of_tile = z.one_tile ? unsafe_promise_clamped(out_row, 0, z.row_tile - 1) : out_row % z.row_tile;
+    s.lse(i, h) = finish(row_of_tile, tile_of_row).lse;
 
     std::vector<Expr> accumulators;
     for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, d / chunk)[c]);
@@ -155,9 +162,7 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
-    const auto finished = [&](const Expr &feature) {
-        return s.out_copy(feature, out_row % z.row_tile, out_row / z.row_tile);
-    };
+    const auto finished = [&](const Expr &feature) { return s.out_copy(feature, row_of_tile, tile_of_row); };
     const auto stored = [&](const Expr &value) { return narrow(value, type); };
     s.out(d, h, i) = stored(finished(d));
     s.out_rotated = rotate(s.out, {h, i}, i, z.v_head_dim, in.out_rotation, finished, stored);

@@ -36,6 +36,7 @@ struct Sizes {
     bool general = false;   // bias, mask, softcap, ALiBi and sink
     int fold = 0;           // few rows: neighbouring features beside each other in a vector of queries; 0: many rows
     bool as_stored = false; // keys and values are neither rotated nor padded: they are read where they are
+    bool one_tile = false;  // a task has one row tile at most
     int tile_depth = 0;     // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
     int terms = 1;          // with tiles: bf16 numbers that a number is the sum of
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
@@ -43,7 +44,7 @@ struct Sizes {
 
 /// Where keys and values are: key j is in slot (first_slot + j) % 2^bits of page table((first_slot + j) / 2^bits).
 struct Pages {
-    Halide::Func table;
+    Halide::Func table; // undefined: key j is in slot j
     Halide::Expr count; // extent of table
     Halide::Expr bits;  // large enough for all keys if there is but one page
     Halide::Expr first_slot;
@@ -63,6 +64,7 @@ struct Inputs {
     Pages pages;                       //                  where keys and values are
     Halide::Expr tokens, heads, keys;  // extents; heads may be the constant 1
     Halide::Expr rows;                 // tokens * heads
+    Halide::Expr row_step;             // 0: q's rows are heads of token 0, and `heads` is 1; undefined or 1: tokens
     Halide::Expr head_dim, v_head_dim; // extents of the tensors
     Halide::Expr scale;                // of the scores, log2(e) included
     Halide::Expr first_visible;        // token i sees keys first_visible + i <= j …

@@ -20,6 +20,7 @@ public:
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
     GeneratorParam<bool> partial{"partial", false};     // out is f32: to be merged with those of other keys
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
+    GeneratorParam<bool> dense{"dense", false};     // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
@@ -58,6 +59,7 @@ public:
         q = add_input<Halide::Buffer<>>("q", dtype, 3); // (d, h, i)
         k = add_input<Halide::Buffer<>>("k", dtype, 2); // (d, offset)
         v = add_input<Halide::Buffer<>>("v", dtype, 2); // (d, offset)
+        if (dense) row_step = add_input<int32_t>("row_step");
         out.set_type(out_type());
         _halide_user_assert(score.value() == compiled_score_name() && (general || score.value().empty()))
             << "score=" << score.value() << " general=" << general.value() << ": this generator was compiled "
@@ -96,6 +98,7 @@ public:
         sizes.lanes = row_lanes;
         sizes.fold = fold;
         sizes.as_stored = as_stored;
+        sizes.one_tile = dense && task_tiles == 1;
         const bool tiles = get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
         if (tiles) {
             _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";
@@ -111,9 +114,11 @@ public:
         in.k = {*k, k->dim(1).extent(), k_slot_stride, k_page_stride};
         in.v = {*v, v->dim(1).extent(), v_slot_stride, v_page_stride};
         in.pages = {pages, pages.dim(0).extent(), page_bits, first_slot};
-        in.tokens = q->dim(2).extent(), in.heads = general ? Halide::Expr(1) : q->dim(1).extent();
+        const bool one_head = general || dense;
+        in.tokens = q->dim(2).extent(), in.heads = one_head ? Halide::Expr(1) : q->dim(1).extent();
         in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * task_tiles);
         in.keys = keys;
+        if (dense) in.row_step = *row_step, in.pages = {};
         in.head_dim = q->dim(0).extent(), in.v_head_dim = v->dim(0).extent();
         in.scale = scale;
         in.first_visible = first_visible, in.last_visible = last_visible;
@@ -131,7 +136,8 @@ public:
             table->dim(0).set_min(0), table->dim(1).set_min(0);
         for (int d : {0, 1, 2}) out.dim(d).set_min(0);
         for (int d : {0, 1}) lse.dim(d).set_min(0);
-        if (general) {
+        if (dense) lse.dim(0).set_stride(Halide::Expr()); // rows may be heads
+        if (one_head) {
             q->dim(1).set_extent(1), out.dim(1).set_extent(1), lse.dim(1).set_extent(1);
         } else {
             out.dim(1).set_extent(q->dim(1).extent()), lse.dim(1).set_extent(q->dim(1).extent());
@@ -146,6 +152,8 @@ public:
         } else if (tiles) {
             schedule_amx(stages, knobs);
             map_tile_products(*this);
+        } else if (dense && get_target().os == Halide::Target::NoOS) {
+            schedule_bare(stages, knobs);
         } else {
             schedule_cpu(stages, knobs);
             if (general) specialize_bias(stages);
@@ -160,6 +168,7 @@ public:
 
 private:
     Input<Halide::Buffer<>> *q = nullptr, *k = nullptr, *v = nullptr;
+    Input<int32_t> *row_step = nullptr;
     Input<Halide::Buffer<>> *bias_f32 = nullptr, *bias_16 = nullptr, *mask = nullptr;
     Input<int32_t> *bias_kind = nullptr, *alibi_origin = nullptr;
     Input<bool> *has_mask = nullptr;
