@@ -49,6 +49,8 @@ gyre_add_target(arm_64_neon    ARCH aarch64
 # Without an operating system: for gyre_embedded (cmake/GyreEmbedded.cmake).
 gyre_add_target(arm_64_bare    ARCH aarch64-none
                 HALIDE arm-64-noos-arm_fp16)
+gyre_add_target(cortex_a32     ARCH cortex-a32
+                HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8a-none-eabihf -mcpu=cortex-a32")
 gyre_add_target(cortex_m55     ARCH cortex-m55
                 HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55")
 gyre_add_target(cortex_m7      ARCH cortex-m7
