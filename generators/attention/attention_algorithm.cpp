@@ -72,7 +72,16 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
 
     define_scores(s);
     s.masked = Func("masked");
-    s.masked(r, j, t, b) = s.scores(r, j, t, b);
+    if (z.key_step == 0) {
+        s.masked(r, j, t, b) = s.scores(r, j, t, b);
+    } else {
+        RDom formed(0, z.key_step, 0, z.key_block / z.key_step, "formed");
+        formed.where(b * z.key_block + formed.y * z.key_step <= tile_last_key);
+        const Expr formed_key = formed.y * z.key_step + formed.x;
+        s.masked(r, j, t, b) = undef<float>();
+        s.masked(r, formed_key, t, b) = s.scores(r, formed_key, t, b);
+        s.formed_j = formed.x, s.key_step = formed.y;
+    }
     if (z.general) define_general_scores(s, in, tile_last_key);
     // Only blocks at an edge of what the tile sees are masked key by key.
     RDom edge(0, z.key_block, "edge");
@@ -104,9 +113,10 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     };
     define_weighted_values(s, tile_last_key, magnitude);
 
-    // The online softmax. A tuple holds the accumulators of `chunk` neighbouring features, d = e * chunk + c, with the
-    // maximum and the sum, because the accumulators' update reads the maximum that it also replaces.
-    const int chunk = z.feature_chunk;
+    // The online softmax. A tuple holds the accumulators of `chunk` features, neighbours d = e * chunk + c if lanes run
+    // along rows, with the maximum and the sum, because the accumulators' update reads the maximum that it also replaces.
+    const int chunk = z.feature_chunk, chunks = z.v_head_dim / chunk;
+    const auto feature = [&](int c) { return z.lanes_along_features ? c * chunks + e : e * chunk + c; };
     RDom blocks(0, (in.keys + z.key_block - 1) / z.key_block, "blocks");
     // A promise, so that Halide does not narrow the range of blocks with conditions that it cannot simplify again.
     const Expr block_key = unsafe_promise_clamped(blocks * z.key_block, 0, in.keys - 1);
@@ -120,7 +130,7 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     const Expr maximum = max(old[chunk], s.block_max(r, t, blocks));
     const Expr keep = power(old[chunk] - maximum);
     const Expr add = power(s.block_max(r, t, blocks) - maximum);
-    for (int c = 0; c < chunk; c++) next[c] = old[c] * keep + s.weighted(r, e * chunk + c, t, blocks) * add;
+    for (int c = 0; c < chunk; c++) next[c] = old[c] * keep + s.weighted(r, feature(c), t, blocks) * add;
     next[chunk] = maximum;
     next[chunk + 1] = old[chunk + 1] * keep + s.block_sum(r, t, blocks) * add;
     s.state(r, t, e) = Tuple(next);
@@ -154,11 +164,13 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     s.lse(i, h) = finish(row_of_tile, tile_of_row).lse;
 
     std::vector<Expr> accumulators;
-    for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, d / chunk)[c]);
+    const Expr chunk_of_d = z.lanes_along_features ? d % chunks : d / chunk;
+    const Expr place_in_chunk = z.lanes_along_features ? d / chunks : d % chunk;
+    for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, chunk_of_d)[c]);
     s.normalised = Func("normalised");
     // Where nothing is visible the accumulators hold whatever masked values were, NaNs included.
     s.normalised(r, d, t) =
-        select(s.inverse_sum(r, t) != 0.0f, mux(d % chunk, accumulators) * s.inverse_sum(r, t), 0.0f);
+        select(s.inverse_sum(r, t) != 0.0f, mux(place_in_chunk, accumulators) * s.inverse_sum(r, t), 0.0f);
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);

@@ -37,8 +37,10 @@ struct Sizes {
     int fold = 0;           // few rows: neighbouring features beside each other in a vector of queries; 0: many rows
     bool as_stored = false; // keys and values are neither rotated nor padded: they are read where they are
     bool one_tile = false;  // a task has one row tile at most
-    int tile_depth = 0;     // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
-    int terms = 1;          // with tiles: bf16 numbers that a number is the sum of
+    bool lanes_along_features = false; // of the state: neighbours in e are neighbouring features, d = c * chunks + e
+    int key_step = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
+    int tile_depth = 0; // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
+    int terms = 1;      // with tiles: bf16 numbers that a number is the sum of
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
 };
 
@@ -111,7 +113,8 @@ struct Stages {
     Halide::Var i{"i"}, h{"h"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"};
     Halide::Var x{"x"}; // distance, see ScoreParts
     Halide::Var f{"f"}; // of neighbouring features
-    Halide::RVar block, feature, cap_j, score_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j; // of the reductions
+    Halide::RVar block, feature, formed_j, key_step, cap_j, score_j, bias_j, attend_j, mask_j, max_j, sum_j,
+        value_j;                               // of the reductions
     Halide::RVar value_step;                   // tiles: value_j runs within a step of tile_depth keys
     Halide::RVar score_product, value_product; // tiles: of terms
     Halide::Var p{"p"};                        // term

@@ -99,6 +99,10 @@ public:
         sizes.fold = fold;
         sizes.as_stored = as_stored;
         sizes.one_tile = dense && task_tiles == 1;
+        const bool bare = dense && get_target().os == Halide::Target::NoOS;
+        sizes.lanes_along_features = bare;
+        sizes.key_step = bare ? key_unroll : 0;
+        if (bare) sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes);
         const bool tiles = get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
         if (tiles) {
             _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";
@@ -126,6 +130,7 @@ public:
         in.k_rotation = {k_cos, k_sin, k_half, k_interleaved, +1};
         in.v_rotation = {v_cos, v_sin, v_half, v_interleaved, +1};
         in.out_rotation = {o_cos, o_sin, o_half, o_interleaved, -1};
+        if (bare) in.q_rotation.lanes = in.out_rotation.lanes = knobs.lanes;
 
         if (general) bind_general(in);
         for (auto *tensor : {q, k, v})
@@ -152,7 +157,7 @@ public:
         } else if (tiles) {
             schedule_amx(stages, knobs);
             map_tile_products(*this);
-        } else if (dense && get_target().os == Halide::Target::NoOS) {
+        } else if (bare) {
             schedule_bare(stages, knobs);
         } else {
             schedule_cpu(stages, knobs);

@@ -49,7 +49,15 @@ void define_weighted_values(Stages &s, const Expr &tile_last_key, const Expr &ma
     s.block_sum(r, t, b) += s.weights(r, sum_keys, t, b);
     if (z.fold > 0) {
         s.weighted_rows = Func("weighted_rows");
-        s.weighted_rows(d, r, t, b) += s.weights(r, keys, t, b) * s.v_rows(d, keys, b);
+        if (z.lanes_along_features) { // a block that is computed has a first key
+            RDom more(1, z.key_block - 1, "more");
+            more.where(b * z.key_block + more <= tile_last_key);
+            s.value_j = more;
+            s.weighted_rows(d, r, t, b) = s.weights(r, 0, t, b) * s.v_rows(d, 0, b);
+            s.weighted_rows(d, r, t, b) += s.weights(r, more, t, b) * s.v_rows(d, more, b);
+        } else {
+            s.weighted_rows(d, r, t, b) += s.weights(r, keys, t, b) * s.v_rows(d, keys, b);
+        }
         s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
         s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
     } else {
