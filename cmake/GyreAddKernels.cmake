@@ -22,7 +22,7 @@
 #
 # A target without an operating system, such as cortex_m55, stands alone, and the project is configured with a toolchain whose
 # CMAKE_SYSTEM_NAME is Generic. The library is then one of gyre/embedded.h, and beside it <library>/<library>.o and
-# <library>/gyre/ are made, for projects without CMake: tests/embedded/example. It has DTYPES f32 and f16, HEAD_DIMS that are
+# <library>/gyre/ are made, for projects without CMake: tests/embedded/example. It has DTYPES f32, f16 and i8, HEAD_DIMS that are
 # multiples of 16, all FEATURES of a plain call but packed, and no SCORE.
 
 # In a clone; an installed package says where, and includes this file.
@@ -63,7 +63,6 @@ function(gyre_add_kernels library)
         endif ()
     endif ()
     gyre_check_words("${who}" OPS "${arg_OPS}" "${GYRE_OPERATIONS}")
-    gyre_check_words("${who}" DTYPES "${arg_DTYPES}" "${GYRE_DTYPES}")
     gyre_check_words("${who}" FEATURES "${arg_FEATURES}"
                      "${GYRE_ROTARY_FEATURES};${GYRE_PLAIN_FEATURES};${GYRE_DECODE_FEATURES};${GYRE_GENERAL_FEATURES}")
     if (NOT arg_OPS)
@@ -81,6 +80,15 @@ function(gyre_add_kernels library)
     if (error)
         message(FATAL_ERROR "${who}: TARGETS: ${error}")
     endif ()
+    set(bare FALSE)
+    set(dtypes ${GYRE_DTYPES})
+    foreach (target IN LISTS arg_TARGETS)
+        if (GYRE_TARGET_${target}_HALIDE MATCHES "-noos")
+            set(bare TRUE)
+            set(dtypes f32 f16 i8)
+        endif ()
+    endforeach ()
+    gyre_check_words("${who}" DTYPES "${arg_DTYPES}" "${dtypes}")
     foreach (list IN ITEMS TUNING SCORE)
         set(files "")
         foreach (file IN LISTS arg_${list})
@@ -100,14 +108,12 @@ function(gyre_add_kernels library)
     endforeach ()
 
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreHalide.cmake")
-    foreach (target IN LISTS arg_TARGETS)
-        if (GYRE_TARGET_${target}_HALIDE MATCHES "-noos")
-            include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreEmbeddedLibrary.cmake")
-            gyre_add_bare_kernels("${who}" ${library} OPS ${arg_OPS} DTYPES ${arg_DTYPES} HEAD_DIMS ${arg_HEAD_DIMS}
-                                  FEATURES ${arg_FEATURES} TARGETS ${arg_TARGETS} TUNING ${arg_TUNING} SCORE ${arg_SCORE})
-            return()
-        endif ()
-    endforeach ()
+    if (bare)
+        include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreEmbeddedLibrary.cmake")
+        gyre_add_bare_kernels("${who}" ${library} OPS ${arg_OPS} DTYPES ${arg_DTYPES} HEAD_DIMS ${arg_HEAD_DIMS}
+                              FEATURES ${arg_FEATURES} TARGETS ${arg_TARGETS} TUNING ${arg_TUNING} SCORE ${arg_SCORE})
+        return()
+    endif ()
     file(GLOB shipped_tuning "${GYRE_GENERATORS_DIR}/tuning/*.json")
     gyre_begin_kernels(${library} FOLDER "${CMAKE_CURRENT_BINARY_DIR}/${library}" FLAVOURS shipped TARGETS ${arg_TARGETS}
                        TUNING ${arg_TUNING} ${shipped_tuning})

@@ -1,7 +1,7 @@
 # gyre_add_embedded_library(<library> TARGET <row of GyreTargets.cmake without an operating system> OPS <rotary, attention>
-#                           DTYPES <f32, f16> PAIRINGS <half, interleaved> [HEAD_DIMS <multiples of 16>] [TUNING <files>])
+#                           DTYPES <f32, f16, i8> PAIRINGS <half, interleaved> [HEAD_DIMS <multiples of 16>] [TUNING <files>])
 #
-# Makes a static library of gyre/embedded.h with these kernels; and in the folder <library>, beside the current binary
+# Makes a static library of gyre/embedded.h with these kernels, DTYPES being those of caches; and in the folder <library>, beside the current binary
 # directory's files, what a project without CMake takes: <library>.o, the same in one object, with a section a function, and
 # gyre/embedded.h and gyre/embedded_kernels.h.
 
@@ -12,7 +12,7 @@ function(gyre_add_embedded_library library)
     get_property(runtime GLOBAL PROPERTY GYRE_EMBEDDED_DIR)
     get_property(include GLOBAL PROPERTY GYRE_INCLUDE_DIR)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${library}")
-    set(sources angles.c attention.c attention_check.c attention_task.c frequencies.c memory.c rotary.c)
+    set(sources angles.c attention.c attention_check.c attention_task.c frequencies.c memory.c quantize.c rotary.c)
     list(TRANSFORM sources PREPEND "${runtime}/")
     add_library(${library} STATIC ${sources})
     target_include_directories(${library} PUBLIC "$<BUILD_INTERFACE:${include}>" "$<INSTALL_INTERFACE:include>")
@@ -23,7 +23,7 @@ function(gyre_add_embedded_library library)
 
     gyre_begin_embedded(${library} FOLDER "${folder}" TARGET ${arg_TARGET} TUNING ${arg_TUNING})
     foreach (dtype IN LISTS arg_DTYPES)
-        if (rotary IN_LIST arg_OPS)
+        if (rotary IN_LIST arg_OPS AND NOT dtype STREQUAL i8) # which is quantised after rotation
             foreach (pairing IN LISTS arg_PAIRINGS)
                 gyre_add_embedded_rotary(${library} ${dtype} ${dtype} ${pairing})
                 if (NOT dtype STREQUAL f32) # from what is computed to a smaller cache
@@ -33,10 +33,23 @@ function(gyre_add_embedded_library library)
         endif ()
         if (attention IN_LIST arg_OPS)
             foreach (size IN LISTS arg_HEAD_DIMS)
-                string(TOUPPER "${dtype}" upper)
-                gyre_add_embedded_kernel(${library} attention VARIANT ${dtype}_d${size}
-                                         FIELDS ".dtype = GYRE_EMBEDDED_${upper}" ".head_dim = ${size}"
-                                         PARAMS dtype=${gyre_halide_type_${dtype}} head_dim=${size} as_stored=true dense=true)
+                set(variant ${dtype}_d${size})
+                set(compute ${dtype})
+                set(int8_cache false)
+                if (dtype STREQUAL i8)
+                    set(variant f32_i8_d${size})
+                    set(compute f32)
+                    set(int8_cache true)
+                endif ()
+                string(TOUPPER "${compute};${dtype}" upper)
+                list(TRANSFORM upper PREPEND GYRE_EMBEDDED_)
+                list(GET upper 0 dtype_value)
+                list(GET upper 1 cache_value)
+                gyre_add_embedded_kernel(${library} attention VARIANT ${variant}
+                                         FIELDS ".dtype = ${dtype_value}" ".cache_dtype = ${cache_value}"
+                                                ".head_dim = ${size}"
+                                         PARAMS dtype=${gyre_halide_type_${compute}} int8_cache=${int8_cache}
+                                                head_dim=${size} as_stored=true dense=true)
             endforeach ()
         endif ()
     endforeach ()
@@ -60,7 +73,6 @@ function(gyre_add_bare_kernels who library)
     elseif (arg_SCORE)
         message(FATAL_ERROR "${who}: SCORE: ${arg_TARGETS} takes no score functions")
     endif ()
-    gyre_check_words("${who}" DTYPES "${arg_DTYPES}" "f32;f16")
     set(features ${GYRE_ROTARY_FEATURES} ${GYRE_PLAIN_FEATURES})
     list(REMOVE_ITEM features packed)
     gyre_check_words("${who}" FEATURES "${arg_FEATURES}" "${features}")

@@ -72,14 +72,18 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
 
     define_scores(s);
     s.masked = Func("masked");
+    const auto score = [&](const Expr &key_of_block) {
+        const Expr stored = s.scores(r, key_of_block, t, b);
+        return in.k_scale.defined() ? stored * in.k_scale(min(b * z.key_block + key_of_block, in.keys - 1)) : stored;
+    };
     if (z.key_step == 0) {
-        s.masked(r, j, t, b) = s.scores(r, j, t, b);
+        s.masked(r, j, t, b) = score(j);
     } else {
         RDom formed(0, z.key_step, 0, z.key_block / z.key_step, "formed");
         formed.where(b * z.key_block + formed.y * z.key_step <= tile_last_key);
         const Expr formed_key = formed.y * z.key_step + formed.x;
         s.masked(r, j, t, b) = undef<float>();
-        s.masked(r, formed_key, t, b) = s.scores(r, formed_key, t, b);
+        s.masked(r, formed_key, t, b) = score(formed_key);
         s.formed_j = formed.x, s.key_step = formed.y;
     }
     if (z.general) define_general_scores(s, in, tile_last_key);
@@ -111,7 +115,7 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     const auto power = [&](const Expr &difference) {
         return exp2_nonpositive(tiles ? difference * magnitude : difference);
     };
-    define_weighted_values(s, tile_last_key, magnitude);
+    define_weighted_values(s, in.v_scale.defined() ? Expr(in.v_scale(key)) : Expr(), tile_last_key, magnitude);
 
     // The online softmax. A tuple holds the accumulators of `chunk` features, neighbours d = e * chunk + c if lanes run
     // along rows, with the maximum and the sum, because the accumulators' update reads the maximum that it also replaces.

@@ -64,6 +64,7 @@ struct Inputs {
     Halide::Func q;                    // (d, h, i)        as stored
     KeyRows k, v;                      //                  likewise
     Pages pages;                       //                  where keys and values are
+    Halide::Func k_scale, v_scale;     // (j)  f32         what is stored of key j, times this, is it; undefined: 1
     Halide::Expr tokens, heads, keys;  // extents; heads may be the constant 1
     Halide::Expr rows;                 // tokens * heads
     Halide::Expr row_step;             // 0: q's rows are heads of token 0, and `heads` is 1; undefined or 1: tokens
@@ -138,7 +139,8 @@ struct Stages {
     Halide::Func masked;               // (r, j, t, b)  capped, biased and masked
     Halide::Func block_max, block_sum; // (r, t, b)
     Halide::Func weights;              // (r, j, t, b)  2^(score - block_max)
-    Halide::Func weighted;             // (r, d, t, b)  sum_j weights v
+    Halide::Func value_weights;        // (r, j, t, b)  times the scale of the value; weights itself if there is none
+    Halide::Func weighted;             // (r, d, t, b)  sum_j value_weights v
     Halide::Func state;                // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
     Halide::Func inverse_sum;          // (r, t)
     Halide::Func normalised;           // (r, d, t)

@@ -20,7 +20,8 @@ public:
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
     GeneratorParam<bool> partial{"partial", false};     // out is f32: to be merged with those of other keys
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
-    GeneratorParam<bool> dense{"dense", false};     // rows in one dimension, keys without pages: see Inputs::row_step
+    GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
+    GeneratorParam<bool> int8_cache{"int8_cache", false}; // keys and values are int8, each row with a scale
     GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
@@ -57,9 +58,14 @@ public:
 
     void configure() {
         q = add_input<Halide::Buffer<>>("q", dtype, 3); // (d, h, i)
-        k = add_input<Halide::Buffer<>>("k", dtype, 2); // (d, offset)
-        v = add_input<Halide::Buffer<>>("v", dtype, 2); // (d, offset)
+        const Halide::Type cache = int8_cache ? Halide::Int(8) : dtype;
+        k = add_input<Halide::Buffer<>>("k", cache, 2); // (d, offset)
+        v = add_input<Halide::Buffer<>>("v", cache, 2); // (d, offset)
         if (dense) row_step = add_input<int32_t>("row_step");
+        if (int8_cache) {
+            k_scales = add_input<Halide::Buffer<>>("k_scales", Halide::Float(32), 1); // (j)
+            v_scales = add_input<Halide::Buffer<>>("v_scales", Halide::Float(32), 1); // (j)
+        }
         out.set_type(out_type());
         _halide_user_assert(score.value() == compiled_score_name() && (general || score.value().empty()))
             << "score=" << score.value() << " general=" << general.value() << ": this generator was compiled "
@@ -123,6 +129,10 @@ public:
         in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * task_tiles);
         in.keys = keys;
         if (dense) in.row_step = *row_step, in.pages = {};
+        if (int8_cache) {
+            for (auto *scales : {k_scales, v_scales}) scales->dim(0).set_min(0).set_stride(Halide::Expr());
+            in.k_scale = *k_scales, in.v_scale = *v_scales;
+        }
         in.head_dim = q->dim(0).extent(), in.v_head_dim = v->dim(0).extent();
         in.scale = scale;
         in.first_visible = first_visible, in.last_visible = last_visible;
@@ -173,6 +183,7 @@ public:
 
 private:
     Input<Halide::Buffer<>> *q = nullptr, *k = nullptr, *v = nullptr;
+    Input<Halide::Buffer<>> *k_scales = nullptr, *v_scales = nullptr;
     Input<int32_t> *row_step = nullptr;
     Input<Halide::Buffer<>> *bias_f32 = nullptr, *bias_16 = nullptr, *mask = nullptr;
     Input<int32_t> *bias_kind = nullptr, *alibi_origin = nullptr;

@@ -11,8 +11,9 @@ void define_operands(Stages &s, const Halide::Expr &scale);
 void define_scores(Stages &s);
 
 /// s.weights, s.block_sum and s.weighted, from s.masked and s.block_max. Keys after `tile_last_key` have no weight.
-/// `magnitude` of the scale, if the scores have yet to be scaled.
-void define_weighted_values(Stages &s, const Halide::Expr &tile_last_key, const Halide::Expr &magnitude);
+/// `v_scale` of key j of block b, if values have one; `magnitude` of the scale, if the scores have yet to be scaled.
+void define_weighted_values(Stages &s, const Halide::Expr &v_scale, const Halide::Expr &tile_last_key,
+                            const Halide::Expr &magnitude);
 
 /// The same with both products on matrix tiles.
 void define_tile_operands(Stages &s, const Halide::Expr &scale);

@@ -46,7 +46,7 @@ void schedule_bare(Stages &s, const Knobs &k) {
         .vectorize(s.e, k.lanes);
     s.state.update().reorder(s.e, s.r, s.t, s.block).vectorize(s.e, k.lanes).never_partition_all();
 
-    for (Func *one_block : {&s.masked, &s.weights, &s.block_max, &s.block_sum, &s.weighted_rows})
+    for (Func *one_block : {&s.masked, &s.block_max, &s.block_sum, &s.weighted_rows})
         one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
     s.masked.bound_storage(s.j, z.key_block).bound(s.r, 0, z.row_tile).reorder_storage(s.j, s.r, s.t, s.b);
     s.masked.update(0).reorder(s.r, s.formed_j, s.key_step).unroll(s.r).unroll(s.formed_j);
@@ -55,9 +55,14 @@ void schedule_bare(Stages &s, const Knobs &k) {
     for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
         stage.vectorize(s.f).unroll(s.r).unroll(s.j);
     s.block_max.update().unscheduled();
-    s.weights.bound_storage(s.j, z.key_block)
-        .reorder_storage(s.j, s.r, s.t, s.b)
-        .vectorize(s.j, k.lanes, TailStrategy::RoundUp);
+    std::vector<Func> along_keys{s.weights};
+    if (s.value_weights.name() != s.weights.name()) along_keys.push_back(s.value_weights);
+    for (Func &f : along_keys)
+        f.compute_at(s.state, s.block)
+            .bound_storage(s.b, 1)
+            .bound_storage(s.j, z.key_block)
+            .reorder_storage(s.j, s.r, s.t, s.b)
+            .vectorize(s.j, k.lanes, TailStrategy::RoundUp);
     s.block_sum.update().unscheduled();
     int register_tile = k.feature_chunk;
     while (z.v_head_dim % register_tile != 0) register_tile /= 2;

@@ -5,7 +5,7 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-constexpr int32_t most = 96, most_in_loop = 256; // bytes that stay on the stack
+constexpr int32_t most = 64, most_in_loop = 256; // bytes that stay on the stack
 
 class PlaceAllocations : public IRMutator {
 protected:

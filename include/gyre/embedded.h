@@ -31,7 +31,11 @@ typedef enum gyre_embedded_status {
     GYRE_EMBEDDED_INTERNAL = 7             /* a kernel reported a failure: a defect of the library */
 } gyre_embedded_status;
 
-typedef enum gyre_embedded_dtype { GYRE_EMBEDDED_F32 = 0, GYRE_EMBEDDED_F16 = 1 } gyre_embedded_dtype;
+typedef enum gyre_embedded_dtype {
+    GYRE_EMBEDDED_F32 = 0,
+    GYRE_EMBEDDED_F16 = 1,
+    GYRE_EMBEDDED_I8 = 2 /* of caches alone: each row with a scale, see gyre_embedded_quantize() */
+} gyre_embedded_dtype;
 
 /** How features pair up: (i, i + pairs), ccccssss; or (2i, 2i + 1), cscscscs. */
 typedef enum gyre_embedded_pairing { GYRE_EMBEDDED_HALF = 0, GYRE_EMBEDDED_INTERLEAVED = 1 } gyre_embedded_pairing;
@@ -76,10 +80,19 @@ typedef struct gyre_embedded_rotary_args {
 
 gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *args);
 
+/** Rows for a cache in 8 bits: `out` times the row's scale is within half a scale of x. The scale is the row's largest magnitude
+ *  divided by 127. A quarter of the memory; what it costs in accuracy is in runtime/embedded/README.md. Keys and values are
+ *  rotated in f32 before.
+ *    x        [rows, dim]   finite
+ *    out      [rows, dim]   -127 .. 127
+ *    scales   [rows] */
+gyre_embedded_status gyre_embedded_quantize(const float *x, int32_t rows, int32_t dim, int8_t *out, float *scales);
+
 /* ------------------------------------------------------------------------------------------------ attention */
 
 typedef struct gyre_embedded_attention_kernel {
-    gyre_embedded_dtype dtype; /* of q, k, v and out; arithmetic is in f32 */
+    gyre_embedded_dtype dtype;       /* of q and out; arithmetic is in f32 */
+    gyre_embedded_dtype cache_dtype; /* of k and v */
     int32_t head_dim;
     int32_t task_rows; /* query rows that run at once */
     int32_t key_block;
@@ -91,11 +104,13 @@ typedef struct gyre_embedded_attention_kernel {
  *  has written them into a cache. Query i is at key keys - tokens + i: prefill and decoding differ in `tokens` alone.
  *    q, out   [tokens, num_heads, head_dim]      dense; out may be q
  *    k, v     [keys, num_kv_heads, head_dim]     dense; query head h reads head h / (num_heads / num_kv_heads)
+ *    k_scales, v_scales   [keys, num_kv_heads]   of a cache in int8; NULL with other kernels
  *    lse      [num_heads, tokens], or NULL       natural logarithm of the softmax's denominator; -inf: no key is visible
  *  Where no key is visible, out is 0. */
 typedef struct gyre_embedded_attention_args {
     const gyre_embedded_attention_kernel *kernel;
     const void *q, *k, *v;
+    const float *k_scales, *v_scales;
     void *out;
     float *lse;
     int32_t tokens, keys, num_heads, num_kv_heads, head_dim;

@@ -14,15 +14,20 @@ static int is_pairing(gyre_embedded_pairing pairing) {
 static gyre_embedded_status check_memory(const gyre_embedded_attention_args *a) {
     const gyre_embedded_dtype dtype = a->kernel->dtype;
     const size_t q_bytes = dense_bytes(a->tokens, a->num_heads, a->head_dim, dtype);
-    const size_t k_bytes = dense_bytes(a->keys, a->num_kv_heads, a->head_dim, dtype);
+    const gyre_embedded_dtype cache = a->kernel->cache_dtype;
+    const size_t k_bytes = dense_bytes(a->keys, a->num_kv_heads, a->head_dim, cache);
+    const int has_scales = cache == GYRE_EMBEDDED_I8;
+    const size_t scale_bytes = has_scales ? (size_t)a->keys * (size_t)a->num_kv_heads * sizeof(float) : 0;
     if (!q_bytes || (a->keys && !k_bytes)) return GYRE_EMBEDDED_BAD_SHAPE;
     const struct {
         const void *data;
         size_t bytes;
         size_t alignment; /* 0: may be absent */
     } read[] = {
-        {a->k, k_bytes, a->keys ? element_size(dtype) : 0},
-        {a->v, k_bytes, a->keys ? element_size(dtype) : 0},
+        {a->k, k_bytes, a->keys ? element_size(cache) : 0},
+        {a->v, k_bytes, a->keys ? element_size(cache) : 0},
+        {a->k_scales, scale_bytes, scale_bytes ? sizeof(float) : 0},
+        {a->v_scales, scale_bytes, scale_bytes ? sizeof(float) : 0},
         {a->q_angles, (size_t)a->tokens * (size_t)a->rotary_dim * sizeof(float), a->rotary_dim ? sizeof(float) : 0},
         {a->out_angles, (size_t)a->tokens * (size_t)a->rotary_v_dim * sizeof(float),
          a->rotary_v_dim ? sizeof(float) : 0},
@@ -37,6 +42,7 @@ static gyre_embedded_status check_memory(const gyre_embedded_attention_args *a) 
         {a->workspace, gyre_embedded_attention_workspace_size(a->kernel)},
     };
     enum { reads = sizeof read / sizeof read[0], q = reads - 1, writes = sizeof written / sizeof written[0], out = 0 };
+    if (!has_scales && (a->k_scales || a->v_scales)) return GYRE_EMBEDDED_BAD_ARGUMENT;
     if (!is_aligned(a->out, element_size(dtype))) return GYRE_EMBEDDED_BAD_ARGUMENT;
     if (a->lse && !is_aligned(a->lse, sizeof(float))) return GYRE_EMBEDDED_BAD_ARGUMENT;
     if (!a->workspace) return GYRE_EMBEDDED_BAD_ARGUMENT;

@@ -56,6 +56,9 @@ gyre_embedded_status gyre_embedded_attention_task(const gyre_embedded_attention_
     const size_t row_bytes = dense_bytes(1, 1, d, kernel->dtype);
     const size_t q_row = (size_t)t.token * (size_t)a->num_heads + (size_t)t.head;
     const size_t k_row = (size_t)t.first_key * (size_t)a->num_kv_heads + (size_t)kv_head;
+    const int is_i8 = kernel->cache_dtype == GYRE_EMBEDDED_I8;
+    const size_t k_begin = k_row * (size_t)d * element_size(kernel->cache_dtype);
+    const uint8_t stored = is_i8 ? halide_type_int : halide_type_float, stored_bits = bits_of(kernel->cache_dtype);
     const uint8_t real = halide_type_float, bits = bits_of(kernel->dtype);
     /* Rows are tokens of a head, or heads of a token, which have its angles and its position. */
     const int32_t count = t.heads * t.tokens, by_token = t.heads == 1;
@@ -64,8 +67,11 @@ gyre_embedded_status gyre_embedded_attention_task(const gyre_embedded_attention_
     halide_dimension_t lse_rows[2] = {{0, count, by_token ? 1 : lse_stride, 0}, {0, 1, 0, 0}};
     halide_buffer_t q = describe((const char *)a->q + q_row * row_bytes, real, bits, 3, rows);
     halide_buffer_t out = describe((char *)a->out + q_row * row_bytes, real, bits, 3, rows);
-    halide_buffer_t k = describe((const char *)a->k + k_row * row_bytes, real, bits, 2, elements);
-    halide_buffer_t v = describe((const char *)a->v + k_row * row_bytes, real, bits, 2, elements);
+    halide_buffer_t k = describe((const char *)a->k + k_begin, stored, stored_bits, 2, elements);
+    halide_buffer_t v = describe((const char *)a->v + k_begin, stored, stored_bits, 2, elements);
+    halide_dimension_t scales[1] = {{0, t.keys, a->num_kv_heads, 0}};
+    halide_buffer_t k_scales = describe(is_i8 ? a->k_scales + k_row : NULL, real, 32, 1, scales);
+    halide_buffer_t v_scales = describe(is_i8 ? a->v_scales + k_row : NULL, real, 32, 1, scales);
     halide_buffer_t lse_view = describe(lse, real, 32, 2, lse_rows);
 
     const int32_t pairs = a->rotary_dim / 2, out_pairs = a->rotary_v_dim / 2;
@@ -86,11 +92,12 @@ gyre_embedded_status gyre_embedded_attention_task(const gyre_embedded_attention_
     float scale = (a->scale != 0 ? a->scale : inverse_root((float)d)) * log2_e;
     /* In the order of generators/attention/attention_generator.cpp; these kernels have no pages. */
     void *arguments[] = {
-        &context,     &q_cos,         &q_sin,        &none,   &none, &none, &none,     &out_cos,
-        &out_sin,                                                                                        /* angles */
-        &q_half,      &q_interleaved, &zero,         &zero,   &zero, &zero, &out_half, &out_interleaved, /* pairs */
-        &scale,       &first_visible, &last_visible, &t.keys, &none, &zero, &zero, /* a mask, pages */
-        &slot_stride, &zero,          &slot_stride,  &zero,   &q,    &k,    &v,        &row_step,
-        &out,         &lse_view};
+        &context,     &q_cos,         &q_sin,        &none,    &none, &none, &none,     &out_cos,
+        &out_sin,                                                                                         /* angles */
+        &q_half,      &q_interleaved, &zero,         &zero,    &zero, &zero, &out_half, &out_interleaved, /* pairs */
+        &scale,       &first_visible, &last_visible, &t.keys,  &none, &zero, &zero, /* a mask, pages */
+        &slot_stride, &zero,          &slot_stride,  &zero,    &q,    &k,    &v,        &row_step,
+        &k_scales,    &v_scales,      &out,          &lse_view};
+    if (!is_i8) arguments[32] = &out, arguments[33] = &lse_view; /* such a kernel takes no scales */
     return kernel->call(arguments) ? GYRE_EMBEDDED_INTERNAL : GYRE_EMBEDDED_OK;
 }

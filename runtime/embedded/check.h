@@ -9,7 +9,9 @@ enum {
     largest_extent = 1 << 20 /* of tokens, keys and heads: sums of rows and keys stay in 32 bits */
 };
 
-static inline size_t element_size(gyre_embedded_dtype dtype) { return dtype == GYRE_EMBEDDED_F16 ? 2 : 4; }
+static inline size_t element_size(gyre_embedded_dtype dtype) {
+    return dtype == GYRE_EMBEDDED_I8 ? 1 : dtype == GYRE_EMBEDDED_F16 ? 2 : 4;
+}
 
 static inline int is_aligned(const void *pointer, size_t alignment) {
     return pointer && (uintptr_t)pointer % alignment == 0;

@@ -19,7 +19,7 @@ static inline halide_buffer_t describe(const void *data, uint8_t type_code, uint
     return buffer;
 }
 
-static inline uint8_t bits_of(gyre_embedded_dtype dtype) { return dtype == GYRE_EMBEDDED_F16 ? 16 : 32; }
+static inline uint8_t bits_of(gyre_embedded_dtype dtype) { return (uint8_t)(8 * element_size(dtype)); }
 
 /** The memory of a running kernel, which is its user context. Blocks need not be freed in order. */
 typedef struct slab {

@@ -32,10 +32,26 @@ static int wrong_angles(void) {
     return wrong + refused(gyre_embedded_frequencies(10000, 2, NULL), GYRE_EMBEDDED_BAD_ARGUMENT);
 }
 
+static int wrong_quantize(void) {
+    int8_t *out = (int8_t *)writable.bytes;
+    float *scales = writable.as.lse;
+    const float infinite[2] = {0, 1e38f * 10};
+    int wrong = refused(gyre_embedded_quantize(NULL, 1, DIM, out, scales), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize(readable, 1, DIM, NULL, scales), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize(readable, 1, DIM, out, NULL), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize(readable, 1, DIM, (int8_t *)scales, scales), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize(writable.as.out, 1, DIM, out, scales), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize(infinite, 2, 1, out, scales), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize(readable, -1, DIM, out, scales), GYRE_EMBEDDED_BAD_SHAPE);
+    wrong += refused(gyre_embedded_quantize(readable, 1, 0, out, scales), GYRE_EMBEDDED_BAD_SHAPE);
+    return wrong + refused(gyre_embedded_quantize(readable, 0, DIM, out, scales), GYRE_EMBEDDED_OK);
+}
+
 int try_arguments(void) {
     fill(readable, TENSOR_X, 0, SIZE);
     poison();
     int failures = report("wrong arguments of attention are refused, and nothing is written", wrong_attention() == 0);
     failures += report("those of rotary", wrong_rotary() == 0);
+    failures += report("those of quantisation", wrong_quantize() == 0);
     return failures + report("those of angles and frequencies", wrong_angles() == 0);
 }

@@ -38,6 +38,10 @@ int wrong_attention(void) {
     REFUSE(attention, lse = writable.as.out + 4, BAD_ARGUMENT);
     REFUSE(attention, workspace = writable.as.out, BAD_ARGUMENT);
     REFUSE(attention, q_angles = writable.as.lse, BAD_ARGUMENT);
+    REFUSE(attention, k_scales = readable, BAD_ARGUMENT); /* which this kernel does not read */
+    REFUSE(attention, kernel = &gyre_attention_f32_i8_d64, BAD_ARGUMENT);
+    REFUSE(attention, kernel = &gyre_attention_f32_i8_d64; a.k_scales = readable, BAD_ARGUMENT);
+    REFUSE(attention, kernel = &gyre_attention_f32_i8_d64; a.k_scales = a.v_scales = writable.as.lse, BAD_ARGUMENT);
     REFUSE(attention, scale = 1e38f * 10, BAD_ARGUMENT);
     REFUSE(attention, window_left = -2, BAD_ARGUMENT);
     REFUSE(attention, pairing = (gyre_embedded_pairing)2, BAD_ARGUMENT);
