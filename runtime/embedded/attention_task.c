@@ -6,11 +6,15 @@ enum { unbounded = 1 << 29 }; /* beyond every row and key */
 
 static const float log2_e = 1.44269504088896f;
 
-/** 1 / sqrt(x), for x in [1, 512], by Newton's method from below. */
+/** 1 / sqrt(x), for x in [1, 512]: half the exponent, then Newton's method. */
 static float inverse_root(float x) {
-    float y = 1 / x;
-    for (int step = 0; step < 16; step++) y *= 1.5f - 0.5f * x * y * y;
-    return y;
+    union {
+        float value;
+        uint32_t bits;
+    } y = {x};
+    y.bits = 0x5f400000u - (y.bits >> 1);
+    for (int step = 0; step < 5; step++) y.value *= 1.5f - 0.5f * x * y.value * y.value;
+    return y.value;
 }
 
 static void write_empty_rows(const gyre_embedded_attention_args *a, const attention_task *t, float *lse,
@@ -65,14 +69,15 @@ gyre_embedded_status gyre_embedded_attention_task(const gyre_embedded_attention_
     halide_dimension_t rows[3] = {{0, d, 1, 0}, {0, 1, 0, 0}, {0, count, by_token ? a->num_heads * d : d, 0}};
     halide_dimension_t elements[2] = {{0, d, 1, 0}, {0, (t.keys - 1) * kv_token + 1, 1, 0}};
     halide_dimension_t lse_rows[2] = {{0, count, by_token ? 1 : lse_stride, 0}, {0, 1, 0, 0}};
-    halide_buffer_t q = describe((const char *)a->q + q_row * row_bytes, real, bits, 3, rows);
-    halide_buffer_t out = describe((char *)a->out + q_row * row_bytes, real, bits, 3, rows);
-    halide_buffer_t k = describe((const char *)a->k + k_begin, stored, stored_bits, 2, elements);
-    halide_buffer_t v = describe((const char *)a->v + k_begin, stored, stored_bits, 2, elements);
+    halide_buffer_t q, out, k, v, k_scales, v_scales, lse_view, q_cos, q_sin, out_cos, out_sin, none;
+    describe(&q, (const char *)a->q + q_row * row_bytes, real, bits, 3, rows);
+    describe(&out, (char *)a->out + q_row * row_bytes, real, bits, 3, rows);
+    describe(&k, (const char *)a->k + k_begin, stored, stored_bits, 2, elements);
+    describe(&v, (const char *)a->v + k_begin, stored, stored_bits, 2, elements);
     halide_dimension_t scales[1] = {{0, t.keys, a->num_kv_heads, 0}};
-    halide_buffer_t k_scales = describe(is_i8 ? a->k_scales + k_row : NULL, real, 32, 1, scales);
-    halide_buffer_t v_scales = describe(is_i8 ? a->v_scales + k_row : NULL, real, 32, 1, scales);
-    halide_buffer_t lse_view = describe(lse, real, 32, 2, lse_rows);
+    describe(&k_scales, is_i8 ? a->k_scales + k_row : NULL, real, 32, 1, scales);
+    describe(&v_scales, is_i8 ? a->v_scales + k_row : NULL, real, 32, 1, scales);
+    describe(&lse_view, lse, real, 32, 2, lse_rows);
 
     const int32_t pairs = a->rotary_dim / 2, out_pairs = a->rotary_v_dim / 2;
     const float *q_angles = pairs ? a->q_angles + t.token * a->rotary_dim : &no_angle;
@@ -80,11 +85,11 @@ gyre_embedded_status gyre_embedded_attention_task(const gyre_embedded_attention_
     halide_dimension_t q_table[2] = {{0, pairs, 1, 0}, {0, count, by_token * a->rotary_dim, 0}};
     halide_dimension_t out_table[2] = {{0, out_pairs, 1, 0}, {0, count, by_token * a->rotary_v_dim, 0}};
     halide_dimension_t no_table[2] = {{0, 0, 1, 0}, {0, t.keys, 0, 0}}; /* keys and values are rotated already */
-    halide_buffer_t q_cos = describe(q_angles, real, 32, 2, q_table);
-    halide_buffer_t q_sin = describe(q_angles + pairs, real, 32, 2, q_table);
-    halide_buffer_t out_cos = describe(out_angles, real, 32, 2, out_table);
-    halide_buffer_t out_sin = describe(out_angles + out_pairs, real, 32, 2, out_table);
-    halide_buffer_t none = describe(&no_angle, real, 32, 2, no_table);
+    describe(&q_cos, q_angles, real, 32, 2, q_table);
+    describe(&q_sin, q_angles + pairs, real, 32, 2, q_table);
+    describe(&out_cos, out_angles, real, 32, 2, out_table);
+    describe(&out_sin, out_angles + out_pairs, real, 32, 2, out_table);
+    describe(&none, &no_angle, real, 32, 2, no_table);
 
     int32_t zero = 0, row_step = by_token, slot_stride = kv_token;
     int32_t q_half = a->pairing == GYRE_EMBEDDED_HALF ? pairs : 0, q_interleaved = pairs - q_half;

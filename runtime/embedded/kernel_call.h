@@ -6,17 +6,20 @@
 
 #include "check.h"
 
-/** `dims`: {0, extent, stride, 0} of each dimension, in elements; buffers that look alike share them. */
-static inline halide_buffer_t describe(const void *data, uint8_t type_code, uint8_t bits, int32_t dimensions,
-                                       halide_dimension_t *dims) {
-    halide_buffer_t buffer = {0};
-    buffer.host = (uint8_t *)(uintptr_t)data;
-    buffer.type.code = type_code;
-    buffer.type.bits = bits;
-    buffer.type.lanes = 1;
-    buffer.dimensions = dimensions;
-    buffer.dim = dims;
-    return buffer;
+/** `dims`: {0, extent, stride, 0} of each dimension, in elements; buffers that look alike share them. Field by field: small
+ *  compilers clear and copy whole structs by calls. */
+static inline void describe(halide_buffer_t *buffer, const void *data, uint8_t type_code, uint8_t bits,
+                            int32_t dimensions, halide_dimension_t *dims) {
+    buffer->device = 0;
+    buffer->device_interface = NULL;
+    buffer->host = (uint8_t *)(uintptr_t)data;
+    buffer->flags = 0;
+    buffer->type.code = type_code;
+    buffer->type.bits = bits;
+    buffer->type.lanes = 1;
+    buffer->dimensions = dimensions;
+    buffer->dim = dims;
+    buffer->padding = NULL;
 }
 
 static inline uint8_t bits_of(gyre_embedded_dtype dtype) { return (uint8_t)(8 * element_size(dtype)); }

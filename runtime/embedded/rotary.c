@@ -38,10 +38,11 @@ gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *a) {
     halide_dimension_t heads[3] = {{0, dim, 1, 0}, {0, a->heads, dim, 0}, {0, a->tokens, a->heads * dim, 0}};
     halide_dimension_t angles[3] = {{0, pairs, 1, 0}, {0, a->heads, 0, 0}, {0, a->tokens, a->rotary_dim, 0}};
     const float *cosines = pairs ? a->angles : &no_angle;
-    halide_buffer_t cos = describe(cosines, halide_type_float, 32, 3, angles);
-    halide_buffer_t sin = describe(cosines + pairs, halide_type_float, 32, 3, angles);
-    halide_buffer_t x = describe(a->x, halide_type_float, bits_of(a->kernel->x_dtype), 3, heads);
-    halide_buffer_t out = describe(a->out, halide_type_float, bits_of(a->kernel->out_dtype), 3, heads);
+    halide_buffer_t cos, sin, x, out;
+    describe(&cos, cosines, halide_type_float, 32, 3, angles);
+    describe(&sin, cosines + pairs, halide_type_float, 32, 3, angles);
+    describe(&x, a->x, halide_type_float, bits_of(a->kernel->x_dtype), 3, heads);
+    describe(&out, a->out, halide_type_float, bits_of(a->kernel->out_dtype), 3, heads);
     slab nothing = {0};
     slab *context = &nothing;
     void *arguments[] = {&context,       &cos,   &sin,          &offset, &pairs, &direction,
