@@ -1,7 +1,7 @@
 # gyre_add_embedded_library(<library> TARGET <row of GyreTargets.cmake without an operating system> OPS <rotary, attention>
-#                           DTYPES <f32, f16, i8> PAIRINGS <half, interleaved> [HEAD_DIMS <multiples of 16>] [TUNING <files>])
+#                           DTYPES <f32, f16, i8, q15> PAIRINGS <half, interleaved> [HEAD_DIMS <multiples of 16>] [TUNING <files>])
 #
-# Makes a static library of gyre/embedded.h with these kernels, DTYPES being those of caches; and in the folder <library>, beside the current binary
+# Makes a static library of gyre/embedded.h with these kernels, DTYPES being those of caches, or q15; and in the folder <library>, beside the current binary
 # directory's files, what a project without CMake takes: <library>.o, the same in one object, with a section a function, and
 # gyre/embedded.h and gyre/embedded_kernels.h.
 
@@ -12,7 +12,7 @@ function(gyre_add_embedded_library library)
     get_property(runtime GLOBAL PROPERTY GYRE_EMBEDDED_DIR)
     get_property(include GLOBAL PROPERTY GYRE_INCLUDE_DIR)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${library}")
-    set(sources angles.c attention.c attention_check.c attention_task.c frequencies.c memory.c quantize.c rotary.c)
+    set(sources angles.c angles_q15.c attention.c attention_check.c attention_task.c frequencies.c memory.c quantize.c rotary.c)
     list(TRANSFORM sources PREPEND "${runtime}/")
     add_library(${library} STATIC ${sources})
     target_include_directories(${library} PUBLIC "$<BUILD_INTERFACE:${include}>" "$<INSTALL_INTERFACE:include>")
@@ -21,17 +21,18 @@ function(gyre_add_embedded_library library)
     target_compile_options(${library} PRIVATE -Os -ffunction-sections -fdata-sections -idirafter "${runtime}/freestanding")
     set_target_properties(${library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 
+    set(gyre_halide_type_q15 int16)
     gyre_begin_embedded(${library} FOLDER "${folder}" TARGET ${arg_TARGET} TUNING ${arg_TUNING})
     foreach (dtype IN LISTS arg_DTYPES)
         if (rotary IN_LIST arg_OPS AND NOT dtype STREQUAL i8) # which is quantised after rotation
             foreach (pairing IN LISTS arg_PAIRINGS)
                 gyre_add_embedded_rotary(${library} ${dtype} ${dtype} ${pairing})
-                if (NOT dtype STREQUAL f32) # from what is computed to a smaller cache
+                if (dtype STREQUAL f16) # from what is computed to a smaller cache
                     gyre_add_embedded_rotary(${library} f32 ${dtype} ${pairing})
                 endif ()
             endforeach ()
         endif ()
-        if (attention IN_LIST arg_OPS)
+        if (attention IN_LIST arg_OPS AND NOT dtype STREQUAL q15)
             foreach (size IN LISTS arg_HEAD_DIMS)
                 set(variant ${dtype}_d${size})
                 set(compute ${dtype})

@@ -4,6 +4,22 @@
 
 namespace gyre::rotary {
 using namespace Halide;
+namespace {
+
+/// {first cos - second sin, second cos + first sin} as they are stored.
+Tuple rotate(const Expr &first, const Expr &second, const Expr &cos, const Expr &sin, const Expr &direction,
+             const Type &type) {
+    if (!type.is_int()) {
+        const Expr x = widen(first), y = widen(second), s = direction * sin;
+        return {narrow(x * cos - y * s, type), narrow(y * cos + x * s, type)};
+    }
+    const auto rounded = [&](const Expr &q30) { return saturating_cast(type, (q30 + (1 << 14)) >> 15); };
+    const Expr x = cast<int32_t>(first), y = cast<int32_t>(second), c = cast<int32_t>(cos);
+    const Expr s = cast<int32_t>(direction) * cast<int32_t>(sin);
+    return {rounded(x * c - y * s), rounded(y * c + x * s)};
+}
+
+} // namespace
 
 Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type &type) {
     Stages s;
@@ -11,12 +27,11 @@ Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type 
     const Var &d = s.d, &a = s.a, &b = s.b, &i = s.i;
     const bool half = pairing == Pairing::half;
 
-    const Expr first = widen(in.x(in.offset + (half ? Expr(i) : 2 * i), a, b));
-    const Expr second = widen(in.x(in.offset + (half ? i + in.pairs : 2 * i + 1), a, b));
-    const Expr cos = in.cos(i, a, b), sin = in.direction * in.sin(i, a, b);
+    const Expr first = in.x(in.offset + (half ? Expr(i) : 2 * i), a, b);
+    const Expr second = in.x(in.offset + (half ? i + in.pairs : 2 * i + 1), a, b);
     s.rotated = Func("rotated"), s.rest = Func("rest");
     for (Func *rotated : {&s.rotated, &s.rest})
-        (*rotated)(i, a, b) = Tuple(narrow(first * cos - second * sin, type), narrow(second * cos + first * sin, type));
+        (*rotated)(i, a, b) = rotate(first, second, in.cos(i, a, b), in.sin(i, a, b), in.direction, type);
 
     s.out(d, a, b) = undef(type);
     RDom before(0, in.copied_before, "before"), after(in.after, in.copied_after, "after");

@@ -19,7 +19,7 @@ public:
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
     GeneratorParam<int> usual_lengths{"usual_lengths", 1, 0, 1};
 
-    Input<Halide::Buffer<float, 3>> cos{"cos"}, sin{"sin"}; // (i, a, b)
+    Input<Halide::Buffer<void, 3>> cos{"cos"}, sin{"sin"}; // (i, a, b)
     Input<int32_t> offset{"offset"}, pairs{"pairs"};
     Input<float> direction{"direction"};
     Input<int32_t> copied_before{"copied_before"}, after{"after"}, copied_after{"copied_after"};
@@ -28,6 +28,8 @@ public:
     void configure() {
         x = add_input<Halide::Buffer<>>("x", from_dtype, 3); // (d, a, b)
         out.set_type(dtype);
+        const bool fixed_point = dtype.value().is_int();
+        for (auto *table : {&cos, &sin}) table->set_type(fixed_point ? dtype.value() : Halide::Float(32));
     }
 
     void generate() {

@@ -34,7 +34,8 @@ typedef enum gyre_embedded_status {
 typedef enum gyre_embedded_dtype {
     GYRE_EMBEDDED_F32 = 0,
     GYRE_EMBEDDED_F16 = 1,
-    GYRE_EMBEDDED_I8 = 2 /* of caches alone: each row with a scale, see gyre_embedded_quantize() */
+    GYRE_EMBEDDED_I8 = 2, /* of caches alone: each row with a scale, see gyre_embedded_quantize() */
+    GYRE_EMBEDDED_Q15 = 3 /* of rotary alone: int16 in units of 2^-15, with tables likewise; integers alone */
 } gyre_embedded_dtype;
 
 /** How features pair up: (i, i + pairs), ccccssss; or (2i, 2i + 1), cscscscs. */
@@ -57,6 +58,11 @@ uint64_t gyre_embedded_frequency(double radians);
 gyre_embedded_status gyre_embedded_angles(const uint64_t *frequencies, int32_t pairs, int32_t first, int32_t rows,
                                           float scale, float *table);
 
+/** The same in Q15, for kernels that take it, without a scale: rounded to nearest, and 1 is 32767 / 32768. Integers alone.
+ *  Within 2^-15. */
+gyre_embedded_status gyre_embedded_angles_q15(const uint64_t *frequencies, int32_t pairs, int32_t first, int32_t rows,
+                                              int16_t *table);
+
 /* ------------------------------------------------------------------------------------------------ rotary */
 
 typedef struct gyre_embedded_rotary_kernel {
@@ -66,15 +72,16 @@ typedef struct gyre_embedded_rotary_kernel {
 } gyre_embedded_rotary_kernel;
 
 /** Rotates heads, or rotates them back; other features are copied. Between types all are converted; rotary_dim 0: a copy.
+ *  In Q15 results that are too large saturate: rotated features may grow by a factor of the square root of 2.
  *    x, out   [tokens, heads, head_dim]          dense; out may be x, if their types are the same
- *    angles   [tokens, 2, rotary_dim / 2]        see gyre_embedded_angles(); may be NULL if rotary_dim is 0 */
+ *    angles   [tokens, 2, rotary_dim / 2]        see gyre_embedded_angles(), or _q15(); may be NULL if rotary_dim is 0 */
 typedef struct gyre_embedded_rotary_args {
     const gyre_embedded_rotary_kernel *kernel;
     const void *x;
     void *out;
     int32_t tokens, heads, head_dim;
     int32_t rotary_dim, rotary_offset; /* features [offset, offset + rotary_dim) are rotated; even */
-    const float *angles;
+    const void *angles;
     int32_t reverse; /* 1: rotate back */
 } gyre_embedded_rotary_args;
 

@@ -10,7 +10,7 @@ enum {
 };
 
 static inline size_t element_size(gyre_embedded_dtype dtype) {
-    return dtype == GYRE_EMBEDDED_I8 ? 1 : dtype == GYRE_EMBEDDED_F16 ? 2 : 4;
+    return dtype == GYRE_EMBEDDED_I8 ? 1 : dtype == GYRE_EMBEDDED_F32 ? 4 : 2;
 }
 
 static inline int is_aligned(const void *pointer, size_t alignment) {

@@ -1,5 +1,9 @@
 #include "kernel_call.h"
 
+static size_t angle_size(const gyre_embedded_rotary_kernel *k) {
+    return k->x_dtype == GYRE_EMBEDDED_Q15 ? sizeof(int16_t) : sizeof(float);
+}
+
 static gyre_embedded_status check(const gyre_embedded_rotary_args *a) {
     if (!a || !a->kernel) return GYRE_EMBEDDED_BAD_ARGUMENT;
     const gyre_embedded_rotary_kernel *k = a->kernel;
@@ -18,8 +22,8 @@ static gyre_embedded_status check(const gyre_embedded_rotary_args *a) {
     const int in_place = a->x == a->out && k->x_dtype == k->out_dtype;
     if (!in_place && overlap(a->x, x_bytes, a->out, out_bytes)) return GYRE_EMBEDDED_BAD_ARGUMENT;
     if (a->rotary_dim == 0) return GYRE_EMBEDDED_OK;
-    const size_t angles = (size_t)a->tokens * (size_t)a->rotary_dim * sizeof(float);
-    if (!is_aligned(a->angles, sizeof(float)) || overlap(a->angles, angles, a->out, out_bytes))
+    const size_t angle = angle_size(k), angles = (size_t)a->tokens * (size_t)a->rotary_dim * angle;
+    if (!is_aligned(a->angles, angle) || overlap(a->angles, angles, a->out, out_bytes))
         return GYRE_EMBEDDED_BAD_ARGUMENT;
     return GYRE_EMBEDDED_OK;
 }
@@ -37,12 +41,14 @@ gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *a) {
     const int32_t dim = a->head_dim;
     halide_dimension_t heads[3] = {{0, dim, 1, 0}, {0, a->heads, dim, 0}, {0, a->tokens, a->heads * dim, 0}};
     halide_dimension_t angles[3] = {{0, pairs, 1, 0}, {0, a->heads, 0, 0}, {0, a->tokens, a->rotary_dim, 0}};
-    const float *cosines = pairs ? a->angles : &no_angle;
+    const char *cosines = pairs ? a->angles : (const void *)&no_angle;
+    const uint8_t code = a->kernel->x_dtype == GYRE_EMBEDDED_Q15 ? halide_type_int : halide_type_float;
+    const size_t angle = angle_size(a->kernel);
     halide_buffer_t cos, sin, x, out;
-    describe(&cos, cosines, halide_type_float, 32, 3, angles);
-    describe(&sin, cosines + pairs, halide_type_float, 32, 3, angles);
-    describe(&x, a->x, halide_type_float, bits_of(a->kernel->x_dtype), 3, heads);
-    describe(&out, a->out, halide_type_float, bits_of(a->kernel->out_dtype), 3, heads);
+    describe(&cos, cosines, code, (uint8_t)(8 * angle), 3, angles);
+    describe(&sin, cosines + (size_t)pairs * angle, code, (uint8_t)(8 * angle), 3, angles);
+    describe(&x, a->x, code, bits_of(a->kernel->x_dtype), 3, heads);
+    describe(&out, a->out, code, bits_of(a->kernel->out_dtype), 3, heads);
     slab nothing = {0};
     slab *context = &nothing;
     void *arguments[] = {&context,       &cos,   &sin,          &offset, &pairs, &direction,

@@ -27,6 +27,8 @@ static int wrong_angles(void) {
     wrong += refused(gyre_embedded_angles(&one, 1, -1, 1, 1, out), GYRE_EMBEDDED_BAD_ARGUMENT);
     wrong += refused(gyre_embedded_angles(&one, 1, INT32_MAX, 2, 1, out), GYRE_EMBEDDED_BAD_ARGUMENT);
     wrong += refused(gyre_embedded_angles(&one, 1, 0, -1, 1, out), GYRE_EMBEDDED_BAD_SHAPE);
+    wrong += refused(gyre_embedded_angles_q15(&one, 1, 0, 1, NULL), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_angles_q15(&one, 0, 0, 1, (int16_t *)(void *)out), GYRE_EMBEDDED_BAD_SHAPE);
     wrong += refused(gyre_embedded_frequencies(1, 2, frequencies), GYRE_EMBEDDED_BAD_ARGUMENT);
     wrong += refused(gyre_embedded_frequencies(10000, 3, frequencies), GYRE_EMBEDDED_BAD_SHAPE);
     return wrong + refused(gyre_embedded_frequencies(10000, 2, NULL), GYRE_EMBEDDED_BAD_ARGUMENT);

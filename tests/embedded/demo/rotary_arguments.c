@@ -12,6 +12,7 @@ int wrong_rotary(void) {
     REFUSE(rotary, x = writable.as.out + 1, BAD_ARGUMENT);
     REFUSE(rotary, angles = writable.as.out, BAD_ARGUMENT);
     REFUSE(rotary, x = (const char *)readable + 1, BAD_ARGUMENT);
+    REFUSE(rotary, kernel = &gyre_rotary_q15_half; a.angles = (const char *)angle_table + 1, BAD_ARGUMENT);
     REFUSE(rotary, tokens = -1, BAD_SHAPE);
     REFUSE(rotary, heads = INT32_MAX, BAD_SHAPE);
     REFUSE(rotary, head_dim = 0, BAD_SHAPE);
