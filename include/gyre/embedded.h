@@ -35,7 +35,7 @@ typedef enum gyre_embedded_dtype {
     GYRE_EMBEDDED_F32 = 0,
     GYRE_EMBEDDED_F16 = 1,
     GYRE_EMBEDDED_I8 = 2, /* of caches alone: each row with a scale, see gyre_embedded_quantize() */
-    GYRE_EMBEDDED_Q15 = 3 /* of rotary alone: int16 in units of 2^-15, with tables likewise; integers alone */
+    GYRE_EMBEDDED_Q15 = 3 /* of rotary alone: int16 in units of 2^-15, with tables likewise; arithmetic in integers */
 } gyre_embedded_dtype;
 
 /** How features pair up: (i, i + pairs), ccccssss; or (2i, 2i + 1), cscscscs. */
