@@ -19,6 +19,20 @@
 #
 # Needs Halide 21 on the machine that builds, see GyreHalide.cmake, and no other configuration to cross-compile. A mistake
 # stops the configuration and says what is valid.
+#
+# A target without an operating system, such as cortex_m55, stands alone, and the project is configured with a toolchain whose
+# CMAKE_SYSTEM_NAME is Generic. The library is then one of gyre/embedded.h, and beside it <library>/<library>.o and
+# <library>/gyre/ are made, for projects without CMake: tests/embedded/example. It has DTYPES f32, f16, i8 and q15, HEAD_DIMS that are
+# multiples of 16, all FEATURES of a plain call but packed, and no SCORE.
+
+# In a clone; an installed package says where, and includes this file.
+get_property(gyre_is_placed GLOBAL PROPERTY GYRE_GENERATORS_DIR SET)
+if (NOT gyre_is_placed)
+    cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH gyre_clone)
+    set_property(GLOBAL PROPERTY GYRE_GENERATORS_DIR "${gyre_clone}/generators")
+    set_property(GLOBAL PROPERTY GYRE_INCLUDE_DIR "${gyre_clone}/include")
+    set_property(GLOBAL PROPERTY GYRE_EMBEDDED_DIR "${gyre_clone}/runtime/embedded")
+endif ()
 
 function(gyre_add_kernels library)
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreTargets.cmake")
@@ -49,7 +63,6 @@ function(gyre_add_kernels library)
         endif ()
     endif ()
     gyre_check_words("${who}" OPS "${arg_OPS}" "${GYRE_OPERATIONS}")
-    gyre_check_words("${who}" DTYPES "${arg_DTYPES}" "${GYRE_DTYPES}")
     gyre_check_words("${who}" FEATURES "${arg_FEATURES}"
                      "${GYRE_ROTARY_FEATURES};${GYRE_PLAIN_FEATURES};${GYRE_DECODE_FEATURES};${GYRE_GENERAL_FEATURES}")
     if (NOT arg_OPS)
@@ -67,6 +80,15 @@ function(gyre_add_kernels library)
     if (error)
         message(FATAL_ERROR "${who}: TARGETS: ${error}")
     endif ()
+    set(bare FALSE)
+    set(dtypes ${GYRE_DTYPES})
+    foreach (target IN LISTS arg_TARGETS)
+        if (GYRE_TARGET_${target}_HALIDE MATCHES "-noos")
+            set(bare TRUE)
+            set(dtypes f32 f16 i8 q15)
+        endif ()
+    endforeach ()
+    gyre_check_words("${who}" DTYPES "${arg_DTYPES}" "${dtypes}")
     foreach (list IN ITEMS TUNING SCORE)
         set(files "")
         foreach (file IN LISTS arg_${list})
@@ -84,9 +106,15 @@ function(gyre_add_kernels library)
             message(FATAL_ERROR "${who}: SCORE: ${name} becomes the score's name: expected small letters, digits and _")
         endif ()
     endforeach ()
-    file(GLOB shipped_tuning "${GYRE_GENERATORS_DIR}/tuning/*.json")
 
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreHalide.cmake")
+    if (bare)
+        include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreEmbeddedLibrary.cmake")
+        gyre_add_bare_kernels("${who}" ${library} OPS ${arg_OPS} DTYPES ${arg_DTYPES} HEAD_DIMS ${arg_HEAD_DIMS}
+                              FEATURES ${arg_FEATURES} TARGETS ${arg_TARGETS} TUNING ${arg_TUNING} SCORE ${arg_SCORE})
+        return()
+    endif ()
+    file(GLOB shipped_tuning "${GYRE_GENERATORS_DIR}/tuning/*.json")
     gyre_begin_kernels(${library} FOLDER "${CMAKE_CURRENT_BINARY_DIR}/${library}" FLAVOURS shipped TARGETS ${arg_TARGETS}
                        TUNING ${arg_TUNING} ${shipped_tuning})
     gyre_add_variants(${library} OPS ${arg_OPS} DTYPES ${arg_DTYPES} HEAD_DIMS ${arg_HEAD_DIMS} FEATURES ${arg_FEATURES}

@@ -1,17 +1,18 @@
 # Kernels for machines without an operating system: an object, a header with its numbers, a constant that describes it.
 #
-#   gyre_begin_embedded(<library> FOLDER <folder> TARGET <row of GyreTargets.cmake>)
+#   gyre_begin_embedded(<library> FOLDER <folder> TARGET <row of GyreTargets.cmake> [TUNING <files>])
 #   gyre_add_embedded_kernel(<library> <operation> VARIANT <name> FIELDS <C initialisers> PARAMS <name=value>…)
 #   gyre_end_embedded(<library>): adds the sources to the library, and FOLDER/gyre/embedded_kernels.h
 #
 # A kernel may call memory functions only: any other undefined symbol stops the build (embedded_kernel.cmake).
 
 set(gyre_halide_embedded "-no_runtime-user_context-no_asserts-no_bounds_query")
-set(gyre_embedded_script "${CMAKE_CURRENT_LIST_DIR}/embedded_kernel.cmake")
+set(gyre_embedded_scripts "${CMAKE_CURRENT_LIST_DIR}")
 
 function(gyre_begin_embedded library)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;TARGET" "")
-    file(GLOB tuning CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/tuning/${arg_TARGET}.json")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;TARGET" "TUNING")
+    file(GLOB shipped CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/tuning/${arg_TARGET}.json")
+    set(tuning ${arg_TUNING} ${shipped})
     foreach (file IN LISTS tuning)
         gyre_check_tuning("${file}")
     endforeach ()
@@ -37,8 +38,8 @@ function(gyre_add_embedded_kernel library operation)
     gyre_read_knobs("${TUNING}" "${TARGET}" "${operation}" "${arg_VARIANT}" knobs evidence)
     set(name "gyre_${operation}_${arg_VARIANT}")
     set(symbol "gyrekernel_embedded_${operation}_${arg_VARIANT}")
-    set(base "${FOLDER}/${symbol}")
-    file(MAKE_DIRECTORY "${FOLDER}/gyre")
+    set(base "${FOLDER}/kernels/${symbol}")
+    file(MAKE_DIRECTORY "${FOLDER}/gyre" "${FOLDER}/kernels")
     set(emit object)
     set(assemble "")
     if (GYRE_TARGET_${TARGET}_LLC)
@@ -51,15 +52,16 @@ function(gyre_add_embedded_kernel library operation)
     endif ()
     add_custom_command(
         OUTPUT "${base}.o" "${base}.h"
-        COMMAND "${generator}" -g ${operation} -f ${symbol} -o "${FOLDER}" -e ${emit}
+        COMMAND "${generator}" -g ${operation} -f ${symbol} -o "${FOLDER}/kernels" -e ${emit}
                 target=${GYRE_TARGET_${TARGET}_HALIDE}${gyre_halide_embedded} ${arg_PARAMS} ${knobs}
                 "facts=${base}.facts"
         ${assemble}
         COMMAND "${CMAKE_OBJCOPY}" --redefine-sym halide_malloc=gyre_embedded_malloc
                 --redefine-sym halide_free=gyre_embedded_free "${base}.o"
-        COMMAND "${CMAKE_COMMAND}" -D "NAME=${name}" -D "OBJECT=${base}.o" -D "FACTS=${base}.facts"
-                -D "HEADER=${base}.h" -D "NM=${CMAKE_NM}" -P "${gyre_embedded_script}"
-        DEPENDS "${generator}" gyre_${operation}_generator "${gyre_embedded_script}"
+        COMMAND "${CMAKE_COMMAND}" -D OPERATION=${operation} -D NAME=${name} -D "OBJECT=${base}.o"
+                -D "FACTS=${base}.facts" -D "HEADER=${base}.h" -D "NM=${CMAKE_NM}"
+                -P "${gyre_embedded_scripts}/embedded_kernel.cmake"
+        DEPENDS "${generator}" gyre_${operation}_generator "${gyre_embedded_scripts}/embedded_kernel.cmake"
         COMMENT "kernel ${operation}_${arg_VARIANT} (${TARGET})"
         VERBATIM)
     list(JOIN arg_FIELDS ", " fields)
@@ -74,26 +76,23 @@ int @symbol@_argv(void **);
 const gyre_embedded_@operation@_kernel @name@ = {@fields@, .call = @symbol@_argv};
 ")
     set_source_files_properties("${base}.o" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
-    set_source_files_properties("${base}.c" PROPERTIES OBJECT_DEPENDS "${base}.h")
+    set_source_files_properties("${base}.c" PROPERTIES OBJECT_DEPENDS "${FOLDER}/gyre/embedded_kernels.h")
     set_property(GLOBAL APPEND PROPERTY GYRE_${library}_SOURCES "${base}.c" "${base}.o")
     set_property(GLOBAL APPEND PROPERTY GYRE_${library}_HEADERS "${base}.h")
-    set_property(GLOBAL APPEND_STRING PROPERTY GYRE_${library}_DECLARATIONS
-                 "#include \"../${symbol}.h\"\nextern const gyre_embedded_${operation}_kernel ${name};\n")
 endfunction()
 
 function(gyre_end_embedded library)
-    foreach (field IN ITEMS FOLDER SOURCES HEADERS DECLARATIONS)
+    foreach (field IN ITEMS FOLDER SOURCES HEADERS)
         get_property(${field} GLOBAL PROPERTY GYRE_${library}_${field})
     endforeach ()
-    file(CONFIGURE OUTPUT "${FOLDER}/gyre/embedded_kernels.h" @ONLY CONTENT
-         "/* The kernels of this library, and their bytes of workspace, *_WORKSPACE. Written by gyre's CMake functions. */
-#ifndef GYRE_EMBEDDED_KERNELS_H
-#define GYRE_EMBEDDED_KERNELS_H
-#include <gyre/embedded.h>
-@DECLARATIONS@#endif
-")
-    add_custom_target(${library}_kernels DEPENDS ${HEADERS})
+    set(header "${FOLDER}/gyre/embedded_kernels.h")
+    add_custom_command(OUTPUT "${header}"
+                       COMMAND "${CMAKE_COMMAND}" -D "HEADERS=${HEADERS}" -D "OUT=${header}"
+                               -P "${gyre_embedded_scripts}/embedded_header.cmake"
+                       DEPENDS ${HEADERS} "${gyre_embedded_scripts}/embedded_header.cmake"
+                       VERBATIM)
+    add_custom_target(${library}_kernels DEPENDS "${header}")
     add_dependencies(${library} ${library}_kernels)
     target_sources(${library} PRIVATE ${SOURCES})
-    target_include_directories(${library} PUBLIC "${FOLDER}")
+    target_include_directories(${library} PUBLIC "$<BUILD_INTERFACE:${FOLDER}>")
 endfunction()

@@ -5,9 +5,11 @@ if (TARGET Halide::Halide)
     return()
 endif ()
 
-# Its package is of the machine that builds and refuses projects with pointers of another size.
+# Its package is of the machine that builds: it refuses projects with pointers of another size, and has shared libraries.
 set(gyre_sizeof_void_p "${CMAKE_SIZEOF_VOID_P}")
 set(CMAKE_SIZEOF_VOID_P 8)
+get_property(gyre_shared_libs GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS)
+set_property(GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS TRUE)
 find_package(Halide 21 QUIET)
 if (NOT Halide_FOUND)
     find_package(Python3 QUIET COMPONENTS Interpreter)
@@ -22,6 +24,7 @@ if (NOT Halide_FOUND)
     endif ()
 endif ()
 set(CMAKE_SIZEOF_VOID_P "${gyre_sizeof_void_p}")
+set_property(GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS "${gyre_shared_libs}")
 if (NOT Halide_FOUND)
     message(FATAL_ERROR
             "gyre needs Halide 21. Install it with `python3 -m pip install halide==21.0.0` into the Python that is first "

@@ -30,8 +30,7 @@ set_target_properties(gyre_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(gyre PROPERTIES EXPORT_NAME static)
 set_target_properties(gyre_shared PROPERTIES EXPORT_NAME shared)
 set(gyre_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/gyre")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gyre" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-        PATTERN embedded.h EXCLUDE) # of gyre_embedded, a project of its own
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gyre" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 set(gyre_target_runtime gyre_runtime)
 set(gyre_target_static gyre)
 set(gyre_target_shared gyre_shared)
@@ -45,14 +44,20 @@ endforeach ()
 set(gyre_generators_dir "${CMAKE_INSTALL_DATADIR}/gyre/generators")
 install(DIRECTORY "${GYRE_GENERATORS_DIR}/" DESTINATION "${gyre_generators_dir}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.json" PATTERN "README.md")
-foreach (module IN ITEMS AddKernels Generators Halide Kernels Knobs Targets Variants)
+set(gyre_embedded_dir "${CMAKE_INSTALL_DATADIR}/gyre/embedded")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/embedded/" DESTINATION "${gyre_embedded_dir}"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.c" PATTERN "README.md")
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/embedded_kernel.cmake" "${CMAKE_CURRENT_LIST_DIR}/embedded_header.cmake"
+        DESTINATION "${gyre_package_dir}")
+foreach (module IN ITEMS AddKernels Embedded EmbeddedLibrary Generators Halide Kernels Knobs Targets Variants)
     install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}")
 endforeach ()
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/gyreConfig.cmake.in" "${PROJECT_BINARY_DIR}/gyreConfig.cmake"
                               INSTALL_DESTINATION "${gyre_package_dir}"
-                              PATH_VARS gyre_generators_dir CMAKE_INSTALL_INCLUDEDIR NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+                              PATH_VARS gyre_generators_dir gyre_embedded_dir CMAKE_INSTALL_INCLUDEDIR NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake" COMPATIBILITY SameMinorVersion
+                                 ARCH_INDEPENDENT) # gyreConfig.cmake sees to that
 install(FILES "${PROJECT_BINARY_DIR}/gyreConfig.cmake" "${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake"
         DESTINATION "${gyre_package_dir}")
 

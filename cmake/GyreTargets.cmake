@@ -49,6 +49,8 @@ gyre_add_target(arm_64_neon    ARCH aarch64
 # Without an operating system: for gyre_embedded (cmake/GyreEmbedded.cmake).
 gyre_add_target(arm_64_bare    ARCH aarch64-none
                 HALIDE arm-64-noos-arm_fp16)
+gyre_add_target(cortex_a32     ARCH cortex-a32
+                HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8a-none-eabihf -mcpu=cortex-a32")
 gyre_add_target(cortex_m55     ARCH cortex-m55
                 HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55")
 gyre_add_target(cortex_m7      ARCH cortex-m7
@@ -80,24 +82,36 @@ function(gyre_targets_with kernel targets out)
 endfunction()
 
 # gyre_find_targets(<list> <error>): resolves `host`, the best target that this machine can run, and `all` in the list; at a
-# name that is none of this architecture's, <error> says what is valid.
+# name that is none of this architecture's, <error> says what is valid. Without an operating system processors go by many
+# names: there any of its targets is.
 function(gyre_find_targets list error)
     set(targets "")
+    set(here ${GYRE_TARGETS_HERE})
+    if (CMAKE_SYSTEM_NAME STREQUAL "Generic")
+        foreach (target IN LISTS GYRE_KNOWN_TARGETS)
+            if (GYRE_TARGET_${target}_HALIDE MATCHES "-noos" AND NOT target IN_LIST here)
+                list(APPEND here ${target})
+            endif ()
+        endforeach ()
+    endif ()
     set(${error} "" PARENT_SCOPE)
     foreach (target IN LISTS ${list})
-        if (target STREQUAL "all")
+        if (target STREQUAL "all" AND GYRE_TARGETS_HERE)
             list(APPEND targets ${GYRE_TARGETS_HERE})
         elseif (target STREQUAL "host" AND NOT CMAKE_CROSSCOMPILING)
             gyre_find_host_target(host)
             list(APPEND targets ${host})
-        elseif (target IN_LIST GYRE_TARGETS_HERE)
+        elseif (target IN_LIST here)
             list(APPEND targets ${target})
         else ()
-            list(JOIN GYRE_TARGETS_HERE ", " valid)
+            list(JOIN here ", " valid)
             if (NOT CMAKE_CROSSCOMPILING)
                 string(APPEND valid ", host")
             endif ()
-            set(${error} "${target} is no target of ${CMAKE_SYSTEM_PROCESSOR}; valid: ${valid}, all" PARENT_SCOPE)
+            if (GYRE_TARGETS_HERE)
+                string(APPEND valid ", all")
+            endif ()
+            set(${error} "${target} is no target of ${CMAKE_SYSTEM_PROCESSOR}; valid: ${valid}" PARENT_SCOPE)
             return()
         endif ()
     endforeach ()

@@ -1,5 +1,5 @@
 # Run after a kernel has been made for gyre_embedded: checks what it calls, and writes its numbers as a header.
-#   cmake -D NAME=… -D OBJECT=… -D FACTS=… -D HEADER=… -D NM=… -P embedded_kernel.cmake
+#   cmake -D OPERATION=… -D NAME=… -D OBJECT=… -D FACTS=… -D HEADER=… -D NM=… -P embedded_kernel.cmake
 
 execute_process(COMMAND "${NM}" -u "${OBJECT}" OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[A-Za-z_][A-Za-z0-9_]+" undefined "${listing}")
@@ -14,7 +14,7 @@ endforeach ()
 
 file(READ "${FACTS}" facts)
 string(TOUPPER "${NAME}" upper)
-set(text "")
+set(text "extern const gyre_embedded_${OPERATION}_kernel ${NAME};\n")
 foreach (fact IN ITEMS task_rows key_block)
     if (facts MATCHES "${fact}=([0-9]+)")
         string(TOUPPER "${fact}" fact)

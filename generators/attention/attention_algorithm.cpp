@@ -16,7 +16,7 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     s.out = out;
     s.lse = lse;
     const Var &i = s.i, &h = s.h, &r = s.r, &t = s.t, &d = s.d, &e = s.e;
-    const int chunk = z.feature_chunk;
+    const int chunk = z.feature_chunk, chunks = z.v_head_dim / chunk;
 
     // Queries, once a task.
     const Row row = row_of_task(in, t * z.row_tile + r);
@@ -53,7 +53,9 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
         // As bits, because f32 arithmetic is compiled as if there were no NaN. No maximum is found among NaNs alone.
         const Expr sum_bits = reinterpret<uint32_t>(sum),
                    undefined = (sum_bits & Expr(0x7fffffffu)) > Expr(0x7f800000u);
-        const Expr any_visible = (end[chunk] > masked_score * 0.5f && sum_bits != Expr(0u)) || undefined;
+        Expr any_visible = end[chunk] > masked_score * 0.5f;
+        if (z.bounded) any_visible = any_visible && sum_bits != Expr(0u);
+        any_visible = any_visible || undefined;
         const Expr maximum = z.tile_depth > 0 ? end[chunk] * magnitude_of(in.scale) : Expr(end[chunk]);
         const Expr nothing = reinterpret<float>(Expr(0xff800000u)); // -inf, which arithmetic may not produce
         if (!z.general) {
@@ -71,20 +73,22 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     s.inverse_sum = Func("inverse_sum");
     s.inverse_sum(r, t) = finish(r, t).inverse;
     const Expr out_row = i * in.heads + h;
-    s.lse(i, h) = finish(out_row % z.row_tile, out_row / z.row_tile).lse;
+    const Expr tile_of_row = z.one_tile ? Expr(0) : out_row / z.row_tile;
+    const Expr row_of_tile = z.one_tile ? unsafe_promise_clamped(out_row, 0, z.row_tile - 1) : out_row % z.row_tile;
+    s.lse(i, h) = finish(row_of_tile, tile_of_row).lse;
 
     std::vector<Expr> accumulators;
-    for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, d / chunk)[c]);
+    const Expr chunk_of_d = z.lanes_along_features ? d % chunks : d / chunk;
+    const Expr place_in_chunk = z.lanes_along_features ? d / chunks : d % chunk;
+    for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, chunk_of_d)[c]);
     s.normalised = Func("normalised");
     // Where nothing is visible the accumulators hold whatever masked values were, NaNs included.
     s.normalised(r, d, t) =
-        select(s.inverse_sum(r, t) != 0.0f, mux(d % chunk, accumulators) * s.inverse_sum(r, t), 0.0f);
+        select(s.inverse_sum(r, t) != 0.0f, mux(place_in_chunk, accumulators) * s.inverse_sum(r, t), 0.0f);
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
-    const auto finished = [&](const Expr &feature) {
-        return s.out_copy(feature, out_row % z.row_tile, out_row / z.row_tile);
-    };
+    const auto finished = [&](const Expr &feature) { return s.out_copy(feature, row_of_tile, tile_of_row); };
     const auto stored = [&](const Expr &value) { return narrow(value, type); };
     s.out(d, h, i) = stored(finished(d));
     s.out_rotated = rotate(s.out, {h, i}, i, z.v_head_dim, in.out_rotation, finished, stored);

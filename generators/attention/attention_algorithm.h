@@ -37,8 +37,11 @@ struct Sizes {
     bool general = false;   // bias, mask, softcap, ALiBi and sink
     int fold = 0;           // few rows: neighbouring features beside each other in a vector of queries; 0: many rows
     bool as_stored = false; // keys and values are neither rotated nor padded: they are read where they are
-    int tile_depth = 0;     // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
-    int terms = 1;          // with tiles: bf16 numbers that a number is the sum of
+    bool one_tile = false;  // a task has one row tile at most
+    bool lanes_along_features = false; // of the state: neighbours in e are neighbouring features, d = c * chunks + e
+    int key_step = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
+    int tile_depth = 0; // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
+    int terms = 1;      // with tiles: bf16 numbers that a number is the sum of
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
     int dense_features = 0;       // of q and k as stored, a multiple of 16; 0: read at run time
     bool bounded = false;         // with tiles: scores are so small that no maximum is subtracted (attention_bound.h)
@@ -46,7 +49,7 @@ struct Sizes {
 
 /// Where keys and values are: key j is in slot (first_slot + j) % 2^bits of page table((first_slot + j) / 2^bits).
 struct Pages {
-    Halide::Func table;
+    Halide::Func table; // undefined: key j is in slot j
     Halide::Expr count; // extent of table
     Halide::Expr bits;  // large enough for all keys if there is but one page
     Halide::Expr first_slot;
@@ -64,8 +67,10 @@ struct Inputs {
     Halide::Func q;                    // (d, h, i)        as stored
     KeyRows k, v;                      //                  likewise
     Pages pages;                       //                  where keys and values are
+    Halide::Func k_scale, v_scale;     // (j)  f32         what is stored of key j, times this, is it; undefined: 1
     Halide::Expr tokens, heads, keys;  // extents; heads may be the constant 1
     Halide::Expr rows;                 // tokens * heads
+    Halide::Expr row_step;             // 0: q's rows are heads of token 0, and `heads` is 1; undefined or 1: tokens
     Halide::Expr head_dim, v_head_dim; // extents of the tensors
     Halide::Expr scale;                // of the scores, log2(e) included
     Halide::Expr key_gain;             // of rotations on norms of keys, at most
@@ -113,7 +118,8 @@ struct Stages {
     Halide::Var i{"i"}, h{"h"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"};
     Halide::Var x{"x"}; // distance, see ScoreParts
     Halide::Var f{"f"}; // of neighbouring features
-    Halide::RVar block, feature, cap_j, score_j, bias_j, attend_j, mask_j, max_j, sum_j, value_j; // of the reductions
+    Halide::RVar block, feature, formed_j, key_step, cap_j, score_j, bias_j, attend_j, mask_j, max_j, sum_j,
+        value_j;                                    // of the reductions
     Halide::Var step{"step"}, c{"c"};               // tiles: of tile_depth keys, and in these pairs
     Halide::RVar weight_step, edge_pair, edge_step; // bounded; the steps unless sum_with_values
     Halide::RVar value_step;                        // tiles: value_j runs within a step of tile_depth keys
@@ -139,7 +145,8 @@ struct Stages {
     Halide::Func masked;               // (r, j, t, b)  capped, biased and masked
     Halide::Func block_max, block_sum; // (r, t, b)
     Halide::Func weights;              // (r, j, t, b)  2^(score - block_max)
-    Halide::Func weighted;             // (r, d, t, b)  sum_j weights v
+    Halide::Func value_weights;        // (r, j, t, b)  times the scale of the value; weights itself if there is none
+    Halide::Func weighted;             // (r, d, t, b)  sum_j value_weights v
     Halide::Func state;                // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
     Halide::Func inverse_sum;          // (r, t)
     Halide::Func normalised;           // (r, d, t)

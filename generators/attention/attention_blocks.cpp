@@ -40,6 +40,27 @@ void define_keys_and_values(Stages &s, const Inputs &in) {
     if (z.tile_depth > 0) define_tile_keys_and_values(s);
 }
 
+/// Scores as they are until they are masked: of all keys of a block, or of as many steps of keys as some row sees.
+void define_masked(Stages &s, const Inputs &in, const Visible &visible) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
+    s.masked = Func("masked");
+    const auto score = [&](const Expr &key) {
+        const Expr stored = s.scores(r, key, t, b);
+        return in.k_scale.defined() ? stored * in.k_scale(min(b * z.key_block + key, in.keys - 1)) : stored;
+    };
+    if (z.key_step == 0) {
+        s.masked(r, j, t, b) = score(j);
+        return;
+    }
+    RDom formed(0, z.key_step, 0, z.key_block / z.key_step, "formed");
+    formed.where(b * z.key_block + formed.y * z.key_step <= visible.tile_last);
+    const Expr key = formed.y * z.key_step + formed.x;
+    s.masked(r, j, t, b) = undef<float>();
+    s.masked(r, key, t, b) = score(key);
+    s.formed_j = formed.x, s.key_step = formed.y;
+}
+
 void mask_scores(Stages &s, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b;
@@ -72,8 +93,12 @@ void find_maximum(Stages &s, const Visible &visible) {
 Visible visible_keys(const Inputs &in, const Stages &s) {
     const Sizes &z = s.sizes;
     const Expr row = s.t * z.row_tile + s.r;
-    const Expr token = s.row_tokens.defined() ? Expr(s.row_tokens(s.r, s.t)) : row_of_task(in, row).token;
-    const Expr tile_first = s.t * z.row_tile / in.heads, tile_last = (s.t * z.row_tile + z.row_tile - 1) / in.heads;
+    const auto token_of = [&](const Expr &task_row) -> Expr {
+        return in.row_step.defined() ? task_row * in.row_step : task_row / in.heads;
+    };
+    Expr token = s.row_tokens.defined() ? Expr(s.row_tokens(s.r, s.t)) : row_of_task(in, row).token;
+    if (!s.row_tokens.defined() && in.row_step.defined()) token = token * in.row_step;
+    const Expr tile_first = token_of(s.t * z.row_tile), tile_last = token_of(s.t * z.row_tile + z.row_tile - 1);
     Visible v;
     v.first = token + in.first_visible, v.last = min(token + in.last_visible, in.keys - 1);
     v.every_first = tile_last + in.first_visible, v.every_last = min(tile_first + in.last_visible, in.keys - 1);
@@ -83,18 +108,18 @@ Visible visible_keys(const Inputs &in, const Stages &s) {
 
 void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Expr &taken) {
     const Sizes &z = s.sizes;
-    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &e = s.e;
+    const Var &r = s.r, &t = s.t, &b = s.b, &e = s.e;
     const Visible visible = visible_keys(in, s);
     define_keys_and_values(s, in);
     define_scores(s);
-    s.masked = Func("masked");
-    s.masked(r, j, t, b) = s.scores(r, j, t, b);
+    define_masked(s, in, visible);
     if (z.general) define_general_scores(s, in, visible.tile_last);
     if (!z.bounded) {
         mask_scores(s, visible);
         find_maximum(s, visible);
     }
-    define_weighted_values(s, visible, magnitude_of(in.scale));
+    const Expr key = min(b * z.key_block + s.j, in.keys - 1);
+    define_weighted_values(s, in.v_scale.defined() ? Expr(in.v_scale(key)) : Expr(), visible, magnitude_of(in.scale));
 
     RDom blocks(0, (in.keys + z.key_block - 1) / z.key_block, name);
     // A promise, so that Halide does not narrow the range of blocks with conditions that it cannot simplify again.
@@ -102,7 +127,8 @@ void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Exp
     blocks.where(taken);
     blocks.where(block_key <= visible.tile_last && block_key + z.key_block - 1 >= visible.tile_first);
     s.block = blocks;
-    const int chunk = z.feature_chunk;
+    const int chunk = z.feature_chunk, chunks = z.v_head_dim / chunk;
+    const auto feature = [&](int c) { return z.lanes_along_features ? c * chunks + e : e * chunk + c; };
     const FuncRef old = s.state(r, t, e);
     const auto power = [&](const Expr &difference) {
         return exp2_nonpositive(z.tile_depth > 0 ? difference * magnitude_of(in.scale) : difference);
@@ -114,7 +140,7 @@ void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Exp
         add = power(s.block_max(r, t, blocks) - maximum);
     }
     std::vector<Expr> next;
-    for (int c = 0; c < chunk; c++) next.push_back(old[c] * keep + s.weighted(r, e * chunk + c, t, blocks) * add);
+    for (int c = 0; c < chunk; c++) next.push_back(old[c] * keep + s.weighted(r, feature(c), t, blocks) * add);
     next.push_back(maximum);
     next.push_back(old[chunk + 1] * keep + s.block_sum(r, t, blocks) * add);
     s.state(r, t, e) = Tuple(next);

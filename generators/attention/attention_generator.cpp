@@ -20,6 +20,8 @@ public:
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
     GeneratorParam<bool> partial{"partial", false};     // out is f32: to be merged with those of other keys
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
+    GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
+    GeneratorParam<bool> int8_cache{"int8_cache", false}; // keys and values are int8, each row with a scale
     GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
@@ -56,8 +58,14 @@ public:
 
     void configure() {
         q = add_input<Halide::Buffer<>>("q", dtype, 3); // (d, h, i)
-        k = add_input<Halide::Buffer<>>("k", dtype, 2); // (d, offset)
-        v = add_input<Halide::Buffer<>>("v", dtype, 2); // (d, offset)
+        const Halide::Type cache = int8_cache ? Halide::Int(8) : dtype;
+        k = add_input<Halide::Buffer<>>("k", cache, 2); // (d, offset)
+        v = add_input<Halide::Buffer<>>("v", cache, 2); // (d, offset)
+        if (dense) row_step = add_input<int32_t>("row_step");
+        if (int8_cache) {
+            k_scales = add_input<Halide::Buffer<>>("k_scales", Halide::Float(32), 1); // (j)
+            v_scales = add_input<Halide::Buffer<>>("v_scales", Halide::Float(32), 1); // (j)
+        }
         out.set_type(out_type());
         _halide_user_assert(score.value() == compiled_score_name() && (general || score.value().empty()))
             << "score=" << score.value() << " general=" << general.value() << ": this generator was compiled "
@@ -97,6 +105,11 @@ public:
         sizes.lanes = row_lanes;
         sizes.fold = fold;
         sizes.as_stored = as_stored;
+        sizes.one_tile = dense && task_tiles == 1;
+        const bool bare = dense && get_target().os == Halide::Target::NoOS;
+        sizes.lanes_along_features = bare;
+        sizes.key_step = bare ? key_unroll : 0;
+        if (bare) sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes);
         if (tiles()) {
             _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";
             sizes.tile_depth = tile_depth;
@@ -113,9 +126,15 @@ public:
         in.k = {*k, k->dim(1).extent(), k_slot_stride, k_page_stride};
         in.v = {*v, v->dim(1).extent(), v_slot_stride, v_page_stride};
         in.pages = {pages, pages.dim(0).extent(), page_bits, first_slot};
-        in.tokens = q->dim(2).extent(), in.heads = general ? Halide::Expr(1) : q->dim(1).extent();
+        const bool one_head = general || dense;
+        in.tokens = q->dim(2).extent(), in.heads = one_head ? Halide::Expr(1) : q->dim(1).extent();
         in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * task_tiles);
         in.keys = keys;
+        if (dense) in.row_step = *row_step, in.pages = {};
+        if (int8_cache) {
+            for (auto *scales : {k_scales, v_scales}) scales->dim(0).set_min(0).set_stride(Halide::Expr());
+            in.k_scale = *k_scales, in.v_scale = *v_scales;
+        }
         in.head_dim = q->dim(0).extent(), in.v_head_dim = v->dim(0).extent();
         in.scale = scale;
         in.first_visible = first_visible, in.last_visible = last_visible;
@@ -123,6 +142,7 @@ public:
         in.k_rotation = {k_cos, k_sin, k_half, k_interleaved, +1};
         in.v_rotation = {v_cos, v_sin, v_half, v_interleaved, +1};
         in.out_rotation = {o_cos, o_sin, o_half, o_interleaved, -1};
+        if (bare) in.q_rotation.lanes = in.out_rotation.lanes = knobs.lanes;
 
         if (key_gain) in.key_gain = *key_gain;
         if (general) bind_general(in);
@@ -134,7 +154,8 @@ public:
             table->dim(0).set_min(0), table->dim(1).set_min(0);
         for (int d : {0, 1, 2}) out.dim(d).set_min(0);
         for (int d : {0, 1}) lse.dim(d).set_min(0);
-        if (general) {
+        if (dense) lse.dim(0).set_stride(Halide::Expr()); // rows may be heads
+        if (one_head) {
             q->dim(1).set_extent(1), out.dim(1).set_extent(1), lse.dim(1).set_extent(1);
         } else {
             out.dim(1).set_extent(q->dim(1).extent()), lse.dim(1).set_extent(q->dim(1).extent());
@@ -149,6 +170,8 @@ public:
         } else if (tiles()) {
             schedule_amx(stages, knobs);
             lower_tiles(*this, stages, knobs, keys);
+        } else if (bare) {
+            schedule_bare(stages, knobs);
         } else {
             schedule_cpu(stages, knobs);
             if (general) specialize_bias(stages);
@@ -164,6 +187,8 @@ public:
 
 private:
     Input<Halide::Buffer<>> *q = nullptr, *k = nullptr, *v = nullptr;
+    Input<Halide::Buffer<>> *k_scales = nullptr, *v_scales = nullptr;
+    Input<int32_t> *row_step = nullptr;
     Input<Halide::Buffer<>> *bias_f32 = nullptr, *bias_16 = nullptr, *mask = nullptr;
     Input<int32_t> *bias_kind = nullptr, *alibi_origin = nullptr;
     Input<bool> *has_mask = nullptr;

@@ -35,7 +35,7 @@ void define_scores(Stages &s) {
     s.scores(r, j, t, b) = sum;
 }
 
-void define_weighted_values(Stages &s, const Visible &visible, const Expr &magnitude) {
+void define_weighted_values(Stages &s, const Expr &v_scale, const Visible &visible, const Expr &magnitude) {
     if (s.sizes.tile_depth > 0) return define_tile_weighted_values(s, visible, magnitude);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &d = s.d;
@@ -43,17 +43,30 @@ void define_weighted_values(Stages &s, const Visible &visible, const Expr &magni
     s.block_sum = Func("block_sum");
     s.weighted = Func("weighted");
     s.weights(r, j, t, b) = exp2_nonpositive(s.masked(r, j, t, b) - s.block_max(r, t, b));
+    s.value_weights = s.weights;
+    if (v_scale.defined()) {
+        s.value_weights = Func("value_weights");
+        s.value_weights(r, j, t, b) = s.weights(r, j, t, b) * v_scale;
+    }
     RDom sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
     for (RDom *domain : {&sum_keys, &keys}) domain->where(b * z.key_block + *domain <= visible.tile_last);
     s.sum_j = sum_keys, s.value_j = keys;
     s.block_sum(r, t, b) += s.weights(r, sum_keys, t, b);
     if (z.fold > 0) {
         s.weighted_rows = Func("weighted_rows");
-        s.weighted_rows(d, r, t, b) += s.weights(r, keys, t, b) * s.v_rows(d, keys, b);
+        if (z.lanes_along_features) { // a block that is computed has a first key
+            RDom more(1, z.key_block - 1, "more");
+            more.where(b * z.key_block + more <= visible.tile_last);
+            s.value_j = more;
+            s.weighted_rows(d, r, t, b) = s.value_weights(r, 0, t, b) * s.v_rows(d, 0, b);
+            s.weighted_rows(d, r, t, b) += s.value_weights(r, more, t, b) * s.v_rows(d, more, b);
+        } else {
+            s.weighted_rows(d, r, t, b) += s.value_weights(r, keys, t, b) * s.v_rows(d, keys, b);
+        }
         s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
         s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
     } else {
-        s.weighted(r, d, t, b) += s.weights(r, keys, t, b) * s.v_rows(d, keys, b);
+        s.weighted(r, d, t, b) += s.value_weights(r, keys, t, b) * s.v_rows(d, keys, b);
     }
 }
 

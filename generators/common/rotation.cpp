@@ -3,13 +3,44 @@
 namespace gyre {
 using namespace Halide;
 
+namespace {
+
+using Place = std::function<FuncRef(const Expr &)>;
+using Conversion = std::function<Expr(Expr)>;
+
+RotatedRows rotate_in_vectors(const Place &place, const Expr &row, const Rotation &rotation, const Conversion &source,
+                              const Conversion &stored) {
+    RotatedRows vars;
+    const float d = static_cast<float>(rotation.direction);
+    // Pairs (i * stride, i * stride + distance)
+    const auto update = [&](const Expr &first, const Expr &pairs, const Expr &stride, const Expr &distance) {
+        RDom n(0, 2, first, pairs, "rotated");
+        const Expr p = n.y * stride, cos = rotation.cos(n.y, row), sin = d * rotation.sin(n.y, row);
+        const Expr x = source(p), y = source(p + distance);
+        place(p + n.x * distance) = stored(mux(n.x, {x * cos - y * sin, y * cos + x * sin}));
+        vars.updates.push_back({n.x, n.y});
+    };
+    const int lanes = rotation.lanes;
+    const Expr half = rotation.half_pairs, interleaved = rotation.interleaved_pairs, is_half = half > 0;
+    if (lanes > 1) {
+        update(0, half / lanes * lanes, 1, half);
+        update(0, interleaved / lanes * lanes, 2, 1);
+    }
+    const Expr pairs = half + interleaved, rest = lanes > 1 ? pairs % lanes : pairs; // one of the two is 0
+    update(pairs - rest, rest, select(is_half, 1, 2), select(is_half, half, 1));
+    return vars;
+}
+
+} // namespace
+
 RotatedRows rotate(Func rows, const std::vector<Expr> &at, const Expr &row, int features, const Rotation &rotation,
                    const std::function<Expr(Expr)> &source, const std::function<Expr(Expr)> &stored) {
-    const auto place = [&](const Expr &feature) {
+    const auto place = [&](const Expr &feature) -> FuncRef {
         std::vector<Expr> index{unsafe_promise_clamped(feature, 0, features - 1)};
         index.insert(index.end(), at.begin(), at.end());
         return rows(index);
     };
+    if (rotation.lanes > 0) return rotate_in_vectors(place, row, rotation, source, stored);
     const float d = static_cast<float>(rotation.direction);
 
     const Expr pairs = rotation.half_pairs;
@@ -46,6 +77,18 @@ void schedule_rotations(Func rows, const RotatedRows &vars, int lanes) {
 }
 
 } // namespace
+
+void schedule_whole_vectors(Func rows, const RotatedRows &vars, int lanes) {
+    const int last = static_cast<int>(vars.updates.size()) - 1;
+    for (int i = 0; i <= last; i++) {
+        Stage update = rows.update(i).unroll(vars.updates[i].parity);
+        if (i == last) continue;
+        RVar chunk("chunk"), lane("lane");
+        update.allow_race_conditions()
+            .split(vars.updates[i].pair, chunk, lane, lanes, TailStrategy::GuardWithIf)
+            .vectorize(lane);
+    }
+}
 
 void schedule_rotated_rows(Func rows, const RotatedRows &vars, const Var &feature, int lanes) {
     rows.vectorize(feature, lanes, TailStrategy::GuardWithIf);

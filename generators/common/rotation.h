@@ -13,6 +13,7 @@ struct Rotation {
     Halide::Expr half_pairs;        // pairs (i, i + half_pairs)      ccccssss
     Halide::Expr interleaved_pairs; // pairs (2i, 2i + 1)             cscscscs
     int direction = +1;             // +1 rotate, -1 rotate back
+    int lanes = 0;                  // 0: see rotate(); else whole vectors of so many pairs, then the rest one by one
 };
 
 /// Appends to `rows`, whose pure definition is a plain copy of `source`, the updates that overwrite its rotated
@@ -22,10 +23,20 @@ struct Rotation {
 /// The updates read only `source`; `stored` converts a result to the type of `rows`.
 struct RotatedRows {
     Halide::RVar half, interleaved, parity;
+
+    // With Rotation::lanes: of the updates, each of which stores both features of its pairs.
+    struct Update {
+        Halide::RVar parity, pair;
+    };
+    std::vector<Update>
+        updates; // whole vectors, half and interleaved, unless a vector is one pair; then the rest of either
 };
 RotatedRows rotate(Halide::Func rows, const std::vector<Halide::Expr> &at, const Halide::Expr &row, int features,
                    const Rotation &rotation, const std::function<Halide::Expr(Halide::Expr)> &source,
                    const std::function<Halide::Expr(Halide::Expr)> &stored);
+
+/// Vectorises the updates of whole vectors of a rotation in `lanes`, and no others: little code.
+void schedule_whole_vectors(Halide::Func rows, const RotatedRows &vars, int lanes);
 
 /// Vectorises the copy and the updates that rotate() appended.
 void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, const Halide::Var &feature, int lanes);

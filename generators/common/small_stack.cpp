@@ -5,7 +5,7 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-constexpr int32_t large = 256; // bytes
+constexpr int32_t most = 64, most_in_loop = 256; // bytes that stay on the stack
 
 class PlaceAllocations : public IRMutator {
 protected:
@@ -23,7 +23,7 @@ protected:
         MemoryType type = op->memory_type;
         const int32_t bytes = op->constant_allocation_size() * op->type.bytes();
         if (type == MemoryType::Auto && bytes > 0)
-            type = loops == 0 && bytes >= large ? MemoryType::Heap : MemoryType::Stack;
+            type = bytes > (loops > 0 ? most_in_loop : most) ? MemoryType::Heap : MemoryType::Stack;
         return Allocate::make(op->name, op->type, type, op->extents, op->condition, body, op->new_expr,
                               op->free_function, op->padding);
     }

@@ -4,9 +4,8 @@
 
 namespace gyre {
 
-/// Arranges that what the pipeline keeps through a whole call, outside all loops, is allocated by the runtime if it is large
-/// for a stack; Halide would have up to 16 KiB of it on the stack. What lives within a loop stays there: register tiles, and
-/// what a block of keys needs. To be called before publish_facts().
+/// Arranges that what is large for a stack is allocated by the runtime; Halide would have up to 16 KiB of it on the stack.
+/// Within a loop, where an allocation is made again and again, more is not yet large. To be called before publish_facts().
 void use_small_stack(Halide::Internal::GeneratorBase &generator);
 
 } // namespace gyre

@@ -19,7 +19,7 @@ public:
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
     GeneratorParam<int> usual_lengths{"usual_lengths", 1, 0, 1};
 
-    Input<Halide::Buffer<float, 3>> cos{"cos"}, sin{"sin"}; // (i, a, b)
+    Input<Halide::Buffer<void, 3>> cos{"cos"}, sin{"sin"}; // (i, a, b)
     Input<int32_t> offset{"offset"}, pairs{"pairs"};
     Input<float> direction{"direction"};
     Input<int32_t> copied_before{"copied_before"}, after{"after"}, copied_after{"copied_after"};
@@ -28,13 +28,19 @@ public:
     void configure() {
         x = add_input<Halide::Buffer<>>("x", from_dtype, 3); // (d, a, b)
         out.set_type(dtype);
+        const bool fixed_point = dtype.value().is_int();
+        for (auto *table : {&cos, &sin}) table->set_type(fixed_point ? dtype.value() : Halide::Float(32));
     }
 
     void generate() {
         Knobs knobs{lanes, usual_lengths};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
-        Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, copied_before, after, copied_after}, pairing,
-                                  out, dtype);
+        // Little code: whole vectors, and what is left.
+        const Halide::Expr whole =
+            usual_lengths || using_autoscheduler() ? Halide::Expr() : pairs / knobs.lanes * knobs.lanes;
+        if (get_target().os == Halide::Target::NoOS) bind_dense();
+        Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, whole, copied_before, after, copied_after},
+                                  pairing, out, dtype);
         if (using_autoscheduler())
             estimate();
         else
@@ -44,6 +50,17 @@ public:
 
 private:
     Input<Halide::Buffer<>> *x = nullptr;
+
+    /// What gyre_embedded calls with: rows of one layout, and tables of one, whose rows all heads of a token share.
+    void bind_dense() {
+        for (int d : {0, 1, 2}) {
+            x->dim(d).set_min(0), out.dim(d).set_min(0);
+            for (auto *table : {&cos, &sin}) table->dim(d).set_min(0);
+        }
+        for (int d : {1, 2}) x->dim(d).set_stride(out.dim(d).stride());
+        cos.dim(1).set_stride(0), sin.dim(1).set_stride(0);
+        sin.dim(2).set_stride(cos.dim(2).stride());
+    }
 
     /// A run of tokens of a few whole heads, for autoschedulers, which fail at loops of no iteration.
     void estimate() {

@@ -3,25 +3,40 @@
 namespace gyre::rotary {
 using namespace Halide;
 
+namespace {
+
+// A vector loop's tail would be most of the code: what is left of the pairs goes one by one, and so do copies.
+void schedule_little_code(Stages &s, const Knobs &k) {
+    RVar chunk("chunk"), lane("lane");
+    s.out.compute_root();
+    for (int copy : {0, 1}) s.out.update(copy).unscheduled();
+    s.out.update(2)
+        .allow_race_conditions()
+        .split(s.pair, chunk, lane, k.lanes, TailStrategy::GuardWithIf)
+        .vectorize(lane)
+        .unroll(s.parity);
+    s.rotated.compute_at(s.out, chunk).bound_storage(s.i, k.lanes).vectorize(s.i, k.lanes, TailStrategy::RoundUp);
+    s.out.update(3).unroll(s.rest_parity).reorder(s.rest_parity, s.a, s.b, s.rest_pair);
+    s.rest.compute_at(s.out, s.a);
+}
+
+} // namespace
+
 // Rows are walked as they lie in memory; a row is one vector loop over its pairs, with the usual row lengths unrolled.
 // The caller gives runs of tokens short enough for their table rows to stay in L1 over all heads.
 void schedule_cpu(Stages &s, const Expr &pairs, const Knobs &k) {
+    if (k.usual_lengths == 0) return schedule_little_code(s, k);
     RVar chunk("chunk"), lane("lane");
     s.out.compute_root();
     const std::pair<Stage, RVar> copies[] = {{s.out.update(0), s.before}, {s.out.update(1), s.after}};
-    for (auto [copy, feature] : copies) {
-        if (k.usual_lengths == 0) // a vector loop's tail would be most of the code
-            copy.unscheduled();
-        else
-            copy.allow_race_conditions().vectorize(feature, k.lanes, TailStrategy::GuardWithIf);
-    }
+    for (auto [copy, feature] : copies)
+        copy.allow_race_conditions().vectorize(feature, k.lanes, TailStrategy::GuardWithIf);
     Stage rotation = s.out.update(2);
     rotation.allow_race_conditions()
         .split(s.pair, chunk, lane, k.lanes, TailStrategy::GuardWithIf)
         .vectorize(lane)
         .unroll(s.parity);
     s.rotated.compute_at(s.out, chunk).bound_storage(s.i, k.lanes).vectorize(s.i, k.lanes, TailStrategy::GuardWithIf);
-    if (k.usual_lengths == 0) return;
     for (int usual : {64, 32}) rotation.specialize(pairs == usual).unroll(chunk);
 }
 

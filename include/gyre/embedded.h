@@ -31,7 +31,12 @@ typedef enum gyre_embedded_status {
     GYRE_EMBEDDED_INTERNAL = 7             /* a kernel reported a failure: a defect of the library */
 } gyre_embedded_status;
 
-typedef enum gyre_embedded_dtype { GYRE_EMBEDDED_F32 = 0, GYRE_EMBEDDED_F16 = 1 } gyre_embedded_dtype;
+typedef enum gyre_embedded_dtype {
+    GYRE_EMBEDDED_F32 = 0,
+    GYRE_EMBEDDED_F16 = 1,
+    GYRE_EMBEDDED_I8 = 2, /* of caches alone: each row with a scale, see gyre_embedded_quantize() */
+    GYRE_EMBEDDED_Q15 = 3 /* of rotary alone: int16 in units of 2^-15, with tables likewise; arithmetic in integers */
+} gyre_embedded_dtype;
 
 /** How features pair up: (i, i + pairs), ccccssss; or (2i, 2i + 1), cscscscs. */
 typedef enum gyre_embedded_pairing { GYRE_EMBEDDED_HALF = 0, GYRE_EMBEDDED_INTERLEAVED = 1 } gyre_embedded_pairing;
@@ -53,6 +58,11 @@ uint64_t gyre_embedded_frequency(double radians);
 gyre_embedded_status gyre_embedded_angles(const uint64_t *frequencies, int32_t pairs, int32_t first, int32_t rows,
                                           float scale, float *table);
 
+/** The same in Q15, for kernels that take it, without a scale: rounded to nearest, and 1 is 32767 / 32768. Integers alone.
+ *  Within 2^-15. */
+gyre_embedded_status gyre_embedded_angles_q15(const uint64_t *frequencies, int32_t pairs, int32_t first, int32_t rows,
+                                              int16_t *table);
+
 /* ------------------------------------------------------------------------------------------------ rotary */
 
 typedef struct gyre_embedded_rotary_kernel {
@@ -62,24 +72,34 @@ typedef struct gyre_embedded_rotary_kernel {
 } gyre_embedded_rotary_kernel;
 
 /** Rotates heads, or rotates them back; other features are copied. Between types all are converted; rotary_dim 0: a copy.
+ *  In Q15 results that are too large saturate: rotated features may grow by a factor of the square root of 2.
  *    x, out   [tokens, heads, head_dim]          dense; out may be x, if their types are the same
- *    angles   [tokens, 2, rotary_dim / 2]        see gyre_embedded_angles(); may be NULL if rotary_dim is 0 */
+ *    angles   [tokens, 2, rotary_dim / 2]        see gyre_embedded_angles(), or _q15(); may be NULL if rotary_dim is 0 */
 typedef struct gyre_embedded_rotary_args {
     const gyre_embedded_rotary_kernel *kernel;
     const void *x;
     void *out;
     int32_t tokens, heads, head_dim;
     int32_t rotary_dim, rotary_offset; /* features [offset, offset + rotary_dim) are rotated; even */
-    const float *angles;
+    const void *angles;
     int32_t reverse; /* 1: rotate back */
 } gyre_embedded_rotary_args;
 
 gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *args);
 
+/** Rows for a cache in 8 bits: `out` times the row's scale is within half a scale of x. The scale is the row's largest magnitude
+ *  divided by 127. A quarter of the memory; what it costs in accuracy is in runtime/embedded/README.md. Keys and values are
+ *  rotated in f32 before.
+ *    x        [rows, dim]   finite
+ *    out      [rows, dim]   -127 .. 127
+ *    scales   [rows] */
+gyre_embedded_status gyre_embedded_quantize(const float *x, int32_t rows, int32_t dim, int8_t *out, float *scales);
+
 /* ------------------------------------------------------------------------------------------------ attention */
 
 typedef struct gyre_embedded_attention_kernel {
-    gyre_embedded_dtype dtype; /* of q, k, v and out; arithmetic is in f32 */
+    gyre_embedded_dtype dtype;       /* of q and out; arithmetic is in f32 */
+    gyre_embedded_dtype cache_dtype; /* of k and v */
     int32_t head_dim;
     int32_t task_rows; /* query rows that run at once */
     int32_t key_block;
@@ -91,11 +111,13 @@ typedef struct gyre_embedded_attention_kernel {
  *  has written them into a cache. Query i is at key keys - tokens + i: prefill and decoding differ in `tokens` alone.
  *    q, out   [tokens, num_heads, head_dim]      dense; out may be q
  *    k, v     [keys, num_kv_heads, head_dim]     dense; query head h reads head h / (num_heads / num_kv_heads)
+ *    k_scales, v_scales   [keys, num_kv_heads]   of a cache in int8; NULL with other kernels
  *    lse      [num_heads, tokens], or NULL       natural logarithm of the softmax's denominator; -inf: no key is visible
  *  Where no key is visible, out is 0. */
 typedef struct gyre_embedded_attention_args {
     const gyre_embedded_attention_kernel *kernel;
     const void *q, *k, *v;
+    const float *k_scales, *v_scales;
     void *out;
     float *lse;
     int32_t tokens, keys, num_heads, num_kv_heads, head_dim;

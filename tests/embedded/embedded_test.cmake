@@ -5,7 +5,7 @@ if (NOT BOARD STREQUAL "host")
     set(toolchain --toolchain "${ROOT}/cmake/toolchains/${BOARD}.cmake")
     include("${ROOT}/cmake/toolchains/${BOARD}.cmake")
     set(tools "${CMAKE_C_COMPILER}" qemu-system-aarch64)
-    if (BOARD MATCHES "^cortex-m")
+    if (BOARD MATCHES "^cortex-")
         set(tools "${CMAKE_C_COMPILER}" qemu-system-arm "llc-21|llc-22|llc-23")
     endif ()
     foreach (tool IN LISTS tools)
@@ -19,7 +19,7 @@ if (NOT BOARD STREQUAL "host")
     endforeach ()
 endif ()
 
-execute_process(COMMAND "${CMAKE_COMMAND}" -S "${ROOT}/embedded" -B "${BUILD}" -G "${GENERATOR}"
+execute_process(COMMAND "${CMAKE_COMMAND}" -S "${ROOT}/runtime/embedded" -B "${BUILD}" -G "${GENERATOR}"
                         "-DCMAKE_MAKE_PROGRAM=${MAKE}" "-DPython3_EXECUTABLE=${PYTHON}" "-DHalide_DIR=${HALIDE}"
                         "-DHalideHelpers_DIR=${HELPERS}" "-DGYRE_GENERATORS=${GENERATORS}" ${toolchain}
                 COMMAND_ERROR_IS_FATAL ANY)

@@ -1,0 +1,109 @@
+# gyre_add_embedded_library(<library> TARGET <row of GyreTargets.cmake without an operating system> OPS <rotary, attention>
+#                           DTYPES <f32, f16, i8, q15> PAIRINGS <half, interleaved> [HEAD_DIMS <multiples of 16>] [TUNING <files>])
+#
+# Makes a static library of gyre/embedded.h with these kernels, DTYPES being those of caches, or q15; and in the folder <library>, beside the current binary
+# directory's files, what a project without CMake takes: <library>.o, the same in one object, with a section a function, and
+# gyre/embedded.h and gyre/embedded_kernels.h.
+
+include("${CMAKE_CURRENT_LIST_DIR}/GyreEmbedded.cmake")
+
+function(gyre_add_embedded_library library)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET" "OPS;DTYPES;PAIRINGS;HEAD_DIMS;TUNING")
+    get_property(runtime GLOBAL PROPERTY GYRE_EMBEDDED_DIR)
+    get_property(include GLOBAL PROPERTY GYRE_INCLUDE_DIR)
+    set(folder "${CMAKE_CURRENT_BINARY_DIR}/${library}")
+    set(sources angles.c angles_q15.c attention.c attention_check.c attention_task.c frequencies.c memory.c quantize.c rotary.c)
+    list(TRANSFORM sources PREPEND "${runtime}/")
+    add_library(${library} STATIC ${sources})
+    target_include_directories(${library} PUBLIC "$<BUILD_INTERFACE:${include}>" "$<INSTALL_INTERFACE:include>")
+    target_include_directories(${library} SYSTEM PRIVATE
+                               "$<TARGET_PROPERTY:Halide::Runtime,INTERFACE_INCLUDE_DIRECTORIES>")
+    target_compile_options(${library} PRIVATE -Os -ffunction-sections -fdata-sections -idirafter "${runtime}/freestanding")
+    set_target_properties(${library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+
+    set(gyre_halide_type_q15 int16)
+    gyre_begin_embedded(${library} FOLDER "${folder}" TARGET ${arg_TARGET} TUNING ${arg_TUNING})
+    foreach (dtype IN LISTS arg_DTYPES)
+        if (rotary IN_LIST arg_OPS AND NOT dtype STREQUAL i8) # which is quantised after rotation
+            foreach (pairing IN LISTS arg_PAIRINGS)
+                gyre_add_embedded_rotary(${library} ${dtype} ${dtype} ${pairing})
+                if (dtype STREQUAL f16) # from what is computed to a smaller cache
+                    gyre_add_embedded_rotary(${library} f32 ${dtype} ${pairing})
+                endif ()
+            endforeach ()
+        endif ()
+        if (attention IN_LIST arg_OPS AND NOT dtype STREQUAL q15)
+            foreach (size IN LISTS arg_HEAD_DIMS)
+                set(variant ${dtype}_d${size})
+                set(compute ${dtype})
+                set(int8_cache false)
+                if (dtype STREQUAL i8)
+                    set(variant f32_i8_d${size})
+                    set(compute f32)
+                    set(int8_cache true)
+                endif ()
+                string(TOUPPER "${compute};${dtype}" upper)
+                list(TRANSFORM upper PREPEND GYRE_EMBEDDED_)
+                list(GET upper 0 dtype_value)
+                list(GET upper 1 cache_value)
+                gyre_add_embedded_kernel(${library} attention VARIANT ${variant}
+                                         FIELDS ".dtype = ${dtype_value}" ".cache_dtype = ${cache_value}"
+                                                ".head_dim = ${size}"
+                                         PARAMS dtype=${gyre_halide_type_${compute}} int8_cache=${int8_cache}
+                                                head_dim=${size} as_stored=true dense=true)
+            endforeach ()
+        endif ()
+    endforeach ()
+    gyre_end_embedded(${library})
+
+    configure_file("${include}/gyre/embedded.h" "${folder}/gyre/embedded.h" COPYONLY)
+    set(object "${folder}/${library}.o")
+    add_custom_command(OUTPUT "${object}"
+                       COMMAND "${CMAKE_LINKER}" -r --unique -z noexecstack --whole-archive "$<TARGET_FILE:${library}>" -o "${object}"
+                       DEPENDS ${library}
+                       VERBATIM)
+    add_custom_target(${library}_object ALL DEPENDS "${object}")
+endfunction()
+
+# The same from the words of gyre_add_kernels(), which have been checked for all targets.
+function(gyre_add_bare_kernels who library)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "OPS;DTYPES;HEAD_DIMS;FEATURES;TARGETS;TUNING;SCORE")
+    list(LENGTH arg_TARGETS targets)
+    if (targets GREATER 1)
+        message(FATAL_ERROR "${who}: TARGETS: got ${arg_TARGETS}, expected one: a machine without an operating system is known")
+    elseif (arg_SCORE)
+        message(FATAL_ERROR "${who}: SCORE: ${arg_TARGETS} takes no score functions")
+    endif ()
+    set(features ${GYRE_ROTARY_FEATURES} ${GYRE_PLAIN_FEATURES})
+    list(REMOVE_ITEM features packed)
+    gyre_check_words("${who}" FEATURES "${arg_FEATURES}" "${features}")
+    foreach (size IN LISTS arg_HEAD_DIMS)
+        math(EXPR rest "${size} % ${gyre_head_dim_multiple}")
+        if (rest)
+            message(FATAL_ERROR "${who}: HEAD_DIMS: got ${size}, valid for ${arg_TARGETS}: multiples of ${gyre_head_dim_multiple}")
+        endif ()
+    endforeach ()
+    set(pairings ${arg_FEATURES})
+    list(FILTER pairings INCLUDE REGEX "^(half|interleaved)$")
+    if (NOT pairings)
+        set(pairings ${GYRE_ROTARY_FEATURES})
+    endif ()
+    gyre_add_embedded_library(${library} TARGET ${arg_TARGETS} OPS ${arg_OPS} DTYPES ${arg_DTYPES} PAIRINGS ${pairings}
+                              HEAD_DIMS ${arg_HEAD_DIMS} TUNING ${arg_TUNING})
+endfunction()
+
+function(gyre_add_embedded_rotary library from to pairing)
+    set(variant ${from}_${to}_${pairing})
+    if (from STREQUAL to)
+        set(variant ${to}_${pairing})
+    endif ()
+    string(TOUPPER "${from};${to};${pairing}" upper)
+    list(TRANSFORM upper PREPEND GYRE_EMBEDDED_)
+    list(GET upper 0 x_dtype)
+    list(GET upper 1 out_dtype)
+    list(GET upper 2 value)
+    gyre_add_embedded_kernel(${library} rotary VARIANT ${variant}
+                             FIELDS ".x_dtype = ${x_dtype}" ".out_dtype = ${out_dtype}" ".pairing = ${value}"
+                             PARAMS from_dtype=${gyre_halide_type_${from}} dtype=${gyre_halide_type_${to}}
+                                    pairing=${pairing})
+endfunction()

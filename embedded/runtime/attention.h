@@ -1,9 +1,0 @@
-/* Attention, between its files. */
-#ifndef GYRE_EMBEDDED_ATTENTION_H
-#define GYRE_EMBEDDED_ATTENTION_H
-
-#include "check.h"
-
-gyre_embedded_status gyre_embedded_check_attention(const gyre_embedded_attention_args *a);
-
-#endif

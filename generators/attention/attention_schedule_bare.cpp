@@ -1,0 +1,91 @@
+#include "attention_schedules.h"
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+void check(const Sizes &z, const Knobs &k) {
+    _halide_user_assert(z.one_tile && z.as_stored && z.lanes == 1)
+        << "expected dense=true as_stored=true task_tiles=1 and fold equal to lanes\n";
+    _halide_user_assert(z.key_block % k.key_unroll == 0 && z.key_block % k.lanes == 0 &&
+                        z.v_head_dim % (z.feature_chunk * k.lanes) == 0)
+        << "expected key_unroll and lanes to divide key_block, and lanes head_dim\n";
+}
+
+} // namespace
+
+int bare_feature_chunk(int v_head_dim, int lanes) {
+    int chunk = 8;
+    while (v_head_dim % (chunk * lanes) != 0) chunk /= 2;
+    return chunk;
+}
+
+// Only what runs for each element of a key or a value is unrolled, into a register tile: all rows with a few keys, or with a
+// chunk of features. Beside each row stand `fold` neighbouring features, a vector of them, as keys and values have them.
+// Weights are formed a vector of keys at a time. All else is loops over rows and features, since each is code.
+void schedule_bare(Stages &s, const Knobs &k) {
+    const Sizes &z = s.sizes;
+    check(z, k);
+    Var d_o("do"), di("di"), lane("lane");
+    const Var column = s.q_folded.args()[2]; // of `fold` features
+    s.q_folded.compute_root()
+        .bound_storage(s.t, 1)
+        .bound(s.f, 0, z.fold)
+        .bound(s.r, 0, z.row_tile)
+        .reorder(s.f, column, s.r, s.t)
+        .vectorize(s.f);
+    s.q_rows.compute_at(s.q_folded, s.r);
+    schedule_whole_vectors(s.q_rows, s.q_rotated, k.lanes);
+
+    s.state.compute_root()
+        .bound_storage(s.t, 1)
+        .bound(s.e, 0, z.v_head_dim / z.feature_chunk)
+        .bound(s.r, 0, z.row_tile)
+        .reorder_storage(s.e, s.r, s.t)
+        .reorder(s.e, s.r, s.t)
+        .vectorize(s.e, k.lanes);
+    s.state.update().reorder(s.e, s.r, s.t, s.block).vectorize(s.e, k.lanes).never_partition_all();
+
+    for (Func *one_block : {&s.masked, &s.block_max, &s.block_sum, &s.weighted_rows})
+        one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
+    s.masked.bound_storage(s.j, z.key_block).bound(s.r, 0, z.row_tile).reorder_storage(s.j, s.r, s.t, s.b);
+    s.masked.update(0).reorder(s.r, s.formed_j, s.key_step).unroll(s.r).unroll(s.formed_j);
+    s.masked.update(1).unscheduled();
+    s.folded_scores.compute_at(s.masked, s.key_step).bound(s.f, 0, z.fold);
+    for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
+        stage.vectorize(s.f).unroll(s.r).unroll(s.j);
+    s.block_max.update().unscheduled();
+    std::vector<Func> along_keys{s.weights};
+    if (s.value_weights.name() != s.weights.name()) along_keys.push_back(s.value_weights);
+    for (Func &f : along_keys)
+        f.compute_at(s.state, s.block)
+            .bound_storage(s.b, 1)
+            .bound_storage(s.j, z.key_block)
+            .reorder_storage(s.j, s.r, s.t, s.b)
+            .vectorize(s.j, k.lanes, TailStrategy::RoundUp);
+    s.block_sum.update().unscheduled();
+    int register_tile = k.feature_chunk;
+    while (z.v_head_dim % register_tile != 0) register_tile /= 2;
+    s.weighted_rows.bound(s.d, 0, z.v_head_dim).bound(s.r, 0, z.row_tile).vectorize(s.d, k.lanes);
+    s.weighted_rows.update()
+        .split(s.d, d_o, di, register_tile)
+        .reorder(di, s.r, s.value_j, d_o)
+        .vectorize(di, k.lanes)
+        .unroll(di)
+        .unroll(s.r);
+
+    s.inverse_sum.compute_root().bound_storage(s.t, 1);
+    s.lse.compute_root();
+    s.out_copy.compute_root()
+        .bound_storage(s.t, 1)
+        .bound(s.d, 0, z.v_head_dim)
+        .split(s.d, d_o, di, z.v_head_dim / z.feature_chunk)
+        .split(di, di, lane, k.lanes)
+        .reorder(lane, d_o, di, s.r)
+        .vectorize(lane)
+        .unroll(d_o);
+    s.out.compute_root().vectorize(s.d, k.lanes);
+    schedule_whole_vectors(s.out, s.out_rotated, k.lanes);
+}
+
+} // namespace gyre::attention

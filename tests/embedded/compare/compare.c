@@ -1,0 +1,76 @@
+/* Instructions of gyre_embedded and of plain C loops for the same work, with the same results. */
+#include <gyre/embedded_kernels.h>
+
+#include "../boards/board.h"
+#include "../demo/inputs.h"
+#include "../demo/report.h"
+#include "plain.h"
+
+enum { DIM = PLAIN_DIM, PAIRS = DIM / 2, HEADS = 4, KV_HEADS = 2, MOST_TOKENS = 64, MOST_KEYS = 200 };
+
+static float q[MOST_TOKENS * HEADS * DIM], out[MOST_TOKENS * HEADS * DIM], plain[MOST_TOKENS * HEADS * DIM];
+static float k[MOST_KEYS * KV_HEADS * DIM], v[MOST_KEYS * KV_HEADS * DIM];
+static float angles[MOST_TOKENS][2][PAIRS];
+static unsigned char workspace[GYRE_ATTENTION_F32_D64_WORKSPACE];
+
+static int compare(const char *what, uint32_t ours, uint32_t theirs, int32_t size) {
+    float error = 0;
+    for (int32_t i = 0; i < size; i++) error = larger(distance(out[i], plain[i]), error);
+    const int failures = report_error(what, error, 1e-5f);
+    report_number("  instructions of gyre", ours);
+    report_number("  of plain C by gcc -O3 -ffast-math", theirs);
+    report_number("  percent", (ours * 100 + theirs / 2) / theirs);
+    return failures;
+}
+
+static int compare_attention(const char *what, int32_t tokens, int32_t keys) {
+    const gyre_embedded_attention_args args = {.kernel = &gyre_attention_f32_d64,
+                                               .q = q,
+                                               .k = k,
+                                               .v = v,
+                                               .out = out,
+                                               .tokens = tokens,
+                                               .keys = keys,
+                                               .num_heads = HEADS,
+                                               .num_kv_heads = KV_HEADS,
+                                               .head_dim = DIM,
+                                               .causal = 1,
+                                               .window_left = -1,
+                                               .rotary_dim = DIM,
+                                               .rotary_v_dim = DIM,
+                                               .q_angles = &angles[0][0][0],
+                                               .out_angles = &angles[0][0][0],
+                                               .workspace = workspace,
+                                               .workspace_size = sizeof workspace};
+    const uint32_t start = board_instructions();
+    const int bad = gyre_embedded_attention(&args);
+    const uint32_t middle = board_instructions();
+    plain_attention(q, k, v, plain, tokens, keys, HEADS, KV_HEADS, &angles[0][0][0]);
+    return bad + compare(what, middle - start, board_instructions() - middle, tokens * HEADS * DIM);
+}
+
+static int compare_rotary(const char *what, int32_t pairs) {
+    gyre_embedded_rotary_args args = {&gyre_rotary_f32_half, q, out, MOST_TOKENS, HEADS, DIM, 2 * pairs, 0,
+                                      &angles[0][0][0],      0};
+    const uint32_t start = board_instructions();
+    const int bad = gyre_embedded_rotary(&args);
+    const uint32_t middle = board_instructions();
+    plain_rotary(q, plain, MOST_TOKENS, HEADS, pairs, &angles[0][0][0]);
+    return bad + compare(what, middle - start, board_instructions() - middle, MOST_TOKENS * HEADS * DIM);
+}
+
+int demo(void) {
+    static uint64_t frequencies[PAIRS];
+    int failures = gyre_embedded_frequencies(10000, DIM, frequencies) +
+                   gyre_embedded_angles(frequencies, PAIRS, 0, MOST_TOKENS, 1, &angles[0][0][0]);
+    fill(q, TENSOR_Q, 0, sizeof q / sizeof q[0]);
+    fill(k, TENSOR_K, 0, sizeof k / sizeof k[0]);
+    fill(v, TENSOR_V, 0, sizeof v / sizeof v[0]);
+    failures += compare_attention("1 query of 4 heads, 36 keys of 2", 1, 36);
+    failures += compare_attention("1 query of 4 heads, 200 keys of 2", 1, 200);
+    failures += compare_attention("20 queries of 4 heads, 20 keys of 2", 20, 20);
+    failures += compare_attention("64 queries of 4 heads, 64 keys of 2", 64, 64);
+    failures += compare_rotary("rotary of 64 tokens of 4 heads, 32 pairs", PAIRS);
+    failures += compare_rotary("rotary of 64 tokens of 4 heads, 16 pairs", PAIRS / 2);
+    return failures != 0;
+}

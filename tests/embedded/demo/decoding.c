@@ -1,0 +1,158 @@
+#include <gyre/embedded_kernels.h>
+
+#include "../boards/board.h"
+#include "demo.h"
+#include "golden.h"
+#include "half.h"
+#include "inputs.h"
+#include "report.h"
+
+enum { PAIRS = ROTARY_DIM / 2, V_PAIRS = ROTARY_V_DIM / 2, Q_SIZE = HEADS * HEAD_DIM, K_SIZE = KV_HEADS * HEAD_DIM };
+
+/** The kernels of one type of cache; results are f16 if it is. Rotated rows are quantised if it is int8. */
+typedef struct cache_type {
+    const gyre_embedded_attention_kernel *attention;
+    const gyre_embedded_rotary_kernel *append_k, *append_v, *convert; /* from f32; to f32 if it is int8 */
+    const char *prefill, *steps;
+    float bound;
+} cache_type;
+
+/* Of any type: as large as in f32. */
+static float k_cache[TOKENS * K_SIZE], v_cache[TOKENS * K_SIZE], q_stored[PREFILL * Q_SIZE], out[PREFILL * Q_SIZE];
+static float k_scales[TOKENS * KV_HEADS], v_scales[TOKENS * KV_HEADS];
+static float q[PREFILL * Q_SIZE], k[PREFILL * K_SIZE], v[PREFILL * K_SIZE];
+static float angles[PREFILL][2][PAIRS], v_angles[PREFILL][2][V_PAIRS];
+static uint64_t frequencies[PAIRS], v_frequencies[V_PAIRS];
+static union { /* of any of them */
+    unsigned char f32[GYRE_ATTENTION_F32_D64_WORKSPACE], f16[GYRE_ATTENTION_F16_D64_WORKSPACE];
+    unsigned char i8[GYRE_ATTENTION_F32_I8_D64_WORKSPACE];
+} workspace;
+static uint32_t instructions, stack; /* of the last call of attention; stack: of the largest so far */
+
+static float result(const cache_type *type, int32_t index) {
+    const int half = type->attention->dtype == GYRE_EMBEDDED_F16;
+    return half ? from_half(((const uint16_t *)(const void *)out)[index]) : out[index];
+}
+
+/** Not inlined, so that the stack it measures is the library's. */
+__attribute__((noinline)) static int run_attention(const gyre_embedded_attention_args *args) {
+    unsigned char here;
+    const uint32_t before = board_instructions();
+    const int status = gyre_embedded_attention(args);
+    instructions = board_instructions() - before;
+    stack = (uint32_t)board_stack_used(&here);
+    return status;
+}
+
+/** Appends `tokens` after those that the cache holds, and lets them attend. */
+static int step(const cache_type *type, int32_t held, int32_t tokens) {
+    const int is_i8 = type->attention->cache_dtype == GYRE_EMBEDDED_I8;
+    const size_t row = (size_t)(K_SIZE * (type->attention->dtype == GYRE_EMBEDDED_F16 ? 2 : is_i8 ? 1 : 4));
+    char *k_end = (char *)k_cache + (size_t)held * row, *v_end = (char *)v_cache + (size_t)held * row;
+    const uint32_t first = (uint32_t)held, count = (uint32_t)tokens;
+    fill(q, TENSOR_Q, first * Q_SIZE, count * Q_SIZE);
+    fill(k, TENSOR_K, first * K_SIZE, count * K_SIZE);
+    fill(v, TENSOR_V, first * K_SIZE, count * K_SIZE);
+
+    int bad = gyre_embedded_angles(frequencies, PAIRS, FIRST_POSITION + held, tokens, 1, &angles[0][0][0]);
+    bad |= gyre_embedded_angles(v_frequencies, V_PAIRS, FIRST_POSITION + held, tokens, 1, &v_angles[0][0][0]);
+    const gyre_embedded_rotary_args append_k = {
+        type->append_k, k, is_i8 ? (void *)k : k_end, tokens, KV_HEADS, HEAD_DIM, ROTARY_DIM, 0, &angles[0][0][0], 0};
+    const gyre_embedded_rotary_args append_v = {
+        type->append_v, v, is_i8 ? (void *)v : v_end, tokens, KV_HEADS, HEAD_DIM,
+        ROTARY_V_DIM,   0, &v_angles[0][0][0],        0};
+    const gyre_embedded_rotary_args convert = {type->convert, q, q_stored, tokens, HEADS, HEAD_DIM, 0, 0, NULL, 0};
+    bad |= gyre_embedded_rotary(&append_k) | gyre_embedded_rotary(&append_v) | gyre_embedded_rotary(&convert);
+    if (is_i8) {
+        const int32_t rows = tokens * KV_HEADS, at = held * KV_HEADS;
+        bad |= gyre_embedded_quantize(k, rows, HEAD_DIM, (int8_t *)(void *)k_end, k_scales + at);
+        bad |= gyre_embedded_quantize(v, rows, HEAD_DIM, (int8_t *)(void *)v_end, v_scales + at);
+    }
+
+    gyre_embedded_attention_args attend = {0};
+    attend.kernel = type->attention;
+    attend.q = q_stored, attend.k = k_cache, attend.v = v_cache, attend.out = out;
+    attend.tokens = tokens, attend.keys = held + tokens;
+    attend.num_heads = HEADS, attend.num_kv_heads = KV_HEADS, attend.head_dim = HEAD_DIM;
+    attend.causal = 1, attend.window_left = -1;
+    attend.rotary_dim = ROTARY_DIM, attend.rotary_v_dim = ROTARY_V_DIM;
+    attend.value_pairing = GYRE_EMBEDDED_INTERLEAVED;
+    attend.q_angles = &angles[0][0][0], attend.out_angles = &v_angles[0][0][0];
+    attend.workspace = &workspace, attend.workspace_size = sizeof workspace;
+    if (is_i8) attend.k_scales = k_scales, attend.v_scales = v_scales;
+    return bad | run_attention(&attend);
+}
+
+static float worst(const cache_type *type, int32_t first, int32_t tokens) {
+    float error = 0;
+    for (int32_t i = 0; i < tokens * Q_SIZE; i++)
+        error = larger(distance(result(type, i), golden_attention[first * HEADS + i / HEAD_DIM][i % HEAD_DIM]), error);
+    return error;
+}
+
+/** The bits of the last token's results, folded into a number. */
+static uint32_t fingerprint(const cache_type *type, int32_t token) {
+    uint32_t sum = 0;
+    for (int32_t i = 0; i < Q_SIZE; i++) {
+        const float value = result(type, token * Q_SIZE + i);
+        const union {
+            float value;
+            uint32_t bits;
+        } as = {value};
+        sum = sum * 31 + as.bits;
+    }
+    return sum;
+}
+
+static int try_cache(const cache_type *type) {
+    int bad = step(type, 0, PREFILL);
+    int failures = report_error(type->prefill, worst(type, 0, PREFILL), type->bound);
+    const uint32_t together = fingerprint(type, PREFILL - 1);
+    if (board_tick) report_number("  instructions of attention, about", instructions);
+
+    bad |= step(type, PREFILL - 1, 1); /* the last of them again, alone */
+    failures += report("its last token, alone, has the same bits", fingerprint(type, 0) == together);
+    float error = 0;
+    for (int32_t token = PREFILL; token < TOKENS; token++) {
+        bad |= step(type, token, 1);
+        error = larger(worst(type, token, 1), error);
+    }
+    failures += report_error(type->steps, error, type->bound);
+    if (board_tick) report_number("  instructions of the last step's attention, about", instructions);
+    return failures + report("every call succeeded", bad == 0);
+}
+
+int try_decoding(void) {
+    static const cache_type f32 = {&gyre_attention_f32_d64,
+                                   &gyre_rotary_f32_half,
+                                   &gyre_rotary_f32_interleaved,
+                                   &gyre_rotary_f32_half,
+                                   "prefill of 20 tokens, f32",
+                                   "16 tokens one by one, f32",
+                                   4e-6f};
+    static const cache_type f16 = {&gyre_attention_f16_d64,
+                                   &gyre_rotary_f32_f16_half,
+                                   &gyre_rotary_f32_f16_interleaved,
+                                   &gyre_rotary_f32_f16_half,
+                                   "prefill of 20 tokens, f16",
+                                   "16 tokens one by one, f16",
+                                   2e-3f};
+    static const cache_type i8 = {&gyre_attention_f32_i8_d64,
+                                  &gyre_rotary_f32_half,
+                                  &gyre_rotary_f32_interleaved,
+                                  &gyre_rotary_f32_half,
+                                  "prefill of 20 tokens, f32 on a cache of int8",
+                                  "16 tokens one by one, f32 on a cache of int8",
+                                  8e-3f};
+    int failures =
+        report("frequencies", gyre_embedded_frequencies(10000, ROTARY_DIM, frequencies) == GYRE_EMBEDDED_OK &&
+                                  gyre_embedded_frequencies(10000, ROTARY_V_DIM, v_frequencies) == GYRE_EMBEDDED_OK);
+    failures += try_cache(&f32);
+    failures += try_cache(&f16);
+    failures += try_cache(&i8);
+    if (stack) {
+        report_number("stack of the library, bytes", stack);
+        failures += report("stack within 4 KiB", stack <= 4096);
+    }
+    return failures;
+}

@@ -1,0 +1,11 @@
+/* The parts of the demo. Each returns the number of failures, and prints a line for each thing it tried. */
+#ifndef GYRE_DEMO_H
+#define GYRE_DEMO_H
+
+int try_rotary(void);     /* against golden vectors, back again in place, and at far positions */
+int try_rotary_q15(void); /* likewise in fixed point */
+int try_decoding(void);   /* prefill, then token by token with a cache, in f32 and f16 */
+int try_shapes(void);     /* against the definition in f32: blocks that are not full, grouped heads, windows */
+int try_arguments(void);  /* wrong arguments: a status, and nothing written */
+
+#endif

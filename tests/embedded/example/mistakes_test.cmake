@@ -1,0 +1,21 @@
+# Mistakes in a call of gyre_add_kernels() for a machine without an operating system:
+#   cmake -D WORK=… -D OPTIONS=<of cmake> -P mistakes_test.cmake
+file(REMOVE_RECURSE "${WORK}")
+function(refuse expected words)
+    execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/../../on_demand/mistakes" -B "${WORK}" ${OPTIONS}
+                            "-DWORDS=k ${words}"
+                    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    string(REGEX REPLACE "[ \n]+" " " output "${output}")
+    string(FIND "${output}" "${expected}" at)
+    if (result EQUAL 0 OR at EQUAL -1)
+        message(SEND_ERROR "gyre_add_kernels(k ${words}): expected \"${expected}\", got:\n${output}")
+    endif ()
+endfunction()
+
+refuse("TARGETS: got cortex_m55;cortex_m4, expected one" "OPS rotary TARGETS cortex_m55 cortex_m4")
+refuse("TARGETS: x86_64_avx2 is no target of" "OPS rotary TARGETS x86_64_avx2")
+refuse("DTYPES: got bf16, valid: f32, f16, i8, q15" "OPS rotary DTYPES bf16 TARGETS cortex_m55")
+refuse("HEAD_DIMS: got 72, valid for cortex_m55: multiples of 16" "OPS attention HEAD_DIMS 72 TARGETS cortex_m55")
+refuse("FEATURES: got bias, valid: half, interleaved, causal" "OPS rotary FEATURES bias TARGETS cortex_m55")
+refuse("SCORE: cortex_m55 takes no score functions"
+       "OPS attention HEAD_DIMS 64 SCORE ${CMAKE_CURRENT_LIST_DIR}/decode.c TARGETS cortex_m55")
