@@ -3,7 +3,10 @@
 #include <float.h>
 #include <math.h>
 
-/* PLAIN(name): what it is called, from the build. */
+/* PREFIX, from the build: plain_ or plain_fast_. */
+#define JOIN_AGAIN(prefix, name) prefix##name
+#define JOIN(prefix, name) JOIN_AGAIN(prefix, name)
+#define PLAIN(name) JOIN(PREFIX, name)
 
 enum { most_features = 128 };
 
