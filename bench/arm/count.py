@@ -85,7 +85,7 @@ def main():
     parser.add_argument('cases', nargs='*', help='all, if none is named')
     options = parser.parse_args()
     options.analyzer = cycles.find_analyzer()
-    if options.update and not options.analyzer:
+    if options.update and options.processors and not options.analyzer:
         sys.exit('count.py: --update needs llvm-mca')
 
     record = Path(options.record)
@@ -99,8 +99,9 @@ def main():
         show(case, results[case], recorded)
         wrong += differences(case, recorded.get(case, {}), results[case])
     if options.update:
-        made_with = {'qemu': version(*options.emulator.split(), '--version'),
-                     'llvm-mca': version(options.analyzer, '--version')}
+        made_with = {'qemu': version(*options.emulator.split(), '--version')}
+        if options.processors:
+            made_with['llvm-mca'] = version(options.analyzer, '--version')
         write(record, made_with, {**recorded, **results})
     elif wrong:
         sys.exit('\n'.join(wrong))

@@ -20,7 +20,7 @@ def disassemble(objdump, program):
         if header := re.match(r'[0-9a-f]+ <(.*)>:$', line):
             function = header[1]
         elif found := re.match(r' *([0-9a-f]+):\t(.*)', line):
-            text = re.sub(r'\s*(//|;).*', '', found[2])
+            text = re.sub(r'\s*(//|;|@).*', '', found[2])
             text = re.sub(r'\b(0x)?[0-9a-f]+ <.*>', '.', text)
             address = int(found[1], 16)
             instructions[address] = Instruction(address, text, function)
@@ -46,16 +46,16 @@ def straight_runs(executed, instructions):
     """Instructions that are only ever executed one after the other, with how often: what a processor sees as a block,
     wherever the emulator cut it."""
     runs, previous = [], None
-    for address in sorted(executed):
-        instruction, count = instructions[address], executed[address]
-        follows = previous and not is_branch(previous.text) and address == previous.address + 4
-        if follows and runs[-1][0] == count and previous.function == instruction.function:
+    for address in sorted(instructions):
+        instruction, count = instructions[address], executed.get(address, 0)
+        if previous and runs[-1][0] == count and previous.function == instruction.function and not is_branch(previous.text):
             runs[-1][1].append(instruction)
         else:
             runs.append((count, [instruction]))
         previous = instruction
-    return runs
+    return [(count, run) for count, run in runs if count]
 
 
 def is_branch(text):
-    return re.match(r'(b|bl|br|blr|ret|cbn?z|tbn?z|bx|blx|b\.?(eq|ne|cs|cc|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le))(\s|$)', text)
+    condition = r'\.?(eq|ne|cs|cc|hs|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le)'
+    return re.match(rf'(b|bl|bx|blx)({condition})?(\.[nw])?\s|(br|blr|cbn?z|tbn?z)\s|ret|(pop|ldm\w*|ldr\w*)\s.*\bpc\b', text)
