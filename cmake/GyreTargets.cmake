@@ -9,7 +9,8 @@
 # LLC: Halide has no such instruction set; its LLVM assembly becomes an object by LLVM's llc with these options.
 #
 # Order matters: best first. The registry keeps it and dispatch takes the first that runs. The last row of an architecture
-# asks for nothing. FEATURES are names that runtime/cpu_features.cpp probes; for x86 they are those of /proc/cpuinfo.
+# asks for nothing, but of 32-bit ARM. FEATURES are names that runtime/cpu_features.cpp probes; for x86 they are those of
+# /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
 # GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _ONLY, _REST and _LLC.
@@ -45,6 +46,11 @@ gyre_add_target(x86_64_generic ARCH x86_64
                 HALIDE x86-64-linux)
 gyre_add_target(arm_64_neon    ARCH aarch64
                 HALIDE arm-64-linux-arm_fp16) # arithmetic is in f32: only conversions come of it, which every core has
+# 32-bit cores without NEON and half-precision conversions (which come with VFPv4) have no row: calls are refused there.
+# Halide's arm_fp16 would also load halves by instructions of ARMv8.2.
+gyre_add_target(arm_32_neon    ARCH armv7
+                HALIDE arm-32-linux
+                FEATURES neon vfpv4)
 
 # Without an operating system: for gyre_embedded (cmake/GyreEmbedded.cmake).
 gyre_add_target(arm_64_bare    ARCH aarch64-none

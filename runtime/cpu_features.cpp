@@ -12,6 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
+#if defined(__arm__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
 
 namespace gyre {
 namespace {
@@ -85,6 +88,14 @@ struct Probe {
         static_assert(sizeof found == sizeof features);
         for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) features[i] = found[i];
     }
+};
+
+#elif defined(__arm__) && defined(__linux__)
+
+/// Source: Linux, arch/arm/include/uapi/asm/hwcap.h.
+struct Probe {
+    const unsigned long has = getauxval(AT_HWCAP);
+    Feature features[2] = {{"neon", (has >> 12 & 1) != 0}, {"vfpv4", (has >> 16 & 1) != 0}};
 };
 
 #else

@@ -1,6 +1,7 @@
 // Binds signature, algorithm and schedule of fused attention. No arithmetic and no loop order here.
 #include "../common/estimates.h"
 #include "../common/facts.h"
+#include "../common/register_values.h"
 #include "../common/small_stack.h"
 #include "../common/storage.h"
 #include "../common/tile_products.h"
@@ -36,6 +37,7 @@ public:
     GeneratorParam<int> task_tiles{"task_tiles", 10, 1, 64};
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
     GeneratorParam<int> fold{"fold", 0, 0, 16};
+    GeneratorParam<int> key_vector{"key_vector", 1, 1, 16};
 
     Input<Halide::Buffer<float, 2>> q_cos{"q_cos"}, q_sin{"q_sin"}; // (pair, i)
     Input<Halide::Buffer<float, 2>> k_cos{"k_cos"}, k_sin{"k_sin"}; // (pair, j)
@@ -91,7 +93,7 @@ public:
     }
 
     void generate() {
-        Knobs knobs{row_vectors, key_unroll, feature_chunk, row_tiles, key_block, task_tiles, lanes, fold};
+        Knobs knobs{row_vectors, key_unroll, feature_chunk, row_tiles, key_block, task_tiles, lanes, fold, key_vector};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
         Sizes sizes;
         sizes.head_dim = sizes.v_head_dim = head_dim;
@@ -174,6 +176,7 @@ public:
             schedule_bare(stages, knobs);
         } else {
             schedule_cpu(stages, knobs);
+            if (key_vector > 1) keep_values_in_registers(*this);
             if (general) specialize_bias(stages);
             if (score_inputs) specialize_score(stages, score_inputs->dense());
         }

@@ -19,6 +19,11 @@ void check_knobs(const Sizes &z, const Knobs &k) {
     check_divides("key_unroll", k.key_unroll, "key_block", z.key_block);
     check_divides("feature_chunk", k.feature_chunk, "head_dim", z.v_head_dim);
     check_divides("lanes", k.lanes, "head_dim", z.head_dim);
+    if (k.key_vector > 1) {
+        _halide_user_assert(z.fold <= 1) << "key_vector is " << k.key_vector << ", expected 1 with fold above 1\n";
+        check_divides("key_vector", k.key_vector, "head_dim", z.head_dim);
+        check_divides("key_vector", k.key_vector, "feature_chunk", k.feature_chunk);
+    }
     if (z.general) check_divides("lanes", k.lanes, "key_block", z.key_block);
 }
 
@@ -45,37 +50,6 @@ void schedule_columns_from_rows(Stages &s, Func columns, int update, const RVar 
 void schedule_general(Stages &s, int w) {
     schedule_columns_from_rows(s, s.masked, s.bias_update, s.bias_j, s.bias_rows, s.bias_lanes, w);
     s.bias_rows.update().vectorize(s.attend_j, w).never_partition(s.r);
-}
-
-/// Of the scores, a register tile of row_vectors vectors of queries and key_unroll keys: each step takes one feature of
-/// these vectors, and multiplies it by a scalar of each key. Of the weighted values likewise, with feature_chunk features.
-void schedule_products(Stages &s, const LoopLevel &scores_at, const LoopLevel &values_at) {
-    const int w = s.sizes.lanes;
-    s.scores.compute_at(scores_at).vectorize(s.r, w).unroll(s.r).unroll(s.j);
-    s.scores.update().reorder(s.r, s.j, s.feature).vectorize(s.r, w).unroll(s.r).unroll(s.j);
-    s.weighted.compute_at(values_at).vectorize(s.r, w).unroll(s.r).unroll(s.d);
-    s.weighted.update().reorder(s.r, s.d, s.value_j).vectorize(s.r, w).unroll(s.r).unroll(s.d);
-}
-
-/// For fewer rows than a vector has lanes. Beside each row of the queries stand its next `fold` features, and a key's are
-/// repeated along the vector. The weighted values have their features along the lanes, and are transposed once a block.
-/// Either way keys and values are taken a vector at a time, as they are stored.
-void schedule_products_of_few_rows(Stages &s, const LoopLevel &scores_at, const LoopLevel &values_at) {
-    const Sizes &z = s.sizes;
-    const int w = z.lanes, wide = w * z.fold;
-    s.q_folded.compute_root()
-        .bound_storage(s.t, z.task_tiles)
-        .bound(s.f, 0, z.fold)
-        .bound(s.r, 0, z.row_tile)
-        .vectorize(s.f)
-        .vectorize(s.r, w);
-    s.folded_scores.compute_at(scores_at).bound(s.f, 0, z.fold);
-    for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
-        stage.vectorize(s.f).vectorize(s.r, w).unroll(s.r).unroll(s.j);
-    s.weighted_rows.compute_at(values_at).bound_storage(s.b, 1);
-    for (Stage stage : {Stage(s.weighted_rows), s.weighted_rows.update().reorder(s.d, s.r, s.value_j)})
-        stage.vectorize(s.d, wide).unroll(s.d).unroll(s.r);
-    schedule_transpose(s.weighted_lanes, values_at);
 }
 
 /// What a score function reads of a query, a key or a distance is kept where it changes: of queries for the task, of
@@ -147,8 +121,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     }
     s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
 
-    const auto schedule_both = z.fold > 0 ? schedule_products_of_few_rows : schedule_products;
-    schedule_both(s, {s.masked, ro}, {s.state, loops.register_tile});
+    schedule_products(s, k, {s.masked, ro}, {s.state, loops.register_tile});
     if (z.general) schedule_general(s, w);
     if (s.score_update >= 0) schedule_score(s, loops, w);
 }

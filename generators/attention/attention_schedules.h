@@ -16,6 +16,7 @@ struct Knobs {
     int task_tiles = 4;    // row tiles of a task, which share a block's packed keys and values
     int lanes = 0;         // elements of a vector; 0: the target's natural width
     int fold = 0;          // few rows: features beside each other in a vector of queries; 0: many rows
+    int key_vector = 1;    // features of a key or value that are read as one vector, whose lanes then multiply
 };
 
 void schedule_cpu(Stages &s, const Knobs &k);
@@ -42,6 +43,10 @@ void schedule_task(Stages &s);
 /// The loops of the recurrence that is update `update` of the state: all row tiles of the task in each block. The result
 /// is its stage.
 Halide::Stage schedule_recurrence(Stages &s, const Knobs &k, const TaskLoops &loops, int update = 0);
+
+/// Both products on vectors, each register tile in a loop of its own.
+void schedule_products(Stages &s, const Knobs &k, const Halide::LoopLevel &scores_at,
+                       const Halide::LoopLevel &values_at);
 
 /// True if the tile registers hold the accumulators of all features of a register tile's queries and of their sum.
 bool holds_whole_head(int v_head_dim, const Knobs &k);

@@ -18,6 +18,7 @@ public:
     // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
     GeneratorParam<int> usual_lengths{"usual_lengths", 1, 0, 1};
+    GeneratorParam<int> rows{"rows", 1, 1, 8};
 
     Input<Halide::Buffer<void, 3>> cos{"cos"}, sin{"sin"}; // (i, a, b)
     Input<int32_t> offset{"offset"}, pairs{"pairs"};
@@ -33,7 +34,7 @@ public:
     }
 
     void generate() {
-        Knobs knobs{lanes, usual_lengths};
+        Knobs knobs{lanes, usual_lengths, rows};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
         // Little code: whole vectors, and what is left.
         const Halide::Expr whole =
@@ -44,7 +45,7 @@ public:
         if (using_autoscheduler())
             estimate();
         else
-            schedule_cpu(stages, pairs, knobs);
+            schedule_cpu(stages, pairs, cos.dim(1).stride() == 0 && sin.dim(1).stride() == 0, knobs);
         publish_facts(*this, facts, {}, using_autoscheduler());
     }
 

@@ -24,9 +24,10 @@ void schedule_little_code(Stages &s, const Knobs &k) {
 
 // Rows are walked as they lie in memory; a row is one vector loop over its pairs, with the usual row lengths unrolled.
 // The caller gives runs of tokens short enough for their table rows to stay in L1 over all heads.
-void schedule_cpu(Stages &s, const Expr &pairs, const Knobs &k) {
+void schedule_cpu(Stages &s, const Expr &pairs, const Expr &same_angles, const Knobs &k) {
     if (k.usual_lengths == 0) return schedule_little_code(s, k);
     RVar chunk("chunk"), lane("lane");
+    Var rows("rows"), row("row");
     s.out.compute_root();
     const std::pair<Stage, RVar> copies[] = {{s.out.update(0), s.before}, {s.out.update(1), s.after}};
     for (auto [copy, feature] : copies)
@@ -36,8 +37,15 @@ void schedule_cpu(Stages &s, const Expr &pairs, const Knobs &k) {
         .split(s.pair, chunk, lane, k.lanes, TailStrategy::GuardWithIf)
         .vectorize(lane)
         .unroll(s.parity);
-    s.rotated.compute_at(s.out, chunk).bound_storage(s.i, k.lanes).vectorize(s.i, k.lanes, TailStrategy::GuardWithIf);
-    for (int usual : {64, 32}) rotation.specialize(pairs == usual).unroll(chunk);
+    if (k.rows > 1)
+        rotation.split(s.a, rows, row, k.rows, TailStrategy::GuardWithIf)
+            .reorder(s.parity, lane, row, chunk, rows, s.b)
+            .unroll(row);
+    s.rotated.compute_at(k.rows > 1 ? LoopLevel(s.out, row) : LoopLevel(s.out, chunk))
+        .bound_storage(s.i, k.lanes)
+        .vectorize(s.i, k.lanes, TailStrategy::GuardWithIf);
+    for (int usual : {64, 32})
+        rotation.specialize(k.rows > 1 ? pairs == usual && same_angles : pairs == usual).unroll(chunk);
 }
 
 } // namespace gyre::rotary

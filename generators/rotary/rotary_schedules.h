@@ -8,9 +8,10 @@ namespace gyre::rotary {
 struct Knobs {
     int lanes = 0;         // pairs at once; 0: the target's natural width for f32
     int usual_lengths = 1; // 1: loops of their own, unrolled, for 32 and 64 pairs; 0: little code
+    int rows = 1;          // neighbouring rows at once, which read angles once where they have the same
 };
 
-/// `pairs`: as in Inputs.
-void schedule_cpu(Stages &s, const Halide::Expr &pairs, const Knobs &k);
+/// `pairs`: as in Inputs; `same_angles`: the rows along dimension a have the same angles.
+void schedule_cpu(Stages &s, const Halide::Expr &pairs, const Halide::Expr &same_angles, const Knobs &k);
 
 } // namespace gyre::rotary

@@ -32,7 +32,7 @@ void print(const std::string &text) {
 }
 
 std::string one_line(std::string text) {
-    const auto is_control = [](char c) { return (c >= '\0' && c < ' ') || c == '\x7f'; };
+    const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
     std::replace_if(text.begin(), text.end(), is_control, ' ');
     return text;
 }
