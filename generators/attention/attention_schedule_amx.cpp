@@ -21,6 +21,7 @@ void check_tile_knobs(const Sizes &z, const Knobs &k) {
     check("feature_chunk", z.feature_chunk, tile_rows);
     check("head_dim", z.v_head_dim, z.feature_chunk);
     _halide_user_assert(z.fold == 0) << "fold is " << z.fold << ", expected 0 for matrix tiles\n";
+    _halide_user_assert(k.key_vector == 1) << "key_vector is " << k.key_vector << ", expected 1 for matrix tiles\n";
     _halide_user_assert(k.lanes == tile_columns) << "lanes is " << k.lanes << ", expected " << tile_columns << "\n";
 }
 
