@@ -90,8 +90,8 @@ def main():
 
     record = Path(options.record)
     recorded = json.loads(record.read_text())['cases'] if record.exists() else {}
-    cases = options.cases or subprocess.run([*options.emulator.split(), options.program], check=True, capture_output=True,
-                                            text=True).stdout.split()
+    known = subprocess.run([*options.emulator.split(), options.program], check=True, capture_output=True, text=True).stdout
+    cases = options.cases or [case for case in known.split() if options.update or not case.startswith('plain')]
     instructions = disassemble(options.objdump, options.program)
     results, wrong = {}, []
     for case in cases:

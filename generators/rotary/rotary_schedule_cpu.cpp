@@ -23,7 +23,8 @@ void schedule_little_code(Stages &s, const Knobs &k) {
 } // namespace
 
 // Rows are walked as they lie in memory; a row is one vector loop over its pairs, with the usual row lengths unrolled.
-// The caller gives runs of tokens short enough for their table rows to stay in L1 over all heads.
+// The caller gives runs of tokens short enough for their table rows to stay in L1 over all heads. With several rows at once,
+// the usual lengths' loops are for rows with the same angles, which a chunk of them then reads once.
 void schedule_cpu(Stages &s, const Expr &pairs, const Expr &same_angles, const Knobs &k) {
     if (k.usual_lengths == 0) return schedule_little_code(s, k);
     RVar chunk("chunk"), lane("lane");
