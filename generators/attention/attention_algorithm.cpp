@@ -75,7 +75,9 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &
     const Expr out_row = i * in.heads + h;
     const Expr tile_of_row = z.one_tile ? Expr(0) : out_row / z.row_tile;
     const Expr row_of_tile = z.one_tile ? unsafe_promise_clamped(out_row, 0, z.row_tile - 1) : out_row % z.row_tile;
-    s.lse(i, h) = finish(row_of_tile, tile_of_row).lse;
+    s.row_lse = Func("row_lse");
+    s.row_lse(r, t) = finish(r, t).lse;
+    s.lse(i, h) = s.row_lse(row_of_tile, tile_of_row);
 
     std::vector<Expr> accumulators;
     const Expr chunk_of_d = z.lanes_along_features ? d % chunks : d / chunk;

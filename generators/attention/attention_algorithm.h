@@ -148,7 +148,7 @@ struct Stages {
     Halide::Func value_weights;        // (r, j, t, b)  times the scale of the value; weights itself if there is none
     Halide::Func weighted;             // (r, d, t, b)  sum_j value_weights v
     Halide::Func state;                // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
-    Halide::Func inverse_sum;          // (r, t)
+    Halide::Func inverse_sum, row_lse; // (r, t)
     Halide::Func normalised;           // (r, d, t)
     Transpose out_rows;                // (d, r, t)
     Halide::Func out_copy;             // (d, r, t)     normalised rows, before they are rotated back

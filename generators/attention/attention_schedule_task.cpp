@@ -22,7 +22,9 @@ void schedule_queries(Stages &s, int w) {
 void schedule_results(Stages &s, int w) {
     Var ro("ro"), ri("ri"), d_o("do"), di("di"), dc("dc");
     s.lse.compute_root().vectorize(s.i, w, TailStrategy::GuardWithIf);
+    // Whole vectors: in a loop's tail the same sums may be rounded otherwise.
     s.inverse_sum.vectorize(s.r, w);
+    s.row_lse.vectorize(s.r, w);
     const int chunk_vectors = (s.sizes.feature_chunk + w - 1) / w;
     s.out_copy.tile(s.d, s.r, d_o, ro, di, ri, w, w, TailStrategy::RoundUp)
         .split(d_o, d_o, dc, chunk_vectors, TailStrategy::RoundUp)
@@ -42,7 +44,7 @@ void schedule_task(Stages &s) {
     const int w = z.lanes;
     if (s.row_tokens.defined())
         s.row_tokens.compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile).vectorize(s.r, w);
-    for (Func *whole_task : {&s.q_scaled, &s.state, &s.inverse_sum, &s.out_copy})
+    for (Func *whole_task : {&s.q_scaled, &s.state, &s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
     s.out_copy.bound_storage(s.d, z.v_head_dim);
     schedule_queries(s, w);
