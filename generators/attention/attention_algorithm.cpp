@@ -10,7 +10,8 @@
 namespace gyre::attention {
 using namespace Halide;
 
-Stages algorithm(const Inputs &in, const Sizes &z, const Func &out, const Func &lse, const Type &type) {
+Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Func &lse, const Type &type) {
+    const Sizes &z = sizes;
     Stages s;
     s.sizes = z;
     s.out = out;

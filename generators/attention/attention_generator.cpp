@@ -223,17 +223,17 @@ private:
         in.softcap = *softcap;
         in.alibi = *alibi, in.alibi_origin = *alibi_origin;
         in.sink = *sink;
-        if (score_inputs) bind_score(in);
+        if (score_inputs) bind_score(in, *score_inputs);
     }
 
-    void bind_score(Inputs &in) {
-        score_inputs->bind();
+    void bind_score(Inputs &in, ScoreInputs &inputs) const {
+        inputs.bind();
         const auto scalar = [&](size_t i) -> Halide::Expr { return *score_scalars[i]; };
         ScorePoint &p = in.score_origin;
         p.batch = scalar(0), p.head = scalar(1);
         p.q_index = scalar(2), p.k_index = p.k_position = scalar(3), p.q_position = scalar(4);
         p.q_length = scalar(5), p.k_length = scalar(6);
-        in.score = [this](const ScorePoint &point) { return compiled_score(point, *score_inputs); };
+        in.score = [&inputs](const ScorePoint &point) { return compiled_score(point, inputs); };
     }
 
     /// Tables are usually dense.

@@ -137,7 +137,7 @@ void define_tile_weighted_values(Stages &s, const Visible &visible, const Expr &
         define_bounded_weights(s, visible, magnitude);
     else
         define_weights(s, magnitude);
-    const auto weigh = [&](Func product, const std::string &keys_name, const Expr &feature,
+    const auto weigh = [&](const Func &product, const std::string &keys_name, const Expr &feature,
                            const std::vector<std::pair<int, int>> &of_terms, RVar &key, RVar &of, RVar &step) {
         RDom keys(0, z.tile_depth, 0, static_cast<int>(of_terms.size()), 0, z.key_block / z.tile_depth, keys_name);
         keys.where(b * z.key_block + keys.z * z.tile_depth <= visible.tile_last);

@@ -6,7 +6,7 @@ using namespace Halide;
 namespace {
 
 /// Elements that neighbour along `along` are read as vectors before each turn of `step`, and their lanes multiply.
-Func read_as_vectors(Func elements, Func product, const RVar &step, const Var &along, int lanes) {
+Func read_as_vectors(Func elements, const Func &product, const RVar &step, const Var &along, int lanes) {
     return elements.in(product)
         .compute_at(product, step)
         .store_in(MemoryType::Register)
