@@ -118,6 +118,26 @@ TEST_CASE("bound: rotations that turn nothing and make queries and keys longer")
         }
 }
 
+TEST_CASE("bound: features that are not rotated, beside rotated ones that a factor makes short") {
+    const std::vector<double> no_frequencies(16, 0.0);
+    for (const double score : {50.0, 100.0, 125.0, 127.5, 200.0}) {
+        AttentionCase c = bound_case(40, 300);
+        gyre_rope rope = gyre_rope_defaults();
+        rope.rotary_dim = 32;
+        rope.inv_freq = no_frequencies.data();
+        rope.attention_factor = 0.03125;
+        for (Tensor *rotated : {&c.q, &c.k}) rotated->fill(0.0);
+        for (int64_t d = 32; d < 64; d++) {
+            for (int64_t row = 0; row < 40; row++)
+                for (int64_t head = 0; head < 2; head++) c.q.set({0, row, head, d}, 1.0);
+            for (int64_t key = 0; key < 300; key++) c.k.set({0, key, 0, d}, key % 4 == 3 ? -1.0 : 1.0);
+        }
+        c.args.rope = &rope;
+        c.args.scale = scale_for(score, 32);
+        c.check(1e-4 + 1e-6 * score);
+    }
+}
+
 TEST_CASE("bound: the same bits for any cut of the rows, with rows and keys of both kinds") {
     AttentionCase c = bound_case(500, 700);
     for (const int64_t row : {40, 41, 300, 499}) set_row(c.q, row, 1, 30.0);

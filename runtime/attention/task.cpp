@@ -147,10 +147,11 @@ int64_t AttentionTask::parts(const Sequence &s) const {
     return s.k_len == 0 ? 1 : (s.k_len + part_keys(s) - 1) / part_keys(s);
 }
 
-/// How much longer rotation makes a key at most: known of the library's angles, not of a caller's tables.
+/// How much longer rotation makes a key at most: known of the library's angles, not of a caller's tables. Features that are
+/// not rotated stay as long as they are.
 float AttentionTask::key_gain() const {
     if (!call.rotate_keys) return 1;
-    return call.rope.cos ? std::numeric_limits<float>::infinity() : call.rope.scale;
+    return call.rope.cos ? std::numeric_limits<float>::infinity() : std::max(1.0f, call.rope.scale);
 }
 
 void AttentionTask::write_empty_rows(const Extent &x, const Heads &out, const Lse &lse) const {
