@@ -1,16 +1,11 @@
 #include "loop_limits.h"
 
+#include "loop_name.h"
+
 namespace gyre {
 using namespace Halide;
 using namespace Halide::Internal;
 namespace {
-
-/// f.s0.old.new: the Func, and the variable that a split made last, without what makes a reduction's unique.
-std::string func_of(const std::string &loop) { return loop.substr(0, loop.find('.')); }
-std::string variable_of(const std::string &loop) {
-    const std::string last = loop.substr(loop.rfind('.') + 1);
-    return last.substr(0, last.find('$'));
-}
 
 class GuardLoop : public IRMutator {
 public:
@@ -21,7 +16,7 @@ private:
 
     using IRMutator::visit;
     Stmt visit(const For *op) override {
-        if (variable_of(op->name) != loop) return IRMutator::visit(op);
+        if (variable_of_loop(op->name) != loop) return IRMutator::visit(op);
         const Expr value = Load::make(Int(32), flag, 0, Buffer<>(), Parameter(), const_true(), ModulusRemainder());
         return IfThenElse::make(value != 0, op);
     }
@@ -40,13 +35,14 @@ private:
 
     using IRMutator::visit;
     Stmt visit(const For *op) override {
-        if (variable_of(op->name) == outer) {
+        if (variable_of_loop(op->name) == outer) {
             turn = op->name;
             const Stmt same = IRMutator::visit(op);
             turn.clear();
             return same;
         }
-        if (turn.empty() || func_of(op->name) != func || variable_of(op->name) != loop) return IRMutator::visit(op);
+        if (turn.empty() || func_of_loop(op->name) != func || variable_of_loop(op->name) != loop)
+            return IRMutator::visit(op);
         const Expr end = simplify(min(op->extent, max(extent(Variable::make(Int(32), turn)), 0)));
         return For::make(op->name, op->min, end, op->for_type, op->partition_policy, op->device_api, mutate(op->body));
     }

@@ -1,5 +1,6 @@
 #include "tile_nest.h"
 
+#include "loop_name.h"
 #include "tile_products.h"
 
 #include <map>
@@ -8,12 +9,6 @@ namespace gyre {
 using namespace Halide;
 using namespace Halide::Internal;
 namespace {
-
-/// The loop that `name` was made for by a split: the last part of f.s0.old.new, where a reduction's ends with $x or so.
-std::string loop_kind(const std::string &name) {
-    const std::string last = name.substr(name.rfind('.') + 1);
-    return last.substr(0, last.find('$'));
-}
 
 class SubstituteLets : public IRMutator {
     using IRMutator::visit;
@@ -77,7 +72,7 @@ private:
         Stmt s = outermost;
         for (;;) {
             if (const For *loop = s.as<For>()) {
-                const std::string kind = loop_kind(loop->name);
+                const std::string kind = variable_of_loop(loop->name);
                 const int turns = kind == tile_depth_loop ? tile_depth : tile_rows;
                 require(is_tile_loop(loop) && !loops.count(kind), "has another loop in it, " + loop->name);
                 require(is_const_zero(loop->min) && is_const(loop->extent, turns), "has too many or too few turns");
@@ -183,7 +178,7 @@ private:
 } // namespace
 
 bool is_tile_loop(const For *loop) {
-    const std::string kind = loop_kind(loop->name);
+    const std::string kind = variable_of_loop(loop->name);
     return kind == tile_row_loop || kind == tile_column_loop || kind == tile_depth_loop;
 }
 

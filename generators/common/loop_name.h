@@ -1,0 +1,16 @@
+/// What the name of a lowered loop, f.s0.old.new, says.
+#pragma once
+#include <string>
+
+namespace gyre {
+
+/// The Func whose stage it is of.
+inline std::string func_of_loop(const std::string &name) { return name.substr(0, name.find('.')); }
+
+/// The variable that a split made last, without what tells a reduction's ($x) from others of that name.
+inline std::string variable_of_loop(const std::string &name) {
+    const std::string last = name.substr(name.rfind('.') + 1);
+    return last.substr(0, last.find('$'));
+}
+
+} // namespace gyre
