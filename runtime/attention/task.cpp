@@ -129,23 +129,24 @@ private:
 struct AttentionTask::Extent {
     Sequence sequence;
     int64_t head, first_token, tokens;
-    int64_t first_key, keys; // that some token sees; from the start of a block
+    int64_t first_key, keys; // whole blocks, as far as there are keys, of those that some token sees
 };
 
 size_t AttentionTask::scratch_bytes() const {
     return kernel->workspace + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
 }
 
+int64_t AttentionTask::to_block_end(int64_t keys) const {
+    return ceil_div(keys, kernel->key_block) * kernel->key_block;
+}
+
 /// Whole blocks, since where these begin decides the result's bits.
 int64_t AttentionTask::part_keys(const Sequence &s) const {
     if (!split) return s.k_len;
-    const int64_t least = std::max(least_part, (s.k_len + most_parts - 1) / most_parts);
-    return (least + kernel->key_block - 1) / kernel->key_block * kernel->key_block;
+    return to_block_end(std::max(least_part, ceil_div(s.k_len, most_parts)));
 }
 
-int64_t AttentionTask::parts(const Sequence &s) const {
-    return s.k_len == 0 ? 1 : (s.k_len + part_keys(s) - 1) / part_keys(s);
-}
+int64_t AttentionTask::parts(const Sequence &s) const { return s.k_len == 0 ? 1 : ceil_div(s.k_len, part_keys(s)); }
 
 /// How much longer rotation makes a key at most: known of the library's angles, not of a caller's tables. Features that are
 /// not rotated stay as long as they are.
@@ -179,8 +180,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const int64_t high = c.right < 0 ? part_end : std::min(position + x.tokens + c.right, part_end);
     x.first_key = low / kernel->key_block * kernel->key_block;
     // To the end of a block, because what may be concluded from a block's keys is to depend on the block alone.
-    const int64_t end = std::min(ceil_div(high, kernel->key_block) * kernel->key_block, part_end);
-    x.keys = high > low ? end - x.first_key : 0;
+    x.keys = high > low ? std::min(to_block_end(high), part_end) - x.first_key : 0;
 
     Heads out_heads = c.out;
     out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));

@@ -37,6 +37,7 @@ struct AttentionTask {
 private:
     struct Extent; // which tokens and keys
 
+    int64_t to_block_end(int64_t keys) const; // rounded up to whole blocks
     int64_t part_keys(const Sequence &s) const;
     float key_gain() const;
     void write_empty_rows(const Extent &x, const Heads &out, const Lse &lse) const;
