@@ -91,10 +91,11 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
-    const auto finished = [&](const Expr &feature) { return s.out_copy(feature, row_of_tile, tile_of_row); };
-    const auto stored = [&](const Expr &value) { return narrow(value, type); };
-    s.out(d, h, i) = stored(finished(d));
-    s.out_rotated = rotate(s.out, {h, i}, i, z.v_head_dim, in.out_rotation, finished, stored);
+    RowElements finished;
+    finished.source = [&](const Expr &feature) { return s.out_copy(feature, row_of_tile, tile_of_row); };
+    finished.stored = [&](const Expr &value) { return narrow(value, type, z.tile_depth > 0); };
+    finished.copied = [&](const Expr &feature) { return finished.stored(finished.source(feature)); };
+    s.out_rotated = rotate(s.out, {d, h, i}, i, in.v_head_dim, z.v_head_dim, in.out_rotation, finished);
     return s;
 }
 

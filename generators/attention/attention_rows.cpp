@@ -1,5 +1,6 @@
 #include "attention_rows.h"
 
+#include "../common/bf16_rounding.h"
 #include "../common/storage.h"
 
 namespace gyre::attention {
@@ -24,18 +25,21 @@ Expr offset_of_key(const Pages &pages, const KeyRows &rows, const Expr &key) {
 Func stage_rows(const std::string &name, const StoredRows &in, const std::vector<Var> &args, const RowForm &form,
                 RotatedRows &rotated) {
     Func rows(name);
-    const auto source = [&](const Expr &feature) { return widen(in.element(feature)); };
-    const auto stored = [&](const Expr &value) {
-        return form.as_bits ? reinterpret<uint16_t>(narrow(value, BFloat(16))) : value;
+    RowElements elements;
+    elements.source = [&](const Expr &feature) { return widen(in.element(feature)); };
+    elements.stored = [&](const Expr &value) { return form.as_bits ? bf16_rounding(value) : value; };
+    elements.copied = [&](const Expr &feature) {
+        const auto copied = [&](const Expr &inside) {
+            return form.as_bits ? reinterpret<uint16_t>(in.element(inside)) : elements.source(inside);
+        };
+        if (!form.padded) return copied(feature);
+        const Expr inside = copied(min(feature, in.extent - 1));
+        return select(feature < in.extent, inside, cast(inside.type(), 0));
     };
-    const auto copied = [&](const Expr &feature) {
-        return form.as_bits ? reinterpret<uint16_t>(in.element(feature)) : source(feature);
-    };
-    const Expr d = args[0];
-    const Expr inside = form.padded ? copied(min(d, in.extent - 1)) : copied(d);
-    rows(args) = form.padded ? select(d < in.extent, inside, cast(inside.type(), 0)) : inside;
-    if (form.as_stored) return rows;
-    rotated = rotate(rows, {args.begin() + 1, args.end()}, in.angle_row, form.features, in.rotation, source, stored);
+    if (form.as_stored)
+        rows(args) = elements.copied(args[0]);
+    else
+        rotated = rotate(rows, args, in.angle_row, form.features, form.features, in.rotation, elements);
     return rows;
 }
 

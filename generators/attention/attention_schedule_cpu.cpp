@@ -99,8 +99,8 @@ void schedule_cpu(Stages &s, const Knobs &k) {
                 .bound_storage(s.b, 1)
                 .bound_storage(s.j, z.key_block)
                 .bound_storage(s.d, dim + cache_line);
-        schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, k.lanes, k.lanes);
-        schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, k.lanes, k.lanes);
+        schedule_rotated_rows(s.k_rows, s.k_rotated, k.lanes, k.lanes);
+        schedule_rotated_rows(s.v_rows, s.v_rotated, k.lanes, k.lanes);
     }
 
     // Scores, maximum and weights of one row tile and one block.

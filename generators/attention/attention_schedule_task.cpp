@@ -15,7 +15,7 @@ void schedule_queries(Stages &s, int w) {
         .unroll(di);
     schedule_transpose(s.q_lanes, {s.q_scaled, d_o});
     s.q_rows.compute_at(s.q_scaled, ro);
-    schedule_rotated_rows(s.q_rows, s.q_rotated, s.d, w);
+    schedule_rotated_rows(s.q_rows, s.q_rotated, w);
 }
 
 /// The state's last values, normalised, transposed back to rows and rotated back.
@@ -34,7 +34,7 @@ void schedule_results(Stages &s, int w) {
         .unroll(dc);
     schedule_transpose(s.out_rows, {s.out_copy, dc});
     s.out.compute_root();
-    schedule_rotated_rows(s.out, s.out_rotated, s.d, w);
+    schedule_rotated_rows(s.out, s.out_rotated, w);
 }
 
 } // namespace

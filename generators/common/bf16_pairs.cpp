@@ -1,12 +1,12 @@
 #include "bf16_pairs.h"
 
-#include "storage.h"
+#include "bf16_rounding.h"
 
 namespace gyre {
 using namespace Halide;
 
 Expr bf16_pair(const Expr &first, const Expr &second) {
-    const auto bits = [](const Expr &x) { return cast<uint32_t>(reinterpret<uint16_t>(narrow(x, BFloat(16)))); };
+    const auto bits = [](const Expr &x) { return cast<uint32_t>(bf16_rounding(x)); };
     return bits(first) | (bits(second) << 16);
 }
 

@@ -12,7 +12,7 @@
 
 namespace gyre {
 
-/// The bits of two f32 numbers rounded to bf16, nearest even.
+/// The bits of two f32 numbers rounded to bf16 (bf16_rounding.h).
 Halide::Expr bf16_pair(const Halide::Expr &first, const Halide::Expr &second);
 
 /// The same for finite numbers >= 0, in half the operations: nearest, ties away from 0.

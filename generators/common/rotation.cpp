@@ -33,47 +33,56 @@ RotatedRows rotate_in_vectors(const Place &place, const Expr &row, const Rotatio
 
 } // namespace
 
-RotatedRows rotate(Func rows, const std::vector<Expr> &at, const Expr &row, int features, const Rotation &rotation,
-                   const std::function<Expr(Expr)> &source, const std::function<Expr(Expr)> &stored) {
+RotatedRows rotate(Func rows, const std::vector<Var> &args, const Expr &row, const Expr &features, int most,
+                   const Rotation &rotation, const RowElements &elements) {
     const auto place = [&](const Expr &feature) -> FuncRef {
-        std::vector<Expr> index{unsafe_promise_clamped(feature, 0, features - 1)};
-        index.insert(index.end(), at.begin(), at.end());
+        std::vector<Expr> index{unsafe_promise_clamped(feature, 0, most - 1)};
+        index.insert(index.end(), args.begin() + 1, args.end());
         return rows(index);
     };
-    if (rotation.lanes > 0) return rotate_in_vectors(place, row, rotation, source, stored);
+    const auto &[copied, source, stored] = elements;
+    if (rotation.lanes > 0) {
+        rows(args) = copied(args[0]);
+        return rotate_in_vectors(place, row, rotation, source, stored);
+    }
+    rows(args) = undef(copied(args[0]).type());
+
+    // The last dimension of each is a loop over all rows that does not run where there is nothing to do.
+    const Expr distance = rotation.half_pairs, interleaved = rotation.interleaved_pairs;
+    RDom c(0, features, 0, select(2 * (distance + interleaved) == features, 0, 1), "copied");
+    place(c.x) = copied(c.x);
+    const auto pairs = [](const Expr &count, const std::string &name) {
+        return RDom(0, 2, 0, count, 0, min(count, 1), name);
+    };
     const float d = static_cast<float>(rotation.direction);
+    RDom h = pairs(distance, "half");
+    const Expr x = source(h.y), y = source(h.y + distance), cos = rotation.cos(h.y, row), sin = rotation.sin(h.y, row);
+    place(h.y + h.x * distance) = stored(mux(h.x, {x * cos - d * y * sin, y * cos + d * x * sin}));
 
-    const Expr pairs = rotation.half_pairs;
-    RDom h(0, pairs, "half");
-    const Expr h_cos = rotation.cos(h, row), h_sin = rotation.sin(h, row);
-    place(h) = stored(source(h) * h_cos - d * source(h + pairs) * h_sin);
-    place(h + pairs) = stored(source(h + pairs) * h_cos + d * source(h) * h_sin);
-
-    RDom n(0, 2, 0, rotation.interleaved_pairs, "interleaved");
+    RDom n = pairs(interleaved, "interleaved");
     const Expr first = source(2 * n.y), second = source(2 * n.y + 1);
     place(2 * n.y + n.x) = stored(select(n.x == 0, first, second) * rotation.cos(n.y, row) +
                                   select(n.x == 0, -d * second, d * first) * rotation.sin(n.y, row));
-    return {h.x, n.y, n.x};
+    return {c.x, c.y, {h.x, h.y, h.z}, {n.x, n.y, n.z}, {}};
 }
 
 namespace {
 
-// Features outside, rows inside: where nothing is rotated there is no loop over the rows.
+/// Row by row, as features and angles lie in memory.
+Stage row_by_row(const Func &rows, Stage update, const RVar &inner, const RVar &outermost) {
+    std::vector<VarOrRVar> order{inner};
+    for (size_t dim = 1; dim < rows.args().size(); dim++) order.emplace_back(rows.args()[dim]);
+    order.emplace_back(outermost);
+    return update.allow_race_conditions().reorder(order);
+}
+
 void schedule_rotations(Func rows, const RotatedRows &vars, int lanes) {
-    const auto rows_inside = [&](Stage update, const RVar &features) {
-        std::vector<VarOrRVar> order;
-        for (size_t dim = 1; dim < rows.args().size(); dim++) order.emplace_back(rows.args()[dim]);
-        order.emplace_back(features);
-        update.reorder(order);
-    };
-    for (int half : {0, 1})
-        rows_inside(rows.update(half).allow_race_conditions().vectorize(vars.half, lanes, TailStrategy::GuardWithIf),
-                    vars.half);
-    rows_inside(rows.update(2)
-                    .allow_race_conditions()
-                    .unroll(vars.parity)
-                    .vectorize(vars.interleaved, lanes, TailStrategy::GuardWithIf),
-                vars.interleaved);
+    const RotatedRows::Pairs *both[] = {&vars.half, &vars.interleaved};
+    for (int i : {0, 1}) {
+        const auto &[parity, pair, any] = *both[i];
+        row_by_row(rows, rows.update(1 + i).unroll(parity), pair, any)
+            .vectorize(pair, lanes, TailStrategy::GuardWithIf);
+    }
 }
 
 } // namespace
@@ -90,13 +99,16 @@ void schedule_whole_vectors(Func rows, const RotatedRows &vars, int lanes) {
     }
 }
 
-void schedule_rotated_rows(Func rows, const RotatedRows &vars, const Var &feature, int lanes) {
-    rows.vectorize(feature, lanes, TailStrategy::GuardWithIf);
+void schedule_rotated_rows(Func rows, const RotatedRows &vars, int lanes) {
+    row_by_row(rows, rows.update(0), vars.copied, vars.any_copied)
+        .vectorize(vars.copied, lanes, TailStrategy::GuardWithIf);
     schedule_rotations(rows, vars, lanes);
 }
 
-void schedule_rotated_rows(Func rows, const RotatedRows &vars, const Var &feature, int lanes, int copy_lanes) {
-    rows.vectorize(feature, copy_lanes).unroll(feature);
+void schedule_rotated_rows(Func rows, const RotatedRows &vars, int lanes, int copy_lanes) {
+    row_by_row(rows, rows.update(0), vars.copied, vars.any_copied)
+        .vectorize(vars.copied, copy_lanes)
+        .unroll(vars.copied);
     schedule_rotations(rows, vars, lanes);
 }
 

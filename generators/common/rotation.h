@@ -16,33 +16,42 @@ struct Rotation {
     int lanes = 0;                  // 0: see rotate(); else whole vectors of so many pairs, then the rest one by one
 };
 
-/// Appends to `rows`, whose pure definition is a plain copy of `source`, the updates that overwrite its rotated
-/// features:
-///     rows(p) = source(p) cos - direction source(q) sin        rows(q) = source(q) cos + direction source(p) sin
-/// `source(feature)` gives the unrotated value at the other dimensions `at`; `row` is the angles' row.
-/// The updates read only `source`; `stored` converts a result to the type of `rows`.
-struct RotatedRows {
-    Halide::RVar half, interleaved, parity;
+/// What rows are made of, and as what they are stored; each but `copied` in f32.
+struct RowElements {
+    std::function<Halide::Expr(Halide::Expr)> copied; // (feature)  an element as it is stored if it is not rotated
+    std::function<Halide::Expr(Halide::Expr)> source; // (feature)  the same in f32
+    std::function<Halide::Expr(Halide::Expr)> stored; // (value)    a rotated one as it is stored
+};
 
-    // With Rotation::lanes: of the updates, each of which stores both features of its pairs.
+/// The vars of the updates that rotate() defines.
+struct RotatedRows {
+    struct Pairs {
+        Halide::RVar parity, pair, any; // any: runs once, or not at all
+    };
+    Halide::RVar copied, any_copied;
+    Pairs half, interleaved;
+
+    // With Rotation::lanes: each stores both features of its pairs.
     struct Update {
         Halide::RVar parity, pair;
     };
     std::vector<Update>
         updates; // whole vectors, half and interleaved, unless a vector is one pair; then the rest of either
 };
-RotatedRows rotate(Halide::Func rows, const std::vector<Halide::Expr> &at, const Halide::Expr &row, int features,
-                   const Rotation &rotation, const std::function<Halide::Expr(Halide::Expr)> &source,
-                   const std::function<Halide::Expr(Halide::Expr)> &stored);
+
+/// Defines `rows` (feature, …) for `features`, of which there are `most` at most: copies, unless all are rotated, and
+///     rows(p) = source(p) cos - direction source(q) sin        rows(q) = source(q) cos + direction source(p) sin
+/// with the angles of `row`.
+RotatedRows rotate(Halide::Func rows, const std::vector<Halide::Var> &args, const Halide::Expr &row,
+                   const Halide::Expr &features, int most, const Rotation &rotation, const RowElements &elements);
 
 /// Vectorises the updates of whole vectors of a rotation in `lanes`, and no others: little code.
 void schedule_whole_vectors(Halide::Func rows, const RotatedRows &vars, int lanes);
 
 /// Vectorises the copy and the updates that rotate() appended.
-void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, const Halide::Var &feature, int lanes);
+void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, int lanes);
 
 /// The same for rows of a known number of features, a multiple of copy_lanes: the copy is unrolled.
-void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, const Halide::Var &feature, int lanes,
-                           int copy_lanes);
+void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, int lanes, int copy_lanes);
 
 } // namespace gyre

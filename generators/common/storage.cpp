@@ -1,5 +1,7 @@
 #include "storage.h"
 
+#include "bf16_rounding.h"
+
 namespace gyre {
 using namespace Halide;
 
@@ -8,8 +10,9 @@ Expr widen(const Expr &stored) {
     return reinterpret<float>(cast<uint32_t>(reinterpret<uint16_t>(stored)) << 16);
 }
 
-Expr narrow(const Expr &value, const Type &type) {
+Expr narrow(const Expr &value, const Type &type, bool bf16_instruction) {
     if (!type.is_bfloat()) return cast(type, value);
+    if (bf16_instruction) return reinterpret(type, bf16_rounding(value));
     const Expr bits = reinterpret<uint32_t>(value);
     // Adding half of the discarded range rounds; the kept part's lowest bit breaks ties towards even. The carry of
     // a NaN with a full payload would wrap to zero, so NaNs are truncated and made quiet instead.

@@ -8,7 +8,7 @@ namespace gyre {
 /// The f32 value of a stored f32, f16 or bf16 element.
 Halide::Expr widen(const Halide::Expr &stored);
 
-/// `value` (f32) in the storage type, rounded to nearest even. A bf16 NaN stays a NaN.
-Halide::Expr narrow(const Halide::Expr &value, const Halide::Type &type);
+/// `value` (f32) in the storage type, rounded to nearest even. A bf16 NaN stays a NaN. bf16_instruction: see bf16_rounding.h.
+Halide::Expr narrow(const Halide::Expr &value, const Halide::Type &type, bool bf16_instruction = false);
 
 } // namespace gyre

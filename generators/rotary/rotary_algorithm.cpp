@@ -8,10 +8,10 @@ namespace {
 
 /// {first cos - second sin, second cos + first sin} as they are stored.
 Tuple rotate(const Expr &first, const Expr &second, const Expr &cos, const Expr &sin, const Expr &direction,
-             const Type &type) {
+             const Type &type, bool bf16_instruction) {
     if (!type.is_int()) {
         const Expr x = widen(first), y = widen(second), s = direction * sin;
-        return {narrow(x * cos - y * s, type), narrow(y * cos + x * s, type)};
+        return {narrow(x * cos - y * s, type, bf16_instruction), narrow(y * cos + x * s, type, bf16_instruction)};
     }
     const auto rounded = [&](const Expr &q30) { return saturating_cast(type, (q30 + (1 << 14)) >> 15); };
     const Expr x = cast<int32_t>(first), y = cast<int32_t>(second), c = cast<int32_t>(cos);
@@ -31,13 +31,14 @@ Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type 
     const Expr second = in.x(in.offset + (half ? i + in.pairs : 2 * i + 1), a, b);
     s.rotated = Func("rotated"), s.rest = Func("rest");
     for (Func *rotated : {&s.rotated, &s.rest})
-        (*rotated)(i, a, b) = rotate(first, second, in.cos(i, a, b), in.sin(i, a, b), in.direction, type);
+        (*rotated)(i, a, b) =
+            rotate(first, second, in.cos(i, a, b), in.sin(i, a, b), in.direction, type, in.bf16_instruction);
 
     s.out(d, a, b) = undef(type);
     RDom before(0, in.copied_before, "before"), after(in.after, in.copied_after, "after");
     const auto copied = [&](const Expr &feature) {
         const Expr x = in.x(feature, a, b);
-        return x.type() == type ? x : narrow(widen(x), type);
+        return x.type() == type ? x : narrow(widen(x), type, in.bf16_instruction);
     };
     s.out(before, a, b) = copied(before);
     s.out(after, a, b) = copied(after);

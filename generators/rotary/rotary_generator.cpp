@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of the rotary embedding. No arithmetic and no loop order here.
+#include "../common/bf16_rounding.h"
 #include "../common/estimates.h"
 #include "../common/facts.h"
 #include "rotary_schedules.h"
@@ -40,8 +41,11 @@ public:
         const Halide::Expr whole =
             usual_lengths || using_autoscheduler() ? Halide::Expr() : pairs / knobs.lanes * knobs.lanes;
         if (get_target().os == Halide::Target::NoOS) bind_dense();
-        Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, whole, copied_before, after, copied_after},
-                                  pairing, out, dtype);
+        const bool bf16_instruction = has_bf16_rounding(get_target());
+        Stages stages = algorithm(
+            {*x, cos, sin, offset, pairs, direction, whole, copied_before, after, copied_after, bf16_instruction},
+            pairing, out, dtype);
+        if (bf16_instruction) map_bf16_roundings(*this);
         if (using_autoscheduler())
             estimate();
         else

@@ -1,0 +1,16 @@
+/// Rounding to bf16 by the processor, for which Halide 21 has no code (its own casts are integer operations).
+#pragma once
+#include <Halide.h>
+
+namespace gyre {
+
+bool has_bf16_rounding(const Halide::Target &target);
+
+/// The bits of `value` (f32) rounded to bf16, nearest even: as narrow(), in a third of the operations, but that subnormal
+/// numbers, taken or given, are 0. The pipeline needs map_bf16_roundings().
+Halide::Expr bf16_rounding(const Halide::Expr &value);
+
+/// Arranges that vectors are rounded by AVX512_BF16's instruction, and scalars as narrow() does.
+void map_bf16_roundings(Halide::Internal::GeneratorBase &generator);
+
+} // namespace gyre
