@@ -1,5 +1,7 @@
+#include "../common/bf16_rounding.h"
 #include "../common/exp2_pairs.h"
 #include "../common/loop_limits.h"
+#include "../common/step_pipeline.h"
 #include "../common/tile_products.h"
 #include "attention_blocks.h"
 #include "attention_schedules.h"
@@ -33,7 +35,10 @@ void lower_tiles(Internal::GeneratorBase &generator, const Stages &s, const Knob
         guard_loop(generator, exact_blocks_loop, s.any_exact);
     }
     map_tile_products(generator);
+    if (s.sizes.bounded && s.sizes.sum_with_values) pipeline_steps(generator, s.weighted, "keys");
+    if (s.sizes.bounded && !s.sizes.sum_with_values) pipeline_steps(generator, s.weights, "steps");
     map_exp2_pairs(generator);
+    map_bf16_roundings(generator);
 }
 
 } // namespace gyre::attention

@@ -65,12 +65,14 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
     if (z.sum_with_values) recurrence.reorder(s.e, task.register_tile);
     for (Func *one_block : {&s.k_rows, &s.v_packed}) one_block->bound_storage(one_block->args().back(), 1);
 
+    const int rotated_lanes = z.terms == 1 ? tile_depth : w; // rounding takes two vectors at once
+
     // Keys, and values transposed; rows a cache line longer than they need be, so that a tile's do not share the sets
     // of the L1 cache.
     s.k_rows.compute_at(s.state, s.block)
         .bound_storage(s.j, z.key_block)
         .bound_storage(s.d, z.head_dim + cache_line_bf16);
-    schedule_rotated_rows(s.k_rows, s.k_rotated, s.d, w, tile_depth);
+    schedule_rotated_rows(s.k_rows, s.k_rotated, rotated_lanes, tile_depth);
     if (s.k_terms.defined())
         s.k_terms.compute_at(s.state, s.block)
             .bound_storage(s.b, 1)
@@ -98,7 +100,7 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
         .unroll(s.p);
     schedule_transpose(s.v_lanes, {s.v_packed, s.p});
     s.v_rows.compute_at(s.v_packed, jo);
-    schedule_rotated_rows(s.v_rows, s.v_rotated, s.d, w, tile_depth);
+    schedule_rotated_rows(s.v_rows, s.v_rotated, rotated_lanes, tile_depth);
 
     // Scores, maximum and weights of one row tile and one block.
     if (z.bounded)
@@ -149,7 +151,8 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
             .reorder(s.r, s.c, s.p, step, wo)
             .vectorize(s.r, w)
             .unroll(s.r)
-            .unroll(s.p);
+            .unroll(s.p)
+            .never_partition_all();
         s.weights.update(one_step ? 0 : 1)
             .split(s.r, wo, s.r, w)
             .reorder(s.r, s.edge_pair, wo, s.p, edge_step)
