@@ -111,6 +111,7 @@ public:
         const bool bare = dense && get_target().os == Halide::Target::NoOS;
         sizes.lanes_along_features = bare;
         sizes.key_step = bare ? key_unroll : 0;
+        sizes.weight_step = bare ? knobs.lanes : 0;
         if (bare) sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes);
         if (tiles()) {
             _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";

@@ -12,9 +12,8 @@ void define_tile_keys_and_values(Stages &s);
 void define_scores(Stages &s);
 
 /// s.weights, s.block_sum and s.weighted, from s.masked and s.block_max. Keys after the last visible one have no weight.
-/// `v_scale` of key j of block b, if values have one; `magnitude` of the scale, if the scores have yet to be scaled.
-void define_weighted_values(Stages &s, const Halide::Expr &v_scale, const Visible &visible,
-                            const Halide::Expr &magnitude);
+/// `magnitude` of the scale, if the scores have yet to be scaled.
+void define_weighted_values(Stages &s, const Visible &visible, const Halide::Expr &magnitude);
 
 /// The same with both products on matrix tiles.
 void define_tile_query_operands(Stages &s, const Halide::Expr &scale);

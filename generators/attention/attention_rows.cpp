@@ -33,7 +33,10 @@ Func stage_rows(const std::string &name, const StoredRows &in, const std::vector
     };
     const Expr d = args[0];
     const Expr inside = form.padded ? copied(min(d, in.extent - 1)) : copied(d);
-    rows(args) = form.padded ? select(d < in.extent, inside, cast(inside.type(), 0)) : inside;
+    if (in.rotation.lanes > 0)
+        rows(args) = undef<float>();
+    else
+        rows(args) = form.padded ? select(d < in.extent, inside, cast(inside.type(), 0)) : inside;
     if (form.as_stored) return rows;
     rotated = rotate(rows, {args.begin() + 1, args.end()}, in.angle_row, form.features, in.rotation, source, stored);
     return rows;

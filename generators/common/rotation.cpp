@@ -8,9 +8,16 @@ namespace {
 using Place = std::function<FuncRef(const Expr &)>;
 using Conversion = std::function<Expr(Expr)>;
 
-RotatedRows rotate_in_vectors(const Place &place, const Expr &row, const Rotation &rotation, const Conversion &source,
-                              const Conversion &stored) {
+RotatedRows rotate_in_vectors(const Place &place, const Expr &row, int features, const Rotation &rotation,
+                              const Conversion &source, const Conversion &stored) {
     RotatedRows vars;
+    const int lanes = rotation.lanes;
+    const Expr half = rotation.half_pairs, interleaved = rotation.interleaved_pairs, is_half = half > 0;
+    // A vector of which a part is rotated is copied before that.
+    const Expr whole = 2 * (half + interleaved) / lanes;
+    RDom rest(0, lanes, whole, features / lanes - whole, "rest");
+    place(rest.y * lanes + rest.x) = stored(source(rest.y * lanes + rest.x));
+    vars.rest = rest.x;
     const float d = static_cast<float>(rotation.direction);
     // Pairs (i * stride, i * stride + distance)
     const auto update = [&](const Expr &first, const Expr &pairs, const Expr &stride, const Expr &distance) {
@@ -20,14 +27,12 @@ RotatedRows rotate_in_vectors(const Place &place, const Expr &row, const Rotatio
         place(p + n.x * distance) = stored(mux(n.x, {x * cos - y * sin, y * cos + x * sin}));
         vars.updates.push_back({n.x, n.y});
     };
-    const int lanes = rotation.lanes;
-    const Expr half = rotation.half_pairs, interleaved = rotation.interleaved_pairs, is_half = half > 0;
     if (lanes > 1) {
         update(0, half / lanes * lanes, 1, half);
         update(0, interleaved / lanes * lanes, 2, 1);
     }
-    const Expr pairs = half + interleaved, rest = lanes > 1 ? pairs % lanes : pairs; // one of the two is 0
-    update(pairs - rest, rest, select(is_half, 1, 2), select(is_half, half, 1));
+    const Expr pairs = half + interleaved, left = lanes > 1 ? pairs % lanes : pairs; // one of the two is 0
+    update(pairs - left, left, select(is_half, 1, 2), select(is_half, half, 1));
     return vars;
 }
 
@@ -40,7 +45,7 @@ RotatedRows rotate(Func rows, const std::vector<Expr> &at, const Expr &row, int 
         index.insert(index.end(), at.begin(), at.end());
         return rows(index);
     };
-    if (rotation.lanes > 0) return rotate_in_vectors(place, row, rotation, source, stored);
+    if (rotation.lanes > 0) return rotate_in_vectors(place, row, features, rotation, source, stored);
     const float d = static_cast<float>(rotation.direction);
 
     const Expr pairs = rotation.half_pairs;
@@ -79,9 +84,10 @@ void schedule_rotations(Func rows, const RotatedRows &vars, int lanes) {
 } // namespace
 
 void schedule_whole_vectors(Func rows, const RotatedRows &vars, int lanes) {
+    rows.update(0).allow_race_conditions().vectorize(vars.rest);
     const int last = static_cast<int>(vars.updates.size()) - 1;
     for (int i = 0; i <= last; i++) {
-        Stage update = rows.update(i).unroll(vars.updates[i].parity);
+        Stage update = rows.update(1 + i).unroll(vars.updates[i].parity);
         if (i == last) continue;
         RVar chunk("chunk"), lane("lane");
         update.allow_race_conditions()

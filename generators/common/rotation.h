@@ -20,11 +20,13 @@ struct Rotation {
 /// features:
 ///     rows(p) = source(p) cos - direction source(q) sin        rows(q) = source(q) cos + direction source(p) sin
 /// `source(feature)` gives the unrotated value at the other dimensions `at`; `row` is the angles' row.
-/// The updates read only `source`; `stored` converts a result to the type of `rows`.
+/// The updates read only `source`; `stored` converts a result to the type of `rows`. With Rotation::lanes the pure
+/// definition may be undefined: the first update copies the features that are not rotated.
 struct RotatedRows {
     Halide::RVar half, interleaved, parity;
 
-    // With Rotation::lanes: of the updates, each of which stores both features of its pairs.
+    // With Rotation::lanes: of the first update, and of those after it, each of which stores both features of its pairs.
+    Halide::RVar rest;
     struct Update {
         Halide::RVar parity, pair;
     };
@@ -35,7 +37,7 @@ RotatedRows rotate(Halide::Func rows, const std::vector<Halide::Expr> &at, const
                    const Rotation &rotation, const std::function<Halide::Expr(Halide::Expr)> &source,
                    const std::function<Halide::Expr(Halide::Expr)> &stored);
 
-/// Vectorises the updates of whole vectors of a rotation in `lanes`, and no others: little code.
+/// Vectorises the copy and the updates of whole vectors of a rotation in `lanes`, and no others: little code.
 void schedule_whole_vectors(Halide::Func rows, const RotatedRows &vars, int lanes);
 
 /// Vectorises the copy and the updates that rotate() appended.
