@@ -57,7 +57,12 @@ void schedule_bare(Stages &s, const Knobs &k) {
         stage.vectorize(s.f).unroll(s.r).unroll(s.j);
     s.block_max.update().unscheduled();
     if (s.key_scales.defined())
-        s.key_scales.compute_at(s.state, s.block).bound_storage(s.b, 1).bound_storage(s.t, 1).bound_storage(s.j, z.key_block).update().unscheduled();
+        s.key_scales.compute_at(s.state, s.block)
+            .bound_storage(s.b, 1)
+            .bound_storage(s.t, 1)
+            .bound_storage(s.j, z.key_block)
+            .update()
+            .unscheduled();
     s.weights.compute_at(s.state, s.block)
         .bound_storage(s.b, 1)
         .bound_storage(s.j, z.key_block)
