@@ -87,13 +87,12 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
     for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, chunk_of_d)[c]);
     s.normalised = Func("normalised");
     // Where nothing is visible the accumulators hold whatever masked values were, NaNs included.
-    const Expr visible = s.inverse_sum(r, t) != 0.0f;
-    const Expr value = mux(place_in_chunk, accumulators) * s.inverse_sum(r, t);
-    if (z.lanes_along_features) { // without a branch for each vector
-        const Expr bits = reinterpret<uint32_t>(value);
-        s.normalised(r, d, t) = reinterpret<float>(bits & select(visible, Expr(~0u), Expr(0u)));
+    const Expr inverse = s.inverse_sum(r, t), value = mux(place_in_chunk, accumulators) * inverse;
+    if (z.lanes_along_features) { // the same by bits, without a branch for each vector
+        const Expr mask = select(reinterpret<uint32_t>(inverse) != Expr(0u), Expr(~0u), Expr(0u));
+        s.normalised(r, d, t) = reinterpret<float>(reinterpret<uint32_t>(value) & mask);
     } else {
-        s.normalised(r, d, t) = select(visible, value, 0.0f);
+        s.normalised(r, d, t) = select(inverse != 0.0f, value, 0.0f);
     }
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");

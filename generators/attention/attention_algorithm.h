@@ -40,7 +40,9 @@ struct Sizes {
     bool one_tile = false;  // a task has one row tile at most
     bool lanes_along_features = false; // of the state: neighbours in e are neighbouring features, d = c * chunks + e
     int weight_step = 0;               // keys whose weights are formed together, as the next; divides key_block
-    int key_step = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
+    int key_step = 0; // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
+    bool nan_without_sign = false; // see exp2_nonpositive_by_bits()
+    bool integer_scores = false;   // queries and keys in integers, see attention_products_integer.cpp
     int tile_depth = 0; // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
     int terms = 1;      // with tiles: bf16 numbers that a number is the sum of
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
@@ -137,6 +139,7 @@ struct Stages {
     Halide::Func scores;               // (r, j, t, b)  raw
     Halide::Func q_folded;             // (f, r, d / fold, t)   few rows only, as the next
     Halide::Func folded_scores;        // (f, r, j, t, b)       of every fold-th feature
+    Halide::Func q_peak;               // (r, t)                integer scores: bits of the largest magnitude of a row
     Halide::Func weighted_rows;        // (d, r, t, b)
     Transpose weighted_lanes;          // (r, d, t, b)
     Halide::Func bias_rows;            // (j, r, t, b)  general only

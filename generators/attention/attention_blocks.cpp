@@ -34,7 +34,7 @@ void define_keys_and_values(Stages &s, const Inputs &in) {
     };
     const bool as_bits = z.tile_depth > 0 && z.terms == 1;
     s.k_rows = stage_rows("k_rows", {element(in.k, s.k_offsets), in.head_dim, key, in.k_rotation}, {d, j, b},
-                          {z.head_dim, z.padded, as_bits, z.as_stored}, s.k_rotated);
+                          {z.head_dim, z.padded, as_bits, z.as_stored, z.integer_scores}, s.k_rotated);
     s.v_rows = stage_rows("v_rows", {element(in.v, s.v_offsets), in.v_head_dim, key, in.v_rotation}, {d, j, b},
                           {z.v_head_dim, z.padded, as_bits, z.as_stored}, s.v_rotated);
     if (z.tile_depth > 0) define_tile_keys_and_values(s);
@@ -123,7 +123,7 @@ void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Exp
     const Visible visible = visible_keys(in, s);
     define_keys_and_values(s, in);
     if (in.k_scale.defined()) define_key_scales(s, in, visible);
-    define_scores(s);
+    define_scores(s, in.scale);
     define_masked(s, in, visible);
     if (z.general) define_general_scores(s, in, visible.tile_last);
     if (!z.bounded) {

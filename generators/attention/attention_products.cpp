@@ -13,7 +13,8 @@ void define_weights(Stages &s, const Visible &visible) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     s.weights = Func("weights");
     const auto weights_of = [&](const Expr &key) -> std::vector<Expr> {
-        const Expr power = exp2_nonpositive(s.masked(r, key, t, b) - s.block_max(r, t, b));
+        const Expr below = s.masked(r, key, t, b) - s.block_max(r, t, b);
+        const Expr power = z.nan_without_sign ? exp2_nonpositive_by_bits(below) : exp2_nonpositive(below);
         if (!s.key_scales.defined()) return {power};
         return {power, power * s.key_scales(key, t, b)[1]};
     };
@@ -33,14 +34,16 @@ void define_weights(Stages &s, const Visible &visible) {
 
 void define_query_operands(Stages &s, const Expr &scale) {
     if (s.sizes.tile_depth > 0) return define_tile_query_operands(s, scale);
+    if (s.sizes.integer_scores) return define_integer_query_operands(s);
     const Var &r = s.r, &t = s.t, &d = s.d;
     s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(r, d, t) = s.q_lanes.out(r, d, t) * scale;
 }
 
-void define_scores(Stages &s) {
+void define_scores(Stages &s, const Expr &scale) {
     if (s.sizes.tile_depth > 0) return define_tile_scores(s);
+    if (s.sizes.integer_scores) return define_integer_scores(s, scale);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     const bool few_rows = z.fold > 0;

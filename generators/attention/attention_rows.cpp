@@ -28,7 +28,8 @@ Func stage_rows(const std::string &name, const StoredRows &in, const std::vector
     const auto stored = [&](const Expr &value) {
         return form.as_bits ? reinterpret<uint16_t>(narrow(value, BFloat(16))) : value;
     };
-    const auto copied = [&](const Expr &feature) {
+    const auto copied = [&](const Expr &feature) -> Expr {
+        if (form.unwidened) return in.element(feature);
         return form.as_bits ? reinterpret<uint16_t>(in.element(feature)) : source(feature);
     };
     const Expr d = args[0];

@@ -7,6 +7,7 @@ namespace {
 void check(const Sizes &z, const Knobs &k) {
     _halide_user_assert(z.one_tile && z.as_stored && z.lanes == 1)
         << "expected dense=true as_stored=true task_tiles=1 and fold equal to lanes\n";
+    _halide_user_assert(!z.integer_scores || z.fold == 1) << "expected fold=1 with integer_scores=true\n";
     _halide_user_assert(z.key_block % k.key_unroll == 0 && z.key_block % k.lanes == 0 &&
                         z.v_head_dim % (z.feature_chunk * k.lanes) == 0)
         << "expected key_unroll and lanes to divide key_block, and lanes head_dim\n";
@@ -34,7 +35,12 @@ void schedule_bare(Stages &s, const Knobs &k) {
         .bound(s.r, 0, z.row_tile)
         .reorder(s.f, column, s.r, s.t)
         .vectorize(s.f);
-    s.q_rows.compute_at(s.q_folded, s.r);
+    if (z.integer_scores) {
+        s.q_rows.compute_root();
+        s.q_peak.compute_root().bound_storage(s.t, 1).update().unscheduled();
+    } else {
+        s.q_rows.compute_at(s.q_folded, s.r);
+    }
     schedule_whole_vectors(s.q_rows, s.q_rotated, k.lanes);
 
     s.state.compute_root()
