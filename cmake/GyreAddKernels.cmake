@@ -22,7 +22,7 @@
 #
 # A target without an operating system, such as cortex_m55, stands alone, and the project is configured with a toolchain whose
 # CMAKE_SYSTEM_NAME is Generic. The library is then one of gyre/embedded.h, and beside it <library>/<library>.o and
-# <library>/gyre/ are made, for projects without CMake: tests/embedded/example. It has DTYPES f32, f16, i8 and q15, HEAD_DIMS that are
+# <library>/gyre/ are made, for projects without CMake: tests/embedded/example. It has DTYPES f32, f16, i8, i8_integer and q15, HEAD_DIMS that are
 # multiples of 16, all FEATURES of a plain call but packed, and no SCORE.
 
 # In a clone; an installed package says where, and includes this file.
@@ -85,7 +85,7 @@ function(gyre_add_kernels library)
     foreach (target IN LISTS arg_TARGETS)
         if (GYRE_TARGET_${target}_HALIDE MATCHES "-noos")
             set(bare TRUE)
-            set(dtypes f32 f16 i8 q15)
+            set(dtypes f32 f16 i8 i8_integer q15)
         endif ()
     endforeach ()
     gyre_check_words("${who}" DTYPES "${arg_DTYPES}" "${dtypes}")

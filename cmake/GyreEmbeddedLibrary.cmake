@@ -1,5 +1,5 @@
 # gyre_add_embedded_library(<library> TARGET <row of GyreTargets.cmake without an operating system> OPS <rotary, attention>
-#                           DTYPES <f32, f16, i8, q15> PAIRINGS <half, interleaved> [HEAD_DIMS <multiples of 16>] [TUNING <files>])
+#                           DTYPES <f32, f16, i8, i8_integer, q15> PAIRINGS <half, interleaved> [HEAD_DIMS <multiples of 16>] [TUNING <files>])
 #
 # Makes a static library of gyre/embedded.h with these kernels, DTYPES being those of caches, or q15; and in the folder <library>, beside the current binary
 # directory's files, what a project without CMake takes: <library>.o, the same in one object, with a section a function, and
@@ -22,9 +22,12 @@ function(gyre_add_embedded_library library)
     set_target_properties(${library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 
     set(gyre_halide_type_q15 int16)
+    if (i8_integer IN_LIST arg_DTYPES AND NOT GYRE_TARGET_${arg_TARGET}_LLC MATCHES "thumbv7em")
+        message(FATAL_ERROR "gyre: i8_integer: scores by integers take the DSP instructions of Cortex-M4 and M7, got ${arg_TARGET}")
+    endif ()
     gyre_begin_embedded(${library} FOLDER "${folder}" TARGET ${arg_TARGET} TUNING ${arg_TUNING})
     foreach (dtype IN LISTS arg_DTYPES)
-        if (rotary IN_LIST arg_OPS AND NOT dtype STREQUAL i8) # which is quantised after rotation
+        if (rotary IN_LIST arg_OPS AND NOT dtype MATCHES "^i8") # which is quantised after rotation
             foreach (pairing IN LISTS arg_PAIRINGS)
                 gyre_add_embedded_rotary(${library} ${dtype} ${dtype} ${pairing})
                 if (dtype STREQUAL f16) # from what is computed to a smaller cache
@@ -36,13 +39,19 @@ function(gyre_add_embedded_library library)
             foreach (size IN LISTS arg_HEAD_DIMS)
                 set(variant ${dtype}_d${size})
                 set(compute ${dtype})
+                set(cache ${dtype})
                 set(int8_cache false)
-                if (dtype STREQUAL i8)
-                    set(variant f32_i8_d${size})
+                set(integer_scores false)
+                if (dtype MATCHES "^i8")
+                    set(variant f32_${dtype}_d${size})
                     set(compute f32)
+                    set(cache i8)
                     set(int8_cache true)
+                    if (dtype STREQUAL i8_integer)
+                        set(integer_scores true)
+                    endif ()
                 endif ()
-                string(TOUPPER "${compute};${dtype}" upper)
+                string(TOUPPER "${compute};${cache}" upper)
                 list(TRANSFORM upper PREPEND GYRE_EMBEDDED_)
                 list(GET upper 0 dtype_value)
                 list(GET upper 1 cache_value)
@@ -50,6 +59,7 @@ function(gyre_add_embedded_library library)
                                          FIELDS ".dtype = ${dtype_value}" ".cache_dtype = ${cache_value}"
                                                 ".head_dim = ${size}"
                                          PARAMS dtype=${gyre_halide_type_${compute}} int8_cache=${int8_cache}
+                                                integer_scores=${integer_scores}
                                                 head_dim=${size} as_stored=true dense=true)
             endforeach ()
         endif ()

@@ -51,6 +51,7 @@ gyre_add_target(x86_64_generic ARCH x86_64
                 HALIDE x86-64-linux)
 gyre_add_target(arm_64_neon    ARCH aarch64
                 HALIDE arm-64-linux-arm_fp16) # arithmetic is in f32: only conversions come of it, which every core has
+# Neither SVE nor arithmetic of ARMv8.2 in f16, nor RISC-V: bench/arm/README.md says why.
 # 32-bit cores without NEON and half-precision conversions (which come with VFPv4) have no row: calls are refused there.
 # Halide's arm_fp16 would also load halves by instructions of ARMv8.2.
 gyre_add_target(arm_32_neon    ARCH armv7

@@ -30,7 +30,8 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
     }
     define_query_operands(s, in.scale);
 
-    std::vector<Expr> initial(chunk + 2, Expr(0.0f));
+    // Sums that begin with -0 are the same but for the sign of 0, and compilers do not turn its storing into scalar code.
+    std::vector<Expr> initial(chunk + 2, Expr(z.lanes_along_features ? -0.0f : 0.0f));
     initial[chunk] = masked_score;
     s.state = Func("state");
     s.state(r, t, e) = Tuple(initial);
@@ -86,8 +87,13 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
     for (int c = 0; c < chunk; c++) accumulators.push_back(s.state(r, t, chunk_of_d)[c]);
     s.normalised = Func("normalised");
     // Where nothing is visible the accumulators hold whatever masked values were, NaNs included.
-    s.normalised(r, d, t) =
-        select(s.inverse_sum(r, t) != 0.0f, mux(place_in_chunk, accumulators) * s.inverse_sum(r, t), 0.0f);
+    const Expr inverse = s.inverse_sum(r, t), value = mux(place_in_chunk, accumulators) * inverse;
+    if (z.lanes_along_features) { // the same by bits, without a branch for each vector
+        const Expr mask = select(reinterpret<uint32_t>(inverse) != Expr(0u), Expr(~0u), Expr(0u));
+        s.normalised(r, d, t) = reinterpret<float>(reinterpret<uint32_t>(value) & mask);
+    } else {
+        s.normalised(r, d, t) = select(inverse != 0.0f, value, 0.0f);
+    }
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);

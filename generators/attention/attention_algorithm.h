@@ -39,7 +39,10 @@ struct Sizes {
     bool as_stored = false; // keys and values are neither rotated nor padded: they are read where they are
     bool one_tile = false;  // a task has one row tile at most
     bool lanes_along_features = false; // of the state: neighbours in e are neighbouring features, d = c * chunks + e
-    int key_step = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
+    int weight_step = 0;               // keys whose weights are formed together, as the next; divides key_block
+    int key_step = 0; // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
+    bool nan_without_sign = false; // see exp2_nonpositive_by_bits()
+    bool integer_scores = false;   // queries and keys in integers, see attention_products_integer.cpp
     int tile_depth = 0; // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
     int terms = 1;      // with tiles: bf16 numbers that a number is the sum of
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
@@ -122,6 +125,7 @@ struct Stages {
         value_j;                                    // of the reductions
     Halide::Var step{"step"}, c{"c"};               // tiles: of tile_depth keys, and in these pairs
     Halide::RVar weight_step, edge_pair, edge_step; // bounded; the steps unless sum_with_values
+    Halide::RVar weight_j;                          // with Sizes::weight_step, within a step
     Halide::RVar value_step;                        // tiles: value_j runs within a step of tile_depth keys
     Halide::RVar score_product, value_product;      // tiles: of terms
     Halide::Var p{"p"};                             // term
@@ -135,6 +139,7 @@ struct Stages {
     Halide::Func scores;               // (r, j, t, b)  raw
     Halide::Func q_folded;             // (f, r, d / fold, t)   few rows only, as the next
     Halide::Func folded_scores;        // (f, r, j, t, b)       of every fold-th feature
+    Halide::Func q_peak;               // (r, t)                integer scores: bits of the largest magnitude of a row
     Halide::Func weighted_rows;        // (d, r, t, b)
     Transpose weighted_lanes;          // (r, d, t, b)
     Halide::Func bias_rows;            // (j, r, t, b)  general only
@@ -144,9 +149,9 @@ struct Stages {
     int bias_update = -1;              // of `masked`   general only
     Halide::Func masked;               // (r, j, t, b)  capped, biased and masked
     Halide::Func block_max, block_sum; // (r, t, b)
-    Halide::Func weights;              // (r, j, t, b)  2^(score - block_max)
-    Halide::Func value_weights;        // (r, j, t, b)  times the scale of the value; weights itself if there is none
-    Halide::Func weighted;             // (r, d, t, b)  sum_j value_weights v
+    Halide::Func key_scales;           // (j, t, b)     {of keys, of values}; undefined: none
+    Halide::Func weights;              // (r, j, t, b)  2^(score - block_max); with key_scales, also times the value's
+    Halide::Func weighted;             // (r, d, t, b)  sum_j weights v
     Halide::Func state;                // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
     Halide::Func inverse_sum, row_lse; // (r, t)
     Halide::Func normalised;           // (r, d, t)

@@ -34,10 +34,21 @@ void define_keys_and_values(Stages &s, const Inputs &in) {
     };
     const bool as_bits = z.tile_depth > 0 && z.terms == 1;
     s.k_rows = stage_rows("k_rows", {element(in.k, s.k_offsets), in.head_dim, key, in.k_rotation}, {d, j, b},
-                          {z.head_dim, z.padded, as_bits, z.as_stored}, s.k_rotated);
+                          {z.head_dim, z.padded, as_bits, z.as_stored, z.integer_scores}, s.k_rotated);
     s.v_rows = stage_rows("v_rows", {element(in.v, s.v_offsets), in.v_head_dim, key, in.v_rotation}, {d, j, b},
                           {z.v_head_dim, z.padded, as_bits, z.as_stored}, s.v_rotated);
     if (z.tile_depth > 0) define_tile_keys_and_values(s);
+}
+
+/// Of the keys of a block that some row sees.
+void define_key_scales(Stages &s, const Inputs &in, const Visible &visible) {
+    const Var &j = s.j, &t = s.t, &b = s.b;
+    RDom held(0, s.sizes.key_block, "held");
+    const Expr key = b * s.sizes.key_block + held;
+    held.where(key <= visible.tile_last);
+    s.key_scales = Func("key_scales");
+    s.key_scales(j, t, b) = {undef<float>(), undef<float>()};
+    s.key_scales(held, t, b) = {in.k_scale(key), in.v_scale(key)};
 }
 
 /// Scores as they are until they are masked: of all keys of a block, or of as many steps of keys as some row sees.
@@ -45,9 +56,9 @@ void define_masked(Stages &s, const Inputs &in, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     s.masked = Func("masked");
-    const auto score = [&](const Expr &key) {
+    const auto score = [&](const Expr &key) -> Expr {
         const Expr stored = s.scores(r, key, t, b);
-        return in.k_scale.defined() ? stored * in.k_scale(min(b * z.key_block + key, in.keys - 1)) : stored;
+        return s.key_scales.defined() ? stored * s.key_scales(key, t, b)[0] : stored;
     };
     if (z.key_step == 0) {
         s.masked(r, j, t, b) = score(j);
@@ -111,15 +122,15 @@ void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Exp
     const Var &r = s.r, &t = s.t, &b = s.b, &e = s.e;
     const Visible visible = visible_keys(in, s);
     define_keys_and_values(s, in);
-    define_scores(s);
+    if (in.k_scale.defined()) define_key_scales(s, in, visible);
+    define_scores(s, in.scale);
     define_masked(s, in, visible);
     if (z.general) define_general_scores(s, in, visible.tile_last);
     if (!z.bounded) {
         mask_scores(s, visible);
         find_maximum(s, visible);
     }
-    const Expr key = min(b * z.key_block + s.j, in.keys - 1);
-    define_weighted_values(s, in.v_scale.defined() ? Expr(in.v_scale(key)) : Expr(), visible, magnitude_of(in.scale));
+    define_weighted_values(s, visible, magnitude_of(in.scale));
 
     RDom blocks(0, (in.keys + z.key_block - 1) / z.key_block, name);
     // A promise, so that Halide does not narrow the range of blocks with conditions that it cannot simplify again.
@@ -135,9 +146,16 @@ void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Exp
     };
     Expr maximum = 0.0f, keep = 1.0f, add = 1.0f;
     if (!z.bounded) {
-        maximum = max(old[chunk], s.block_max(r, t, blocks));
-        keep = power(old[chunk] - maximum);
-        add = power(s.block_max(r, t, blocks) - maximum);
+        const Expr block_max = s.block_max(r, t, blocks);
+        maximum = max(old[chunk], block_max);
+        if (z.lanes_along_features) { // one of the two is 2^0: less code
+            const Expr difference = old[chunk] - block_max, lower = power(-abs(difference));
+            keep = select(difference < 0.0f, lower, 1.0f);
+            add = select(difference < 0.0f, 1.0f, lower);
+        } else {
+            keep = power(old[chunk] - maximum);
+            add = power(block_max - maximum);
+        }
     }
     std::vector<Expr> next;
     for (int c = 0; c < chunk; c++) next.push_back(old[c] * keep + s.weighted(r, feature(c), t, blocks) * add);

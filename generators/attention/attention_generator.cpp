@@ -23,6 +23,7 @@ public:
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
     GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<bool> int8_cache{"int8_cache", false}; // keys and values are int8, each row with a scale
+    GeneratorParam<bool> integer_scores{"integer_scores", false}; // of them: keys and queries multiply as integers
     GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
@@ -111,6 +112,9 @@ public:
         const bool bare = dense && get_target().os == Halide::Target::NoOS;
         sizes.lanes_along_features = bare;
         sizes.key_step = bare ? key_unroll : 0;
+        sizes.weight_step = bare ? knobs.lanes : 0;
+        sizes.integer_scores = integer_scores;
+        sizes.nan_without_sign = bare && get_target().bits == 32 && knobs.lanes > 1;
         if (bare) sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes);
         if (tiles()) {
             _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";

@@ -5,16 +5,45 @@
 namespace gyre::attention {
 using namespace Halide;
 
+namespace {
+
+/// Of all keys of a block, or of as many groups of keys as some row sees.
+void define_weights(Stages &s, const Visible &visible) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
+    s.weights = Func("weights");
+    const auto weights_of = [&](const Expr &key) -> std::vector<Expr> {
+        const Expr below = s.masked(r, key, t, b) - s.block_max(r, t, b);
+        const Expr power = z.nan_without_sign ? exp2_nonpositive_by_bits(below) : exp2_nonpositive(below);
+        if (!s.key_scales.defined()) return {power};
+        return {power, power * s.key_scales(key, t, b)[1]};
+    };
+    if (z.weight_step == 0) {
+        s.weights(r, j, t, b) = Tuple(weights_of(j));
+        return;
+    }
+    RDom formed(0, z.weight_step, 0, z.key_block / z.weight_step, "weighed");
+    formed.where(b * z.key_block + formed.y * z.weight_step <= visible.tile_last);
+    const std::vector<Expr> weights = weights_of(formed.y * z.weight_step + formed.x);
+    s.weights(r, j, t, b) = Tuple(std::vector<Expr>(weights.size(), undef<float>()));
+    s.weights(r, formed.y * z.weight_step + formed.x, t, b) = Tuple(weights);
+    s.weight_j = formed.x, s.weight_step = formed.y;
+}
+
+} // namespace
+
 void define_query_operands(Stages &s, const Expr &scale) {
     if (s.sizes.tile_depth > 0) return define_tile_query_operands(s, scale);
+    if (s.sizes.integer_scores) return define_integer_query_operands(s);
     const Var &r = s.r, &t = s.t, &d = s.d;
     s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(r, d, t) = s.q_lanes.out(r, d, t) * scale;
 }
 
-void define_scores(Stages &s) {
+void define_scores(Stages &s, const Expr &scale) {
     if (s.sizes.tile_depth > 0) return define_tile_scores(s);
+    if (s.sizes.integer_scores) return define_integer_scores(s, scale);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     const bool few_rows = z.fold > 0;
@@ -35,38 +64,37 @@ void define_scores(Stages &s) {
     s.scores(r, j, t, b) = sum;
 }
 
-void define_weighted_values(Stages &s, const Expr &v_scale, const Visible &visible, const Expr &magnitude) {
+void define_weighted_values(Stages &s, const Visible &visible, const Expr &magnitude) {
     if (s.sizes.tile_depth > 0) return define_tile_weighted_values(s, visible, magnitude);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &d = s.d;
-    s.weights = Func("weights");
+    define_weights(s, visible);
     s.block_sum = Func("block_sum");
     s.weighted = Func("weighted");
-    s.weights(r, j, t, b) = exp2_nonpositive(s.masked(r, j, t, b) - s.block_max(r, t, b));
-    s.value_weights = s.weights;
-    if (v_scale.defined()) {
-        s.value_weights = Func("value_weights");
-        s.value_weights(r, j, t, b) = s.weights(r, j, t, b) * v_scale;
-    }
+    const auto weight_of = [&](const Expr &key, int of_value) -> Expr {
+        const FuncRef both = s.weights(r, key, t, b);
+        return s.key_scales.defined() ? Expr(both[of_value]) : Expr(both);
+    };
+    const auto value_weight = [&](const Expr &key) { return weight_of(key, 1); };
     RDom sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
     for (RDom *domain : {&sum_keys, &keys}) domain->where(b * z.key_block + *domain <= visible.tile_last);
     s.sum_j = sum_keys, s.value_j = keys;
-    s.block_sum(r, t, b) += s.weights(r, sum_keys, t, b);
+    s.block_sum(r, t, b) += weight_of(sum_keys, 0);
     if (z.fold > 0) {
         s.weighted_rows = Func("weighted_rows");
         if (z.lanes_along_features) { // a block that is computed has a first key
             RDom more(1, z.key_block - 1, "more");
             more.where(b * z.key_block + more <= visible.tile_last);
             s.value_j = more;
-            s.weighted_rows(d, r, t, b) = s.value_weights(r, 0, t, b) * s.v_rows(d, 0, b);
-            s.weighted_rows(d, r, t, b) += s.value_weights(r, more, t, b) * s.v_rows(d, more, b);
+            s.weighted_rows(d, r, t, b) = value_weight(0) * s.v_rows(d, 0, b);
+            s.weighted_rows(d, r, t, b) += value_weight(more) * s.v_rows(d, more, b);
         } else {
-            s.weighted_rows(d, r, t, b) += s.value_weights(r, keys, t, b) * s.v_rows(d, keys, b);
+            s.weighted_rows(d, r, t, b) += value_weight(keys) * s.v_rows(d, keys, b);
         }
         s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
         s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
     } else {
-        s.weighted(r, d, t, b) += s.value_weights(r, keys, t, b) * s.v_rows(d, keys, b);
+        s.weighted(r, d, t, b) += value_weight(keys) * s.v_rows(d, keys, b);
     }
 }
 

@@ -8,13 +8,16 @@ namespace gyre::attention {
 void define_query_operands(Stages &s, const Halide::Expr &scale);
 void define_tile_keys_and_values(Stages &s);
 
-/// s.scores: with tiles they have yet to be scaled.
-void define_scores(Stages &s);
+/// s.scores: with tiles they have yet to be scaled by `scale`.
+void define_scores(Stages &s, const Halide::Expr &scale);
 
 /// s.weights, s.block_sum and s.weighted, from s.masked and s.block_max. Keys after the last visible one have no weight.
-/// `v_scale` of key j of block b, if values have one; `magnitude` of the scale, if the scores have yet to be scaled.
-void define_weighted_values(Stages &s, const Halide::Expr &v_scale, const Visible &visible,
-                            const Halide::Expr &magnitude);
+/// `magnitude` of the scale, if the scores have yet to be scaled.
+void define_weighted_values(Stages &s, const Visible &visible, const Halide::Expr &magnitude);
+
+/// Scores of keys in int8 by products of integers.
+void define_integer_query_operands(Stages &s);
+void define_integer_scores(Stages &s, const Halide::Expr &scale);
 
 /// The same with both products on matrix tiles.
 void define_tile_query_operands(Stages &s, const Halide::Expr &scale);

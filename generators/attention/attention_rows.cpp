@@ -29,7 +29,8 @@ Func stage_rows(const std::string &name, const StoredRows &in, const std::vector
     elements.source = [&](const Expr &feature) { return widen(in.element(feature)); };
     elements.stored = [&](const Expr &value) { return form.as_bits ? bf16_rounding(value) : value; };
     elements.copied = [&](const Expr &feature) {
-        const auto copied = [&](const Expr &inside) {
+        const auto copied = [&](const Expr &inside) -> Expr {
+            if (form.unwidened) return in.element(inside);
             return form.as_bits ? reinterpret<uint16_t>(in.element(inside)) : elements.source(inside);
         };
         if (!form.padded) return copied(feature);

@@ -27,6 +27,7 @@ struct RowForm {
     bool padded;            // features past the tensor's own extent are 0
     bool as_bits = false;   // of a bf16 tensor, rounded to bf16 again, as UInt(16); else f32
     bool as_stored = false; // they are not rotated
+    bool unwidened = false; // of the stored type; as_stored only
 };
 
 Halide::Func stage_rows(const std::string &name, const StoredRows &in, const std::vector<Halide::Var> &args,

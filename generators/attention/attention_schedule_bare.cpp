@@ -7,6 +7,7 @@ namespace {
 void check(const Sizes &z, const Knobs &k) {
     _halide_user_assert(z.one_tile && z.as_stored && z.lanes == 1)
         << "expected dense=true as_stored=true task_tiles=1 and fold equal to lanes\n";
+    _halide_user_assert(!z.integer_scores || z.fold == 1) << "expected fold=1 with integer_scores=true\n";
     _halide_user_assert(z.key_block % k.key_unroll == 0 && z.key_block % k.lanes == 0 &&
                         z.v_head_dim % (z.feature_chunk * k.lanes) == 0)
         << "expected key_unroll and lanes to divide key_block, and lanes head_dim\n";
@@ -26,7 +27,7 @@ int bare_feature_chunk(int v_head_dim, int lanes) {
 void schedule_bare(Stages &s, const Knobs &k) {
     const Sizes &z = s.sizes;
     check(z, k);
-    Var d_o("do"), di("di"), lane("lane");
+    Var d_o("do"), di("di"), lane("lane"), er("er");
     const Var column = s.q_folded.args()[2]; // of `fold` features
     s.q_folded.compute_root()
         .bound_storage(s.t, 1)
@@ -34,7 +35,12 @@ void schedule_bare(Stages &s, const Knobs &k) {
         .bound(s.r, 0, z.row_tile)
         .reorder(s.f, column, s.r, s.t)
         .vectorize(s.f);
-    s.q_rows.compute_at(s.q_folded, s.r);
+    if (z.integer_scores) {
+        s.q_rows.compute_root();
+        s.q_peak.compute_root().bound_storage(s.t, 1).update().unscheduled();
+    } else {
+        s.q_rows.compute_at(s.q_folded, s.r);
+    }
     schedule_whole_vectors(s.q_rows, s.q_rotated, k.lanes);
 
     s.state.compute_root()
@@ -43,7 +49,8 @@ void schedule_bare(Stages &s, const Knobs &k) {
         .bound(s.r, 0, z.row_tile)
         .reorder_storage(s.e, s.r, s.t)
         .reorder(s.e, s.r, s.t)
-        .vectorize(s.e, k.lanes);
+        .fuse(s.e, s.r, er)
+        .vectorize(er, k.lanes);
     s.state.update().reorder(s.e, s.r, s.t, s.block).vectorize(s.e, k.lanes).never_partition_all();
 
     for (Func *one_block : {&s.masked, &s.block_max, &s.block_sum, &s.weighted_rows})
@@ -55,14 +62,22 @@ void schedule_bare(Stages &s, const Knobs &k) {
     for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
         stage.vectorize(s.f).unroll(s.r).unroll(s.j);
     s.block_max.update().unscheduled();
-    std::vector<Func> along_keys{s.weights};
-    if (s.value_weights.name() != s.weights.name()) along_keys.push_back(s.value_weights);
-    for (Func &f : along_keys)
-        f.compute_at(s.state, s.block)
+    if (s.key_scales.defined())
+        s.key_scales.compute_at(s.state, s.block)
             .bound_storage(s.b, 1)
+            .bound_storage(s.t, 1)
             .bound_storage(s.j, z.key_block)
-            .reorder_storage(s.j, s.r, s.t, s.b)
-            .vectorize(s.j, k.lanes, TailStrategy::RoundUp);
+            .update()
+            .unscheduled();
+    s.weights.compute_at(s.state, s.block)
+        .bound_storage(s.b, 1)
+        .bound_storage(s.j, z.key_block)
+        .reorder_storage(s.j, s.r, s.t, s.b)
+        .update()
+        .allow_race_conditions()
+        .reorder(s.weight_j, s.r, s.weight_step)
+        .vectorize(s.weight_j)
+        .never_partition_all();
     s.block_sum.update().unscheduled();
     int register_tile = k.feature_chunk;
     while (z.v_head_dim % register_tile != 0) register_tile /= 2;
@@ -84,7 +99,7 @@ void schedule_bare(Stages &s, const Knobs &k) {
         .reorder(lane, d_o, di, s.r)
         .vectorize(lane)
         .unroll(d_o);
-    s.out.compute_root().vectorize(s.d, k.lanes);
+    s.out.compute_root();
     schedule_whole_vectors(s.out, s.out_rotated, k.lanes);
 }
 

@@ -103,6 +103,13 @@ void schedule_cpu(Stages &s, const Knobs &k) {
         schedule_rotated_rows(s.v_rows, s.v_rotated, k.lanes, k.lanes);
     }
 
+    if (s.key_scales.defined())
+        s.key_scales.compute_at(s.state, loops.tile)
+            .bound_storage(s.b, 1)
+            .bound_storage(s.j, z.key_block)
+            .update()
+            .unscheduled();
+
     // Scores, maximum and weights of one row tile and one block.
     s.masked.compute_at(s.state, loops.tile)
         .bound_storage(s.j, z.key_block)

@@ -6,28 +6,32 @@ using namespace Halide;
 namespace {
 
 using Place = std::function<FuncRef(const Expr &)>;
-using Conversion = std::function<Expr(Expr)>;
 
-RotatedRows rotate_in_vectors(const Place &place, const Expr &row, const Rotation &rotation, const Conversion &source,
-                              const Conversion &stored) {
+RotatedRows rotate_in_vectors(const Place &place, const Expr &row, int features, const Rotation &rotation,
+                              const RowElements &elements) {
     RotatedRows vars;
+    const int lanes = rotation.lanes;
+    const Expr half = rotation.half_pairs, interleaved = rotation.interleaved_pairs, is_half = half > 0;
+    // A vector of which a part is rotated is copied before that.
+    const Expr whole = 2 * (half + interleaved) / lanes;
+    RDom rest(0, lanes, whole, features / lanes - whole, "rest");
+    place(rest.y * lanes + rest.x) = elements.copied(rest.y * lanes + rest.x);
+    vars.rest = rest.x;
     const float d = static_cast<float>(rotation.direction);
     // Pairs (i * stride, i * stride + distance)
     const auto update = [&](const Expr &first, const Expr &pairs, const Expr &stride, const Expr &distance) {
         RDom n(0, 2, first, pairs, "rotated");
         const Expr p = n.y * stride, cos = rotation.cos(n.y, row), sin = d * rotation.sin(n.y, row);
-        const Expr x = source(p), y = source(p + distance);
-        place(p + n.x * distance) = stored(mux(n.x, {x * cos - y * sin, y * cos + x * sin}));
+        const Expr x = elements.source(p), y = elements.source(p + distance);
+        place(p + n.x * distance) = elements.stored(mux(n.x, {x * cos - y * sin, y * cos + x * sin}));
         vars.updates.push_back({n.x, n.y});
     };
-    const int lanes = rotation.lanes;
-    const Expr half = rotation.half_pairs, interleaved = rotation.interleaved_pairs, is_half = half > 0;
     if (lanes > 1) {
         update(0, half / lanes * lanes, 1, half);
         update(0, interleaved / lanes * lanes, 2, 1);
     }
-    const Expr pairs = half + interleaved, rest = lanes > 1 ? pairs % lanes : pairs; // one of the two is 0
-    update(pairs - rest, rest, select(is_half, 1, 2), select(is_half, half, 1));
+    const Expr pairs = half + interleaved, left = lanes > 1 ? pairs % lanes : pairs; // one of the two is 0
+    update(pairs - left, left, select(is_half, 1, 2), select(is_half, half, 1));
     return vars;
 }
 
@@ -41,11 +45,8 @@ RotatedRows rotate(Func rows, const std::vector<Var> &args, const Expr &row, con
         return rows(index);
     };
     const auto &[copied, source, stored] = elements;
-    if (rotation.lanes > 0) {
-        rows(args) = copied(args[0]);
-        return rotate_in_vectors(place, row, rotation, source, stored);
-    }
     rows(args) = undef(copied(args[0]).type());
+    if (rotation.lanes > 0) return rotate_in_vectors(place, row, most, rotation, elements);
 
     // The last dimension of each is a loop over all rows that does not run where there is nothing to do.
     const Expr distance = rotation.half_pairs, interleaved = rotation.interleaved_pairs;
@@ -63,7 +64,7 @@ RotatedRows rotate(Func rows, const std::vector<Var> &args, const Expr &row, con
     const Expr first = source(2 * n.y), second = source(2 * n.y + 1);
     place(2 * n.y + n.x) = stored(select(n.x == 0, first, second) * rotation.cos(n.y, row) +
                                   select(n.x == 0, -d * second, d * first) * rotation.sin(n.y, row));
-    return {c.x, c.y, {h.x, h.y, h.z}, {n.x, n.y, n.z}, {}};
+    return {c.x, c.y, {h.x, h.y, h.z}, {n.x, n.y, n.z}, {}, {}};
 }
 
 namespace {
@@ -88,9 +89,10 @@ void schedule_rotations(Func rows, const RotatedRows &vars, int lanes) {
 } // namespace
 
 void schedule_whole_vectors(Func rows, const RotatedRows &vars, int lanes) {
+    rows.update(0).allow_race_conditions().vectorize(vars.rest);
     const int last = static_cast<int>(vars.updates.size()) - 1;
     for (int i = 0; i <= last; i++) {
-        Stage update = rows.update(i).unroll(vars.updates[i].parity);
+        Stage update = rows.update(1 + i).unroll(vars.updates[i].parity);
         if (i == last) continue;
         RVar chunk("chunk"), lane("lane");
         update.allow_race_conditions()

@@ -31,7 +31,9 @@ struct RotatedRows {
     Halide::RVar copied, any_copied;
     Pairs half, interleaved;
 
-    // With Rotation::lanes: each stores both features of its pairs.
+    // With Rotation::lanes: of the first update, which copies, and of those after it, each of which stores both features of
+    // its pairs.
+    Halide::RVar rest;
     struct Update {
         Halide::RVar parity, pair;
     };
@@ -45,7 +47,7 @@ struct RotatedRows {
 RotatedRows rotate(Halide::Func rows, const std::vector<Halide::Var> &args, const Halide::Expr &row,
                    const Halide::Expr &features, int most, const Rotation &rotation, const RowElements &elements);
 
-/// Vectorises the updates of whole vectors of a rotation in `lanes`, and no others: little code.
+/// Vectorises the copy and the updates of whole vectors of a rotation in `lanes`, and no others: little code.
 void schedule_whole_vectors(Halide::Func rows, const RotatedRows &vars, int lanes);
 
 /// Vectorises the copy and the updates that rotate() appended.

@@ -23,22 +23,29 @@ Expr scaled(const Expr &mantissa, const Expr &n) {
 
 // Adding 1.5 * 2^23 leaves the nearest integer n in the lowest bits; subtracting it again gives n as a number. Both
 // must be exact, hence strict_float. There is one such power a score, so every operation counts.
-Expr exp2_by(const Expr &x, std::initializer_list<float> coefficients) {
-    const Expr clamped = select(strict_float(x < -64.0f), -64.0f, x); // in this order a NaN passes
+Expr exp2_by(const Expr &clamped, std::initializer_list<float> coefficients) {
     const Expr shifted = strict_float(clamped + 12582912.0f);
     const Expr f = clamped - strict_float(shifted - 12582912.0f); // [-1/2, 1/2]
     return scaled(polynomial(f, coefficients), reinterpret<int32_t>(shifted));
 }
 
-} // namespace
+Expr clamp_below(const Expr &x) { return select(strict_float(x < -64.0f), -64.0f, x); } // in this order a NaN passes
 
-Expr exp2_nonpositive(const Expr &x) {
+Expr exp2_of_clamped(const Expr &x) {
     return exp2_by(
         x, {1.00000007165f, 0.693146967064f, 0.240221197239f, 0.0555071327415f, 0.00967554133276f, 0.00132764717818f});
 }
 
+} // namespace
+
+Expr exp2_nonpositive(const Expr &x) { return exp2_of_clamped(clamp_below(x)); }
+
+Expr exp2_nonpositive_by_bits(const Expr &x) {
+    return exp2_of_clamped(reinterpret<float>(min(reinterpret<uint32_t>(x), Expr(0xc2800000u)))); // -64
+}
+
 Expr exp2_nonpositive_bf16(const Expr &x) {
-    return exp2_by(x, {0.999928072917f, 0.69326098644f, 0.242611132794f, 0.0551716687606f});
+    return exp2_by(clamp_below(x), {0.999928072917f, 0.69326098644f, 0.242611132794f, 0.0551716687606f});
 }
 
 // (e^2x - 1) / (e^2x + 1), with e^2x - 1 formed so that nothing cancels near 0.

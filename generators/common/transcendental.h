@@ -8,6 +8,9 @@ namespace gyre {
 /// number, where a subnormal one would make the multiply-adds that follow twenty times slower. NaN stays NaN.
 Halide::Expr exp2_nonpositive(const Halide::Expr &x);
 
+/// The same where comparisons of vectors take NaN for a small number, and arithmetic's only NaN has no sign: 32-bit ARM.
+Halide::Expr exp2_nonpositive_by_bits(const Halide::Expr &x);
+
 /// The same for results that are rounded to bf16 next: relative error below 8e-5, a fiftieth of that rounding.
 Halide::Expr exp2_nonpositive_bf16(const Halide::Expr &x);
 

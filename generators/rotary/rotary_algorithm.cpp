@@ -35,14 +35,15 @@ Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type 
             rotate(first, second, in.cos(i, a, b), in.sin(i, a, b), in.direction, type, in.bf16_instruction);
 
     s.out(d, a, b) = undef(type);
-    RDom before(0, in.copied_before, "before"), after(in.after, in.copied_after, "after");
+    const bool has_rest = in.whole.defined(), has_last = in.whole_copied.defined();
+    RDom before(0, in.copied_before, "before");
+    RDom after(in.after, has_last ? in.whole_copied : in.copied_after, "after");
     const auto copied = [&](const Expr &feature) {
         const Expr x = in.x(feature, a, b);
         return x.type() == type ? x : narrow(widen(x), type, in.bf16_instruction);
     };
     s.out(before, a, b) = copied(before);
     s.out(after, a, b) = copied(after);
-    const bool has_rest = in.whole.defined();
     const auto store = [&](const Func &rotated, const RDom &n) {
         const Expr feature = in.offset + (half ? n.y + n.x * in.pairs : 2 * n.y + n.x);
         s.out(feature, a, b) = mux(n.x, {rotated(n.y, a, b)[0], rotated(n.y, a, b)[1]});
@@ -54,6 +55,10 @@ Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type 
         RDom m(0, 2, in.whole, in.pairs - in.whole, "m");
         store(s.rest, m);
         s.rest_parity = m.x, s.rest_pair = m.y;
+    }
+    if (has_last) {
+        RDom last(in.after + in.whole_copied, in.copied_after - in.whole_copied, "last");
+        s.out(last, a, b) = copied(last);
     }
     return s;
 }

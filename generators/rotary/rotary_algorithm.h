@@ -25,6 +25,7 @@ struct Inputs {
     Halide::Expr whole;               // pairs [whole, pairs) are an update of their own; undefined: there are none
     Halide::Expr copied_before;       // features [0, copied_before) are copied
     Halide::Expr after, copied_after; // features [after, after + copied_after) are copied
+    Halide::Expr whole_copied;        // of the latter, those after so many by an update of their own; undefined: none
     bool bf16_instruction = false;    // see narrow()
 };
 

@@ -19,6 +19,7 @@ public:
     // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
     GeneratorParam<int> usual_lengths{"usual_lengths", 1, 0, 1};
+    GeneratorParam<int> vector_copies{"vector_copies", 0, 0, 1};
     GeneratorParam<int> rows{"rows", 1, 1, 8};
 
     Input<Halide::Buffer<void, 3>> cos{"cos"}, sin{"sin"}; // (i, a, b)
@@ -35,16 +36,19 @@ public:
     }
 
     void generate() {
-        Knobs knobs{lanes, usual_lengths, rows};
+        Knobs knobs{lanes, usual_lengths, vector_copies, rows};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
         // Little code: whole vectors, and what is left.
-        const Halide::Expr whole =
-            usual_lengths || using_autoscheduler() ? Halide::Expr() : pairs / knobs.lanes * knobs.lanes;
+        const bool little_code = !usual_lengths && !using_autoscheduler();
+        const auto whole = [&](bool wanted, const Halide::Expr &count) {
+            return wanted ? count / knobs.lanes * knobs.lanes : Halide::Expr();
+        };
         if (get_target().os == Halide::Target::NoOS) bind_dense();
         const bool bf16_instruction = has_bf16_rounding(get_target());
-        Stages stages = algorithm(
-            {*x, cos, sin, offset, pairs, direction, whole, copied_before, after, copied_after, bf16_instruction},
-            pairing, out, dtype);
+        Stages stages =
+            algorithm({*x, cos, sin, offset, pairs, direction, whole(little_code, pairs), copied_before, after,
+                       copied_after, whole(little_code && vector_copies, copied_after), bf16_instruction},
+                      pairing, out, dtype);
         if (bf16_instruction) map_bf16_roundings(*this);
         if (using_autoscheduler())
             estimate();

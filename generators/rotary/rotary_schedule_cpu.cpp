@@ -5,11 +5,15 @@ using namespace Halide;
 
 namespace {
 
-// A vector loop's tail would be most of the code: what is left of the pairs goes one by one, and so do copies.
+// A vector loop's tail would be most of the code: what is left of the pairs goes one by one, and so do copies or what is left of them.
 void schedule_little_code(Stages &s, const Knobs &k) {
     RVar chunk("chunk"), lane("lane");
     s.out.compute_root();
-    for (int copy : {0, 1}) s.out.update(copy).unscheduled();
+    s.out.update(0).unscheduled();
+    if (k.vector_copies)
+        s.out.update(1).allow_race_conditions().vectorize(s.after, k.lanes, TailStrategy::GuardWithIf);
+    else
+        s.out.update(1).unscheduled();
     s.out.update(2)
         .allow_race_conditions()
         .split(s.pair, chunk, lane, k.lanes, TailStrategy::GuardWithIf)
@@ -18,6 +22,7 @@ void schedule_little_code(Stages &s, const Knobs &k) {
     s.rotated.compute_at(s.out, chunk).bound_storage(s.i, k.lanes).vectorize(s.i, k.lanes, TailStrategy::RoundUp);
     s.out.update(3).unroll(s.rest_parity).reorder(s.rest_parity, s.a, s.b, s.rest_pair);
     s.rest.compute_at(s.out, s.a);
+    if (k.vector_copies) s.out.update(4).unscheduled();
 }
 
 } // namespace

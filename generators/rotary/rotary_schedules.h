@@ -8,6 +8,7 @@ namespace gyre::rotary {
 struct Knobs {
     int lanes = 0;         // pairs at once; 0: the target's natural width for f32
     int usual_lengths = 1; // 1: loops of their own, unrolled, for 32 and 64 pairs; 0: little code
+    int vector_copies = 0; // with little code, 1: features after the window are copied in vectors; 0: one by one
     int rows = 1;          // neighbouring rows at once, which read angles once where they have the same
 };
 

@@ -26,8 +26,17 @@ static uint64_t frequencies[PAIRS], v_frequencies[V_PAIRS];
 static union { /* of any of them */
     unsigned char f32[GYRE_ATTENTION_F32_D64_WORKSPACE], f16[GYRE_ATTENTION_F16_D64_WORKSPACE];
     unsigned char i8[GYRE_ATTENTION_F32_I8_D64_WORKSPACE];
+#ifdef GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE
+    unsigned char i8_integer[GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE];
+#endif
 } workspace;
+static int spoiled;                  /* the next queries have a NaN in their first row */
 static uint32_t instructions, stack; /* of the last call of attention; stack: of the largest so far */
+
+static const union {
+    uint32_t bits;
+    float value;
+} not_a_number = {0x7fc00000u};
 
 static float result(const cache_type *type, int32_t index) {
     const int half = type->attention->dtype == GYRE_EMBEDDED_F16;
@@ -51,6 +60,7 @@ static int step(const cache_type *type, int32_t held, int32_t tokens) {
     char *k_end = (char *)k_cache + (size_t)held * row, *v_end = (char *)v_cache + (size_t)held * row;
     const uint32_t first = (uint32_t)held, count = (uint32_t)tokens;
     fill(q, TENSOR_Q, first * Q_SIZE, count * Q_SIZE);
+    if (spoiled) q[0] = not_a_number.value;
     fill(k, TENSOR_K, first * K_SIZE, count * K_SIZE);
     fill(v, TENSOR_V, first * K_SIZE, count * K_SIZE);
 
@@ -104,6 +114,24 @@ static uint32_t fingerprint(const cache_type *type, int32_t token) {
     return sum;
 }
 
+/** The row with a NaN has no other results, and none of its neighbours has. */
+static int try_not_finite(const cache_type *type, int *bad) {
+    const uint32_t counted = instructions;
+    spoiled = 1;
+    *bad |= step(type, TOKENS - 1, 1);
+    spoiled = 0;
+    instructions = counted;
+    int ok = 1;
+    for (int32_t i = 0; i < Q_SIZE; i++) {
+        const float value = result(type, i); /* f16's NaN is 1.5 times 2^16 to from_half() */
+        const int is_nan = value != value || value > 65504 || value < -65504;
+        ok &= i < HEAD_DIM
+                  ? is_nan
+                  : distance(value, golden_attention[(TOKENS - 1) * HEADS + i / HEAD_DIM][i % HEAD_DIM]) <= type->bound;
+    }
+    return report("a NaN stays in its row", ok);
+}
+
 static int try_cache(const cache_type *type) {
     int bad = step(type, 0, PREFILL);
     int failures = report_error(type->prefill, worst(type, 0, PREFILL), type->bound);
@@ -118,6 +146,7 @@ static int try_cache(const cache_type *type) {
         error = larger(worst(type, token, 1), error);
     }
     failures += report_error(type->steps, error, type->bound);
+    failures += try_not_finite(type, &bad);
     if (board_tick) report_number("  instructions of the last step's attention, about", instructions);
     return failures + report("every call succeeded", bad == 0);
 }
@@ -144,12 +173,24 @@ int try_decoding(void) {
                                   "prefill of 20 tokens, f32 on a cache of int8",
                                   "16 tokens one by one, f32 on a cache of int8",
                                   8e-3f};
+#ifdef GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE
+    static const cache_type i8_integer = {&gyre_attention_f32_i8_integer_d64,
+                                          &gyre_rotary_f32_half,
+                                          &gyre_rotary_f32_interleaved,
+                                          &gyre_rotary_f32_half,
+                                          "prefill of 20 tokens, int8, scores by integers",
+                                          "16 tokens one by one, int8, scores by integers",
+                                          8e-3f};
+#endif
     int failures =
         report("frequencies", gyre_embedded_frequencies(10000, ROTARY_DIM, frequencies) == GYRE_EMBEDDED_OK &&
                                   gyre_embedded_frequencies(10000, ROTARY_V_DIM, v_frequencies) == GYRE_EMBEDDED_OK);
     failures += try_cache(&f32);
     failures += try_cache(&f16);
     failures += try_cache(&i8);
+#ifdef GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE
+    failures += try_cache(&i8_integer);
+#endif
     if (stack) {
         report_number("stack of the library, bytes", stack);
         failures += report("stack within 4 KiB", stack <= 4096);

@@ -1,4 +1,5 @@
-# Bytes of code of each kernel, and the most it may have: cmake -D NM=… -D KERNELS=<folder> -D MOST_ATTENTION=… -P sizes.cmake
+# Bytes of code of each kernel, and the most it may have:
+#   cmake -D NM=… -D KERNELS=<folder> -D MOST_ATTENTION=<bytes> -D MOST_FOR_CACHES=<more of caches of f16 or int8> -P sizes.cmake
 set(most_rotary 900)
 file(GLOB objects "${KERNELS}/*.o")
 if (NOT objects)
@@ -15,8 +16,10 @@ foreach (object IN LISTS objects)
     set(most ${MOST_ATTENTION})
     if (name MATCHES "^rotary_")
         set(most ${most_rotary})
-    elseif (NOT name MATCHES "^attention_f32_d") # other caches are converted
-        math(EXPR most "${most} + 512")
+    elseif (name MATCHES "^attention_f32_i8_integer_")
+        math(EXPR most "${MOST_ATTENTION} + 512")
+    elseif (NOT name MATCHES "^attention_f32_d")
+        math(EXPR most "${MOST_ATTENTION} + ${MOST_FOR_CACHES}")
     endif ()
     message(STATUS "${name}: ${bytes} of ${most} bytes")
     if (bytes GREATER most)

@@ -14,8 +14,10 @@ endfunction()
 
 refuse("TARGETS: got cortex_m55;cortex_m4, expected one" "OPS rotary TARGETS cortex_m55 cortex_m4")
 refuse("TARGETS: x86_64_avx2 is no target of" "OPS rotary TARGETS x86_64_avx2")
-refuse("DTYPES: got bf16, valid: f32, f16, i8, q15" "OPS rotary DTYPES bf16 TARGETS cortex_m55")
+refuse("DTYPES: got bf16, valid: f32, f16, i8, i8_integer, q15" "OPS rotary DTYPES bf16 TARGETS cortex_m55")
 refuse("HEAD_DIMS: got 72, valid for cortex_m55: multiples of 16" "OPS attention HEAD_DIMS 72 TARGETS cortex_m55")
 refuse("FEATURES: got bias, valid: half, interleaved, causal" "OPS rotary FEATURES bias TARGETS cortex_m55")
 refuse("SCORE: cortex_m55 takes no score functions"
        "OPS attention HEAD_DIMS 64 SCORE ${CMAKE_CURRENT_LIST_DIR}/decode.c TARGETS cortex_m55")
+refuse("i8_integer: scores by integers take the DSP instructions of Cortex-M4 and M7, got cortex_m55"
+       "OPS attention HEAD_DIMS 64 DTYPES i8_integer TARGETS cortex_m55")
