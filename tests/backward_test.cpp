@@ -106,9 +106,9 @@ TEST_CASE("backward: the reverse rotation is the gradient of gyre_rotary()") {
 }
 
 TEST_CASE("backward: every kind of head_dim, with causal and without") {
-    for (const int64_t head_dim : {1, 2, 8, 10, 16, 32, 33, 64, 72, 80, 96, 128, 200, 256, 512})
+    for (const int64_t head_dim : {1, 2, 10, 32, 33, 64, 80, 128, 200, 256, 512})
         for (const int causal : {0, 1}) {
-            BackwardCase c(AttentionShape().lengths(33, 70).head_counts(2, 1).dims(head_dim));
+            BackwardCase c(AttentionShape().lengths(14, 40).head_counts(2, 1).dims(head_dim));
             c.forward.args.causal = causal;
             c.check();
         }
@@ -120,9 +120,8 @@ TEST_CASE("backward: v_head_dim differs from head_dim") {
 }
 
 TEST_CASE("backward: every pair of lengths, with causal and without") {
-    const std::vector<int64_t> lengths = {0, 1, 2, 11, 12, 13, 95, 96, 97, 200};
-    for (const int64_t seqlen_q : lengths)
-        for (const int64_t seqlen_kv : lengths)
+    for (const int64_t seqlen_q : {0, 1, 12, 13, 96, 97, 200})
+        for (const int64_t seqlen_kv : {0, 1, 11, 12, 95, 96, 200})
             for (const int causal : {0, 1}) {
                 BackwardCase c(AttentionShape().lengths(seqlen_q, seqlen_kv).dims(32));
                 c.forward.args.causal = causal;
@@ -132,8 +131,8 @@ TEST_CASE("backward: every pair of lengths, with causal and without") {
 
 TEST_CASE("backward: windows on either side, both alignments") {
     for (const gyre_alignment alignment : {GYRE_BOTTOM_RIGHT, GYRE_TOP_LEFT})
-        for (const int64_t left : {-1, 0, 5, 40, 150})
-            for (const int64_t right : {-1, 0, 17, 130})
+        for (const int64_t left : {-1, 0, 40, 150})
+            for (const int64_t right : {-1, 0, 130})
                 for (const int64_t seqlen_q : {60, 230}) {
                     BackwardCase c(AttentionShape().lengths(seqlen_q, 220).dims(32));
                     c.forward.args.alignment = alignment;
@@ -230,12 +229,11 @@ TEST_CASE("backward: bf16 and f16") {
 }
 
 TEST_CASE("backward: 1024 tokens") {
-    for (const int64_t head_dim : {64, 128})
-        for (const int causal : {0, 1}) {
-            BackwardCase c(AttentionShape().lengths(1024, 1024).dims(head_dim));
-            c.forward.args.causal = causal;
-            c.check();
-        }
+    for (const int causal : {0, 1}) {
+        BackwardCase c(AttentionShape().lengths(1024, 1024).dims(64));
+        c.forward.args.causal = causal;
+        c.check();
+    }
 }
 
 TEST_CASE("backward: the same bits every time, with any number of threads, and with the workspace that is asked for") {
@@ -274,7 +272,7 @@ TEST_CASE("backward: the same bits every time, with any number of threads, and w
 }
 
 TEST_CASE("backward: random combinations of all options match the oracle") {
-    for (uint64_t seed = 1; seed <= 150; seed++) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
         CAPTURE(seed);
         Random random(seed);
         const int64_t kv_heads = random.integer(1, 3), keys = random.integer(1, 250), queries = random.integer(1, keys);

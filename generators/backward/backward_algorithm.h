@@ -48,7 +48,8 @@ struct Inputs {
 struct Stages {
     Sizes sizes;
     Halide::Var j{"j"}, d{"d"}, x{"x"}, u{"u"}, y{"y"}, t{"t"};
-    Halide::RVar score_feature, prob_feature; // of the reductions
+    Halide::RVar score_feature, prob_feature;                       // of the reductions
+    Halide::RVar formed_key, formed_row, formed_tile, formed_panel; // of the weights: register tiles
     Halide::RVar edge_key, edge_row, edge_tile;
     Halide::RVar q_key, q_tile; // dq: keys of a tile, tiles
     Halide::RVar k_row, k_tile; // dk: rows of a tile, tiles

@@ -27,21 +27,19 @@ void schedule_sum(Func total, Func sum, const Var &feature, const Var &scalar, c
 void schedule_cpu(Stages &s, const Knobs &k) {
     const Sizes &z = s.sizes;
     const int w = k.lanes;
-    Var panel("panel"), lane("lane");
-    s.weights.compute_root()
-        .bound(s.j, 0, z.keys)
-        .bound(s.y, 0, z.tile)
-        .bound(s.t, 0, z.rows / z.tile)
-        .split(s.j, panel, lane, z.key_lanes)
-        .reorder(lane, s.y, s.t, panel)
-        .vectorize(lane, w)
-        .unroll(lane)
-        .unroll(s.y);
+    s.weights.compute_root().bound(s.j, 0, z.keys).bound(s.y, 0, z.tile).bound(s.t, 0, z.rows / z.tile);
+    s.weights.update(0)
+        .allow_race_conditions()
+        .reorder(s.formed_key, s.formed_row, s.formed_tile, s.formed_panel)
+        .vectorize(s.formed_key, w)
+        .unroll(s.formed_key)
+        .unroll(s.formed_row)
+        .never_partition_all();
     for (auto [product, feature] : {std::pair{&s.scores, s.score_feature}, std::pair{&s.prob_grads, s.prob_feature}}) {
-        product->compute_at(s.weights, s.t).vectorize(s.j, w).unroll(s.j).unroll(s.y);
+        product->compute_at(s.weights, s.formed_tile).vectorize(s.j, w).unroll(s.j).unroll(s.y);
         product->update().reorder(s.j, s.y, feature).vectorize(s.j, w).unroll(s.j).unroll(s.y);
     }
-    s.weights.update().reorder(s.edge_key, s.edge_row, s.edge_tile).vectorize(s.edge_key, w);
+    s.weights.update(1).allow_race_conditions().reorder(s.edge_key, s.edge_row, s.edge_tile).vectorize(s.edge_key, w);
     schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, s.q_key, s.q_tile, z, w);
     schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, s.k_row, s.k_tile, z, w);
     schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, s.v_row, s.v_tile, z, w);
