@@ -103,7 +103,7 @@ private:
     }
     /// Rotated rows in f32, padded with zeros.
     bool load(const Run &r, float *rows) const {
-        std::memset(rows, 0, static_cast<size_t>(r.count * z.stride) * sizeof(float));
+        if (r.heads.dim < z.features) std::memset(rows, 0, static_cast<size_t>(r.count * z.stride) * sizeof(float));
         return rotation(r, task.kernels.load, +1)
             .run(in_tensor(r), in_rows(rows), r.count, 1, r.heads.dim, r.angles, m.scratch);
     }

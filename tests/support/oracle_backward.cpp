@@ -67,25 +67,25 @@ struct Share {
 
 } // namespace
 
-OracleBackward oracle_backward(const gyre_attention_args &args, const gyre_tensor &out_grad) {
-    OracleScores scores(args);
+OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_tensor &out_grad) {
+    OracleScores scores(forward);
     const Dense &q = scores.q(), &k = scores.k();
-    Dense v(args.v, args.layout), grad(out_grad, args.layout);
+    Dense v(forward.v, forward.layout), grad(out_grad, forward.layout);
     OracleRotation q_rotation, k_rotation, v_rotation, out_rotation;
     const auto rotation = [&](const gyre_rope &rope, const Dense &x, const std::vector<double> &positions,
                               bool factor) {
         return OracleRotation(rope, x.dim, x.batch, x.seqlen, positions, factor);
     };
-    if (args.rope) q_rotation = rotation(*args.rope, q, scores.q_positions(), true);
-    if (args.rope && !args.keys_rotated) k_rotation = rotation(*args.rope, k, scores.k_positions(), true);
-    if (args.value_rope) out_rotation = rotation(*args.value_rope, grad, scores.q_positions(), false);
-    if (args.value_rope && !args.values_rotated)
-        v_rotation = rotation(*args.value_rope, v, scores.k_positions(), false);
+    if (forward.rope) q_rotation = rotation(*forward.rope, q, scores.q_positions(), true);
+    if (forward.rope && !forward.keys_rotated) k_rotation = rotation(*forward.rope, k, scores.k_positions(), true);
+    if (forward.value_rope) out_rotation = rotation(*forward.value_rope, grad, scores.q_positions(), false);
+    if (forward.value_rope && !forward.values_rotated)
+        v_rotation = rotation(*forward.value_rope, v, scores.k_positions(), false);
     const Dense stored_grad = grad;
     rotate_all(v, v_rotation, false);
     rotate_all(grad, out_rotation, false);
 
-    const double scale = args.scale == 0 ? 1 / std::sqrt((double)q.dim) : (double)args.scale;
+    const double scale = forward.scale == 0 ? 1 / std::sqrt((double)q.dim) : (double)forward.scale;
     OracleBackward result{zeros_like(q), zeros_like(k), zeros_like(v)};
     for (const OracleSequence &s : scores.sequences())
         for (int64_t h = 0; h < q.heads; h++)
@@ -113,7 +113,7 @@ OracleBackward oracle_backward(const gyre_attention_args &args, const gyre_tenso
                     if (p == 0) continue;
                     const double *key = k.head(s.batch, s.k_begin + j, kv);
                     const double score = scale * dot(query, key, q.dim);
-                    const double bend = args.softcap > 0 ? std::tanh(score / args.softcap) : 0;
+                    const double bend = forward.softcap > 0 ? std::tanh(score / forward.softcap) : 0;
                     const double slope = scale * (1 - bend * bend);
                     const double ds = p * (prob_grad[(size_t)j] - delta) * slope;
                     const double p_size = std::max(p, least_weight);
