@@ -1,4 +1,4 @@
-# gyre_add_kernels(<library> OPS <rotary, attention> [DTYPES <f32, f16, bf16>] [HEAD_DIMS <sizes>] [FEATURES <names>]
+# gyre_add_kernels(<library> OPS <rotary, attention, backward> [DTYPES <f32, f16, bf16>] [HEAD_DIMS <sizes>] [FEATURES <names>]
 #                  [TARGETS <names>] [TUNING <files>] [SCORE <files>])
 #
 # Makes a library of exactly these kernels, for a project's own targets, when the project is built. Link it with
@@ -86,6 +86,7 @@ function(gyre_add_kernels library)
         if (GYRE_TARGET_${target}_HALIDE MATCHES "-noos")
             set(bare TRUE)
             set(dtypes f32 f16 i8 i8_integer q15)
+            gyre_check_words("${who}" OPS "${arg_OPS}" "rotary;attention")
         endif ()
     endforeach ()
     gyre_check_words("${who}" DTYPES "${arg_DTYPES}" "${dtypes}")

@@ -6,7 +6,7 @@ set(GYRE_PLAIN_FEATURES causal window gqa packed lse rope roper) # in every atte
 set(GYRE_DECODE_FEATURES decode)                                 # kernels for few queries, whose keys are split over threads
 set(GYRE_GENERAL_FEATURES bias mask softcap alibi sinks)         # in the general family alone
 
-set(GYRE_OPERATIONS rotary attention)
+set(GYRE_OPERATIONS rotary attention backward)
 set(GYRE_DTYPES f32 f16 bf16)
 set(gyre_halide_type_f32 float32)
 set(gyre_halide_type_f16 float16)
@@ -49,7 +49,7 @@ function(gyre_add_variants library)
         gyre_add_kernel("${library}" angles VARIANT f32)
         set_property(GLOBAL PROPERTY GYRE_${library}_HAS_ANGLES TRUE)
     endif ()
-    if (rotary IN_LIST arg_OPS)
+    if (rotary IN_LIST arg_OPS OR backward IN_LIST arg_OPS) # which loads and stores heads by its kernels
         foreach (pairing IN LISTS pairings)
             foreach (dtype IN LISTS arg_DTYPES)
                 set(type dtype=${gyre_halide_type_${dtype}})
@@ -61,6 +61,9 @@ function(gyre_add_variants library)
                 endif ()
             endforeach ()
         endforeach ()
+    endif ()
+    if (backward IN_LIST arg_OPS)
+        gyre_add_backward_variants("${library}" "${arg_DTYPES}" "${pairings}")
     endif ()
     if (attention IN_LIST arg_OPS)
         gyre_list_sizes("${arg_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" sizes)
@@ -90,6 +93,22 @@ function(gyre_add_variants library)
             endif ()
         endforeach ()
     endif ()
+endfunction()
+
+# gyre_add_backward_variants(<library> <dtypes> <pairings>): gradients of attention, computed in f32 whatever the tensors'
+# type: blocks of rows and keys, what they take, and the conversions of other types.
+function(gyre_add_backward_variants library dtypes pairings)
+    gyre_add_kernel("${library}" panels VARIANT f32)
+    gyre_add_kernel("${library}" delta VARIANT f32)
+    gyre_add_kernel("${library}" backward VARIANT plain_f32 PARAMS capped=false)
+    gyre_add_kernel("${library}" backward VARIANT capped_f32 PARAMS capped=true)
+    list(REMOVE_ITEM dtypes f32)
+    foreach (dtype IN LISTS dtypes)
+        foreach (pairing IN LISTS pairings)
+            gyre_add_kernel("${library}" rotary VARIANT ${dtype}_f32_${pairing}
+                            PARAMS from_dtype=${gyre_halide_type_${dtype}} dtype=${gyre_halide_type_f32} pairing=${pairing})
+        endforeach ()
+    endforeach ()
 endfunction()
 
 # gyre_add_decode_variants(<library> <dtype> <sizes>): attention over a part of the keys, and the merging of such parts, which

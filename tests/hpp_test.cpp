@@ -102,6 +102,22 @@ TEST_CASE("hpp: rotary rotates, attention averages, both into the caller's works
     CHECK(mean[31] == doctest::Approx(2.0));
     CHECK(gyre::workspace_size(context, attention) > 0);
 
+    // Weights are 1/4, so a value's gradient is the mean of those of the results, and no score has any influence.
+    std::vector<float> lse(4), ones(4 * 8, 1.0f), q_grad(4 * 8), k_grad(4 * 8), v_grad(4 * 8);
+    const gyre_tensor lse_view = gyre::view(lse, {1, 1, 4});
+    attention.lse = &lse_view;
+    gyre::attention(context, attention);
+    gyre::AttentionBackwardArgs backward(attention);
+    backward.out_grad = gyre::view(ones, {1, 4, 1, 8});
+    backward.q_grad = gyre::view(q_grad, {1, 4, 1, 8});
+    backward.k_grad = gyre::view(k_grad, {1, 4, 1, 8});
+    backward.v_grad = gyre::view(v_grad, {1, 4, 1, 8});
+    gyre::backward(context, backward);
+    CHECK(v_grad[31] == doctest::Approx(1.0));
+    CHECK(q_grad[31] == doctest::Approx(0.0));
+    CHECK(gyre::workspace_size(context, backward) > 0);
+    attention.lse = nullptr;
+
     attention.v = gyre::view(v, {1, 2, 2, 8});
     CHECK(thrown_by([&] { gyre::attention(context, attention); }) == GYRE_BAD_SHAPE);
     CHECK(thrown_by([&] { gyre::rotary(nullptr, gyre::RotaryArgs()); }) != GYRE_OK);

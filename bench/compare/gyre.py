@@ -40,6 +40,11 @@ class AttentionArgs(ctypes.Structure):
                 ("score_inputs", c_void_p), ("score_input_count", c_int32), ("page_table", POINTER(Tensor))]
 
 
+class BackwardArgs(ctypes.Structure):
+    _fields_ = [("size", c_uint32), ("forward", POINTER(AttentionArgs)), ("out_grad", Tensor), ("q_grad", Tensor),
+                ("k_grad", Tensor), ("v_grad", Tensor), ("workspace", c_void_p), ("workspace_size", c_size_t)]
+
+
 def to_bf16(array):
     """The bits of a float32 array, rounded to nearest, ties to even."""
     bits = array.view(np.uint32)
@@ -75,11 +80,7 @@ class Gyre:
         if status:
             raise RuntimeError(self.library.gyre_last_error().decode())
 
-    def attention(self, q, k, v, out, causal, rotation):
-        """A function that computes attention of these [batch, heads, seqlen, head_dim] arrays into out; q may have more heads.
-
-        rotation: "plain", "rope" (queries and keys) or "roper" (values, too).
-        """
+    def attention_args(self, q, k, v, out, causal, rotation):
         args = AttentionArgs(size=ctypes.sizeof(AttentionArgs), layout=BHSD, q=view(q), k=view(k), v=view(v), out=view(out),
                              causal=causal, window_left=-1, window_right=-1)
         rope = Rope(size=ctypes.sizeof(Rope), theta=10000.0, attention_factor=1.0)
@@ -87,7 +88,31 @@ class Gyre:
             args.rope = ctypes.pointer(rope)
         if rotation == "roper":
             args.value_rope = ctypes.pointer(rope)
+        return args
+
+    def attention(self, q, k, v, out, causal, rotation):
+        """A function that computes attention of these [batch, heads, seqlen, head_dim] arrays into out; q may have more heads.
+
+        rotation: "plain", "rope" (queries and keys) or "roper" (values, too).
+        """
+        args = self.attention_args(q, k, v, out, causal, rotation)
         return lambda: self.check(self.library.gyre_attention(self.context, byref(args)))
+
+    def attention_with_gradients(self, q, k, v, out, out_grad, gradients, causal, rotation):
+        """Two functions: attention as above, which also keeps what the second needs, the gradients of q, k and v."""
+        lse = np.zeros(q.shape[:3], np.float32)
+        lse_view = view(lse)
+        forward = self.attention_args(q, k, v, out, causal, rotation)
+        forward.lse = ctypes.pointer(lse_view)
+        q_grad, k_grad, v_grad = (view(gradient) for gradient in gradients)
+        args = BackwardArgs(size=ctypes.sizeof(BackwardArgs), forward=ctypes.pointer(forward), out_grad=view(out_grad),
+                            q_grad=q_grad, k_grad=k_grad, v_grad=v_grad)
+
+        def backward():
+            assert lse.size == lse_view.shape[0] * lse_view.shape[1] * lse_view.shape[2]  # keeps it alive
+            self.check(self.library.gyre_attention_backward(self.context, byref(args)))
+
+        return lambda: self.check(self.library.gyre_attention(self.context, byref(forward))), backward
 
     def selected_kernel(self):
         return self.library.gyre_selected_kernel(self.context).decode()

@@ -272,6 +272,7 @@ static inline gyre_rotary_args gyre_rotary_defaults(void) {
 
 /** Rotates queries or keys beside or in place of the input. Arithmetic in f32; |error| of cos and sin <= 2e-6 at every
  *  position below 2^20. Features outside the rotated window are copied bit for bit. Empty tensors are fine.
+ *  Its gradient is the reverse rotation: x_grad is what this writes with x = out_grad and the other value of `reverse`.
  *  Errors: BAD_ARGUMENT (null data, negative or too large position, overlap that is not in place), BAD_SHAPE, BAD_TYPE,
  *  UNSUPPORTED (no linked kernel of this type; a device), WORKSPACE_TOO_SMALL, OUT_OF_MEMORY. */
 GYRE_API gyre_status gyre_rotary(gyre_context *context, const gyre_rotary_args *args);
@@ -405,6 +406,43 @@ GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_
 /** Bytes of workspace that gyre_attention() with these arguments and this context needs; data pointers may be NULL. */
 GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args,
                                                    size_t *bytes);
+
+/** Arguments of gyre_attention_backward().   Layout and options are those of the forward call.
+ *    forward    what gyre_attention() was called with: q, k, v and its results out and lse, which it must have written (lse
+ *               is not optional here, and out not q itself). bias, mask, sinks, score and page_table must be NULL;
+ *               its workspace is not used
+ *    out_grad   dO, of out's shape and type; head_dim contiguous
+ *    q_grad, k_grad, v_grad   dQ, dK and dV, of q's, k's and v's shapes and types; written, whatever they held; head_dim
+ *               contiguous; they must not overlap each other or anything that is read
+ *    workspace  NULL: the context's own memory. It is linear in the sequences' lengths */
+typedef struct gyre_attention_backward_args {
+    uint32_t size;
+    const gyre_attention_args *forward;
+    gyre_tensor out_grad;
+    gyre_tensor q_grad, k_grad, v_grad;
+    void *workspace;
+    size_t workspace_size; /* bytes */
+} gyre_attention_backward_args;
+
+static inline gyre_attention_backward_args gyre_attention_backward_defaults(void) {
+    gyre_attention_backward_args a;
+    memset(&a, 0, sizeof a);
+    a.size = (uint32_t)sizeof a;
+    return a;
+}
+
+/** Gradients of attention, given that of its result: of the tensors as they were given, so of q and k before they are
+ *  rotated (of a k or v that was rotated already, of it as it is). Probabilities are formed again from lse: never a
+ *  seqlen_q x seqlen_kv array. Arithmetic and sums in f32 for every type. Keys beyond seqused_k get 0, as do queries that
+ *  see no key. The result's bits do not depend on the number of threads, which share the work by sequences and key heads.
+ *  Source: Dao et al., FlashAttention, arXiv:2205.14135, algorithm 4; a rotation's gradient is the reverse rotation.
+ *  Errors: as gyre_attention(), each naming the argument. */
+GYRE_API gyre_status gyre_attention_backward(gyre_context *context, const gyre_attention_backward_args *args);
+
+/** Bytes of workspace that gyre_attention_backward() with these arguments and this context needs; data pointers may be
+ *  NULL. */
+GYRE_API gyre_status gyre_attention_backward_workspace_size(gyre_context *context,
+                                                            const gyre_attention_backward_args *args, size_t *bytes);
 
 /** Arguments of gyre_attention_merge().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says.
  *    part_out   what gyre_attention() gave as out for part 0: [batch, seqlen, num_heads, v_head_dim]; f32, f16 or bf16;

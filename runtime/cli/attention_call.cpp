@@ -122,4 +122,17 @@ void AttentionCall::set_rotations(const AttentionOptions &options, const Attenti
 
 void AttentionCall::run(gyre_context *context) { check(gyre_attention(context, &args_), names_); }
 
+void AttentionCall::run_backward(gyre_context *context, const GradientTensors &tensors) const {
+    gyre_attention_backward_args args = gyre_attention_backward_defaults();
+    args.forward = &args_;
+    args.out_grad = tensors.out_grad;
+    args.q_grad = tensors.q_grad;
+    args.k_grad = tensors.k_grad;
+    args.v_grad = tensors.v_grad;
+    ArgumentNames names = {
+        {"out_grad", tensors.out_grad_name}, {"q_grad", "--q-grad"}, {"k_grad", "--k-grad"}, {"v_grad", "--v-grad"}};
+    for (const auto &[argument, subject] : names_) names.emplace_back("forward." + argument, subject);
+    check(gyre_attention_backward(context, &args), names);
+}
+
 } // namespace gyre::cli

@@ -18,6 +18,12 @@ struct AttentionTensors {
     std::string q_name, k_name, v_name;
 };
 
+/// The same of the backward pass.
+struct GradientTensors {
+    gyre_tensor out_grad, q_grad, k_grad, v_grad;
+    std::string out_grad_name;
+};
+
 /// Arguments and what they point to.
 class AttentionCall {
 public:
@@ -28,6 +34,9 @@ public:
 
     /// Throws UsageError for what the library refuses, by the options' names.
     void run(gyre_context *context);
+
+    /// The gradients, after run() with an lse. Throws as run() does.
+    void run_backward(gyre_context *context, const GradientTensors &tensors) const;
 
     const gyre_attention_args &args() const { return args_; }
 

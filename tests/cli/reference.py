@@ -87,3 +87,20 @@ def to_bf16(x):
     bits = np.asarray(x, np.float32).view(np.uint32).astype(np.uint64)
     bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
     return bits.astype(np.uint32).view(np.float32)
+
+
+def gradients(q, k, v, out_grad, seen=True):
+    """Of q, k and v, without rotations."""
+    q, k, v, out_grad = (np.asarray(each, np.float64) for each in (q, k, v, out_grad))
+    group, scale = q.shape[1] // k.shape[1], q.shape[3] ** -0.5
+    keys, values = (np.repeat(each, group, axis=1) for each in (k, v))
+    scores = np.where(seen, scale * q @ keys.swapaxes(2, 3), -np.inf)
+    p = np.exp(scores - scores.max(axis=3, keepdims=True))
+    p /= p.sum(axis=3, keepdims=True)
+    dp = out_grad @ values.swapaxes(2, 3)
+    ds = scale * p * (dp - (p * dp).sum(axis=3, keepdims=True))
+
+    def of_group(x):
+        return x.reshape(x.shape[0], -1, group, *x.shape[2:]).sum(axis=2)
+
+    return ds @ keys, of_group(ds.swapaxes(2, 3) @ q), of_group(p.swapaxes(2, 3) @ out_grad)

@@ -1,0 +1,93 @@
+#include "backward_algorithm.h"
+
+#include "../common/transcendental.h"
+
+namespace gyre::backward {
+using namespace Halide;
+namespace {
+
+constexpr float log2_e = 1.44269504088896f;
+
+/// P and scale dS of a row and a key, before masking.
+Tuple weights(const Inputs &in, const Sizes &z, const Expr &product, const Expr &prob_grad, const Expr &key,
+              const Expr &row, const Expr &lse, const Expr &delta) {
+    const Expr distance = cast<float>(key - row + in.alibi_origin) * in.alibi;
+    if (!z.capped) {
+        const Expr p = exp2_nonpositive(product * (in.scale * log2_e) + (distance - lse));
+        return {p, p * (prob_grad - delta) * in.scale};
+    }
+    const Expr bent = tanh_accurate(product * (in.scale / in.softcap));
+    const Expr p = exp2_nonpositive(bent * (in.softcap * log2_e) + (distance - lse));
+    return {p, p * (prob_grad - delta) * ((1.0f - bent * bent) * in.scale)};
+}
+
+} // namespace
+
+Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Func &dk, const Func &dv) {
+    const Sizes &z = sizes;
+    Stages s;
+    s.sizes = z;
+    s.dq = dq, s.dk = dk, s.dv = dv;
+    const Var &j = s.j, &d = s.d, &x = s.x, &u = s.u, &y = s.y, &t = s.t;
+
+    RDom score_features(0, in.features, "score_features"), prob_features(0, in.features, "prob_features");
+    s.score_feature = score_features, s.prob_feature = prob_features;
+    s.scores = Func("scores"), s.prob_grads = Func("prob_grads");
+    s.scores(j, y, t) += in.k_panels(j % z.key_lanes, score_features, j / z.key_lanes) * in.q(score_features, y, t);
+    s.prob_grads(j, y, t) +=
+        in.v_panels(j % z.key_lanes, prob_features, j / z.key_lanes) * in.out_grad(prob_features, y, t);
+
+    // True if a row of the tile may see one of these keys, and both exist.
+    const auto sees = [&](const Expr &row_tile, const Expr &first_key, int count) {
+        const Expr first_row = row_tile * z.tile;
+        return first_row < in.rows && first_key < in.keys && first_key <= first_row + (z.tile - 1) + in.last_visible &&
+               first_key + (count - 1) >= first_row + in.first_visible;
+    };
+
+    // A register tile at a time, of those that are not masked as a whole.
+    s.weights = Func("weights");
+    s.weights(j, y, t) = Tuple(undef<float>(), undef<float>());
+    RDom formed(0, z.key_lanes, 0, z.tile, 0, z.rows / z.tile, 0, z.keys / z.key_lanes, "formed");
+    formed.where(sees(formed.z, formed.w * z.key_lanes, z.key_lanes));
+    s.formed_key = formed.x, s.formed_row = formed.y, s.formed_tile = formed.z, s.formed_panel = formed.w;
+    const Expr formed_key = formed.w * z.key_lanes + formed.x;
+    s.weights(formed_key, formed.y, formed.z) =
+        weights(in, z, s.scores(formed_key, formed.y, formed.z), s.prob_grads(formed_key, formed.y, formed.z),
+                formed_key, formed.z * z.tile + formed.y, in.lse(formed.y, formed.z), in.delta(formed.y, formed.z));
+    // At an edge of what is visible all that is masked becomes 0, formed or not.
+    RDom edge(0, z.keys, 0, z.tile, 0, z.rows / z.tile, "edge");
+    const Expr row = edge.z * z.tile + edge.y, key = edge.x;
+    const Expr tile_first = edge.z * z.tile, tile_last = tile_first + z.tile - 1;
+    edge.where(tile_first < in.rows);
+    edge.where(z.keys > in.keys || z.keys - 1 > tile_first + in.last_visible || 0 < tile_last + in.first_visible);
+    const Expr visible = key < in.keys && key <= row + in.last_visible && key >= row + in.first_visible;
+    s.edge_key = edge.x, s.edge_row = edge.y, s.edge_tile = edge.z;
+    const FuncRef old = s.weights(edge.x, edge.y, edge.z);
+    s.weights(edge.x, edge.y, edge.z) = Tuple(select(visible, old[0], 0.0f), select(visible, old[1], 0.0f));
+
+    // The sums, over the tiles that see each other alone.
+    const auto tiles_see = [&](const Expr &row_tile, const Expr &key_tile) {
+        return sees(row_tile, key_tile * z.tile, z.tile);
+    };
+    RDom keys(0, z.tile, 0, z.keys / z.tile, "keys");
+    keys.where(tiles_see(t, keys.y));
+    s.q_key = keys.x, s.q_tile = keys.y;
+    s.q_sum = Func("q_sum");
+    s.q_sum(d, y, t) += s.weights(keys.y * z.tile + keys.x, y, t)[1] * in.k(d, keys.x, keys.y);
+    RDom k_rows(0, z.tile, 0, z.rows / z.tile, "k_rows"), v_rows(0, z.tile, 0, z.rows / z.tile, "v_rows");
+    k_rows.where(tiles_see(k_rows.y, u)), v_rows.where(tiles_see(v_rows.y, u));
+    s.k_row = k_rows.x, s.k_tile = k_rows.y, s.v_row = v_rows.x, s.v_tile = v_rows.y;
+    s.k_sum = Func("k_sum"), s.v_sum = Func("v_sum");
+    s.k_sum(d, x, u) += s.weights(u * z.tile + x, k_rows.x, k_rows.y)[1] * in.q(d, k_rows.x, k_rows.y);
+    s.v_sum(d, x, u) += s.weights(u * z.tile + x, v_rows.x, v_rows.y)[0] * in.out_grad(d, v_rows.x, v_rows.y);
+
+    s.dq(d, y, t) = undef<float>();
+    s.dk(d, x, u) = undef<float>();
+    s.dv(d, x, u) = undef<float>();
+    s.dq(d, y, t) += s.q_sum(d, y, t);
+    s.dk(d, x, u) += s.k_sum(d, x, u);
+    s.dv(d, x, u) += s.v_sum(d, x, u);
+    return s;
+}
+
+} // namespace gyre::backward

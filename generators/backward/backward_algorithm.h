@@ -1,0 +1,68 @@
+/// Gradients of attention for one block of keys and one block of query rows of a head: WHAT is computed. No scheduling call
+/// may appear here.
+///
+///     P_ij  = exp(S_ij - lse_i)                      recomputed: no array of all scores exists
+///     dS_ij = P_ij (<do_i, v_j> - delta_i)           delta_i = <o_i, do_i>
+///     dq_i += scale sum_j dS_ij k_j      dk_j += scale sum_i dS_ij q_i      dv_j += sum_i P_ij do_i
+///
+/// S as attention has it: scale <q_i, k_j>, capped (dS then takes the cap's slope, 1 - (S / cap)^2), plus ALiBi; P is 0 where
+/// a key is masked. Everything has been rotated: a rotation's gradient is the reverse rotation, which the caller applies to
+/// the sums. Source: Dao et al., FlashAttention (arXiv:2205.14135), algorithm 4, with keys in the outer loop.
+///
+/// Keys run along the lanes of the two products over features, for which keys and values are in panels of `lanes` neighbours;
+/// features along those of the three sums, whose other factors, P and dS, are scalars. So nothing is transposed here, and no
+/// reduction crosses lanes. All numbers are f32, whatever the tensors' type.
+///
+/// Index order is Halide's, innermost first.   d: feature;  row i = t * tile + y;  key j = u * tile + x = p * lanes + l.
+#pragma once
+#include <Halide.h>
+
+namespace gyre::backward {
+
+/// Sizes that the code is specialised for.
+struct Sizes {
+    int rows = 96;       // of a block
+    int keys = 96;       // of a block
+    int tile = 12;       // rows, or keys, of a register tile; divides both
+    int key_lanes = 32;  // keys of a panel, of a register tile of the scores; divides `keys`
+    int features = 32;   // of a register tile of the sums; divides the number of features
+    bool capped = false; // scores are capped
+};
+
+/// What a kernel reads. Blocks are whole: rows and keys past the end hold finite numbers.
+struct Inputs {
+    Halide::Func q, out_grad;          // (d, y, t)  rotated
+    Halide::Func k;                    // (d, x, u)  rotated
+    Halide::Func k_panels, v_panels;   // (l, d, p)  rotated
+    Halide::Func lse, delta;           // (y, t)     lse in units of log2(e)
+    Halide::Expr rows, keys, features; // that there are; `features` a multiple of Sizes::features
+    Halide::Expr scale;
+    Halide::Expr first_visible; // row i sees keys first_visible + i <= j …
+    Halide::Expr last_visible;  //                            … j <= last_visible + i
+    Halide::Expr alibi;         // slope, log2(e) included
+    Halide::Expr alibi_origin;  // pos_k - pos_q of key 0 and row 0
+    Halide::Expr softcap;       // capped only
+};
+
+/// Every Func and Var that a schedule may name.
+struct Stages {
+    Sizes sizes;
+    Halide::Var j{"j"}, d{"d"}, x{"x"}, u{"u"}, y{"y"}, t{"t"};
+    Halide::RVar score_feature, prob_feature;                       // of the reductions
+    Halide::RVar formed_key, formed_row, formed_tile, formed_panel; // of the weights: register tiles
+    Halide::RVar edge_key, edge_row, edge_tile;
+    Halide::RVar q_key, q_tile; // dq: keys of a tile, tiles
+    Halide::RVar k_row, k_tile; // dk: rows of a tile, tiles
+    Halide::RVar v_row, v_tile; // dv likewise
+    Halide::Func scores;        // (j, y, t)  <q, k>
+    Halide::Func prob_grads;    // (j, y, t)  <do, v>
+    Halide::Func weights;       // (j, y, t)  {P, scale dS}
+    Halide::Func q_sum;         // (d, y, t)  what this block of keys adds to dq
+    Halide::Func k_sum, v_sum;  // (d, x, u)  what this block of rows adds to dk and dv
+    Halide::Func dq, dk, dv;    // the generator's own outputs, which are added to
+};
+
+Stages algorithm(const Inputs &in, const Sizes &sizes, const Halide::Func &dq, const Halide::Func &dk,
+                 const Halide::Func &dv);
+
+} // namespace gyre::backward

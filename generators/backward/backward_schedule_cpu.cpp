@@ -1,0 +1,48 @@
+#include "backward_schedules.h"
+
+namespace gyre::backward {
+using namespace Halide;
+namespace {
+
+/// One of the three sums: a register tile of `vectors` vectors of features and `tile` rows or keys is summed in registers,
+/// then added to what is there.
+void schedule_sum(Func total, Func sum, const Var &feature, const Var &scalar, const Var &tile, const RVar &inner,
+                  const RVar &outer, const Sizes &z, int lanes) {
+    Var chunk("chunk"), within("within");
+    total.update()
+        .split(feature, chunk, within, z.features)
+        .reorder(within, scalar, chunk, tile)
+        .vectorize(within, lanes)
+        .unroll(within)
+        .unroll(scalar);
+    sum.compute_at(total, chunk).vectorize(feature, lanes).unroll(feature).unroll(scalar);
+    sum.update().reorder(feature, scalar, inner, outer).vectorize(feature, lanes).unroll(feature).unroll(scalar);
+}
+
+} // namespace
+
+// P and dS of a block are formed a register tile at a time, both products one after the other, and stay in L2 for the three
+// sums. All five products run in register tiles of vectors x tile: in the first two vectors are of keys and scalars of rows,
+// in the sums vectors are of features.
+void schedule_cpu(Stages &s, const Knobs &k) {
+    const Sizes &z = s.sizes;
+    const int w = k.lanes;
+    s.weights.compute_root().bound(s.j, 0, z.keys).bound(s.y, 0, z.tile).bound(s.t, 0, z.rows / z.tile);
+    s.weights.update(0)
+        .allow_race_conditions()
+        .reorder(s.formed_key, s.formed_row, s.formed_tile, s.formed_panel)
+        .vectorize(s.formed_key, w)
+        .unroll(s.formed_key)
+        .unroll(s.formed_row)
+        .never_partition_all();
+    for (auto [product, feature] : {std::pair{&s.scores, s.score_feature}, std::pair{&s.prob_grads, s.prob_feature}}) {
+        product->compute_at(s.weights, s.formed_tile).vectorize(s.j, w).unroll(s.j).unroll(s.y);
+        product->update().reorder(s.j, s.y, feature).vectorize(s.j, w).unroll(s.j).unroll(s.y);
+    }
+    s.weights.update(1).allow_race_conditions().reorder(s.edge_key, s.edge_row, s.edge_tile).vectorize(s.edge_key, w);
+    schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, s.q_key, s.q_tile, z, w);
+    schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, s.k_row, s.k_tile, z, w);
+    schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, s.v_row, s.v_tile, z, w);
+}
+
+} // namespace gyre::backward

@@ -1,0 +1,9 @@
+/// Row sums for attention's gradients: HOW they are computed. One function per machine class.
+#pragma once
+#include "delta_algorithm.h"
+
+namespace gyre::delta {
+
+void schedule_cpu(Stages &s, int lanes);
+
+} // namespace gyre::delta

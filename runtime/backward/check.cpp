@@ -1,0 +1,71 @@
+// Checks of gyre_attention_backward(): those of the forward call, and of what it adds to it.
+#include "arguments.h"
+#include "backward/call.h"
+#include "error.h"
+#include "overlap.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace gyre {
+namespace {
+
+/// Options of attention whose gradients no kernel forms.
+gyre_status check_options(const gyre_attention_args &f) {
+    const std::pair<const void *, const char *> options[] = {
+        {f.bias, "bias"}, {f.mask, "mask"}, {f.sinks, "sinks"}, {f.score, "score"}, {f.page_table, "page_table"}};
+    for (const auto &[given, name] : options)
+        if (given) return fail(GYRE_UNSUPPORTED, "forward.%s: is given, expected NULL in the backward pass", name);
+    if (!f.lse) return fail(GYRE_BAD_ARGUMENT, "forward.lse: got NULL, expected what gyre_attention() wrote");
+    return GYRE_OK;
+}
+
+gyre_status check_gradient(const gyre_tensor &given, const char *name, const gyre_tensor &of, const char *of_name,
+                           gyre_layout layout, bool written, bool need_data, Heads *view) {
+    GYRE_TRY(view_heads(given, name, layout, {of.dtype}, need_data, view));
+    if (!std::equal(of.shape, of.shape + of.rank, given.shape))
+        return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected forward.%s's %s", name,
+                    shape_text(given.shape, given.rank), of_name, shape_text(of.shape, of.rank));
+    if (view->seqlen > 1 && std::abs(view->token_stride) >= (INT32_MAX - view->dim) / (view->seqlen - 1))
+        return fail(GYRE_UNSUPPORTED, "%s: one head's tokens reach over 2^31 elements", name);
+    if (written && !writable(*view)) return fail(GYRE_BAD_SHAPE, "%s: strides make elements share memory", name);
+    return GYRE_OK;
+}
+
+/// What is written is apart from all that is read, and from each other.
+gyre_status check_overlap(const BackwardCall &c) {
+    const AttentionCall &f = c.forward;
+    const Heads lse = f.lse.as_heads(f.q);
+    const std::pair<const Heads *, const char *> written[] = {
+        {&c.q_grad, "q_grad"}, {&c.k_grad, "k_grad"}, {&c.v_grad, "v_grad"}};
+    const std::pair<const Heads *, const char *> read[] = {
+        {&f.q, "forward.q"},     {&f.k, "forward.k"},   {&f.v, "forward.v"},
+        {&f.out, "forward.out"}, {&lse, "forward.lse"}, {&c.out_grad, "out_grad"},
+        {&c.q_grad, "q_grad"},   {&c.k_grad, "k_grad"}, {&c.v_grad, "v_grad"}};
+    for (const auto &[to, name] : written)
+        for (const auto &[other, other_name] : read)
+            if (to != other && !disjoint(*to, *other))
+                return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s, expected other memory", name, other_name);
+    if (!disjoint(f.q, f.out))
+        return fail(GYRE_BAD_ARGUMENT, "forward.out: overlaps forward.q, whose values the backward pass needs");
+    return GYRE_OK;
+}
+
+} // namespace
+
+gyre_status check_backward(const gyre_attention_backward_args &a, bool need_data, gyre_attention_args *forward,
+                           BackwardCall *c) {
+    constexpr size_t oldest_forward = offsetof(gyre_attention_args, score);
+    GYRE_TRY(adopt(a.forward, "forward", gyre_attention_defaults(), oldest_forward, forward));
+    GYRE_TRY(check_options(*forward));
+    GYRE_TRY(check_attention(*forward, need_data, &c->forward));
+    const gyre_attention_args &f = *forward;
+    const gyre_layout layout = f.layout;
+    GYRE_TRY(check_gradient(a.out_grad, "out_grad", f.out, "out", layout, false, need_data, &c->out_grad));
+    GYRE_TRY(check_gradient(a.q_grad, "q_grad", f.q, "q", layout, true, need_data, &c->q_grad));
+    GYRE_TRY(check_gradient(a.k_grad, "k_grad", f.k, "k", layout, true, need_data, &c->k_grad));
+    GYRE_TRY(check_gradient(a.v_grad, "v_grad", f.v, "v", layout, true, need_data, &c->v_grad));
+    return need_data ? check_overlap(*c) : GYRE_OK;
+}
+
+} // namespace gyre

@@ -1,0 +1,70 @@
+#include "backward/kernels.h"
+
+#include "kernel_call.h"
+
+#include <algorithm>
+
+namespace gyre {
+namespace {
+
+size_t workspace_of(const Kernel &k) { return static_cast<size_t>(attribute(k, "workspace", 0)); }
+
+KernelTable<BlockKernel> block_kernels("backward", [](const Kernel &k) {
+    return BlockKernel{&k,
+                       attribute(k, "capped") == "true",
+                       attribute(k, "rows", 0),
+                       attribute(k, "keys", 0),
+                       attribute(k, "tile_size", 0),
+                       attribute(k, "key_lanes", 0),
+                       attribute(k, "features", 0),
+                       workspace_of(k)};
+});
+SmallKernel read_small(const Kernel &k) { return {&k, workspace_of(k)}; }
+KernelTable<SmallKernel> panel_kernels("panels", read_small);
+KernelTable<SmallKernel> delta_kernels("delta", read_small);
+
+const SmallKernel *find_small(KernelTable<SmallKernel> &kernels, const gyre_context &context) {
+    for (const SmallKernel &k : kernels.rows())
+        if (may_use(context, *k.kernel)) return &k;
+    return nullptr;
+}
+
+const BlockKernel *find_blocks(const gyre_context &context, bool capped) {
+    for (const BlockKernel &k : block_kernels.rows())
+        if (k.capped == capped && may_use(context, *k.kernel)) return &k;
+    return nullptr;
+}
+
+} // namespace
+
+size_t BackwardKernels::workspace() const {
+    size_t most = std::max({blocks->workspace, panels->workspace, delta->workspace});
+    for (int pairing : {GYRE_HALF, GYRE_INTERLEAVED})
+        most = std::max({most, load[pairing]->workspace, store[pairing]->workspace});
+    return most;
+}
+
+gyre_status find_backward_kernels(const gyre_context &context, const AttentionCall &c, BackwardKernels *found) {
+    BackwardKernels &k = *found;
+    const bool capped = c.softcap > 0;
+    k.blocks = find_blocks(context, capped);
+    k.panels = find_small(panel_kernels, context);
+    k.delta = find_small(delta_kernels, context);
+    bool complete = k.blocks && k.panels && k.delta;
+    for (const gyre_pairing pairing : {GYRE_HALF, GYRE_INTERLEAVED}) {
+        k.load[pairing] = find_rotary_kernel(context, c.q.dtype, GYRE_F32, pairing);
+        k.store[pairing] = find_rotary_kernel(context, GYRE_F32, c.q.dtype, pairing);
+        for (const Rotation *r : {&c.rope, &c.value_rope})
+            if (r->on && r->pairing == pairing) complete = complete && k.load[pairing] && k.store[pairing];
+    }
+    for (auto *by_pairing : {k.load, k.store}) { // to copy, either will do
+        if (!by_pairing[GYRE_HALF]) by_pairing[GYRE_HALF] = by_pairing[GYRE_INTERLEAVED];
+        if (!by_pairing[GYRE_INTERLEAVED]) by_pairing[GYRE_INTERLEAVED] = by_pairing[GYRE_HALF];
+        complete = complete && by_pairing[GYRE_HALF];
+    }
+    if (complete) return GYRE_OK;
+    return fail(GYRE_UNSUPPORTED, "forward.q: no linked kernels of %s form gradients of attention in %s%s",
+                context.best->name, dtype_name(c.q.dtype), capped ? " with softcap" : "");
+}
+
+} // namespace gyre

@@ -1,0 +1,37 @@
+/// The kernels that attention's backward pass consists of.
+#pragma once
+#include "attention/call.h"
+#include "context.h"
+#include "rotary/rotary_kernel.h"
+
+namespace gyre {
+
+/// Adds what a block of rows and a block of keys mean for each other's gradients.
+struct BlockKernel {
+    const Kernel *kernel = nullptr;
+    bool capped = false;
+    int64_t rows = 0, keys = 0; // of a block
+    int64_t tile = 0;           // rows, or keys, that the kernel counts in a dimension of their own
+    int64_t key_lanes = 0;      // of a panel
+    int64_t features = 0;       // a multiple of which heads are padded to
+    size_t workspace = 0;       // bytes
+};
+
+/// A kernel without facts but its workspace.
+struct SmallKernel {
+    const Kernel *kernel = nullptr;
+    size_t workspace = 0;
+};
+
+struct BackwardKernels {
+    const BlockKernel *blocks = nullptr;
+    const SmallKernel *panels = nullptr, *delta = nullptr;
+    const RotaryKernel *load[2] = {}, *store[2] = {}; // from the tensors' type to f32, and back; by pairing
+
+    size_t workspace() const;
+};
+
+/// The best target's for a forward call. Errors: UNSUPPORTED.
+gyre_status find_backward_kernels(const gyre_context &context, const AttentionCall &call, BackwardKernels *found);
+
+} // namespace gyre

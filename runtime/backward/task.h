@@ -1,0 +1,36 @@
+/// One task of attention's backward pass: the query heads of one sequence that share a key head, all rows and all keys.
+///
+///     rows of q and do, rotated, in f32; delta and lse of each
+///     for every block of keys:   rows and panels of k and v, rotated, in f32
+///         for every block of rows that sees some of them:   dq, dk and dv get their shares
+///         dk and dv are rotated back and stored
+///     dq is rotated back and stored
+///
+/// The order of all sums is that of tokens and heads, whoever runs the task: results are the same bits with any number of
+/// threads.
+#pragma once
+#include "attention/angle_table.h"
+#include "backward/call.h"
+#include "backward/kernels.h"
+#include "backward/memory.h"
+
+#include <array>
+
+namespace gyre {
+
+struct BackwardTask {
+    BackwardCall call;
+    BackwardKernels kernels;
+    AngleTable q_angles, k_angles, v_angles, out_angles; // the last two off where the first two serve
+
+    std::array<AngleTable *, 4> tables() { return {&q_angles, &k_angles, &v_angles, &out_angles}; }
+    std::array<const AngleTable *, 4> tables() const { return {&q_angles, &k_angles, &v_angles, &out_angles}; }
+
+    /// Of the task's memory, once the kernels are known.
+    BackwardSizes sizes() const;
+
+    /// False: a kernel failed.
+    bool run(int64_t sequence, int64_t kv_head, char *memory) const;
+};
+
+} // namespace gyre

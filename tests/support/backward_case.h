@@ -1,0 +1,27 @@
+/// One call of gyre_attention_backward() after gyre_attention(), checked on every target against the oracle.
+///
+///     BackwardCase c(AttentionShape().lengths(17, 65).dims(64));
+///     c.forward.args.causal = 1;
+///     c.check();
+#pragma once
+#include "attention_case.h"
+#include "oracle_backward.h"
+
+namespace gyre::test {
+
+class BackwardCase {
+public:
+    explicit BackwardCase(const AttentionShape &shape, uint64_t seed = 1);
+
+    /// Poisons the gradients and runs both calls. Every memory but the gradients' must be left as it was.
+    gyre_status run(gyre_context *context);
+
+    /// Runs on every target, compares with the oracle, which reads the inputs as they are stored.
+    void check(int32_t threads = 1);
+
+    AttentionCase forward;
+    Tensor out_grad, q_grad, k_grad, v_grad;
+    gyre_attention_backward_args args;
+};
+
+} // namespace gyre::test
