@@ -35,6 +35,7 @@ if (NOT gyre_is_placed)
 endif ()
 
 function(gyre_add_kernels library)
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreCuda.cmake")
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreTargets.cmake")
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreGenerators.cmake")
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreKnobs.cmake")

@@ -34,7 +34,8 @@ function(gyre_require_generator operation score program_out)
     endif ()
 
     gyre_find_host_compiler(compiler)
-    file(GLOB sources CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/${operation}/*.cpp" "${GYRE_GENERATORS_DIR}/common/*.cpp")
+    file(GLOB sources CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/${operation}/*.cpp" "${GYRE_GENERATORS_DIR}/common/*.cpp"
+         "${GYRE_GENERATORS_DIR}/cuda/*.cpp")
     # Halide's header takes seconds to read: one translation unit.
     set(unit "")
     foreach (source IN LISTS sources)

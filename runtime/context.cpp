@@ -57,7 +57,8 @@ gyre_status create(const gyre_context_options &o, gyre_context **context) {
         if (!best && k.runnable && (!library || k.library == library)) best = k.row;
     if (!best) return fail(GYRE_UNSUPPORTED, "target: no linked kernel can run on this machine");
     const int threads = o.threads ? o.threads : available_processors();
-    *context = new (std::nothrow) gyre_context(forced, best, library, threads, o.parallel_for, o.pool);
+    *context = new (std::nothrow) gyre_context(forced, best, library, threads, o.parallel_for, o.pool,
+                                               o.cuda_stream);
     return *context ? GYRE_OK : fail(GYRE_OUT_OF_MEMORY, "context: no memory");
 }
 
@@ -83,6 +84,17 @@ gyre_status resolve_context(gyre_context *given, gyre_context **context) {
 bool may_use(const gyre_context &context, const Kernel &kernel) {
     if (context.library && kernel.library != context.library) return false;
     return context.forced ? serves(kernel.row, *context.forced) : kernel.runnable;
+}
+
+bool may_use_on_device(const gyre_context &context, const Kernel &kernel) {
+    if (context.library && kernel.library != context.library) return false;
+    return kernel.row && kernel.row->device == GYRE_CUDA;
+}
+
+gyre_status check_target_device(const gyre_context &context, gyre_device device, const char *name) {
+    if (!context.forced || context.forced->device == device) return GYRE_OK;
+    return fail(GYRE_UNSUPPORTED, "%s: is %s, where the context's target %s does not compute", name,
+                device == GYRE_CPU ? "on the CPU" : "on a CUDA device", context.forced->name);
 }
 
 } // namespace gyre

@@ -1,14 +1,17 @@
 /// Storage types and the arithmetic type: every kernel computes in f32, whatever it reads and writes.
-/// bf16 is converted by integer operations, because Halide 21 emulates its casts slowly on every target.
+/// bf16 is converted by integer operations, because Halide 21 emulates its casts slowly on every CPU.
 #pragma once
 #include <Halide.h>
 
 namespace gyre {
 
+/// Casts are for CUDA, where generators/cuda prints them as the instructions that they are.
+enum class Bf16 { as_integers, as_casts };
+
 /// The f32 value of a stored f32, f16 or bf16 element.
-Halide::Expr widen(const Halide::Expr &stored);
+Halide::Expr widen(const Halide::Expr &stored, Bf16 bf16 = Bf16::as_integers);
 
 /// `value` (f32) in the storage type, rounded to nearest even. A bf16 NaN stays a NaN.
-Halide::Expr narrow(const Halide::Expr &value, const Halide::Type &type);
+Halide::Expr narrow(const Halide::Expr &value, const Halide::Type &type, Bf16 bf16 = Bf16::as_integers);
 
 } // namespace gyre

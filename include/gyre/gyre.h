@@ -137,6 +137,8 @@ typedef struct gyre_context_options {
     void *pool;                     /* handed to parallel_for */
     const char *library; /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names the
                             kernels that are part of this library */
+    void *cuda_stream;   /* CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on; NULL: the default
+                            stream */
 } gyre_context_options;
 
 static inline gyre_context_options gyre_context_defaults(void) {
@@ -510,6 +512,7 @@ typedef struct gyre_target_info {
     const char *features; /* what it needs, separated by blanks; "" for a baseline */
     const char *missing;  /* the first that this machine lacks; "" if runnable */
     const char *rest;     /* the target whose kernels serve where it has none of its own; "": there is none */
+    gyre_device device;   /* where the tensors of its calls are */
 } gyre_target_info;
 
 typedef struct gyre_kernel_info {
