@@ -58,7 +58,7 @@ gyre_add_target(arm_32_neon    ARCH armv7
 gyre_add_target(cuda           ARCH x86_64 DEVICE cuda
                 HALIDE x86-64-linux-cuda-cuda_capability_80
                 FEATURES cuda
-                ONLY "^rotary_")
+                ONLY "^rotary_[a-z0-9]+_(half|interleaved)$")
 
 # Without an operating system: for gyre_embedded (cmake/GyreEmbedded.cmake).
 gyre_add_target(arm_64_bare    ARCH aarch64-none

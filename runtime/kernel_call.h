@@ -82,9 +82,7 @@ public:
     }
 
     /// `slab` is the kernel's memory. False: the kernel failed.
-    bool call(const Kernel &kernel, Slab &slab) {
-        return call_with(kernel, &slab) && !slab.overflowed();
-    }
+    bool call(const Kernel &kernel, Slab &slab) { return call_with(kernel, &slab) && !slab.overflowed(); }
 
     /// The same for a kernel that was made for something else than memory.
     bool call_with(const Kernel &kernel, void *user_context) {

@@ -24,8 +24,8 @@ extern "C" int32_t gyre_kernel_at(int32_t index, gyre_kernel_info *info) {
     const std::vector<Kernel> &kernels = linked_kernels();
     if (!info || index < 0 || static_cast<size_t>(index) >= kernels.size()) return 0;
     const Kernel &k = kernels[static_cast<size_t>(index)];
-    *info = {k.name, k.operation, k.variant, k.target, k.attributes, k.evidence, k.library->name,
-             k.row && can_run(*k.row)};
+    *info = {k.name,       k.operation, k.variant,       k.target,
+             k.attributes, k.evidence,  k.library->name, k.row && can_run(*k.row)};
     return 1;
 }
 

@@ -80,7 +80,8 @@ private:
         case VectorReduce::Or:
             return a || b;
         default:
-            _halide_user_assert(false) << "CUDA: a reduction of lanes that is none of sum, product, min, max, and, or\n";
+            _halide_user_assert(false)
+                << "CUDA: a reduction of lanes that is none of sum, product, min, max, and, or\n";
             return a;
         }
     }

@@ -42,8 +42,7 @@ protected:
         if (op->for_type != ForType::GPUBlock) return IRMutator::visit(op);
         const DeviceLoops loops = read_device_loops(op, lowering.by_value);
         const std::string entry = lowering.entry() + "_" + std::to_string(kernels++);
-        printer.print_kernel(op, entry, loops.arguments,
-                             loops.threads() ? loops.threads() : lowering.most_threads);
+        printer.print_kernel(op, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads);
 
         std::vector<Expr> arguments;
         for (const KernelArgument &a : loops.arguments) arguments.push_back(address_of(a));
@@ -58,9 +57,9 @@ protected:
     // Halide's own copies between host and device: there are none here.
     Stmt visit(const Evaluate *op) override {
         const Call *call = op->value.as<Call>();
-        const bool copies = call && (call->name == "halide_copy_to_device" || call->name == "halide_copy_to_host" ||
-                                     call->name == Call::buffer_set_device_dirty ||
-                                     call->name == Call::buffer_set_host_dirty);
+        const bool copies =
+            call && (call->name == "halide_copy_to_device" || call->name == "halide_copy_to_host" ||
+                     call->name == Call::buffer_set_device_dirty || call->name == Call::buffer_set_host_dirty);
         return copies ? Evaluate::make(0) : IRMutator::visit(op);
     }
     Stmt visit(const AssertStmt *op) override {
@@ -106,7 +105,11 @@ std::string Lowering::entry() const {
 }
 
 void lower_to_cuda(GeneratorBase &generator, const Lowering &lowering) {
-    generator.get_pipeline().add_custom_lowering_pass(new TakeDeviceLoops(lowering));
+    lower_to_cuda(generator.get_pipeline(), lowering);
+}
+
+void lower_to_cuda(Pipeline pipeline, const Lowering &lowering) {
+    pipeline.add_custom_lowering_pass(new TakeDeviceLoops(lowering));
 }
 
 } // namespace gyre::cuda

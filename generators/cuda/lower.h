@@ -33,5 +33,6 @@ struct Lowering {
 };
 
 void lower_to_cuda(Halide::Internal::GeneratorBase &generator, const Lowering &lowering);
+void lower_to_cuda(Halide::Pipeline pipeline, const Lowering &lowering);
 
 } // namespace gyre::cuda

@@ -43,9 +43,9 @@ void Printer::print_kernel(const For *nest, const std::string &entry, const std:
 }
 
 std::string Printer::print_type(Type type, AppendSpaceIfNeeded space) {
-    const char *const name = type.is_bfloat()                          ? "gyre_bf16"
-                             : type.is_float() && type.bits() == 16    ? "gyre_f16"
-                                                                       : nullptr;
+    const char *const name = type.is_bfloat()                       ? "gyre_bf16"
+                             : type.is_float() && type.bits() == 16 ? "gyre_f16"
+                                                                    : nullptr;
     if (type.is_vector()) refuse("a vector where a scalar is expected");
     if (!name) return CodeGen_GPU_C::print_type(type, space);
     return name + std::string(space == AppendSpace ? " " : "");
@@ -139,8 +139,8 @@ std::vector<std::string> Printer::print_lanes(const Expr &vector) {
 void Printer::visit(const LetStmt *op) {
     if (!op->value.type().is_vector()) return CodeGen_GPU_C::visit(op);
     const std::vector<std::string> lanes = print_lanes(op->value);
-    stream << get_indent() << "const " << print_type(op->value.type().element_of()) << " " << print_name(op->name) << "["
-           << lanes.size() << "] = {" << with_commas(lanes) << "};\n";
+    stream << get_indent() << "const " << print_type(op->value.type().element_of()) << " " << print_name(op->name)
+           << "[" << lanes.size() << "] = {" << with_commas(lanes) << "};\n";
     arrays.insert(op->name);
     print_stmt(op->body);
 }
@@ -160,8 +160,8 @@ void Printer::store_vector(const Store *op) {
         return;
     }
     const std::string at = print_expr(first), v = fresh("stored");
-    stream << get_indent() << "const " << print_type(op->value.type().element_of()) << " " << v << "[" << lanes << "] = {"
-           << with_commas(values) << "};\n"
+    stream << get_indent() << "const " << print_type(op->value.type().element_of()) << " " << v << "[" << lanes
+           << "] = {" << with_commas(values) << "};\n"
            << get_indent() << "gyre_store<" << lanes << ">(" << print_name(op->name) << " + " << at << ", " << v
            << (guards.empty() ? "" : ", ") << guards << ");\n";
 }
@@ -193,8 +193,8 @@ void Printer::visit(const For *op) {
     if (is_gpu(op->for_type)) {
         const std::string index = op->name.substr(op->name.rfind('.') + 1); // block_id_x … thread_id_z
         const std::string axis = index.substr(index.size() - 1), of = index.substr(0, 5);
-        stream << get_indent() << "const int " << print_name(op->name) << " = " << (of == "block" ? "GYRE_BLOCK_" : "GYRE_THREAD_")
-               << static_cast<char>(std::toupper(axis[0])) << ";\n";
+        stream << get_indent() << "const int " << print_name(op->name) << " = "
+               << (of == "block" ? "GYRE_BLOCK_" : "GYRE_THREAD_") << static_cast<char>(std::toupper(axis[0])) << ";\n";
         print_stmt(op->body);
     } else {
         if (op->for_type == ForType::Parallel || op->for_type == ForType::Vectorized)

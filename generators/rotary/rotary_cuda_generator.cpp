@@ -21,14 +21,14 @@ public:
     GeneratorParam<int> tokens{"tokens", 16, 1, 64}, runs{"runs", 8, 1, 32}, heads{"heads", 8, 1, 64};
 
     // The angles: frequencies in 2^-64 turns a token (common/turns.h) at positions, or rows of tables.
-    Input<Halide::Buffer<uint64_t, 1>> frequencies{"frequencies"};   // (i)                by value
-    Input<Halide::Buffer<uint8_t, 1>> axis_of_pair{"axis_of_pair"};  // (i)                by value
-    Input<Halide::Buffer<int32_t, 3>> positions{"positions"};        // (token, batch, axis)
-    Input<bool> has_positions{"has_positions"};                      // else position_offset + token
+    Input<Halide::Buffer<uint64_t, 1>> frequencies{"frequencies"};  // (i)                by value
+    Input<Halide::Buffer<uint8_t, 1>> axis_of_pair{"axis_of_pair"}; // (i)                by value
+    Input<Halide::Buffer<int32_t, 3>> positions{"positions"};       // (token, batch, axis)
+    Input<bool> has_positions{"has_positions"};                     // else position_offset + token
     Input<int32_t> position_offset{"position_offset"};
-    Input<Halide::Buffer<float, 3>> cos{"cos"}, sin{"sin"}; // (i, row, batch)
-    Input<bool> has_tables{"has_tables"}, per_token{"per_token"};    // a row a token, else a row a position
-    Input<float> scale{"scale"};                                     // of cosines and sines from frequencies
+    Input<Halide::Buffer<float, 3>> cos{"cos"}, sin{"sin"};       // (i, row, batch)
+    Input<bool> has_tables{"has_tables"}, per_token{"per_token"}; // a row a token, else a row a position
+    Input<float> scale{"scale"};                                  // of cosines and sines from frequencies
     Input<int32_t> offset{"offset"}, pairs{"pairs"};
     Input<float> direction{"direction"};
     Input<int32_t> copied_before{"copied_before"}, after{"after"}, copied_after{"copied_after"};
@@ -43,8 +43,8 @@ public:
         using namespace Halide;
         Var i("i"), a("a"), b("b"), c("c");
         const Expr axis = cast<int32_t>(axis_of_pair(i));
-        const Expr position =
-            cuda::choose(has_positions, positions(b, c, clamp(axis, 0, positions.dim(2).extent() - 1)), position_offset + b);
+        const Expr position = cuda::choose(
+            has_positions, positions(b, c, clamp(axis, 0, positions.dim(2).extent() - 1)), position_offset + b);
         const Expr row = cuda::choose(per_token, b, clamp(position, 0, cos.dim(1).extent() - 1));
         const Expr entry = select(per_token, c, 0);
         const Tuple angle = sincos_of_turns(position, frequencies(i));
@@ -59,9 +59,9 @@ public:
         for (int d = 0; d < 3; d++) cos.dim(d).set_min(0), sin.dim(d).set_min(0), positions.dim(d).set_min(0);
         positions.dim(0).set_stride(Expr()); // the lower words of 64-bit positions lie apart
         frequencies.dim(0).set_min(0), axis_of_pair.dim(0).set_min(0);
-        Stages stages = algorithm({*x, cos_of, sin_of, offset, pairs, direction, Expr(), copied_before, after, copied_after,
-                                   Bf16::as_casts},
-                                  pairing, out, dtype);
+        Stages stages = algorithm(
+            {*x, cos_of, sin_of, offset, pairs, direction, Expr(), copied_before, after, copied_after, Bf16::as_casts},
+            pairing, out, dtype);
         schedule_cuda(stages, pairing, angles, {lanes, copy_lanes, tokens, runs, heads});
         const int most_pairs = 256;
         cuda::lower_to_cuda(*this, {device_code,

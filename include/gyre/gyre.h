@@ -137,7 +137,8 @@ typedef struct gyre_context_options {
     void *pool;                     /* handed to parallel_for */
     const char *library; /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names the
                             kernels that are part of this library */
-    void *cuda_stream;   /* CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on; NULL: the default
+    void *
+        cuda_stream; /* CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on; NULL: the default
                             stream */
 } gyre_context_options;
 

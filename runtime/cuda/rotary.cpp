@@ -114,8 +114,9 @@ gyre_status RotaryCall::run_on_device(gyre_context &context) const {
                 const int64_t here = std::min(tokens, from.seqlen - token);
                 GYRE_TRY(place_angles(rotation, positions, batch, token, batches, here, &angles));
                 const auto view = [&](Buffer *b, const Heads &h) {
-                    b->describe(h.at(batch, token, 0), halide_type(h.dtype),
-                                {{h.dim, 1}, {h.heads, h.head_stride}, {here, h.token_stride}, {batches, h.batch_stride}});
+                    b->describe(
+                        h.at(batch, token, 0), halide_type(h.dtype),
+                        {{h.dim, 1}, {h.heads, h.head_stride}, {here, h.token_stride}, {batches, h.batch_stride}});
                 };
                 Buffer x, out;
                 view(&x, from), view(&out, to);

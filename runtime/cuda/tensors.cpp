@@ -47,8 +47,9 @@ gyre_status check_memory(const Driver &driver, const Named &t, Device *device) {
         driver.PointerGetAttribute(&bytes, pointer_range_size, data))
         return GYRE_OK;
     if (data + static_cast<uint64_t>(span.low) < begin || data + static_cast<uint64_t>(span.high) > begin + bytes)
-        return fail(GYRE_BAD_ARGUMENT, "%s: shape %s with strides %s reaches beyond its allocation of %zu bytes", t.name,
-                    shape_text(t.tensor->shape, t.tensor->rank), shape_text(t.tensor->strides, t.tensor->rank), bytes);
+        return fail(GYRE_BAD_ARGUMENT, "%s: shape %s with strides %s reaches beyond its allocation of %zu bytes",
+                    t.name, shape_text(t.tensor->shape, t.tensor->rank), shape_text(t.tensor->strides, t.tensor->rank),
+                    bytes);
     return GYRE_OK;
 }
 

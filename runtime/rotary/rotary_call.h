@@ -51,7 +51,7 @@ private:
     float direction = 1;
     size_t slab_bytes = 0;
     bool on_device = false;
-    cuda::Device device = -1;  // -1: all tensors are empty
+    cuda::Device device = -1; // -1: all tensors are empty
     gyre_tensor only_read[3]; // positions, cosines and sines, as the checks see them
 
     gyre_status check_device_data(const RotaryOptions &options) const;

@@ -84,7 +84,9 @@ Result cuDeviceGetAttribute(int *value, int attribute, int) {
     *value = attribute == 75 ? compute_major : 0;
     return success;
 }
-Result cuDevicePrimaryCtxRetain(Context **context, int) { return *context = &primary, failure("cuDevicePrimaryCtxRetain"); }
+Result cuDevicePrimaryCtxRetain(Context **context, int) {
+    return *context = &primary, failure("cuDevicePrimaryCtxRetain");
+}
 Result cuCtxGetCurrent(Context **context) { return *context = current, success; }
 Result cuCtxPushCurrent_v2(Context *context) {
     if (current && current != context) return invalid_value;

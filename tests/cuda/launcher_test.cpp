@@ -61,7 +61,8 @@ TEST_CASE("tensors on a CUDA device are computed there, on the caller's stream, 
     gyre_context_destroy(context);
 }
 
-TEST_CASE("a tensor on the CPU among others on a CUDA device is refused by its name, and so is memory that is no device's") {
+TEST_CASE(
+    "a tensor on the CPU among others on a CUDA device is refused by its name, and so is memory that is no device's") {
     Call k;
     k.args.out = k.c.args.out;
     check_refusal(k, nullptr, GYRE_UNSUPPORTED, "out");
@@ -97,13 +98,11 @@ TEST_CASE("what the driver refuses is a status with its reason, and the next cal
     };
     const Context context("cuda");
     Call k;
-    for (const Failure &f : {Failure{"cuDevicePrimaryCtxRetain", 2, GYRE_OUT_OF_MEMORY},
-                             Failure{"cuDevicePrimaryCtxRetain", 3, GYRE_INTERNAL},
-                             Failure{"cuModuleLoadData", 209, GYRE_UNSUPPORTED},
-                             Failure{"cuModuleLoadData", 222, GYRE_UNSUPPORTED},
-                             Failure{"cuModuleLoadData", 2, GYRE_OUT_OF_MEMORY},
-                             Failure{"cuLaunchKernel", 2, GYRE_OUT_OF_MEMORY},
-                             Failure{"cuLaunchKernel", 700, GYRE_INTERNAL}}) {
+    for (const Failure &f :
+         {Failure{"cuDevicePrimaryCtxRetain", 2, GYRE_OUT_OF_MEMORY},
+          Failure{"cuDevicePrimaryCtxRetain", 3, GYRE_INTERNAL}, Failure{"cuModuleLoadData", 209, GYRE_UNSUPPORTED},
+          Failure{"cuModuleLoadData", 222, GYRE_UNSUPPORTED}, Failure{"cuModuleLoadData", 2, GYRE_OUT_OF_MEMORY},
+          Failure{"cuLaunchKernel", 2, GYRE_OUT_OF_MEMORY}, Failure{"cuLaunchKernel", 700, GYRE_INTERNAL}}) {
         CAPTURE(text(f.function));
         k.args.rope.pairing = GYRE_INTERLEAVED; // whose kernel is not loaded yet
         fail_next(f.function, f.result);
