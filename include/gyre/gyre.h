@@ -276,7 +276,15 @@ static inline gyre_rotary_args gyre_rotary_defaults(void) {
 /** Rotates queries or keys beside or in place of the input. Arithmetic in f32; |error| of cos and sin <= 2e-6 at every
  *  position below 2^20. Features outside the rotated window are copied bit for bit. Empty tensors are fine.
  *  Errors: BAD_ARGUMENT (null data, negative or too large position, overlap that is not in place), BAD_SHAPE, BAD_TYPE,
- *  UNSUPPORTED (no linked kernel of this type; a device), WORKSPACE_TOO_SMALL, OUT_OF_MEMORY. */
+ *  UNSUPPORTED (no linked kernel of this type), WORKSPACE_TOO_SMALL, OUT_OF_MEMORY.
+ *
+ *  Tensors on a CUDA device (all of them, positions and tables too) are rotated there, in f32 as well: launches are queued on the
+ *  context's cuda_stream, in the caller's current CUDA context if it is of that device, else in its primary one, and nothing is
+ *  waited for. The first call loads kernels; make it before a stream is captured. Positions are not checked, and may be
+ *  negative; rows of tables are clamped. At most 512 rotated features; no workspace.
+ *  Errors then: UNSUPPORTED (a tensor on the CPU beside others on the device; no driver, or a device below compute
+ *  capability 8.0), BAD_ARGUMENT (memory that is not the device's, or ends before the tensor), INTERNAL (the driver's
+ *  error, also one of earlier work on the device). */
 GYRE_API gyre_status gyre_rotary(gyre_context *context, const gyre_rotary_args *args);
 
 /** Bytes of workspace that gyre_rotary() with these arguments and this context needs; the data pointers may be NULL. */
