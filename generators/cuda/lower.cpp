@@ -48,7 +48,7 @@ protected:
         for (const KernelArgument &a : loops.arguments) arguments.push_back(address_of(a));
         std::vector<Expr> values{Variable::make(type_of<void *>(), "__user_context"), Expr(entry)};
         for (const Extents &e : {loops.grid, loops.block}) values.insert(values.end(), {e.x, e.y, e.z});
-        values.insert(values.end(), {Expr(0), struct_of(arguments)});
+        values.insert(values.end(), {Expr(printer.shared_bytes()), struct_of(arguments)});
         const Expr launch = Call::make(Int(32), "gyre_kernel_launch", values, Call::Extern);
         // The status stays with the launcher, which asks for no further launches after one that failed.
         return Evaluate::make(launch);

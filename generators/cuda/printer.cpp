@@ -21,6 +21,9 @@ void Printer::refuse(const std::string &what) const {
 
 void Printer::print_kernel(const For *nest, const std::string &entry, const std::vector<KernelArgument> &arguments,
                            int threads) {
+    shared.clear();
+    shared_end = 0;
+    synchronises = false;
     stream << "extern \"C\" __global__ void ";
     if (threads) stream << "__launch_bounds__(" << threads << ") ";
     stream << entry << "(";
@@ -39,7 +42,7 @@ void Printer::print_kernel(const For *nest, const std::string &entry, const std:
     indent += 4;
     print_stmt(Stmt(nest));
     indent -= 4;
-    stream << "}\nGYRE_ENTRY(" << entry << ")\n\n";
+    stream << "}\n" << (synchronises ? "GYRE_COOPERATIVE_ENTRY(" : "GYRE_ENTRY(") << entry << ")\n\n";
 }
 
 std::string Printer::print_type(Type type, AppendSpaceIfNeeded space) {
@@ -70,11 +73,30 @@ void Printer::visit(const Max *op) {
     print_assignment(op->type, "gyre_max(" + print_expr(op->a) + ", " + print_expr(op->b) + ")");
 }
 
+void Printer::visit(const Evaluate *op) {
+    if (is_const(op->value)) return;
+    const Call *call = op->value.as<Call>();
+    if (!call || !call->is_intrinsic(Call::gpu_thread_barrier)) return CodeGen_GPU_C::visit(op);
+    print_expr(op->value);
+}
+
 void Printer::visit(const VectorReduce *op) { id = print_expr(lane_of(Expr(op), 0)); }
 
 void Printer::visit(const Load *op) {
     if (!is_const_one(op->predicate)) refuse("a guarded read of " + op->name + " by itself");
-    print_assignment(op->type, print_name(op->name) + "[" + print_expr(op->index) + "]");
+    const std::string index = print_expr(op->index), name = print_name(op->name);
+    if (shared.count(op->name))
+        print_assignment(op->type, "gyre_shared_load<" + print_type(op->type) + ">(" + name + ", " + index + ")");
+    else
+        print_assignment(op->type, name + "[" + index + "]");
+}
+
+void Printer::visit(const Call *op) {
+    if (!op->is_intrinsic(Call::gpu_thread_barrier)) return CodeGen_GPU_C::visit(op);
+    synchronises = true;
+    stream << get_indent() << "GYRE_SYNC();\n";
+    cache.clear(); // what was read may have changed
+    id = "0";
 }
 
 /// An array of one boolean a lane; "": all are true.
@@ -100,7 +122,8 @@ Expr Printer::load_vectors(const Expr &e) {
         Expr visit(const Load *op) override {
             const Expr first = op->type.is_vector() ? first_of_dense(op->index) : Expr();
             const bool guarded = !is_const_one(op->predicate);
-            if (p.arrays.count(op->name) || (!first.defined() && !guarded)) {
+            if (p.arrays.count(op->name) || p.shared.count(op->name) || (!first.defined() && !guarded)) {
+                if (guarded && p.shared.count(op->name)) p.refuse("a guarded read of shared memory, " + op->name);
                 // Reading an array where it was not written is harmless.
                 return Load::make(op->type, op->name, op->index, op->image, op->param, const_true(op->type.lanes()),
                                   op->alignment);
@@ -150,12 +173,12 @@ void Printer::store_vector(const Store *op) {
     const Expr first = first_of_dense(op->index);
     const std::string guards = print_guards(op->predicate);
     const std::vector<std::string> values = print_lanes(op->value);
-    if (!first.defined() || arrays.count(op->name)) {
+    if (!first.defined() || arrays.count(op->name) || shared.count(op->name)) {
         for (int lane = 0; lane < lanes; lane++) {
             const std::string at = print_expr(lane_of(op->index, lane));
             stream << get_indent();
             if (!guards.empty()) stream << "if (" << guards << "[" << lane << "]) ";
-            stream << print_name(op->name) << "[" << at << "] = " << values[static_cast<size_t>(lane)] << ";\n";
+            print_store(op->name, at, values[static_cast<size_t>(lane)]);
         }
         return;
     }
@@ -166,13 +189,21 @@ void Printer::store_vector(const Store *op) {
            << (guards.empty() ? "" : ", ") << guards << ");\n";
 }
 
+void Printer::print_store(const std::string &name, const std::string &index, const std::string &value) {
+    if (shared.count(name))
+        stream << "gyre_shared_store(" << print_name(name) << ", " << index << ", " << value << ");\n";
+    else
+        stream << print_name(name) << "[" << index << "] = " << value << ";\n";
+}
+
 void Printer::visit(const Store *op) {
     if (op->value.type().is_vector()) {
         store_vector(op);
     } else {
         if (!is_const_one(op->predicate)) refuse("a guarded write of one element of " + op->name);
         const std::string value = print_expr(op->value), at = print_expr(op->index);
-        stream << get_indent() << print_name(op->name) << "[" << at << "] = " << value << ";\n";
+        stream << get_indent();
+        print_store(op->name, at, value);
     }
     cache.clear(); // what was read may have changed
 }
@@ -180,10 +211,24 @@ void Printer::visit(const Store *op) {
 void Printer::visit(const Allocate *op) {
     const int size = op->constant_allocation_size();
     if (size <= 0) refuse("the array " + op->name + " of a size that is not constant");
-    if (op->memory_type == MemoryType::GPUShared) refuse("shared memory of threads, " + op->name);
+    if (op->memory_type == MemoryType::GPUShared) {
+        declare_shared(op);
+        return print_stmt(op->body);
+    }
     arrays.insert(op->name);
     stream << get_indent() << print_type(op->type) << " " << print_name(op->name) << "[" << size << "];\n";
     print_stmt(op->body);
+}
+
+/// Allocations of a block lie one after the other in its dynamic shared memory.
+void Printer::declare_shared(const Allocate *op) {
+    constexpr int alignment = 16;
+    const int begin = (shared_end + alignment - 1) / alignment * alignment;
+    shared_end = begin + op->constant_allocation_size() * op->type.bytes();
+    shared.insert(op->name);
+    const std::string type = print_type(op->type);
+    stream << get_indent() << type << " *const " << print_name(op->name) << " = (" << type
+           << " *)(GYRE_SHARED_MEMORY + " << begin << ");\n";
 }
 
 void Printer::visit(const Free *) {}

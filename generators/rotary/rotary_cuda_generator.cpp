@@ -1,7 +1,7 @@
 // Binds signature, algorithm and schedule of the rotary embedding on CUDA: the same algorithm, whose angles are formed on the
 // way instead of being read from a table, for whole tensors in one launch. No arithmetic and no loop order here.
 #include "../common/facts.h"
-#include "../common/turns.h"
+#include "../cuda/turns.h"
 #include "../cuda/lower.h"
 #include "../cuda/primitives.h"
 #include "rotary_schedules.h"
@@ -20,7 +20,7 @@ public:
     GeneratorParam<int> lanes{"lanes", 8, 1, 16}, copy_lanes{"copy_lanes", 8, 1, 16};
     GeneratorParam<int> tokens{"tokens", 16, 1, 64}, runs{"runs", 8, 1, 32}, heads{"heads", 8, 1, 64};
 
-    // The angles: frequencies in 2^-64 turns a token (common/turns.h) at positions, or rows of tables.
+    // The angles: frequencies in 2^-64 turns a token (cuda/turns.h) at positions, or rows of tables.
     Input<Halide::Buffer<uint64_t, 1>> frequencies{"frequencies"};  // (i)                by value
     Input<Halide::Buffer<uint8_t, 1>> axis_of_pair{"axis_of_pair"}; // (i)                by value
     Input<Halide::Buffer<int32_t, 3>> positions{"positions"};       // (token, batch, axis)
@@ -47,7 +47,7 @@ public:
             has_positions, positions(b, c, clamp(axis, 0, positions.dim(2).extent() - 1)), position_offset + b);
         const Expr row = cuda::choose(per_token, b, clamp(position, 0, cos.dim(1).extent() - 1));
         const Expr entry = select(per_token, c, 0);
-        const Tuple angle = sincos_of_turns(position, frequencies(i));
+        const Tuple angle = cuda::sincos_of_turns(position, frequencies(i));
         CudaAngles angles{Func("angles"), i};
         angles.both(i, b, c) = Tuple(cuda::choose(has_tables, cos(i, row, entry), angle[0] * scale),
                                      cuda::choose(has_tables, sin(i, row, entry), angle[1] * scale));

@@ -8,7 +8,7 @@
 namespace gyre {
 namespace {
 
-constexpr int64_t most_pairs = 256; // of a kernel, which is handed their frequencies by value
+constexpr int most_pairs = 256; // of a kernel, which is handed their frequencies by value
 
 /// What a kernel reads beside the heads, in its order.
 struct DeviceAngles {
@@ -25,8 +25,8 @@ gyre_status prepare_angles(gyre_context &context, const Rotation &r, DeviceAngle
     a->has_tables = r.cos != nullptr;
     a->per_token = r.per_token;
     if (r.pairs > most_pairs)
-        return fail(GYRE_UNSUPPORTED, "rope.rotary_dim: got %d, on CUDA devices expected at most %lld", 2 * r.pairs,
-                    static_cast<long long>(2 * most_pairs));
+        return fail(GYRE_UNSUPPORTED, "rope.rotary_dim: got %d, on CUDA devices expected at most %d", 2 * r.pairs,
+                    2 * most_pairs);
     if (!r.cos) {
         const double *inv_freq;
         GYRE_TRY(find_frequencies(r, context.frequencies[0], &inv_freq));

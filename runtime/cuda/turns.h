@@ -1,4 +1,4 @@
-/// Frequencies as CUDA kernels take them: generators/common/turns.h.
+/// Frequencies as CUDA kernels take them: generators/cuda/turns.h.
 #pragma once
 #include <cstdint>
 

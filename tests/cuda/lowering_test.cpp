@@ -126,20 +126,39 @@ TEST_CASE("16-bit types are the device's own") {
     CHECK(count(made.device, "gyre_cast<gyre_bf16>(") == 1);
 }
 
-TEST_CASE("what cannot be mapped stops the build with its name and the loop") {
-    const std::string shared = refusal([] {
-        Func g("staged"), f("reader");
-        Var x("x"), block("block"), thread("thread");
-        g(x) = x * 2;
-        f(x) = g(x) + g(x + 1);
-        f.gpu_tile(x, block, thread, 16, TailStrategy::RoundUp);
-        g.compute_at(f, block).gpu_threads(x);
+TEST_CASE("memory that threads share is the block's, of a size that the launch is told, with barriers between writing "
+          "and reading") {
+    Func g("staged"), f("reader");
+    Var x("x"), block("block"), thread("thread");
+    g(x) = cast<float>(x * 2);
+    f(x) = g(x) + g(x + 1);
+    f.gpu_tile(x, block, thread, 16, TailStrategy::RoundUp);
+    g.compute_at(f, block).gpu_threads(x);
+    const Lowered made = lower(f, {});
+    CAPTURE(made.device);
+    CHECK(count(made.device, "(GYRE_SHARED_MEMORY + 0)") == 1);
+    CHECK(count(made.device, "gyre_shared_store(") >= 1);
+    CHECK(count(made.device, "gyre_shared_load<float>(") == 2);
+    CHECK(count(made.device, "GYRE_COOPERATIVE_ENTRY(lowered_0)") == 1);
+    const size_t written = made.device.find("gyre_shared_store("), read = made.device.find("gyre_shared_load<");
+    const size_t barrier = made.device.find("GYRE_SYNC();");
+    CHECK(written < barrier);
+    CHECK(barrier < read);
+    CHECK(count(made.host, ", 1, 68, ") == 1); // 17 floats
+}
+
+TEST_CASE("what cannot be mapped stops the build with the loop's name and the reason") {
+    const std::string lanes = refusal([] {
+        Func f("by_lanes");
+        Var x("x"), block("block"), lane("warp_lane");
+        f(x) = x;
+        f.split(x, block, lane, 32, TailStrategy::RoundUp).gpu_blocks(block).gpu_lanes(lane);
         lower(f, {});
     });
-    CAPTURE(shared);
-    CHECK(shared.find("CUDA: shared memory of threads") != std::string::npos);
-    CHECK(shared.find("staged") != std::string::npos);
-    CHECK(shared.find("in the loop reader") != std::string::npos);
+    CAPTURE(lanes);
+    CHECK(lanes.find("CUDA: the loop") != std::string::npos);
+    CHECK(lanes.find(".thread_id_x over lanes") != std::string::npos); // which is what Halide calls it by then
+    CHECK(lanes.find("expected blocks and threads") != std::string::npos);
 }
 
 TEST_CASE("lanes of vectors: ramps, broadcasts, shuffles, loads and reductions") {

@@ -7,12 +7,17 @@
 #define GYRE_FN static __device__ __forceinline__
 #define GYRE_KERNEL_BEGIN
 #define GYRE_ENTRY(kernel)
+#define GYRE_COOPERATIVE_ENTRY(kernel)
+#define GYRE_SYNC() __syncthreads()
+#define GYRE_SHARED_MEMORY gyre_shared_memory
 #define GYRE_BLOCK_X ((int)blockIdx.x)
 #define GYRE_BLOCK_Y ((int)blockIdx.y)
 #define GYRE_BLOCK_Z ((int)blockIdx.z)
 #define GYRE_THREAD_X ((int)threadIdx.x)
 #define GYRE_THREAD_Y ((int)threadIdx.y)
 #define GYRE_THREAD_Z ((int)threadIdx.z)
+
+extern __shared__ __align__(128) unsigned char gyre_shared_memory[];
 
 typedef __nv_bfloat16 gyre_bf16;
 typedef __half gyre_f16;
@@ -75,6 +80,16 @@ GYRE_FN float gyre_exp2_approx(float x) {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
+}
+
+// Elements of shared memory, whatever type it was declared as.
+template <class T, class Declared>
+GYRE_FN T gyre_shared_load(const Declared *memory, int i) {
+    return ((const T *)memory)[i];
+}
+template <class T, class Declared>
+GYRE_FN void gyre_shared_store(Declared *memory, int i, T value) {
+    ((T *)memory)[i] = value;
 }
 
 // N neighbours, in 16-byte accesses if they are a whole number of these and so aligned.

@@ -1,5 +1,8 @@
 #include "block.h"
 
+#include "shared.h"
+#include "threads.h"
+
 #include <cstdio>
 
 namespace gyre::emulation {
@@ -27,12 +30,17 @@ void violation(const char *what) {
 }
 long violations() { return violation_count; }
 
-void run_grid(const Entry &entry, const Extents &grid, const Extents &threads, size_t, void **arguments) {
+void run_grid(const Entry &entry, const Extents &grid, const Extents &threads, size_t shared_bytes, void **arguments) {
     for (int z = 0; z < grid.z; z++)
         for (int y = 0; y < grid.y; y++)
             for (int x = 0; x < grid.x; x++) {
                 Block here{x, y, z, nullptr};
                 block = &here;
+                begin_shared(shared_bytes);
+                if (entry.cooperative) {
+                    run_threads(threads.x, threads.y, [&] { entry.call(arguments); });
+                    continue;
+                }
                 for (int ty = 0; ty < threads.y; ty++)
                     for (int tx = 0; tx < threads.x; tx++) {
                         Thread thread{tx, ty};

@@ -18,6 +18,14 @@
 #define GYRE_THREAD_Y (gyre::emulation::block->thread->y)
 #define GYRE_THREAD_Z 0
 
+#define GYRE_SHARED_MEMORY (gyre::emulation::shared_memory())
+#define GYRE_SYNC() gyre::emulation::wait_for_block()
+
+// A kernel whose threads wait for each other.
+#define GYRE_COOPERATIVE_ENTRY(kernel)                                                                                 \
+    static const gyre::emulation::Entry entry_of_##kernel(                                                             \
+        #kernel, [](void **arguments) { gyre::emulation::call(kernel, arguments); }, true);
+
 // A kernel whose threads do not wait for each other.
 #define GYRE_ENTRY(kernel)                                                                                             \
     static const gyre::emulation::Entry entry_of_##kernel(                                                             \
@@ -103,6 +111,19 @@ GYRE_FN T gyre_max(T a, T b) {
 GYRE_FN float gyre_cos_pi(float x) { return (float)std::cos(3.14159265358979323846 * x); }
 GYRE_FN float gyre_sin_pi(float x) { return (float)std::sin(3.14159265358979323846 * x); }
 GYRE_FN float gyre_exp2_approx(float x) { return std::exp2(x); }
+
+template <class T, class Declared>
+GYRE_FN T gyre_shared_load(const Declared *memory, int i) {
+    const T *from = (const T *)memory + i;
+    T value{};
+    if (gyre::emulation::may_read(from, sizeof(T))) std::memcpy(&value, from, sizeof value);
+    return value;
+}
+template <class T, class Declared>
+GYRE_FN void gyre_shared_store(Declared *memory, int i, T value) {
+    T *to = (T *)memory + i;
+    if (gyre::emulation::may_write(to, sizeof(T))) std::memcpy(to, &value, sizeof value);
+}
 
 template <int N, class T>
 GYRE_FN void gyre_load(T *to, const T *from) {
