@@ -34,7 +34,12 @@ function(gyre_require_generator operation score program_out)
     endif ()
 
     gyre_find_host_compiler(compiler)
-    file(GLOB sources CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/${operation}/*.cpp" "${GYRE_GENERATORS_DIR}/common/*.cpp")
+    set(folders ${operation} common)
+    if (EXISTS "${GYRE_GENERATORS_DIR}/${operation}/${operation}_cuda_generator.cpp")
+        list(APPEND folders cuda)
+    endif ()
+    list(TRANSFORM folders REPLACE "(.+)" "${GYRE_GENERATORS_DIR}/\\1/*.cpp")
+    file(GLOB sources CONFIGURE_DEPENDS ${folders})
     # Halide's header takes seconds to read: one translation unit.
     set(unit "")
     foreach (source IN LISTS sources)

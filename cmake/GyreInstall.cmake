@@ -43,13 +43,13 @@ endforeach ()
 # What gyre_add_kernels() needs: the generators' sources, the knobs, and the functions.
 set(gyre_generators_dir "${CMAKE_INSTALL_DATADIR}/gyre/generators")
 install(DIRECTORY "${GYRE_GENERATORS_DIR}/" DESTINATION "${gyre_generators_dir}"
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.json" PATTERN "README.md")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.S" PATTERN "*.json" PATTERN "README.md")
 set(gyre_embedded_dir "${CMAKE_INSTALL_DATADIR}/gyre/embedded")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/embedded/" DESTINATION "${gyre_embedded_dir}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.c" PATTERN "README.md")
 install(FILES "${CMAKE_CURRENT_LIST_DIR}/embedded_kernel.cmake" "${CMAKE_CURRENT_LIST_DIR}/embedded_header.cmake"
         DESTINATION "${gyre_package_dir}")
-foreach (module IN ITEMS AddKernels Embedded EmbeddedLibrary Generators Halide Kernels Knobs Targets Variants)
+foreach (module IN ITEMS AddKernels Cuda Embedded EmbeddedLibrary Generators Halide Kernels Knobs Targets Variants)
     install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}")
 endforeach ()
 

@@ -2,10 +2,12 @@
 # cross-compiled).
 #
 #   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>
-#                   [ONLY <regular expression> REST <target>] [LLC <options>])
+#                   [ONLY <regular expression> [REST <target>]] [LLC <options>] [DEVICE cuda])
 #
 # ONLY: which kernels, by <operation>_<variant>, are made for it; REST: the target, further down, whose kernels serve for the
-# others, also where this target is forced.
+# others, also where this target is forced. Without REST nothing does.
+# DEVICE: its kernels take tensors on such devices and no others; they have generators of their own, <operation>_cuda. The row
+# is there if its compiler is (GyreCuda.cmake). Rows of devices come last.
 # LLC: Halide has no such instruction set; its LLVM assembly becomes an object by LLVM's llc with these options.
 #
 # Order matters: best first. The registry keeps it and dispatch takes the first that runs. The last row of an architecture
@@ -13,12 +15,12 @@
 # /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
-# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _ONLY, _REST and _LLC.
+# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _ONLY, _REST, _LLC and _DEVICE.
 
 set(GYRE_KNOWN_TARGETS "")
 set(GYRE_TARGETS_HERE "")
 macro(gyre_add_target name)
-    cmake_parse_arguments(arg "" "ARCH;HALIDE;ONLY;REST;LLC" "FEATURES" ${ARGN})
+    cmake_parse_arguments(arg "" "ARCH;HALIDE;ONLY;REST;LLC;DEVICE" "FEATURES" ${ARGN})
     list(APPEND GYRE_KNOWN_TARGETS ${name})
     set(GYRE_TARGET_${name}_ARCH "${arg_ARCH}")
     set(GYRE_TARGET_${name}_HALIDE "${arg_HALIDE}")
@@ -26,7 +28,8 @@ macro(gyre_add_target name)
     set(GYRE_TARGET_${name}_ONLY "${arg_ONLY}")
     set(GYRE_TARGET_${name}_REST "${arg_REST}")
     set(GYRE_TARGET_${name}_LLC "${arg_LLC}")
-    if (arg_ARCH STREQUAL CMAKE_SYSTEM_PROCESSOR)
+    set(GYRE_TARGET_${name}_DEVICE "${arg_DEVICE}")
+    if (arg_ARCH STREQUAL CMAKE_SYSTEM_PROCESSOR AND (gyre_has_cuda OR NOT arg_DEVICE))
         list(APPEND GYRE_TARGETS_HERE ${name})
     endif ()
 endmacro()
@@ -58,6 +61,11 @@ gyre_add_target(arm_32_neon    ARCH armv7
                 HALIDE arm-32-linux
                 FEATURES neon vfpv4)
 
+gyre_add_target(cuda           ARCH x86_64 DEVICE cuda
+                HALIDE x86-64-linux-cuda-cuda_capability_80
+                FEATURES cuda
+                ONLY "^rotary_[a-z0-9]+_(half|interleaved)$")
+
 # Without an operating system: for gyre_embedded (cmake/GyreEmbedded.cmake).
 gyre_add_target(arm_64_bare    ARCH aarch64-none
                 HALIDE arm-64-noos-arm_fp16)
@@ -75,7 +83,11 @@ function(gyre_write_target_list file)
     set(rows "")
     foreach (target IN LISTS GYRE_TARGETS_HERE)
         list(JOIN GYRE_TARGET_${target}_FEATURES " " features)
-        string(APPEND rows "{\"${target}\", \"${features}\", \"${GYRE_TARGET_${target}_REST}\"},\n")
+        set(device GYRE_CPU)
+        if (GYRE_TARGET_${target}_DEVICE)
+            set(device GYRE_CUDA)
+        endif ()
+        string(APPEND rows "{\"${target}\", \"${features}\", \"${GYRE_TARGET_${target}_REST}\", ${device}},\n")
     endforeach ()
     file(CONFIGURE OUTPUT "${file}" CONTENT "${rows}")
 endfunction()
@@ -85,7 +97,7 @@ function(gyre_targets_with kernel targets out)
     set(serving "")
     foreach (target IN LISTS targets)
         while (GYRE_TARGET_${target}_ONLY AND NOT kernel MATCHES "${GYRE_TARGET_${target}_ONLY}")
-            set(target ${GYRE_TARGET_${target}_REST})
+            set(target "${GYRE_TARGET_${target}_REST}")
         endwhile ()
         list(APPEND serving ${target})
     endforeach ()

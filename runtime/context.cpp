@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "cpu_features.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -57,7 +58,7 @@ gyre_status create(const gyre_context_options &o, gyre_context **context) {
         if (!best && k.runnable && (!library || k.library == library)) best = k.row;
     if (!best) return fail(GYRE_UNSUPPORTED, "target: no linked kernel can run on this machine");
     const int threads = o.threads ? o.threads : available_processors();
-    *context = new (std::nothrow) gyre_context(forced, best, library, threads, o.parallel_for, o.pool);
+    *context = new (std::nothrow) gyre_context(forced, best, library, threads, o.parallel_for, o.pool, o.cuda_stream);
     return *context ? GYRE_OK : fail(GYRE_OUT_OF_MEMORY, "context: no memory");
 }
 
@@ -85,6 +86,17 @@ bool may_use(const gyre_context &context, const Kernel &kernel) {
     return context.forced ? serves(kernel.row, *context.forced) : kernel.runnable;
 }
 
+bool may_use_on_device(const gyre_context &context, const Kernel &kernel) {
+    if (context.library && kernel.library != context.library) return false;
+    return kernel.row && kernel.row->device == GYRE_CUDA;
+}
+
+gyre_status check_target_device(const gyre_context &context, gyre_device device, const char *name) {
+    if (!context.forced || context.forced->device == device) return GYRE_OK;
+    return fail(GYRE_UNSUPPORTED, "%s: is %s, where the context's target %s does not compute", name,
+                device == GYRE_CPU ? "on the CPU" : "on a CUDA device", context.forced->name);
+}
+
 } // namespace gyre
 
 using namespace gyre;
@@ -93,7 +105,8 @@ extern "C" gyre_status gyre_context_create(const gyre_context_options *options, 
     if (!context) return fail(GYRE_BAD_ARGUMENT, "context: got NULL, expected where to store it");
     *context = nullptr;
     gyre_context_options o = gyre_context_defaults();
-    if (options) GYRE_TRY(adopt(options, "options", gyre_context_defaults(), sizeof o, &o));
+    if (options)
+        GYRE_TRY(adopt(options, "options", gyre_context_defaults(), offsetof(gyre_context_options, cuda_stream), &o));
     return create(o, context);
 }
 

@@ -11,12 +11,13 @@
 /// Calls hold `busy` from their checks to their end: those that share a context run one after the other.
 struct gyre_context {
     gyre_context(const gyre::Target *forced, const gyre::Target *best, const gyre_kernel_library *library, int threads,
-                 gyre_parallel_for host, void *pool)
-        : forced(forced), best(best), library(library), threads(threads, host, pool) {}
+                 gyre_parallel_for host, void *pool, void *cuda_stream)
+        : forced(forced), best(best), library(library), cuda_stream(cuda_stream), threads(threads, host, pool) {}
 
     const gyre::Target *const forced;         // kernels that serve this target only; nullptr: the best that can run
     const gyre::Target *const best;           // what gyre_context_target() tells
     const gyre_kernel_library *const library; // its kernels only; nullptr: any
+    void *const cuda_stream;                  // of calls with tensors on a device
     gyre::Threads threads;
     gyre::Arena arena;
     std::mutex busy;
@@ -40,5 +41,11 @@ gyre_status resolve_context(gyre_context *given, gyre_context **context);
 /// True if calls with this context may use the kernel: it can run here and is of the forced target and
 /// library, if they are.
 bool may_use(const gyre_context &context, const Kernel &kernel);
+
+/// The same for calls with tensors on a CUDA device.
+bool may_use_on_device(const gyre_context &context, const Kernel &kernel);
+
+/// Refuses calls with tensors on `device` if the context's target is forced to another one. `name`: of the first tensor.
+gyre_status check_target_device(const gyre_context &context, gyre_device device, const char *name);
 
 } // namespace gyre

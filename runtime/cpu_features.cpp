@@ -1,5 +1,6 @@
 #include "cpu_features.h"
 
+#include "cuda/driver.h"
 #include "gyre/gyre.h"
 
 #include <cstdint>
@@ -114,6 +115,7 @@ const Probe &probe() {
 } // namespace
 
 bool cpu_has(std::string_view feature) {
+    if (feature == "cuda") return cuda::available(); // asked for last, and only where a target names it
     for (const Feature &f : probe().features)
         if (feature == f.name) return f.present;
     return false;

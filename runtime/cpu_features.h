@@ -1,4 +1,4 @@
-/// What this machine and its operating system offer, by the names that the target table uses.
+/// What this machine and its operating system offer, a CUDA device included, by the names that the target table uses.
 #pragma once
 #include <string_view>
 

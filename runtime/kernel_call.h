@@ -82,10 +82,12 @@ public:
     }
 
     /// `slab` is the kernel's memory. False: the kernel failed.
-    bool call(const Kernel &kernel, Slab &slab) {
-        Slab *user_context = &slab;
+    bool call(const Kernel &kernel, Slab &slab) { return call_with(kernel, &slab) && !slab.overflowed(); }
+
+    /// The same for a kernel that was made for something else than memory.
+    bool call_with(const Kernel &kernel, void *user_context) {
         argv[0] = &user_context;
-        return count <= most && kernel.call(argv) == 0 && !slab.overflowed();
+        return count <= most && kernel.call(argv) == 0;
     }
 
 private:

@@ -70,7 +70,8 @@ private:
 
     /// The library's kernels of that target; of none that is known, if `target` is nullptr.
     static void append(const gyre_kernel_library &library, const Target *target, std::vector<Kernel> *list) {
-        const bool runnable = target && can_run(*target);
+        // Devices are only asked for when a call has tensors there.
+        const bool runnable = target && target->device == GYRE_CPU && can_run(*target);
         for (size_t i = 0; i < library.count; i++)
             if (find_target(library.kernels[i].target) == target)
                 list->push_back({library.kernels[i], &library, target, runnable});

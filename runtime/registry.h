@@ -20,6 +20,7 @@ struct Target {
     const char *name;
     const char *features; // separated by blanks
     const char *rest;     // the target whose kernels serve where this one has none of its own; "": there is none
+    gyre_device device;   // where its kernels' tensors are
 };
 
 /// The rows of a table that is part of the program.
@@ -42,7 +43,7 @@ bool is_linked(const Target &target);
 struct Kernel : gyre_kernel {
     const gyre_kernel_library *library;
     const Target *row; // of the target table; nullptr: of no target of this architecture
-    bool runnable;     // on this machine
+    bool runnable;     // on this machine's CPU
 };
 
 /// All kernels, best target first; of one target, those of the library registered last first. A list is never changed:

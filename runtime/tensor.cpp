@@ -77,7 +77,8 @@ gyre_status check_tensor(const gyre_tensor &t, const char *name, std::initialize
     if (std::find(dtypes.begin(), dtypes.end(), t.dtype) == dtypes.end())
         return fail(GYRE_BAD_TYPE, "%s: got %s, expected %s", name, dtype_name(t.dtype),
                     alternatives(dtypes, dtype_name).c_str());
-    if (t.device == GYRE_CUDA) return fail(GYRE_UNSUPPORTED, "%s: is on a CUDA device; no CUDA kernel is linked", name);
+    if (t.device == GYRE_CUDA)
+        return fail(GYRE_UNSUPPORTED, "%s: is on a CUDA device, where no linked kernel takes it", name);
     if (t.device != GYRE_CPU)
         return fail(GYRE_BAD_ARGUMENT, "%s: got device %d, expected GYRE_CPU (1)", name, static_cast<int>(t.device));
     GYRE_TRY(check_extents(t, name));

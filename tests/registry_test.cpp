@@ -22,7 +22,7 @@ struct StandIn {
 
     explicit StandIn(const char *name, const char *target)
         : kernel{"rotary_stand_in", "rotary", "stand_in", target, "dtype=float32 pairing=half workspace=0",
-                 "default",         stand_in},
+                 "default",         stand_in, nullptr},
           library{sizeof library, GYRE_KERNEL_INTERFACE, name, &kernel, 1} {}
     StandIn(const StandIn &) = delete;
     ~StandIn() { gyre_unregister_kernels(&library); }

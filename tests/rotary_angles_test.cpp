@@ -42,7 +42,7 @@ TEST_CASE("cos and sin are within 2e-6 at every kind of position below 2^20") {
             c.args.rope.theta = theta;
             c.args.positions = c.hold(position_type, positions);
             const OracleRotary expected = oracle_rotary(c.args);
-            each_target([&](gyre_context *context) {
+            each_target_and_device([&](gyre_context *context) {
                 REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
                 check_close("cos and sin", Dense(c.out.view(), GYRE_BSHD).data, expected.out.data, 2e-6);
             });

@@ -79,7 +79,7 @@ TEST_CASE("features outside the window pass through bit for bit, NaN and minus z
                 if (d == 0) c.x.set(at, -0.0);
             }
             const std::vector<uint64_t> x = c.x.bits();
-            each_target([&](gyre_context *context) {
+            each_target_and_device([&](gyre_context *context) {
                 REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
                 const std::vector<uint64_t> out = c.out.bits();
                 const std::vector<double> values = c.out.values();
@@ -116,7 +116,7 @@ TEST_CASE("the number of threads does not change a bit") {
 }
 
 TEST_CASE("frequencies of a former call are not taken for this one's") {
-    each_target([&](gyre_context *context) {
+    each_target_and_device([&](gyre_context *context) {
         for (const gyre_frequency_base base : {GYRE_OVER_ROTARY_DIM, GYRE_OVER_HEAD_DIM})
             for (const double theta : {10000.0, 500.0, 10000.0})
                 for (const int32_t rotary_dim : {16, 40, 24}) {

@@ -5,14 +5,14 @@
 namespace gyre {
 using namespace Halide;
 
-Expr widen(const Expr &stored) {
-    if (!stored.type().is_bfloat()) return cast<float>(stored);
+Expr widen(const Expr &stored, Bf16 bf16) {
+    if (!stored.type().is_bfloat() || bf16 == Bf16::as_casts) return cast<float>(stored);
     return reinterpret<float>(cast<uint32_t>(reinterpret<uint16_t>(stored)) << 16);
 }
 
-Expr narrow(const Expr &value, const Type &type, bool bf16_instruction) {
-    if (!type.is_bfloat()) return cast(type, value);
-    if (bf16_instruction) return reinterpret(type, bf16_rounding(value));
+Expr narrow(const Expr &value, const Type &type, Bf16 bf16) {
+    if (!type.is_bfloat() || bf16 == Bf16::as_casts) return cast(type, value);
+    if (bf16 == Bf16::by_instruction) return reinterpret(type, bf16_rounding(value));
     const Expr bits = reinterpret<uint32_t>(value);
     // Adding half of the discarded range rounds; the kept part's lowest bit breaks ties towards even. The carry of
     // a NaN with a full payload would wrap to zero, so NaNs are truncated and made quiet instead.

@@ -1,14 +1,18 @@
 /// Storage types and the arithmetic type: every kernel computes in f32, whatever it reads and writes.
-/// bf16 is converted by integer operations, because Halide 21 emulates its casts slowly on every target.
+/// bf16 is converted by integer operations, because Halide 21 emulates its casts slowly on every CPU.
 #pragma once
 #include <Halide.h>
 
 namespace gyre {
 
-/// The f32 value of a stored f32, f16 or bf16 element.
-Halide::Expr widen(const Halide::Expr &stored);
+/// How conversions are written. Casts are for CUDA, where generators/cuda prints them as the instructions that they are; of
+/// x86's instruction see bf16_rounding.h.
+enum class Bf16 { as_integers, as_casts, by_instruction };
 
-/// `value` (f32) in the storage type, rounded to nearest even. A bf16 NaN stays a NaN. bf16_instruction: see bf16_rounding.h.
-Halide::Expr narrow(const Halide::Expr &value, const Halide::Type &type, bool bf16_instruction = false);
+/// The f32 value of a stored f32, f16 or bf16 element.
+Halide::Expr widen(const Halide::Expr &stored, Bf16 bf16 = Bf16::as_integers);
+
+/// `value` (f32) in the storage type, rounded to nearest even. A bf16 NaN stays a NaN.
+Halide::Expr narrow(const Halide::Expr &value, const Halide::Type &type, Bf16 bf16 = Bf16::as_integers);
 
 } // namespace gyre

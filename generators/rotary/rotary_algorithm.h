@@ -9,8 +9,10 @@
 /// Numbers of 16 bits with tables of 16 bits are in Q15, units of 2^-15: products in 32 bits, rounded to nearest, saturated.
 /// Source: Su et al., RoFormer (arXiv:2104.09864), section 3.2.2; reverse, d = -1: Harik and Jayasiri, RoPER.
 /// Index order is Halide's, innermost first. The dimensions a and b are tokens and heads, whichever is denser in memory
-/// first: the angles' tables repeat along heads by a stride of 0.
+/// first: the angles' tables repeat along heads by a stride of 0. On CUDA there is a third, c, of batch entries.
 #pragma once
+#include "../common/storage.h"
+
 #include <Halide.h>
 
 namespace gyre::rotary {
@@ -18,20 +20,20 @@ namespace gyre::rotary {
 enum class Pairing { half, interleaved };
 
 struct Inputs {
-    Halide::Func x;                   // (d, a, b)  as stored, of any storage type
-    Halide::Func cos, sin;            // (i, a, b)  f32, or Q15 as x is
+    Halide::Func x;                   // (d, a, b[, c])  as stored, of any storage type
+    Halide::Func cos, sin;            // (i, a, b[, c])  f32, or Q15 as x is
     Halide::Expr offset, pairs;       // the window, in features and pairs
     Halide::Expr direction;           // f32, +1: rotate, -1: rotate back
     Halide::Expr whole;               // pairs [whole, pairs) are an update of their own; undefined: there are none
     Halide::Expr copied_before;       // features [0, copied_before) are copied
     Halide::Expr after, copied_after; // features [after, after + copied_after) are copied
     Halide::Expr whole_copied;        // of the latter, those after so many by an update of their own; undefined: none
-    bool bf16_instruction = false;    // see narrow()
+    Bf16 bf16 = Bf16::as_integers;    // how conversions are written
 };
 
 /// Every Func and Var that a schedule may name.
 struct Stages {
-    Halide::Var d{"d"}, a{"a"}, b{"b"}, i{"i"};
+    Halide::Var d{"d"}, a{"a"}, b{"b"}, c{"c"}, i{"i"};
     Halide::RVar before, after, parity, pair, rest_parity, rest_pair;
     Halide::Func rotated; // (i, a, b)  {first, second} of a pair, formed before either is stored: out may be x
     Halide::Func rest;    // (i, a, b)  the same for the pairs from `whole` on

@@ -15,4 +15,21 @@ struct Knobs {
 /// `pairs`: as in Inputs; `same_angles`: the rows along dimension a have the same angles.
 void schedule_cpu(Stages &s, const Halide::Expr &pairs, const Halide::Expr &same_angles, const Knobs &k);
 
+/// On CUDA. None was measured yet.
+struct CudaKnobs {
+    int lanes = 8;      // pairs of a thread
+    int copy_lanes = 8; // features of a thread, where they are copied
+    int tokens = 16;    // tokens of a block
+    int runs = 8;       // vectors of a token, of a block that copies
+    int heads = 8;      // heads that share a thread's angles
+};
+
+/// Angles that are formed where they are used.
+struct CudaAngles {
+    Halide::Func both; // (i, b, c)  {cos, sin}
+    Halide::Var i;
+};
+
+void schedule_cuda(Stages &s, Pairing pairing, const CudaAngles &angles, const CudaKnobs &k);
+
 } // namespace gyre::rotary

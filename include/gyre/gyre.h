@@ -137,6 +137,9 @@ typedef struct gyre_context_options {
     void *pool;                     /* handed to parallel_for */
     const char *library; /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names the
                             kernels that are part of this library */
+    void *
+        cuda_stream; /* CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on; NULL: the default
+                            stream */
 } gyre_context_options;
 
 static inline gyre_context_options gyre_context_defaults(void) {
@@ -274,7 +277,15 @@ static inline gyre_rotary_args gyre_rotary_defaults(void) {
  *  position below 2^20. Features outside the rotated window are copied bit for bit. Empty tensors are fine.
  *  Its gradient is the reverse rotation: x_grad is what this writes with x = out_grad and the other value of `reverse`.
  *  Errors: BAD_ARGUMENT (null data, negative or too large position, overlap that is not in place), BAD_SHAPE, BAD_TYPE,
- *  UNSUPPORTED (no linked kernel of this type; a device), WORKSPACE_TOO_SMALL, OUT_OF_MEMORY. */
+ *  UNSUPPORTED (no linked kernel of this type), WORKSPACE_TOO_SMALL, OUT_OF_MEMORY.
+ *
+ *  Tensors on a CUDA device (all of them, positions and tables too) are rotated there, in f32 as well: launches are queued on the
+ *  context's cuda_stream, in the caller's current CUDA context if it is of that device, else in its primary one, and nothing is
+ *  waited for. The first call loads kernels; make it before a stream is captured. Positions are not checked, and may be
+ *  negative; rows of tables are clamped. At most 512 rotated features; no workspace.
+ *  Errors then: UNSUPPORTED (a tensor on the CPU beside others on the device; no driver, or a device below compute
+ *  capability 8.0), BAD_ARGUMENT (memory that is not the device's, or ends before the tensor), INTERNAL (the driver's
+ *  error, also one of earlier work on the device). */
 GYRE_API gyre_status gyre_rotary(gyre_context *context, const gyre_rotary_args *args);
 
 /** Bytes of workspace that gyre_rotary() with these arguments and this context needs; the data pointers may be NULL. */
@@ -548,6 +559,7 @@ typedef struct gyre_target_info {
     const char *features; /* what it needs, separated by blanks; "" for a baseline */
     const char *missing;  /* the first that this machine lacks; "" if runnable */
     const char *rest;     /* the target whose kernels serve where it has none of its own; "": there is none */
+    gyre_device device;   /* where the tensors of its calls are */
 } gyre_target_info;
 
 typedef struct gyre_kernel_info {

@@ -13,7 +13,7 @@ extern "C" {
 
 /** Counts how the runtime calls kernels: their arguments, their facts and their memory. A library made for another count
  *  is refused. */
-#define GYRE_KERNEL_INTERFACE 2
+#define GYRE_KERNEL_INTERFACE 3
 
 /** One ahead-of-time kernel. Strings belong to the library. */
 typedef struct gyre_kernel {
@@ -24,6 +24,7 @@ typedef struct gyre_kernel {
     const char *attributes; /* "general=false head_dim=64 … workspace=407552": what it computes, and its facts */
     const char *evidence;   /* where its knobs come from, in one line */
     int (*call)(void **);   /* Halide's _argv entry: 0, or Halide's error code */
+    const void *image;      /* a device's machine code, as its driver loads it; NULL: runs on the CPU */
 } gyre_kernel;
 
 typedef struct gyre_kernel_library {
@@ -46,6 +47,12 @@ GYRE_API gyre_status gyre_unregister_kernels(const gyre_kernel_library *library)
 /** The memory of running kernels, called by them alone: `slab` is what the runtime handed to the kernel. */
 GYRE_API void *gyre_kernel_malloc(void *slab, size_t bytes);
 GYRE_API void gyre_kernel_free(void *slab, void *pointer);
+
+/** A launch on a device, called by running kernels alone: of the function `entry` in the kernel's image, with the addresses of
+ *  its arguments. `call` is what the runtime handed to the kernel, and keeps the status; always 0. A grid without blocks is
+ *  none. */
+GYRE_API int gyre_kernel_launch(void *call, const char *entry, int grid_x, int grid_y, int grid_z, int block_x,
+                                int block_y, int block_z, int shared_bytes, void **arguments);
 
 #ifdef __cplusplus
 }

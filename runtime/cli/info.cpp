@@ -45,6 +45,13 @@ Json words(const char *text) {
     return list;
 }
 
+/// The device whose kernels can run here, by its target's name.
+std::string gpu(const Info &info) {
+    for (const gyre_target_info &target : info.targets)
+        if (target.device != GYRE_CPU && target.linked && target.runnable) return target.name;
+    return "none";
+}
+
 std::string to_json(const Info &info) {
     Json json = {{"version", gyre_version()}, {"cpu_features", words(gyre_cpu_features())}};
     json["targets"] = Json::array();
@@ -62,7 +69,7 @@ std::string to_json(const Info &info) {
     json["target"] = info.target;
     json["target_reason"] = info.reason;
     json["threads"] = info.threads;
-    json["gpu"] = "none";
+    json["gpu"] = gpu(info);
     return json_text(json);
 }
 
@@ -78,7 +85,7 @@ std::string to_text(const Info &info) {
     }
     text << "chosen         " << info.target << ": " << info.reason << "\n";
     text << "threads        " << info.threads << "\n";
-    text << "GPU            none\n";
+    text << "GPU            " << gpu(info) << "\n";
     text << "dispatch       the first of these kernels that take the call:";
     for (const gyre_dispatch_rule &rule : info.rules)
         text << "\n    " << rule.operation << "_" << rule.kernels << ": " << rule.calls;

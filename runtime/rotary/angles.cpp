@@ -32,15 +32,9 @@ size_t axes_bytes(const Rotation &r) { return round_up(static_cast<size_t>(r.pai
 
 } // namespace
 
-gyre_status Angles::prepare(const gyre_context &context, const Rotation &r, gyre_context::Frequencies &cache) {
-    rotation = &r;
-    if (r.cos) return GYRE_OK;
-    const AnglesKernel found = find_kernel(context);
-    kernel = found.kernel;
-    kernel_bytes = found.workspace;
-    if (!kernel) return fail(GYRE_UNSUPPORTED, "rope: no linked kernel computes angles on %s", context.best->name);
-    inv_freq = r.inv_freq;
-    if (inv_freq) return GYRE_OK;
+gyre_status find_frequencies(const Rotation &r, gyre_context::Frequencies &cache, const double **inv_freq) {
+    *inv_freq = r.inv_freq;
+    if (r.inv_freq) return GYRE_OK;
     if (cache.theta != r.theta || cache.denominator != r.denominator || cache.pairs < r.pairs) {
         try {
             cache.inv_freq.resize(static_cast<size_t>(r.pairs));
@@ -51,8 +45,18 @@ gyre_status Angles::prepare(const gyre_context &context, const Rotation &r, gyre
             cache.inv_freq[static_cast<size_t>(i)] = std::pow(r.theta, -2.0 * i / r.denominator);
         cache.theta = r.theta, cache.denominator = r.denominator, cache.pairs = r.pairs;
     }
-    inv_freq = cache.inv_freq.data();
+    *inv_freq = cache.inv_freq.data();
     return GYRE_OK;
+}
+
+gyre_status Angles::prepare(const gyre_context &context, const Rotation &r, gyre_context::Frequencies &cache) {
+    rotation = &r;
+    if (r.cos) return GYRE_OK;
+    const AnglesKernel found = find_kernel(context);
+    kernel = found.kernel;
+    kernel_bytes = found.workspace;
+    if (!kernel) return fail(GYRE_UNSUPPORTED, "rope: no linked kernel computes angles on %s", context.best->name);
+    return find_frequencies(r, cache, &inv_freq);
 }
 
 size_t Angles::scratch_bytes(int64_t tokens) const {

@@ -9,12 +9,15 @@ namespace {
 
 gyre_status check(const gyre_rotary_args *given, bool need_data, gyre_rotary_args *a, RotaryCall *call) {
     GYRE_TRY(adopt(given, "args", gyre_rotary_defaults(), sizeof *a, a));
+    GYRE_TRY(call->place({{&a->x, "x"}, {&a->out, "out"}}, &a->rope, &a->positions));
     GYRE_TRY(call->add(a->x, "x", a->out, "out", a->layout, need_data));
     return call->check({a->rope, a->reverse != 0, a->positions, a->position_offset}, need_data);
 }
 
 gyre_status check(const gyre_rotary_qk_args *given, bool need_data, gyre_rotary_qk_args *a, RotaryCall *call) {
     GYRE_TRY(adopt(given, "args", gyre_rotary_qk_defaults(), sizeof *a, a));
+    GYRE_TRY(
+        call->place({{&a->q, "q"}, {&a->q_out, "q_out"}, {&a->k, "k"}, {&a->k_out, "k_out"}}, &a->rope, &a->positions));
     GYRE_TRY(call->add(a->q, "q", a->q_out, "q_out", a->layout, need_data));
     GYRE_TRY(call->add(a->k, "k", a->k_out, "k_out", a->layout, need_data));
     return call->check({a->rope, a->reverse != 0, a->positions, a->position_offset}, need_data);

@@ -4,8 +4,28 @@
 #include "run_call.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace gyre {
+
+gyre_status RotaryCall::place(std::initializer_list<cuda::Named> written, gyre_rope *rope,
+                              const gyre_tensor **positions) {
+    std::vector<cuda::Named> all(written);
+    const auto adopt = [&](const gyre_tensor **given, gyre_tensor *copy, const char *name) {
+        if (!*given) return;
+        *copy = **given;
+        *given = copy;
+        all.push_back({copy, name});
+    };
+    adopt(positions, &only_read[0], "positions");
+    if (rope->size == sizeof *rope) { // else it is refused
+        adopt(&rope->cos, &only_read[1], "rope.cos");
+        adopt(&rope->sin, &only_read[2], "rope.sin");
+    }
+    on_device = cuda::any_on_device(all);
+    return on_device ? cuda::adopt_tensors(all, &device) : GYRE_OK;
+}
+
 gyre_status RotaryCall::add(const gyre_tensor &from, const char *from_name, const gyre_tensor &to, const char *to_name,
                             gyre_layout layout, bool need_data) {
     GYRE_TRY(check_layout(layout));
@@ -44,9 +64,20 @@ gyre_status RotaryCall::add(const gyre_tensor &from, const char *from_name, cons
     return GYRE_OK;
 }
 
+/// What the checks below leave out for memory that cannot be read here.
+gyre_status RotaryCall::check_device_data(const RotaryOptions &o) const {
+    const bool any = !tensors[0].from.empty();
+    if (any && o.positions && !o.positions->data)
+        return fail(GYRE_BAD_ARGUMENT, "positions: data is NULL, expected %s",
+                    shape_text(o.positions->shape, std::clamp(o.positions->rank, 0, GYRE_MAX_RANK)));
+    return GYRE_OK;
+}
+
 gyre_status RotaryCall::check(const RotaryOptions &o, bool need_data) {
     const Heads &x = tensors[0].from;
     GYRE_TRY(check_rope(&o.rope, "rope", x.dim, x.batch, x.seqlen, need_data, &rotation));
+    // A device's positions cannot be read here: its kernels read nothing by them but tables, within these.
+    const bool readable = need_data && !on_device;
     if (o.position_offset < 0)
         return fail(GYRE_BAD_ARGUMENT, "position_offset: got %lld, expected >= 0",
                     static_cast<long long>(o.position_offset));
@@ -54,13 +85,16 @@ gyre_status RotaryCall::check(const RotaryOptions &o, bool need_data) {
         return fail(GYRE_BAD_ARGUMENT, "position_offset: got %lld beside positions, expected 0",
                     static_cast<long long>(o.position_offset));
     direction = o.reverse ? -1.0f : 1.0f;
+    if (on_device && need_data) GYRE_TRY(check_device_data(o));
     if (rotation.per_token) return GYRE_OK;
     return check_positions(o.positions, o.positions ? "positions" : "position_offset", rotation.axes, x.batch, x.seqlen,
-                           o.position_offset, rotation.position_limit(), need_data, &positions);
+                           o.position_offset, rotation.position_limit(), readable, &positions);
 }
 
 gyre_status RotaryCall::prepare(gyre_context &context) {
     const Heads &x = tensors[0].from;
+    GYRE_TRY(check_target_device(context, on_device ? GYRE_CUDA : GYRE_CPU, tensors[0].from_name));
+    if (on_device) return prepare_on_device(context);
     kernel = find_rotary_kernel(context, x.dtype, x.dtype, rotation.pairing);
     if (!kernel)
         return fail(GYRE_UNSUPPORTED, "%s: no linked kernel rotates %s on %s", tensors[0].from_name,
@@ -80,10 +114,12 @@ int64_t RotaryCall::tasks() const {
 }
 
 size_t RotaryCall::workspace_bytes(const gyre_context &context) const {
+    if (on_device) return 0;
     return slab_bytes * static_cast<size_t>(std::min<int64_t>(context.threads.size(), tasks()));
 }
 
 gyre_status RotaryCall::run(gyre_context &context, char *memory) const {
+    if (on_device) return run_on_device(context);
     const bool ok = context.threads.run_all(tasks(), [&](int64_t task, int worker) {
         return rotate_run(task, memory + static_cast<size_t>(worker) * slab_bytes);
     });

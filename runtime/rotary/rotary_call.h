@@ -1,5 +1,6 @@
 /// A checked rotation of the heads of one or two tensors, by the same angles.
 #pragma once
+#include "cuda/tensors.h"
 #include "rotary/rotary_kernel.h"
 
 namespace gyre {
@@ -21,6 +22,10 @@ struct RotaryOptions {
 
 class RotaryCall {
 public:
+    /// To be called first: tells whether the call runs on the CPU or a CUDA device, where all its tensors must then be, those
+    /// that are only read included. Errors: those of cuda::adopt_tensors().
+    gyre_status place(std::initializer_list<cuda::Named> tensors, gyre_rope *rope, const gyre_tensor **positions);
+
     /// Adds a tensor: of the type, batch, length and head_dim of the first. Errors name it by these names.
     gyre_status add(const gyre_tensor &from, const char *from_name, const gyre_tensor &to, const char *to_name,
                     gyre_layout layout, bool need_data);
@@ -45,7 +50,13 @@ private:
     const RotaryKernel *kernel = nullptr;
     float direction = 1;
     size_t slab_bytes = 0;
+    bool on_device = false;
+    cuda::Device device = -1; // -1: all tensors are empty
+    gyre_tensor only_read[3]; // positions, cosines and sines, as the checks see them
 
+    gyre_status check_device_data(const RotaryOptions &options) const;
+    gyre_status prepare_on_device(const gyre_context &context);
+    gyre_status run_on_device(gyre_context &context) const;
     int64_t runs() const;
     int64_t tasks() const;
     bool rotate_run(int64_t task, char *memory) const;

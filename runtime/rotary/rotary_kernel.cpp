@@ -21,14 +21,16 @@ struct Repeated {
 } // namespace
 
 const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
-                                       gyre_pairing pairing) {
+                                       gyre_pairing pairing, gyre_device device) {
     static KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
         return RotaryKernel{&k, from_dtype(k), kernel_dtype(k),
                             attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
                             static_cast<size_t>(attribute(k, "workspace", 0))};
     });
     for (const RotaryKernel &k : kernels.rows())
-        if (k.from == from && k.to == to && k.pairing == pairing && may_use(context, *k.kernel)) return &k;
+        if (k.from == from && k.to == to && k.pairing == pairing &&
+            (device == GYRE_CPU ? may_use(context, *k.kernel) : may_use_on_device(context, *k.kernel)))
+            return &k;
     return nullptr;
 }
 

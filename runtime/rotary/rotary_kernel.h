@@ -15,9 +15,9 @@ struct RotaryKernel {
     size_t workspace; // bytes
 };
 
-/// nullptr: none is linked that this context may use.
+/// For tensors on `device`. nullptr: none is linked that this context may use.
 const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
-                                       gyre_pairing pairing);
+                                       gyre_pairing pairing, gyre_device device = GYRE_CPU);
 
 /// All heads of some tokens, at most run_tokens: where the first one's first head is. Strides in elements.
 struct TokenRun {

@@ -39,6 +39,9 @@ bool same_angles(const Rotation &a, const Rotation &b);
 gyre_status check_rope(const gyre_rope *rope, const char *name, int64_t head_dim, int64_t batch, int64_t seqlen,
                        bool need_data, Rotation *rotation);
 
+/// The rotation's frequencies: the caller's, or theta's, which `cache` keeps. Errors: OUT_OF_MEMORY.
+gyre_status find_frequencies(const Rotation &rotation, gyre_context::Frequencies &cache, const double **inv_freq);
+
 /// Rows of angles, [tokens, 2, pairs]: cosines and sines of a run of tokens.
 class Angles {
 public:

@@ -8,6 +8,7 @@
 #include <gyre/gyre.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
@@ -53,9 +54,13 @@ inline std::map<std::string, TargetTally> &target_tally() {
     return tally;
 }
 
-inline std::vector<std::string> runnable_targets() {
+/// Names of targets that can run here, of the CPU or, too, of devices.
+inline std::vector<std::string> runnable_targets(bool devices = false) {
+    // What runs emulated devices has no need to run the CPU's kernels again.
+    const bool only_devices = devices && std::getenv("GYRE_TEST_ONLY_DEVICES");
     std::vector<std::string> names;
     for (const gyre_target_info &info : all_targets()) {
+        if (info.device == GYRE_CPU ? only_devices : !devices) continue;
         TargetTally &tally = target_tally()[info.name];
         if (info.linked && info.runnable)
             names.push_back(info.name);
@@ -66,8 +71,7 @@ inline std::vector<std::string> runnable_targets() {
 }
 
 template <typename Check>
-void each_target(Check &&check, int32_t threads = 1) {
-    const std::vector<std::string> names = runnable_targets();
+void each_target_of(const std::vector<std::string> &names, Check &&check, int32_t threads) {
     REQUIRE_MESSAGE(!names.empty(), "no linked target can run on this machine");
     for (const std::string &name : names) {
         INFO("target ", name, ", ", threads, " thread(s)");
@@ -75,6 +79,18 @@ void each_target(Check &&check, int32_t threads = 1) {
         target_tally()[name].runs++;
         check(static_cast<gyre_context *>(context));
     }
+}
+
+/// Of the CPU.
+template <typename Check>
+void each_target(Check &&check, int32_t threads = 1) {
+    each_target_of(runnable_targets(), check, threads);
+}
+
+/// And of devices, for checks that put tensors there (on_device.h).
+template <typename Check>
+void each_target_and_device(Check &&check, int32_t threads = 1) {
+    each_target_of(runnable_targets(true), check, threads);
 }
 
 } // namespace gyre::test

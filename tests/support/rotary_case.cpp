@@ -1,6 +1,7 @@
 #include "rotary_case.h"
 #include "compare.h"
 #include "each_kernel.h"
+#include "on_device.h"
 
 #include <algorithm>
 #include <sstream>
@@ -20,10 +21,22 @@ RotaryCase::RotaryCase(const RotaryShape &given, uint64_t seed)
 gyre_status RotaryCase::run(gyre_context *context) {
     const std::vector<uint64_t> x_bits = x.bits();
     out.poison();
-    const gyre_status status = gyre_rotary(context, &args);
+    const gyre_status status = is_on_device(context) ? run_on_device(context) : gyre_rotary(context, &args);
     CHECK_MESSAGE(x.bits() == x_bits, "x was written");
     CHECK_MESSAGE(x.surroundings_intact(), "memory around x was written");
     CHECK_MESSAGE(out.surroundings_intact(), "memory around out was written");
+    return status;
+}
+
+gyre_status RotaryCase::run_on_device(gyre_context *context) {
+    OnDevice device;
+    device.add(x), device.add(out);
+    gyre_rotary_args there = args;
+    there.x = device.view(args.x), there.out = device.view(args.out);
+    there.positions = device.view(args.positions);
+    there.rope.cos = device.view(args.rope.cos), there.rope.sin = device.view(args.rope.sin);
+    const gyre_status status = gyre_rotary(context, &there);
+    device.fetch();
     return status;
 }
 
@@ -31,7 +44,7 @@ void RotaryCase::check() {
     const std::string description = describe();
     CAPTURE(description);
     const OracleRotary expected = oracle_rotary(args);
-    each_target([&](gyre_context *context) {
+    each_target_and_device([&](gyre_context *context) {
         REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
         CAPTURE(text(gyre_selected_kernel(context)));
         compare(expected);

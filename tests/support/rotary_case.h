@@ -50,6 +50,7 @@ public:
     gyre_rotary_args args;
 
 private:
+    gyre_status run_on_device(gyre_context *context);
     void compare(const OracleRotary &expected) const;
 };
 

@@ -55,6 +55,10 @@ public:
     void fill(double value);
     void poison(); // NaN with a payload (integers: a pattern) in every element
 
+    /// Everything that it owns, guard bands included.
+    unsigned char *memory() { return memory_.data(); }
+    size_t memory_bytes() const { return memory_.size(); }
+
     bool elements_poisoned() const;   // nobody wrote an element since poison()
     bool surroundings_intact() const; // nobody wrote before, after or between the elements
     bool untouched() const { return elements_poisoned() && surroundings_intact(); }

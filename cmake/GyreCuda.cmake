@@ -1,0 +1,74 @@
+# CUDA: the compiler, and what its kernels are made of beside Halide's object.
+#
+#   GYRE_CUDA            OFF, AUTO (default: if an nvcc is found that works here), ON (stops without it)
+#   GYRE_CUDA_COMPILER   nvcc; 13 was used
+#   GYRE_CUDA_ARCHS      compute capabilities to make machine code for; the last also as PTX, for newer devices
+set(GYRE_CUDA AUTO CACHE STRING "Kernels for CUDA: OFF, AUTO (if nvcc is found) or ON")
+set(GYRE_CUDA_ARCHS 80 86 89 90 CACHE STRING "Compute capabilities to make CUDA machine code for; the last also as PTX")
+
+# gyre_cuda_flags(<out>): what to make code for, and the host compiler, without which nvcc reads no headers.
+function(gyre_cuda_flags out)
+    gyre_find_host_compiler(compiler)
+    set(flags -std=c++17 -O3 -fatbin -ccbin "${compiler}")
+    foreach (arch IN LISTS GYRE_CUDA_ARCHS)
+        list(APPEND flags -gencode "arch=compute_${arch},code=sm_${arch}")
+    endforeach ()
+    list(GET GYRE_CUDA_ARCHS -1 newest)
+    list(APPEND flags -gencode "arch=compute_${newest},code=compute_${newest}")
+    set(${out} ${flags} PARENT_SCOPE)
+endfunction()
+
+# gyre_find_cuda(<why>): finds nvcc and tries it, once a compiler; <why> it cannot be used, or "".
+function(gyre_find_cuda why)
+    set(${why} "" PARENT_SCOPE)
+    find_program(GYRE_CUDA_COMPILER nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin
+                 NO_CMAKE_FIND_ROOT_PATH DOC "CUDA compiler")
+    if (NOT GYRE_CUDA_COMPILER)
+        set(${why} "there is no nvcc; GYRE_CUDA_COMPILER may name one" PARENT_SCOPE)
+    elseif (NOT GYRE_CUDA_TRIED STREQUAL "${GYRE_CUDA_COMPILER};${GYRE_CUDA_ARCHS}")
+        set(probe "${CMAKE_BINARY_DIR}/CMakeFiles/gyre_cuda_probe")
+        file(WRITE "${probe}.cu" "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\nextern \"C\" __global__ void probe() {}\n")
+        gyre_cuda_flags(flags)
+        execute_process(COMMAND "${GYRE_CUDA_COMPILER}" ${flags} "${probe}.cu" -o "${probe}.fatbin"
+                        RESULT_VARIABLE failed OUTPUT_VARIABLE said ERROR_VARIABLE said)
+        if (failed)
+            string(STRIP "${said}" said)
+            set(${why} "${GYRE_CUDA_COMPILER} fails: ${said}" PARENT_SCOPE)
+            return()
+        endif ()
+        set(GYRE_CUDA_TRIED "${GYRE_CUDA_COMPILER};${GYRE_CUDA_ARCHS}" CACHE INTERNAL "what was found to work")
+    endif ()
+endfunction()
+
+set(gyre_has_cuda FALSE)
+if (GYRE_CUDA AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+    gyre_find_cuda(gyre_cuda_why)
+    if (NOT gyre_cuda_why)
+        set(gyre_has_cuda TRUE)
+    elseif (NOT GYRE_CUDA STREQUAL "AUTO")
+        message(FATAL_ERROR "gyre: GYRE_CUDA is ${GYRE_CUDA}, but ${gyre_cuda_why}")
+    endif ()
+    get_property(gyre_told_of_cuda GLOBAL PROPERTY GYRE_TOLD_OF_CUDA)
+    if (gyre_has_cuda AND NOT gyre_told_of_cuda)
+        message(STATUS "gyre: CUDA kernels, by ${GYRE_CUDA_COMPILER}")
+    elseif (NOT gyre_told_of_cuda)
+        message(STATUS "gyre: no CUDA kernels: ${gyre_cuda_why}")
+    endif ()
+    set_property(GLOBAL PROPERTY GYRE_TOLD_OF_CUDA TRUE)
+endif ()
+
+# gyre_make_image(<symbol> <folder>): from <folder>/<symbol>.cu, <folder>/<symbol>.image.o, which holds its machine code under
+# the name <symbol>_image.
+function(gyre_make_image symbol folder)
+    gyre_cuda_flags(flags)
+    set(header "${GYRE_GENERATORS_DIR}/cuda/device")
+    add_custom_command(
+        OUTPUT "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin"
+        COMMAND "${GYRE_CUDA_COMPILER}" ${flags} -diag-suppress 177 "-I${header}"
+                "${folder}/${symbol}.cu" -o "${folder}/${symbol}.fatbin"
+        COMMAND "${CMAKE_C_COMPILER}" -c -fPIC "-DGYRE_IMAGE=${symbol}_image" "-DGYRE_FATBIN=\"${folder}/${symbol}.fatbin\""
+                "${header}/image.S" -o "${folder}/${symbol}.image.o"
+        DEPENDS "${folder}/${symbol}.cu" "${header}/gyre_device.h" "${header}/image.S"
+        COMMENT "CUDA machine code of ${symbol}"
+        VERBATIM)
+endfunction()

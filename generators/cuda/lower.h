@@ -1,0 +1,38 @@
+/// The door of this room: CUDA C++ from pipelines whose schedules name GPU blocks and threads, on stock Halide.
+///
+///     f.gpu_blocks(x, y).gpu_threads(t);                       // any schedule with GPU loops
+///     cuda::lower_to_cuda(*this, {device_code, {}});           // at the end of generate()
+///
+/// Once Halide has lowered the pipeline, each nest of GPU loops is taken out (device_loops.h) and printed as one __global__
+/// function (printer.h) into the file `device_code`, for nvcc. What stays is the host's side: it computes extents and calls
+///
+///     int gyre_kernel_launch(void *user_context, const char *entry, int grid_x, int grid_y, int grid_z,
+///                            int block_x, int block_y, int block_z, int shared_bytes, void **arguments);
+///
+/// once a nest. Halide's own CUDA runtime is not used: buffers are device memory from the start, their `host` field is the
+/// device address, and nothing is copied. What cannot be mapped stops the build with the loop's name and the reason.
+#pragma once
+#include <Halide.h>
+
+#include <map>
+#include <string>
+
+namespace gyre::cuda {
+
+struct Lowering {
+    std::string device_code; // the file to write, <symbol>.cu, whose functions are <symbol>_0, …; "": none
+
+    /// Buffers of host memory that are passed by value, and how many elements that takes. A caller's array is at least so
+    /// long. All of a kernel's arguments must fit in 4 KB.
+    std::map<std::string, int> by_value;
+
+    int most_threads = 0; // of a block, where their number is not constant; 0: as many as a device takes
+
+    /// What the names of the functions begin with.
+    std::string entry() const;
+};
+
+void lower_to_cuda(Halide::Internal::GeneratorBase &generator, const Lowering &lowering);
+void lower_to_cuda(Halide::Pipeline pipeline, const Lowering &lowering);
+
+} // namespace gyre::cuda

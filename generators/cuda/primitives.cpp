@@ -1,0 +1,19 @@
+#include "primitives.h"
+
+namespace gyre::cuda {
+using namespace Halide;
+using namespace Halide::Internal;
+
+namespace {
+Expr pure(const char *name, const Expr &x) { return Call::make(Float(32), name, {x}, Call::PureExtern); }
+} // namespace
+
+Expr cos_pi(const Expr &x) { return pure("gyre_cos_pi", x); }
+Expr sin_pi(const Expr &x) { return pure("gyre_sin_pi", x); }
+Expr exp2_approx(const Expr &x) { return pure("gyre_exp2_approx", x); }
+
+Expr choose(const Expr &condition, const Expr &yes, const Expr &no) {
+    return Call::make(yes.type(), Call::if_then_else, {condition, yes, no}, Call::PureIntrinsic);
+}
+
+} // namespace gyre::cuda

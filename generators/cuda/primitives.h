@@ -1,0 +1,18 @@
+/// Operations that have a meaning on the device only: what generators may call, and the device header defines.
+#pragma once
+#include <Halide.h>
+
+namespace gyre::cuda {
+
+/// cos and sin of pi x, f32, |error| below 2e-7 for |x| <= 1.
+Halide::Expr cos_pi(const Halide::Expr &x);
+Halide::Expr sin_pi(const Halide::Expr &x);
+
+/// 2^x in f32, relative error below 2^-22; subnormal results become 0.
+Halide::Expr exp2_approx(const Halide::Expr &x);
+
+/// `yes` where the condition holds, else `no`, of which only the one that is asked for is evaluated: it may read memory that
+/// the other case does not have.
+Halide::Expr choose(const Halide::Expr &condition, const Halide::Expr &yes, const Halide::Expr &no);
+
+} // namespace gyre::cuda

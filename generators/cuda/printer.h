@@ -1,0 +1,83 @@
+/// A nest of GPU loops as a __global__ function in CUDA C++.
+///
+/// Every block and thread loop becomes an index. A vector is an array of one thread; one that lies densely in device memory
+/// moves by gyre_load and gyre_store, in 16-byte accesses where its address allows. Shared memory is read and written element
+/// by element. Scalars are printed as Halide's own C back end does. What the text calls is defined by gyre_device.h, once for nvcc and once for the tests' emulation.
+#pragma once
+#include <Halide.h>
+
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace gyre::cuda {
+
+struct KernelArgument {
+    std::string name;
+    Halide::Type type;
+    bool is_buffer;
+    bool written;
+    int by_value; // elements, of a buffer that is an argument itself; 0: device memory
+};
+
+/// What is printed into; made before the printer that is given it.
+struct PrintedText {
+    std::ostringstream written;
+};
+
+class Printer : private PrintedText, public Halide::Internal::CodeGen_GPU_C {
+public:
+    Printer();
+
+    /// Appends the function. `threads`: of a block, at most; 0: not known.
+    void print_kernel(const Halide::Internal::For *nest, const std::string &entry,
+                      const std::vector<KernelArgument> &arguments, int threads);
+
+    std::string text() const { return written.str(); }
+
+    /// Bytes of shared memory that the function printed last uses.
+    int shared_bytes() const { return shared_end; }
+
+protected:
+    using CodeGen_GPU_C::visit;
+    using Stmt = Halide::Internal::Stmt;
+
+    std::string print_type(Halide::Type type, AppendSpaceIfNeeded space = DoNotAppendSpace) override;
+    void visit(const Halide::Internal::FloatImm *op) override;
+    void visit(const Halide::Internal::Cast *op) override;
+    void visit(const Halide::Internal::Min *op) override;
+    void visit(const Halide::Internal::Max *op) override;
+    void visit(const Halide::Internal::Load *op) override;
+    void visit(const Halide::Internal::Call *op) override;
+    void visit(const Halide::Internal::Evaluate *op) override;
+    void visit(const Halide::Internal::VectorReduce *op) override;
+    void visit(const Halide::Internal::LetStmt *op) override;
+    void visit(const Halide::Internal::Store *op) override;
+    void visit(const Halide::Internal::Allocate *op) override;
+    void visit(const Halide::Internal::Free *op) override;
+    void visit(const Halide::Internal::For *op) override;
+
+    /// Stops the build: what cannot be mapped, and in which loop.
+    [[noreturn]] void refuse(const std::string &what) const;
+
+    std::string fresh(const char *prefix) { return prefix + std::to_string(names++); }
+
+private:
+    std::vector<std::string> loops; // that are open
+    std::set<std::string> arrays;   // of a thread
+    std::set<std::string> shared;   // arrays of a block
+    int shared_end = 0;
+    bool synchronises = false;
+    int names = 0;
+
+    void declare_shared(const Halide::Internal::Allocate *op);
+    std::string print_guards(const Halide::Expr &predicate);
+    Halide::Expr load_vectors(const Halide::Expr &e);
+    std::vector<std::string> print_lanes(const Halide::Expr &vector);
+    void print_store(const std::string &name, const std::string &index, const std::string &value);
+    void store_vector(const Halide::Internal::Store *op);
+};
+
+} // namespace gyre::cuda

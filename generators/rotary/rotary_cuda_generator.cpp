@@ -1,0 +1,79 @@
+// Binds signature, algorithm and schedule of the rotary embedding on CUDA: the same algorithm, whose angles are formed on the
+// way instead of being read from a table, for whole tensors in one launch. No arithmetic and no loop order here.
+#include "../common/facts.h"
+#include "../cuda/lower.h"
+#include "../cuda/primitives.h"
+#include "../cuda/turns.h"
+#include "rotary_schedules.h"
+
+namespace gyre::rotary {
+
+class RotaryCudaGenerator : public Halide::Generator<RotaryCudaGenerator> {
+public:
+    GeneratorParam<Pairing> pairing{
+        "pairing", Pairing::half, {{"half", Pairing::half}, {"interleaved", Pairing::interleaved}}};
+    GeneratorParam<Halide::Type> from_dtype{"from_dtype", Halide::Float(32)}, dtype{"dtype", Halide::Float(32)};
+    GeneratorParam<std::string> facts{"facts", ""};
+    GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
+
+    // Knobs.
+    GeneratorParam<int> lanes{"lanes", 8, 1, 16}, copy_lanes{"copy_lanes", 8, 1, 16};
+    GeneratorParam<int> tokens{"tokens", 16, 1, 64}, runs{"runs", 8, 1, 32}, heads{"heads", 8, 1, 64};
+
+    // The angles: frequencies in 2^-64 turns a token (cuda/turns.h) at positions, or rows of tables.
+    Input<Halide::Buffer<uint64_t, 1>> frequencies{"frequencies"};  // (i)                by value
+    Input<Halide::Buffer<uint8_t, 1>> axis_of_pair{"axis_of_pair"}; // (i)                by value
+    Input<Halide::Buffer<int32_t, 3>> positions{"positions"};       // (token, batch, axis)
+    Input<bool> has_positions{"has_positions"};                     // else position_offset + token
+    Input<int32_t> position_offset{"position_offset"};
+    Input<Halide::Buffer<float, 3>> cos{"cos"}, sin{"sin"};       // (i, row, batch)
+    Input<bool> has_tables{"has_tables"}, per_token{"per_token"}; // a row a token, else a row a position
+    Input<float> scale{"scale"};                                  // of cosines and sines from frequencies
+    Input<int32_t> offset{"offset"}, pairs{"pairs"};
+    Input<float> direction{"direction"};
+    Input<int32_t> copied_before{"copied_before"}, after{"after"}, copied_after{"copied_after"};
+    Output<Halide::Buffer<void, 4>> out{"out"}; // (d, head, token, batch)
+
+    void configure() {
+        x = add_input<Halide::Buffer<>>("x", from_dtype, 4); // (d, head, token, batch)
+        out.set_type(dtype);
+    }
+
+    void generate() {
+        using namespace Halide;
+        Var i("i"), a("a"), b("b"), c("c");
+        const Expr axis = cast<int32_t>(axis_of_pair(i));
+        const Expr position = cuda::choose(
+            has_positions, positions(b, c, clamp(axis, 0, positions.dim(2).extent() - 1)), position_offset + b);
+        const Expr row = cuda::choose(per_token, b, clamp(position, 0, cos.dim(1).extent() - 1));
+        const Expr entry = select(per_token, c, 0);
+        const Tuple angle = cuda::sincos_of_turns(position, frequencies(i));
+        CudaAngles angles{Func("angles"), i};
+        angles.both(i, b, c) = Tuple(cuda::choose(has_tables, cos(i, row, entry), angle[0] * scale),
+                                     cuda::choose(has_tables, sin(i, row, entry), angle[1] * scale));
+        Func cos_of("cos_of"), sin_of("sin_of");
+        cos_of(i, a, b, c) = angles.both(i, b, c)[0];
+        sin_of(i, a, b, c) = angles.both(i, b, c)[1];
+
+        for (int d = 0; d < 4; d++) x->dim(d).set_min(0), out.dim(d).set_min(0);
+        for (int d = 0; d < 3; d++) cos.dim(d).set_min(0), sin.dim(d).set_min(0), positions.dim(d).set_min(0);
+        positions.dim(0).set_stride(Expr()); // the lower words of 64-bit positions lie apart
+        frequencies.dim(0).set_min(0), axis_of_pair.dim(0).set_min(0);
+        Stages stages = algorithm(
+            {*x, cos_of, sin_of, offset, pairs, direction, Expr(), copied_before, after, copied_after, Bf16::as_casts},
+            pairing, out, dtype);
+        schedule_cuda(stages, pairing, angles, {lanes, copy_lanes, tokens, runs, heads});
+        const int most_pairs = 256;
+        cuda::lower_to_cuda(*this, {device_code,
+                                    {{"frequencies", most_pairs}, {"axis_of_pair", most_pairs}},
+                                    (most_pairs + lanes - 1) / lanes * tokens});
+        publish_facts(*this, facts, {{"most_pairs", most_pairs}});
+    }
+
+private:
+    Input<Halide::Buffer<>> *x = nullptr;
+};
+
+} // namespace gyre::rotary
+
+HALIDE_REGISTER_GENERATOR(gyre::rotary::RotaryCudaGenerator, rotary_cuda)

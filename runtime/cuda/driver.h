@@ -1,0 +1,60 @@
+/// The CUDA driver, loaded when it is first asked for: nothing of CUDA is linked.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace gyre::cuda {
+
+using Result = int;
+using Device = int;
+using Pointer = uint64_t; // in a device's memory
+struct ContextState;
+struct ModuleState;
+struct FunctionState;
+struct StreamState;
+using Context = ContextState *;
+using Module = ModuleState *;
+using Function = FunctionState *;
+using Stream = StreamState *;
+
+// Values of cuda.h that are used here, by NVIDIA's driver API reference.
+constexpr Result success = 0, out_of_memory = 2, no_binary_for_gpu = 209, invalid_ptx = 218, unsupported_ptx = 222;
+constexpr int pointer_memory_type = 2, pointer_device_ordinal = 9, pointer_range_start = 11, pointer_range_size = 12;
+constexpr unsigned memory_type_device = 2;
+constexpr int function_max_dynamic_shared = 8;
+constexpr int device_compute_major = 75, device_compute_minor = 76;
+
+/// The driver's functions by their names without cu; versions are those of its header since CUDA 11.
+struct Driver {
+    Result (*Init)(unsigned);
+    Result (*DriverGetVersion)(int *);
+    Result (*GetErrorName)(Result, const char **);
+    Result (*GetErrorString)(Result, const char **);
+    Result (*DeviceGet)(Device *, int);
+    Result (*DeviceGetCount)(int *);
+    Result (*DeviceGetAttribute)(int *, int, Device);
+    Result (*DevicePrimaryCtxRetain)(Context *, Device);
+    Result (*CtxGetCurrent)(Context *);
+    Result (*CtxPushCurrent)(Context);
+    Result (*CtxPopCurrent)(Context *);
+    Result (*CtxGetDevice)(Device *);
+    Result (*CtxGetId)(Context, unsigned long long *); // NULL before CUDA 12
+    Result (*PointerGetAttribute)(void *, int, Pointer);
+    Result (*ModuleLoadData)(Module *, const void *);
+    Result (*ModuleGetFunction)(Function *, Module, const char *);
+    Result (*FuncSetAttribute)(Function, int, int);
+    Result (*LaunchKernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
+                           void **, void **);
+
+    /// "CUDA_ERROR_INVALID_VALUE: invalid argument", in a per-thread buffer.
+    const char *text(Result result) const;
+};
+
+/// The driver; nullptr if there is none that can be used, and `why` then says what is the matter. Loaded and initialised by the
+/// first call, and kept. Thread-safe.
+const Driver *find_driver(const char **why);
+
+/// True if there is a driver and a device that the kernels are made for.
+bool available();
+
+} // namespace gyre::cuda

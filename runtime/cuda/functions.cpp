@@ -1,0 +1,86 @@
+#include "cuda/functions.h"
+
+#include "error.h"
+
+#include <map>
+#include <mutex>
+#include <new>
+#include <string>
+#include <tuple>
+
+namespace gyre::cuda {
+namespace {
+
+/// What tells one context from another, also from one that is gone and had the same address.
+unsigned long long current_context(const Driver &driver) {
+    Context context = nullptr;
+    unsigned long long id = 0;
+    if (driver.CtxGetCurrent(&context)) return 0;
+    if (driver.CtxGetId && !driver.CtxGetId(context, &id)) return id;
+    return reinterpret_cast<uintptr_t>(context);
+}
+
+struct Loaded {
+    Function function = nullptr;
+    int shared_bytes = 0; // that it was allowed
+};
+
+struct Cache {
+    std::mutex mutex;
+    std::map<std::pair<unsigned long long, const void *>, Module> modules;
+    std::map<std::tuple<unsigned long long, const void *, std::string>, Loaded> functions;
+
+    static Cache &instance() {
+        static auto &cache = *new Cache; // the driver may be gone when the process ends
+        return cache;
+    }
+};
+
+gyre_status explain(const Driver &driver, const char *kernel, const char *what, Result result) {
+    if (result == out_of_memory) return fail(GYRE_OUT_OF_MEMORY, "%s: no memory on the device to %s", kernel, what);
+    if (result == no_binary_for_gpu || result == invalid_ptx || result == unsupported_ptx)
+        return fail(GYRE_UNSUPPORTED, "%s: has no machine code for this device, or the driver is too old for it (%s)",
+                    kernel, driver.text(result));
+    return fail(GYRE_INTERNAL, "%s: could not %s (%s)", kernel, what, driver.text(result));
+}
+
+gyre_status find(const Driver &driver, const char *kernel, const void *image, const char *entry, int shared_bytes,
+                 Function *function) {
+    Cache &cache = Cache::instance();
+    const std::lock_guard<std::mutex> lock(cache.mutex);
+    const unsigned long long context = current_context(driver);
+    Loaded &known = cache.functions[{context, image, entry}];
+    if (!known.function) {
+        Module &module = cache.modules[{context, image}];
+        if (!module)
+            if (const Result result = driver.ModuleLoadData(&module, image)) {
+                module = nullptr;
+                return explain(driver, kernel, "load the kernel", result);
+            }
+        if (const Result result = driver.ModuleGetFunction(&known.function, module, entry)) {
+            known.function = nullptr;
+            return explain(driver, kernel, "find its function", result);
+        }
+    }
+    if (shared_bytes > known.shared_bytes) {
+        if (const Result result = driver.FuncSetAttribute(known.function, function_max_dynamic_shared, shared_bytes))
+            return fail(GYRE_UNSUPPORTED, "%s: needs %d bytes of shared memory, more than this device has (%s)", kernel,
+                        shared_bytes, driver.text(result));
+        known.shared_bytes = shared_bytes;
+    }
+    *function = known.function;
+    return GYRE_OK;
+}
+
+} // namespace
+
+gyre_status find_function(const Driver &driver, const char *kernel, const void *image, const char *entry,
+                          int shared_bytes, Function *function) {
+    try {
+        return find(driver, kernel, image, entry, shared_bytes, function);
+    } catch (const std::bad_alloc &) {
+        return fail(GYRE_OUT_OF_MEMORY, "%s: no memory to remember its function", kernel);
+    }
+}
+
+} // namespace gyre::cuda

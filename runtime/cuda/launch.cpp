@@ -1,0 +1,77 @@
+#include "cuda/launch.h"
+
+#include "cuda/functions.h"
+
+namespace gyre::cuda {
+namespace {
+
+constexpr int most_blocks = 65535; // along y and z
+
+gyre_status launch_entry(const Launches &call, const char *entry, const int (&grid)[3], const int (&block)[3],
+                         int shared_bytes, void **arguments) {
+    const Driver &driver = call.driver;
+    for (const int axis : {1, 2})
+        if (grid[axis] > most_blocks)
+            return fail(GYRE_UNSUPPORTED, "%s: takes %d blocks, where a device has at most %d: cut the call into parts",
+                        call.kernel.name, grid[axis], most_blocks);
+    Function function;
+    GYRE_TRY(find_function(driver, call.kernel.name, call.kernel.image, entry, shared_bytes, &function));
+    const auto u = [](int extent) { return static_cast<unsigned>(extent); };
+    const Result result = driver.LaunchKernel(function, u(grid[0]), u(grid[1]), u(grid[2]), u(block[0]), u(block[1]),
+                                              u(block[2]), u(shared_bytes), call.stream, arguments, nullptr);
+    if (result == out_of_memory) return fail(GYRE_OUT_OF_MEMORY, "%s: no memory on the device", call.kernel.name);
+    if (result) return fail(GYRE_INTERNAL, "%s: the launch failed (%s)", call.kernel.name, driver.text(result));
+    return GYRE_OK;
+}
+
+} // namespace
+
+Scope::~Scope() {
+    Context popped;
+    if (pushed) driver->CtxPopCurrent(&popped);
+}
+
+gyre_status Scope::enter(Device device) {
+    const char *why;
+    driver = find_driver(&why);
+    if (!driver) return fail(GYRE_UNSUPPORTED, "device: %s", why);
+    int major = 0, minor = 0;
+    driver->DeviceGetAttribute(&major, device_compute_major, device);
+    driver->DeviceGetAttribute(&minor, device_compute_minor, device);
+    if (major < 8)
+        return fail(GYRE_UNSUPPORTED, "device: has compute capability %d.%d, expected 8.0 or later", major, minor);
+    Context current = nullptr;
+    Device of_current = -1;
+    if (!driver->CtxGetCurrent(&current) && current && !driver->CtxGetDevice(&of_current) && of_current == device)
+        return GYRE_OK;
+    Context primary;
+    // Retained for good: releasing it after an asynchronous launch could end the launch.
+    Result result = driver->DevicePrimaryCtxRetain(&primary, device);
+    if (!result) result = driver->CtxPushCurrent(primary);
+    if (result == out_of_memory) return fail(GYRE_OUT_OF_MEMORY, "device: no memory for a context");
+    if (result) return fail(GYRE_INTERNAL, "device: its context cannot be used (%s)", driver->text(result));
+    pushed = true;
+    return GYRE_OK;
+}
+
+gyre_status launch(gyre_context &context, const Scope &scope, const Kernel &kernel, KernelArguments &arguments) {
+    Launches call{*scope.driver, kernel, static_cast<Stream>(context.cuda_stream)};
+    const bool ok = arguments.call_with(kernel, &call);
+    if (call.status != GYRE_OK) return call.status;
+    if (!ok) return fail(GYRE_INTERNAL, "%s: the kernel failed", kernel.name);
+    context.selected = &kernel;
+    return GYRE_OK;
+}
+
+} // namespace gyre::cuda
+
+extern "C" int gyre_kernel_launch(void *call, const char *entry, int grid_x, int grid_y, int grid_z, int block_x,
+                                  int block_y, int block_z, int shared_bytes, void **arguments) {
+    auto &launches = *static_cast<gyre::cuda::Launches *>(call);
+    const int grid[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
+    bool empty = false;
+    for (int axis = 0; axis < 3; axis++) empty = empty || grid[axis] <= 0 || block[axis] <= 0;
+    if (launches.status == GYRE_OK && !empty)
+        launches.status = gyre::cuda::launch_entry(launches, entry, grid, block, shared_bytes, arguments);
+    return 0;
+}

@@ -1,0 +1,38 @@
+/// A call whose tensors are on a CUDA device: its context there, and the launches that its kernel asks for.
+#pragma once
+#include "cuda/driver.h"
+#include "kernel_call.h"
+
+namespace gyre::cuda {
+
+/// What a running kernel's user context is.
+struct Launches {
+    const Driver &driver;
+    const Kernel &kernel;
+    Stream stream;
+    gyre_status status = GYRE_OK; // of the first that failed
+};
+
+/// Makes a device's CUDA context current while it lives: the caller's if one of that device is, else the device's primary one,
+/// which the CUDA runtime and PyTorch use.
+class Scope {
+public:
+    Scope() = default;
+    Scope(const Scope &) = delete;
+    Scope &operator=(const Scope &) = delete;
+    ~Scope();
+
+    /// The device that holds the first of the tensors that are not empty. Errors: UNSUPPORTED, BAD_ARGUMENT (no device memory),
+    /// OUT_OF_MEMORY.
+    gyre_status enter(Device device);
+
+    const Driver *driver = nullptr;
+
+private:
+    bool pushed = false;
+};
+
+/// Runs a kernel with these arguments on the context's stream, and returns when it is queued. In the device's Scope.
+gyre_status launch(gyre_context &context, const Scope &scope, const Kernel &kernel, KernelArguments &arguments);
+
+} // namespace gyre::cuda

@@ -1,0 +1,81 @@
+#include "cuda/tensors.h"
+
+#include "error.h"
+#include "tensor.h"
+
+#include <algorithm>
+
+namespace gyre::cuda {
+namespace {
+
+/// What a tensor's elements span, in bytes from its data.
+struct Span {
+    int64_t low = 0, high = 0;
+};
+
+/// False: it is empty, or too odd for an answer, which the checks that follow will say.
+bool find_span(const gyre_tensor &t, Span *span) {
+    if (t.rank < 1 || t.rank > GYRE_MAX_RANK || !t.data) return false;
+    const auto size = static_cast<int64_t>(element_size(t.dtype));
+    *span = {0, size};
+    for (int i = 0; i < t.rank; i++) {
+        int64_t far;
+        if (t.shape[i] <= 0 || __builtin_mul_overflow(t.shape[i] - 1, t.strides[i], &far) ||
+            __builtin_mul_overflow(far, size, &far) ||
+            __builtin_add_overflow(far < 0 ? span->low : span->high, far, far < 0 ? &span->low : &span->high))
+            return false;
+    }
+    return true;
+}
+
+gyre_status check_memory(const Driver &driver, const Named &t, Device *device) {
+    Span span;
+    if (!find_span(*t.tensor, &span)) return GYRE_OK;
+    const auto data = reinterpret_cast<Pointer>(t.tensor->data);
+    unsigned type = 0;
+    int ordinal = -1;
+    if (driver.PointerGetAttribute(&type, pointer_memory_type, data) || type != memory_type_device ||
+        driver.PointerGetAttribute(&ordinal, pointer_device_ordinal, data))
+        return fail(GYRE_BAD_ARGUMENT, "%s: data at %p is no memory of a CUDA device", t.name, t.tensor->data);
+    if (*device >= 0 && ordinal != *device)
+        return fail(GYRE_BAD_ARGUMENT, "%s: is on CUDA device %d, others on %d", t.name, ordinal, *device);
+    *device = ordinal;
+    Pointer begin = 0;
+    size_t bytes = 0;
+    // Not every kind of allocation tells its range.
+    if (driver.PointerGetAttribute(&begin, pointer_range_start, data) ||
+        driver.PointerGetAttribute(&bytes, pointer_range_size, data))
+        return GYRE_OK;
+    if (data + static_cast<uint64_t>(span.low) < begin || data + static_cast<uint64_t>(span.high) > begin + bytes)
+        return fail(GYRE_BAD_ARGUMENT, "%s: shape %s with strides %s reaches beyond its allocation of %zu bytes",
+                    t.name, shape_text(t.tensor->shape, t.tensor->rank), shape_text(t.tensor->strides, t.tensor->rank),
+                    bytes);
+    return GYRE_OK;
+}
+
+} // namespace
+
+bool any_on_device(const std::vector<Named> &tensors) {
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [](const Named &t) { return t.tensor && t.tensor->device == GYRE_CUDA; });
+}
+
+gyre_status adopt_tensors(const std::vector<Named> &tensors, Device *device) {
+    const char *on_device = "";
+    for (const Named &t : tensors)
+        if (t.tensor && t.tensor->device == GYRE_CUDA) on_device = t.name;
+    for (const Named &t : tensors)
+        if (t.tensor && t.tensor->device != GYRE_CUDA)
+            return fail(GYRE_UNSUPPORTED, "%s: is not on the CUDA device that %s is on", t.name, on_device);
+    const char *why;
+    const Driver *driver = find_driver(&why);
+    if (!driver) return fail(GYRE_UNSUPPORTED, "%s: is on a CUDA device, but %s", on_device, why);
+    *device = -1;
+    for (const Named &t : tensors)
+        if (t.tensor) GYRE_TRY(check_memory(*driver, t, device));
+    for (const Named &t : tensors)
+        if (t.tensor) t.tensor->device = GYRE_CPU;
+    return GYRE_OK;
+}
+
+} // namespace gyre::cuda

@@ -1,0 +1,24 @@
+/// Tensors of a call on a CUDA device: all of them are there, and checked like others from then on.
+#pragma once
+#include "cuda/driver.h"
+#include "gyre/gyre.h"
+
+#include <vector>
+
+namespace gyre::cuda {
+
+/// A tensor of a call by its name in the arguments; NULL: not given.
+struct Named {
+    gyre_tensor *tensor;
+    const char *name;
+};
+
+/// True if any is on a CUDA device.
+bool any_on_device(const std::vector<Named> &tensors);
+
+/// Checks that all of them are on one CUDA device, and the memory that each spans is that device's, as its driver says; then
+/// calls them CPU tensors, so that the checks that all calls share take them. What a pointer points to is never read here.
+/// `device`: theirs; -1 if all are empty. Errors: UNSUPPORTED (a tensor on the CPU, no driver), BAD_ARGUMENT.
+gyre_status adopt_tensors(const std::vector<Named> &tensors, Device *device);
+
+} // namespace gyre::cuda

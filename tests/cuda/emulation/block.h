@@ -1,0 +1,51 @@
+// A block of CUDA threads on this machine, as strict as it can be about what they share.
+#pragma once
+#include <cstddef>
+#include <string>
+
+namespace gyre::emulation {
+
+struct Thread {
+    int x = 0, y = 0;
+};
+
+/// The block that runs: only one does at a time.
+struct Block {
+    int x = 0, y = 0, z = 0;
+    Thread *thread = nullptr;
+};
+extern Block *block;
+
+/// A kernel by its name.
+struct Entry {
+    Entry(const char *name, void (*call)(void **), bool cooperative);
+    const char *name;
+    void (*call)(void **);
+    bool cooperative; // its threads wait for each other
+    const Entry *next;
+};
+const Entry *find_entry(const std::string &name);
+
+struct Extents {
+    int x, y, z;
+};
+
+/// Runs all blocks of a grid, one after the other. Threads that wait for each other take turns, each up to its next barrier.
+void run_grid(const Entry &entry, const Extents &grid, const Extents &threads, size_t shared_bytes, void **arguments);
+
+/// The block's shared memory, poisoned at its beginning.
+unsigned char *shared_memory();
+
+/// __syncthreads(). A violation if a thread of the block ends without reaching it.
+void wait_for_block();
+
+/// Whether a thread may read or write these bytes of shared memory: they are inside, were written before they are read, and no
+/// other thread has written (before a write: or read) them since the last barrier. If not, it is a violation.
+bool may_read(const void *memory, size_t bytes);
+bool may_write(const void *memory, size_t bytes);
+
+/// What a kernel did that a device would not forgive; counted, and named on the standard error stream.
+void violation(const char *what);
+long violations();
+
+} // namespace gyre::emulation

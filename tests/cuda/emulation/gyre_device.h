@@ -1,0 +1,144 @@
+// What the printed CUDA C++ calls, for this machine: the same names as generators/cuda/device/gyre_device.h has for nvcc.
+#pragma once
+#include "block.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#define __global__
+#define __launch_bounds__(threads)
+#define GYRE_FN static inline
+#define GYRE_KERNEL_BEGIN
+#define GYRE_BLOCK_X (gyre::emulation::block->x)
+#define GYRE_BLOCK_Y (gyre::emulation::block->y)
+#define GYRE_BLOCK_Z (gyre::emulation::block->z)
+#define GYRE_THREAD_X (gyre::emulation::block->thread->x)
+#define GYRE_THREAD_Y (gyre::emulation::block->thread->y)
+#define GYRE_THREAD_Z 0
+
+#define GYRE_SHARED_MEMORY (gyre::emulation::shared_memory())
+#define GYRE_SYNC() gyre::emulation::wait_for_block()
+
+// A kernel whose threads wait for each other.
+#define GYRE_COOPERATIVE_ENTRY(kernel)                                                                                 \
+    static const gyre::emulation::Entry entry_of_##kernel(                                                             \
+        #kernel, [](void **arguments) { gyre::emulation::call(kernel, arguments); }, true);
+
+// A kernel whose threads do not wait for each other.
+#define GYRE_ENTRY(kernel)                                                                                             \
+    static const gyre::emulation::Entry entry_of_##kernel(                                                             \
+        #kernel, [](void **arguments) { gyre::emulation::call(kernel, arguments); }, false);
+
+struct gyre_bf16 {
+    uint16_t bits;
+};
+struct gyre_f16 {
+    uint16_t bits;
+};
+
+template <class T, int N>
+struct gyre_by_value {
+    T elements[N];
+    const T &operator[](int i) const {
+        if (i < 0 || i >= N) gyre::emulation::violation("an argument by value is read beyond its end");
+        return elements[i];
+    }
+};
+
+namespace gyre::emulation {
+
+template <class... Parameters, size_t... Index>
+void call_with(void (*kernel)(Parameters...), void **arguments, std::index_sequence<Index...>) {
+    kernel(*static_cast<std::remove_const_t<Parameters> *>(arguments[Index])...);
+}
+
+/// Calls a kernel as the driver does: with the addresses of its arguments.
+template <class... Parameters>
+void call(void (*kernel)(Parameters...), void **arguments) {
+    call_with(kernel, arguments, std::index_sequence_for<Parameters...>());
+}
+
+} // namespace gyre::emulation
+
+template <class To, class From>
+GYRE_FN To reinterpret(From x) {
+    static_assert(sizeof(To) == sizeof(From));
+    To to;
+    std::memcpy(&to, &x, sizeof to);
+    return to;
+}
+GYRE_FN float float_from_bits(uint32_t bits) { return reinterpret<float>(bits); }
+
+template <class To, class From>
+struct gyre_conversion {
+    static To of(From x) { return (To)x; }
+};
+template <>
+struct gyre_conversion<gyre_bf16, float> {
+    static gyre_bf16 of(float x) {
+        const uint32_t bits = reinterpret<uint32_t>(x);
+        if (x != x) return {0x7fff};
+        return {(uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
+    }
+};
+template <>
+struct gyre_conversion<float, gyre_bf16> {
+    static float of(gyre_bf16 x) { return reinterpret<float>((uint32_t)x.bits << 16); }
+};
+template <>
+struct gyre_conversion<gyre_f16, float> {
+    static gyre_f16 of(float x) { return {reinterpret<uint16_t>((_Float16)x)}; }
+};
+template <>
+struct gyre_conversion<float, gyre_f16> {
+    static float of(gyre_f16 x) { return (float)reinterpret<_Float16>(x.bits); }
+};
+template <class To, class From>
+GYRE_FN To gyre_cast(From x) {
+    return gyre_conversion<To, From>::of(x);
+}
+
+template <class T>
+GYRE_FN T gyre_min(T a, T b) {
+    return b < a ? b : a;
+}
+template <class T>
+GYRE_FN T gyre_max(T a, T b) {
+    return a < b ? b : a;
+}
+GYRE_FN float gyre_cos_pi(float x) { return (float)std::cos(3.14159265358979323846 * x); }
+GYRE_FN float gyre_sin_pi(float x) { return (float)std::sin(3.14159265358979323846 * x); }
+GYRE_FN float gyre_exp2_approx(float x) { return std::exp2(x); }
+
+template <class T, class Declared>
+GYRE_FN T gyre_shared_load(const Declared *memory, int i) {
+    const T *from = (const T *)memory + i;
+    T value{};
+    if (gyre::emulation::may_read(from, sizeof(T))) std::memcpy(&value, from, sizeof value);
+    return value;
+}
+template <class T, class Declared>
+GYRE_FN void gyre_shared_store(Declared *memory, int i, T value) {
+    T *to = (T *)memory + i;
+    if (gyre::emulation::may_write(to, sizeof(T))) std::memcpy(to, &value, sizeof value);
+}
+
+template <int N, class T>
+GYRE_FN void gyre_load(T *to, const T *from) {
+    for (int i = 0; i < N; i++) to[i] = from[i];
+}
+template <int N, class T>
+GYRE_FN void gyre_store(T *to, const T *from) {
+    for (int i = 0; i < N; i++) to[i] = from[i];
+}
+template <int N, class T>
+GYRE_FN void gyre_load(T *to, const T *from, const bool *allowed) {
+    for (int i = 0; i < N; i++) to[i] = allowed[i] ? from[i] : T();
+}
+template <int N, class T>
+GYRE_FN void gyre_store(T *to, const T *from, const bool *allowed) {
+    for (int i = 0; i < N; i++)
+        if (allowed[i]) to[i] = from[i];
+}

@@ -1,0 +1,74 @@
+#include "shared.h"
+
+#include "block.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace gyre::emulation {
+namespace {
+
+/// The last that touched a byte: a thread, and between which barriers.
+struct Touch {
+    const Thread *thread = nullptr;
+    long epoch = -1;
+};
+struct Byte {
+    Touch written, read;
+    bool is_set = false;
+};
+
+std::vector<unsigned char> memory;
+std::vector<Byte> bytes_of;
+long epoch = 0;
+
+bool other_now(const Touch &touch) { return touch.epoch == epoch && touch.thread != block->thread; }
+
+template <typename Check>
+bool check(const void *at, size_t count, const Check &each) {
+    const auto *first = static_cast<const unsigned char *>(at);
+    if (first < memory.data() || first + count > memory.data() + memory.size()) {
+        violation("shared memory is accessed outside of what the launch asked for");
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) each(bytes_of[static_cast<size_t>(first - memory.data()) + i]);
+    return true;
+}
+
+} // namespace
+
+void begin_shared(size_t bytes) {
+    memory.assign(bytes, 0xff); // NaN in every type
+    bytes_of.assign(bytes, Byte());
+    epoch++;
+}
+
+void next_epoch() { epoch++; }
+
+unsigned char *shared_memory() { return memory.data(); }
+
+bool may_read(const void *at, size_t count) {
+    return check(at, count, [](Byte &b) {
+        if (!b.is_set) violation("shared memory is read before it was written");
+        if (other_now(b.written))
+            violation("shared memory is read that another thread has written since the last barrier");
+        // One reader is enough to catch a writer; a second one must not hide the first.
+        if (b.read.epoch != epoch)
+            b.read = {block->thread, epoch};
+        else if (b.read.thread != block->thread)
+            b.read.thread = nullptr; // several
+    });
+}
+
+bool may_write(const void *at, size_t count) {
+    return check(at, count, [](Byte &b) {
+        if (other_now(b.written))
+            violation("shared memory is written that another thread has written since the last barrier");
+        if (other_now(b.read))
+            violation("shared memory is written that another thread has read since the last barrier");
+        b.written = {block->thread, epoch};
+        b.is_set = true;
+    });
+}
+
+} // namespace gyre::emulation

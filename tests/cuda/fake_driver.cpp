@@ -1,0 +1,184 @@
+// A libcuda.so.1 without a device: the functions that the runtime and the tests use, over kernels that were compiled for this
+// machine. It is strict where a real driver is: memory that it did not hand out is no device's, a function takes no more than
+// 48 KB of shared memory unless it was told so, and a launch has the grid, block and argument limits of a device.
+#include "emulation/block.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace {
+
+using Result = int;
+using Pointer = uint64_t;
+constexpr Result success = 0, invalid_value = 1, out_of_memory = 2, no_binary = 209, not_found = 500;
+
+std::mutex mutex;
+std::map<Pointer, size_t> &allocations() {
+    static std::map<Pointer, size_t> all;
+    return all;
+}
+bool find_allocation(Pointer p, Pointer *begin, size_t *bytes) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    auto found = allocations().upper_bound(p);
+    if (found == allocations().begin()) return false;
+    --found;
+    if (p >= found->first + found->second) return false;
+    *begin = found->first, *bytes = found->second;
+    return true;
+}
+
+struct Function {
+    const gyre::emulation::Entry *entry;
+    int most_shared = 48 << 10;
+};
+std::map<std::string, Function> &functions() {
+    static std::map<std::string, Function> all;
+    return all;
+}
+
+struct Context {
+    unsigned long long id;
+};
+Context primary{1};
+thread_local Context *current = nullptr;
+thread_local Context *below = nullptr;
+
+// What the tests ask for: one error for the next call of one function.
+std::string failing_function;
+Result failing_result = 0;
+Result failure(const char *function) {
+    if (failing_function != function) return success;
+    failing_function.clear();
+    return failing_result;
+}
+int compute_major = 8;
+long launches = 0;
+void *last_stream = nullptr;
+
+} // namespace
+
+extern "C" {
+
+// Of the tests alone.
+void fake_cuda_fail(const char *function, int result) {
+    failing_function = function;
+    failing_result = result;
+}
+void fake_cuda_set_compute_major(int major) { compute_major = major; }
+long fake_cuda_launches() { return launches; }
+void *fake_cuda_last_stream() { return last_stream; }
+long fake_cuda_violations() { return gyre::emulation::violations(); }
+long fake_cuda_contexts_pushed() { return current != nullptr; }
+
+Result cuInit(unsigned) { return failure("cuInit"); }
+Result cuDriverGetVersion(int *version) { return *version = 12000, success; }
+Result cuGetErrorName(Result, const char **name) { return *name = "CUDA_ERROR_FAKE", success; }
+Result cuGetErrorString(Result, const char **text) { return *text = "as the test asked", success; }
+Result cuDeviceGet(int *device, int ordinal) { return *device = ordinal, success; }
+Result cuDeviceGetCount(int *count) { return *count = 1, success; }
+Result cuDeviceGetAttribute(int *value, int attribute, int) {
+    *value = attribute == 75 ? compute_major : 0;
+    return success;
+}
+Result cuDevicePrimaryCtxRetain(Context **context, int) {
+    return *context = &primary, failure("cuDevicePrimaryCtxRetain");
+}
+Result cuCtxGetCurrent(Context **context) { return *context = current, success; }
+Result cuCtxPushCurrent_v2(Context *context) {
+    if (current && current != context) return invalid_value;
+    below = current;
+    current = context;
+    return success;
+}
+Result cuCtxPopCurrent_v2(Context **context) {
+    if (!current) return invalid_value;
+    *context = current;
+    current = below;
+    below = nullptr;
+    return success;
+}
+Result cuCtxGetDevice(int *device) { return *device = 0, current ? success : invalid_value; }
+Result cuCtxGetId(Context *context, unsigned long long *id) { return *id = context ? context->id : 0, success; }
+Result cuCtxSynchronize() { return failure("cuCtxSynchronize"); }
+
+Result cuPointerGetAttribute(void *value, int attribute, Pointer p) {
+    Pointer begin;
+    size_t bytes;
+    if (!find_allocation(p, &begin, &bytes)) return invalid_value;
+    switch (attribute) {
+    case 2:
+        return *static_cast<unsigned *>(value) = 2, success;
+    case 9:
+        return *static_cast<int *>(value) = 0, success;
+    case 11:
+        return *static_cast<Pointer *>(value) = begin, success;
+    case 12:
+        return *static_cast<size_t *>(value) = bytes, success;
+    default:
+        return invalid_value;
+    }
+}
+
+Result cuModuleLoadData(const void **module, const void *image) {
+    if (const Result asked = failure("cuModuleLoadData")) return asked;
+    // The magic number of a fat binary, which a real driver looks at first.
+    uint32_t magic;
+    std::memcpy(&magic, image, sizeof magic);
+    if (magic != 0xba55ed50) return no_binary;
+    *module = image;
+    return success;
+}
+Result cuModuleGetFunction(Function **function, const void *, const char *name) {
+    const gyre::emulation::Entry *entry = gyre::emulation::find_entry(name);
+    if (!entry) return not_found;
+    const std::lock_guard<std::mutex> lock(mutex);
+    *function = &functions()[name];
+    (*function)->entry = entry;
+    return success;
+}
+Result cuFuncSetAttribute(Function *function, int attribute, int value) {
+    if (const Result asked = failure("cuFuncSetAttribute")) return asked;
+    if (attribute != 8 || value > 227 << 10) return invalid_value;
+    function->most_shared = value;
+    return success;
+}
+
+Result cuLaunchKernel(Function *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                      unsigned shared, void *stream, void **arguments, void **extra) {
+    if (const Result asked = failure("cuLaunchKernel")) return asked;
+    if (!current || extra || !gx || !gy || !gz || gy > 65535 || gz > 65535 || !bx || !by || bz != 1 || bx * by > 1024 ||
+        shared > static_cast<unsigned>(function->most_shared))
+        return invalid_value;
+    const std::lock_guard<std::mutex> lock(mutex);
+    launches++;
+    last_stream = stream;
+    const auto i = [](unsigned extent) { return static_cast<int>(extent); };
+    gyre::emulation::run_grid(*function->entry, {i(gx), i(gy), i(gz)}, {i(bx), i(by), i(bz)}, shared, arguments);
+    return success;
+}
+
+Result cuMemAlloc_v2(Pointer *p, size_t bytes) {
+    void *memory = nullptr;
+    if (posix_memalign(&memory, 256, bytes)) return out_of_memory;
+    *p = reinterpret_cast<Pointer>(memory);
+    const std::lock_guard<std::mutex> lock(mutex);
+    allocations()[*p] = bytes;
+    return success;
+}
+Result cuMemFree_v2(Pointer p) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    if (!allocations().erase(p)) return invalid_value;
+    std::free(reinterpret_cast<void *>(p));
+    return success;
+}
+Result cuMemcpyHtoD_v2(Pointer to, const void *from, size_t bytes) {
+    return std::memcpy(reinterpret_cast<void *>(to), from, bytes), success;
+}
+Result cuMemcpyDtoH_v2(void *to, Pointer from, size_t bytes) {
+    return std::memcpy(to, reinterpret_cast<void *>(from), bytes), success;
+}
+}
