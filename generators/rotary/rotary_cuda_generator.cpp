@@ -59,9 +59,9 @@ public:
         for (int d = 0; d < 3; d++) cos.dim(d).set_min(0), sin.dim(d).set_min(0), positions.dim(d).set_min(0);
         positions.dim(0).set_stride(Expr()); // the lower words of 64-bit positions lie apart
         frequencies.dim(0).set_min(0), axis_of_pair.dim(0).set_min(0);
-        Stages stages = algorithm(
-            {*x, cos_of, sin_of, offset, pairs, direction, Expr(), copied_before, after, copied_after, Bf16::as_casts},
-            pairing, out, dtype);
+        Stages stages = algorithm({*x, cos_of, sin_of, offset, pairs, direction, Expr(), copied_before, after,
+                                   copied_after, Expr(), Bf16::as_casts},
+                                  pairing, out, dtype);
         schedule_cuda(stages, pairing, angles, {lanes, copy_lanes, tokens, runs, heads});
         const int most_pairs = 256;
         cuda::lower_to_cuda(*this, {device_code,
