@@ -52,7 +52,7 @@ void define_key_scales(Stages &s, const Inputs &in, const Visible &visible) {
 }
 
 /// Scores as they are until they are masked: of all keys of a block, or of as many steps of keys as some row sees.
-void define_masked(Stages &s, const Inputs &in, const Visible &visible) {
+void define_masked(Stages &s, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     s.masked = Func("masked");
@@ -124,7 +124,7 @@ void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Exp
     define_keys_and_values(s, in);
     if (in.k_scale.defined()) define_key_scales(s, in, visible);
     define_scores(s, in.scale);
-    define_masked(s, in, visible);
+    define_masked(s, visible);
     if (z.general) define_general_scores(s, in, visible.tile_last);
     if (!z.bounded) {
         mask_scores(s, visible);

@@ -22,7 +22,7 @@ public:
     GeneratorParam<bool> partial{"partial", false};     // out is f32: to be merged with those of other keys
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
     GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
-    GeneratorParam<bool> int8_cache{"int8_cache", false}; // keys and values are int8, each row with a scale
+    GeneratorParam<bool> int8_cache{"int8_cache", false};         // keys and values are int8, each row with a scale
     GeneratorParam<bool> integer_scores{"integer_scores", false}; // of them: keys and queries multiply as integers
     GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
 
