@@ -44,11 +44,13 @@ public:
             return wanted ? count / knobs.lanes * knobs.lanes : Halide::Expr();
         };
         if (get_target().os == Halide::Target::NoOS) bind_dense();
-        const Bf16 bf16 = has_bf16_rounding(get_target()) ? Bf16::by_instruction : Bf16::as_integers;
+        const int rounded_lanes = 16; // at least: Halide brings no function along for fewer
+        const bool by_instruction = has_bf16_rounding(get_target()) && knobs.lanes >= rounded_lanes;
+        const Bf16 bf16 = by_instruction ? Bf16::by_instruction : Bf16::as_integers;
         Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, whole(little_code, pairs), copied_before,
                                    after, copied_after, whole(little_code && vector_copies, copied_after), bf16},
                                   pairing, out, dtype);
-        if (bf16 == Bf16::by_instruction) map_bf16_roundings(*this);
+        if (by_instruction) map_bf16_roundings(*this);
         if (using_autoscheduler())
             estimate();
         else

@@ -41,7 +41,9 @@ class TuneTest(unittest.TestCase):
     def make_build(self):
         """A build tree with the real generators but its own search spaces and tuning database."""
         content = recipes_of(self.build)
-        self.target = next(kernel["target"] for kernel in content["kernels"] if kernel["operation"] == "rotary")
+        self.target = next(
+            kernel["target"] for kernel in content["kernels"] if f"{kernel['operation']}_{kernel['variant']}" == KERNEL
+        )
         content["kernels"] = [
             kernel
             for kernel in content["kernels"]
