@@ -10,17 +10,19 @@ namespace {
 constexpr const char *rounding = "bf16_rounding";
 
 // Halide looks for a function of this name with x<lanes> behind it in the LLVM modules that it brings along, and finds
-// vcvtne2ps2bf16x32 in that for AVX-512; fewer lanes are filled up.
+// vcvtne2ps2bf16x32 in that for AVX-512; half as many lanes are filled up, and for fewer it would not look so far.
 constexpr const char *of_vectors = "vcvtne2ps2bf16";
+constexpr int fewest_lanes = 16;
 
 class MapRoundings : public IRMutator {
     using IRMutator::visit;
     Expr visit(const Call *op) override {
         if (op->name != rounding) return IRMutator::visit(op);
         const Expr value = mutate(op->args[0]);
-        if (value.type().is_vector()) return Call::make(op->type, of_vectors, {value}, Call::PureExtern);
+        const int lanes = value.type().lanes();
+        if (lanes >= fewest_lanes) return Call::make(op->type, of_vectors, {value}, Call::PureExtern);
         const std::string once = unique_name("value");
-        return Let::make(once, value, reinterpret<uint16_t>(narrow(Variable::make(value.type(), once), BFloat(16))));
+        return Let::make(once, value, reinterpret(op->type, narrow(Variable::make(value.type(), once), BFloat(16))));
     }
 };
 

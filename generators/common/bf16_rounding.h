@@ -10,7 +10,7 @@ bool has_bf16_rounding(const Halide::Target &target);
 /// numbers, taken or given, are 0. The pipeline needs map_bf16_roundings().
 Halide::Expr bf16_rounding(const Halide::Expr &value);
 
-/// Arranges that vectors are rounded by AVX512_BF16's instruction, and scalars as narrow() does.
+/// Arranges that vectors of 16 lanes or more are rounded by AVX512_BF16's instruction, and others as narrow() does.
 void map_bf16_roundings(Halide::Internal::GeneratorBase &generator);
 
 } // namespace gyre

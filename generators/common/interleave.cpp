@@ -1,18 +1,13 @@
 #include "interleave.h"
 
+#include "tile_sequence.h"
+
 #include <deque>
 
 namespace gyre {
 using namespace Halide;
 using namespace Halide::Internal;
 namespace {
-
-const Call *call_of(const Stmt &s, const char *name) {
-    const auto *store = s.as<Store>();
-    const auto *evaluate = s.as<Evaluate>();
-    const auto *call = store ? store->value.as<Call>() : evaluate ? evaluate->value.as<Call>() : nullptr;
-    return call && call->name == name ? call : nullptr;
-}
 
 /// Gives what is allocated another name.
 class Rename : public IRMutator {
@@ -65,65 +60,8 @@ private:
                 add(substitute(loop->name, simplify(loop->min + i), loop->body));
         } else if (!is_no_op(s)) {
             statements.push_back(simplify(s));
-            products = products || call_of(s, "tile_matmul");
+            products = products || tile_call(s, "tile_matmul");
         }
-    }
-};
-
-/// Statements in their order, in which equal operands of neighbouring products are loaded once.
-class Sequence {
-public:
-    void add(const Stmt &s) {
-        if (const Call *product = call_of(s, "tile_matmul")) {
-            std::vector<Expr> args = product->args;
-            const std::vector<Loaded> before = std::move(loaded);
-            loaded.clear();
-            for (size_t operand : {4, 5}) args[operand] = load(args[operand], before);
-            const auto *store = s.as<Store>();
-            items.push_back(
-                {"",
-                 {},
-                 Store::make(store->name, Call::make(product->type, product->name, args, product->call_type),
-                             store->index, store->param, store->predicate, store->alignment)});
-        } else {
-            items.push_back({"", {}, s});
-        }
-    }
-
-    Stmt statement() const {
-        Stmt all;
-        for (auto item = items.rbegin(); item != items.rend(); ++item) {
-            if (!item->name.empty())
-                all = LetStmt::make(item->name, item->value, all);
-            else
-                all = all.defined() ? Block::make(item->statement, all) : item->statement;
-        }
-        return all;
-    }
-
-private:
-    struct Item {
-        std::string name; // of a loaded operand; empty: a statement
-        Expr value;
-        Stmt statement;
-    };
-    struct Loaded {
-        Expr value;
-        std::string name;
-    };
-    std::vector<Item> items;
-    std::vector<Loaded> loaded; // by the last product
-
-    Expr load(const Expr &value, const std::vector<Loaded> &before) {
-        std::string name;
-        for (const Loaded &l : before)
-            if (equal(l.value, value)) name = l.name;
-        if (name.empty()) {
-            name = unique_name("operand");
-            items.push_back({name, value, {}});
-        }
-        loaded.push_back({value, name});
-        return Variable::make(value.type(), name);
     }
 };
 
@@ -135,7 +73,7 @@ Stmt take(std::deque<Stmt> &from) {
 
 size_t count(const std::deque<Stmt> &statements, const char *name) {
     size_t n = 0;
-    for (const Stmt &s : statements) n += call_of(s, name) != nullptr;
+    for (const Stmt &s : statements) n += tile_call(s, name) != nullptr;
     return n;
 }
 
@@ -147,7 +85,7 @@ std::deque<Stmt> merge_products(std::vector<std::deque<Stmt>> all) {
     if (all.empty()) return merged;
     for (size_t left = count(all[0], "tile_store"); !all[0].empty();) {
         const Stmt s = take(all[0]);
-        const bool store = call_of(s, "tile_store");
+        const bool store = tile_call(s, "tile_store");
         if (store && !others.empty())
             for (size_t share = others.size() / left--; share > 0; share--) merged.push_back(take(others));
         else if (store && count(all[0], "tile_matmul") > 0) {
@@ -155,7 +93,7 @@ std::deque<Stmt> merge_products(std::vector<std::deque<Stmt>> all) {
             continue;
         }
         merged.push_back(s);
-        if (!stores.empty() && call_of(s, "tile_matmul")) merged.push_back(take(stores));
+        if (!stores.empty() && tile_call(s, "tile_matmul")) merged.push_back(take(stores));
     }
     for (const auto &more : {stores, others}) merged.insert(merged.end(), more.begin(), more.end());
     return merged;
@@ -175,14 +113,14 @@ Stmt interleave(const std::vector<Stmt> &statements) {
             rest.insert(rest.end(), f.statements.begin(), f.statements.end());
     }
     const std::deque<Stmt> merged = merge_products(products);
-    Sequence sequence;
+    TileSequence sequence(TileSequence::Shared::with_last);
     size_t left = count(merged, "tile_matmul");
     const auto add_rest = [&](size_t share) {
         for (; share > 0; share--) sequence.add(take(rest));
     };
     for (const Stmt &s : merged) {
         sequence.add(s);
-        if (call_of(s, "tile_matmul")) add_rest(rest.size() / left--);
+        if (tile_call(s, "tile_matmul")) add_rest(rest.size() / left--);
     }
     add_rest(rest.size());
 

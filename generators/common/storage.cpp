@@ -13,12 +13,14 @@ Expr widen(const Expr &stored, Bf16 bf16) {
 Expr narrow(const Expr &value, const Type &type, Bf16 bf16) {
     if (!type.is_bfloat() || bf16 == Bf16::as_casts) return cast(type, value);
     if (bf16 == Bf16::by_instruction) return reinterpret(type, bf16_rounding(value));
-    const Expr bits = reinterpret<uint32_t>(value);
+    const int lanes = value.type().lanes();
+    const Expr bits = reinterpret(UInt(32, lanes), value);
     // Adding half of the discarded range rounds; the kept part's lowest bit breaks ties towards even. The carry of
     // a NaN with a full payload would wrap to zero, so NaNs are truncated and made quiet instead.
     const Expr rounded = (bits + Expr(0x7fffu) + ((bits >> 16) & Expr(1u))) >> 16;
     const Expr is_nan = (bits & Expr(0x7fffffffu)) > Expr(0x7f800000u);
-    return reinterpret(type, cast<uint16_t>(select(is_nan, (bits >> 16) | Expr(0x40u), rounded)));
+    return reinterpret(type.with_lanes(lanes),
+                       cast(UInt(16, lanes), select(is_nan, (bits >> 16) | Expr(0x40u), rounded)));
 }
 
 } // namespace gyre

@@ -1,6 +1,7 @@
 #include "tile_products.h"
 
 #include "tile_nest.h"
+#include "tile_sequence.h"
 
 #include <map>
 #include <set>
@@ -55,51 +56,12 @@ protected:
         return mapped;
     }
 
-    /// Products that follow each other load an operand that they share once.
     Stmt visit(const Block *op) override {
-        std::vector<Stmt> statements, result;
+        std::vector<Stmt> statements;
         flatten(op, statements);
-        std::vector<std::pair<Expr, std::string>> loaded;
-        struct Step {
-            std::string name; // of a loaded operand; empty: a statement
-            Expr value;
-            Stmt statement;
-        };
-        std::vector<Step> steps;
-        for (const Stmt &each : statements) {
-            const Stmt s = mutate(each);
-            const Store *store = s.as<Store>();
-            const Call *product = store ? store->value.as<Call>() : nullptr;
-            if (!product || product->name != "tile_matmul") {
-                loaded.clear();
-                steps.push_back({"", {}, s});
-                continue;
-            }
-            std::vector<Expr> args = product->args;
-            for (size_t operand : {4, 5}) {
-                std::string name;
-                for (const auto &[value, known] : loaded)
-                    if (equal(value, args[operand])) name = known;
-                if (name.empty()) {
-                    name = unique_name("operand");
-                    loaded.emplace_back(args[operand], name);
-                    steps.push_back({name, args[operand], {}});
-                }
-                args[operand] = Variable::make(args[operand].type(), name);
-            }
-            steps.push_back({"",
-                             {},
-                             Store::make(store->name, Call::make(product->type, product->name, args, Call::Intrinsic),
-                                         store->index, Parameter(), store->predicate, store->alignment)});
-        }
-        Stmt all;
-        for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-            if (!step->name.empty())
-                all = LetStmt::make(step->name, step->value, all);
-            else
-                all = all.defined() ? Block::make(step->statement, all) : step->statement;
-        }
-        return all;
+        TileSequence sequence(TileSequence::Shared::in_a_row);
+        for (const Stmt &s : statements) sequence.add(mutate(s));
+        return sequence.statement();
     }
 
     Stmt visit(const Allocate *op) override {

@@ -44,8 +44,7 @@ public:
             return wanted ? count / knobs.lanes * knobs.lanes : Halide::Expr();
         };
         if (get_target().os == Halide::Target::NoOS) bind_dense();
-        const int rounded_lanes = 16; // at least: Halide brings no function along for fewer
-        const bool by_instruction = has_bf16_rounding(get_target()) && knobs.lanes >= rounded_lanes;
+        const bool by_instruction = has_bf16_rounding(get_target());
         const Bf16 bf16 = by_instruction ? Bf16::by_instruction : Bf16::as_integers;
         Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, whole(little_code, pairs), copied_before,
                                    after, copied_after, whole(little_code && vector_copies, copied_after), bf16},

@@ -72,14 +72,7 @@ gyre_status Plan::prepare(gyre_context &context) {
     if (!t.kernel) return fail_without_kernel(context, c);
     if (t.kernel->partial) split.prepare(context, &t);
     if (c.score) GYRE_TRY(check_score_inputs(args, c, t.kernel->score_inputs, need_data, &t.score_views));
-    auto &frequencies = context.frequencies;
-    if (c.rope.on) GYRE_TRY(t.q_angles.prepare(context, c, c.rope, AngleTable::queries, frequencies[0]));
-    if (c.rotate_keys) GYRE_TRY(t.k_angles.prepare(context, c, c.rope, AngleTable::keys, frequencies[0]));
-    const bool reuse_queries = c.same_angles, reuse_keys = c.same_angles && c.rotate_keys;
-    if (c.rotate_values && !reuse_keys)
-        GYRE_TRY(t.v_angles.prepare(context, c, c.value_rope, AngleTable::keys, frequencies[1]));
-    if (c.value_rope.on && !reuse_queries)
-        GYRE_TRY(t.out_angles.prepare(context, c, c.value_rope, AngleTable::queries, frequencies[1]));
+    GYRE_TRY(t.angles.prepare(context, c));
 
     const int64_t longest = split.on() ? std::min(c.q.seqlen, most_few_queries) : c.q.seqlen;
     t.heads = choose_task_heads(*t.kernel, c, longest);
@@ -87,23 +80,14 @@ gyre_status Plan::prepare(gyre_context &context) {
                    ? longest
                    : choose_task_tokens(*t.kernel, c, longest, t.heads, context.threads.size());
     tiles = ceil_div(longest, t.tokens);
-    size_t scratch = std::max(t.scratch_bytes(), split.scratch_bytes());
-    for (const AngleTable *table : t.tables()) {
-        if (!table->on()) continue;
-        table_bytes += table->bytes();
-        scratch = std::max(scratch, table->scratch_bytes());
-    }
-    slab_bytes = round_up(scratch);
+    table_bytes = t.angles.bytes();
+    slab_bytes = round_up(std::max({t.scratch_bytes(), split.scratch_bytes(), t.angles.scratch_bytes()}));
     return GYRE_OK;
 }
 
 int64_t Plan::tasks() const { return task.call.empty() ? 0 : task.call.sequences * groups() * tiles * split.parts(); }
 
-int64_t Plan::fill_tasks() const {
-    int64_t sum = 0;
-    for (const AngleTable *t : task.tables()) sum += t->on() ? t->tasks() : 0;
-    return task.call.empty() ? 0 : sum;
-}
+int64_t Plan::fill_tasks() const { return task.call.empty() ? 0 : task.angles.tasks(); }
 
 size_t Plan::workspace_bytes(const gyre_context &context) const {
     const int64_t busiest = std::max({tasks(), fill_tasks(), split.tasks(task)});
@@ -114,25 +98,9 @@ size_t Plan::workspace_bytes(const gyre_context &context) const {
 gyre_status Plan::run(gyre_context &context, char *memory) {
     split.place(memory, &task);
     char *tables = memory + split.bytes(), *slabs = tables + table_bytes;
-    const bool ok = fill_tables(context, tables, slabs) && run_tasks(context, slabs) && merge_parts(context, slabs);
+    const bool filled = fill_tasks() == 0 || task.angles.fill(context, tables, slabs, slab_bytes);
+    const bool ok = filled && run_tasks(context, slabs) && merge_parts(context, slabs);
     return finish_call(context, *task.kernel->kernel, ok);
-}
-
-/// Fills every table, a run of rows a task.
-bool Plan::fill_tables(gyre_context &context, char *memory, char *slabs) {
-    for (AngleTable *table : task.tables()) {
-        if (!table->on()) continue;
-        table->place(memory);
-        memory += table->bytes();
-    }
-    return context.threads.run_all(fill_tasks(), [&](int64_t index, int worker) {
-        for (const AngleTable *table : task.tables()) {
-            if (!table->on()) continue;
-            if (index < table->tasks()) return table->fill(index, slabs + static_cast<size_t>(worker) * slab_bytes);
-            index -= table->tasks();
-        }
-        return false;
-    });
 }
 
 /// Tasks with the same keys follow each other, so that these stay in the cache; late rows, which see more keys when

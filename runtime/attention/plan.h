@@ -29,7 +29,6 @@ private:
     int64_t groups() const { return task.call.q.heads / task.heads; }
     int64_t tasks() const;
     int64_t fill_tasks() const;
-    bool fill_tables(gyre_context &context, char *memory, char *slabs);
     bool run_tasks(gyre_context &context, char *slabs);
     bool merge_parts(gyre_context &context, char *slabs);
 };

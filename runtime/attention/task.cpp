@@ -209,13 +209,10 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     Buffer lse_view(lse.data, halide_type(GYRE_F32), {{x.tokens, 1}, {heads, lse.head_stride}});
     const auto keys = static_cast<int32_t>(x.keys);
 
-    const auto serving = [](const AngleTable &own, const AngleTable &other, bool wanted) {
-        return !wanted ? nullptr : own.on() ? &own : &other;
-    };
-    AngleViews q_angle(serving(q_angles, q_angles, c.rope.on), s, index, x.first_token, x.tokens);
-    AngleViews k_angle(serving(k_angles, k_angles, c.rotate_keys), s, index, x.first_key, x.keys);
-    AngleViews v_angle(serving(v_angles, k_angles, c.rotate_values), s, index, x.first_key, x.keys);
-    AngleViews o_angle(serving(out_angles, q_angles, c.value_rope.on), s, index, x.first_token, x.tokens);
+    AngleViews q_angle(angles.queries(), s, index, x.first_token, x.tokens);
+    AngleViews k_angle(angles.keys(), s, index, x.first_key, x.keys);
+    AngleViews v_angle(angles.values(), s, index, x.first_key, x.keys);
+    AngleViews o_angle(angles.results(), s, index, x.first_token, x.tokens);
     const Pairs qp(c.rope.on, c.rope), kp(c.rotate_keys, c.rope), vp(c.rotate_values, c.value_rope),
         op(c.value_rope.on, c.value_rope);
 

@@ -1,9 +1,7 @@
 /// One task of attention: some query tokens of a few heads with the same keys of one sequence, by one call of a kernel.
 #pragma once
-#include "attention/angle_table.h"
+#include "attention/angle_tables.h"
 #include "attention/kernels.h"
-
-#include <array>
 
 namespace gyre {
 
@@ -11,14 +9,11 @@ namespace gyre {
 struct AttentionTask {
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
-    ScoreViews score_views;                              // what the kernel's score function reads
-    int64_t tokens = 0, heads = 1;                       // of a task: its rows are their product
-    bool split = false;                                  // keys are cut into parts, each with results of its own,
-    int64_t out_part_stride = 0, lse_part_stride = 0;    //   elements from part to part
-    AngleTable q_angles, k_angles, v_angles, out_angles; // the last two off where the first two serve
-
-    std::array<AngleTable *, 4> tables() { return {&q_angles, &k_angles, &v_angles, &out_angles}; }
-    std::array<const AngleTable *, 4> tables() const { return {&q_angles, &k_angles, &v_angles, &out_angles}; }
+    ScoreViews score_views;                           // what the kernel's score function reads
+    int64_t tokens = 0, heads = 1;                    // of a task: its rows are their product
+    bool split = false;                               // keys are cut into parts, each with results of its own,
+    int64_t out_part_stride = 0, lse_part_stride = 0; //   elements from part to part
+    AngleTables angles;
 
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;

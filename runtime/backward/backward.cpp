@@ -25,57 +25,25 @@ private:
     size_t table_bytes = 0, slab_bytes = 0;
 
     int64_t tasks() const { return task.call.forward.sequences * task.call.forward.k.heads; }
-    int64_t fill_tasks() const {
-        int64_t sum = 0;
-        for (const AngleTable *table : task.tables()) sum += table->on() ? table->tasks() : 0;
-        return tasks() ? sum : 0;
-    }
-    bool fill_tables(gyre_context &context, char *memory, char *slabs);
+    int64_t fill_tasks() const { return tasks() ? task.angles.tasks() : 0; }
 };
 
 gyre_status BackwardPlan::prepare(gyre_context &context) {
     const AttentionCall &c = task.call.forward;
     GYRE_TRY(find_backward_kernels(context, c, &task.kernels));
-    auto &frequencies = context.frequencies;
-    const bool reuse_queries = c.same_angles, reuse_keys = c.same_angles && c.rotate_keys;
-    if (c.rope.on) GYRE_TRY(task.q_angles.prepare(context, c, c.rope, AngleTable::queries, frequencies[0]));
-    if (c.rotate_keys) GYRE_TRY(task.k_angles.prepare(context, c, c.rope, AngleTable::keys, frequencies[0]));
-    if (c.rotate_values && !reuse_keys)
-        GYRE_TRY(task.v_angles.prepare(context, c, c.value_rope, AngleTable::keys, frequencies[1]));
-    if (c.value_rope.on && !reuse_queries)
-        GYRE_TRY(task.out_angles.prepare(context, c, c.value_rope, AngleTable::queries, frequencies[1]));
-    slab_bytes = BackwardMemory(task.sizes(), nullptr).bytes;
-    for (const AngleTable *table : task.tables()) {
-        if (!table->on()) continue;
-        table_bytes += table->bytes();
-        slab_bytes = std::max(slab_bytes, round_up(table->scratch_bytes()));
-    }
+    GYRE_TRY(task.angles.prepare(context, c));
+    table_bytes = task.angles.bytes();
+    slab_bytes = std::max(BackwardMemory(task.sizes(), nullptr).bytes, round_up(task.angles.scratch_bytes()));
     return GYRE_OK;
-}
-
-bool BackwardPlan::fill_tables(gyre_context &context, char *memory, char *slabs) {
-    for (AngleTable *table : task.tables()) {
-        if (!table->on()) continue;
-        table->place(memory);
-        memory += table->bytes();
-    }
-    return context.threads.run_all(fill_tasks(), [&](int64_t index, int worker) {
-        for (const AngleTable *table : task.tables()) {
-            if (!table->on()) continue;
-            if (index < table->tasks()) return table->fill(index, slabs + static_cast<size_t>(worker) * slab_bytes);
-            index -= table->tasks();
-        }
-        return false;
-    });
 }
 
 gyre_status BackwardPlan::run(gyre_context &context, char *memory) {
     char *slabs = memory + table_bytes;
     const int64_t heads = task.call.forward.k.heads;
-    const bool ok =
-        fill_tables(context, memory, slabs) && context.threads.run_all(tasks(), [&](int64_t index, int worker) {
-            return task.run(index / heads, index % heads, slabs + static_cast<size_t>(worker) * slab_bytes);
-        });
+    const bool filled = fill_tasks() == 0 || task.angles.fill(context, memory, slabs, slab_bytes);
+    const bool ok = filled && context.threads.run_all(tasks(), [&](int64_t index, int worker) {
+        return task.run(index / heads, index % heads, slabs + static_cast<size_t>(worker) * slab_bytes);
+    });
     return finish_call(context, *task.kernels.blocks->kernel, ok);
 }
 

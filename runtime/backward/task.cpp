@@ -48,45 +48,27 @@ private:
     const BlockKernel &blocks() const { return *task.kernels.blocks; }
     int64_t head(int64_t g) const { return kv_head * z.group + g; }
 
-    const float *angles(const AngleTable &own, const AngleTable &other, bool wanted, int64_t token) const {
-        if (!wanted) return nullptr;
-        return (own.on() ? own : other).row(s, index, token);
+    const float *angles(const AngleTable *table, int64_t token) const {
+        return table ? table->row(s, index, token) : nullptr;
+    }
+    Run rows_run(const Heads &of, int64_t g, int64_t first, int64_t count, const Rotation &r,
+                 const AngleTable *t) const {
+        return {of, s.batch, s.q_first + first, head(g), count, r, angles(t, first)};
+    }
+    Run keys_run(const Heads &of, int64_t first, int64_t count, const Rotation &r, const AngleTable *t) const {
+        return {of, s.batch, s.k_first + first, kv_head, count, r, angles(t, first)};
     }
     Run query_run(const Heads &of, int64_t g, int64_t first, int64_t count) const {
-        return {of,
-                s.batch,
-                s.q_first + first,
-                head(g),
-                count,
-                c.rope,
-                angles(task.q_angles, task.q_angles, c.rope.on, first)};
+        return rows_run(of, g, first, count, c.rope, task.angles.queries());
     }
     Run output_run(const Heads &of, int64_t g, int64_t first, int64_t count) const {
-        return {of,
-                s.batch,
-                s.q_first + first,
-                head(g),
-                count,
-                c.value_rope,
-                angles(task.out_angles, task.q_angles, c.value_rope.on, first)};
+        return rows_run(of, g, first, count, c.value_rope, task.angles.results());
     }
     Run key_run(const Heads &of, int64_t first, int64_t count) const {
-        return {of,
-                s.batch,
-                s.k_first + first,
-                kv_head,
-                count,
-                c.rope,
-                angles(task.k_angles, task.k_angles, c.rotate_keys, first)};
+        return keys_run(of, first, count, c.rope, task.angles.keys());
     }
     Run value_run(const Heads &of, int64_t first, int64_t count) const {
-        return {of,
-                s.batch,
-                s.k_first + first,
-                kv_head,
-                count,
-                c.value_rope,
-                angles(task.v_angles, task.k_angles, c.rotate_values, first)};
+        return keys_run(of, first, count, c.value_rope, task.angles.values());
     }
 
     static TokenRun in_tensor(const Run &r) {

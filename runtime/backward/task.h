@@ -9,22 +9,17 @@
 /// The order of all sums is that of tokens and heads, whoever runs the task: results are the same bits with any number of
 /// threads.
 #pragma once
-#include "attention/angle_table.h"
+#include "attention/angle_tables.h"
 #include "backward/call.h"
 #include "backward/kernels.h"
 #include "backward/memory.h"
-
-#include <array>
 
 namespace gyre {
 
 struct BackwardTask {
     BackwardCall call;
     BackwardKernels kernels;
-    AngleTable q_angles, k_angles, v_angles, out_angles; // the last two off where the first two serve
-
-    std::array<AngleTable *, 4> tables() { return {&q_angles, &k_angles, &v_angles, &out_angles}; }
-    std::array<const AngleTable *, 4> tables() const { return {&q_angles, &k_angles, &v_angles, &out_angles}; }
+    AngleTables angles;
 
     /// Of the task's memory, once the kernels are known.
     BackwardSizes sizes() const;
