@@ -1,10 +1,12 @@
 # Libraries of kernels, from the bottom: one object a kernel and target, and the list that tells the runtime of them.
 #
 #   gyre_begin_kernels(<library> FOLDER <folder> FLAVOURS <shipped, checked> TARGETS <names> TUNING <files>)
-#   gyre_add_kernel(<library> <operation> VARIANT <name> [SCORE <file>] PARAMS <name=value>…)      any number
+#   gyre_add_kernel(<library> <operation> VARIANT <name> [SCORE <file>] [NEEDS <feature>] [KNOBS_OF <variant>]
+#                   PARAMS <name=value>…)                                                        any number
 #   gyre_end_kernels(<library>)
 #
-# A kernel is called <operation>_<variant>__<target>. PARAMS fix what it computes; how is up to the knobs in the tuning files.
+# A kernel is called <operation>_<variant>__<target>. NEEDS: only for targets whose machines have it.
+# KNOBS_OF: with the knobs of another, whose bits it is to give. PARAMS fix what it computes; how is up to the knobs in the tuning files.
 # Each kernel is one command of its own: after a knob has changed only that kernel is made.
 
 function(gyre_begin_kernels library)
@@ -18,14 +20,20 @@ function(gyre_begin_kernels library)
 endfunction()
 
 function(gyre_add_kernel library operation)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "VARIANT;SCORE" "PARAMS")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "VARIANT;SCORE;NEEDS;KNOBS_OF" "PARAMS")
+    if (NOT arg_KNOBS_OF)
+        set(arg_KNOBS_OF "${arg_VARIANT}")
+    endif ()
     foreach (field IN ITEMS FLAVOURS TARGETS TUNING)
         get_property(${field} GLOBAL PROPERTY GYRE_${library}_${field})
     endforeach ()
     gyre_require_generator("${operation}" "${arg_SCORE}" generator)
     gyre_targets_with("${operation}_${arg_VARIANT}" "${TARGETS}" serving)
     foreach (target IN LISTS serving)
-        gyre_read_knobs("${TUNING}" "${target}" "${operation}" "${arg_VARIANT}" knobs evidence)
+        if (arg_NEEDS AND NOT arg_NEEDS IN_LIST GYRE_TARGET_${target}_FEATURES)
+            continue()
+        endif ()
+        gyre_read_knobs("${TUNING}" "${target}" "${operation}" "${arg_KNOBS_OF}" knobs evidence)
         foreach (flavour IN LISTS FLAVOURS)
             if (GYRE_TARGET_${target}_DEVICE AND NOT flavour STREQUAL shipped)
                 continue() # Halide's assertions are about host memory

@@ -123,6 +123,16 @@ function(gyre_add_decode_variants library dtype sizes)
             gyre_add_kernel("${library}" attention VARIANT split_as_stored_${dtype}_${size}
                             PARAMS ${type} partial=true as_stored=true ${params})
         endif ()
+        set(beside_tiles 1)
+        if (dtype STREQUAL bf16 AND size MATCHES "^d([0-9]+)$")
+            math(EXPR beside_tiles "${CMAKE_MATCH_1} % 32")
+        endif ()
+        if (NOT beside_tiles) # caches that matrix tiles are loaded from
+            gyre_add_kernel("${library}" attention VARIANT split_value_blocks_bf16_${size} NEEDS amx_bf16
+                            KNOBS_OF split_bf16_${size} PARAMS ${type} partial=true value_blocks=true ${params})
+            gyre_add_kernel("${library}" attention VARIANT plain_value_blocks_bf16_${size} NEEDS amx_bf16
+                            KNOBS_OF plain_bf16_${size} PARAMS ${type} value_blocks=true ${params})
+        endif ()
     endforeach ()
     set(part_dtypes f32 ${dtype})
     list(REMOVE_DUPLICATES part_dtypes)

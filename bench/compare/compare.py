@@ -2,6 +2,7 @@
 
     python compare.py [--library build/lib/libgyre.so] [--rotation plain|rope|roper] [--dtype f32|f16|bf16] [--threads 1 2] …
     python compare.py --decode [--lengths 4096 16384] [--dtype bf16] …        one query of 32 heads on 4, and GB/s of keys and values
+    python compare.py --decode --dtype bf16 --value-blocks …                  also with values in blocks (gyre_value_order)
 
 All run in one process and take turns, because machines change their speed from second to second; compared are minima. Every
 result is checked against the others before it is timed.
@@ -15,7 +16,7 @@ import time
 
 import numpy as np
 import peers
-from gyre import Gyre, to_bf16, to_f32
+from gyre import Gyre, to_bf16, to_f32, values_in_blocks
 
 HEADS = {(512, 64): 16, (1024, 64): 8, (4096, 64): 2, (512, 128): 8, (1024, 128): 8, (4096, 128): 2}
 DECODE_HEADS, DECODE_KV_HEADS = 32, 4
@@ -54,6 +55,12 @@ def compare(gyre, others, q_shape, kv_shape, causal, options):
     out, rotation = np.zeros_like(q), options.rotation
     calls = {"gyre": gyre.attention(q, k, v, out, causal, rotation)}
     calls["gyre"]()
+    if options.value_blocks:
+        blocks, out_of_blocks = values_in_blocks(v), np.zeros_like(q)
+        calls["blocks"] = gyre.attention(q, k, blocks, out_of_blocks, causal, rotation, value_order=1)
+        calls["blocks"]()
+        if not np.array_equal(out, out_of_blocks):
+            sys.exit(f"values in blocks give other bits than rows at {q_shape}, {kv_shape}, causal {causal}")
     for other in others:
         call = other.attention(q, k, v, causal, rotation)
         error = np.abs(call() - to_f32(out)).max()
@@ -83,11 +90,14 @@ def main():
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--dtype", choices=["f32", "f16", "bf16"], default="f32")
     parser.add_argument("--decode", action="store_true")
+    parser.add_argument("--value-blocks", action="store_true")
     parser.add_argument("--lengths", type=int, nargs="+")
     parser.add_argument("--head-dims", type=int, nargs="+", default=[64, 128])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--json", metavar="FILE", help="write the results, too")
     options = parser.parse_args()
+    if options.value_blocks and not (options.decode and options.dtype == "bf16"):
+        parser.error("--value-blocks: needs --decode and --dtype bf16")
     if not os.path.exists(options.library):
         parser.error(f"--library {options.library}: no such file; `cmake/go build` makes it")
 
@@ -109,6 +119,8 @@ def main():
             if options.decode:
                 read = 2 * np.prod(kv_shape) * (4 if options.dtype == "f32" else 2)
                 line += f" {read / best['gyre'] / 1e6:6.1f} GB/s"
+                if options.value_blocks:
+                    line += f", in blocks {best['blocks']:.3f} ms {read / best['blocks'] / 1e6:.1f} GB/s"
             print(line, flush=True)
             results.append({"rotation": options.rotation, "dtype": options.dtype, "threads": threads, "length": length,
                             "heads": heads, "head_dim": head_dim, "causal": causal, "decode": options.decode,

@@ -37,7 +37,8 @@ class AttentionArgs(ctypes.Structure):
                 ("rope", POINTER(Rope)), ("value_rope", POINTER(Rope)), ("keys_rotated", c_int32),
                 ("values_rotated", c_int32), ("q_positions", POINTER(Tensor)), ("k_positions", POINTER(Tensor)),
                 ("workspace", c_void_p), ("workspace_size", c_size_t), ("score", ctypes.c_char_p),
-                ("score_inputs", c_void_p), ("score_input_count", c_int32), ("page_table", POINTER(Tensor))]
+                ("score_inputs", c_void_p), ("score_input_count", c_int32), ("page_table", POINTER(Tensor)),
+                ("value_order", c_int)]
 
 
 class BackwardArgs(ctypes.Structure):
@@ -54,6 +55,13 @@ def to_bf16(array):
 def to_f32(array):
     """Of bf16 bits, float16 or float32."""
     return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array.astype(np.float32)
+
+
+def values_in_blocks(v):
+    """gyre_value_order: of every 32 tokens of [batch, heads, tokens, v_head_dim] the transpose, in the same shape."""
+    batch, heads, tokens, dim = v.shape
+    blocks = v.reshape(batch, heads, tokens // 32, 32, dim).swapaxes(3, 4)
+    return np.ascontiguousarray(blocks).reshape(v.shape)
 
 
 def view(array):
@@ -90,12 +98,13 @@ class Gyre:
             args.value_rope = ctypes.pointer(rope)
         return args
 
-    def attention(self, q, k, v, out, causal, rotation):
+    def attention(self, q, k, v, out, causal, rotation, value_order=0):
         """A function that computes attention of these [batch, heads, seqlen, head_dim] arrays into out; q may have more heads.
 
-        rotation: "plain", "rope" (queries and keys) or "roper" (values, too).
+        rotation: "plain", "rope" (queries and keys) or "roper" (values, too). value_order: 1, if v is in blocks.
         """
         args = self.attention_args(q, k, v, out, causal, rotation)
+        args.value_order = value_order
         return lambda: self.check(self.library.gyre_attention(self.context, byref(args)))
 
     def attention_with_gradients(self, q, k, v, out, out_grad, gradients, causal, rotation):

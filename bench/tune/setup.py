@@ -35,6 +35,9 @@ class Setup:
         path = os.path.join(recipes.generators, recipe.operation, f"{recipe.operation}_knobs.json")
         if not os.path.exists(path):
             refuse("kernel", f"'{recipe.name}' has no knobs", "a kernel whose operation has a search space")
+        if recipe.parameters.get("value_blocks") == "true":
+            rows = recipe.name.replace("_value_blocks", "")
+            refuse("kernel", f"'{recipe.name}' has the knobs of {rows}, whose bits it gives", rows)
         declaration = read_declaration(path)
         if recipe.parameters.get("partial") == "true":
             declaration = {**declaration, **declaration["partial"]}

@@ -47,6 +47,7 @@ struct Sizes {
     int terms = 1;      // with tiles: bf16 numbers that a number is the sum of
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
     int dense_features = 0;       // of q and k as stored, a multiple of 16; 0: read at run time
+    bool value_blocks = false;    // with tiles: keys and values are taken where they are, values in blocks (below)
     bool bounded = false;         // with tiles: scores are so small that no maximum is subtracted (attention_bound.h)
 };
 
@@ -58,7 +59,9 @@ struct Pages {
     Halide::Expr first_slot;
 };
 
-/// Rows of features, found by the element at which they begin: slot * slot_stride + page * page_stride.
+/// Rows of features, found by the element at which they begin: slot * slot_stride + page * page_stride. With
+/// Sizes::value_blocks values are in blocks of tile_depth slots, [v_head_dim][tile_depth], which begin where the first
+/// slot's row would, and keys and values come as bits; all slots of a block can be read, whatever they hold.
 struct KeyRows {
     Halide::Func elements; // (d, offset)
     Halide::Expr size;     // extent of offset
@@ -169,6 +172,13 @@ struct Stages {
     Halide::Func v_packed; // (j / 2, d, p, b)   and after the last feature a tile of ones
     Halide::Func sums;     // (r, d, t, b)   the sum in every row of a tile, unless sum_with_values
     Halide::RVar v_feature, sum_step, sum_product;
+
+    // With value_blocks, k_rows and v_rows (j, d, b) are the tensors themselves, k_offsets (j / tile_rows, b), v_offsets
+    // (j / tile_depth, b), and instead of v_packed:
+    Halide::Func v_ones;                  // (j / 2, d)     a tile of ones
+    Halide::Func v_last;                  // (j, d, b)      the last step's values, if not all of its keys exist
+    Halide::RVar last_slot, last_feature; // of its update
+    Halide::RVar last_key;                // of the product with it
 
     // Where row tiles may be bounded. All blocks of those that are not go through stages of their own: keys, values,
     // scores and weights; queries and state are the same Funcs.

@@ -22,6 +22,7 @@ Expr greatest(std::vector<Expr> values) {
 /// Keys past the end repeat the last one, and are masked.
 void define_keys_and_values(Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
+    if (z.value_blocks) return define_stored_tile_operands(s, in);
     const Var &j = s.j, &b = s.b, &d = s.d;
     const Expr key = min(b * z.key_block + j, in.keys - 1);
     s.k_offsets = Func("k_offsets"), s.v_offsets = Func("v_offsets");
@@ -111,6 +112,7 @@ Visible visible_keys(const Inputs &in, const Stages &s) {
     if (!s.row_tokens.defined() && in.row_step.defined()) token = token * in.row_step;
     const Expr tile_first = token_of(s.t * z.row_tile), tile_last = token_of(s.t * z.row_tile + z.row_tile - 1);
     Visible v;
+    v.keys = in.keys;
     v.first = token + in.first_visible, v.last = min(token + in.last_visible, in.keys - 1);
     v.every_first = tile_last + in.first_visible, v.every_last = min(tile_first + in.last_visible, in.keys - 1);
     v.tile_first = max(tile_first + in.first_visible, 0), v.tile_last = min(tile_last + in.last_visible, in.keys - 1);

@@ -8,6 +8,7 @@ namespace gyre::attention {
 /// sees. A range may be empty.
 struct Visible {
     Halide::Expr first, last, every_first, every_last, tile_first, tile_last;
+    Halide::Expr keys; // that there are
 
     Halide::Expr sees(const Halide::Expr &key) const { return key >= first && key <= last; }
     /// True if some row does not see some of these keys.

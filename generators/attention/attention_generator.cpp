@@ -19,8 +19,9 @@ public:
     GeneratorParam<int> head_dim{"head_dim", 64, 1, 512};
     GeneratorParam<bool> padded{"padded", false};
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
-    GeneratorParam<bool> partial{"partial", false};     // out is f32: to be merged with those of other keys
-    GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
+    GeneratorParam<bool> partial{"partial", false};           // out is f32: to be merged with those of other keys
+    GeneratorParam<bool> as_stored{"as_stored", false};       // keys and values are not rotated
+    GeneratorParam<bool> value_blocks{"value_blocks", false}; // likewise, and values are in blocks: see KeyRows
     GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<bool> int8_cache{"int8_cache", false};         // keys and values are int8, each row with a scale
     GeneratorParam<bool> integer_scores{"integer_scores", false}; // of them: keys and queries multiply as integers
@@ -61,7 +62,7 @@ public:
 
     void configure() {
         q = add_input<Halide::Buffer<>>("q", dtype, 3); // (d, h, i)
-        const Halide::Type cache = int8_cache ? Halide::Int(8) : dtype;
+        const Halide::Type cache = int8_cache ? Halide::Int(8) : value_blocks ? Halide::UInt(16) : dtype.value();
         k = add_input<Halide::Buffer<>>("k", cache, 2); // (d, offset)
         v = add_input<Halide::Buffer<>>("v", cache, 2); // (d, offset)
         if (dense) row_step = add_input<int32_t>("row_step");
@@ -116,6 +117,10 @@ public:
         sizes.integer_scores = integer_scores;
         sizes.nan_without_sign = bare && get_target().bits == 32 && knobs.lanes > 1;
         if (bare) sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes);
+        const bool has_value_blocks = tiles() && dtype.value().is_bfloat() && !padded && head_dim % tile_depth == 0;
+        _halide_user_assert(!value_blocks || has_value_blocks)
+            << "value_blocks=true needs matrix tiles, dtype=bfloat16 and a head_dim that is a multiple of "
+            << tile_depth << ", without padded=true\n";
         if (tiles()) {
             _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";
             sizes.tile_depth = tile_depth;
@@ -125,6 +130,7 @@ public:
             sizes.sum_with_values = holds_whole_head(sizes.v_head_dim, knobs);
             sizes.dense_features = padded ? 0 : static_cast<int>(head_dim);
             sizes.bounded = may_be_bounded();
+            sizes.value_blocks = value_blocks;
         }
 
         Inputs in;
@@ -207,7 +213,7 @@ private:
         return get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
     }
     /// Few queries would read all keys once more for little.
-    bool may_be_bounded() const { return tiles() && dtype.value().is_bfloat() && !partial && !padded; }
+    bool may_be_bounded() const { return tiles() && dtype.value().is_bfloat() && !partial && !padded && !value_blocks; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
 
     void bind_general(Inputs &in) {

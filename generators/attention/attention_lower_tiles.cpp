@@ -20,9 +20,11 @@ void end_blocks_early(Internal::GeneratorBase &generator, const Stages &s, const
             return (steps * tile_depth + keys_a_turn - 1) / keys_a_turn;
         };
     };
-    end_loop_early(generator, s.k_rows, "j", blocks, turns(1));
-    if (s.k_terms.defined()) end_loop_early(generator, s.k_terms, "j", blocks, turns(1));
-    end_loop_early(generator, s.v_packed, "jo", blocks, turns(tile_depth));
+    if (!s.sizes.value_blocks) {
+        end_loop_early(generator, s.k_rows, "j", blocks, turns(1));
+        if (s.k_terms.defined()) end_loop_early(generator, s.k_terms, "j", blocks, turns(1));
+        end_loop_early(generator, s.v_packed, "jo", blocks, turns(tile_depth));
+    }
     if (!s.sizes.bounded) end_loop_early(generator, s.masked, "jo", blocks, turns(k.key_unroll));
 }
 

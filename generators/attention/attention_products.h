@@ -24,4 +24,15 @@ void define_tile_query_operands(Stages &s, const Halide::Expr &scale);
 void define_tile_scores(Stages &s);
 void define_tile_weighted_values(Stages &s, const Visible &visible, const Halide::Expr &magnitude);
 
+/// Keys and values that tiles are loaded from where they are (Sizes::value_blocks).
+void define_stored_tile_operands(Stages &s, const Inputs &in);
+
+/// Of a block's steps of tile_depth keys the one with the last key.
+struct LastStep {
+    Halide::Expr step;
+    Halide::Expr partial; // true: it is in this block, and slots follow in it that hold no key
+
+    LastStep(const Stages &s, const Halide::Expr &keys);
+};
+
 } // namespace gyre::attention

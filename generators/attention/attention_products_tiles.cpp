@@ -26,6 +26,14 @@ std::pair<Expr, Expr> terms_of_product(const Expr &n, const std::vector<std::pai
     return {mux(n, a), mux(n, b)};
 }
 
+/// Of Sizes::value_blocks, from `values` (key, feature, b): after the last feature ones.
+Expr stored_value(const Stages &s, const Func &values, const Expr &key, const Expr &feature) {
+    const int features = s.sizes.v_head_dim;
+    const Expr bits = values(key, unsafe_promise_clamped(feature, 0, features - 1), s.b);
+    return select(feature < features, widen(reinterpret(BFloat(16), bits)),
+                  bf16_of_pair(s.v_ones(key % s.sizes.tile_depth / 2, feature % tile_rows), key % 2));
+}
+
 void define_weights(Stages &s, const Expr &magnitude) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &c = s.c, &t = s.t, &b = s.b;
@@ -137,24 +145,43 @@ void define_tile_weighted_values(Stages &s, const Visible &visible, const Expr &
         define_bounded_weights(s, visible, magnitude);
     else
         define_weights(s, magnitude);
-    const auto weigh = [&](const Func &product, const std::string &keys_name, const Expr &feature,
-                           const std::vector<std::pair<int, int>> &of_terms, RVar &key, RVar &of, RVar &step) {
-        RDom keys(0, z.tile_depth, 0, static_cast<int>(of_terms.size()), 0, z.key_block / z.tile_depth, keys_name);
-        keys.where(b * z.key_block + keys.z * z.tile_depth <= visible.tile_last);
-        key = keys.x, of = keys.y, step = keys.z;
-        const Expr pair = keys.z * (z.tile_depth / 2) + keys.x / 2;
-        const auto [weight_term, value_term] = terms_of_product(keys.y, of_terms);
-        product(r, d, t, b) += bf16_of_pair(s.weights(r, keys.x / 2, weight_term, keys.z, t, b), keys.x % 2) *
-                               bf16_of_pair(s.v_packed(pair, feature, value_term, b), keys.x % 2);
+    const auto weight = [&](const Expr &key, const Expr &term, const Expr &step) {
+        return bf16_of_pair(s.weights(r, key / 2, term, step, t, b), key % 2);
     };
-    weigh(s.weighted, "keys", d, products_of_terms(z.terms, z.terms - 1), s.value_j, s.value_product, s.value_step);
+    const auto seen = [&](const Expr &step) { return b * z.key_block + step * z.tile_depth <= visible.tile_last; };
+    const auto weigh = [&](const Func &product, RDom &keys, const Expr &feature,
+                           const std::vector<std::pair<int, int>> &of_terms, RVar &key, RVar &of, RVar &step) {
+        keys.where(seen(keys.z));
+        key = keys.x, of = keys.y, step = keys.z;
+        const auto [weight_term, value_term] = terms_of_product(keys.y, of_terms);
+        const Expr value =
+            z.value_blocks ? stored_value(s, s.v_rows, keys.z * z.tile_depth + keys.x, feature)
+                           : bf16_of_pair(s.v_packed(keys.z * (z.tile_depth / 2) + keys.x / 2, feature, value_term, b),
+                                          keys.x % 2);
+        product(r, d, t, b) += weight(keys.x, weight_term, keys.z) * value;
+    };
+    const auto keys_of_block = [&](const std::vector<std::pair<int, int>> &of_terms, const std::string &name) {
+        return RDom(0, z.tile_depth, 0, static_cast<int>(of_terms.size()), 0, z.key_block / z.tile_depth, name);
+    };
+    const auto products = products_of_terms(z.terms, z.terms - 1);
+    RDom keys = keys_of_block(products, "keys");
+    const LastStep last(s, visible.keys);
+    if (z.value_blocks) keys.where(b * z.key_block + keys.z * z.tile_depth + z.tile_depth <= visible.keys);
+    weigh(s.weighted, keys, d, products, s.value_j, s.value_product, s.value_step);
+    if (z.value_blocks) {
+        RDom rest(0, z.tile_depth, "last_keys");
+        rest.where(last.partial && seen(last.step));
+        s.weighted(r, d, t, b) += weight(rest, 0, last.step) * stored_value(s, s.v_last, rest, d);
+        s.last_key = rest;
+    }
     if (z.sum_with_values) {
         s.block_sum(r, t, b) = s.weighted(r, z.v_head_dim, t, b);
     } else {
         s.sums = Func("sums");
         std::vector<std::pair<int, int>> with_ones;
         for (int n = 0; n < z.terms; n++) with_ones.emplace_back(n, 0);
-        weigh(s.sums, "sum_keys", z.v_head_dim + d, with_ones, s.sum_j, s.sum_product, s.sum_step);
+        RDom sum_keys = keys_of_block(with_ones, "sum_keys");
+        weigh(s.sums, sum_keys, z.v_head_dim + d, with_ones, s.sum_j, s.sum_product, s.sum_step);
         s.block_sum(r, t, b) = s.sums(r, 0, t, b);
     }
 }

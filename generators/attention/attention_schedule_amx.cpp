@@ -52,17 +52,10 @@ void schedule_weighted(Func product, const RVar &key, const RVar &of_terms, cons
         .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, of_terms, step);
 }
 
-/// The stages of a block, formed in the loops `task` of update `update` of the state.
-void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int update) {
+/// Keys, and values transposed, of a block.
+void schedule_copied_operands(Stages &s, int w) {
     const Sizes &z = s.sizes;
-    const int w = k.lanes, tile = k.row_vectors * w;
-    const int key_unroll = z.bounded ? std::min(k.key_unroll, tile_depth) : k.key_unroll;
-    const TileLoops loops;
-    Var ro("ro"), ri("ri"), jo("jo"), ji("ji");
-
-    Stage recurrence = schedule_recurrence(s, k, task, update);
-    recurrence.unroll(s.e);
-    if (z.sum_with_values) recurrence.reorder(s.e, task.register_tile);
+    Var jo("jo"), ji("ji");
     for (Func *one_block : {&s.k_rows, &s.v_packed}) one_block->bound_storage(one_block->args().back(), 1);
 
     const int rotated_lanes = z.terms == 1 ? tile_depth : w; // rounding takes two vectors at once
@@ -101,6 +94,30 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
     schedule_transpose(s.v_lanes, {s.v_packed, s.p});
     s.v_rows.compute_at(s.v_packed, jo);
     schedule_rotated_rows(s.v_rows, s.v_rotated, rotated_lanes, tile_depth);
+}
+
+/// Of a block what is not taken from where it is stored.
+void schedule_stored_operands(Stages &s) {
+    s.v_ones.compute_root().bound_storage(s.j, tile_depth / 2).vectorize(s.j, tile_columns);
+    s.v_last.compute_at(s.state, s.block).bound_storage(s.b, 1);
+    s.v_last.update().reorder(s.last_slot, s.last_feature).vectorize(s.last_slot);
+}
+
+/// The stages of a block, formed in the loops `task` of update `update` of the state.
+void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int update) {
+    const Sizes &z = s.sizes;
+    const int w = k.lanes, tile = k.row_vectors * w;
+    const int key_unroll = z.bounded ? std::min(k.key_unroll, tile_depth) : k.key_unroll;
+    const TileLoops loops;
+    Var ro("ro"), ri("ri"), jo("jo"), ji("ji");
+
+    Stage recurrence = schedule_recurrence(s, k, task, update);
+    recurrence.unroll(s.e);
+    if (z.sum_with_values) recurrence.reorder(s.e, task.register_tile);
+    if (z.value_blocks)
+        schedule_stored_operands(s);
+    else
+        schedule_copied_operands(s, w);
 
     // Scores, maximum and weights of one row tile and one block.
     if (z.bounded)
@@ -126,17 +143,17 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
     }
     // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the
     // product that takes them, which then runs beside the forming of the next step's.
-    if (z.sum_with_values) {
-        schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops,
-                          s);
-        s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.step, 1);
-        s.weights.store_in(MemoryType::Stack);
-    } else {
-        schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops,
-                          s);
+    schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops, s);
+    if (z.value_blocks)
+        loops.split(s.weighted.update(1), s.d, s.r)
+            .rename(s.last_key, loops.depth)
+            .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows);
+    if (!z.sum_with_values)
         schedule_weighted(s.sums, s.sum_j, s.sum_product, s.sum_step, {s.state, task.tile}, loops, s);
+    if (z.sum_with_values && !z.value_blocks)
+        s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.step, 1).store_in(MemoryType::Stack);
+    else
         s.weights.compute_at(s.state, task.tile).bound_storage(s.step, z.key_block / tile_depth);
-    }
     s.weights.bound(s.p, 0, z.terms)
         .bound(s.c, 0, tile_depth / 2)
         .bound_storage(s.c, tile_depth / 2)

@@ -46,7 +46,7 @@ public:
         } else if (source) {
             nest.kind = TileNest::Kind::store;
             read_accumulator(source->name, source->index);
-            nest.out = {store->name, at_origin(index) * 4, 4 * step(index, row)};
+            nest.out = {store->name, at_origin(index) * 4, static_cast<int>(4 * step(index, row))};
             require(step(index, column) == 1, "does not store dense rows of columns");
             require(store->value.type() == Float(32), "does not store f32");
         } else {
@@ -100,11 +100,19 @@ private:
         return simplify(e);
     }
 
-    /// By how much an index grows with a loop's variable; the same everywhere.
-    int64_t step(const Expr &index, const std::string &variable) const {
+    /// By how much an index grows with a loop's variable; the same in all turns.
+    Expr any_step(const Expr &index, const std::string &variable) const {
         const Expr next = substitute(variable, Variable::make(Int(32), variable) + 1, index);
-        const auto constant = as_const_int(simplify(next - index));
-        require(constant.has_value(), "has an index that is not linear in " + variable);
+        const Expr difference = simplify(next - index);
+        for (const auto &[kind, name] : loops)
+            require(!expr_uses_var(difference, name), "has an index that is not linear in " + variable);
+        return difference;
+    }
+
+    /// The same where it is to be a constant.
+    int64_t step(const Expr &index, const std::string &variable) const {
+        const auto constant = as_const_int(any_step(index, variable));
+        require(constant.has_value(), "has an index that does not grow by a constant with " + variable);
         return *constant;
     }
 
@@ -166,10 +174,11 @@ private:
             require(bytes.has_value(), "has an operand at no constant distance along the depth");
             return *bytes;
         };
-        tile.row_stride = is_a ? step(address[0], outer) : distance(2);
+        const int64_t pair_stride = distance(2);
+        tile.row_stride = is_a ? any_step(address[0], outer) : Expr(static_cast<int>(pair_stride));
         require(is_a || step(address[0], outer) == 4, "has an operand b without dense columns");
         for (int k = 0; k < tile_depth; k++)
-            require(distance(k) == (is_a ? 2 * k : k / 2 * tile.row_stride + k % 2 * 2),
+            require(distance(k) == (is_a ? 2 * k : k / 2 * pair_stride + k % 2 * 2),
                     is_a ? "has an operand a without dense rows" : "has an operand b that is not in pairs");
         return tile;
     }

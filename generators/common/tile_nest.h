@@ -9,8 +9,7 @@ namespace gyre {
 /// A block of rows in memory, in bytes from the start of `buffer`.
 struct TileInMemory {
     std::string buffer;
-    Halide::Expr first;
-    int64_t row_stride = 0;
+    Halide::Expr first, row_stride;
 };
 
 struct TileNest {

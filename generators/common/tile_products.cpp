@@ -126,10 +126,9 @@ private:
             return Store::make(name, value, whole, Parameter(), all, ModulusRemainder());
         };
         const auto operand = [](const TileInMemory &m) {
-            return Call::make(
-                BFloat(16, tile_rows * tile_depth), "tile_load",
-                {tile_rows, row_bytes, Variable::make(Handle(), m.buffer), m.first, static_cast<int>(m.row_stride)},
-                Call::Intrinsic);
+            return Call::make(BFloat(16, tile_rows * tile_depth), "tile_load",
+                              {tile_rows, row_bytes, Variable::make(Handle(), m.buffer), m.first, m.row_stride},
+                              Call::Intrinsic);
         };
         switch (nest.kind) {
         case TileNest::Kind::zero:
@@ -142,7 +141,7 @@ private:
         default:
             return Evaluate::make(Call::make(Int(32), "tile_store",
                                              {tile_rows, row_bytes, Variable::make(Handle(), nest.out.buffer),
-                                              nest.out.first, static_cast<int>(nest.out.row_stride), held},
+                                              nest.out.first, nest.out.row_stride, held},
                                              Call::Intrinsic));
         }
     }

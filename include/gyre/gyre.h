@@ -117,6 +117,20 @@ typedef enum gyre_layout {
     GYRE_THD = 2   /* [tokens of all sequences, heads, head_dim] */
 } gyre_layout;
 
+/** How a cache keeps values.   In blocks, for decoding on processors with matrix tiles, where nothing is then rearranged:
+ *  every GYRE_VALUE_BLOCK tokens of a head are [v_head_dim][GYRE_VALUE_BLOCK] in place of as many rows of v_head_dim:
+ *
+ *      in rows                              in blocks
+ *      v[t=0]   d=0 1 2 … v_head_dim - 1    d=0               t=0 1 2 … 31
+ *      v[t=1]   d=0 1 2 …                   d=1               t=0 1 2 … 31
+ *      …                                    …
+ *      v[t=31]  d=0 1 2 …                   d=v_head_dim - 1  t=0 1 2 … 31
+ *
+ *  The tensor has shape and strides as if it held rows, without gaps: from token to token v_head_dim. Capacity or page size
+ *  is a multiple of GYRE_VALUE_BLOCK. Slots after the last key may hold anything. bf16 only. Keys are rows in any case. */
+typedef enum gyre_value_order { GYRE_VALUES_IN_ROWS = 0, GYRE_VALUES_IN_BLOCKS = 1 } gyre_value_order;
+#define GYRE_VALUE_BLOCK 32
+
 /* ------------------------------------------------------------------------------------------------ context */
 
 /** Threads, target and scratch memory that calls share. NULL is accepted wherever a context is: a default one of the
@@ -366,7 +380,10 @@ typedef struct gyre_score_input {
  *               (bhsd: [num_pages, num_kv_heads, page_size, dim]), page_size a power of two, and key j of entry b is slot
  *               j % page_size of page page_table[b, j / page_size]. seqlen_kv is max_pages * page_size; seqused_k says
  *               how many keys each entry has, and only the pages that hold them are looked up. With thd, entries are sequences,
- *               pools are as with bshd, k_positions too, and there is no cu_seqlens_k; not with a score then */
+ *               pools are as with bshd, k_positions too, and there is no cu_seqlens_k; not with a score then
+ *    value_order  GYRE_VALUES_IN_BLOCKS: v is a cache in blocks, contiguous or paged, whose keys and values are rotated
+ *               already where they are to be; not with thd without a page_table, nor with softcap, bias, mask, sinks, alibi or
+ *               a score */
 typedef struct gyre_attention_args {
     uint32_t size;
     gyre_layout layout;
@@ -394,6 +411,7 @@ typedef struct gyre_attention_args {
     const gyre_score_input *score_inputs; /* [score_input_count] */
     int32_t score_input_count;
     const gyre_tensor *page_table;
+    gyre_value_order value_order;
 } gyre_attention_args;
 
 static inline gyre_attention_args gyre_attention_defaults(void) {
@@ -515,6 +533,8 @@ GYRE_API gyre_status gyre_attention_merge_workspace_size(gyre_context *context, 
  *    positions      [batch, seqlen] or [seqlen] (thd: [total]), int32 or int64, >= 0, preceded by [axes] if the ropes
  *                   have several, which must then be as many for both; NULL: keys stand where their slots are,
  *                   cache_seqlens[b] + 0, 1, 2 …, as gyre_attention() has it
+ *    value_order    GYRE_VALUES_IN_BLOCKS: so v_cache keeps values; to rearrange a cache, append its keys and values to
+ *                   an empty one
  *    workspace      NULL: the context's own memory */
 typedef struct gyre_cache_append_args {
     uint32_t size;
@@ -528,6 +548,7 @@ typedef struct gyre_cache_append_args {
     const gyre_tensor *positions;
     void *workspace;
     size_t workspace_size; /* bytes */
+    gyre_value_order value_order;
 } gyre_cache_append_args;
 
 static inline gyre_cache_append_args gyre_cache_append_defaults(void) {

@@ -46,7 +46,8 @@ struct AttentionCall {
     const float *sinks = nullptr, *alibi = nullptr; // [num_heads]
     const int32_t *seqused_k = nullptr, *cu_seqlens_q = nullptr, *cu_seqlens_k = nullptr;
     int64_t sequences = 0;
-    bool packed_keys = false; // keys follow each other in one batch entry: thd without pages
+    bool value_blocks = false; // see gyre_value_order
+    bool packed_keys = false;  // keys follow each other in one batch entry: thd without pages
 
     Rotation rope, value_rope; // off, or on
     bool rotate_keys = false, rotate_values = false;

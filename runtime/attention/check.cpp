@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "overlap.h"
+#include "value_blocks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -55,6 +56,19 @@ gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionC
     if (!disjoint(k, o)) return fail(GYRE_BAD_ARGUMENT, "out: overlaps k, expected other memory");
     if (!disjoint(v, o)) return fail(GYRE_BAD_ARGUMENT, "out: overlaps v, expected other memory");
     return GYRE_OK;
+}
+
+gyre_status check_blocks(const gyre_attention_args &a, AttentionCall *c) {
+    GYRE_TRY(check_value_order(a.value_order));
+    c->value_blocks = a.value_order == GYRE_VALUES_IN_BLOCKS;
+    if (!c->value_blocks) return GYRE_OK;
+    if (a.layout == GYRE_THD && !a.page_table)
+        return fail(GYRE_UNSUPPORTED,
+                    "value_order: blocks are given with layout thd, expected bshd, bhsd or a page_table");
+    if ((a.rope && !a.keys_rotated) || (a.value_rope && !a.values_rotated))
+        return fail(GYRE_UNSUPPORTED, "value_order: blocks are given with keys or values to be rotated, expected "
+                                      "keys_rotated and values_rotated");
+    return check_value_blocks(c->v, "v");
 }
 
 gyre_status check_lse(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
@@ -144,6 +158,7 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     GYRE_TRY(check_layout(a.layout));
     c->layout = a.layout;
     GYRE_TRY(check_heads(a, need_data, c));
+    GYRE_TRY(check_blocks(a, c));
     GYRE_TRY(check_lse(a, need_data, c));
     GYRE_TRY(check_sequences(a, need_data, c));
     GYRE_TRY(check_page_table(a, need_data, c));

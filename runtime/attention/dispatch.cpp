@@ -10,6 +10,8 @@ namespace {
 
 // bench/README.md has the measurements: cutting keys into parts, and reading them where they are.
 constexpr DispatchRule rules[] = {
+    {"split_value_blocks", "values in blocks; at most 16 queries a sequence", false, true, false, false, true},
+    {"plain_value_blocks", "values in blocks", false, false, false, false, true},
     {"split_as_stored",
      "at most 16 queries a sequence; keys and values not rotated in the call; no bias, mask, cap, ALiBi, sinks or "
      "score",

@@ -12,10 +12,11 @@ struct AttentionKernel {
     const Kernel *kernel = nullptr;
     gyre_dtype dtype = GYRE_F32;
     bool general = false;
-    bool partial = false;   // writes f32, to be merged with the results for other keys
-    bool as_stored = false; // reads keys and values where they are: they are not rotated
-    bool padded = false;    // serves every head size up to head_dim
-    bool bounded = false;   // computes small scores apart, for which it asks how much longer rotation makes keys
+    bool partial = false;      // writes f32, to be merged with the results for other keys
+    bool as_stored = false;    // reads keys and values where they are: they are not rotated
+    bool value_blocks = false; // likewise, values in blocks
+    bool padded = false;       // serves every head size up to head_dim
+    bool bounded = false;      // computes small scores apart, for which it asks how much longer rotation makes keys
     int64_t head_dim = 0;
     int64_t row_tile = 0, task_rows = 0; // rows of a task: at most task_rows, a multiple of row_tile
     int64_t key_block = 0;

@@ -58,9 +58,10 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
     const std::string with = c.score       ? " with score " + std::string(c.score)
                              : c.general() ? " with a bias, mask, softcap, ALiBi or sinks"
                                            : "";
-    return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes %s with head sizes %lld and %lld%s",
+    const char *blocks = c.value_blocks ? " and values in blocks" : "";
+    return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes %s with head sizes %lld and %lld%s%s",
                 context.best->name, dtype_name(c.q.dtype), static_cast<long long>(c.q.dim),
-                static_cast<long long>(c.v.dim), with.c_str());
+                static_cast<long long>(c.v.dim), with.c_str(), blocks);
 }
 
 } // namespace

@@ -66,23 +66,23 @@ struct KeyRows {
     int32_t slot_stride, page_stride;
 
     /// Without pages, in one page whose stride tells where key 0 is: last in memory, if tokens are stored backwards.
-    KeyRows(const Heads &t, int64_t batch, int64_t token, int64_t head, int64_t keys)
+    KeyRows(const Heads &t, halide_type_t type, int64_t batch, int64_t token, int64_t head, int64_t keys)
         : slot_stride(static_cast<int32_t>(t.token_stride)),
           page_stride(t.token_stride < 0 ? static_cast<int32_t>((1 - keys) * t.token_stride) : 0) {
         const int64_t lowest = t.token_stride < 0 ? token + keys - 1 : token;
-        describe(t, t.at(batch, lowest, head), (keys - 1) * std::abs(t.token_stride) + 1);
+        describe(t, type, t.at(batch, lowest, head), (keys - 1) * std::abs(t.token_stride) + 1);
     }
 
     /// In a pool of pages.
-    KeyRows(const Heads &t, const PageTable &p, int64_t pool_page_stride, int64_t head)
+    KeyRows(const Heads &t, halide_type_t type, const PageTable &p, int64_t pool_page_stride, int64_t head)
         : slot_stride(static_cast<int32_t>(t.token_stride)), page_stride(static_cast<int32_t>(pool_page_stride)) {
         const int64_t last_slot = (int64_t{1} << p.bits) - 1;
-        describe(t, t.at(0, 0, head), (p.pages - 1) * pool_page_stride + last_slot * t.token_stride + 1);
+        describe(t, type, t.at(0, 0, head), (p.pages - 1) * pool_page_stride + last_slot * t.token_stride + 1);
     }
 
 private:
-    void describe(const Heads &t, const char *data, int64_t offsets) {
-        elements.describe(data, halide_type(t.dtype), {{t.dim, 1}, {offsets, 1}});
+    void describe(const Heads &t, halide_type_t type, const char *data, int64_t offsets) {
+        elements.describe(data, type, {{t.dim, 1}, {offsets, 1}});
     }
 };
 
@@ -200,9 +200,11 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
                       {{t.dim, 1}, {heads, t.head_stride}, {x.tokens, t.token_stride}});
     };
     Buffer q = queries(c.q), out = queries(out_heads);
+    const int64_t keys_held = c.value_blocks ? ceil_div(x.keys, int64_t{GYRE_VALUE_BLOCK}) * GYRE_VALUE_BLOCK : x.keys;
     const auto stored = [&](const Heads &t, int64_t page_stride) {
-        return c.pages.entries ? KeyRows(t, c.pages, page_stride, kv_head)
-                               : KeyRows(t, s.batch, k_token, kv_head, x.keys);
+        const halide_type_t type = c.value_blocks ? halide_type_t(halide_type_uint, 16) : halide_type(t.dtype);
+        return c.pages.entries ? KeyRows(t, type, c.pages, page_stride, kv_head)
+                               : KeyRows(t, type, s.batch, k_token, kv_head, keys_held);
     };
     KeyRows k = stored(c.k, c.pages.k_page_stride), v = stored(c.v, c.pages.v_page_stride);
     Pages pages(c, index, x.first_key, x.keys);

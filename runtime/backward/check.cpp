@@ -16,6 +16,9 @@ gyre_status check_options(const gyre_attention_args &f) {
         {f.bias, "bias"}, {f.mask, "mask"}, {f.sinks, "sinks"}, {f.score, "score"}, {f.page_table, "page_table"}};
     for (const auto &[given, name] : options)
         if (given) return fail(GYRE_UNSUPPORTED, "forward.%s: is given, expected NULL in the backward pass", name);
+    if (f.value_order != GYRE_VALUES_IN_ROWS)
+        return fail(GYRE_UNSUPPORTED, "forward.value_order: got %d, expected GYRE_VALUES_IN_ROWS in the backward pass",
+                    static_cast<int>(f.value_order));
     if (!f.lse) return fail(GYRE_BAD_ARGUMENT, "forward.lse: got NULL, expected what gyre_attention() wrote");
     return GYRE_OK;
 }

@@ -3,12 +3,17 @@
 #include "cache/append_call.h"
 #include "run_call.h"
 
+#include <cstddef>
+
 using namespace gyre;
 
 namespace {
 
+/// Of the arguments before values could be in blocks.
+constexpr size_t oldest_size = offsetof(gyre_cache_append_args, value_order);
+
 gyre_status check(const gyre_cache_append_args *given, bool need_data, gyre_cache_append_args *a, AppendCall *call) {
-    GYRE_TRY(adopt(given, "args", gyre_cache_append_defaults(), sizeof *a, a));
+    GYRE_TRY(adopt(given, "args", gyre_cache_append_defaults(), oldest_size, a));
     return check_append(*a, need_data, call);
 }
 

@@ -2,6 +2,7 @@
 
 #include "cache/written_pages.h"
 #include "run_call.h"
+#include "value_blocks.h"
 
 #include <algorithm>
 
@@ -54,6 +55,8 @@ gyre_status AppendCall::prepare(gyre_context &context) {
     for (Appended *t : {&k, &v}) GYRE_TRY(prepare_kernel(context, t));
     scratch_bytes = std::max(k.rotate.kernel->workspace, v.rotate.kernel->workspace);
     k_rows_bytes = v_rows_bytes = 0;
+    values_bytes =
+        value_blocks ? round_up(static_cast<size_t>(run_tokens * v.to.heads * v.to.dim) * element_size(v.to.dtype)) : 0;
     if (k.rotation.on) {
         GYRE_TRY(k.angles.prepare(context, k.rotation, context.frequencies[0]));
         k_rows_bytes = rows_bytes(k.rotation);
@@ -126,7 +129,7 @@ bool AppendCall::append_run(int64_t task, char *memory) const {
 /// `memory` is the thread's slab.
 bool AppendCall::append(const NewTokens &n, char *memory) const {
     auto *k_rows = reinterpret_cast<float *>(memory), *v_rows = reinterpret_cast<float *>(memory + k_rows_bytes);
-    char *scratch = memory + k_rows_bytes + v_rows_bytes;
+    char *values = memory + k_rows_bytes + v_rows_bytes, *scratch = values + values_bytes;
     Positions p = positions;
     if (!p.data) p.offset = n.slot - n.first; // a key stands where its slot is
     if (k.rotation.on && !k.angles.fill(p, n.batch, n.first, n.count, k_rows, scratch)) return false;
@@ -142,9 +145,14 @@ bool AppendCall::append(const NewTokens &n, char *memory) const {
             if (t->empty()) continue;
             const float *rows = t == &k ? k_rows : v_rows;
             rows += done * static_cast<int64_t>(Angles::row_floats(t->rotation));
-            ok = t->rotate.run({t->from, n.batch, n.first + done}, {t->to, place.entry, place.slot}, count,
+            const bool in_blocks = t == &v && value_blocks;
+            Heads to = t->to;
+            if (in_blocks) to.data = values, to.token_stride = to.heads * to.dim, to.head_stride = to.dim;
+            ok = t->rotate.run({t->from, n.batch, n.first + done},
+                               in_blocks ? TokenRun(to, 0, 0) : TokenRun(to, place.entry, place.slot), count,
                                t->from.heads, t->from.dim, rows, scratch) &&
                  ok;
+            if (in_blocks) store_value_blocks(values, t->to, place.entry, place.slot, count);
         }
         done += count;
     }

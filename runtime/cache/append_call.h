@@ -38,7 +38,8 @@ public:
     bool paged = false;
     CachePages pages;
     Positions positions;
-    bool same_angles = false; // v's are k's
+    bool same_angles = false;  // v's are k's
+    bool value_blocks = false; // see gyre_value_order
 
     /// All new tokens of a sequence; those from one token of all on.
     NewTokens of_sequence(int64_t sequence) const;
@@ -53,12 +54,12 @@ public:
     gyre_status run(gyre_context &context, char *memory) const;
 
 private:
-    size_t k_rows_bytes = 0, v_rows_bytes = 0, scratch_bytes = 0; // of a thread's slab
+    size_t k_rows_bytes = 0, v_rows_bytes = 0, values_bytes = 0, scratch_bytes = 0; // of a thread's slab
 
     int64_t tokens() const { return k.from.batch * k.from.seqlen; } // of all sequences
     int64_t tasks() const;
     int64_t most_pages() const;
-    size_t slab_bytes() const { return k_rows_bytes + v_rows_bytes + scratch_bytes; }
+    size_t slab_bytes() const { return k_rows_bytes + v_rows_bytes + values_bytes + scratch_bytes; }
     gyre_status check_written_pages(char *memory) const;
     bool append_run(int64_t task, char *memory) const;
     bool append(const NewTokens &n, char *memory) const;

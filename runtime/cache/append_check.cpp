@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "overlap.h"
+#include "value_blocks.h"
 
 namespace gyre {
 namespace {
@@ -47,7 +48,9 @@ gyre_status check_caches(const gyre_cache_append_args &a, bool need_data, Append
     if (v.batch != k.batch || v.seqlen != k.seqlen)
         return fail(GYRE_BAD_SHAPE, "v_cache: got shape %s, expected k_cache's %s but for the last extent",
                     text(a.v_cache), text(a.k_cache));
-    return GYRE_OK;
+    GYRE_TRY(check_value_order(a.value_order));
+    c->value_blocks = a.value_order == GYRE_VALUES_IN_BLOCKS;
+    return c->value_blocks ? check_value_blocks(v, "v_cache") : GYRE_OK;
 }
 
 gyre_status check_overlap(const AppendCall &c) {

@@ -54,12 +54,18 @@ AttentionCall::AttentionCall(const AttentionOptions &options, const AttentionTen
     args_.alignment = options.causal.value_or(GYRE_BOTTOM_RIGHT);
     args_.window_left = options.window_left.value_or(-1);
     args_.window_right = options.window_right.value_or(-1);
+    args_.keys_rotated = options.keys_rotated;
+    args_.values_rotated = options.values_rotated;
+    args_.value_order = options.value_order.value_or(GYRE_VALUES_IN_ROWS);
     names_.insert(names_.end(), {{"scale", "--scale"},
                                  {"softcap", "--softcap"},
                                  {"causal", "--causal"},
                                  {"alignment", "--causal"},
                                  {"window_left", "--window-left"},
-                                 {"window_right", "--window-right"}});
+                                 {"window_right", "--window-right"},
+                                 {"keys_rotated", "--keys-rotated"},
+                                 {"values_rotated", "--values-rotated"},
+                                 {"value_order", "--value-order"}});
     read_tensors(options);
     set_rotations(options, tensors);
 }

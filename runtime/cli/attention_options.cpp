@@ -47,8 +47,13 @@ void add_attention_options(CLI::App &app, AttentionOptions &options) {
     add_text(app, "--cu-seqlens-k", options.cu_seqlens_k, "C.npy", "the same for keys and values");
     add_text(app, "--page-table", options.page_table, "T.npy",
              "int, [batch, pages]: --k and --v are pools of pages, --seqused-k says how many keys exist");
+    add_choice<gyre_value_order>(app, "--value-order", options.value_order,
+                                 {{"rows", GYRE_VALUES_IN_ROWS}, {"blocks", GYRE_VALUES_IN_BLOCKS}},
+                                 "how --v keeps values; in blocks: [v_head_dim][32] of every 32 tokens, bf16");
     add_whole_number(app, "--rotary-dim", options.rotary_dim, 0, any_size, "RoPE: rotated features of q and k");
     add_whole_number(app, "--rotary-v-dim", options.rotary_v_dim, 0, any_size, "RoPER: rotated features of v");
+    app.add_flag("--keys-rotated", options.keys_rotated, "--k is a cache of rotated keys");
+    app.add_flag("--values-rotated", options.values_rotated, "--v is a cache of rotated values");
     add_rotation(app, options.rotation);
     add_text(app, "--q-positions", options.q_positions, "P.npy", "int, [batch, seqlen] or [seqlen], for rotations");
     add_text(app, "--k-positions", options.k_positions, "P.npy", "the same for keys and values");

@@ -106,6 +106,19 @@ class Attention(GyreTest):
         packed = self.attend(np.concatenate(q.swapaxes(1, 2)), *(pool.swapaxes(1, 2) for pool in pools), *pages)
         np.testing.assert_array_equal(np.concatenate(expected[0].swapaxes(1, 2)), packed[0])
 
+    def test_values_in_blocks(self):
+        q, k, v = self.inputs(heads=4, kv_heads=2, lq=3, lk=64, dim=64)
+        self.save("used.npy", np.array([40]))
+        options = ("--dtype", "bf16", "--seqused-k", "used.npy", "--rotary-dim", "64", "--keys-rotated")
+        expected = self.attend(q, k, v, *options)
+        blocks = v.reshape(1, 2, 2, 32, 64).swapaxes(3, 4).reshape(v.shape)
+        if any(target["name"] == "x86_64_amx" and target["runnable"] for target in self.succeed_json("info")["targets"]):
+            for a, b in zip(expected, self.attend(q, k, blocks, *options, "--value-order", "blocks")):
+                np.testing.assert_array_equal(a, b)
+        files = ("--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--out", "o.npy")
+        self.refuse("--value-order", "attention", *files, "--value-order", "columns")
+        self.refuse("v", "attention", *files, "--value-order", "blocks")  # in f32
+
     def test_another_v_head_dim(self):
         self.check(self.inputs(dim=32, v_dim=48), [])
 

@@ -13,6 +13,8 @@ class Kernels(TuneTest):
         found = {}
         for kernel in recipes_of(self.build)["kernels"]:
             tiles, parameters = "sapphirerapids" in kernel["halide_target"], kernel["parameters"]
+            if "value_blocks" in parameters:  # these have the knobs of others
+                continue
             if "score" not in parameters and kernel["operation"] in SHAPES:  # merging has no knobs
                 converts = parameters.get("from_dtype", parameters.get("dtype")) != parameters.get("dtype")
                 kind = (kernel["operation"], parameters.get("general"), parameters.get("partial"), converts, tiles)
@@ -24,6 +26,14 @@ class Kernels(TuneTest):
         self.assertEqual(result.returncode, 2)
         self.assertIn("merge_f32_f32", result.stderr)
         self.assertIn("no knobs", result.stderr)
+
+    def test_with_the_knobs_of_another(self):
+        for kernel in recipes_of(self.build)["kernels"]:
+            if "value_blocks" in kernel["parameters"]:
+                name = f"{kernel['operation']}_{kernel['variant']}"
+                result = self.run_tune(name, "--build", self.build, "--studies", self.path("studies"))
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(f"'{name}' has the knobs of {name.replace('_value_blocks', '')}", result.stderr)
 
     def test_each_kind(self):
         runner = os.path.join(os.path.dirname(self.program), "gyre_tune_runner")
