@@ -37,7 +37,8 @@ void lower_tiles(Internal::GeneratorBase &generator, const Stages &s, const Knob
         guard_loop(generator, exact_blocks_loop, s.any_exact);
     }
     map_tile_products(generator);
-    if (s.sizes.bounded && s.sizes.sum_with_values) pipeline_steps(generator, s.weighted, "keys");
+    if (s.sizes.sum_with_values && !s.sizes.value_blocks) pipeline_steps(generator, s.weighted, "keys");
+    if (s.exact && s.sizes.sum_with_values) pipeline_steps(generator, s.exact->weighted, "keys");
     if (s.sizes.bounded && !s.sizes.sum_with_values) pipeline_steps(generator, s.weights, "steps");
     map_exp2_pairs(generator);
     map_bf16_roundings(generator);
