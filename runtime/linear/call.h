@@ -24,7 +24,7 @@ struct LinearCall {
     }
 };
 
-/// Of the backward pass. `forward`'s out is out_grad, and nothing is written after.
+/// Of the backward pass. The forward call's out, and the states that it left, are not looked at.
 struct LinearBackwardCall {
     LinearCall forward;
     Heads out_grad;

@@ -70,12 +70,12 @@ gyre_status check_apart(const Named &written, std::initializer_list<Named> other
     return GYRE_OK;
 }
 
-gyre_status check_linear(const gyre_linear_attention_args &a, bool need_data, LinearCall *c) {
+gyre_status check_linear_inputs(const gyre_linear_attention_args &a, bool need_data, bool with_out, LinearCall *c) {
     gyre_attention_args shared = shared_arguments(a);
     AttentionCall &h = c->heads;
     c->causal = a.causal != 0;
     if (c->causal) shared.seqused_k = nullptr;
-    GYRE_TRY(check_attention(shared, need_data, &h));
+    GYRE_TRY(check_attention(shared, need_data, &h, with_out));
     if (c->causal) {
         GYRE_TRY(check_same_tokens(*c, a, need_data));
         shared.seqused_k = a.seqused_k;
@@ -83,7 +83,12 @@ gyre_status check_linear(const gyre_linear_attention_args &a, bool need_data, Li
         std::swap(c->seqused_k, h.seqused_k);
         c->same_tokens = same_positions(h.q_positions, h.k_positions);
     }
-    GYRE_TRY(view_state(a.kv_state, "kv_state", a.k_state, "k_state", h, need_data, &c->before));
+    return view_state(a.kv_state, "kv_state", a.k_state, "k_state", h, need_data, &c->before);
+}
+
+gyre_status check_linear(const gyre_linear_attention_args &a, bool need_data, LinearCall *c) {
+    GYRE_TRY(check_linear_inputs(a, need_data, true, c));
+    const AttentionCall &h = c->heads;
     GYRE_TRY(view_state(a.kv_state_out, "kv_state_out", a.k_state_out, "k_state_out", h, need_data, &c->after));
     if (!need_data) return GYRE_OK;
     const LinearState &before = c->before, &after = c->after;

@@ -14,8 +14,8 @@ struct Forward {
     gyre_status prepare(gyre_context &context) { return plan.prepare(context, &task, false); }
     size_t workspace_bytes(const gyre_context &context) const { return plan.workspace_bytes(context); }
     gyre_status run(gyre_context &context, char *memory) {
-        const bool ok = plan.run(context, memory, [&](int64_t sequence, int64_t kv_head, char *slab) {
-            return task.run(sequence, kv_head, slab);
+        const bool ok = plan.run(context, memory, [&](int64_t sequence, int64_t first_head, char *slab) {
+            return task.run(sequence, first_head, slab);
         });
         return finish_call(context, *task.kernels.linear.kernel, ok);
     }

@@ -9,6 +9,7 @@ namespace gyre {
 struct LinearSizes {
     int64_t features = 0, stride = 0; // of a row
     int64_t chunk = 0;                // tokens at once
+    int64_t heads = 1;                // key heads of a task
     bool rotated = false;             // keys and queries are
     int64_t kept_rows = 0;            // backward: queries of a task
     bool backward = false;
@@ -19,15 +20,16 @@ struct LinearMemory {
     // [chunk, stride]: features, rotated ones (the same without rotation), values, sums of features, results
     float *k, *k_rotated, *q, *q_rotated, *v, *sums, *rows;
     float *panels;      // [chunk / lanes, features, lanes]
-    float *ones, *dots; // [chunk]
-    float *kv_state;    // [features, stride]  of k and v
-    float *k_state;     // [stride]
+    float *ones, *dots, *other_dots; // [chunk]
+    float *kv_states;   // [heads, features, stride]  of k and v
+    float *k_states;    // [heads, stride]
 
     // Backward
     float *out_grad, *k_grad, *v_grad, *other_sums; // [chunk, stride]
     float *q_state;                                 // [features, stride]  of q and the divided gradients of the result
     float *q_state_transposed;                      // [features, stride]
-    float *kept_grads, *kept_weights;               // [kept_rows, stride], [kept_rows]
+    float *q_sum;                                   // [stride]  of weighted q
+    float *kept_grads, *kept_weights;               // [kept_rows, stride], [kept_rows]  and room for a chunk
 
     char *scratch;
     size_t bytes; // of all
@@ -45,12 +47,13 @@ struct LinearMemory {
         q_rotated = z.rotated ? take(rows_size) : q;
         v = take(rows_size), sums = take(rows_size), rows = take(rows_size);
         panels = take(z.chunk * z.features);
-        ones = take(z.chunk), dots = take(z.chunk);
-        kv_state = take(state_size), k_state = take(z.stride);
+        ones = take(z.chunk), dots = take(z.chunk), other_dots = take(z.chunk);
+        kv_states = take(z.heads * state_size), k_states = take(z.heads * z.stride);
         const int64_t backward = z.backward ? 1 : 0;
         for (float **part : {&out_grad, &k_grad, &v_grad, &other_sums}) *part = take(backward * rows_size);
         for (float **part : {&q_state, &q_state_transposed}) *part = take(backward * state_size);
-        kept_grads = take(z.kept_rows * z.stride), kept_weights = take(z.kept_rows);
+        q_sum = take(backward * z.stride);
+        kept_grads = take((z.kept_rows + backward * z.chunk) * z.stride), kept_weights = take(z.kept_rows + backward * z.chunk);
         scratch = memory ? memory + end : nullptr;
         bytes = end + round_up(z.workspace);
     }

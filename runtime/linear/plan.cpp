@@ -3,8 +3,24 @@
 #include "error.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace gyre {
+namespace {
+
+/// Key heads of a task. Where the heads of a token are neighbours in memory, taking several along reads whole pages; but
+/// their states are to stay in L2, and every thread is to have something to do. The result's bits do not depend on it.
+int64_t choose_heads(const LinearTask &task, int threads) {
+    constexpr int64_t most_bytes = 512 << 10;
+    const AttentionCall &c = task.call.heads;
+    if (c.k.heads < 2 || std::abs(c.k.token_stride) < std::abs(c.k.head_stride)) return 1;
+    const LinearSizes z = task.sizes(false);
+    const int64_t fitting = most_bytes / (z.features * z.stride * static_cast<int64_t>(sizeof(float)));
+    const int64_t tasks = std::min(ceil_div(threads, std::max<int64_t>(c.sequences, 1)), c.k.heads);
+    return std::clamp<int64_t>(std::min(fitting, c.k.heads / tasks), 1, c.k.heads);
+}
+
+} // namespace
 
 gyre_status LinearPlan::prepare(gyre_context &context, LinearTask *given, bool backward) {
     task = given;
@@ -15,6 +31,7 @@ gyre_status LinearPlan::prepare(gyre_context &context, LinearTask *given, bool b
     if (c.rope.on) GYRE_TRY(task->q_angles.prepare(context, c, c.rope, AngleTable::queries, frequencies));
     if (c.rope.on && !call.same_tokens)
         GYRE_TRY(task->k_angles.prepare(context, c, c.rope, AngleTable::keys, frequencies));
+    task->heads = backward ? 1 : choose_heads(*task, context.threads.size());
     slab_bytes = LinearMemory(task->sizes(backward), nullptr).bytes;
     for (const AngleTable *table : {&task->q_angles, &task->k_angles}) {
         if (!table->on()) continue;

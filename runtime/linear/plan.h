@@ -11,14 +11,14 @@ public:
 
     size_t workspace_bytes(const gyre_context &context) const;
 
-    /// Fills the tables, then runs run_task(sequence, kv_head, memory) of all.
+    /// Fills the tables, then runs run_task(sequence, first_head, memory) of all.
     template <typename RunTask>
     bool run(gyre_context &context, char *memory, const RunTask &run_task) {
         char *slabs = memory + table_bytes;
-        const int64_t heads = task->call.heads.k.heads;
+        const int64_t groups = head_groups();
         return fill_tables(context, memory, slabs) &&
                context.threads.run_all(tasks(), [&](int64_t index, int worker) {
-                   return run_task(index / heads, index % heads, slabs + static_cast<size_t>(worker) * slab_bytes);
+                   return run_task(index / groups, index % groups * task->heads, slabs + static_cast<size_t>(worker) * slab_bytes);
                });
     }
 
@@ -26,7 +26,8 @@ private:
     LinearTask *task = nullptr;
     size_t table_bytes = 0, slab_bytes = 0;
 
-    int64_t tasks() const { return task->call.heads.sequences * task->call.heads.k.heads; }
+    int64_t head_groups() const { return ceil_div(task->call.heads.k.heads, task->heads); }
+    int64_t tasks() const { return task->call.heads.sequences * head_groups(); }
     int64_t fill_tasks() const;
     bool fill_tables(gyre_context &context, char *memory, char *slabs);
 };
