@@ -18,8 +18,6 @@ Expr exp_nonpositive(const Expr &x, const Target &target) {
 // Either way round the comparison may be compiled, a NaN comes out as one.
 Expr feature(const Expr &x, const Target &target) { return select(x > 0.0f, x + 1.0f, exp_nonpositive(x, target)); }
 
-Expr feature_slope(const Expr &x, const Target &target) {
-    return select(x > 0.0f, 1.0f, exp_nonpositive(x, target));
-}
+Expr feature_slope(const Expr &x, const Target &target) { return select(x > 0.0f, 1.0f, exp_nonpositive(x, target)); }
 
 } // namespace gyre

@@ -13,10 +13,10 @@ public:
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
 
-    Input<Halide::Buffer<void, 2>> x{"x"};                              // (d, i)
-    Input<Halide::Buffer<float, 2>> product{"product"}, sums{"sums"};   // (d, i)
-    Input<Halide::Buffer<float, 1>> weight{"weight"};                   // (i)
-    Output<Halide::Buffer<void, 2>> out{"out"};                         // (d, i)
+    Input<Halide::Buffer<void, 2>> x{"x"};                            // (d, i)
+    Input<Halide::Buffer<float, 2>> product{"product"}, sums{"sums"}; // (d, i)
+    Input<Halide::Buffer<float, 1>> weight{"weight"};                 // (i)
+    Output<Halide::Buffer<void, 2>> out{"out"};                       // (d, i)
 
     void configure() {
         x.set_type(dtype);

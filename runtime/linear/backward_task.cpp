@@ -107,16 +107,15 @@ bool Backward::form_key_gradients(int64_t first, int64_t count) const {
                     static_cast<size_t>(count * z.stride) * sizeof(float));
         const RowNumbers weights{m.kept_weights + kept(g, first) + count - 1, -1};
         const Rows q = against(m.q_rotated), gradients = against(m.out_grad);
-        const bool ok =
-            load_queries(g, first, count, base) && kernels.form_panels(gradients, count, m.panels) &&
-            kernels.attend(against(m.v), m.panels, q, first_of_all ? m.q_state_transposed : nullptr, count,
-                           against(m.k_grad)) &&
-            kernels.form_panels(q, count, m.panels) &&
-            kernels.attend(against(m.k_rotated), m.panels, gradients, first_of_all ? m.q_state : nullptr, count,
-                           against(m.v_grad)) &&
-            kernels.sum(against(m.q), weights, first_of_all ? Rows{m.q_sum, 0} : against(other_sums), count,
-                        against(sums)) &&
-            add_queries(at(m.q_rotated), at(m.out_grad), count);
+        const bool ok = load_queries(g, first, count, base) && kernels.form_panels(gradients, count, m.panels) &&
+                        kernels.attend(against(m.v), m.panels, q, first_of_all ? m.q_state_transposed : nullptr, count,
+                                       against(m.k_grad)) &&
+                        kernels.form_panels(q, count, m.panels) &&
+                        kernels.attend(against(m.k_rotated), m.panels, gradients, first_of_all ? m.q_state : nullptr,
+                                       count, against(m.v_grad)) &&
+                        kernels.sum(against(m.q), weights, first_of_all ? Rows{m.q_sum, 0} : against(other_sums), count,
+                                    against(sums)) &&
+                        add_queries(at(m.q_rotated), at(m.out_grad), count);
         if (!ok) return false;
         std::swap(sums, other_sums);
     }

@@ -28,7 +28,7 @@ struct LinearCall {
 struct LinearBackwardCall {
     LinearCall forward;
     Heads out_grad;
-    Heads q_grad, k_grad, v_grad;         // written
+    Heads q_grad, k_grad, v_grad;        // written
     LinearState after_grad, before_grad; // the first read, the second written
 };
 

@@ -56,8 +56,8 @@ gyre_status view_state(const gyre_tensor *kv, const char *kv_name, const gyre_te
     GYRE_TRY(check_shape(*kv, kv_name, {c.sequences, c.k.heads, c.k.dim, c.v.dim}));
     GYRE_TRY(check_tensor(*k, k_name, {3}, {GYRE_F32}, need_data));
     GYRE_TRY(check_shape(*k, k_name, {c.sequences, c.k.heads, c.k.dim}));
-    state->k = {static_cast<char *>(k->data), GYRE_F32, c.sequences, 1, c.k.heads, c.k.dim, k->strides[0], 0,
-                k->strides[1]};
+    state->k = {
+        static_cast<char *>(k->data), GYRE_F32, c.sequences, 1, c.k.heads, c.k.dim, k->strides[0], 0, k->strides[1]};
     return GYRE_OK;
 }
 
@@ -93,15 +93,17 @@ gyre_status check_linear(const gyre_linear_attention_args &a, bool need_data, Li
     if (!need_data) return GYRE_OK;
     const LinearState &before = c->before, &after = c->after;
     const Named q{&h.q, "q"}, k{&h.k, "k"}, v{&h.v, "v"}, out{&h.out, "out"};
-    GYRE_TRY(check_apart({&after.kv, "kv_state_out"}, {q, k, v, out, {&after.k, "k_state_out"}, {&before.k, "k_state"}}));
+    GYRE_TRY(
+        check_apart({&after.kv, "kv_state_out"}, {q, k, v, out, {&after.k, "k_state_out"}, {&before.k, "k_state"}}));
     GYRE_TRY(check_apart({&after.k, "k_state_out"}, {q, k, v, out, {&before.kv, "kv_state"}}));
     GYRE_TRY(check_apart(out, {{&before.kv, "kv_state"}, {&before.k, "k_state"}}));
     const std::pair<Named, const Heads *> in_place[] = {{{&after.kv, "kv_state_out"}, &before.kv},
                                                         {{&after.k, "k_state_out"}, &before.k}};
     for (const auto &[written, read] : in_place)
         if (written.view->data && read->data && !same_or_disjoint(*written.view, *read))
-            return fail(GYRE_BAD_ARGUMENT, "%s: overlaps its state before without being it, expected the same view or "
-                                           "other memory",
+            return fail(GYRE_BAD_ARGUMENT,
+                        "%s: overlaps its state before without being it, expected the same view or "
+                        "other memory",
                         written.name);
     return GYRE_OK;
 }

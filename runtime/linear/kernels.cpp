@@ -15,7 +15,8 @@ struct Row {
 Row read(const Kernel &k) { return {&k, kernel_dtype(k)}; }
 
 KernelTable<Row> linear_rows("linear", read), outer_rows("outer", read), sums_rows("sums", read),
-    panels_rows("panels", read), features_rows("features", read), slopes_rows("slopes", read), norms_rows("norms", read);
+    panels_rows("panels", read), features_rows("features", read), slopes_rows("slopes", read),
+    norms_rows("norms", read);
 
 LinearPart find(KernelTable<Row> &rows, const gyre_context &context, gyre_dtype dtype) {
     for (const Row &row : rows.rows())

@@ -19,10 +19,10 @@ struct LinearSizes {
 struct LinearMemory {
     // [chunk, stride]: features, rotated ones (the same without rotation), values, sums of features, results
     float *k, *k_rotated, *q, *q_rotated, *v, *sums, *rows;
-    float *panels;      // [chunk / lanes, features, lanes]
+    float *panels;                   // [chunk / lanes, features, lanes]
     float *ones, *dots, *other_dots; // [chunk]
-    float *kv_states;   // [heads, features, stride]  of k and v
-    float *k_states;    // [heads, stride]
+    float *kv_states;                // [heads, features, stride]  of k and v
+    float *k_states;                 // [heads, stride]
 
     // Backward
     float *out_grad, *k_grad, *v_grad, *other_sums; // [chunk, stride]
@@ -53,7 +53,8 @@ struct LinearMemory {
         for (float **part : {&out_grad, &k_grad, &v_grad, &other_sums}) *part = take(backward * rows_size);
         for (float **part : {&q_state, &q_state_transposed}) *part = take(backward * state_size);
         q_sum = take(backward * z.stride);
-        kept_grads = take((z.kept_rows + backward * z.chunk) * z.stride), kept_weights = take(z.kept_rows + backward * z.chunk);
+        kept_grads = take((z.kept_rows + backward * z.chunk) * z.stride),
+        kept_weights = take(z.kept_rows + backward * z.chunk);
         scratch = memory ? memory + end : nullptr;
         bytes = end + round_up(z.workspace);
     }

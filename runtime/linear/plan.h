@@ -16,10 +16,10 @@ public:
     bool run(gyre_context &context, char *memory, const RunTask &run_task) {
         char *slabs = memory + table_bytes;
         const int64_t groups = head_groups();
-        return fill_tables(context, memory, slabs) &&
-               context.threads.run_all(tasks(), [&](int64_t index, int worker) {
-                   return run_task(index / groups, index % groups * task->heads, slabs + static_cast<size_t>(worker) * slab_bytes);
-               });
+        return fill_tables(context, memory, slabs) && context.threads.run_all(tasks(), [&](int64_t index, int worker) {
+            return run_task(index / groups, index % groups * task->heads,
+                            slabs + static_cast<size_t>(worker) * slab_bytes);
+        });
     }
 
 private:

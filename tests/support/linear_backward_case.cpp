@@ -23,7 +23,7 @@ void LinearBackwardCase::give_states() {
 }
 
 gyre_status LinearBackwardCase::run(gyre_context *context) {
-    const Tensor *const read[] = {&forward.q,        &forward.k, &forward.v,         &forward.kv_state,
+    const Tensor *const read[] = {&forward.q,       &forward.k, &forward.v,         &forward.kv_state,
                                   &forward.k_state, &out_grad,  &kv_state_out_grad, &k_state_out_grad};
     Tensor *const written[] = {&q_grad, &k_grad, &v_grad, &kv_state_grad, &k_state_grad};
     std::vector<std::vector<uint64_t>> before;

@@ -102,9 +102,11 @@ void LinearCase::check(int32_t threads) {
 std::string LinearCase::describe() const {
     static const char *const layouts[] = {"bshd", "bhsd", "thd"};
     std::ostringstream text;
-    text << (shape.dtype == GYRE_F32 ? "f32 " : shape.dtype == GYRE_F16 ? "f16 " : "bf16 ") << layouts[args.layout]
-         << " b=" << shape.batch << " lq=" << shape.seqlen_q << " lk=" << shape.seqlen_kv << " h=" << shape.heads
-         << " hkv=" << shape.kv_heads << " d=" << shape.head_dim << " dv=" << shape.v_head_dim
+    text << (shape.dtype == GYRE_F32   ? "f32 "
+             : shape.dtype == GYRE_F16 ? "f16 "
+                                       : "bf16 ")
+         << layouts[args.layout] << " b=" << shape.batch << " lq=" << shape.seqlen_q << " lk=" << shape.seqlen_kv
+         << " h=" << shape.heads << " hkv=" << shape.kv_heads << " d=" << shape.head_dim << " dv=" << shape.v_head_dim
          << " causal=" << args.causal;
     const auto flag = [&](const char *name, const void *pointer) { text << (pointer ? name : ""); };
     flag(" seqused_k", args.seqused_k);

@@ -221,8 +221,8 @@ OracleLinearBackward oracle_linear_backward(const gyre_linear_attention_backward
     const Dense out_grad(backward.out_grad, p.args.layout);
     const size_t queries = p.q.x.data.size(), keys = p.k.x.data.size();
     const auto states = (int64_t)p.spans.size() * p.kv_heads * p.dim;
-    OracleLinearBackward result{zeros(queries), zeros(keys), zeros(p.v.data.size()),
-                                zeros((size_t)(states * p.v_dim)), zeros((size_t)states)};
+    OracleLinearBackward result{zeros(queries), zeros(keys), zeros(p.v.data.size()), zeros((size_t)(states * p.v_dim)),
+                                zeros((size_t)states)};
     OracleNumbers q_plain = zeros(queries), k_plain = zeros(keys); // by way of denominators
     std::vector<double> kv_after((size_t)(states * p.v_dim)), k_after((size_t)states);
     if (backward.kv_state_out_grad)
