@@ -82,6 +82,7 @@ gyre_status check_linear_inputs(const gyre_linear_attention_args &a, bool need_d
         GYRE_TRY(check_used_keys(shared, need_data, &h));
         std::swap(c->seqused_k, h.seqused_k);
         c->same_tokens = same_positions(h.q_positions, h.k_positions);
+        if (c->same_tokens) h.rotate_keys = false; // by a table of their own
     }
     return view_state(a.kv_state, "kv_state", a.k_state, "k_state", h, need_data, &c->before);
 }

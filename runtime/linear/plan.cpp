@@ -24,27 +24,13 @@ int64_t choose_heads(const LinearTask &task, int threads) {
 
 gyre_status LinearPlan::prepare(gyre_context &context, LinearTask *given, bool backward) {
     task = given;
-    const LinearCall &call = task->call;
-    const AttentionCall &c = call.heads;
+    const AttentionCall &c = task->call.heads;
     GYRE_TRY(find_linear_kernels(context, c, backward, &task->kernels));
-    auto &frequencies = context.frequencies[0];
-    if (c.rope.on) GYRE_TRY(task->q_angles.prepare(context, c, c.rope, AngleTable::queries, frequencies));
-    if (c.rope.on && !call.same_tokens)
-        GYRE_TRY(task->k_angles.prepare(context, c, c.rope, AngleTable::keys, frequencies));
+    GYRE_TRY(task->angles.prepare(context, c));
     task->heads = backward ? 1 : choose_heads(*task, context.threads.size());
-    slab_bytes = LinearMemory(task->sizes(backward), nullptr).bytes;
-    for (const AngleTable *table : {&task->q_angles, &task->k_angles}) {
-        if (!table->on()) continue;
-        table_bytes += table->bytes();
-        slab_bytes = std::max(slab_bytes, round_up(table->scratch_bytes()));
-    }
+    table_bytes = task->angles.bytes();
+    slab_bytes = std::max(LinearMemory(task->sizes(backward), nullptr).bytes, round_up(task->angles.scratch_bytes()));
     return GYRE_OK;
-}
-
-int64_t LinearPlan::fill_tasks() const {
-    int64_t sum = 0;
-    for (const AngleTable *table : {&task->q_angles, &task->k_angles}) sum += table->on() ? table->tasks() : 0;
-    return tasks() ? sum : 0;
 }
 
 size_t LinearPlan::workspace_bytes(const gyre_context &context) const {
@@ -53,19 +39,7 @@ size_t LinearPlan::workspace_bytes(const gyre_context &context) const {
 }
 
 bool LinearPlan::fill_tables(gyre_context &context, char *memory, char *slabs) {
-    for (AngleTable *table : {&task->q_angles, &task->k_angles}) {
-        if (!table->on()) continue;
-        table->place(memory);
-        memory += table->bytes();
-    }
-    return context.threads.run_all(fill_tasks(), [&](int64_t index, int worker) {
-        for (const AngleTable *table : {&task->q_angles, &task->k_angles}) {
-            if (!table->on()) continue;
-            if (index < table->tasks()) return table->fill(index, slabs + static_cast<size_t>(worker) * slab_bytes);
-            index -= table->tasks();
-        }
-        return false;
-    });
+    return fill_tasks() == 0 || task->angles.fill(context, memory, slabs, slab_bytes);
 }
 
 } // namespace gyre

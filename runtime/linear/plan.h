@@ -28,7 +28,7 @@ private:
 
     int64_t head_groups() const { return ceil_div(task->call.heads.k.heads, task->heads); }
     int64_t tasks() const { return task->call.heads.sequences * head_groups(); }
-    int64_t fill_tasks() const;
+    int64_t fill_tasks() const { return tasks() ? task->angles.tasks() : 0; }
     bool fill_tables(gyre_context &context, char *memory, char *slabs);
 };
 

@@ -8,7 +8,7 @@
 ///
 /// The order of all sums is that of tokens, whoever runs the task: results are the same bits with any number of threads.
 #pragma once
-#include "attention/angle_table.h"
+#include "attention/angle_tables.h"
 #include "linear/memory.h"
 #include "linear/rows.h"
 
@@ -19,7 +19,7 @@ namespace gyre {
 struct LinearTask {
     LinearCall call;
     LinearKernels kernels;
-    AngleTable q_angles, k_angles; // the second off where the first serves
+    AngleTables angles; // without those of keys where those of queries serve
 
     /// Of the task's memory, once the kernels are known.
     LinearSizes sizes(bool backward) const;
@@ -52,9 +52,9 @@ public:
         return {of, s.batch, s.q_first + first, kv_head * group + g};
     }
     HeadRows keys(const Heads &of, int64_t first) const { return {of, s.batch, s.k_first + first, kv_head}; }
-    const float *query_angles(int64_t first) const { return task.q_angles.row(s, index, first); }
+    const float *query_angles(int64_t first) const { return task.angles.queries()->row(s, index, first); }
     const float *key_angles(int64_t first) const {
-        return (task.k_angles.on() ? task.k_angles : task.q_angles).row(s, index, first);
+        return (call.same_tokens ? task.angles.queries() : task.angles.keys())->row(s, index, first);
     }
 
     Rows rows(float *memory) const { return {memory, z.stride}; }
