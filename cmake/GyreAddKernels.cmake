@@ -1,4 +1,4 @@
-# gyre_add_kernels(<library> OPS <rotary, attention, backward> [DTYPES <f32, f16, bf16>] [HEAD_DIMS <sizes>] [FEATURES <names>]
+# gyre_add_kernels(<library> OPS <rotary, attention, backward, linear> [DTYPES <f32, f16, bf16>] [HEAD_DIMS <sizes>] [FEATURES <names>]
 #                  [TARGETS <names>] [TUNING <files>] [SCORE <files>])
 #
 # Makes a library of exactly these kernels, for a project's own targets, when the project is built. Link it with

@@ -6,7 +6,7 @@ set(GYRE_PLAIN_FEATURES causal window gqa packed lse rope roper) # in every atte
 set(GYRE_DECODE_FEATURES decode)                                 # kernels for few queries, whose keys are split over threads
 set(GYRE_GENERAL_FEATURES bias mask softcap alibi sinks)         # in the general family alone
 
-set(GYRE_OPERATIONS rotary attention backward)
+set(GYRE_OPERATIONS rotary attention backward linear)
 set(GYRE_DTYPES f32 f16 bf16)
 set(gyre_halide_type_f32 float32)
 set(gyre_halide_type_f16 float16)
@@ -49,7 +49,7 @@ function(gyre_add_variants library)
         gyre_add_kernel("${library}" angles VARIANT f32)
         set_property(GLOBAL PROPERTY GYRE_${library}_HAS_ANGLES TRUE)
     endif ()
-    if (rotary IN_LIST arg_OPS OR backward IN_LIST arg_OPS) # which loads and stores heads by its kernels
+    if (rotary IN_LIST arg_OPS OR backward IN_LIST arg_OPS OR linear IN_LIST arg_OPS) # which load and store heads by its kernels
         foreach (pairing IN LISTS pairings)
             foreach (dtype IN LISTS arg_DTYPES)
                 set(type dtype=${gyre_halide_type_${dtype}})
@@ -64,6 +64,9 @@ function(gyre_add_variants library)
     endif ()
     if (backward IN_LIST arg_OPS)
         gyre_add_backward_variants("${library}" "${arg_DTYPES}" "${pairings}")
+    endif ()
+    if (linear IN_LIST arg_OPS)
+        gyre_add_linear_variants("${library}" "${arg_DTYPES}" "${pairings}")
     endif ()
     if (attention IN_LIST arg_OPS)
         gyre_list_sizes("${arg_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" sizes)
@@ -98,10 +101,44 @@ endfunction()
 # gyre_add_backward_variants(<library> <dtypes> <pairings>): gradients of attention, computed in f32 whatever the tensors'
 # type: blocks of rows and keys, what they take, and the conversions of other types.
 function(gyre_add_backward_variants library dtypes pairings)
-    gyre_add_kernel("${library}" panels VARIANT f32)
+    gyre_add_loading_variants("${library}" "${dtypes}" "${pairings}")
     gyre_add_kernel("${library}" delta VARIANT f32)
     gyre_add_kernel("${library}" backward VARIANT plain_f32 PARAMS capped=false)
     gyre_add_kernel("${library}" backward VARIANT capped_f32 PARAMS capped=true)
+endfunction()
+
+# gyre_add_linear_variants(<library> <dtypes> <pairings>): linear attention and its gradients, computed in f32 whatever the
+# tensors' type: chunks of rows and the state between them, and what is formed of each row.
+function(gyre_add_linear_variants library dtypes pairings)
+    gyre_add_loading_variants("${library}" "${dtypes}" "${pairings}")
+    if (NOT f32 IN_LIST dtypes) # features are rotated in f32
+        foreach (pairing IN LISTS pairings)
+            gyre_add_kernel("${library}" rotary VARIANT f32_${pairing} PARAMS from_dtype=${gyre_halide_type_f32}
+                            dtype=${gyre_halide_type_f32} pairing=${pairing})
+        endforeach ()
+    endif ()
+    gyre_add_kernel("${library}" linear VARIANT f32)
+    gyre_add_kernel("${library}" outer VARIANT f32)
+    gyre_add_kernel("${library}" sums VARIANT f32)
+    set(dtypes_and_f32 f32 ${dtypes})
+    list(REMOVE_DUPLICATES dtypes_and_f32)
+    foreach (dtype IN LISTS dtypes_and_f32)
+        gyre_add_kernel("${library}" norms VARIANT ${dtype} PARAMS dtype=${gyre_halide_type_${dtype}})
+    endforeach ()
+    foreach (dtype IN LISTS dtypes)
+        gyre_add_kernel("${library}" features VARIANT ${dtype} PARAMS dtype=${gyre_halide_type_${dtype}})
+        gyre_add_kernel("${library}" slopes VARIANT ${dtype} PARAMS dtype=${gyre_halide_type_${dtype}})
+    endforeach ()
+endfunction()
+
+# gyre_add_loading_variants(<library> <dtypes> <pairings>): what takes rows of these types as f32, and as panels; once.
+function(gyre_add_loading_variants library dtypes pairings)
+    get_property(loads GLOBAL PROPERTY GYRE_${library}_LOADS)
+    if (loads)
+        return()
+    endif ()
+    set_property(GLOBAL PROPERTY GYRE_${library}_LOADS TRUE)
+    gyre_add_kernel("${library}" panels VARIANT f32)
     list(REMOVE_ITEM dtypes f32)
     foreach (dtype IN LISTS dtypes)
         foreach (pairing IN LISTS pairings)

@@ -3,6 +3,7 @@
 #include "support/attention_case.h"
 #include "support/backward_case.h"
 #include "support/each_kernel.h"
+#include "support/linear_backward_case.h"
 #include "support/refusal.h"
 #include "support/rotary_case.h"
 
@@ -31,11 +32,12 @@ std::set<std::string> words(const char *list) {
     return words;
 }
 
-/// No call selects these: angles of all, and what a backward pass loads its operands with.
+/// No call selects these: angles of all, what a backward pass loads its operands with, and parts of linear attention.
 bool runs_beside_others(const gyre_kernel_info &kernel) {
     const std::string operation = kernel.operation;
     const bool loads_for_backward = operation == "rotary" && text(kernel.variant).find("_f32_") != std::string::npos;
-    return operation == "angles" || operation == "panels" || operation == "delta" || loads_for_backward;
+    const std::set<std::string> parts = {"angles", "panels", "delta", "outer", "sums", "norms", "features"};
+    return parts.count(operation) || loads_for_backward;
 }
 
 /// The environment variable GYRE_TARGET, for one scope.
@@ -231,6 +233,13 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
         for (const float softcap : {0.0f, 3.0f}) {
             BackwardCase c(AttentionShape().lengths(2, 3));
             c.forward.args.softcap = softcap;
+            REQUIRE(c.run(context) == GYRE_OK);
+            reached.insert(gyre_selected_kernel(context));
+        }
+        for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16}) {
+            LinearBackwardCase c(AttentionShape().lengths(2, 3).of(type));
+            REQUIRE(c.forward.run(context) == GYRE_OK);
+            reached.insert(gyre_selected_kernel(context));
             REQUIRE(c.run(context) == GYRE_OK);
             reached.insert(gyre_selected_kernel(context));
         }

@@ -118,6 +118,24 @@ TEST_CASE("hpp: rotary rotates, attention averages, both into the caller's works
     CHECK(gyre::workspace_size(context, backward) > 0);
     attention.lse = nullptr;
 
+    gyre::LinearAttentionArgs linear;
+    linear.q = linear.k = gyre::view(zeros, {1, 4, 1, 8});
+    linear.v = gyre::view(v, {1, 4, 1, 8});
+    linear.out = gyre::view(mean, {1, 4, 1, 8});
+    mean[31] = 0;
+    gyre::attention(context, linear);
+    CHECK(mean[31] == doctest::Approx(2.0));
+    CHECK(gyre::workspace_size(context, linear) > 0);
+    gyre::LinearAttentionBackwardArgs linear_backward(linear);
+    linear_backward.out_grad = backward.out_grad;
+    linear_backward.q_grad = backward.q_grad;
+    linear_backward.k_grad = backward.k_grad;
+    linear_backward.v_grad = backward.v_grad;
+    v_grad[31] = 0;
+    gyre::backward(context, linear_backward);
+    CHECK(v_grad[31] == doctest::Approx(1.0));
+    CHECK(gyre::workspace_size(context, linear_backward) > 0);
+
     attention.v = gyre::view(v, {1, 2, 2, 8});
     CHECK(thrown_by([&] { gyre::attention(context, attention); }) == GYRE_BAD_SHAPE);
     CHECK(thrown_by([&] { gyre::rotary(nullptr, gyre::RotaryArgs()); }) != GYRE_OK);

@@ -217,6 +217,19 @@ struct AttentionBackwardArgs : gyre_attention_backward_args {
     explicit AttentionBackwardArgs(const gyre_attention_args &&of) = delete;
 };
 
+struct LinearAttentionArgs : gyre_linear_attention_args {
+    LinearAttentionArgs() : gyre_linear_attention_args(gyre_linear_attention_defaults()) {}
+};
+
+/// Of gyre_linear_attention_backward(); the forward call's arguments must outlive it.
+struct LinearAttentionBackwardArgs : gyre_linear_attention_backward_args {
+    explicit LinearAttentionBackwardArgs(const gyre_linear_attention_args &of)
+        : gyre_linear_attention_backward_args(gyre_linear_attention_backward_defaults()) {
+        forward = &of;
+    }
+    explicit LinearAttentionBackwardArgs(const gyre_linear_attention_args &&of) = delete;
+};
+
 struct Frequencies {
     std::vector<double> inv_freq; // [rotary_dim / 2] radians a token
     double attention_factor = 1;
@@ -231,8 +244,9 @@ inline Frequencies frequencies(const gyre_frequency_rule &rule, std::int32_t rot
     return result;
 }
 
-/// gyre_rotary(), gyre_rotary_qk(), gyre_attention(), gyre_attention_backward(), gyre_attention_merge() and
-/// gyre_cache_append(), and the bytes of workspace that they need.
+/// gyre_rotary(), gyre_rotary_qk(), gyre_attention(), gyre_attention_backward(), gyre_attention_merge(),
+/// gyre_linear_attention(), gyre_linear_attention_backward() and gyre_cache_append(), and the bytes of workspace that they
+/// need.
 inline void rotary(gyre_context *context, const gyre_rotary_args &args) { check(gyre_rotary(context, &args)); }
 inline void rotary(gyre_context *context, const gyre_rotary_qk_args &args) { check(gyre_rotary_qk(context, &args)); }
 inline void attention(gyre_context *context, const gyre_attention_args &args) { check(gyre_attention(context, &args)); }
@@ -241,6 +255,12 @@ inline void backward(gyre_context *context, const gyre_attention_backward_args &
 }
 inline void merge(gyre_context *context, const gyre_attention_merge_args &args) {
     check(gyre_attention_merge(context, &args));
+}
+inline void attention(gyre_context *context, const gyre_linear_attention_args &args) {
+    check(gyre_linear_attention(context, &args));
+}
+inline void backward(gyre_context *context, const gyre_linear_attention_backward_args &args) {
+    check(gyre_linear_attention_backward(context, &args));
 }
 inline void append(gyre_context *context, const gyre_cache_append_args &args) {
     check(gyre_cache_append(context, &args));
@@ -269,6 +289,16 @@ inline std::size_t workspace_size(gyre_context *context, const gyre_cache_append
 inline std::size_t workspace_size(gyre_context *context, const gyre_attention_backward_args &args) {
     std::size_t bytes = 0;
     check(gyre_attention_backward_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_linear_attention_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_linear_attention_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_linear_attention_backward_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_linear_attention_backward_workspace_size(context, &args, &bytes));
     return bytes;
 }
 inline std::size_t workspace_size(gyre_context *context, const gyre_attention_args &args) {

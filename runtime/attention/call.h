@@ -62,7 +62,8 @@ struct AttentionCall {
     bool empty() const { return q.empty() || v.dim == 0; }
 };
 
-/// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read.
-gyre_status check_attention(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+/// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read. `with_out`
+/// false: out is not looked at.
+gyre_status check_attention(const gyre_attention_args &args, bool need_data, AttentionCall *call, bool with_out = true);
 
 } // namespace gyre

@@ -11,12 +11,11 @@
 namespace gyre {
 namespace {
 
-gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
+gyre_status check_inputs(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     GYRE_TRY(view_heads(a.q, "q", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &c->q));
     const gyre_layout keys_layout = a.layout == GYRE_THD && a.page_table ? GYRE_BSHD : a.layout;
     GYRE_TRY(view_heads(a.k, "k", keys_layout, {a.q.dtype}, need_data, &c->k));
     GYRE_TRY(view_heads(a.v, "v", keys_layout, {a.q.dtype}, need_data, &c->v));
-    GYRE_TRY(view_heads(a.out, "out", a.layout, {a.q.dtype}, need_data, &c->out));
     const Heads &q = c->q, &k = c->k, &v = c->v; // with a page table, k and v are pools until check_page_table()
     const auto text = [](const gyre_tensor &t) { return shape_text(t.shape, t.rank); };
     if (!a.page_table && k.batch != q.batch)
@@ -38,17 +37,24 @@ gyre_status check_heads(const gyre_attention_args &a, bool need_data, AttentionC
         if (t->seqlen > most_tokens)
             return fail(GYRE_UNSUPPORTED, "%s: got %lld tokens, expected at most %lld", t == &q ? "q" : "k",
                         static_cast<long long>(t->seqlen), static_cast<long long>(most_tokens));
-    const Heads &o = c->out;
-    if (o.batch != q.batch || o.seqlen != q.seqlen || o.heads != q.heads || o.dim != v.dim)
-        return fail(GYRE_BAD_SHAPE, "out: got shape %s, expected q's %s with head size %lld", text(a.out), text(a.q),
-                    static_cast<long long>(v.dim));
-    for (const Heads *t : {&q, &k, &v, &o})
+    for (const Heads *t : {&q, &k, &v})
         if (!fits_index(t->seqlen, t->token_stride, t->dim))
             return fail(GYRE_UNSUPPORTED, "%s: one head's tokens reach over 2^31 elements",
                         t == &q   ? "q"
                         : t == &k ? "k"
-                        : t == &v ? "v"
-                                  : "out");
+                                  : "v");
+    return GYRE_OK;
+}
+
+gyre_status check_output(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
+    GYRE_TRY(view_heads(a.out, "out", a.layout, {a.q.dtype}, need_data, &c->out));
+    const auto text = [](const gyre_tensor &t) { return shape_text(t.shape, t.rank); };
+    const Heads &q = c->q, &k = c->k, &v = c->v, &o = c->out;
+    if (o.batch != q.batch || o.seqlen != q.seqlen || o.heads != q.heads || o.dim != v.dim)
+        return fail(GYRE_BAD_SHAPE, "out: got shape %s, expected q's %s with head size %lld", text(a.out), text(a.q),
+                    static_cast<long long>(v.dim));
+    if (!fits_index(o.seqlen, o.token_stride, o.dim))
+        return fail(GYRE_UNSUPPORTED, "out: one head's tokens reach over 2^31 elements");
     if (!writable(o)) return fail(GYRE_BAD_SHAPE, "out: strides make elements share memory");
     if (!need_data) return GYRE_OK;
     if (!same_or_disjoint(q, o))
@@ -154,10 +160,11 @@ gyre_status check_score(const gyre_attention_args &a, AttentionCall *c) {
 
 } // namespace
 
-gyre_status check_attention(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
+gyre_status check_attention(const gyre_attention_args &a, bool need_data, AttentionCall *c, bool with_out) {
     GYRE_TRY(check_layout(a.layout));
     c->layout = a.layout;
-    GYRE_TRY(check_heads(a, need_data, c));
+    GYRE_TRY(check_inputs(a, need_data, c));
+    if (with_out) GYRE_TRY(check_output(a, need_data, c));
     GYRE_TRY(check_blocks(a, c));
     GYRE_TRY(check_lse(a, need_data, c));
     GYRE_TRY(check_sequences(a, need_data, c));

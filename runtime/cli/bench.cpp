@@ -1,4 +1,4 @@
-/// gyre bench: times rotary and attention on random data, beside this machine's peak.
+/// gyre bench: times rotary, attention and linear attention on random data, beside this machine's peak.
 #include "commands.h"
 
 #include "attention_call.h"
@@ -6,6 +6,7 @@
 #include "bench_shape.h"
 #include "common_options.h"
 #include "conversion.h"
+#include "linear_call.h"
 #include "measurement.h"
 #include "option_values.h"
 #include "rotary_call.h"
@@ -91,6 +92,19 @@ void run_attention(const BenchOptions &options, const AttentionOptions &attentio
     print_report(options, bench("attention", options, call));
 }
 
+void run_linear_attention(const BenchOptions &options, const LinearOptions &linear) {
+    check_combinations(linear);
+    const BenchShape &s = options.shape;
+    const gyre_layout layout = layout_of(linear);
+    const gyre_dtype dtype = options.common.dtype.value_or(GYRE_F32);
+    const Array q = random_array(dtype, tensor_shape(layout, s.batch, s.num_heads, s.seqlen_q, s.head_dim), 1);
+    const Array k = random_array(dtype, tensor_shape(layout, s.batch, s.num_kv_heads, s.seqlen_kv, s.head_dim), 2);
+    const Array v = random_array(dtype, tensor_shape(layout, s.batch, s.num_kv_heads, s.seqlen_kv, s.v_head_dim), 3);
+    Array out = make_array("--shape", dtype, tensor_shape(layout, s.batch, s.num_heads, s.seqlen_q, s.v_head_dim));
+    LinearCall call(linear, {view(q), view(k), view(v), view(out), "--shape", "--shape", "--shape"});
+    print_report(options, bench("linear-attention", options, call));
+}
+
 void add_bench_options(CLI::App &command, BenchOptions &options) {
     add_shape(command, options.shape);
     add_whole_number(command, "--repeat", options.repeat, 1, 1000000, "timed runs, default: about a second's, >= 11");
@@ -118,6 +132,14 @@ void add_bench(CLI::App &app) {
     add_bench_options(attention_command, *attention_bench);
     add_attention_options(attention_command, *attention);
     attention_command.callback([=] { run_attention(*attention_bench, *attention); });
+
+    const auto linear_bench = std::make_shared<BenchOptions>();
+    const auto linear = std::make_shared<LinearOptions>();
+    CLI::App &linear_command =
+        *bench.add_subcommand("linear-attention", "gyre linear-attention's options but the tensors");
+    add_bench_options(linear_command, *linear_bench);
+    add_linear_options(linear_command, *linear);
+    linear_command.callback([=] { run_linear_attention(*linear_bench, *linear); });
 }
 
 } // namespace gyre::cli

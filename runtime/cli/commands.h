@@ -10,6 +10,7 @@ void add_kernels(CLI::App &app);
 void add_frequencies(CLI::App &app);
 void add_rotary(CLI::App &app);
 void add_attention(CLI::App &app);
+void add_linear_attention(CLI::App &app);
 void add_bench(CLI::App &app);
 void add_plot(CLI::App &app);
 void add_tune(CLI::App &app);

@@ -50,6 +50,7 @@ int run(int argc, char **argv) {
     add_frequencies(app);
     add_rotary(app);
     add_attention(app);
+    add_linear_attention(app);
     add_bench(app);
     add_plot(app);
     add_tune(app);

@@ -68,4 +68,9 @@ WorkDone work_of(const gyre_attention_args &args) {
             bytes(args.q) + bytes(args.k) + bytes(args.v) + bytes(args.out)};
 }
 
+WorkDone work_of(const gyre_linear_attention_args &args) {
+    const double rows = elements(args.q) + elements(args.k);
+    return {2 * rows * double(dim(args.v)), bytes(args.q) + bytes(args.k) + bytes(args.v) + bytes(args.out)};
+}
+
 } // namespace gyre::cli

@@ -17,4 +17,8 @@ WorkDone work_of(const gyre_rotary_args &args);
 /// written. A mask or a bias hides nothing here, because no kernel can skip what it has to look at.
 WorkDone work_of(const gyre_attention_args &args);
 
+/// Two products of head_dim and v_head_dim: of every key with its value, and of every query with the state; q, k and v read and
+/// out written. What causal calls do beside that within chunks is not counted.
+WorkDone work_of(const gyre_linear_attention_args &args);
+
 } // namespace gyre::cli

@@ -57,7 +57,7 @@ class Spaces(unittest.TestCase):
         """A kernel of each kind, with its space."""
         kinds = [self.first("attention", general="false"), self.first("attention", general="true")]
         kinds += [self.first("attention", matrix_tiles=1), self.first("rotary"), self.first("angles")]
-        kinds.append(self.first("backward"))
+        kinds += [self.first("backward"), self.first("linear"), self.first("outer")]
         yield from ((recipe, self.space(recipe)) for recipe in kinds if recipe)
 
     def test_every_knob_is_a_parameter_of_the_generator_and_no_other_is(self):

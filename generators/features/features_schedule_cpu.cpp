@@ -1,0 +1,8 @@
+#include "features_schedules.h"
+
+namespace gyre::features {
+
+// A row is one vector loop.
+void schedule_cpu(Stages &s, int lanes) { s.out.vectorize(s.d, lanes, Halide::TailStrategy::GuardWithIf); }
+
+} // namespace gyre::features

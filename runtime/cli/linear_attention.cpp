@@ -1,0 +1,143 @@
+/// gyre linear-attention: linear attention with rotary embeddings over .npy files, its states and its gradients.
+#include "commands.h"
+
+#include "common_options.h"
+#include "errors.h"
+#include "inputs.h"
+#include "layout.h"
+#include "linear_call.h"
+#include "npy.h"
+#include "operation_report.h"
+#include "option_values.h"
+#include "output_file.h"
+#include "terminal.h"
+
+#include <memory>
+
+namespace gyre::cli {
+namespace {
+
+struct Options {
+    CommonOptions common;
+    LinearOptions linear;
+    std::string q, k, v, out, kv_state_out, k_state_out;
+    std::string out_grad, q_grad, k_grad, v_grad;
+
+    bool backward() const { return !out_grad.empty(); }
+};
+
+/// Every file that is written, with its option; each is another one.
+void check_outputs(const Options &options) {
+    const std::pair<const char *, const std::string &> outputs[] = {{"--out", options.out},
+                                                                    {"--kv-state-out", options.kv_state_out},
+                                                                    {"--k-state-out", options.k_state_out},
+                                                                    {"--q-grad", options.q_grad},
+                                                                    {"--k-grad", options.k_grad},
+                                                                    {"--v-grad", options.v_grad}};
+    for (const auto &output : outputs) {
+        const auto &[option, path] = output;
+        if (path.empty()) continue;
+        check_output(option, path);
+        for (const auto *other = outputs; other != &output; other++)
+            if (other->second == path)
+                refuse(option + (" " + path), std::string("also given to ") + other->first, "another file");
+    }
+    const Given kv{"--kv-state-out", !options.kv_state_out.empty()}, k{"--k-state-out", !options.k_state_out.empty()};
+    refuse_without(kv, k);
+    refuse_without(k, kv);
+    for (const auto &[option, path] : {std::pair("--q-grad", options.q_grad), std::pair("--k-grad", options.k_grad),
+                                       std::pair("--v-grad", options.v_grad)})
+        if (path.empty() == options.backward())
+            refuse(option, path.empty() ? "missing beside --out-grad" : "given without --out-grad",
+                   "--out-grad with --q-grad, --k-grad and --v-grad");
+}
+
+/// One output file.
+struct Output {
+    const char *name;
+    const std::string &path;
+    Array array;
+};
+
+void run(const Options &options) {
+    check_combinations(options.linear);
+    check_outputs(options);
+    Progress progress;
+    progress.show("reading");
+    const Array q = read_tensor("--q", options.q, options.common.dtype);
+    const Array k = read_tensor("--k", options.k, options.common.dtype);
+    const Array v = read_tensor("--v", options.v, options.common.dtype);
+    const gyre_layout layout = layout_of(options.linear);
+    Extents extents = extents_of("--q " + options.q, layout, q.shape);
+    const Extents keys = extents_of("--k " + options.k, layout, k.shape);
+    extents.dim = extents_of("--v " + options.v, layout, v.shape).dim;
+
+    std::vector<Output> outputs;
+    outputs.reserve(6); // so that the arrays stay where they are
+    outputs.push_back({"out", options.out, make_array("--out", q.dtype, shape_of(layout, extents))});
+    OperationReport report;
+    {
+        LinearCall call(options.linear, {view(q), view(k), view(v), view(outputs[0].array), "--q " + options.q,
+                                         "--k " + options.k, "--v " + options.v});
+        gyre_tensor states[2];
+        if (!options.kv_state_out.empty()) {
+            const gyre_tensor *list = call.args().cu_seqlens_q;
+            const std::int64_t sequences = list ? std::max<std::int64_t>(list->shape[0] - 1, 0) : keys.batch;
+            outputs.push_back({"kv_state_out", options.kv_state_out,
+                               make_array("--kv-state-out", GYRE_F32, {sequences, keys.heads, keys.dim, extents.dim})});
+            outputs.push_back({"k_state_out", options.k_state_out,
+                               make_array("--k-state-out", GYRE_F32, {sequences, keys.heads, keys.dim})});
+            states[0] = view(outputs[1].array), states[1] = view(outputs[2].array);
+            call.want_states(&states[0], &states[1]);
+        }
+        const Context context(options.common);
+        progress.show("computing");
+        call.run(context.get());
+        report = {"linear-attention", context.kernel(), context.threads(), {}};
+        if (options.backward()) {
+            const Array out_grad = read_tensor("--out-grad", options.out_grad, q.dtype);
+            const std::size_t first = outputs.size();
+            outputs.push_back({"q_grad", options.q_grad, make_array("--out-grad", q.dtype, q.shape)});
+            outputs.push_back({"k_grad", options.k_grad, make_array("--out-grad", k.dtype, k.shape)});
+            outputs.push_back({"v_grad", options.v_grad, make_array("--out-grad", v.dtype, v.shape)});
+            call.run_backward(context.get(),
+                              {view(out_grad), view(outputs[first].array), view(outputs[first + 1].array),
+                               view(outputs[first + 2].array), "--out-grad " + options.out_grad});
+        }
+    }
+    progress.show("writing");
+    std::vector<NpyOutput> files;
+    for (const Output &output : outputs) {
+        files.push_back({output.path, &output.array});
+        report.files.push_back({output.name, output.path, &output.array});
+    }
+    write_npy(files);
+    progress.clear();
+    print(options.common.json ? to_json(report) : to_text(report));
+}
+
+} // namespace
+
+void add_linear_attention(CLI::App &app) {
+    const auto options = std::make_shared<Options>();
+    CLI::App &command =
+        *app.add_subcommand("linear-attention", "linear attention with RoPE, in time linear in the length");
+    add_text(command, "--q", options->q, "Q.npy", "float, [batch, num_heads, seqlen_q, head_dim]")->required();
+    add_text(command, "--k", options->k, "K.npy", "float, [batch, num_kv_heads, seqlen_kv, head_dim]")->required();
+    add_text(command, "--v", options->v, "V.npy", "float, [batch, num_kv_heads, seqlen_kv, v_head_dim]")->required();
+    add_text(command, "--out", options->out, "O.npy", "[batch, num_heads, seqlen_q, v_head_dim]")->required();
+    add_linear_options(command, options->linear);
+    add_text(command, "--kv-state-out", options->kv_state_out, "S.npy", "f32: the state after these keys");
+    add_text(command, "--k-state-out", options->k_state_out, "Z.npy", "f32: likewise");
+    add_text(command, "--out-grad", options->out_grad, "G.npy",
+             "the gradient of out: also computes those of q, k and v");
+    add_text(command, "--q-grad", options->q_grad, "DQ.npy", "with --out-grad, as are the next two");
+    add_text(command, "--k-grad", options->k_grad, "DK.npy", "");
+    add_text(command, "--v-grad", options->v_grad, "DV.npy", "");
+    add_dtype(command, options->common);
+    add_target_and_threads(command, options->common);
+    add_json(command, options->common);
+    command.callback([options] { run(*options); });
+}
+
+} // namespace gyre::cli

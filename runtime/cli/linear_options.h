@@ -1,0 +1,34 @@
+/// The options of gyre linear-attention and gyre bench linear-attention.
+#pragma once
+
+#include "rotation.h"
+
+#include <gyre/gyre.h>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gyre::cli {
+
+struct LinearOptions {
+    std::optional<gyre_layout> layout;
+    bool causal = false;
+    std::string seqused_k, cu_seqlens_q, cu_seqlens_k; // files
+    std::optional<std::int64_t> rotary_dim;
+    RotationOptions rotation;
+    std::string q_positions, k_positions, kv_state, k_state; // files
+};
+
+/// All of them but the tensors.
+void add_linear_options(CLI::App &app, LinearOptions &options);
+
+/// Throws UsageError for options that contradict each other, or that do nothing without another.
+void check_combinations(const LinearOptions &options);
+
+/// thd where sequences are packed, else --layout.
+gyre_layout layout_of(const LinearOptions &options);
+
+} // namespace gyre::cli

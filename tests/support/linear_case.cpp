@@ -1,0 +1,121 @@
+#include "linear_case.h"
+#include "difference.h"
+#include "each_kernel.h"
+#include "element.h"
+
+#include <sstream>
+
+namespace gyre::test {
+namespace {
+
+std::vector<int64_t> state_shape(const AttentionShape &s, int64_t sequences, bool of_values) {
+    const int64_t count = sequences ? sequences : s.batch;
+    if (of_values) return {count, s.kv_heads, s.head_dim, s.v_head_dim};
+    return {count, s.kv_heads, s.head_dim};
+}
+
+} // namespace
+
+LinearCase::LinearCase(const AttentionShape &given, uint64_t seed, int64_t sequences)
+    : shape(given),
+      q(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_q, shape.heads, shape.head_dim), shape.placement),
+      k(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.head_dim),
+        shape.placement),
+      v(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.v_head_dim),
+        shape.placement),
+      out(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_q, shape.heads, shape.v_head_dim),
+          shape.placement),
+      kv_state(shape.dtype == GYRE_F64 ? GYRE_F64 : GYRE_F32, state_shape(shape, sequences, true)),
+      k_state(kv_state.dtype(), state_shape(shape, sequences, false)), kv_state_out(kv_state), k_state_out(k_state),
+      args(gyre_linear_attention_defaults()),
+      state_views_{kv_state.view(), k_state.view(), kv_state_out.view(), k_state_out.view()} {
+    q.fill_normal(seed * 3 + 1);
+    k.fill_normal(seed * 3 + 2);
+    v.fill_normal(seed * 3 + 3);
+    args.layout = shape.layout;
+    args.q = q.view(), args.k = k.view(), args.v = v.view(), args.out = out.view();
+}
+
+void LinearCase::give_states(uint64_t seed) {
+    kv_state.fill_normal(seed, 10);
+    k_state.fill_normal(seed + 1, 10);
+    std::vector<double> sums = k_state.values();
+    for (double &sum : sums) sum = sum * sum + 1; // of positive features
+    k_state.set_values(sums);
+    args.kv_state = &state_views_[0], args.k_state = &state_views_[1];
+}
+
+void LinearCase::want_states() { args.kv_state_out = &state_views_[2], args.k_state_out = &state_views_[3]; }
+
+gyre_status LinearCase::run(gyre_context *context) {
+    const Tensor *const read[] = {&q, &k, &v, &kv_state, &k_state};
+    Tensor *const written[] = {&out, &kv_state_out, &k_state_out};
+    std::vector<std::vector<uint64_t>> before;
+    for (const Tensor *t : read) before.push_back(t->bits());
+    for (Tensor *t : written) t->poison();
+    const gyre_status status = gyre_linear_attention(context, &args);
+    for (size_t i = 0; i < before.size(); i++) {
+        CHECK_MESSAGE(read[i]->bits() == before[i], "an input was written");
+        CHECK_MESSAGE(read[i]->surroundings_intact(), "memory around an input was written");
+    }
+    for (const Tensor *t : written) CHECK_MESSAGE(t->surroundings_intact(), "memory around an output was written");
+    if (!args.kv_state_out)
+        CHECK_MESSAGE((kv_state_out.elements_poisoned() && k_state_out.elements_poisoned()),
+                      "states were written though they were not asked for");
+    return status;
+}
+
+double linear_error(const gyre_linear_attention_args &args) { return args.rope ? 2.5e-6 : 1e-6; }
+
+void check_numbers(const char *name, const std::vector<double> &got, const OracleNumbers &expected, gyre_dtype dtype,
+                   double relative) {
+    REQUIRE_MESSAGE(got.size() == expected.exact.size(), text(name));
+    double worst = 0;
+    size_t where = 0;
+    for (size_t n = 0; n < got.size(); n++) {
+        const double exact = expected.exact[n];
+        const double rounding = dtype == GYRE_F32 ? 0 : rounding_of(dtype, exact);
+        const double error = difference(got[n], exact) / (relative * expected.magnitude[n] + rounding + 1e-30);
+        if (error > worst) worst = error, where = n;
+    }
+    CHECK_MESSAGE(worst <= 1, text(name), ": element ", where, " is ", got[where], ", expected ", expected.exact[where],
+                  ", ", worst, " times the error that is allowed");
+}
+
+void LinearCase::check(int32_t threads) {
+    const std::string description = describe();
+    CAPTURE(description);
+    const OracleLinear expected = oracle_linear(args);
+    each_target(
+        [&](gyre_context *context) {
+            REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
+            CAPTURE(text(gyre_selected_kernel(context)));
+            const double relative = linear_error(args);
+            check_numbers("out", Dense(args.out, args.layout).data, expected.out, shape.dtype, relative);
+            if (!args.kv_state_out) return;
+            check_numbers("kv_state_out", kv_state_out.values(), expected.kv_state, GYRE_F32, relative);
+            check_numbers("k_state_out", k_state_out.values(), expected.k_state, GYRE_F32, relative);
+        },
+        threads);
+}
+
+std::string LinearCase::describe() const {
+    static const char *const layouts[] = {"bshd", "bhsd", "thd"};
+    std::ostringstream text;
+    text << (shape.dtype == GYRE_F32   ? "f32 "
+             : shape.dtype == GYRE_F16 ? "f16 "
+                                       : "bf16 ")
+         << layouts[args.layout] << " b=" << shape.batch << " lq=" << shape.seqlen_q << " lk=" << shape.seqlen_kv
+         << " h=" << shape.heads << " hkv=" << shape.kv_heads << " d=" << shape.head_dim << " dv=" << shape.v_head_dim
+         << " causal=" << args.causal;
+    const auto flag = [&](const char *name, const void *pointer) { text << (pointer ? name : ""); };
+    flag(" seqused_k", args.seqused_k);
+    flag(" cu_seqlens", args.cu_seqlens_q);
+    flag(" rope", args.rope);
+    flag(" positions", args.q_positions);
+    flag(" kv_state", args.kv_state);
+    flag(" kv_state_out", args.kv_state_out);
+    return text.str();
+}
+
+} // namespace gyre::test
