@@ -46,7 +46,9 @@ void gelu(std::int64_t rows, std::int64_t width, const float *x, const float *bi
     for (std::int64_t r = 0; r < rows; r++, x += width, y += width, slope += width)
         for (std::int64_t i = 0; i < width; i++) {
             const float v = x[i] + bias[i], square = v * v;
-            const float s = 1 / (1 + std::exp(a * v * (1 + b * square))); // (1 + tanh(u)) / 2 is 1 / (1 + exp(-2 u))
+            // (1 + tanh(u)) / 2 is 1 / (1 + exp(-2 u)). Beyond the limit that is 0 in f32, and exp could become infinite.
+            const float exponent = std::min(a * v * (1 + b * square), 85.0f);
+            const float s = 1 / (1 + std::exp(exponent));
             slope[i] = s - v * s * (1 - s) * a * (1 + 3 * b * square);
             y[i] = v * s;
         }

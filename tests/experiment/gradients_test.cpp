@@ -32,7 +32,7 @@ double loss(gyre_context *context, Transformer &model, const Batch &batch) {
 
 } // namespace
 
-TEST_CASE("experiment: gradients are those of central differences, for every encoding and parameter") {
+TEST_CASE("gradients are those of central differences, for every encoding and parameter") {
     gyre::modules::set_blas_threads(1);
     const gyre::Context context;
     const Batch batch = make_batch();

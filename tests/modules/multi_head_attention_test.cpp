@@ -195,7 +195,7 @@ TEST_CASE("multi-head attention: batch first is the same, transposed") {
     CHECK(difference_from(transposed(x_grad, batch, g.queries), g.input_grads[0]) <= tolerance);
 }
 
-TEST_CASE("multi-head attention: a query that sees no key gets the bias; no tokens are fine") {
+TEST_CASE("multi-head attention: a query that sees no key gets the bias, and no tokens are fine") {
     Case c(golden[4]);
     std::fill(c.mask_bytes.begin(), c.mask_bytes.begin() + static_cast<std::ptrdiff_t>(golden[4].keys * batch), 0);
     c.forward();
