@@ -168,6 +168,22 @@ TEST_CASE("multi-head attention: gradients are labml-nn's, and add up") {
     }
 }
 
+TEST_CASE("multi-head attention: keys that are also values get the sum of both gradients") {
+    Case c(golden[3]);
+    c.value = c.key; // other memory at first
+    c.forward();
+    c.backward();
+    const std::vector<float> out = c.out, query_grad = c.grads[0];
+    std::vector<double> sum(c.key.size());
+    for (std::size_t i = 0; i < sum.size(); i++) sum[i] = static_cast<double>(c.grads[1][i]) + c.grads[2][i];
+    const gyre_tensor q = c.rows(c.query), k = c.rows(c.key), key_grad = c.rows(c.grads[1]);
+    c.module.forward(c.context, q, k, k, c.rows(c.out));
+    c.module.backward(c.context, c.rows(c.out_grad), c.rows(c.grads[0]), &key_grad);
+    CHECK(c.out == out);
+    CHECK(c.grads[0] == query_grad);
+    CHECK(difference_from(c.grads[1], sum) <= tolerance);
+}
+
 TEST_CASE("multi-head attention: batch first is the same, transposed") {
     const Golden &g = golden[0];
     Case c(g);
