@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the curves of finished and unfinished runs, a PNG a task: the mean over seeds, and what lies between the lowest and highest.
+"""Draws the curves of runs, a PNG a task: the mean over seeds, between the lowest and the highest.
 
     python3 curves.py results          reads results/*.csv, writes results/<task>.png; needs matplotlib
 """

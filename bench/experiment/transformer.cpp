@@ -52,7 +52,7 @@ const std::vector<std::string> &encodings() {
 Transformer::Transformer(const TransformerSizes &sizes, const std::string &encoding, std::uint32_t seed)
     : sizes_(sizes), sinusoidal_(encoding == "sin") {
     const std::int64_t d = sizes.d_model, ff = sizes.d_ff;
-    parameters_.reserve(static_cast<std::size_t>(4 + 12 * sizes.layers)); // they are pointed to
+    parameters_.reserve(4 + 12 * static_cast<std::size_t>(sizes.layers)); // they are pointed to
     const auto norm = [&](const std::string &name) {
         return Norm{&own(name + ".weight", {d}), &own(name + ".bias", {d}), {}, {}, {}};
     };

@@ -1,4 +1,5 @@
-/// y = x W^T + b and its gradients, by the BLAS. W is [out, in] in C order; rows of x and y are tokens, as far apart as strides say.
+/// y = x W^T + b and its gradients, by the BLAS. W is [out, in] in C order; rows of x and y are tokens, as far apart as
+/// strides say.
 #pragma once
 
 #include <cstdint>
