@@ -1,7 +1,7 @@
 # Installs a build, moves the folder, and builds and runs the project beside this file with it:
 #
 #     cmake -D BUILD=<build directory> -D WORK=<scratch directory> -D GENERATOR=<name> -D CONFIG=<build type>
-#           -D NM=<program> -D PKG_CONFIG=<program, or empty> -P install_test.cmake
+#           -D NM=<program> -D PKG_CONFIG=<program, or empty> -D MODULES=<were they built> -P install_test.cmake
 
 function(run what)
     execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -30,9 +30,14 @@ foreach (symbol IN LISTS symbols)
 endforeach ()
 
 run("configuring the downstream project" "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -G "${GENERATOR}"
-    "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_BUILD_TYPE=${CONFIG}" -DCMAKE_DISABLE_FIND_PACKAGE_Halide=ON)
+    "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_BUILD_TYPE=${CONFIG}" -DCMAKE_DISABLE_FIND_PACKAGE_Halide=ON
+    "-DGYRE_MODULES=${MODULES}")
 run("building it" "${CMAKE_COMMAND}" --build "${WORK}/build" --config "${CONFIG}")
-foreach (program IN ITEMS c_static c_shared cpp_static cpp_shared)
+set(programs c_static c_shared cpp_static cpp_shared)
+if (MODULES)
+    list(APPEND programs cpp_modules)
+endif ()
+foreach (program IN LISTS programs)
     run("running ${program}" "${WORK}/build/${program}")
     message(STATUS "${output}")
 endforeach ()

@@ -1,0 +1,53 @@
+"""What the 1-layer model learns of distances with RoPER and does not with RoPE; and how the program refuses bad usage.
+
+python3 learning_test.py <gyre_experiment> roper|rope|usage
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+
+BOUNDS = {"roper": (0.95, 1.0), "rope": (0.0, 0.60)}
+
+
+def run(program, *arguments):
+    return subprocess.run([program, *arguments], capture_output=True, text=True)
+
+
+def check_learning(program, encoding):
+    result = run(program, "--task", "dist", "--encoding", encoding)
+    print(result.stdout, result.stderr)
+    assert result.returncode == 0, result.returncode
+    exact = float(re.search(r"exact match ([0-9.]+)", result.stdout.splitlines()[-1]).group(1))
+    low, high = BOUNDS[encoding]
+    assert low <= exact <= high, f"{encoding}: exact match {exact}, expected {low} to {high}"
+
+
+def check_usage(program):
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/dist-rope-0.checkpoint", "wb") as file:
+            file.write(b"not a checkpoint")
+        cases = [
+            (["--task", "copy"], 2, "dist, sub, add, nback"),
+            (["--encoding", "t5"], 2, "rope, roper, values, alibi, sin, none"),
+            (["--batch", "-1"], 2, "--batch"),
+            (["--length", "32"], 2, "--length"),
+            (["--rate", "0"], 2, "--rate"),
+            (["--threads", "0"], 2, "--threads"),
+            (["--target", "x86_64_nothing"], 1, "x86_64_nothing"),
+            (["--encoding", "rope", "--out", folder], 2, "it is no checkpoint"),
+            (["--out", "/proc/nowhere"], 2, "--out"),
+        ]
+        for arguments, status, words in cases:
+            result = run(program, *arguments, "--stop-after", "1")
+            lines = result.stderr.splitlines()
+            assert (result.returncode, len(lines)) == (status, 1), (arguments, result)
+            assert words in lines[0], (arguments, lines)
+
+
+if __name__ == "__main__":
+    if sys.argv[2] == "usage":
+        check_usage(sys.argv[1])
+    else:
+        check_learning(sys.argv[1], sys.argv[2])
