@@ -68,6 +68,12 @@ function(gyre_make_object library flavour operation name target generator parame
     if (GYRE_LISTINGS)
         set(listings ",stmt,assembly")
     endif ()
+    set(emitted object)
+    set(assemble "")
+    if (GYRE_TARGET_${target}_STAND_INS)
+        set(emitted assembly)
+        gyre_assemble("${GYRE_TARGET_${target}_STAND_INS}" "${folder}/${symbol}.s" "${object}" assemble)
+    endif ()
     list(REMOVE_ITEM parameters "")
     set(generator_of_target ${operation})
     set(device_code "")
@@ -86,15 +92,27 @@ function(gyre_make_object library flavour operation name target generator parame
     get_filename_component(generator_name "${generator}" NAME_WE)
     add_custom_command(
         OUTPUT "${object}" "${folder}/${symbol}.inc" ${device_outputs}
-        COMMAND "${generator}" -g ${generator_of_target} -f ${symbol} -o "${folder}" -e object${listings}
+        COMMAND "${generator}" -g ${generator_of_target} -f ${symbol} -o "${folder}" -e ${emitted}${listings}
                 target=${GYRE_TARGET_${target}_HALIDE}${gyre_halide_${flavour}} ${parameters} "facts=${folder}/${symbol}.inc"
                 ${device_code}
+        ${assemble}
         ${rename}
         DEPENDS "${generator}" ${generator_name}_generator
         COMMENT "kernel ${operation}_${name} (${flavour})"
         VERBATIM)
     set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
     set_property(GLOBAL APPEND PROPERTY GYRE_${library}_OBJECTS_${flavour} "${object}")
+endfunction()
+
+# gyre_assemble(<script> <assembly> <object> <commands>): commands of add_custom_command() that replace the stand-ins.
+function(gyre_assemble script assembly object commands_out)
+    set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${script}.cmake")
+    set(options "")
+    if (CMAKE_C_COMPILER_TARGET)
+        set(options "--target=${CMAKE_C_COMPILER_TARGET}")
+    endif ()
+    set(${commands_out} COMMAND "${CMAKE_COMMAND}" -D "ASSEMBLY=${assembly}" -P "${script}"
+                        COMMAND "${CMAKE_C_COMPILER}" ${options} -c "${assembly}" -o "${object}" PARENT_SCOPE)
 endfunction()
 
 # gyre_end_kernels(<library>): writes the list of each flavour, FOLDER/<flavour>.c, and FOLDER/recipes.json, which tells the
@@ -176,8 +194,8 @@ endfunction()
 function(gyre_write_recipes library file)
     set(recipes "")
     foreach (target IN LISTS GYRE_KNOWN_TARGETS)
-        if (GYRE_TARGET_${target}_DEVICE)
-            continue() # what the tuner measures runs here
+        if (GYRE_TARGET_${target}_DEVICE OR GYRE_TARGET_${target}_STAND_INS)
+            continue() # what the tuner measures runs here, and comes out of Halide
         endif ()
         get_property(kernels GLOBAL PROPERTY GYRE_${library}_ROWS_${target})
         foreach (kernel IN LISTS kernels)

@@ -2,12 +2,14 @@
 # cross-compiled).
 #
 #   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>
-#                   [ONLY <regular expression> [REST <target>]] [LLC <options>] [DEVICE cuda])
+#                   [ONLY <regular expression> [REST <target>]] [LLC <options>] [STAND_INS <script>] [DEVICE cuda])
 #
 # ONLY: which kernels, by <operation>_<variant>, are made for it; REST: the target, further down, whose kernels serve for the
 # others, also where this target is forced. Without REST nothing does.
 # DEVICE: its kernels take tensors on such devices and no others; they have generators of their own, <operation>_cuda. The row
 # is there if its compiler is (GyreCuda.cmake). Rows of devices come last.
+# STAND_INS: Halide does not know some of the instructions; others stand for them until this script of this folder, .cmake, has
+# replaced them in a kernel's assembly.
 # LLC: Halide has no such instruction set; its LLVM assembly becomes an object by LLVM's llc with these options.
 #
 # Order matters: best first. The registry keeps it and dispatch takes the first that runs. The last row of an architecture
@@ -15,12 +17,12 @@
 # /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
-# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _ONLY, _REST, _LLC and _DEVICE.
+# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _ONLY, _REST, _LLC, _STAND_INS and _DEVICE.
 
 set(GYRE_KNOWN_TARGETS "")
 set(GYRE_TARGETS_HERE "")
 macro(gyre_add_target name)
-    cmake_parse_arguments(arg "" "ARCH;HALIDE;ONLY;REST;LLC;DEVICE" "FEATURES" ${ARGN})
+    cmake_parse_arguments(arg "" "ARCH;HALIDE;ONLY;REST;LLC;STAND_INS;DEVICE" "FEATURES" ${ARGN})
     list(APPEND GYRE_KNOWN_TARGETS ${name})
     set(GYRE_TARGET_${name}_ARCH "${arg_ARCH}")
     set(GYRE_TARGET_${name}_HALIDE "${arg_HALIDE}")
@@ -28,6 +30,7 @@ macro(gyre_add_target name)
     set(GYRE_TARGET_${name}_ONLY "${arg_ONLY}")
     set(GYRE_TARGET_${name}_REST "${arg_REST}")
     set(GYRE_TARGET_${name}_LLC "${arg_LLC}")
+    set(GYRE_TARGET_${name}_STAND_INS "${arg_STAND_INS}")
     set(GYRE_TARGET_${name}_DEVICE "${arg_DEVICE}")
     if (arg_ARCH STREQUAL CMAKE_SYSTEM_PROCESSOR AND (gyre_has_cuda OR NOT arg_DEVICE))
         list(APPEND GYRE_TARGETS_HERE ${name})
@@ -52,6 +55,10 @@ gyre_add_target(x86_64_avx2    ARCH x86_64
                 FEATURES avx2 fma f16c)
 gyre_add_target(x86_64_generic ARCH x86_64
                 HALIDE x86-64-linux)
+gyre_add_target(arm_64_bf16    ARCH aarch64 # Neoverse V1, N2, V2, Cortex-A510, A710 and later
+                HALIDE arm-64-linux-arm_fp16-arm_dot_prod # sdot and fcvtn stand for bfmmla and bfcvtn
+                FEATURES bf16 STAND_INS bf16_instructions
+                ONLY "^(attention_plain_bf16_|rotary_(f32_)?bf16_)" REST arm_64_neon)
 gyre_add_target(arm_64_neon    ARCH aarch64
                 HALIDE arm-64-linux-arm_fp16) # arithmetic is in f32: only conversions come of it, which every core has
 # Neither SVE nor arithmetic of ARMv8.2 in f16, nor RISC-V: bench/arm/README.md says why.
@@ -145,7 +152,7 @@ endfunction()
 
 # The first row whose features this machine has.
 function(gyre_find_host_target out)
-    file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
+    file(STRINGS /proc/cpuinfo flags REGEX "^(flags|Features)" LIMIT_COUNT 1)
     string(REGEX MATCHALL "[a-z0-9_]+" flags "${flags}")
     foreach (target IN LISTS GYRE_TARGETS_HERE)
         set(missing ${GYRE_TARGET_${target}_FEATURES})

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
-#if defined(__arm__) && defined(__linux__)
+#if (defined(__arm__) || defined(__aarch64__)) && defined(__linux__)
 #include <sys/auxv.h>
 #endif
 
@@ -97,6 +97,13 @@ struct Probe {
 struct Probe {
     const unsigned long has = getauxval(AT_HWCAP);
     Feature features[2] = {{"neon", (has >> 12 & 1) != 0}, {"vfpv4", (has >> 16 & 1) != 0}};
+};
+
+#elif defined(__aarch64__) && defined(__linux__)
+
+/// Source: Linux, arch/arm64/include/uapi/asm/hwcap.h.
+struct Probe {
+    Feature features[1] = {{"bf16", (getauxval(AT_HWCAP2) >> 14 & 1) != 0}};
 };
 
 #else

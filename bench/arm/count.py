@@ -3,10 +3,12 @@
     count.py --program build/arm/bin/gyre_one_call … --record arm_64_neon.json             compare with the record
     count.py …                                       --record arm_64_neon.json --update    write it
 
-Fails if a kernel executes more than 2 % more instructions than the record says, or has none there.
+Fails if a kernel executes more than 2 % more instructions than the record says, or has none there. The record's name is the
+target's; exits with 77 if the emulated processor cannot run it.
 """
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
@@ -84,13 +86,18 @@ def main():
     parser.add_argument('--update', action='store_true')
     parser.add_argument('cases', nargs='*', help='all, if none is named')
     options = parser.parse_args()
+    os.environ['GYRE_TARGET'] = Path(options.record).stem
     options.analyzer = cycles.find_analyzer()
     if options.update and options.processors and not options.analyzer:
         sys.exit('count.py: --update needs llvm-mca')
 
     record = Path(options.record)
     recorded = json.loads(record.read_text())['cases'] if record.exists() else {}
-    known = subprocess.run([*options.emulator.split(), options.program], check=True, capture_output=True, text=True).stdout
+    listing = subprocess.run([*options.emulator.split(), options.program], capture_output=True, text=True)
+    if listing.returncode:
+        print(listing.stderr, end='', file=sys.stderr)
+        sys.exit(listing.returncode)
+    known = listing.stdout
     cases = options.cases or [case for case in known.split() if options.update or not case.startswith('plain')]
     instructions = disassemble(options.objdump, options.program)
     results, wrong = {}, []

@@ -43,8 +43,9 @@ struct Sizes {
     int key_step = 0; // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
     bool nan_without_sign = false; // see exp2_nonpositive_by_bits()
     bool integer_scores = false;   // queries and keys in integers, see attention_products_integer.cpp
-    int tile_depth = 0; // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
-    int terms = 1;      // with tiles: bf16 numbers that a number is the sum of
+    int tile_depth = 0;    // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
+    int terms = 1;         // with tiles: bf16 numbers that a number is the sum of
+    bool matrices = false; // both products take matrices of bf16 in vector registers (attention_products_matrices.cpp)
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
     int dense_features = 0;       // of q and k as stored, a multiple of 16; 0: read at run time
     bool value_blocks = false;    // with tiles: keys and values are taken where they are, values in blocks (below)
@@ -179,6 +180,15 @@ struct Stages {
     Halide::Func v_last;                  // (j, d, b)      the last step's values, if not all of its keys exist
     Halide::RVar last_slot, last_feature; // of its update
     Halide::RVar last_key;                // of the product with it
+    // With matrices, k_rows and v_rows hold bf16; f: place in a row of a matrix, y: its row, c: matrices along the dimension
+    // that is summed over, p and g: along the others.
+    Halide::Var y{"y"}, g{"g"}, lane{"lane"};
+    Halide::Func q_matrices, k_matrices; // (f, y, c, p, t) (f, y, c, p, b)    two rows of queries or keys, 4 features
+    Halide::Func v_matrices;             // (f, y, c, p, b)      two features of values, 4 keys
+    Halide::Func weight_matrices;        // (f, y, c, p, t, b)   two rows of weights, 4 keys
+    Halide::Func score_sums;    // (lane, p, g, t, b)   of a pair of queries and one of keys, before they are scaled
+    Halide::Func weighted_sums; // (lane, p, g, t, b)   of a pair of queries and one of features
+    Halide::RVar feature_place, value_place; // within a row of a matrix; those of matrices are `feature` and value_j
 
     // Where row tiles may be bounded. All blocks of those that are not go through stages of their own: keys, values,
     // scores and weights; queries and state are the same Funcs.

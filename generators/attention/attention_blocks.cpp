@@ -1,5 +1,6 @@
 #include "attention_blocks.h"
 
+#include "../common/bf16_matrices.h"
 #include "../common/transcendental.h"
 #include "attention_general.h"
 #include "attention_products.h"
@@ -33,12 +34,13 @@ void define_keys_and_values(Stages &s, const Inputs &in) {
             return rows.elements(feature, offset);
         };
     };
-    const bool as_bits = z.tile_depth > 0 && z.terms == 1;
+    const bool as_bits = (z.tile_depth > 0 && z.terms == 1) || z.matrices;
     s.k_rows = stage_rows("k_rows", {element(in.k, s.k_offsets), in.head_dim, key, in.k_rotation}, {d, j, b},
                           {z.head_dim, z.padded, as_bits, z.as_stored, z.integer_scores}, s.k_rotated);
     s.v_rows = stage_rows("v_rows", {element(in.v, s.v_offsets), in.v_head_dim, key, in.v_rotation}, {d, j, b},
                           {z.v_head_dim, z.padded, as_bits, z.as_stored}, s.v_rotated);
     if (z.tile_depth > 0) define_tile_keys_and_values(s);
+    if (z.matrices) define_matrix_keys_and_values(s);
 }
 
 /// Of the keys of a block that some row sees.
@@ -78,8 +80,9 @@ void mask_scores(Stages &s, const Visible &visible) {
     const Var &r = s.r, &t = s.t, &b = s.b;
     RDom edge(0, z.key_block, "edge");
     const Expr key = b * z.key_block + edge;
-    // Tiles take whole steps of keys: those that no row sees are masked as well.
-    edge.where(key <= (z.tile_depth > 0 ? visible.tile_last | (z.tile_depth - 1) : visible.tile_last));
+    // Tiles and matrices take whole steps of keys: those that no row sees are masked as well.
+    const int keys_together = z.tile_depth > 0 ? z.tile_depth : z.matrices ? matrix_depth : 1;
+    edge.where(key <= (keys_together > 1 ? visible.tile_last | (keys_together - 1) : visible.tile_last));
     edge.where(visible.at_edge(b * z.key_block, z.key_block));
     s.mask_j = edge;
     s.masked(r, edge, t, b) = select(visible.sees(key), s.masked(r, edge, t, b), masked_score);

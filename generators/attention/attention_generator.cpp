@@ -1,6 +1,9 @@
 // Binds signature, algorithm and schedule of fused attention. No arithmetic and no loop order here.
+#include "../common/bf16_matrices.h"
+#include "../common/bf16_rounding.h"
 #include "../common/estimates.h"
 #include "../common/facts.h"
+#include "../common/half_vectors.h"
 #include "../common/register_values.h"
 #include "../common/small_stack.h"
 #include "../common/storage.h"
@@ -121,6 +124,7 @@ public:
         _halide_user_assert(!value_blocks || has_value_blocks)
             << "value_blocks=true needs matrix tiles, dtype=bfloat16 and a head_dim that is a multiple of "
             << tile_depth << ", without padded=true\n";
+        sizes.matrices = has_bf16_matrices(get_target()) && dtype.value().is_bfloat() && !using_autoscheduler();
         if (tiles()) {
             _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";
             sizes.tile_depth = tile_depth;
@@ -186,6 +190,7 @@ public:
             schedule_bare(stages, knobs);
         } else {
             schedule_cpu(stages, knobs);
+            if (sizes.matrices) map_bf16_matrices(*this, {stages.v_rows, stages.weights}), map_bf16_roundings(*this);
             if (key_vector > 1) keep_values_in_registers(*this);
             if (general) specialize_bias(stages);
             if (score_inputs) specialize_score(stages, score_inputs->dense());
@@ -194,6 +199,7 @@ public:
             {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
         if (sizes.bounded) known.emplace_back("bounded", 1);
         if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
+        map_half_vectors(*this);
         if (get_target().os == Halide::Target::NoOS) use_small_stack(*this);
         publish_facts(*this, facts, known, using_autoscheduler());
     }

@@ -14,7 +14,9 @@ void define_weights(Stages &s, const Visible &visible) {
     s.weights = Func("weights");
     const auto weights_of = [&](const Expr &key) -> std::vector<Expr> {
         const Expr below = s.masked(r, key, t, b) - s.block_max(r, t, b);
-        const Expr power = z.nan_without_sign ? exp2_nonpositive_by_bits(below) : exp2_nonpositive(below);
+        const Expr power = z.nan_without_sign ? exp2_nonpositive_by_bits(below)
+                           : z.matrices       ? exp2_nonpositive_bf16(below)
+                                              : exp2_nonpositive(below);
         if (!s.key_scales.defined()) return {power};
         return {power, power * s.key_scales(key, t, b)[1]};
     };
@@ -35,6 +37,7 @@ void define_weights(Stages &s, const Visible &visible) {
 void define_query_operands(Stages &s, const Expr &scale) {
     if (s.sizes.tile_depth > 0) return define_tile_query_operands(s, scale);
     if (s.sizes.integer_scores) return define_integer_query_operands(s);
+    if (s.sizes.matrices) return define_matrix_queries(s);
     const Var &r = s.r, &t = s.t, &d = s.d;
     s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
@@ -44,6 +47,7 @@ void define_query_operands(Stages &s, const Expr &scale) {
 void define_scores(Stages &s, const Expr &scale) {
     if (s.sizes.tile_depth > 0) return define_tile_scores(s);
     if (s.sizes.integer_scores) return define_integer_scores(s, scale);
+    if (s.sizes.matrices) return define_matrix_scores(s, scale);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     const bool few_rows = z.fold > 0;
@@ -80,6 +84,7 @@ void define_weighted_values(Stages &s, const Visible &visible, const Expr &magni
     for (RDom *domain : {&sum_keys, &keys}) domain->where(b * z.key_block + *domain <= visible.tile_last);
     s.sum_j = sum_keys, s.value_j = keys;
     s.block_sum(r, t, b) += weight_of(sum_keys, 0);
+    if (z.matrices) return define_matrix_weighted_values(s, visible);
     if (z.fold > 0) {
         s.weighted_rows = Func("weighted_rows");
         if (z.lanes_along_features) { // a block that is computed has a first key

@@ -19,6 +19,12 @@ void define_weighted_values(Stages &s, const Visible &visible, const Halide::Exp
 void define_integer_query_operands(Stages &s);
 void define_integer_scores(Stages &s, const Halide::Expr &scale);
 
+/// The same with matrices of bf16 in vector registers.
+void define_matrix_queries(Stages &s);
+void define_matrix_keys_and_values(Stages &s);
+void define_matrix_scores(Stages &s, const Halide::Expr &scale);
+void define_matrix_weighted_values(Stages &s, const Visible &visible);
+
 /// The same with both products on matrix tiles.
 void define_tile_query_operands(Stages &s, const Halide::Expr &scale);
 void define_tile_scores(Stages &s);

@@ -128,7 +128,10 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     }
     s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
 
-    schedule_products(s, k, {s.masked, ro}, {s.state, loops.register_tile});
+    if (z.matrices)
+        schedule_matrices(s, k, {s.masked, ro}, {s.state, loops.tile}, {s.state, loops.register_tile});
+    else
+        schedule_products(s, k, {s.masked, ro}, {s.state, loops.register_tile});
     if (z.general) schedule_general(s, w);
     if (s.score_update >= 0) schedule_score(s, loops, w);
 }

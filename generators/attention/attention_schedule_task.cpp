@@ -7,6 +7,7 @@ namespace {
 
 /// From rows, rotated, to queries along the lanes.
 void schedule_queries(Stages &s, int w) {
+    s.q_scaled.compute_root().bound_storage(s.t, s.sizes.task_tiles);
     Var ro("ro"), ri("ri"), d_o("do"), di("di");
     const Var column = s.q_scaled.args()[1]; // features, or pairs of them
     s.q_scaled.tile(s.r, column, ro, d_o, ri, di, w, w, TailStrategy::RoundUp)
@@ -44,10 +45,13 @@ void schedule_task(Stages &s) {
     const int w = z.lanes;
     if (s.row_tokens.defined())
         s.row_tokens.compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile).vectorize(s.r, w);
-    for (Func *whole_task : {&s.q_scaled, &s.state, &s.inverse_sum, &s.row_lse, &s.out_copy})
+    for (Func *whole_task : {&s.state, &s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
     s.out_copy.bound_storage(s.d, z.v_head_dim);
-    schedule_queries(s, w);
+    if (z.matrices)
+        schedule_matrix_queries(s);
+    else
+        schedule_queries(s, w);
     schedule_results(s, w);
 
     s.state.bound(s.e, 0, z.v_head_dim / z.feature_chunk).bound(s.r, 0, z.row_tile).vectorize(s.r, w);

@@ -48,6 +48,11 @@ Halide::Stage schedule_recurrence(Stages &s, const Knobs &k, const TaskLoops &lo
 void schedule_products(Stages &s, const Knobs &k, const Halide::LoopLevel &scores_at,
                        const Halide::LoopLevel &values_at);
 
+/// What differs with Sizes::matrices: queries, once a task; both products, and the matrices that they take.
+void schedule_matrix_queries(Stages &s);
+void schedule_matrices(Stages &s, const Knobs &k, const Halide::LoopLevel &scores_at,
+                       const Halide::LoopLevel &weights_at, const Halide::LoopLevel &values_at);
+
 /// True if the tile registers hold the accumulators of all features of a register tile's queries and of their sum.
 bool holds_whole_head(int v_head_dim, const Knobs &k);
 

@@ -6,11 +6,12 @@ namespace gyre {
 
 bool has_bf16_rounding(const Halide::Target &target);
 
-/// The bits of `value` (f32) rounded to bf16, nearest even: as narrow(), in a third of the operations, but that subnormal
-/// numbers, taken or given, are 0. The pipeline needs map_bf16_roundings().
+/// The bits of `value` (f32) rounded to bf16, nearest even: as narrow(), in a third of the operations or fewer, but that on
+/// x86 subnormal numbers, taken or given, are 0. The pipeline needs map_bf16_roundings().
 Halide::Expr bf16_rounding(const Halide::Expr &value);
 
-/// Arranges that vectors of 16 lanes or more are rounded by AVX512_BF16's instruction, and others as narrow() does.
+/// Arranges that numbers are rounded by FEAT_BF16's instructions on ARM, and on x86 vectors of 16 lanes or more by AVX512_BF16's,
+/// others as narrow() does.
 void map_bf16_roundings(Halide::Internal::GeneratorBase &generator);
 
 } // namespace gyre

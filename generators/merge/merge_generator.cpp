@@ -1,6 +1,7 @@
 // Binds signature, algorithm and schedule of merging. No arithmetic and no loop order here.
 #include "../common/estimates.h"
 #include "../common/facts.h"
+#include "../common/half_vectors.h"
 #include "merge_schedules.h"
 
 namespace gyre::merge {
@@ -32,6 +33,7 @@ public:
             estimate();
         else
             schedule_cpu(stages, natural_vector_size<float>());
+        map_half_vectors(*this);
         publish_facts(*this, facts, {{"most_tokens", most_tokens}, {"most_heads", most_heads}}, using_autoscheduler());
     }
 

@@ -2,6 +2,7 @@
 #include "../common/bf16_rounding.h"
 #include "../common/estimates.h"
 #include "../common/facts.h"
+#include "../common/half_vectors.h"
 #include "rotary_schedules.h"
 
 namespace gyre::rotary {
@@ -49,6 +50,7 @@ public:
         Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, whole(little_code, pairs), copied_before,
                                    after, copied_after, whole(little_code && vector_copies, copied_after), bf16},
                                   pairing, out, dtype);
+        map_half_vectors(*this);
         if (by_instruction) map_bf16_roundings(*this);
         if (using_autoscheduler())
             estimate();

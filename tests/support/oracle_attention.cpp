@@ -19,14 +19,14 @@ void rotate_by(double *v, const gyre_rope &rope, int64_t dim, double difference)
     rotation.apply(v, 0, 0);
 }
 
-/// Matrix tiles take weights, and rotated queries, keys and values, rounded to bf16. Where many keys count, the
+/// Matrix tiles, and matrices in vector registers, take weights, and rotated queries, keys and values, rounded to bf16. Where many keys count, the
 /// roundings all but cancel; all in all they may cost as much as storing the result. The weights' sum is off by a
 /// rounding at most.
 constexpr double lse_in_bf16 = 1.0 / 128;
 
 bool multiplies_in_bf16(const std::string &kernel) {
-    const std::string suffix = "_amx";
-    return kernel.size() > suffix.size() && kernel.substr(kernel.size() - suffix.size()) == suffix;
+    const std::string target = kernel.substr(std::min(kernel.find("__"), kernel.size()));
+    return target == "__x86_64_amx" || target == "__arm_64_bf16";
 }
 
 } // namespace
