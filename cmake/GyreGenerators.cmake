@@ -35,11 +35,14 @@ function(gyre_require_generator operation score program_out)
 
     gyre_find_host_compiler(compiler)
     set(folders ${operation} common)
-    if (EXISTS "${GYRE_GENERATORS_DIR}/${operation}/${operation}_cuda_generator.cpp")
+    if (EXISTS "${GYRE_GENERATORS_DIR}/${operation}/${operation}_cuda_generator.cpp" AND NOT score)
         list(APPEND folders cuda)
     endif ()
     list(TRANSFORM folders REPLACE "(.+)" "${GYRE_GENERATORS_DIR}/\\1/*.cpp")
     file(GLOB sources CONFIGURE_DEPENDS ${folders})
+    if (score) # no kernel for CUDA takes one
+        list(FILTER sources EXCLUDE REGEX "/[a-z_]*cuda[a-z_]*\\.cpp$")
+    endif ()
     # Halide's header takes seconds to read: one translation unit.
     set(unit "")
     foreach (source IN LISTS sources)

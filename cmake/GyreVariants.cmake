@@ -88,6 +88,10 @@ function(gyre_add_variants library)
                     foreach (family IN LISTS families)
                         gyre_add_kernel("${library}" attention VARIANT ${family}_${dtype}_${size}
                                         PARAMS ${type} ${${family}} ${params})
+                        if ("${family}" STREQUAL "plain") # the CPU's kernels copy in any case
+                            gyre_add_kernel("${library}" attention VARIANT plain_as_stored_${dtype}_${size} NEEDS cuda
+                                            PARAMS ${type} general=false as_stored=true ${params})
+                        endif ()
                     endforeach ()
                 endif ()
             endforeach ()

@@ -1,6 +1,8 @@
 #include "lower.h"
 
 #include "device_loops.h"
+#include "loop_ranges.h"
+#include "warp_printer.h"
 
 #include <fstream>
 
@@ -40,9 +42,11 @@ protected:
 
     Stmt visit(const For *op) override {
         if (op->for_type != ForType::GPUBlock) return IRMutator::visit(op);
-        const DeviceLoops loops = read_device_loops(op, lowering.by_value);
+        const Stmt limited = limit_loops(Stmt(op), lowering.ranges);
+        const For *nest = limited.as<For>();
+        const DeviceLoops loops = read_device_loops(nest, lowering.by_value);
         const std::string entry = lowering.entry() + "_" + std::to_string(kernels++);
-        printer.print_kernel(op, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads);
+        printer.print_kernel(nest, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads);
 
         std::vector<Expr> arguments;
         for (const KernelArgument &a : loops.arguments) arguments.push_back(address_of(a));
@@ -71,7 +75,7 @@ protected:
 
 private:
     const Lowering lowering;
-    Printer printer;
+    WarpPrinter printer;
     int depth = 0, kernels = 0;
 
     static bool uses_device_interface(const Expr &e) {

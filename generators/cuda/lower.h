@@ -19,6 +19,12 @@
 
 namespace gyre::cuda {
 
+/// Where the device finds a loop's range: two elements of the Tuple of a Func in registers.
+struct LoopRange {
+    std::string func;
+    int first, end;
+};
+
 struct Lowering {
     std::string device_code; // the file to write, <symbol>.cu, whose functions are <symbol>_0, …; "": none
 
@@ -27,6 +33,8 @@ struct Lowering {
     std::map<std::string, int> by_value;
 
     int most_threads = 0; // of a block, where their number is not constant; 0: as many as a device takes
+
+    std::map<std::string, LoopRange> ranges = {}; // of loops, by their variable: see loop_ranges.h
 
     /// What the names of the functions begin with.
     std::string entry() const;

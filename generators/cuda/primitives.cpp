@@ -12,8 +12,14 @@ Expr cos_pi(const Expr &x) { return pure("gyre_cos_pi", x); }
 Expr sin_pi(const Expr &x) { return pure("gyre_sin_pi", x); }
 Expr exp2_approx(const Expr &x) { return pure("gyre_exp2_approx", x); }
 
+Expr log2_approx(const Expr &x) { return pure("gyre_log2_approx", x); }
+
 Expr choose(const Expr &condition, const Expr &yes, const Expr &no) {
     return Call::make(yes.type(), Call::if_then_else, {condition, yes, no}, Call::PureIntrinsic);
+}
+
+Expr opaque_select(const Expr &condition, const Expr &yes, const Expr &no) {
+    return Call::make(yes.type(), "gyre_select", {condition, yes, no}, Call::PureExtern);
 }
 
 } // namespace gyre::cuda

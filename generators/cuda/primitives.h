@@ -11,8 +11,14 @@ Halide::Expr sin_pi(const Halide::Expr &x);
 /// 2^x in f32, relative error below 2^-22; subnormal results become 0.
 Halide::Expr exp2_approx(const Halide::Expr &x);
 
+/// The logarithm to base 2 of a positive number in f32, absolute error below 2^-22 times 1 + |result|.
+Halide::Expr log2_approx(const Halide::Expr &x);
+
 /// `yes` where the condition holds, else `no`, of which only the one that is asked for is evaluated: it may read memory that
 /// the other case does not have.
 Halide::Expr choose(const Halide::Expr &condition, const Halide::Expr &yes, const Halide::Expr &no);
+
+/// select() that Halide does not look into: it would split a loop over a range in which nothing changes, and a warp's tile with it.
+Halide::Expr opaque_select(const Halide::Expr &condition, const Halide::Expr &yes, const Halide::Expr &no);
 
 } // namespace gyre::cuda

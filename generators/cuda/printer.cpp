@@ -40,7 +40,7 @@ void Printer::print_kernel(const For *nest, const std::string &entry, const std:
     stream << ") {\n    GYRE_KERNEL_BEGIN\n";
     cache.clear();
     indent += 4;
-    print_stmt(Stmt(nest));
+    print_body(Stmt(nest));
     indent -= 4;
     stream << "}\n" << (synchronises ? "GYRE_COOPERATIVE_ENTRY(" : "GYRE_ENTRY(") << entry << ")\n\n";
 }

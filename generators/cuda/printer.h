@@ -64,12 +64,16 @@ protected:
 
     std::string fresh(const char *prefix) { return prefix + std::to_string(names++); }
 
-private:
     std::vector<std::string> loops; // that are open
     std::set<std::string> arrays;   // of a thread
     std::set<std::string> shared;   // arrays of a block
-    int shared_end = 0;
     bool synchronises = false;
+
+    /// The body of the function, once its head is printed.
+    virtual void print_body(const Stmt &nest) { print_stmt(nest); }
+
+private:
+    int shared_end = 0;
     int names = 0;
 
     void declare_shared(const Halide::Internal::Allocate *op);

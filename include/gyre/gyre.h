@@ -429,6 +429,10 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  Softmax and accumulation in f32. A row that sees no key gives 0 and lse -inf. The result's bits do not depend on the
  *  number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax); Su et al., RoFormer,
  *  arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values).
+ *  Tensors on a CUDA device (all of them, lists and positions too), in bf16 or f16 with head_dim = v_head_dim 64, 96 or 128: one
+ *  launch on the context's cuda_stream, as gyre_rotary() does; weights are rounded to the tensors' type. Not there: layout thd,
+ *  page_table, value_order, bias, mask, softcap, alibi, sinks, score. What lists and positions hold is not checked, only kept
+ *  within bounds.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);
 

@@ -1,4 +1,5 @@
 // gyre_attention(): checks, plans, and runs.
+#include "cuda/attention.h"
 #include "arguments.h"
 #include "attention/check.h"
 #include "attention/plan.h"
@@ -14,8 +15,12 @@ namespace {
 /// Of the arguments before there were score functions.
 constexpr size_t oldest_size = offsetof(gyre_attention_args, score);
 
+gyre_status take(const gyre_attention_args *given, gyre_attention_args *args) {
+    return adopt(given, "args", gyre_attention_defaults(), oldest_size, args);
+}
+
 gyre_status check(const gyre_attention_args *given, bool need_data, Plan *plan) {
-    GYRE_TRY(adopt(given, "args", gyre_attention_defaults(), oldest_size, &plan->args));
+    GYRE_TRY(take(given, &plan->args));
     plan->need_data = need_data;
     return check_attention(plan->args, need_data, &plan->task.call);
 }
@@ -24,6 +29,12 @@ gyre_status check(const gyre_attention_args *given, bool need_data, Plan *plan) 
 
 extern "C" gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args) {
     Plan plan;
+    AttentionOnDevice on_device;
+    GYRE_TRY(take(args, &plan.args));
+    if (on_device.place(plan.args)) {
+        GYRE_TRY(on_device.check(true));
+        return run_call(context, on_device.args, on_device);
+    }
     GYRE_TRY(check(args, true, &plan));
     return run_call(context, plan.args, plan);
 }
@@ -31,6 +42,13 @@ extern "C" gyre_status gyre_attention(gyre_context *context, const gyre_attentio
 extern "C" gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args,
                                                      size_t *bytes) {
     GYRE_TRY(check_size_output(bytes));
+    gyre_attention_args taken;
+    AttentionOnDevice on_device;
+    GYRE_TRY(take(args, &taken));
+    if (on_device.place(taken)) {
+        GYRE_TRY(on_device.check(false));
+        return tell_workspace_size(context, on_device, bytes);
+    }
     size_t most = 0;
     for (const bool may_split : {true, false}) {
         Plan plan;

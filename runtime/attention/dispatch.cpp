@@ -17,6 +17,10 @@ constexpr DispatchRule rules[] = {
      "score",
      false, true, true, false},
     {"split", "at most 16 queries a sequence; no bias, mask, cap, ALiBi, sinks or score", false, true, false, false},
+    {"plain_as_stored",
+     "on CUDA devices; keys and values not rotated in the call, rows aligned to 16 bytes; no bias, mask, cap, ALiBi, "
+     "sinks or score",
+     false, false, true, false},
     {"plain", "no bias, mask, cap, ALiBi, sinks or score", false, false, false, false},
     {"general", "any without a score", true, false, false, false},
     {"score", "with a score, by its name", true, false, false, true},
@@ -26,6 +30,7 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
     const AttentionKernel *best = nullptr;
     for (const AttentionKernel &k : attention_kernels(static_cast<size_t>(&rule - rules))) {
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
+        if (k.kernel->row && k.kernel->row->device != GYRE_CPU) continue;
         const bool fits =
             k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
         if (k.dtype != c.q.dtype || (c.score && k.score != c.score) || !fits || !may_use(context, *k.kernel)) continue;

@@ -142,7 +142,8 @@ Result cuModuleGetFunction(Function **function, const void *, const char *name) 
 }
 Result cuFuncSetAttribute(Function *function, int attribute, int value) {
     if (const Result asked = failure("cuFuncSetAttribute")) return asked;
-    if (attribute != 8 || value > 227 << 10) return invalid_value;
+    constexpr int most = 99 << 10; // of compute capability 8.6 and 8.9, which have the least
+    if (attribute != 8 || value > most) return invalid_value;
     function->most_shared = value;
     return success;
 }

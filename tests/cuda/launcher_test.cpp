@@ -1,8 +1,11 @@
 /// How calls reach a CUDA device, and what is said when they cannot: with the driver that tests/cuda/fake_driver.cpp is.
+#include "support/attention_case.h"
 #include "support/each_kernel.h"
 #include "support/on_device.h"
 #include "support/refusal.h"
 #include "support/rotary_case.h"
+
+#include <cmath>
 
 #include <dlfcn.h>
 
@@ -149,4 +152,98 @@ TEST_CASE("empty tensors on a CUDA device need no launch") {
     const long before = launches();
     CHECK(gyre_rotary(nullptr, &k.args) == GYRE_OK);
     CHECK(launches() == before);
+}
+
+namespace {
+
+/// Attention of tensors on the device.
+struct Attention {
+    AttentionCase c;
+    OnDevice device;
+    gyre_attention_args args;
+    gyre_tensor lse;
+
+    explicit Attention(gyre_dtype type = GYRE_BF16, int64_t dim = 64)
+        : c(AttentionShape().lengths(5, 7).head_counts(2, 1).dims(dim).of(type)), args(c.args) {
+        for (Tensor *t : {&c.q, &c.k, &c.v, &c.out, &c.lse}) device.add(*t);
+        for (gyre_tensor *t : {&args.q, &args.k, &args.v, &args.out}) *t = device.view(*t);
+        lse = device.view(*c.args.lse);
+        args.lse = &lse;
+    }
+    void check_refusal(gyre_status status, const char *named, gyre_context *context = nullptr) const {
+        const long before = launches();
+        check_refused(named, gyre_attention(context, &args), status, named);
+        CHECK(launches() == before);
+    }
+};
+
+} // namespace
+
+TEST_CASE("attention on a CUDA device is one launch, by the kernel for keys as they are if it may, without workspace") {
+    const Context context("cuda");
+    Attention a;
+    const long before = launches();
+    CHECK(gyre_attention(context, &a.args) == GYRE_OK);
+    CHECK(launches() == before + 1);
+    CHECK(text(gyre_selected_kernel(context)) == "attention_plain_as_stored_bf16_d64__cuda");
+    const gyre_rope rope = gyre_rope_defaults();
+    a.args.rope = &rope;
+    CHECK(gyre_attention(context, &a.args) == GYRE_OK);
+    CHECK(text(gyre_selected_kernel(context)) == "attention_plain_bf16_d64__cuda");
+    a.args.keys_rotated = 1;
+    CHECK(gyre_attention(context, &a.args) == GYRE_OK);
+    CHECK(text(gyre_selected_kernel(context)) == "attention_plain_as_stored_bf16_d64__cuda");
+    size_t bytes = 1 << 30;
+    CHECK(gyre_attention_workspace_size(context, &a.args, &bytes) == GYRE_OK);
+    CHECK(bytes < 4096);
+    a.args.q.shape[1] = a.args.out.shape[1] = 0, a.args.lse = nullptr;
+    const long done = launches();
+    CHECK(gyre_attention(context, &a.args) == GYRE_OK);
+    CHECK(launches() == done);
+}
+
+TEST_CASE("attention on a CUDA device refuses by name what no kernel there takes, and what is wrong anywhere") {
+    Attention a;
+    a.args.v = a.c.args.v;
+    a.check_refusal(GYRE_UNSUPPORTED, "v");
+    Attention host_lse;
+    host_lse.args.lse = host_lse.c.args.lse;
+    host_lse.check_refusal(GYRE_UNSUPPORTED, "lse");
+    Attention list;
+    list.args.seqused_k = list.c.hold(GYRE_I32, {7});
+    list.check_refusal(GYRE_UNSUPPORTED, "seqused_k");
+    Attention none;
+    gyre_tensor empty_list = none.device.view(*none.c.hold(GYRE_I32, {7}));
+    empty_list.data = nullptr;
+    none.args.seqused_k = &empty_list;
+    none.check_refusal(GYRE_BAD_ARGUMENT, "seqused_k");
+    Attention capped;
+    capped.args.softcap = 5;
+    capped.check_refusal(GYRE_UNSUPPORTED, "softcap");
+    Attention biased;
+    biased.args.bias = biased.device.view(biased.c.hold(GYRE_F32, {1}));
+    biased.check_refusal(GYRE_UNSUPPORTED, "bias");
+    Attention tiny;
+    tiny.args.scale = 1e-30f;
+    tiny.check_refusal(GYRE_UNSUPPORTED, "scale");
+    Attention undefined;
+    undefined.args.scale = NAN;
+    undefined.check_refusal(GYRE_BAD_ARGUMENT, "scale");
+    Attention overlapping;
+    overlapping.args.out.data = overlapping.args.v.data;
+    overlapping.check_refusal(GYRE_BAD_ARGUMENT, "out");
+    Attention shorter;
+    shorter.args.v.shape[1] = 6;
+    shorter.check_refusal(GYRE_BAD_SHAPE, "v");
+    Attention(GYRE_F32).check_refusal(GYRE_UNSUPPORTED, "q");
+    Attention(GYRE_BF16, 80).check_refusal(GYRE_UNSUPPORTED, "q");
+    for (const gyre_target_info &info : all_targets()) {
+        if (!info.linked || !info.runnable) continue;
+        const Context context(info.name);
+        Attention forced;
+        if (info.device == GYRE_CPU)
+            forced.check_refusal(GYRE_UNSUPPORTED, "q", context);
+        else
+            check_refused("q", gyre_attention(context, &forced.c.args), GYRE_UNSUPPORTED, "q");
+    }
 }

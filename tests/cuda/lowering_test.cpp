@@ -1,44 +1,14 @@
 /// generators/cuda on small pipelines: what is printed, what the host's side becomes, and what is refused by name.
 #include "cuda/lanes.h"
-#include "cuda/lower.h"
+#include "lowered.h"
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
-
-#include <cstdio>
-#include <fstream>
-#include <functional>
-#include <sstream>
 
 using namespace Halide;
 using namespace gyre::cuda;
 
 namespace {
-
-struct Lowered {
-    std::string device, host;
-};
-
-/// Lowers f for CUDA; `file` becomes the name of its functions.
-Lowered lower(Func f, const std::vector<Argument> &arguments, Lowering lowering = {}) {
-    lowering.device_code = "lowered.cu";
-    const Target target("x86-64-linux-cuda-cuda_capability_80-no_runtime-no_asserts-no_bounds_query-user_context");
-    Pipeline pipeline(f);
-    lower_to_cuda(pipeline, lowering);
-    std::ostringstream host;
-    host << pipeline.compile_to_module(arguments, "f", target).functions()[0].body;
-    std::ifstream file(lowering.device_code);
-    std::ostringstream device;
-    device << file.rdbuf();
-    std::remove(lowering.device_code.c_str());
-    return {device.str(), host.str()};
-}
-
-int count(const std::string &in, const std::string &what) {
-    int found = 0;
-    for (size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + 1)) found++;
-    return found;
-}
 
 /// out(x) = 2 in(x), in vectors of 8, 32 threads a block.
 struct Doubled {
@@ -52,15 +22,6 @@ struct Doubled {
     }
     void schedule() { out.vectorize(lane).gpu_blocks(block).gpu_threads(thread); }
 };
-
-std::string refusal(const std::function<void()> &lowered) {
-    try {
-        lowered();
-    } catch (const CompileError &error) {
-        return error.what();
-    }
-    return "not refused";
-}
 
 } // namespace
 

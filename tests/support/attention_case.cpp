@@ -1,6 +1,7 @@
 #include "attention_case.h"
 #include "compare.h"
 #include "each_kernel.h"
+#include "on_device.h"
 
 #include <algorithm>
 #include <sstream>
@@ -40,7 +41,7 @@ gyre_status AttentionCase::run(gyre_context *context) {
     const std::vector<uint64_t> q_bits = q.bits(), k_bits = k.bits(), v_bits = v.bits();
     out.poison();
     lse.poison();
-    const gyre_status status = gyre_attention(context, &args);
+    const gyre_status status = is_on_device(context) ? run_on_device(context) : gyre_attention(context, &args);
     CHECK_MESSAGE((q.bits() == q_bits && k.bits() == k_bits && v.bits() == v_bits), "an input was written");
     CHECK_MESSAGE(out.surroundings_intact(), "memory around out was written");
     CHECK_MESSAGE(lse.surroundings_intact(), "memory around lse was written");
@@ -50,19 +51,52 @@ gyre_status AttentionCase::run(gyre_context *context) {
     return status;
 }
 
+gyre_status AttentionCase::run_on_device(gyre_context *context) {
+    OnDevice device;
+    for (Tensor *t : {&q, &k, &v, &out, &lse}) device.add(*t);
+    gyre_attention_args there = args;
+    for (gyre_tensor *t : {&there.q, &there.k, &there.v, &there.out}) *t = device.view(*t);
+    for (const gyre_tensor **t :
+         {&there.lse, &there.bias, &there.mask, &there.sinks, &there.alibi, &there.seqused_k, &there.cu_seqlens_q,
+          &there.cu_seqlens_k, &there.page_table, &there.q_positions, &there.k_positions})
+        *t = device.view(*t);
+    gyre_rope ropes[2];
+    int count = 0;
+    for (const gyre_rope **rope : {&there.rope, &there.value_rope}) {
+        if (!*rope) continue;
+        gyre_rope &copy = ropes[count++];
+        copy = **rope;
+        copy.cos = device.view(copy.cos), copy.sin = device.view(copy.sin);
+        *rope = &copy;
+    }
+    const gyre_status status = gyre_attention(context, &there);
+    device.fetch();
+    return status;
+}
+
+void AttentionCase::check_against(const OracleAttention &expected, double tolerance, gyre_context *context) {
+    REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
+    CAPTURE(text(gyre_selected_kernel(context)));
+    const AttentionAllowance allowed =
+        attention_allowance(expected, shape.dtype, gyre_selected_kernel(context), tolerance);
+    check_close("out", output().data, expected.out.data, allowed.out);
+    if (args.lse) check_close("lse", lse.values(), expected.lse, allowed.lse);
+}
+
 void AttentionCase::check(double tolerance) {
     const std::string description = describe();
     CAPTURE(description);
     const OracleAttention expected = oracle_attention(args, oracle_score);
     if (tolerance == 0) tolerance = attention_tolerance(expected);
-    each_target([&](gyre_context *context) {
-        REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
-        CAPTURE(text(gyre_selected_kernel(context)));
-        const AttentionAllowance allowed =
-            attention_allowance(expected, shape.dtype, gyre_selected_kernel(context), tolerance);
-        check_close("out", output().data, expected.out.data, allowed.out);
-        if (args.lse) check_close("lse", lse.values(), expected.lse, allowed.lse);
-    });
+    each_target([&](gyre_context *context) { check_against(expected, tolerance, context); });
+}
+
+void AttentionCase::check_on_devices(double tolerance) {
+    const std::string description = describe();
+    CAPTURE(description);
+    const OracleAttention expected = oracle_attention(args, oracle_score);
+    if (tolerance == 0) tolerance = attention_tolerance(expected);
+    each_device([&](gyre_context *context) { check_against(expected, tolerance, context); });
 }
 
 void AttentionCase::check_output(const Dense &expected, double tolerance) {

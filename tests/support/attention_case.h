@@ -44,6 +44,10 @@ public:
     /// attention_tolerance(). To either, what rounding the exact output to its type costs is added.
     void check(double tolerance = 0);
 
+    /// The same on every device instead, where the kernels of its type and head size are; none: nothing is checked, and
+    /// main.cpp tells so.
+    void check_on_devices(double tolerance = 0);
+
     /// Runs on every target, compares the output alone with `expected`, as bshd.
     void check_output(const Dense &expected, double tolerance);
 
@@ -57,6 +61,9 @@ public:
 
 private:
     gyre_tensor lse_view_;
+
+    gyre_status run_on_device(gyre_context *context);
+    void check_against(const OracleAttention &expected, double tolerance, gyre_context *context);
 };
 
 } // namespace gyre::test

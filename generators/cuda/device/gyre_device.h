@@ -74,11 +74,21 @@ GYRE_FN T gyre_max(T a, T b) {
 GYRE_FN float gyre_min(float a, float b) { return fminf(a, b); }
 GYRE_FN float gyre_max(float a, float b) { return fmaxf(a, b); }
 
+template <class T>
+GYRE_FN T gyre_select(bool condition, T yes, T no) {
+    return condition ? yes : no;
+}
+
 GYRE_FN float gyre_cos_pi(float x) { return cospif(x); }
 GYRE_FN float gyre_sin_pi(float x) { return sinpif(x); }
 GYRE_FN float gyre_exp2_approx(float x) {
     float y;
     asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+GYRE_FN float gyre_log2_approx(float x) {
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
     return y;
 }
 
@@ -134,3 +144,5 @@ GYRE_FN void gyre_store(T *to, const T *from, const bool *allowed) {
     for (int i = 0; i < N; i++)
         if (allowed[i]) to[i] = from[i];
 }
+
+#include "gyre_warp.h"

@@ -44,6 +44,19 @@ void wait_for_block();
 bool may_read(const void *memory, size_t bytes);
 bool may_write(const void *memory, size_t bytes);
 
+/// Copies that arrive only when their thread has waited for them. Until then their bytes hold NaN and may not be read.
+void copy_later(void *to, const void *from, size_t bytes);
+void end_group_of_copies();
+void wait_for_copies(int groups_left);
+
+/// What the lanes of a warp do together: `act` is called once, when all 32 have come here, with what each brought. A
+/// violation if a lane ends, or waits for its block, while others wait here.
+struct Lane {
+    const void *in;
+    void *out;
+};
+void with_warp(const void *in, void *out, void (*act)(const Lane (&lanes)[32]));
+
 /// What a kernel did that a device would not forgive; counted, and named on the standard error stream.
 void violation(const char *what);
 long violations();

@@ -108,9 +108,17 @@ template <class T>
 GYRE_FN T gyre_max(T a, T b) {
     return a < b ? b : a;
 }
+// As the device does: of a number and NaN, the number.
+GYRE_FN float gyre_min(float a, float b) { return std::fmin(a, b); }
+GYRE_FN float gyre_max(float a, float b) { return std::fmax(a, b); }
+template <class T>
+GYRE_FN T gyre_select(bool condition, T yes, T no) {
+    return condition ? yes : no;
+}
 GYRE_FN float gyre_cos_pi(float x) { return (float)std::cos(3.14159265358979323846 * x); }
 GYRE_FN float gyre_sin_pi(float x) { return (float)std::sin(3.14159265358979323846 * x); }
 GYRE_FN float gyre_exp2_approx(float x) { return std::exp2(x); }
+GYRE_FN float gyre_log2_approx(float x) { return std::log2(x); }
 
 template <class T, class Declared>
 GYRE_FN T gyre_shared_load(const Declared *memory, int i) {
@@ -142,3 +150,5 @@ GYRE_FN void gyre_store(T *to, const T *from, const bool *allowed) {
     for (int i = 0; i < N; i++)
         if (allowed[i]) to[i] = from[i];
 }
+
+#include "gyre_warp.h"

@@ -15,7 +15,7 @@ struct Touch {
 };
 struct Byte {
     Touch written, read;
-    bool is_set = false;
+    bool is_set = false, is_pending = false;
 };
 
 std::vector<unsigned char> memory;
@@ -50,6 +50,7 @@ unsigned char *shared_memory() { return memory.data(); }
 bool may_read(const void *at, size_t count) {
     return check(at, count, [](Byte &b) {
         if (!b.is_set) violation("shared memory is read before it was written");
+        if (b.is_pending) violation("shared memory is read before an asynchronous copy into it was waited for");
         if (other_now(b.written))
             violation("shared memory is read that another thread has written since the last barrier");
         // One reader is enough to catch a writer; a second one must not hide the first.
@@ -62,6 +63,7 @@ bool may_read(const void *at, size_t count) {
 
 bool may_write(const void *at, size_t count) {
     return check(at, count, [](Byte &b) {
+        if (b.is_pending) violation("shared memory is written while an asynchronous copy into it is under way");
         if (other_now(b.written))
             violation("shared memory is written that another thread has written since the last barrier");
         if (other_now(b.read))
@@ -69,6 +71,10 @@ bool may_write(const void *at, size_t count) {
         b.written = {block->thread, epoch};
         b.is_set = true;
     });
+}
+
+void mark_pending(const void *at, size_t count, bool pending) {
+    check(at, count, [&](Byte &b) { b.is_pending = pending; });
 }
 
 } // namespace gyre::emulation

@@ -10,4 +10,7 @@ void begin_shared(size_t bytes);
 /// At a barrier: what was written before it may be read after it.
 void next_epoch();
 
+/// Between these, bytes that may be read and written have not arrived.
+void mark_pending(const void *memory, size_t bytes, bool pending);
+
 } // namespace gyre::emulation

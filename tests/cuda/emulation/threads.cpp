@@ -1,6 +1,7 @@
 #include "threads.h"
 
 #include "block.h"
+#include "copies.h"
 #include "shared.h"
 
 #include <memory>
@@ -11,6 +12,16 @@
 namespace gyre::emulation {
 namespace {
 
+constexpr int warp_lanes = 32;
+
+/// Where the lanes of a warp wait for each other.
+struct Meeting {
+    Lane lanes[warp_lanes];
+    int arrived = 0;
+    long turn = 0;
+    void (*act)(const Lane (&)[warp_lanes]) = nullptr;
+};
+
 constexpr size_t stack_bytes = 128 << 10;
 
 struct Fiber {
@@ -18,9 +29,12 @@ struct Fiber {
     ucontext_t context;
     std::unique_ptr<char[]> stack;
     bool done = false, waits = false;
+    const Meeting *meets = nullptr; // that has not taken place yet
+    long turn = 0;                  // of it
 };
 
 std::vector<Fiber> fibers;
+std::vector<Meeting> meetings; // one a warp
 Fiber *running = nullptr;
 ucontext_t scheduler;
 const std::function<void()> *body = nullptr;
@@ -34,6 +48,7 @@ void run_fiber() {
 void start(Fiber &fiber, int x, int y) {
     fiber.thread = {x, y};
     fiber.done = fiber.waits = false;
+    fiber.meets = nullptr;
     if (!fiber.stack) fiber.stack.reset(new char[stack_bytes]);
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
@@ -47,25 +62,54 @@ void start(Fiber &fiber, int x, int y) {
 void run_threads(int x, int y, const std::function<void()> &kernel) {
     body = &kernel;
     fibers.resize(static_cast<size_t>(x) * static_cast<size_t>(y));
+    meetings.assign(fibers.size() / warp_lanes + 1, Meeting());
     for (int i = 0; i < x * y; i++) start(fibers[static_cast<size_t>(i)], i % x, i / x);
+    begin_copies(fibers.size());
     for (bool forwards = true;; forwards = !forwards) { // no order of threads is to be relied on
-        size_t done = 0, waiting = 0;
+        size_t done = 0, waiting = 0, ran = 0;
         for (size_t i = 0; i < fibers.size(); i++) {
             Fiber &fiber = fibers[forwards ? i : fibers.size() - 1 - i];
-            if (!fiber.done) {
-                fiber.waits = false;
+            const bool meets = fiber.meets && fiber.meets->turn == fiber.turn;
+            if (!fiber.done && !fiber.waits && !meets) {
                 running = &fiber;
                 block->thread = &fiber.thread;
                 swapcontext(&scheduler, &fiber.context);
+                ran++;
             }
             done += fiber.done, waiting += fiber.waits;
         }
-        if (waiting && done) violation("a barrier is not reached by every thread of the block");
-        if (!waiting) break;
+        if (done == fibers.size()) break;
+        if (ran) continue;
+        if (waiting + done < fibers.size()) {
+            violation("lanes of a warp wait for others that do not come");
+            break;
+        }
+        if (done) violation("a barrier is not reached by every thread of the block");
+        for (Fiber &fiber : fibers) fiber.waits = false;
         next_epoch();
     }
     fibers.clear();
 }
+
+void with_warp(const void *in, void *out, void (*act)(const Lane (&)[32])) {
+    const size_t index = static_cast<size_t>(running - fibers.data());
+    Meeting &meeting = meetings[index / warp_lanes];
+    if (meeting.arrived && meeting.act != act) violation("lanes of a warp meet in different operations");
+    meeting.act = act;
+    meeting.lanes[index % warp_lanes] = {in, out};
+    if (++meeting.arrived == warp_lanes) {
+        act(meeting.lanes);
+        meeting.arrived = 0;
+        meeting.turn++;
+        return;
+    }
+    running->meets = &meeting;
+    running->turn = meeting.turn;
+    swapcontext(&running->context, &scheduler);
+    running->meets = nullptr;
+}
+
+size_t running_thread() { return static_cast<size_t>(running - fibers.data()); }
 
 void wait_for_block() {
     running->waits = true;

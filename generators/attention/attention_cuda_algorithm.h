@@ -1,0 +1,62 @@
+/// Fused attention with rotary and reverse-rotary embedding for warps that multiply tiles of matrices: WHAT is computed. No
+/// scheduling call may appear here.
+///
+/// The same recurrence as attention_algorithm.h, apart because nothing there is a whole tile of a product here: queries are
+/// rows instead of lanes, so that neither they nor the results are transposed, and a launch takes all sequences and heads.
+///
+///     S_ij = scale < R(i) q_i, R(j) k_j >      softmax over the visible j      out_i = R(-i) sum_j P_ij R(j) v_j
+///
+/// Weights of a block of keys are powers of two relative to the block's own maximum, rounded to the tensors' type for the product
+/// with the values; sums are of the unrounded ones. Source: Dao, FlashAttention-2 (arXiv:2307.08691).
+///
+/// Index order is Halide's, innermost first: the C array q[batch][seqlen_q][heads][head_dim] is q(d, h, i, z).
+/// t: tile of query_rows rows, i: row of it;   b: block of key_block keys, j: key of it.
+#pragma once
+#include "cuda_rotation.h"
+
+namespace gyre::attention {
+
+struct CudaSizes {
+    int head_dim = 128, v_head_dim = 128;
+    int query_rows = 128, key_block = 64;
+    bool as_stored = false; // keys and values are not rotated, and lie so that asynchronous copies take them
+};
+
+struct CudaInputs {
+    Halide::Func q, k, v;                      // (d, h, token, z)  as stored
+    Halide::Expr queries, keys, key_heads;     // extents
+    Halide::Func key_counts;                   // (z)  keys of a sequence, of those
+    Halide::Expr has_key_counts, bottom_right; // bool; the latter: the last query sees the last key
+    Halide::Expr group;                        // heads that share a key head
+    Halide::Expr left, right;                  // of the window, >= 0, causal included
+    Halide::Expr scale, sign;                  // of scores: magnitude times log2(e), and +-1
+    CudaRotation rope, value_rope;             // off where there are no pairs
+    Halide::Expr rotate_keys, rotate_values;   // bool; of no meaning as_stored
+    CudaPositions q_positions, k_positions;
+};
+
+/// Every Func and Var that a schedule may name.
+struct CudaStages {
+    CudaSizes sizes;
+    Halide::Var d{"d"}, h{"h"}, x{"x"}, z{"z"}, i{"i"}, t{"t"}, j{"j"}, b{"b"};
+    Halide::RVar feature_of_tile, feature_tile; // of the product of queries and keys
+    Halide::RVar key_of_tile, key_tile;         // of that of weights and values
+    Halide::RVar masked_key, column, columns;   // of updates and reductions along the keys of a block
+    Halide::RVar block;
+
+    Halide::Func seen;                 // (t, z, h)  {keys, first block, end of blocks, key head}
+    Halide::Func q_staged, q_rows;     // (d, i, t, h, z)  rotated, as stored
+    Halide::Func k_rows, v_rows;       // (d, j, b, h, z)  likewise, of one block
+    Halide::Func scores;               // (j, i, t, b, h, z)  not scaled
+    Halide::Func block_max, block_sum; // (i, t, b, h, z)
+    Halide::Func powers, weights;      // (j, i, t, b, h, z)  2^(scale (score - block_max)), and as stored
+    Halide::Func weighted;             // (d, i, t, b, h, z)  sum_j weights v
+    Halide::Func state;                // (d, i, t, h, z)  {maximum, sum, accumulator}
+    Halide::Func out_rows, lse_rows;   // (d, i, t, h, z) (i, t, h, z)  normalised
+    Halide::Func out, lse;             // (d, h, x, z) (x, h, z)  the generator's outputs
+};
+
+CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Halide::Func &out,
+                          const Halide::Func &lse, const Halide::Type &type);
+
+} // namespace gyre::attention

@@ -1,0 +1,54 @@
+/// How a warp's lanes hold its register arrays: the tiles of mma.m16n8k16.
+///
+/// A schedule has a warp's tile as an array of 16 rows, of which the first lane would compute all. On the device lane L has
+/// the elements (row, column) of each 16 x 8 tile with row = L / 4 + 8 half and column = 2 (L % 4) + pair, half and pair
+/// in {0, 1}: 4 registers in f32, 2 words in 16 bits. Those of two neighbouring tiles are what an mma takes as its left operand.
+#pragma once
+#include "warp_nest.h"
+
+#include <map>
+
+namespace gyre::cuda {
+
+struct Fragment {
+    enum class Kind {
+        scalar, // one number, the same in all threads
+        row,    // one number a row
+        matrix
+    };
+    Kind kind = Kind::row;
+    Halide::Type type;
+    int columns = 1; // between rows, in the array
+    int size = 0;    // elements that the schedule allocates
+
+    bool is_packed() const { return kind == Kind::matrix && type.bits() == 16; }
+    int registers() const;
+};
+
+/// By how much an index grows with a variable, the same everywhere; undefined if it is not linear.
+std::optional<int64_t> step_of(const Halide::Expr &index, const std::string &variable);
+
+/// The index where all of these are 0.
+Halide::Expr at_origin(Halide::Expr index, const std::vector<std::string> &variables);
+
+class Fragments {
+public:
+    /// Of the register arrays `types` and `sizes`, by how the nests of a kernel store them.
+    void find(const std::vector<WarpNest> &nests, const std::map<std::string, std::pair<Halide::Type, int>> &arrays);
+
+    /// nullptr: not an array that warps hold.
+    const Fragment *operator[](const std::string &array) const;
+
+    /// Which 16 x 8 tile of its warp's rows an element of a matrix is in, counted along columns. Errors name the nest:
+    /// it is another row's or column's than the nest's.
+    Halide::Expr tile(const WarpNest &nest, const std::string &array, const Halide::Expr &index,
+                      const std::string &column) const;
+
+    /// True if an expression is the same in all columns.
+    bool is_same_in_row(const WarpNest &nest, const Halide::Expr &e) const;
+
+private:
+    std::map<std::string, Fragment> fragments;
+};
+
+} // namespace gyre::cuda

@@ -1,0 +1,204 @@
+#include "warp_printer.h"
+
+namespace gyre::cuda {
+using namespace Halide;
+using namespace Halide::Internal;
+namespace {
+
+class FindArrays : public IRVisitor {
+    using IRVisitor::visit;
+    void visit(const Allocate *op) override {
+        if (op->memory_type != MemoryType::GPUShared) arrays[op->name] = {op->type, op->constant_allocation_size()};
+        IRVisitor::visit(op);
+    }
+
+public:
+    std::map<std::string, std::pair<Type, int>> arrays;
+};
+
+/// What every thread may compute for itself: numbers that the schedule has the first thread compute.
+bool stores_scalars(const Stmt &s, const Fragments &fragments) {
+    class Find : public IRVisitor {
+    public:
+        explicit Find(const Fragments &fragments) : fragments(fragments) {}
+        bool scalars = false, others = false;
+
+    private:
+        const Fragments &fragments;
+        using IRVisitor::visit;
+        void visit(const Store *op) override {
+            const Fragment *f = fragments[op->name];
+            (f && f->kind == Fragment::Kind::scalar ? scalars : others) = true;
+        }
+    } find(fragments);
+    s.accept(&find);
+    return find.scalars && !find.others;
+}
+
+bool is_thread_index(const Expr &e) {
+    if (const Max *both = e.as<Max>()) return is_thread_index(both->a) && is_thread_index(both->b);
+    const Variable *v = e.as<Variable>();
+    return v && (v->name == lane_index || v->name == warp_index);
+}
+
+/// A condition without "the first thread"; undefined: nothing else was in it.
+Expr for_all_threads(const Expr &condition) {
+    if (const And *both = condition.as<And>()) {
+        const Expr a = for_all_threads(both->a), b = for_all_threads(both->b);
+        return a.defined() && b.defined() ? a && b : a.defined() ? a : b;
+    }
+    const LT *less = condition.as<LT>();
+    return less && is_const_one(less->b) && is_thread_index(less->a) ? Expr() : condition;
+}
+
+} // namespace
+
+void WarpPrinter::print_body(const Stmt &kernel) {
+    has_tiles = has_warp_tile(kernel);
+    is_touched = false;
+    if (!has_tiles) return Printer::print_body(kernel);
+    const Stmt body = without_lets(kernel);
+    FindArrays find;
+    body.accept(&find);
+    fragments.find(find_warp_nests(body), find.arrays);
+    synchronises = true; // a warp's lanes wait for each other
+    Printer::print_body(body);
+    has_tiles = false;
+}
+
+void WarpPrinter::open(const std::string &head) {
+    stream << get_indent() << head << "\n";
+    open_scope();
+}
+
+void WarpPrinter::close(size_t count) {
+    while (count--) close_scope("");
+}
+
+void WarpPrinter::open_loops(const std::vector<WarpLoop> &unrolled) {
+    for (const WarpLoop &loop : unrolled) {
+        const std::string v = print_name(loop.name);
+        stream << get_indent() << "#pragma unroll\n";
+        open("for (int " + v + " = 0; " + v + " < " + std::to_string(loop.extent) + "; " + v + "++)");
+    }
+}
+
+void WarpPrinter::open_rows() {
+    stream << get_indent() << "#pragma unroll\n";
+    open("for (int half = 0; half < 2; half++)");
+    stream << get_indent() << "const int " << print_name(nest->row) << " = GYRE_LANE / 4 + 8 * half;\n";
+}
+
+void WarpPrinter::barrier() {
+    if (is_touched && !in_staged_loop)
+        stream << get_indent() << "gyre_copies_wait<0>();\n" << get_indent() << "GYRE_SYNC();\n";
+    is_touched = false;
+    cache.clear();
+}
+
+void WarpPrinter::visit(const Allocate *op) {
+    const Fragment *f = has_tiles ? fragments[op->name] : nullptr;
+    if (!f) return Printer::visit(op);
+    stream << get_indent() << (f->is_packed() ? "uint32_t" : print_type(op->type)) << " " << print_name(op->name) << "["
+           << f->registers() << "];\n";
+    print_stmt(op->body);
+}
+
+// Halide has a barrier after each thing that threads compute. What is in registers of a warp needs none.
+void WarpPrinter::visit(const Evaluate *op) {
+    const Call *call = op->value.as<Call>();
+    if (has_tiles && call && call->is_intrinsic(Call::gpu_thread_barrier)) return barrier();
+    Printer::visit(op);
+}
+
+void WarpPrinter::visit(const For *op) {
+    if (has_tiles && !is_gpu(op->for_type)) {
+        const StagedLoop staged = read_staged_loop(op, shared);
+        if (!staged.staging.empty()) return print_staged_loop(op, staged);
+        is_touched = is_touched || touches(op->body, shared); // by the turn before
+    }
+    Printer::visit(op);
+}
+
+void WarpPrinter::visit(const Load *op) {
+    const Fragment *f = has_tiles ? fragments[op->name] : nullptr;
+    is_touched = is_touched || shared.count(op->name);
+    if (!f) return Printer::visit(op);
+    if (f->is_packed()) refuse("numbers of 16 bits are read one by one from " + op->name);
+    print_assignment(op->type, register_of(op->name, op->index));
+}
+
+void WarpPrinter::visit(const Store *op) {
+    is_touched = is_touched || shared.count(op->name);
+    const Load *from = op->value.as<Load>();
+    const Ramp *to = op->index.as<Ramp>();
+    const Ramp *source = from ? from->index.as<Ramp>() : nullptr;
+    const bool copies = has_tiles && shared.count(op->name) && to && source && is_const_one(to->stride) &&
+                        is_const_one(source->stride) && !shared.count(from->name) && is_const_one(op->predicate) &&
+                        is_const_one(from->predicate) && op->value.type().bytes() * op->value.type().lanes() == 16;
+    if (!copies) return Printer::visit(op);
+    const std::string at = print_expr(to->base), of = print_expr(source->base);
+    stream << get_indent() << "gyre_copy_async<" << to->lanes << ">(" << print_name(op->name) << ", " << at << ", "
+           << print_name(from->name) << " + " << of << ");\n";
+    cache.clear();
+}
+
+void WarpPrinter::visit(const IfThenElse *op) {
+    const Evaluate *nothing = op->then_case.as<Evaluate>();
+    if (nothing && is_const(nothing->value) && !op->else_case.defined()) return;
+    Expr rest;
+    const bool scalars = has_tiles && stores_scalars(op->then_case, fragments);
+    const bool tiles = has_tiles && !scalars && is_for_warp(op->condition, &rest);
+    if (op->else_case.defined() || (!scalars && !tiles)) return Printer::visit(op);
+    if (scalars) rest = for_all_threads(op->condition);
+    const bool guarded = rest.defined() && !is_const_one(rest);
+    if (guarded) open("if (" + print_expr(rest) + ")");
+    scalars ? print_stmt(op->then_case) : print_for_warp(op->then_case);
+    if (guarded) close();
+}
+
+void WarpPrinter::print_for_warp(const Stmt &s) {
+    if (const Block *block = s.as<Block>()) {
+        print_for_warp(block->first);
+        print_for_warp(block->rest);
+    } else if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
+        print_for_warp(op->body);
+    } else if (const LetStmt *let = s.as<LetStmt>()) {
+        print_for_warp(substitute(let->name, let->value, let->body));
+    } else if (const For *loop = s.as<For>()) {
+        if (!has_warp_tile(s)) refuse("the loop " + loop->name + " of one lane is no tile");
+        print_nest(read_warp_nest(loop));
+    } else {
+        refuse("what one lane does is neither a tile nor a number that all threads share");
+    }
+}
+
+// Each turn waits for what it reads, then asks for what a later one reads, and computes while that arrives.
+void WarpPrinter::print_staged_loop(const For *loop, const StagedLoop &staged) {
+    if (stores_into(staged.body, shared)) refuse("a loop that shared memory is filled for ahead fills more of it");
+    const int ahead = staged.slots - 1;
+    barrier();
+    const std::string begin = print_expr(loop->min), end = print_expr(simplify(loop->min + loop->extent));
+    const auto stage = [&](const Expr &turn) {
+        open("if (" + print_expr(turn) + " < " + end + ")");
+        for (const Stmt &s : staged.staging) print_stmt(substitute(loop->name, turn, s));
+        close();
+        stream << get_indent() << "gyre_copies_commit();\n";
+        cache.clear();
+    };
+    for (int turn = 0; turn < ahead; turn++) stage(simplify(loop->min + turn));
+    const std::string v = print_name(loop->name);
+    loops.push_back(loop->name);
+    stream << get_indent() << "#pragma unroll 1\n";
+    open("for (int " + v + " = " + begin + "; " + v + " < " + end + "; " + v + "++)");
+    stream << get_indent() << "gyre_copies_wait<" << ahead - 1 << ">();\n" << get_indent() << "GYRE_SYNC();\n";
+    stage(Variable::make(Int(32), loop->name) + ahead);
+    in_staged_loop = true; // whose body only reads what was there at its beginning
+    print_stmt(staged.body);
+    in_staged_loop = false;
+    close();
+    loops.pop_back();
+    is_touched = true;
+}
+
+} // namespace gyre::cuda

@@ -1,0 +1,52 @@
+/// Kernels whose schedules give tiles of matrices to whole warps: products by mma, the rest on fragments in registers.
+///
+/// What a schedule does with the first lane of a warp, every lane does with its part (fragments.h): elementwise operations,
+/// reductions along rows, and products of a fragment with a tile in shared memory. What is neither is an error with the
+/// loop's name. Shared memory that a loop's turns read is filled turns ahead, by asynchronous copies where nothing is computed.
+#pragma once
+#include "fragments.h"
+#include "printer.h"
+#include "staged_loop.h"
+
+namespace gyre::cuda {
+
+class WarpPrinter : public Printer {
+protected:
+    using Printer::visit;
+
+    void print_body(const Stmt &nest) override;
+    void visit(const Halide::Internal::Allocate *op) override;
+    void visit(const Halide::Internal::Evaluate *op) override;
+    void visit(const Halide::Internal::For *op) override;
+    void visit(const Halide::Internal::IfThenElse *op) override;
+    void visit(const Halide::Internal::Load *op) override;
+    void visit(const Halide::Internal::Store *op) override;
+
+private:
+    bool has_tiles = false;
+    Fragments fragments;
+    const WarpNest *nest = nullptr; // that is being printed
+    std::string column;             // its variable that fragments are read along
+    bool is_touched = false;        // shared memory, since the last barrier
+    bool in_staged_loop = false;
+
+    void open(const std::string &head);
+    void close(size_t count = 1);
+    void open_loops(const std::vector<WarpLoop> &unrolled);
+    void open_rows();
+    void barrier();
+
+    void print_for_warp(const Stmt &s);
+    void print_nest(const WarpNest &read);
+    void print_staged_loop(const Halide::Internal::For *loop, const StagedLoop &staged);
+
+    std::string register_of(const std::string &array, const Halide::Expr &index);
+    Halide::Expr print_row_terms(const Halide::Expr &e);
+    void print_elementwise();
+    void print_stores_along_rows(const std::vector<const WarpStore *> &stores);
+    void print_reduction(const WarpStore &store);
+    void print_product(const WarpStore &store);
+    void print_tiles_of_b(const Halide::Internal::Load *b, const WarpStore &store, const std::string &a);
+};
+
+} // namespace gyre::cuda

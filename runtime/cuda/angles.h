@@ -1,0 +1,36 @@
+/// The angles of a rotation as attention's kernels on devices take them.
+#pragma once
+#include "kernel_call.h"
+#include "rotary/rotation.h"
+
+namespace gyre::cuda {
+
+struct DeviceAngles {
+    static constexpr int most_pairs = 128; // of any kernel, which is handed their frequencies by value
+
+    /// Errors: OUT_OF_MEMORY, UNSUPPORTED (tables with strides out of reach, as `name`.cos or .sin).
+    gyre_status prepare(const Rotation &rotation, const char *name, gyre_context::Frequencies &cache);
+
+    /// As arguments, in the kernels' order.
+    void add_to(KernelArguments *arguments);
+
+private:
+    uint64_t frequencies[most_pairs] = {};
+    int32_t axis_of_pair[most_pairs] = {};
+    Buffer frequencies_view, axes_view, cos_view, sin_view;
+    bool has_tables = false, interleaved = false;
+    float scale = 1;
+    int32_t pairs = 0;
+};
+
+/// Positions of tokens, likewise.
+struct DevicePositions {
+    /// Of batch entries from `batch` on.
+    gyre_status place(const Positions &positions, const char *name, int64_t batch, int64_t batches, int64_t tokens,
+                      int axes);
+
+    Buffer view;
+    bool given = false;
+};
+
+} // namespace gyre::cuda

@@ -1,0 +1,43 @@
+/// gyre_attention() with tensors on a CUDA device: one launch, which forms its angles itself.
+#pragma once
+#include "attention/kernels.h"
+#include "cuda/tensors.h"
+
+namespace gyre {
+
+class AttentionOnDevice {
+public:
+    AttentionOnDevice() = default;
+    AttentionOnDevice(const AttentionOnDevice &) = delete; // it points into itself
+    AttentionOnDevice &operator=(const AttentionOnDevice &) = delete;
+
+    /// Takes the arguments over. True if any of their tensors is on a device, where all of them must then be; else the call is
+    /// the CPU's, and of no further use here.
+    bool place(const gyre_attention_args &args);
+
+    /// Checks every argument, but not what lists on the device hold. Errors: those of check_attention(), and UNSUPPORTED for
+    /// what no kernel on a device does.
+    gyre_status check(bool need_data);
+
+    // Of run_call().
+    gyre_status prepare(gyre_context &context);
+    size_t workspace_bytes(const gyre_context &) const { return 0; }
+    gyre_status run(gyre_context &context, char *memory) const;
+
+    gyre_attention_args args;
+
+private:
+    static constexpr int most_tensors = 16;
+    std::vector<cuda::Named> tensors;
+    gyre_tensor copies[most_tensors]; // of those that are given by pointers
+    gyre_rope ropes[2];
+    cuda::Device device = -1; // -1: all tensors are empty
+    AttentionCall call;
+    const AttentionKernel *kernel = nullptr;
+
+    gyre_status refuse_unsupported() const;
+    gyre_status check_lists() const;
+    const AttentionKernel *find_kernel(const gyre_context &context) const;
+};
+
+} // namespace gyre

@@ -1,0 +1,125 @@
+// What kernels call whose warps multiply tiles of matrices, for this machine: the same names as generators/cuda/device/gyre_warp.h
+// has for nvcc. Included by gyre_device.h.
+#pragma once
+
+#define GYRE_LANE (gyre::emulation::block->thread->x)
+#define GYRE_LEAST (-INFINITY)
+
+GYRE_FN float gyre_add(float a, float b) { return a + b; }
+
+namespace gyre::emulation {
+
+template <class Operation>
+float of_quad(float x, const Operation &) {
+    float result;
+    with_warp(&x, &result, [](const Lane(&lanes)[32]) {
+        const auto value = [&](int lane) { return *(const float *)lanes[lane].in; };
+        for (int lane = 0; lane < 32; lane++) // in the order of the device's exchanges
+            *(float *)lanes[lane].out = Operation::of(Operation::of(value(lane), value(lane ^ 1)),
+                                                      Operation::of(value(lane ^ 2), value(lane ^ 3)));
+    });
+    return result;
+}
+struct Greater {
+    static float of(float a, float b) { return std::fmax(a, b); }
+};
+struct Sum {
+    static float of(float a, float b) { return a + b; }
+};
+
+} // namespace gyre::emulation
+
+GYRE_FN float gyre_quad_max(float x) { return gyre::emulation::of_quad(x, gyre::emulation::Greater()); }
+GYRE_FN float gyre_quad_sum(float x) { return gyre::emulation::of_quad(x, gyre::emulation::Sum()); }
+
+template <class T>
+GYRE_FN uint32_t gyre_pack(T first, T second) {
+    return first.bits | (uint32_t)second.bits << 16;
+}
+template <class T>
+GYRE_FN uint32_t gyre_pack(float first, float second) {
+    return gyre_pack<T>(gyre_cast<T>(first), gyre_cast<T>(second));
+}
+
+template <int N, class T, class Declared>
+GYRE_FN void gyre_copy_async(Declared *memory, int i, const T *from) {
+    static_assert(N * sizeof(T) == 16);
+    T *const to = (T *)memory + i;
+    if ((uintptr_t)from % 16 || (uintptr_t)to % 16)
+        return gyre::emulation::violation("an asynchronous copy is not aligned to 16 bytes");
+    gyre::emulation::copy_later(to, from, 16);
+}
+GYRE_FN void gyre_copies_commit() { gyre::emulation::end_group_of_copies(); }
+template <int Later>
+GYRE_FN void gyre_copies_wait() {
+    gyre::emulation::wait_for_copies(Later);
+}
+
+namespace gyre::emulation {
+
+/// ldmatrix: matrix n gets its rows from lanes 8 n to 8 n + 7.
+template <bool Transposed>
+void load_tiles(uint32_t *to, const uint16_t *row) {
+    if ((uintptr_t)row % 16) violation("a row of a tile is not aligned to 16 bytes");
+    if (!may_read(row, 16)) row = nullptr;
+    with_warp(row, to, [](const Lane(&lanes)[32]) {
+        for (int matrix = 0; matrix < 4; matrix++) {
+            unsigned banks = 0;
+            for (int row = 0; row < 8; row++) banks |= 1u << (uintptr_t)lanes[8 * matrix + row].in / 16 % 8;
+            if (banks != 0xff) violation("rows of a tile are in the same banks of shared memory");
+            for (int lane = 0; lane < 32; lane++) {
+                uint32_t both = 0;
+                for (int i = 0; i < 2; i++) {
+                    const int row = Transposed ? lane % 4 * 2 + i : lane / 4,
+                              column = Transposed ? lane / 4 : lane % 4 * 2 + i;
+                    const auto *numbers = (const uint16_t *)lanes[8 * matrix + row].in;
+                    both |= (uint32_t)(numbers ? numbers[column] : 0xffff) << 16 * i;
+                }
+                ((uint32_t *)lanes[lane].out)[matrix] = both;
+            }
+        }
+    });
+}
+
+struct Factors {
+    const uint32_t *a, *b;
+};
+
+/// mma.m16n8k16, by the layouts of fragments that PTX ISA 8.0 shows in section 9.7.13.4.8.
+template <class T>
+void multiply_tiles(const Lane (&lanes)[32]) {
+    float a[16][16], b[16][8];
+    const auto number = [](uint32_t word, int half) { return gyre_cast<float>(T{(uint16_t)(word >> 16 * half)}); };
+    for (int lane = 0; lane < 32; lane++) {
+        const auto &f = *(const Factors *)lanes[lane].in;
+        const int group = lane / 4, first = lane % 4 * 2;
+        for (int half = 0; half < 2; half++) {
+            for (int word = 0; word < 4; word++)
+                a[group + word % 2 * 8][first + word / 2 * 8 + half] = number(f.a[word], half);
+            for (int word = 0; word < 2; word++) b[first + word * 8 + half][group] = number(f.b[word], half);
+        }
+    }
+    for (int lane = 0; lane < 32; lane++)
+        for (int i = 0; i < 4; i++) {
+            const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+            double sum = ((float *)lanes[lane].out)[i];
+            for (int k = 0; k < 16; k++) sum += (double)a[row][k] * b[k][column];
+            ((float *)lanes[lane].out)[i] = (float)sum;
+        }
+}
+
+} // namespace gyre::emulation
+
+template <class T, class Declared>
+GYRE_FN void gyre_load_tiles(uint32_t *to, const Declared *memory, int i) {
+    gyre::emulation::load_tiles<false>(to, (const uint16_t *)memory + i);
+}
+template <class T, class Declared>
+GYRE_FN void gyre_load_tiles_transposed(uint32_t *to, const Declared *memory, int i) {
+    gyre::emulation::load_tiles<true>(to, (const uint16_t *)memory + i);
+}
+template <class T>
+GYRE_FN void gyre_mma(float *c, const uint32_t *a, const uint32_t *b) {
+    const gyre::emulation::Factors factors{a, b};
+    gyre::emulation::with_warp(&factors, c, gyre::emulation::multiply_tiles<T>);
+}

@@ -1,0 +1,116 @@
+/// The emulation of warps: that products come out right, and that each thing which a kernel may forget is caught.
+#include "gyre_device.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "product_bf16.cu"
+#include "product_f16.cu"
+#include "product_unpadded.cu"
+
+// The same text without its barriers.
+#undef GYRE_SYNC
+#define GYRE_SYNC()
+#include "product_without_barrier.cu"
+#undef GYRE_SYNC
+#define GYRE_SYNC() gyre::emulation::wait_for_block()
+
+// Without waiting for what is copied.
+template <int>
+void does_not_wait() {}
+#define gyre_copies_wait does_not_wait
+#include "product_without_wait.cu"
+#undef gyre_copies_wait
+
+// With tiles read along rows that should be read along columns.
+#define gyre_load_tiles_transposed gyre_load_tiles
+#include "product_not_transposed.cu"
+#undef gyre_load_tiles_transposed
+
+using gyre::emulation::violations;
+
+namespace {
+
+constexpr int n = 96, tile = 32, warps = 2, shared_bytes = 8192;
+
+struct Outcome {
+    long violations;
+    double error;
+};
+
+/// Runs a product of [n, n] matrices, and compares it with one in double.
+template <typename T>
+Outcome run_product(const char *name) {
+    // Aligned as device memory is.
+    std::vector<T> a((size_t)(n * n + 8)), b(a);
+    const auto aligned = [](std::vector<T> &v) { return (T *)(((uintptr_t)v.data() + 15) / 16 * 16); };
+    T *const a_data = aligned(a), *const b_data = aligned(b);
+    uint32_t state = 1;
+    const auto next = [&] { return (float)((state = state * 1664525u + 1013904223u) >> 24) / 128 - 1; };
+    for (int i = 0; i < n * n; i++) a_data[i] = gyre_cast<T>(next()), b_data[i] = gyre_cast<T>(next());
+    std::vector<float> out((size_t)(n * n), NAN);
+    int stride = n, blocks = n / tile;
+    const T *const_a = a_data, *const_b = b_data;
+    float *result = out.data();
+    void *arguments[] = {&stride, &stride, &stride, &blocks, &const_a, &const_b, &result};
+    const gyre::emulation::Entry *entry = gyre::emulation::find_entry(std::string(name) + "_0");
+    REQUIRE((entry != nullptr && entry->cooperative));
+    const long before = violations();
+    gyre::emulation::run_grid(*entry, {n / tile, n / tile, 1}, {32, warps, 1}, shared_bytes, arguments);
+    double error = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++)
+                sum += (double)gyre_cast<float>(a_data[i * n + k]) * gyre_cast<float>(b_data[k * n + j]);
+            const double difference = std::fabs(sum - out[(size_t)(i * n + j)]);
+            if (!(difference <= error)) error = std::isnan(difference) ? INFINITY : difference;
+        }
+    return {violations() - before, error};
+}
+
+} // namespace
+
+TEST_CASE("emulation: a product by warps comes out right, without a race and without waiting for banks") {
+    for (const Outcome &o : {run_product<gyre_bf16>("product_bf16"), run_product<gyre_f16>("product_f16")}) {
+        CHECK(o.violations == 0);
+        CHECK(o.error < 1e-4);
+    }
+}
+
+TEST_CASE("emulation: rows in the same banks, removed barriers, copies not waited for and wrong tiles are caught") {
+    const Outcome unpadded = run_product<gyre_bf16>("product_unpadded");
+    CHECK(unpadded.violations > 0);
+    CHECK(unpadded.error < 1e-4); // slow, but right
+    CHECK(run_product<gyre_bf16>("product_without_barrier").violations > 0);
+    const Outcome without_wait = run_product<gyre_bf16>("product_without_wait");
+    CHECK(without_wait.violations > 0);
+    CHECK(without_wait.error > 1); // of NaN
+    CHECK(run_product<gyre_bf16>("product_not_transposed").error > 0.1);
+}
+
+// A lane that leaves before the others exchange what they have.
+void lane_leaves(float *data) {
+    if (GYRE_THREAD_X == 5) return;
+    data[GYRE_THREAD_X] = gyre_quad_sum(data[GYRE_THREAD_X]);
+}
+GYRE_COOPERATIVE_ENTRY(lane_leaves)
+
+void copies_odd_places(float *data) {
+    gyre_copy_async<4>((float *)GYRE_SHARED_MEMORY, 4 * GYRE_THREAD_X + 1, data);
+    gyre_copies_wait<0>();
+}
+GYRE_COOPERATIVE_ENTRY(copies_odd_places)
+
+TEST_CASE("emulation: lanes that miss an exchange, and copies that are not aligned, are caught") {
+    std::vector<float> data(64, 1.0f);
+    float *pointer = data.data();
+    void *arguments[] = {&pointer};
+    for (const char *name : {"lane_leaves", "copies_odd_places"}) {
+        const long before = violations();
+        gyre::emulation::run_grid(*gyre::emulation::find_entry(name), {1, 1, 1}, {32, 1, 1}, shared_bytes, arguments);
+        CHECK(violations() > before);
+    }
+}
