@@ -231,6 +231,15 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                             REQUIRE(c.run(context) == GYRE_OK);
                             reached.insert(gyre_selected_kernel(context));
                         }
+        for (int64_t head_dim = 32; head_dim <= 512; head_dim += 32)
+            for (const int64_t queries : {1, 17}) {
+                AttentionCase c(
+                    AttentionShape().lengths(queries, GYRE_VALUE_BLOCK).dims(head_dim).of(GYRE_BF16).in(GYRE_BHSD));
+                c.args.value_order = GYRE_VALUES_IN_BLOCKS;
+                const gyre_status status = c.run(context);
+                REQUIRE((status == GYRE_OK || status == GYRE_UNSUPPORTED));
+                if (status == GYRE_OK) reached.insert(gyre_selected_kernel(context));
+            }
         for (const float softcap : {0.0f, 3.0f}) {
             BackwardCase c(AttentionShape().lengths(2, 3));
             c.forward.args.softcap = softcap;
