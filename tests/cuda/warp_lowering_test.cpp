@@ -40,7 +40,7 @@ TEST_CASE("warps: products become mma on fragments, two tiles a load, as many as
     CHECK(count(lower_product(halves).device, "gyre_mma<gyre_f16>(") == 2);
 }
 
-TEST_CASE("warps: a turn waits for what it reads, asks for the next, then computes; registers need no barrier") {
+TEST_CASE("warps: a turn waits for what it reads, asks for the next, then computes, and registers need no barrier") {
     Product p;
     const std::string made = lower_product(p).device;
     CAPTURE(made);
