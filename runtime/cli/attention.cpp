@@ -4,6 +4,7 @@
 #include "attention_call.h"
 #include "common_options.h"
 #include "errors.h"
+#include "gradient_options.h"
 #include "inputs.h"
 #include "layout.h"
 #include "npy.h"
@@ -21,41 +22,14 @@ struct Options {
     CommonOptions common;
     AttentionOptions attention;
     std::string q, k, v, out, lse;
-    std::string out_grad, q_grad, k_grad, v_grad;
-
-    bool backward() const { return !out_grad.empty(); }
+    GradientOptions gradients;
 };
-
-/// Every file that is written, with its option; each is another one.
-void check_outputs(const Options &options) {
-    const std::pair<const char *, const std::string &> outputs[] = {{"--out", options.out},
-                                                                    {"--lse", options.lse},
-                                                                    {"--q-grad", options.q_grad},
-                                                                    {"--k-grad", options.k_grad},
-                                                                    {"--v-grad", options.v_grad}};
-    for (const auto &output : outputs) {
-        const auto &[option, path] = output;
-        if (path.empty()) continue;
-        check_output(option, path);
-        for (const auto *other = outputs; other != &output; other++)
-            if (other->second == path)
-                refuse(option + (" " + path), std::string("also given to ") + other->first, "another file");
-    }
-}
-
-void check_gradients(const Options &options) {
-    for (const auto &[option, path] : {std::pair("--q-grad", options.q_grad), std::pair("--k-grad", options.k_grad),
-                                       std::pair("--v-grad", options.v_grad)})
-        if (path.empty() == options.backward())
-            refuse(option, path.empty() ? "missing beside --out-grad" : "given without --out-grad",
-                   "--out-grad with --q-grad, --k-grad and --v-grad");
-}
 
 /// The backward pass: reads the gradient of the result, and returns those of q, k and v.
 std::vector<Array> run_backward(const Options &options, const AttentionCall &call, gyre_context *context,
                                 const std::vector<const Array *> &inputs) {
-    const std::string name = "--out-grad " + options.out_grad;
-    const Array out_grad = read_tensor("--out-grad", options.out_grad, inputs[0]->dtype);
+    const std::string name = "--out-grad " + options.gradients.out_grad;
+    const Array out_grad = read_tensor("--out-grad", options.gradients.out_grad, inputs[0]->dtype);
     std::vector<Array> gradients;
     for (const Array *input : inputs) gradients.push_back(make_array("--out-grad", input->dtype, input->shape));
     call.run_backward(context, {view(out_grad), view(gradients[0]), view(gradients[1]), view(gradients[2]), name});
@@ -77,8 +51,13 @@ OutputShapes output_shapes(const Options &options, const Array &q, const Array &
 
 void run(const Options &options) {
     check_combinations(options.attention);
-    check_gradients(options);
-    check_outputs(options);
+    const GradientOptions &g = options.gradients;
+    g.check();
+    check_outputs({{"--out", options.out},
+                   {"--lse", options.lse},
+                   {"--q-grad", g.q_grad},
+                   {"--k-grad", g.k_grad},
+                   {"--v-grad", g.v_grad}});
     Progress progress;
     progress.show("reading");
     const Array q = read_tensor("--q", options.q, options.common.dtype);
@@ -94,13 +73,13 @@ void run(const Options &options) {
     std::vector<Array> gradients;
     {
         AttentionCall call(options.attention, {view(q), view(k), view(v), view(out),
-                                               options.lse.empty() && !options.backward() ? nullptr : &lse_tensor,
+                                               options.lse.empty() && !g.given() ? nullptr : &lse_tensor,
                                                "--q " + options.q, "--k " + options.k, "--v " + options.v});
         const Context context(options.common);
         progress.show("computing");
         call.run(context.get());
         report = {"attention", context.kernel(), context.threads(), {{"out", options.out, &out}}};
-        if (options.backward()) gradients = run_backward(options, call, context.get(), {&q, &k, &v});
+        if (g.given()) gradients = run_backward(options, call, context.get(), {&q, &k, &v});
     }
     progress.show("writing");
     std::vector<NpyOutput> outputs = {{options.out, &out}};
@@ -109,7 +88,7 @@ void run(const Options &options) {
         report.files.push_back({"lse", options.lse, &lse});
     }
     const std::pair<const char *, const std::string &> gradient_files[] = {
-        {"q_grad", options.q_grad}, {"k_grad", options.k_grad}, {"v_grad", options.v_grad}};
+        {"q_grad", g.q_grad}, {"k_grad", g.k_grad}, {"v_grad", g.v_grad}};
     for (std::size_t i = 0; i < gradients.size(); i++) {
         outputs.push_back({gradient_files[i].second, &gradients[i]});
         report.files.push_back({gradient_files[i].first, gradient_files[i].second, &gradients[i]});
@@ -129,11 +108,7 @@ void add_attention(CLI::App &app) {
     add_text(command, "--v", options->v, "V.npy", "float, [batch, num_kv_heads, seqlen_kv, v_head_dim]")->required();
     add_text(command, "--out", options->out, "O.npy", "[batch, num_heads, seqlen_q, v_head_dim]")->required();
     add_text(command, "--lse", options->lse, "L.npy", "f32, [batch, num_heads, seqlen_q]: log of the denominators");
-    add_text(command, "--out-grad", options->out_grad, "G.npy",
-             "the gradient of out: also computes those of q, k and v");
-    add_text(command, "--q-grad", options->q_grad, "DQ.npy", "with --out-grad, as are the next two");
-    add_text(command, "--k-grad", options->k_grad, "DK.npy", "");
-    add_text(command, "--v-grad", options->v_grad, "DV.npy", "");
+    add_gradient_options(command, options->gradients);
     add_attention_options(command, options->attention);
     add_dtype(command, options->common);
     add_target_and_threads(command, options->common);

@@ -3,6 +3,7 @@
 
 #include "common_options.h"
 #include "errors.h"
+#include "gradient_options.h"
 #include "inputs.h"
 #include "layout.h"
 #include "linear_call.h"
@@ -21,36 +22,8 @@ struct Options {
     CommonOptions common;
     LinearOptions linear;
     std::string q, k, v, out, kv_state_out, k_state_out;
-    std::string out_grad, q_grad, k_grad, v_grad;
-
-    bool backward() const { return !out_grad.empty(); }
+    GradientOptions gradients;
 };
-
-/// Every file that is written, with its option; each is another one.
-void check_outputs(const Options &options) {
-    const std::pair<const char *, const std::string &> outputs[] = {{"--out", options.out},
-                                                                    {"--kv-state-out", options.kv_state_out},
-                                                                    {"--k-state-out", options.k_state_out},
-                                                                    {"--q-grad", options.q_grad},
-                                                                    {"--k-grad", options.k_grad},
-                                                                    {"--v-grad", options.v_grad}};
-    for (const auto &output : outputs) {
-        const auto &[option, path] = output;
-        if (path.empty()) continue;
-        check_output(option, path);
-        for (const auto *other = outputs; other != &output; other++)
-            if (other->second == path)
-                refuse(option + (" " + path), std::string("also given to ") + other->first, "another file");
-    }
-    const Given kv{"--kv-state-out", !options.kv_state_out.empty()}, k{"--k-state-out", !options.k_state_out.empty()};
-    refuse_without(kv, k);
-    refuse_without(k, kv);
-    for (const auto &[option, path] : {std::pair("--q-grad", options.q_grad), std::pair("--k-grad", options.k_grad),
-                                       std::pair("--v-grad", options.v_grad)})
-        if (path.empty() == options.backward())
-            refuse(option, path.empty() ? "missing beside --out-grad" : "given without --out-grad",
-                   "--out-grad with --q-grad, --k-grad and --v-grad");
-}
 
 /// One output file.
 struct Output {
@@ -61,7 +34,18 @@ struct Output {
 
 void run(const Options &options) {
     check_combinations(options.linear);
-    check_outputs(options);
+    const GradientOptions &g = options.gradients;
+    check_outputs({{"--out", options.out},
+                   {"--kv-state-out", options.kv_state_out},
+                   {"--k-state-out", options.k_state_out},
+                   {"--q-grad", g.q_grad},
+                   {"--k-grad", g.k_grad},
+                   {"--v-grad", g.v_grad}});
+    const Given kv{"--kv-state-out", !options.kv_state_out.empty()},
+        k_sum{"--k-state-out", !options.k_state_out.empty()};
+    refuse_without(kv, k_sum);
+    refuse_without(k_sum, kv);
+    g.check();
     Progress progress;
     progress.show("reading");
     const Array q = read_tensor("--q", options.q, options.common.dtype);
@@ -94,15 +78,15 @@ void run(const Options &options) {
         progress.show("computing");
         call.run(context.get());
         report = {"linear-attention", context.kernel(), context.threads(), {}};
-        if (options.backward()) {
-            const Array out_grad = read_tensor("--out-grad", options.out_grad, q.dtype);
+        if (g.given()) {
+            const Array out_grad = read_tensor("--out-grad", g.out_grad, q.dtype);
             const std::size_t first = outputs.size();
-            outputs.push_back({"q_grad", options.q_grad, make_array("--out-grad", q.dtype, q.shape)});
-            outputs.push_back({"k_grad", options.k_grad, make_array("--out-grad", k.dtype, k.shape)});
-            outputs.push_back({"v_grad", options.v_grad, make_array("--out-grad", v.dtype, v.shape)});
+            outputs.push_back({"q_grad", g.q_grad, make_array("--out-grad", q.dtype, q.shape)});
+            outputs.push_back({"k_grad", g.k_grad, make_array("--out-grad", k.dtype, k.shape)});
+            outputs.push_back({"v_grad", g.v_grad, make_array("--out-grad", v.dtype, v.shape)});
             call.run_backward(context.get(),
                               {view(out_grad), view(outputs[first].array), view(outputs[first + 1].array),
-                               view(outputs[first + 2].array), "--out-grad " + options.out_grad});
+                               view(outputs[first + 2].array), "--out-grad " + g.out_grad});
         }
     }
     progress.show("writing");
@@ -129,11 +113,7 @@ void add_linear_attention(CLI::App &app) {
     add_linear_options(command, options->linear);
     add_text(command, "--kv-state-out", options->kv_state_out, "S.npy", "f32: the state after these keys");
     add_text(command, "--k-state-out", options->k_state_out, "Z.npy", "f32: likewise");
-    add_text(command, "--out-grad", options->out_grad, "G.npy",
-             "the gradient of out: also computes those of q, k and v");
-    add_text(command, "--q-grad", options->q_grad, "DQ.npy", "with --out-grad, as are the next two");
-    add_text(command, "--k-grad", options->k_grad, "DK.npy", "");
-    add_text(command, "--v-grad", options->v_grad, "DV.npy", "");
+    add_gradient_options(command, options->gradients);
     add_dtype(command, options->common);
     add_target_and_threads(command, options->common);
     add_json(command, options->common);

@@ -26,7 +26,7 @@ CLI::Option *add_text(CLI::App &app, const std::string &option, std::string &val
 /// One of a few words.
 template <typename T>
 CLI::Option *add_choice(CLI::App &app, const std::string &option, std::optional<T> &value,
-                        std::vector<std::pair<std::string, T>> choices, const std::string &help) {
+                        const std::vector<std::pair<std::string, T>> &choices, const std::string &help) {
     std::string names;
     for (const auto &choice : choices) names += (names.empty() ? "" : "|") + choice.first;
     const auto parse = [&value, option, choices, names](const std::string &text) {

@@ -45,6 +45,16 @@ void check_output(const std::string &option, const std::string &path) {
     if (fs::exists(status) && !fs::is_regular_file(status)) refuse(subject, "not a regular file", "a file name");
 }
 
+void check_outputs(const std::vector<std::pair<std::string, std::string>> &outputs) {
+    for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+        const auto &[option, path] = *output;
+        if (path.empty()) continue;
+        check_output(option, path);
+        for (auto other = outputs.begin(); other != output; ++other)
+            if (other->second == path) refuse(option + " " + path, "also given to " + other->first, "another file");
+    }
+}
+
 SignalsHeld::SignalsHeld() {
     sigset_t held;
     sigemptyset(&held);

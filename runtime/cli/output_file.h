@@ -4,12 +4,17 @@
 #include <csignal>
 #include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace gyre::cli {
 
 /// Throws UsageError that names the option unless a file can be made there (or replaced): the check that comes before
 /// minutes of computing.
 void check_output(const std::string &option, const std::string &path);
+
+/// The same of several options with a file each, or none (""): each file another one.
+void check_outputs(const std::vector<std::pair<std::string, std::string>> &outputs);
 
 /// Puts off Ctrl-C, termination and hang-up on this thread until it is destroyed; then they take effect.
 class SignalsHeld {
