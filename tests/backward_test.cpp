@@ -1,6 +1,7 @@
 /// gyre_attention_backward() against the oracle, over extents, options, types and layouts; and the oracle against central
 /// differences of the forward one.
 #include "support/backward_case.h"
+#include "support/central_differences.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
 #include "support/random.h"
@@ -17,25 +18,6 @@ double loss(const gyre_attention_args &args, const Dense &weights) {
     double sum = 0;
     for (size_t n = 0; n < weights.data.size(); n++) sum += result.out.data[n] * weights.data[n];
     return sum;
-}
-
-/// The gradient of loss() with respect to a tensor in double, by central differences.
-std::vector<double> by_differences(const gyre_attention_args &args, const Dense &weights, Tensor &of) {
-    constexpr double step = 1e-4;
-    const std::vector<double> values = of.values();
-    std::vector<double> gradient;
-    for (size_t n = 0; n < values.size(); n++) {
-        double side[2];
-        for (const int sign : {0, 1}) {
-            std::vector<double> moved = values;
-            moved[n] += sign ? step : -step;
-            of.set_values(moved);
-            side[sign] = loss(args, weights);
-        }
-        gradient.push_back((side[1] - side[0]) / (2 * step));
-    }
-    of.set_values(values);
-    return gradient;
 }
 
 } // namespace
@@ -64,9 +46,11 @@ TEST_CASE("backward: the oracle's gradients are the forward oracle's central dif
         out_grad.fill_normal(99);
         const OracleBackward expected = oracle_backward(c.args, out_grad.view());
         const Dense weights(out_grad.view(), c.args.layout);
-        check_close("q", expected.q.exact.data, by_differences(c.args, weights, c.q), 2e-7);
-        check_close("k", expected.k.exact.data, by_differences(c.args, weights, c.k), 2e-7);
-        check_close("v", expected.v.exact.data, by_differences(c.args, weights, c.v), 2e-7);
+        constexpr double step = 1e-4;
+        const auto of_oracle = [&] { return loss(c.args, weights); };
+        check_close("q", expected.q.exact.data, central_differences(c.q, step, of_oracle), 2e-7);
+        check_close("k", expected.k.exact.data, central_differences(c.k, step, of_oracle), 2e-7);
+        check_close("v", expected.v.exact.data, central_differences(c.v, step, of_oracle), 2e-7);
     }
 }
 
@@ -81,7 +65,7 @@ TEST_CASE("backward: the reverse rotation is the gradient of gyre_rotary()") {
             args.rope.attention_factor = 1.5;
             args.x = y.view(), args.out = gradient.view(), args.reverse = 1;
             REQUIRE(gyre_rotary(context, &args) == GYRE_OK);
-            const std::vector<double> values = x.values(), weights = y.values();
+            const std::vector<double> weights = y.values();
             args.x = x.view(), args.out = out.view(), args.reverse = 0;
             const auto loss = [&] {
                 REQUIRE(gyre_rotary(context, &args) == GYRE_OK);
@@ -90,18 +74,8 @@ TEST_CASE("backward: the reverse rotation is the gradient of gyre_rotary()") {
                 for (size_t n = 0; n < rotated.size(); n++) sum += rotated[n] * weights[n];
                 return sum;
             };
-            std::vector<double> differences;
-            for (size_t n = 0; n < values.size(); n++) {
-                double side[2];
-                for (const int sign : {0, 1}) {
-                    std::vector<double> moved = values;
-                    moved[n] += sign ? 1 : -1;
-                    x.set_values(moved);
-                    side[sign] = loss();
-                }
-                differences.push_back((side[1] - side[0]) / 2);
-            }
-            check_close("gradient", gradient.values(), differences, 5e-5); // of sums of 720 terms in f32
+            check_close("gradient", gradient.values(), central_differences(x, 1, loss),
+                        5e-5); // of sums of 720 terms in f32
         });
 }
 

@@ -1,5 +1,6 @@
 /// gyre_linear_attention_backward() against the oracle, over extents, options, types and layouts; and the oracle against central
 /// differences of the forward one.
+#include "support/central_differences.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
 #include "support/linear_backward_case.h"
@@ -13,26 +14,6 @@ double weighted(const std::vector<double> &values, const std::vector<double> &we
     double sum = 0;
     for (size_t n = 0; n < weights.size(); n++) sum += values[n] * weights[n];
     return sum;
-}
-
-/// The gradient with respect to a tensor in double, by central differences of what the forward oracle gives.
-template <typename Loss>
-std::vector<double> by_differences(Tensor &of, const Loss &loss) {
-    constexpr double step = 1e-5;
-    const std::vector<double> values = of.values();
-    std::vector<double> gradient;
-    for (size_t n = 0; n < values.size(); n++) {
-        double side[2];
-        for (const int sign : {0, 1}) {
-            std::vector<double> moved = values;
-            moved[n] += sign ? step : -step;
-            of.set_values(moved);
-            side[sign] = loss();
-        }
-        gradient.push_back((side[1] - side[0]) / (2 * step));
-    }
-    of.set_values(values);
-    return gradient;
 }
 
 } // namespace
@@ -54,6 +35,7 @@ TEST_CASE("linear backward: the oracle's gradients are the forward oracle's cent
         CAPTURE(f.describe());
         const OracleLinearBackward expected = oracle_linear_backward(c.args);
         const std::vector<double> out_weights = Dense(c.args.out_grad, GYRE_BSHD).data;
+        constexpr double step = 1e-5;
         const auto loss = [&] {
             const OracleLinear result = oracle_linear(f.args);
             double sum = weighted(result.out.exact, out_weights);
@@ -61,12 +43,12 @@ TEST_CASE("linear backward: the oracle's gradients are the forward oracle's cent
             sum += weighted(result.kv_state.exact, c.kv_state_out_grad.values());
             return sum + weighted(result.k_state.exact, c.k_state_out_grad.values());
         };
-        check_close("q", expected.q.exact, by_differences(f.q, loss), 1e-8);
-        check_close("k", expected.k.exact, by_differences(f.k, loss), 1e-8);
-        check_close("v", expected.v.exact, by_differences(f.v, loss), 1e-8);
+        check_close("q", expected.q.exact, central_differences(f.q, step, loss), 1e-8);
+        check_close("k", expected.k.exact, central_differences(f.k, step, loss), 1e-8);
+        check_close("v", expected.v.exact, central_differences(f.v, step, loss), 1e-8);
         if (!(option & 4)) continue;
-        check_close("kv_state", expected.kv_state.exact, by_differences(f.kv_state, loss), 1e-8);
-        check_close("k_state", expected.k_state.exact, by_differences(f.k_state, loss), 1e-8);
+        check_close("kv_state", expected.kv_state.exact, central_differences(f.kv_state, step, loss), 1e-8);
+        check_close("k_state", expected.k_state.exact, central_differences(f.k_state, step, loss), 1e-8);
     }
 }
 
