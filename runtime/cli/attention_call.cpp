@@ -10,8 +10,6 @@
 namespace gyre::cli {
 namespace {
 
-Array read_f32(const std::string &option, const std::string &path) { return read_floats(option, path, GYRE_F32); }
-
 /// f16 stays f16: the library adds it as it is.
 Array read_bias(const std::string &option, const std::string &path) { return read_tensor(option, path, std::nullopt); }
 
@@ -70,12 +68,6 @@ AttentionCall::AttentionCall(const AttentionOptions &options, const AttentionTen
     set_rotations(options, tensors);
 }
 
-const gyre_tensor *AttentionCall::optional_tensor(const char *argument, const char *option, const std::string &path,
-                                                  Reader read) {
-    names_.push_back({argument, path.empty() ? option : option + (" " + path)});
-    return path.empty() ? nullptr : store_.keep(names_.back().second, read(option, path));
-}
-
 void AttentionCall::read_tensors(const AttentionOptions &options) {
     args_.bias = optional_tensor("bias", "--bias", options.bias, read_bias);
     args_.mask = optional_tensor("mask", "--mask", options.mask, read_mask);
@@ -99,11 +91,7 @@ void AttentionCall::set_rotations(const AttentionOptions &options, const Attenti
 
     if (const std::int64_t rotary_dim = options.rotary_dim.value_or(0); rotary_dim > 0) {
         check_rotary_dim("--rotary-dim", rotary_dim, 0, k.dim);
-        const bool is_said = config && (config->rotary_dim || config->partial_rotary_factor);
-        if (is_said && config->rope_type != "proportional" && rotary_dim != rotary_dim_of(*config, k.dim)) {
-            refuse("--rotary-dim", std::to_string(rotary_dim),
-                   std::to_string(rotary_dim_of(*config, k.dim)) + ", as --rope says");
-        }
+        check_configured_dim(config, rotary_dim, k.dim);
         rotation_ = std::make_unique<Rotation>(options.rotation, config, rotary_dim, k.dim, length);
         if (config && (args_.q_positions || args_.k_positions)) use_position_axes(rotation_->rope, *config);
         args_.rope = &rotation_->rope;

@@ -1,9 +1,9 @@
 /// From the options of gyre attention (and gyre bench attention) to the arguments of gyre_attention().
 #pragma once
 
-#include "array.h"
+#include "argument_tensors.h"
 #include "attention_options.h"
-#include "library_errors.h"
+#include "gradient_options.h"
 
 #include <memory>
 #include <optional>
@@ -18,14 +18,8 @@ struct AttentionTensors {
     std::string q_name, k_name, v_name;
 };
 
-/// The same of the backward pass.
-struct GradientTensors {
-    gyre_tensor out_grad, q_grad, k_grad, v_grad;
-    std::string out_grad_name;
-};
-
 /// Arguments and what they point to.
-class AttentionCall {
+class AttentionCall : private ArgumentTensors {
 public:
     /// The tensors' memory must outlive this. The options were checked by check_combinations(). Throws UsageError.
     AttentionCall(const AttentionOptions &options, const AttentionTensors &tensors);
@@ -41,14 +35,10 @@ public:
     const gyre_attention_args &args() const { return args_; }
 
 private:
-    using Reader = Array (*)(const std::string &option, const std::string &path);
-    const gyre_tensor *optional_tensor(const char *argument, const char *option, const std::string &path, Reader read);
     void read_tensors(const AttentionOptions &options);
     void set_rotations(const AttentionOptions &options, const AttentionTensors &tensors);
 
     gyre_attention_args args_ = gyre_attention_defaults();
-    ArgumentNames names_;
-    TensorStore store_;
     std::unique_ptr<Rotation> rotation_, value_rotation_;
 };
 

@@ -1,6 +1,8 @@
 /// The options of commands that also compute gradients: of the result, and files for those of q, k and v.
 #pragma once
 
+#include <gyre/gyre.h>
+
 #include <CLI/CLI.hpp>
 
 #include <string>
@@ -13,6 +15,12 @@ struct GradientOptions {
     bool given() const { return !out_grad.empty(); }
     /// Throws UsageError unless all are given or none.
     void check() const;
+};
+
+/// Views of their memory, and the option and file that the first came from.
+struct GradientTensors {
+    gyre_tensor out_grad, q_grad, k_grad, v_grad;
+    std::string out_grad_name;
 };
 
 void add_gradient_options(CLI::App &app, GradientOptions &options);

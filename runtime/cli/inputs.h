@@ -14,6 +14,9 @@ Array read_tensor(const std::string &option, const std::string &path, std::optio
 
 /// Float, converted to f32 (sinks, slopes, tables) or f64 (frequencies).
 Array read_floats(const std::string &option, const std::string &path, gyre_dtype dtype);
+inline Array read_f32(const std::string &option, const std::string &path) {
+    return read_floats(option, path, GYRE_F32);
+}
 
 /// int32 or int64, left alone.
 Array read_positions(const std::string &option, const std::string &path);

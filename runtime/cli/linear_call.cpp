@@ -5,11 +5,6 @@
 #include "layout.h"
 
 namespace gyre::cli {
-namespace {
-
-Array read_f32(const std::string &option, const std::string &path) { return read_floats(option, path, GYRE_F32); }
-
-} // namespace
 
 LinearCall::LinearCall(const LinearOptions &options, const LinearTensors &tensors) {
     args_.layout = layout_of(options);
@@ -29,12 +24,6 @@ LinearCall::LinearCall(const LinearOptions &options, const LinearTensors &tensor
     set_rotation(options, tensors.k_name);
 }
 
-const gyre_tensor *LinearCall::optional_tensor(const char *argument, const char *option, const std::string &path,
-                                               Reader read) {
-    names_.push_back({argument, path.empty() ? option : option + (" " + path)});
-    return path.empty() ? nullptr : store_.keep(names_.back().second, read(option, path));
-}
-
 void LinearCall::set_rotation(const LinearOptions &options, const std::string &k_name) {
     const std::optional<RopeConfig> config = rope_config(options.rotation);
     names_.insert(names_.end(), {{"rope", "--rotary-dim"},
@@ -49,10 +38,7 @@ void LinearCall::set_rotation(const LinearOptions &options, const std::string &k
     const Extents k = extents_of(k_name, args_.layout, Shape(args_.k.shape, args_.k.shape + args_.k.rank));
     const std::int64_t length = args_.k_positions ? length_from_positions(*args_.k_positions) : k.seqlen;
     check_rotary_dim("--rotary-dim", rotary_dim, 0, k.dim);
-    const bool is_said = config && (config->rotary_dim || config->partial_rotary_factor);
-    if (is_said && config->rope_type != "proportional" && rotary_dim != rotary_dim_of(*config, k.dim))
-        refuse("--rotary-dim", std::to_string(rotary_dim),
-               std::to_string(rotary_dim_of(*config, k.dim)) + ", as --rope says");
+    check_configured_dim(config, rotary_dim, k.dim);
     rotation_ = std::make_unique<Rotation>(options.rotation, config, rotary_dim, k.dim, length);
     if (config && (args_.q_positions || args_.k_positions)) use_position_axes(rotation_->rope, *config);
     args_.rope = &rotation_->rope;
@@ -64,7 +50,7 @@ void LinearCall::want_states(const gyre_tensor *kv_state_out, const gyre_tensor 
 
 void LinearCall::run(gyre_context *context) { check(gyre_linear_attention(context, &args_), names_); }
 
-void LinearCall::run_backward(gyre_context *context, const LinearGradients &tensors) const {
+void LinearCall::run_backward(gyre_context *context, const GradientTensors &tensors) const {
     gyre_linear_attention_backward_args args = gyre_linear_attention_backward_defaults();
     args.forward = &args_;
     args.out_grad = tensors.out_grad;

@@ -1,8 +1,8 @@
 /// From the options of gyre linear-attention (and gyre bench linear-attention) to the arguments of the library.
 #pragma once
 
-#include "array.h"
-#include "library_errors.h"
+#include "argument_tensors.h"
+#include "gradient_options.h"
 #include "linear_options.h"
 
 #include <memory>
@@ -16,14 +16,8 @@ struct LinearTensors {
     std::string q_name, k_name, v_name;
 };
 
-/// The same of the backward pass.
-struct LinearGradients {
-    gyre_tensor out_grad, q_grad, k_grad, v_grad;
-    std::string out_grad_name;
-};
-
 /// Arguments and what they point to.
-class LinearCall {
+class LinearCall : private ArgumentTensors {
 public:
     /// The tensors' memory must outlive this. The options were checked by check_combinations(). Throws UsageError.
     LinearCall(const LinearOptions &options, const LinearTensors &tensors);
@@ -37,18 +31,14 @@ public:
     void run(gyre_context *context);
 
     /// The gradients. Throws as run() does.
-    void run_backward(gyre_context *context, const LinearGradients &tensors) const;
+    void run_backward(gyre_context *context, const GradientTensors &tensors) const;
 
     const gyre_linear_attention_args &args() const { return args_; }
 
 private:
-    using Reader = Array (*)(const std::string &option, const std::string &path);
-    const gyre_tensor *optional_tensor(const char *argument, const char *option, const std::string &path, Reader read);
     void set_rotation(const LinearOptions &options, const std::string &k_name);
 
     gyre_linear_attention_args args_ = gyre_linear_attention_defaults();
-    ArgumentNames names_;
-    TensorStore store_;
     std::unique_ptr<Rotation> rotation_;
 };
 

@@ -78,10 +78,7 @@ void RotaryCall::set_angles(const RotaryOptions &options, const std::string &x_n
     const std::int64_t offset = options.rotary_offset.value_or(0);
     const std::string &blamed = options.rotary_dim ? "--rotary-dim" : offset ? "--rotary-offset" : x_name;
     check_rotary_dim(blamed, rotary_dim, offset, head_dim);
-    const bool is_said = config && (config->rotary_dim || config->partial_rotary_factor);
-    if (is_said && rotary_dim != natural && config->rope_type != "proportional") {
-        refuse("--rotary-dim", std::to_string(rotary_dim), std::to_string(natural) + ", as --rope says");
-    }
+    check_configured_dim(config, rotary_dim, head_dim);
     const std::int64_t last =
         args_.positions ? length_from_positions(*args_.positions) : args_.position_offset + extents.seqlen;
     rotation_ =

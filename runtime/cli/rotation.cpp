@@ -67,4 +67,12 @@ void check_rotary_dim(const std::string &option, std::int64_t rotary_dim, std::i
            "an even number that fits the head's " + std::to_string(head_dim));
 }
 
+void check_configured_dim(const std::optional<RopeConfig> &config, std::int64_t rotary_dim, std::int64_t head_dim) {
+    if (!config || config->rope_type == "proportional") return;
+    if (!config->rotary_dim && !config->partial_rotary_factor) return;
+    const std::int64_t said = rotary_dim_of(*config, head_dim);
+    if (rotary_dim != said)
+        refuse("--rotary-dim", std::to_string(rotary_dim), std::to_string(said) + ", as --rope says");
+}
+
 } // namespace gyre::cli

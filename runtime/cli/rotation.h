@@ -50,4 +50,7 @@ std::int64_t length_from_positions(const gyre_tensor &positions);
 /// Throws UsageError unless rotary_dim is even, positive, and with the offset inside the head.
 void check_rotary_dim(const std::string &option, std::int64_t rotary_dim, std::int64_t offset, std::int64_t head_dim);
 
+/// Throws UsageError, about --rotary-dim, if a configuration says another number of rotated features.
+void check_configured_dim(const std::optional<RopeConfig> &config, std::int64_t rotary_dim, std::int64_t head_dim);
+
 } // namespace gyre::cli
