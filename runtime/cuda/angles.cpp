@@ -38,12 +38,12 @@ void DeviceAngles::add_to(KernelArguments *arguments) {
     arguments->add(&frequencies_view, &axes_view, &cos_view, &sin_view, &has_tables, &scale, &pairs, &interleaved);
 }
 
-gyre_status DevicePositions::place(const Positions &p, const char *name, int64_t batch, int64_t batches, int64_t tokens,
-                                   int axes) {
+gyre_status DevicePositions::place(const Positions &p, const char *name, int64_t batch, int64_t token, int64_t batches,
+                                   int64_t tokens, int axes) {
     const int64_t words = p.wide ? 2 : 1; // of a position, whose lower one is enough
     given = p.data != nullptr;
     const auto *first = static_cast<const int32_t *>(p.data);
-    if (first) first += batch * p.batch_stride * words;
+    if (first) first += (batch * p.batch_stride + token * p.token_stride) * words;
     const std::initializer_list<Buffer::Dimension> extents = {
         {tokens, p.token_stride * words}, {batches, p.batch_stride * words}, {axes, p.axis_stride * words}};
     if (!fits_kernel_index(extents)) return fail(GYRE_UNSUPPORTED, "%s: strides reach over 2^31 elements", name);

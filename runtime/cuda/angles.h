@@ -1,4 +1,4 @@
-/// The angles of a rotation as attention's kernels on devices take them.
+/// The angles of a rotation as kernels on devices take them: attention's; positions alone rotary's, too.
 #pragma once
 #include "kernel_call.h"
 #include "rotary/rotation.h"
@@ -25,9 +25,9 @@ private:
 
 /// Positions of tokens, likewise.
 struct DevicePositions {
-    /// Of batch entries from `batch` on.
-    gyre_status place(const Positions &positions, const char *name, int64_t batch, int64_t batches, int64_t tokens,
-                      int axes);
+    /// Of batch entries from `batch` and tokens from `token` on.
+    gyre_status place(const Positions &positions, const char *name, int64_t batch, int64_t token, int64_t batches,
+                      int64_t tokens, int axes);
 
     Buffer view;
     bool given = false;

@@ -144,8 +144,8 @@ gyre_status AttentionOnDevice::run(gyre_context &context, char *) const {
     for (int64_t first = 0; first < call.q.batch; first += batches) {
         const int axes = call.rope.on ? call.rope.axes : call.value_rope.axes;
         cuda::DevicePositions q_positions, k_positions;
-        GYRE_TRY(q_positions.place(call.q_positions, "q_positions", first, batches, call.q.seqlen, axes));
-        GYRE_TRY(k_positions.place(call.k_positions, "k_positions", first, batches, call.k.seqlen, axes));
+        GYRE_TRY(q_positions.place(call.q_positions, "q_positions", first, 0, batches, call.q.seqlen, axes));
+        GYRE_TRY(k_positions.place(call.k_positions, "k_positions", first, 0, batches, call.k.seqlen, axes));
         const auto view = [&](Buffer *b, const Heads &t) {
             b->describe(t.at(first, 0, 0), halide_type(t.dtype),
                         {{t.dim, 1}, {t.heads, t.head_stride}, {t.seqlen, t.token_stride}, {batches, t.batch_stride}});

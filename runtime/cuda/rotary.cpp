@@ -1,4 +1,5 @@
 // RotaryCall on a CUDA device: one launch a tensor, which forms its angles itself.
+#include "cuda/angles.h"
 #include "cuda/launch.h"
 #include "cuda/turns.h"
 #include "rotary/rotary_call.h"
@@ -14,8 +15,9 @@ constexpr int most_pairs = 256; // of a kernel, which is handed their frequencie
 struct DeviceAngles {
     uint64_t frequencies[most_pairs] = {};
     uint8_t axis_of_pair[most_pairs] = {};
-    Buffer frequencies_view, axes_view, positions_view, cos_view, sin_view;
-    bool has_positions = false, has_tables = false, per_token = false;
+    Buffer frequencies_view, axes_view, cos_view, sin_view;
+    cuda::DevicePositions positions;
+    bool has_tables = false, per_token = false;
     int32_t position_offset = 0;
     float scale = 1;
 };
@@ -41,16 +43,9 @@ gyre_status prepare_angles(gyre_context &context, const Rotation &r, DeviceAngle
 /// Positions and tables of tokens from `token` of batch entry `batch` on.
 gyre_status place_angles(const Rotation &r, const Positions &p, int64_t batch, int64_t token, int64_t batches,
                          int64_t tokens, DeviceAngles *a) {
-    const halide_type_t i32 = halide_type(GYRE_I32), f32 = halide_type(GYRE_F32);
-    const int64_t words = p.wide ? 2 : 1; // of a position, whose lower one is enough
-    a->has_positions = p.data != nullptr;
+    const halide_type_t f32 = halide_type(GYRE_F32);
     a->position_offset = static_cast<int32_t>(p.offset + token);
-    const int32_t *first = static_cast<const int32_t *>(p.data);
-    if (first) first += (batch * p.batch_stride + token * p.token_stride) * words;
-    const std::initializer_list<Buffer::Dimension> places = {
-        {tokens, p.token_stride * words}, {batches, p.batch_stride * words}, {r.axes, p.axis_stride * words}};
-    if (!fits_kernel_index(places)) return fail(GYRE_UNSUPPORTED, "positions: strides reach over 2^31 elements");
-    a->positions_view.describe(first, i32, places);
+    GYRE_TRY(a->positions.place(p, "positions", batch, token, batches, tokens, r.axes));
     for (const gyre_tensor *table : {r.cos, r.sin}) {
         Buffer &view = table == r.cos ? a->cos_view : a->sin_view;
         if (!table) {
@@ -121,8 +116,8 @@ gyre_status RotaryCall::run_on_device(gyre_context &context) const {
                 Buffer x, out;
                 view(&x, from), view(&out, to);
                 KernelArguments arguments;
-                arguments.add(&angles.frequencies_view, &angles.axes_view, &angles.positions_view,
-                              &angles.has_positions, &angles.position_offset, &angles.cos_view, &angles.sin_view,
+                arguments.add(&angles.frequencies_view, &angles.axes_view, &angles.positions.view,
+                              &angles.positions.given, &angles.position_offset, &angles.cos_view, &angles.sin_view,
                               &angles.has_tables, &angles.per_token, &angles.scale, &offset, &pairs, &direction,
                               &before, &end, &after, &x, &out);
                 GYRE_TRY(cuda::launch(context, scope, *kernel->kernel, arguments));
