@@ -41,7 +41,7 @@ gyre_add_target(x86_64_amx     ARCH x86_64
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4-avx512_sapphirerapids
                 FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl avx512ifma avx512vbmi avx512_vbmi2
                          avx512_vnni avx512_bitalg avx512_vpopcntdq avx512_bf16 avx512_fp16 amx_tile amx_int8 amx_bf16
-                ONLY "^attention_(plain_|split_(value_blocks_)?bf16_)" REST x86_64_avx512_bf16)
+                ONLY "^(attention_(plain_|split_(value_blocks_)?bf16_)|operands_)" REST x86_64_avx512_bf16)
 gyre_add_target(x86_64_avx512_bf16 ARCH x86_64 # Zen 4, Sapphire Rapids
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4
                 FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl avx512ifma avx512vbmi avx512_vbmi2

@@ -88,7 +88,9 @@ function(gyre_add_variants library)
                     foreach (family IN LISTS families)
                         gyre_add_kernel("${library}" attention VARIANT ${family}_${dtype}_${size}
                                         PARAMS ${type} ${${family}} ${params})
-                        if ("${family}" STREQUAL "plain") # the CPU's kernels copy in any case
+                        if ("${family}" STREQUAL "plain")
+                            gyre_add_formed_variant("${library}" ${dtype} "${size}" "${params}")
+                            # the CPU's kernels copy in any case
                             gyre_add_kernel("${library}" attention VARIANT plain_as_stored_${dtype}_${size} NEEDS cuda
                                             PARAMS ${type} general=false as_stored=true ${params})
                         endif ()
@@ -150,6 +152,22 @@ function(gyre_add_loading_variants library dtypes pairings)
                             PARAMS from_dtype=${gyre_halide_type_${dtype}} dtype=${gyre_halide_type_f32} pairing=${pairing})
         endforeach ()
     endforeach ()
+endfunction()
+
+# gyre_add_formed_variant(<library> <dtype> <size> <params>): plain attention on keys and values that are formed once for all tasks, and
+# what forms them; for head sizes that are whole matrix tiles.
+function(gyre_add_formed_variant library dtype size params)
+    if (NOT dtype STREQUAL bf16 OR NOT size MATCHES "^d([0-9]+)$")
+        return()
+    endif ()
+    math(EXPR beside_tiles "${CMAKE_MATCH_1} % 32")
+    if (beside_tiles)
+        return()
+    endif ()
+    set(type dtype=${gyre_halide_type_bf16})
+    gyre_add_kernel("${library}" operands VARIANT bf16_${size} NEEDS amx_bf16 PARAMS ${type} head_dim=${CMAKE_MATCH_1})
+    gyre_add_kernel("${library}" attention VARIANT plain_formed_bf16_${size} NEEDS amx_bf16 KNOBS_OF plain_bf16_${size}
+                    PARAMS ${type} general=false as_stored=false formed=true ${params})
 endfunction()
 
 # gyre_add_decode_variants(<library> <dtype> <sizes>): attention over a part of the keys, and the merging of such parts, which

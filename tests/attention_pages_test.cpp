@@ -107,6 +107,17 @@ TEST_CASE("pages: every page size, type and layout, in prefill and in decode") {
                 }
 }
 
+TEST_CASE("pages: many queries, for which keys are formed once for all tasks") {
+    gyre_rope rope = gyre_rope_defaults();
+    for (const int64_t page_size : {16, 256}) {
+        PagedCase c(AttentionShape().batches(3).lengths(270, 600).head_counts(16, 2).dims(64).of(GYRE_BF16), page_size,
+                    {600, 301, 0});
+        c.plain.args.causal = 1;
+        c.plain.args.rope = &rope;
+        c.check();
+    }
+}
+
 TEST_CASE("pages: windows and parts that begin within a page, and head sizes that differ") {
     for (const int64_t page_size : {32, 2048}) {
         PagedCase c(AttentionShape().batches(2).lengths(3, 2500).head_counts(8, 2).dims(72, 40), page_size,

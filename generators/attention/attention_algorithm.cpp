@@ -1,6 +1,7 @@
 #include "attention_algorithm.h"
 
 #include "../common/storage.h"
+#include "../common/stored_rows.h"
 #include "../common/transcendental.h"
 #include "attention_blocks.h"
 #include "attention_bound.h"
@@ -22,8 +23,9 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
     // Queries, once a task.
     const Row row = row_of_task(in, t * z.row_tile + r);
     const auto query = [&](const Expr &feature) { return in.q(feature, row.head, row.token); };
-    s.q_rows = stage_rows("q_rows", {query, in.head_dim, row.token, in.q_rotation}, {d, r, t}, {z.head_dim, z.padded},
-                          s.q_rotated);
+    s.q_rows = Func("q_rows");
+    s.q_rotated =
+        define_rows(s.q_rows, {query, in.head_dim, row.token, in.q_rotation}, {d, r, t}, {z.head_dim, z.padded});
     if (!Internal::is_const_one(in.heads)) {
         s.row_tokens = Func("row_tokens");
         s.row_tokens(r, t) = row.token;

@@ -15,6 +15,7 @@
 /// tile t is row t * row_tile + r.   j: key within a block;  b: block;  d: feature.
 /// Scores are kept in units of log2(e), so that probabilities are powers of two.
 #pragma once
+#include "../common/key_rows.h"
 #include "../common/rotation.h"
 #include "../common/transpose.h"
 #include "score.h"
@@ -49,30 +50,15 @@ struct Sizes {
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
     int dense_features = 0;       // of q and k as stored, a multiple of 16; 0: read at run time
     bool value_blocks = false;    // with tiles: keys and values are taken where they are, values in blocks (below)
+    bool formed = false;          // likewise, as generators/operands forms them
     bool bounded = false;         // with tiles: scores are so small that no maximum is subtracted (attention_bound.h)
-};
-
-/// Where keys and values are: key j is in slot (first_slot + j) % 2^bits of page table((first_slot + j) / 2^bits).
-struct Pages {
-    Halide::Func table; // undefined: key j is in slot j
-    Halide::Expr count; // extent of table
-    Halide::Expr bits;  // large enough for all keys if there is but one page
-    Halide::Expr first_slot;
-};
-
-/// Rows of features, found by the element at which they begin: slot * slot_stride + page * page_stride. With
-/// Sizes::value_blocks values are in blocks of tile_depth slots, [v_head_dim][tile_depth], which begin where the first
-/// slot's row would, and keys and values come as bits; all slots of a block can be read, whatever they hold.
-struct KeyRows {
-    Halide::Func elements; // (d, offset)
-    Halide::Expr size;     // extent of offset
-    Halide::Expr slot_stride, page_stride;
 };
 
 /// What a kernel reads. Rotations of queries and keys may differ from those of values and outputs.
 struct Inputs {
     Halide::Func q;                    // (d, h, i)        as stored
     KeyRows k, v;                      //                  likewise
+    Halide::Func key_squares;          // (l, block)       with Sizes::formed, see generators/operands
     Pages pages;                       //                  where keys and values are
     Halide::Func k_scale, v_scale;     // (j)  f32         what is stored of key j, times this, is it; undefined: 1
     Halide::Expr tokens, heads, keys;  // extents; heads may be the constant 1
@@ -174,10 +160,10 @@ struct Stages {
     Halide::Func sums;     // (r, d, t, b)   the sum in every row of a tile, unless sum_with_values
     Halide::RVar v_feature, sum_step, sum_product;
 
-    // With value_blocks, k_rows and v_rows (j, d, b) are the tensors themselves, k_offsets (j / tile_rows, b), v_offsets
-    // (j / tile_depth, b), and instead of v_packed:
-    Halide::Func v_ones;                  // (j / 2, d)     a tile of ones
-    Halide::Func v_last;                  // (j, d, b)      the last step's values, if not all of its keys exist
+    // With value_blocks or formed, k_rows and v_rows (j, d, b) are the tensors themselves, k_offsets (j / tile_rows, b), v_offsets
+    // (j / tile_depth, b), both undefined if formed; and instead of v_packed:
+    Halide::Func v_ones; // (j / 2, d)     a tile of ones
+    Halide::Func v_last; // (j, d, b)      the last step's values, if not all of its keys exist; not if formed
     Halide::RVar last_slot, last_feature; // of its update
     Halide::RVar last_key;                // of the product with it
     // With matrices, k_rows and v_rows hold bf16; f: place in a row of a matrix, y: its row, c: matrices along the dimension

@@ -1,6 +1,7 @@
 #include "attention_blocks.h"
 
 #include "../common/bf16_matrices.h"
+#include "../common/stored_rows.h"
 #include "../common/transcendental.h"
 #include "attention_general.h"
 #include "attention_products.h"
@@ -23,6 +24,7 @@ Expr greatest(std::vector<Expr> values) {
 /// Keys past the end repeat the last one, and are masked.
 void define_keys_and_values(Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
+    if (z.formed) return define_formed_tile_operands(s, in);
     if (z.value_blocks) return define_stored_tile_operands(s, in);
     const Var &j = s.j, &b = s.b, &d = s.d;
     const Expr key = min(b * z.key_block + j, in.keys - 1);
@@ -35,10 +37,11 @@ void define_keys_and_values(Stages &s, const Inputs &in) {
         };
     };
     const bool as_bits = (z.tile_depth > 0 && z.terms == 1) || z.matrices;
-    s.k_rows = stage_rows("k_rows", {element(in.k, s.k_offsets), in.head_dim, key, in.k_rotation}, {d, j, b},
-                          {z.head_dim, z.padded, as_bits, z.as_stored, z.integer_scores}, s.k_rotated);
-    s.v_rows = stage_rows("v_rows", {element(in.v, s.v_offsets), in.v_head_dim, key, in.v_rotation}, {d, j, b},
-                          {z.v_head_dim, z.padded, as_bits, z.as_stored}, s.v_rotated);
+    s.k_rows = Func("k_rows"), s.v_rows = Func("v_rows");
+    s.k_rotated = define_rows(s.k_rows, {element(in.k, s.k_offsets), in.head_dim, key, in.k_rotation}, {d, j, b},
+                              {z.head_dim, z.padded, as_bits, z.as_stored, z.integer_scores});
+    s.v_rotated = define_rows(s.v_rows, {element(in.v, s.v_offsets), in.v_head_dim, key, in.v_rotation}, {d, j, b},
+                              {z.v_head_dim, z.padded, as_bits, z.as_stored});
     if (z.tile_depth > 0) define_tile_keys_and_values(s);
     if (z.matrices) define_matrix_keys_and_values(s);
 }

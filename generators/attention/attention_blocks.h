@@ -10,6 +10,10 @@ struct Visible {
     Halide::Expr first, last, every_first, every_last, tile_first, tile_last;
     Halide::Expr keys; // that there are
 
+    /// True if some row of the tile may see some of these keys.
+    Halide::Expr in_sight(const Halide::Expr &first_key, int keys) const {
+        return first_key <= tile_last && first_key + keys - 1 >= tile_first;
+    }
     Halide::Expr sees(const Halide::Expr &key) const { return key >= first && key <= last; }
     /// True if some row does not see some of these keys.
     Halide::Expr at_edge(const Halide::Expr &first_key, int keys) const {

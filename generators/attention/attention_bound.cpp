@@ -1,6 +1,7 @@
 #include "attention_bound.h"
 
 #include "../common/bf16_pairs.h"
+#include "../common/norms.h"
 #include "../common/storage.h"
 #include "attention_blocks.h"
 #include "attention_rows.h"
@@ -9,12 +10,9 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-constexpr int lanes = 16;
+constexpr int lanes = norm_lanes;
 
 Expr square(const Expr &x) { return x * x; }
-
-/// The bits of a number >= 0 keep the order of such numbers, and a NaN's are above all of them.
-Expr ordered_bits(const Expr &x) { return reinterpret<uint32_t>(x); }
 
 } // namespace
 
@@ -29,16 +27,20 @@ void define_bound(Stages &s, const Inputs &in) {
     s.q_norm(t) = Expr(0u);
     s.q_norm(t) = max(s.q_norm(t), ordered_bits(s.q_squares(rows, t)));
 
-    RDom keys(0, z.key_block, "bound_keys");
-    const Expr key = b * z.key_block + keys;
+    const int keys_together = z.formed ? z.tile_depth : 1;
+    RDom keys(0, z.key_block / keys_together, "bound_keys");
+    const Expr key = b * z.key_block + keys * keys_together;
     keys.where(key < in.keys);
-    const Expr offset = unsafe_promise_clamped(offset_of_key(in.pages, in.k, key), 0, in.k.size - 1);
-    Expr sum = 0.0f;
-    for (int first = 0; first < z.dense_features; first += lanes)
-        sum += square(widen(in.k.elements(l + first, offset)));
     s.k_squares = Func("k_squares");
     s.k_squares(l, b) = Expr(0u);
-    s.k_squares(l, b) = max(s.k_squares(l, b), ordered_bits(sum));
+    if (z.formed) {
+        const Expr block = unsafe_promise_clamped(key / keys_together, 0, (in.keys - 1) / keys_together);
+        s.k_squares(l, b) = max(s.k_squares(l, b), in.key_squares(l, block));
+    } else {
+        const Expr offset = unsafe_promise_clamped(offset_of_key(in.pages, in.k, key), 0, in.k.size - 1);
+        const auto element = [&](const Expr &feature) { return in.k.elements(feature, offset); };
+        s.k_squares(l, b) = max(s.k_squares(l, b), ordered_bits(sum_of_squares(element, l, z.dense_features)));
+    }
     s.k_norm = Func("k_norm");
     s.k_norm(b) = reinterpret<float>(s.k_squares(0, b));
     for (int lane = 1; lane < lanes; lane++) s.k_norm(b) += reinterpret<float>(s.k_squares(lane, b));

@@ -25,6 +25,7 @@ public:
     GeneratorParam<bool> partial{"partial", false};           // out is f32: to be merged with those of other keys
     GeneratorParam<bool> as_stored{"as_stored", false};       // keys and values are not rotated
     GeneratorParam<bool> value_blocks{"value_blocks", false}; // likewise, and values are in blocks: see KeyRows
+    GeneratorParam<bool> formed{"formed", false};             // keys and values come from generators/operands
     GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<bool> int8_cache{"int8_cache", false};         // keys and values are int8, each row with a scale
     GeneratorParam<bool> integer_scores{"integer_scores", false}; // of them: keys and queries multiply as integers
@@ -65,9 +66,12 @@ public:
 
     void configure() {
         q = add_input<Halide::Buffer<>>("q", dtype, 3); // (d, h, i)
-        const Halide::Type cache = int8_cache ? Halide::Int(8) : value_blocks ? Halide::UInt(16) : dtype.value();
-        k = add_input<Halide::Buffer<>>("k", cache, 2); // (d, offset)
-        v = add_input<Halide::Buffer<>>("v", cache, 2); // (d, offset)
+        const Halide::Type cache = int8_cache               ? Halide::Int(8)
+                                   : value_blocks || formed ? Halide::UInt(16)
+                                                            : dtype.value();
+        k = add_input<Halide::Buffer<>>("k", cache, 2);                                            // (d, offset)
+        v = add_input<Halide::Buffer<>>("v", cache, 2);                                            // (d, offset)
+        if (formed) key_squares = add_input<Halide::Buffer<>>("key_squares", Halide::UInt(32), 2); // (l, block)
         if (dense) row_step = add_input<int32_t>("row_step");
         if (int8_cache) {
             k_scales = add_input<Halide::Buffer<>>("k_scales", Halide::Float(32), 1); // (j)
@@ -121,8 +125,9 @@ public:
         sizes.nan_without_sign = bare && get_target().bits == 32 && knobs.lanes > 1;
         if (bare) sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes);
         const bool has_value_blocks = tiles() && dtype.value().is_bfloat() && !padded && head_dim % tile_depth == 0;
-        _halide_user_assert(!value_blocks || has_value_blocks)
-            << "value_blocks=true needs matrix tiles, dtype=bfloat16 and a head_dim that is a multiple of "
+        _halide_user_assert(!(value_blocks || formed) || has_value_blocks)
+            << "value_blocks=true and formed=true need matrix tiles, dtype=bfloat16 and a head_dim that is a multiple "
+               "of "
             << tile_depth << ", without padded=true\n";
         sizes.matrices = has_bf16_matrices(get_target()) && dtype.value().is_bfloat() && !using_autoscheduler();
         if (tiles()) {
@@ -135,6 +140,7 @@ public:
             sizes.dense_features = padded ? 0 : static_cast<int>(head_dim);
             sizes.bounded = may_be_bounded();
             sizes.value_blocks = value_blocks;
+            sizes.formed = formed;
         }
 
         Inputs in;
@@ -147,6 +153,10 @@ public:
         in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * task_tiles);
         in.keys = keys;
         if (dense) in.row_step = *row_step, in.pages = {};
+        if (formed) {
+            for (int d : {0, 1}) key_squares->dim(d).set_min(0);
+            in.key_squares = *key_squares, in.pages = {};
+        }
         if (int8_cache) {
             for (auto *scales : {k_scales, v_scales}) scales->dim(0).set_min(0).set_stride(Halide::Expr());
             in.k_scale = *k_scales, in.v_scale = *v_scales;
@@ -206,7 +216,7 @@ public:
 
 private:
     Input<Halide::Buffer<>> *q = nullptr, *k = nullptr, *v = nullptr;
-    Input<Halide::Buffer<>> *k_scales = nullptr, *v_scales = nullptr;
+    Input<Halide::Buffer<>> *key_squares = nullptr, *k_scales = nullptr, *v_scales = nullptr;
     Input<int32_t> *row_step = nullptr;
     Input<Halide::Buffer<>> *bias_f32 = nullptr, *bias_16 = nullptr, *mask = nullptr;
     Input<int32_t> *bias_kind = nullptr, *alibi_origin = nullptr;

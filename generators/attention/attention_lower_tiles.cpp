@@ -20,7 +20,7 @@ void end_blocks_early(Internal::GeneratorBase &generator, const Stages &s, const
             return (steps * tile_depth + keys_a_turn - 1) / keys_a_turn;
         };
     };
-    if (!s.sizes.value_blocks) {
+    if (!s.sizes.value_blocks && !s.sizes.formed) {
         end_loop_early(generator, s.k_rows, "j", blocks, turns(1));
         if (s.k_terms.defined()) end_loop_early(generator, s.k_terms, "j", blocks, turns(1));
         end_loop_early(generator, s.v_packed, "jo", blocks, turns(tile_depth));

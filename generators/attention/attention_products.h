@@ -32,6 +32,8 @@ void define_tile_weighted_values(Stages &s, const Visible &visible, const Halide
 
 /// Keys and values that tiles are loaded from where they are (Sizes::value_blocks).
 void define_stored_tile_operands(Stages &s, const Inputs &in);
+/// The same, formed for this before (Sizes::formed).
+void define_formed_tile_operands(Stages &s, const Inputs &in);
 
 /// Of a block's steps of tile_depth keys the one with the last key.
 struct LastStep {

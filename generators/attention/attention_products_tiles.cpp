@@ -26,7 +26,7 @@ std::pair<Expr, Expr> terms_of_product(const Expr &n, const std::vector<std::pai
     return {mux(n, a), mux(n, b)};
 }
 
-/// Of Sizes::value_blocks, from `values` (key, feature, b): after the last feature ones.
+/// Of Sizes::value_blocks and formed, from `values` (key, feature, b): after the last feature ones.
 Expr stored_value(const Stages &s, const Func &values, const Expr &key, const Expr &feature) {
     const int features = s.sizes.v_head_dim;
     const Expr bits = values(key, unsafe_promise_clamped(feature, 0, features - 1), s.b);
@@ -72,9 +72,10 @@ void define_bounded_weights(Stages &s, const Visible &visible, const Expr &magni
     } else {
         s.weights(r, c, p, s.step, t, b) = undef<uint32_t>();
         RDom seen(0, steps, "steps"), edge(0, pairs, 0, steps, "edge_pairs");
-        seen.where(first_key(seen) <= visible.tile_last);
+        seen.where(visible.in_sight(first_key(seen), z.tile_depth));
         s.weights(r, c, p, seen, t, b) = weight(seen);
-        edge.where(visible.at_edge(first_key(edge.y), z.tile_depth) && first_key(edge.y) <= visible.tile_last);
+        edge.where(visible.at_edge(first_key(edge.y), z.tile_depth) &&
+                   visible.in_sight(first_key(edge.y), z.tile_depth));
         mask(edge.x, edge.y);
         s.weight_step = seen, s.edge_pair = edge.x, s.edge_step = edge.y;
     }
@@ -148,16 +149,19 @@ void define_tile_weighted_values(Stages &s, const Visible &visible, const Expr &
     const auto weight = [&](const Expr &key, const Expr &term, const Expr &step) {
         return bf16_of_pair(s.weights(r, key / 2, term, step, t, b), key % 2);
     };
-    const auto seen = [&](const Expr &step) { return b * z.key_block + step * z.tile_depth <= visible.tile_last; };
+    const auto seen = [&](const Expr &step) {
+        return visible.in_sight(b * z.key_block + step * z.tile_depth, z.tile_depth);
+    };
     const auto weigh = [&](const Func &product, RDom &keys, const Expr &feature,
                            const std::vector<std::pair<int, int>> &of_terms, RVar &key, RVar &of, RVar &step) {
         keys.where(seen(keys.z));
         key = keys.x, of = keys.y, step = keys.z;
         const auto [weight_term, value_term] = terms_of_product(keys.y, of_terms);
         const Expr value =
-            z.value_blocks ? stored_value(s, s.v_rows, keys.z * z.tile_depth + keys.x, feature)
-                           : bf16_of_pair(s.v_packed(keys.z * (z.tile_depth / 2) + keys.x / 2, feature, value_term, b),
-                                          keys.x % 2);
+            z.value_blocks || z.formed
+                ? stored_value(s, s.v_rows, keys.z * z.tile_depth + keys.x, feature)
+                : bf16_of_pair(s.v_packed(keys.z * (z.tile_depth / 2) + keys.x / 2, feature, value_term, b),
+                               keys.x % 2);
         product(r, d, t, b) += weight(keys.x, weight_term, keys.z) * value;
     };
     const auto keys_of_block = [&](const std::vector<std::pair<int, int>> &of_terms, const std::string &name) {

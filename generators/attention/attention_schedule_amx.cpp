@@ -99,6 +99,7 @@ void schedule_copied_operands(Stages &s, int w) {
 /// Of a block what is not taken from where it is stored.
 void schedule_stored_operands(Stages &s) {
     s.v_ones.compute_root().bound_storage(s.j, tile_depth / 2).vectorize(s.j, tile_columns);
+    if (s.sizes.formed) return;
     s.v_last.compute_at(s.state, s.block).bound_storage(s.b, 1);
     s.v_last.update().reorder(s.last_slot, s.last_feature).vectorize(s.last_slot);
 }
@@ -114,7 +115,7 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
     Stage recurrence = schedule_recurrence(s, k, task, update);
     recurrence.unroll(s.e);
     if (z.sum_with_values) recurrence.reorder(s.e, task.register_tile);
-    if (z.value_blocks)
+    if (z.value_blocks || z.formed)
         schedule_stored_operands(s);
     else
         schedule_copied_operands(s, w);

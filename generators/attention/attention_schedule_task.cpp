@@ -59,11 +59,13 @@ void schedule_task(Stages &s) {
 
 Stage schedule_recurrence(Stages &s, const Knobs &k, const TaskLoops &loops, int update) {
     const int w = s.sizes.lanes;
-    for (Func *offsets : {&s.k_offsets, &s.v_offsets})
+    for (Func *offsets : {&s.k_offsets, &s.v_offsets}) {
+        if (!offsets->defined()) continue;
         offsets->compute_at(s.state, s.block)
             .bound_storage(s.b, 1)
             .bound_storage(s.j, (s.sizes.key_block + w - 1) / w * w)
             .vectorize(s.j, w, TailStrategy::RoundUp);
+    }
     for (Func *one_block : {&s.masked, &s.weights, &s.block_max})
         if (one_block->defined()) one_block->bound_storage(s.b, 1);
     return s.state.update(update)

@@ -1,10 +1,17 @@
 // Keys and values in matrix tiles where they are stored, values in blocks of tile_depth keys.
 #include "../common/tile_products.h"
 #include "attention_products.h"
-#include "attention_rows.h"
 
 namespace gyre::attention {
 using namespace Halide;
+namespace {
+
+void define_ones(Stages &s) {
+    s.v_ones = Func("v_ones");
+    s.v_ones(s.j, s.d) = Expr(0x3f803f80u);
+}
+
+} // namespace
 
 LastStep::LastStep(const Stages &s, const Expr &keys) {
     const Sizes &z = s.sizes;
@@ -46,8 +53,22 @@ void define_stored_tile_operands(Stages &s, const Inputs &in) {
     s.v_last(copied.x, copied.y, b) =
         select(copied.x <= last_slot, value(copied.x, copied.y, last.step), value(last_slot, copied.y, last.step));
     s.last_slot = copied.x, s.last_feature = copied.y;
-    s.v_ones = Func("v_ones");
-    s.v_ones(j, d) = Expr(0x3f803f80u);
+    define_ones(s);
+}
+
+// Slots that hold no key are there up to a whole step, and repeat the last key.
+void define_formed_tile_operands(Stages &s, const Inputs &in) {
+    const Sizes &z = s.sizes;
+    const Var &j = s.j, &b = s.b, &d = s.d;
+    const auto within = [](const KeyRows &rows, const Expr &offset) {
+        return unsafe_promise_clamped(offset, 0, rows.size - 1);
+    };
+    const Expr key = b * z.key_block + j;
+    s.k_rows = Func("k_rows"), s.v_rows = Func("v_rows");
+    s.k_rows(d, j, b) = in.k.elements(d, within(in.k, key * in.k.slot_stride));
+    const Expr step = b * (z.key_block / z.tile_depth) + j / z.tile_depth;
+    s.v_rows(j, d, b) = in.v.elements(j % z.tile_depth, within(in.v, (step * z.v_head_dim + d) * z.tile_depth));
+    define_ones(s);
 }
 
 } // namespace gyre::attention

@@ -1,5 +1,6 @@
 /// What the name of a lowered loop, f.s0.old.new, says.
 #pragma once
+#include <algorithm>
 #include <string>
 
 namespace gyre {
@@ -7,8 +8,12 @@ namespace gyre {
 /// The Func whose stage it is of.
 inline std::string func_of_loop(const std::string &name) { return name.substr(0, name.find('.')); }
 
-/// The variable that a split made last, without what tells a reduction's ($x) from others of that name.
+/// The variable that a split made last, without what tells a reduction's ($x) from others of that name. Halide lets loops begin
+/// at 0 and calls them rebased.
 inline std::string variable_of_loop(const std::string &name) {
+    const std::string rebased = ".rebased";
+    const size_t end = name.size() - std::min(name.size(), rebased.size());
+    if (name.compare(end, rebased.size(), rebased) == 0) return variable_of_loop(name.substr(0, end));
     const std::string last = name.substr(name.rfind('.') + 1);
     return last.substr(0, last.find('$'));
 }

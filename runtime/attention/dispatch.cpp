@@ -21,6 +21,11 @@ constexpr DispatchRule rules[] = {
      "on CUDA devices; keys and values not rotated in the call, rows aligned to 16 bytes; no bias, mask, cap, ALiBi, "
      "sinks or score",
      false, false, true, false},
+    {"plain_formed",
+     "many queries a key head, not too many keys; no bias, mask, cap, ALiBi, sinks or score: keys and values are "
+     "formed "
+     "once for all tasks",
+     false, false, false, false, false, true},
     {"plain", "no bias, mask, cap, ALiBi, sinks or score", false, false, false, false},
     {"general", "any without a score", true, false, false, false},
     {"score", "with a score, by its name", true, false, false, true},
@@ -48,6 +53,7 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
     for (const DispatchRule &rule : rules) {
         if (!rule.takes(c, few_queries)) continue;
         if (rule.partial && !find_merge_kernel(context, GYRE_F32, c.out.dtype)) continue;
+        if (rule.formed && !find_operands_kernel(context, c)) continue;
         if (const AttentionKernel *kernel = find_in_family(rule, context, c)) return kernel;
     }
     return nullptr;

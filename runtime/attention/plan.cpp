@@ -72,6 +72,7 @@ gyre_status Plan::prepare(gyre_context &context) {
     t.kernel = find_attention_kernel(context, c, may_split && !c.empty() && has_few_queries(c, need_data));
     if (!t.kernel) return fail_without_kernel(context, c);
     if (t.kernel->partial) split.prepare(context, &t);
+    if (t.kernel->formed) t.operands.prepare(context, c);
     if (c.score) GYRE_TRY(check_score_inputs(args, c, t.kernel->score_inputs, need_data, &t.score_views));
     GYRE_TRY(t.angles.prepare(context, c));
 
@@ -82,7 +83,8 @@ gyre_status Plan::prepare(gyre_context &context) {
                    : choose_task_tokens(*t.kernel, c, longest, t.heads, context.threads.size());
     tiles = ceil_div(longest, t.tokens);
     table_bytes = t.angles.bytes();
-    slab_bytes = round_up(std::max({t.scratch_bytes(), split.scratch_bytes(), t.angles.scratch_bytes()}));
+    slab_bytes = round_up(
+        std::max({t.scratch_bytes(), split.scratch_bytes(), t.angles.scratch_bytes(), t.operands.scratch_bytes()}));
     return GYRE_OK;
 }
 
@@ -90,18 +92,28 @@ int64_t Plan::tasks() const { return task.call.empty() ? 0 : task.call.sequences
 
 int64_t Plan::fill_tasks() const { return task.call.empty() ? 0 : task.angles.tasks(); }
 
+int64_t Plan::form_tasks() const { return task.call.empty() ? 0 : task.operands.tasks(task.call); }
+
 size_t Plan::workspace_bytes(const gyre_context &context) const {
-    const int64_t busiest = std::max({tasks(), fill_tasks(), split.tasks(task)});
-    return split.bytes() + table_bytes +
+    const int64_t busiest = std::max({tasks(), fill_tasks(), form_tasks(), split.tasks(task)});
+    return split.bytes() + table_bytes + task.operands.bytes() +
            slab_bytes * static_cast<size_t>(std::min<int64_t>(context.threads.size(), busiest));
 }
 
 gyre_status Plan::run(gyre_context &context, char *memory) {
     split.place(memory, &task);
-    char *tables = memory + split.bytes(), *slabs = tables + table_bytes;
+    char *tables = memory + split.bytes(), *operands = tables + table_bytes;
+    char *slabs = operands + task.operands.bytes();
+    task.operands.place(operands);
     const bool filled = fill_tasks() == 0 || task.angles.fill(context, tables, slabs, slab_bytes);
-    const bool ok = filled && run_tasks(context, slabs) && merge_parts(context, slabs);
+    const bool ok = filled && form_operands(context, slabs) && run_tasks(context, slabs) && merge_parts(context, slabs);
     return finish_call(context, *task.kernel->kernel, ok);
+}
+
+bool Plan::form_operands(gyre_context &context, char *slabs) {
+    return context.threads.run_all(form_tasks(), [&](int64_t index, int worker) {
+        return task.operands.form(task.call, task.angles, index, slabs + static_cast<size_t>(worker) * slab_bytes);
+    });
 }
 
 /// Tasks with the same keys follow each other, so that these stay in the cache; late rows, which see more keys when

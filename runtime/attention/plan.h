@@ -29,6 +29,8 @@ private:
     int64_t groups() const { return task.call.q.heads / task.heads; }
     int64_t tasks() const;
     int64_t fill_tasks() const;
+    int64_t form_tasks() const;
+    bool form_operands(gyre_context &context, char *slabs);
     bool run_tasks(gyre_context &context, char *slabs);
     bool merge_parts(gyre_context &context, char *slabs);
 };

@@ -1,6 +1,7 @@
 #include "attention/task.h"
 
 #include "attention/score_arguments.h"
+#include "attention/task_views.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,75 +17,6 @@ constexpr int64_t unbounded = 1 << 29; // beyond every row and key, and sums wit
 constexpr float no_sink = -1e38f;
 
 int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbounded, unbounded)); }
-
-/// Pairs as the kernels take them: two counts, one of them 0.
-struct Pairs {
-    int32_t half = 0, interleaved = 0;
-
-    Pairs(bool on, const Rotation &r) {
-        if (on) (r.pairing == GYRE_HALF ? half : interleaved) = r.pairs;
-    }
-};
-
-const float zero_row[2] = {0, 0};
-
-/// Cosine and sine buffers of some tokens; one element where the rotation is off.
-struct AngleViews {
-    Buffer cos, sin;
-
-    AngleViews(const AngleTable *table, const Sequence &s, int64_t index, int64_t first, int64_t tokens)
-        : AngleViews(table ? table->row(s, index, first) : zero_row, table ? table->pairs() : 0,
-                     table ? table->row_stride() : 0, tokens) {}
-
-private:
-    AngleViews(const float *rows, int64_t pairs, int64_t stride, int64_t tokens)
-        : cos(rows, halide_type(GYRE_F32), {{pairs, 1}, {tokens, stride}}),
-          sin(rows + pairs, halide_type(GYRE_F32), {{pairs, 1}, {tokens, stride}}) {}
-};
-
-/// The pages that hold some keys of a sequence.
-struct Pages {
-    Buffer table;
-    int32_t bits = 30, first_slot = 0; // of the first page: where the first key is
-
-    Pages(const AttentionCall &c, int64_t index, int64_t first_key, int64_t keys) {
-        static const int32_t only_page = 1; // see KeyRows
-        const PageTable &p = c.pages;
-        if (p.entries) {
-            bits = p.bits;
-            first_slot = static_cast<int32_t>(first_key & ((int64_t{1} << bits) - 1));
-        }
-        const int64_t count = ((first_slot + keys - 1) >> bits) + 1;
-        table.describe(p.entries ? p.entries + index * p.stride + (first_key >> bits) : &only_page,
-                       halide_type(GYRE_I32), {{count, 1}});
-    }
-};
-
-/// Keys or values of one task, as rows that begin at page * page_stride + slot * slot_stride.
-struct KeyRows {
-    Buffer elements;
-    int32_t slot_stride, page_stride;
-
-    /// Without pages, in one page whose stride tells where key 0 is: last in memory, if tokens are stored backwards.
-    KeyRows(const Heads &t, halide_type_t type, int64_t batch, int64_t token, int64_t head, int64_t keys)
-        : slot_stride(static_cast<int32_t>(t.token_stride)),
-          page_stride(t.token_stride < 0 ? static_cast<int32_t>((1 - keys) * t.token_stride) : 0) {
-        const int64_t lowest = t.token_stride < 0 ? token + keys - 1 : token;
-        describe(t, type, t.at(batch, lowest, head), (keys - 1) * std::abs(t.token_stride) + 1);
-    }
-
-    /// In a pool of pages.
-    KeyRows(const Heads &t, halide_type_t type, const PageTable &p, int64_t pool_page_stride, int64_t head)
-        : slot_stride(static_cast<int32_t>(t.token_stride)), page_stride(static_cast<int32_t>(pool_page_stride)) {
-        const int64_t last_slot = (int64_t{1} << p.bits) - 1;
-        describe(t, type, t.at(0, 0, head), (p.pages - 1) * pool_page_stride + last_slot * t.token_stride + 1);
-    }
-
-private:
-    void describe(const Heads &t, halide_type_t type, const char *data, int64_t offsets) {
-        elements.describe(data, type, {{t.dim, 1}, {offsets, 1}});
-    }
-};
 
 /// What the general family reads for one task.
 struct GeneralArguments {
@@ -201,13 +133,14 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     };
     Buffer q = queries(c.q), out = queries(out_heads);
     const int64_t keys_held = c.value_blocks ? ceil_div(x.keys, int64_t{GYRE_VALUE_BLOCK}) * GYRE_VALUE_BLOCK : x.keys;
+    const halide_type_t type = c.value_blocks ? halide_type_t(halide_type_uint, 16) : halide_type(c.k.dtype);
     const auto stored = [&](const Heads &t, int64_t page_stride) {
-        const halide_type_t type = c.value_blocks ? halide_type_t(halide_type_uint, 16) : halide_type(t.dtype);
-        return c.pages.entries ? KeyRows(t, type, c.pages, page_stride, kv_head)
-                               : KeyRows(t, type, s.batch, k_token, kv_head, keys_held);
+        return KeyRows(c, t, type, page_stride, s, k_token, kv_head, keys_held);
     };
-    KeyRows k = stored(c.k, c.pages.k_page_stride), v = stored(c.v, c.pages.v_page_stride);
-    Pages pages(c, index, x.first_key, x.keys);
+    const int64_t slot = operands.on() ? operands.at(c, index, kv_head, x.first_key) : 0;
+    KeyRows k = operands.on() ? operands.keys(slot, x.keys) : stored(c.k, c.pages.k_page_stride);
+    KeyRows v = operands.on() ? operands.values(slot, x.keys) : stored(c.v, c.pages.v_page_stride);
+    PageViews pages(c, index, x.first_key, x.keys);
     Buffer lse_view(lse.data, halide_type(GYRE_F32), {{x.tokens, 1}, {heads, lse.head_stride}});
     const auto keys = static_cast<int32_t>(x.keys);
 
@@ -215,7 +148,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     AngleViews k_angle(angles.keys(), s, index, x.first_key, x.keys);
     AngleViews v_angle(angles.values(), s, index, x.first_key, x.keys);
     AngleViews o_angle(angles.results(), s, index, x.first_token, x.tokens);
-    const Pairs qp(c.rope.on, c.rope), kp(c.rotate_keys, c.rope), vp(c.rotate_values, c.value_rope),
+    const RotatedPairs qp(c.rope.on, c.rope), kp(c.rotate_keys, c.rope), vp(c.rotate_values, c.value_rope),
         op(c.value_rope.on, c.value_rope);
 
     const float scale = c.scale * log2_e;
@@ -229,6 +162,11 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
                   &pages.first_slot, &k.slot_stride, &k.page_stride, &v.slot_stride, &v.page_stride, &q, &k.elements,
                   &v.elements);
     const float gain = key_gain();
+    Buffer key_squares;
+    if (operands.on()) {
+        operands.describe_squares(slot, x.keys, &key_squares);
+        arguments.add(&key_squares);
+    }
     if (kernel->bounded) arguments.add(&gain);
     std::optional<GeneralArguments> general;
     if (kernel->general) {

@@ -1,6 +1,7 @@
 /// One task of attention: some query tokens of a few heads with the same keys of one sequence, by one call of a kernel.
 #pragma once
 #include "attention/angle_tables.h"
+#include "attention/formed_operands.h"
 #include "attention/kernels.h"
 
 namespace gyre {
@@ -14,6 +15,7 @@ struct AttentionTask {
     bool split = false;                               // keys are cut into parts, each with results of its own,
     int64_t out_part_stride = 0, lse_part_stride = 0; //   elements from part to part
     AngleTables angles;
+    FormedOperands operands; // off: tasks take keys and values as they are stored
 
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;

@@ -1,0 +1,27 @@
+#include "stored_rows.h"
+
+#include "bf16_rounding.h"
+#include "storage.h"
+
+namespace gyre {
+using namespace Halide;
+
+RotatedRows define_rows(Func rows, const StoredRows &in, const std::vector<Var> &args, const RowForm &form) {
+    RowElements elements;
+    elements.source = [&](const Expr &feature) { return widen(in.element(feature)); };
+    elements.stored = [&](const Expr &value) { return form.as_bits ? bf16_rounding(value) : value; };
+    elements.copied = [&](const Expr &feature) {
+        const auto copied = [&](const Expr &inside) -> Expr {
+            if (form.unwidened) return in.element(inside);
+            return form.as_bits ? reinterpret<uint16_t>(in.element(inside)) : elements.source(inside);
+        };
+        if (!form.padded) return copied(feature);
+        const Expr inside = copied(min(feature, in.extent - 1));
+        return select(feature < in.extent, inside, cast(inside.type(), 0));
+    };
+    if (!form.as_stored) return rotate(rows, args, in.angle_row, form.features, form.features, in.rotation, elements);
+    rows(args) = elements.copied(args[0]);
+    return {};
+}
+
+} // namespace gyre

@@ -1,0 +1,39 @@
+/// Keys and values of one head, rotated, in the form in which attention's matrix tiles take them: WHAT is computed. No
+/// scheduling call may appear here.
+///
+/// Attention with many queries reads them once a task; formed before, they are rotated and transposed once for all tasks.
+///
+/// Index order is Halide's, innermost first.   d: feature;  j: key;  g: block of tile_depth keys;  l: lane of a norm.
+/// The last block is whole: its slots without a key repeat the last one.
+#pragma once
+#include "../common/key_rows.h"
+#include "../common/rotation.h"
+#include "../common/transpose.h"
+
+#include <Halide.h>
+
+namespace gyre::operands {
+
+struct Inputs {
+    KeyRows k, v; // bf16
+    Pages pages;
+    Halide::Expr keys; // > 0
+    Rotation k_rotation, v_rotation;
+};
+
+struct Stages {
+    Halide::Var d{"d"}, j{"j"}, g{"g"}, c{"c"}, l{"l"};
+    Halide::RVar key;         // of the update of key_squares
+    Halide::Func k_rows;      // (d, j)      the generator's own outputs: bits of bf16
+    Halide::Func v_blocks;    // (c, d, g)   pairs of keys (bf16_pairs.h)
+    Halide::Func key_squares; // (l, g)      largest sum of squares of a block's keys as they come (norms.h)
+    RotatedRows k_rotated, v_rotated;
+    Halide::Func v_rows; // (d, j, g)
+    Transpose v_lanes;   // (c, d, g)
+};
+
+/// Defines the outputs for `head_dim` features, transposed in blocks of `lanes`.
+Stages algorithm(const Inputs &in, int head_dim, int lanes, const Halide::Func &k_rows, const Halide::Func &v_blocks,
+                 const Halide::Func &key_squares);
+
+} // namespace gyre::operands

@@ -1,0 +1,112 @@
+#include "attention/formed_operands.h"
+
+#include "attention/kernels.h"
+
+#include <algorithm>
+
+namespace gyre {
+namespace {
+
+constexpr int64_t most_bytes = int64_t{64} << 20, fewest_rows = 2048;
+constexpr int64_t norm_lanes = 16; // u32 of a block's squares
+constexpr halide_type_t bits16{halide_type_uint, 16, 1}, bits32{halide_type_uint, 32, 1};
+
+KernelTable<OperandsKernel> kernels("operands", [](const Kernel &k) {
+    return OperandsKernel{&k,
+                          kernel_dtype(k),
+                          attribute(k, "head_dim", 0),
+                          attribute(k, "key_stride", 0),
+                          attribute(k, "block", 0),
+                          static_cast<size_t>(attribute(k, "workspace", 0))};
+});
+
+int64_t round_to_block(int64_t keys) { return ceil_div(keys, int64_t{GYRE_VALUE_BLOCK}) * GYRE_VALUE_BLOCK; }
+
+/// Slots of one head for all sequences. Packed ones begin at blocks of their own.
+int64_t slots_of_head(const AttentionCall &c) {
+    if (c.packed_keys) return round_to_block(c.k.seqlen) + 2 * GYRE_VALUE_BLOCK * (c.sequences + 1);
+    return c.sequences * round_to_block(c.k.seqlen);
+}
+
+int64_t first_slot(const AttentionCall &c, const Sequence &s, int64_t index) {
+    return c.packed_keys ? round_to_block(s.k_first) + 2 * GYRE_VALUE_BLOCK * index
+                         : index * round_to_block(c.k.seqlen);
+}
+
+} // namespace
+
+const OperandsKernel *find_operands_kernel(const gyre_context &context, const AttentionCall &c) {
+    for (const OperandsKernel &k : kernels.rows())
+        if (k.dtype == c.k.dtype && k.head_dim == c.k.dim && k.head_dim == c.v.dim && may_use(context, *k.kernel))
+            return &k;
+    return nullptr;
+}
+
+bool pays_to_form_operands(const AttentionCall &c) {
+    if (c.empty() || c.k.empty() || c.sequences == 0) return false;
+    const int64_t queries = c.cu_seqlens_q ? c.q.seqlen / c.sequences : c.q.seqlen;
+    const int64_t bytes = slots_of_head(c) * c.k.heads * (c.k.dim + c.v.dim) * 2;
+    return queries * (c.q.heads / c.k.heads) >= fewest_rows && bytes <= most_bytes;
+}
+
+void FormedOperands::prepare(const gyre_context &context, const AttentionCall &c) {
+    kernel = find_operands_kernel(context, c);
+    slots = slots_of_head(c);
+    all_slots = slots * c.k.heads;
+}
+
+int64_t FormedOperands::key_offset(int64_t slot) const { return slot * kernel->key_stride * 2; }
+int64_t FormedOperands::value_offset(int64_t slot) const { return key_offset(all_slots) + slot * kernel->head_dim * 2; }
+int64_t FormedOperands::square_offset(int64_t slot) const {
+    return value_offset(all_slots) + slot / kernel->block * norm_lanes * static_cast<int64_t>(sizeof(uint32_t));
+}
+
+size_t FormedOperands::bytes() const { return on() ? round_up(static_cast<size_t>(square_offset(all_slots))) : 0; }
+
+int64_t FormedOperands::runs(const AttentionCall &c) const { return ceil_div(c.k.seqlen, run); }
+
+int64_t FormedOperands::tasks(const AttentionCall &c) const { return on() ? c.sequences * runs(c) * c.k.heads : 0; }
+
+int64_t FormedOperands::at(const AttentionCall &c, int64_t index, int64_t head, int64_t key) const {
+    return head * slots + first_slot(c, c.sequence(index), index) + key;
+}
+
+KeyRows FormedOperands::keys(int64_t slot, int64_t count) const {
+    return {data + key_offset(slot), bits16, kernel->head_dim, kernel->key_stride, round_to_block(count)};
+}
+
+KeyRows FormedOperands::values(int64_t slot, int64_t count) const {
+    return {data + value_offset(slot), bits16, kernel->head_dim, kernel->head_dim, round_to_block(count)};
+}
+
+void FormedOperands::describe_squares(int64_t slot, int64_t count, Buffer *squares) const {
+    squares->describe(data + square_offset(slot), bits32,
+                      {{norm_lanes, 1}, {ceil_div(count, kernel->block), norm_lanes}});
+}
+
+/// Heads of the same tokens follow each other, since they share rows of angles.
+bool FormedOperands::form(const AttentionCall &c, const AngleTables &angles, int64_t task, char *scratch) const {
+    const int64_t head = task % c.k.heads, first = task / c.k.heads % runs(c) * run, index = task / c.k.heads / runs(c);
+    const Sequence s = c.sequence(index);
+    const int64_t count = std::min(run, s.k_len - first);
+    if (count <= 0) return true;
+    const int64_t slot = at(c, index, head, first), blocks = ceil_div(count, kernel->block), dim = kernel->head_dim;
+    KeyRows k(c, c.k, halide_type(c.k.dtype), c.pages.k_page_stride, s, s.k_first + first, head, count);
+    KeyRows v(c, c.v, halide_type(c.v.dtype), c.pages.v_page_stride, s, s.k_first + first, head, count);
+    PageViews pages(c, index, first, count);
+    AngleViews k_angle(angles.keys(), s, index, first, count), v_angle(angles.values(), s, index, first, count);
+    const RotatedPairs kp(c.rotate_keys, c.rope), vp(c.rotate_values, c.value_rope);
+    const auto keys = static_cast<int32_t>(count);
+    Buffer k_rows(data + key_offset(slot), bits16, {{dim, 1}, {blocks * kernel->block, kernel->key_stride}});
+    Buffer v_blocks(data + value_offset(slot), bits32,
+                    {{kernel->block / 2, 1}, {dim, kernel->block / 2}, {blocks, dim * kernel->block / 2}});
+    Buffer squares;
+    describe_squares(slot, count, &squares);
+    Slab slab(scratch, kernel->workspace);
+    return call_kernel(*kernel->kernel, slab, &k_angle.cos, &k_angle.sin, &v_angle.cos, &v_angle.sin, &kp.half,
+                       &kp.interleaved, &vp.half, &vp.interleaved, &keys, &pages.table, &pages.bits, &pages.first_slot,
+                       &k.slot_stride, &k.page_stride, &v.slot_stride, &v.page_stride, &k.elements, &v.elements,
+                       &k_rows, &v_blocks, &squares);
+}
+
+} // namespace gyre

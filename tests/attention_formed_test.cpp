@@ -1,0 +1,126 @@
+/// gyre_attention() with keys and values that are formed once for all tasks, where a call has many queries: the bits of tasks
+/// that take them as they are stored.
+#include "support/attention_case.h"
+#include "support/each_kernel.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace gyre::test;
+
+namespace {
+
+constexpr int64_t fewest_rows = 2048; // of a key head, as runtime/attention has it
+
+/// The tensor's heads [first, first + count), along dimension `dim`.
+gyre_tensor heads_of(gyre_tensor view, int dim, int64_t first, int64_t count, int64_t element_bytes) {
+    view.data = (char *)view.data + first * view.strides[dim] * element_bytes;
+    view.shape[dim] = count;
+    return view;
+}
+
+bool is_formed(gyre_context *context) {
+    return text(gyre_selected_kernel(context)).find("_plain_formed_") != std::string::npos;
+}
+
+/// Rotated queries and keys are rounded to bf16: of thousands of rows some score is further off than attention_tolerance().
+constexpr double tolerance = 0.02;
+
+/// A case with one key head and bshd or thd tensors: the oracle's results, and where kernels take what has been formed the bits
+/// that few heads at a time give.
+void check(AttentionCase &c, double allowed = tolerance) {
+    const int64_t heads = c.shape.heads, at_once = heads / 4;
+    REQUIRE(c.shape.kv_heads == 1);
+    c.check(allowed);
+    each_target([&](gyre_context *context) {
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        const bool tiles = text(gyre_context_target(context)) == "x86_64_amx";
+        CHECK(is_formed(context) == tiles);
+        if (!tiles) return;
+        const std::vector<uint64_t> out = c.out.bits(), lse = c.lse.bits();
+        c.out.poison(), c.lse.poison();
+        const int dim = c.shape.layout == GYRE_THD ? 1 : 2, lse_dim = c.args.lse->rank - 2;
+        for (int64_t head = 0; head < heads; head += at_once) {
+            gyre_attention_args few = c.args;
+            few.q = heads_of(c.args.q, dim, head, at_once, 2);
+            few.out = heads_of(c.args.out, dim, head, at_once, 2);
+            const gyre_tensor few_lse = heads_of(*c.args.lse, lse_dim, head, at_once, 4);
+            few.lse = &few_lse;
+            REQUIRE_MESSAGE(gyre_attention(context, &few) == GYRE_OK, text(gyre_last_error()));
+            CHECK_FALSE(is_formed(context));
+        }
+        CHECK(c.out.bits() == out);
+        CHECK(c.lse.bits() == lse);
+    });
+}
+
+AttentionShape shape_of(int64_t queries, int64_t keys) {
+    const int64_t heads = (fewest_rows + queries - 1) / queries;
+    return AttentionShape().lengths(queries, keys).head_counts((heads + 3) / 4 * 4, 1).of(GYRE_BF16);
+}
+
+} // namespace
+
+TEST_CASE("formed keys: every number of keys around the ends of blocks, rotated and not") {
+    gyre_rope rope = gyre_rope_defaults();
+    for (const int64_t head_dim : {64, 128})
+        for (const int64_t keys : {1, 31, 32, 33, 255, 256, 257, 543})
+            for (const bool rotated : {false, true}) {
+                AttentionCase c(shape_of(60, keys).dims(head_dim));
+                if (rotated) c.args.rope = c.args.value_rope = &rope;
+                check(c);
+            }
+}
+
+TEST_CASE("formed keys: causal, windows, partial and interleaved rotations, strides, lengths of 0") {
+    gyre_rope rope = gyre_rope_defaults(), partial = rope;
+    partial.rotary_dim = 32, partial.pairing = GYRE_INTERLEAVED;
+    AttentionCase causal(shape_of(500, 700).batches(3).dims(64).in(GYRE_BSHD, Placement::with_gaps(5)));
+    causal.args.causal = 1;
+    causal.args.rope = &rope, causal.args.value_rope = &partial;
+    causal.args.seqused_k = causal.hold(GYRE_I32, {700, 0, 333});
+    check(causal);
+    for (const int64_t left : {0, 40, 300}) {
+        AttentionCase window(shape_of(1100, 1100).dims(64));
+        window.args.causal = 1, window.args.window_left = left;
+        window.args.rope = &rope;
+        check(window);
+    }
+}
+
+TEST_CASE("formed keys: packed sequences, empty ones among them") {
+    gyre_rope rope = gyre_rope_defaults();
+    AttentionCase c(AttentionShape().lengths(1300, 1500).head_counts(8, 1).dims(128).of(GYRE_BF16).in(GYRE_THD));
+    c.args.cu_seqlens_q = c.hold(GYRE_I32, {0, 700, 700, 1000, 1300});
+    c.args.cu_seqlens_k = c.hold(GYRE_I32, {0, 650, 690, 690, 1500});
+    c.args.causal = 1;
+    c.args.rope = c.args.value_rope = &rope;
+    check(c);
+}
+
+TEST_CASE("formed keys: several key heads and batches, whatever the number of threads") {
+    gyre_rope rope = gyre_rope_defaults();
+    AttentionCase c(AttentionShape().batches(2).lengths(530, 600).head_counts(8, 2).dims(64).of(GYRE_BF16));
+    c.args.rope = &rope;
+    c.check(tolerance);
+    for (const std::string &target : runnable_targets()) {
+        std::vector<uint64_t> out;
+        for (const int32_t threads : {1, 2, 5}) {
+            const Context context(target.c_str(), threads);
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            if (threads == 1) out = c.out.bits();
+            CHECK(c.out.bits() == out);
+        }
+    }
+}
+
+TEST_CASE("formed keys: scores beyond every limit take the exact way, as they do where keys are not formed") {
+    AttentionCase c(shape_of(300, 400).dims(64));
+    c.q.fill_normal(5, 200.0);
+    c.k.fill_normal(6, 200.0);
+    check(c, 0);
+    // One large key in one of two blocks of values.
+    AttentionCase one(shape_of(300, 1400).dims(64));
+    for (int64_t d = 0; d < 64; d++) one.k.set({0, 1100, 0, d}, 500.0);
+    check(one, 0);
+}
