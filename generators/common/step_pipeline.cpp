@@ -40,6 +40,13 @@ bool is_production(const Stmt &s, const std::string &name) {
     return op && op->is_producer && op->name == name;
 }
 
+/// Of a let or an allocation; undefined: of another statement.
+Stmt body_of(const Stmt &s) {
+    if (const auto *let = s.as<LetStmt>()) return let->body;
+    if (const auto *allocation = s.as<Allocate>()) return allocation->body;
+    return {};
+}
+
 Stages stages_of(const Stmt &s) {
     if (const auto *let = s.as<LetStmt>()) {
         Stages inner = stages_of(let->body);
@@ -53,11 +60,35 @@ Stages stages_of(const Stmt &s) {
         return first;
     }
     const auto *allocation = s.as<Allocate>();
-    const auto *block = allocation ? allocation->body.as<Block>() : nullptr;
+    if (!allocation) return {{s}, {}};
+    // What only the first stage needs may be allocated before it, around it alone or around all.
+    std::vector<Stmt> between;
+    Stmt body = allocation->body;
+    for (;;) {
+        const auto *block = body.as<Block>();
+        const Stmt first = block ? block->first : body, within = body_of(first);
+        if (!within.defined()) break;
+        between.push_back(first);
+        body = block ? Block::make(within, block->rest) : within;
+    }
+    const auto *block = body.as<Block>();
     if (!block || !is_production(block->first, allocation->name)) return {{s}, {}};
-    Stages inner = stages_of(block->first.as<ProducerConsumer>()->body);
+    Stmt production = block->first.as<ProducerConsumer>()->body;
+    Stmt rest = WithoutFree(allocation->name).mutate(block->rest);
+    for (auto outer = between.rbegin(); outer != between.rend(); ++outer) {
+        if (const auto *let = outer->as<LetStmt>()) {
+            production = LetStmt::make(let->name, let->value, production);
+            rest = LetStmt::make(let->name, let->value, rest);
+        } else {
+            const auto *a = outer->as<Allocate>();
+            production = Allocate::make(a->name, a->type, a->memory_type, a->extents, a->condition,
+                                        Block::make(production, Free::make(a->name)));
+            rest = WithoutFree(a->name).mutate(rest);
+        }
+    }
+    Stages inner = stages_of(production);
     inner.rings.push_back({allocation, allocation->constant_allocation_size()});
-    inner.each.push_back(WithoutFree(allocation->name).mutate(block->rest));
+    inner.each.push_back(rest);
     return inner;
 }
 
