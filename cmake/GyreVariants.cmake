@@ -59,6 +59,12 @@ function(gyre_add_variants library)
                     gyre_add_kernel("${library}" rotary VARIANT f32_${dtype}_${pairing}
                                     PARAMS from_dtype=${gyre_halide_type_f32} ${type} pairing=${pairing})
                 endif ()
+                set(from_dtypes ${dtype} f32)
+                list(REMOVE_DUPLICATES from_dtypes)
+                foreach (from IN LISTS from_dtypes) # into caches, at slots that the device finds
+                    gyre_add_kernel("${library}" rotary VARIANT append_${from}_${dtype}_${pairing} NEEDS cuda
+                                    PARAMS from_dtype=${gyre_halide_type_${from}} ${type} pairing=${pairing} appended=true)
+                endforeach ()
             endforeach ()
         endforeach ()
     endif ()
@@ -88,11 +94,17 @@ function(gyre_add_variants library)
                     foreach (family IN LISTS families)
                         gyre_add_kernel("${library}" attention VARIANT ${family}_${dtype}_${size}
                                         PARAMS ${type} ${${family}} ${params})
+                        if ("${family}" STREQUAL "general")
+                            gyre_add_kernel("${library}" attention VARIANT general_as_stored_${dtype}_${size} NEEDS cuda
+                                            PARAMS ${type} general=true as_stored=true ${params})
+                        endif ()
                         if ("${family}" STREQUAL "plain")
                             gyre_add_formed_variant("${library}" ${dtype} "${size}" "${params}")
                             # the CPU's kernels copy in any case
                             gyre_add_kernel("${library}" attention VARIANT plain_as_stored_${dtype}_${size} NEEDS cuda
                                             PARAMS ${type} general=false as_stored=true ${params})
+                            gyre_add_kernel("${library}" attention VARIANT paged_${dtype}_${size} NEEDS cuda
+                                            PARAMS ${type} general=false as_stored=true paged=true ${params})
                         endif ()
                     endforeach ()
                 endif ()

@@ -19,6 +19,16 @@ gyre_status run_call(gyre_context *given, const Arguments &args, Call &call) {
     return call.run(*context, memory);
 }
 
+/// The same of a call whose memory is a device's: run(context) finds it itself.
+template <typename Call>
+gyre_status run_call_on_device(gyre_context *given, Call &call) {
+    gyre_context *context;
+    GYRE_TRY(resolve_context(given, &context));
+    const std::lock_guard<std::mutex> lock(context->busy);
+    GYRE_TRY(call.prepare(*context));
+    return call.run(*context);
+}
+
 /// What a ..._workspace_size() needs before its arguments are looked at.
 inline gyre_status check_size_output(const size_t *bytes) {
     return bytes ? GYRE_OK : fail(GYRE_BAD_ARGUMENT, "bytes: got NULL, expected where to store the size");

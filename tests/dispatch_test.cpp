@@ -135,7 +135,8 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
         families.push_back(rule.kernels);
     }
     CHECK(families == std::vector<std::string>{"split_value_blocks", "plain_value_blocks", "split_as_stored", "split",
-                                               "plain_as_stored", "plain_formed", "plain", "general", "score"});
+                                               "paged", "plain_as_stored", "plain_formed", "plain", "general_as_stored",
+                                               "general", "score"});
     for (const gyre_kernel_info &kernel : all_kernels()) {
         if (text(kernel.operation) != "attention") continue;
         CAPTURE(kernel.name);

@@ -12,6 +12,27 @@ namespace {
 Expr stored(const Expr &value, const Type &type) { return narrow(value, type, Bf16::as_casts); }
 Expr loaded(const Expr &value) { return widen(value, Bf16::as_casts); }
 
+/// Within the tensor, which tokens of packed sequences are by what the device's lists hold.
+Expr query_token(const CudaInputs &in, const Expr &token) {
+    return unsafe_promise_clamped(clamp(token, 0, in.sequences.queries - 1), 0, in.sequences.queries - 1);
+}
+
+/// Where a feature of a sequence's key is.
+std::vector<Expr> key_element(const CudaInputs &in, const CudaSizes &sizes, const CudaTile &tile, const Expr &feature,
+                              const Expr &head, const Expr &key) {
+    const auto within = [](const Expr &index, const Expr &extent) {
+        return unsafe_promise_clamped(index, 0, extent - 1);
+    };
+    const Expr token = tile.first_key(tile.t) + key;
+    if (!sizes.paged && !sizes.general) return {feature, head, within(token, in.key_tokens), tile.z};
+    const Expr slot = key & ((1 << in.page_bits) - 1), page = within(key >> in.page_bits, in.most_pages);
+    const Expr entry = in.page_table(page, tile.of_sequence(tile.t));
+    if (sizes.general)
+        return {feature, head, within(select(in.has_pages, slot, token), in.key_tokens),
+                within(clamp(cuda::choose(in.has_pages, entry, tile.z), 0, in.pages - 1), in.pages)};
+    return {feature, head, within(slot, in.key_tokens), within(clamp(entry, 0, in.pages - 1), in.pages)};
+}
+
 } // namespace
 
 CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Func &out, const Func &lse,
@@ -22,39 +43,46 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.out = out, s.lse = lse;
     const Var &d = s.d, &h = s.h, &x = s.x, &z = s.z, &i = s.i, &t = s.t, &j = s.j, &b = s.b;
 
-    // What a tile of queries sees. A query i stands among the keys at i + shift.
-    const auto shift_of = [&](const Expr &keys) { return select(in.bottom_right, keys - in.queries, 0); };
-    const Expr count = cuda::choose(in.has_key_counts, clamp(in.key_counts(z), 0, in.keys), in.keys);
-    const Expr first_row = t * rows, last_row = min(t * rows + rows, in.queries) - 1;
-    const Expr first_key = max(first_row + shift_of(count) - in.left, 0);
-    const Expr end_key = min(last_row + shift_of(count) + in.right + 1, count);
-    s.seen = Func("seen");
-    s.seen(t, z, h) =
-        Tuple(count, first_key / block, select(end_key > first_key, (end_key + block - 1) / block, 0), h / in.group);
-    const Expr keys = s.seen(t, z, h)[0];
-    const Expr key_head = unsafe_promise_clamped(s.seen(t, z, h)[3], 0, in.key_heads - 1);
-    const Expr shift = shift_of(keys);
+    s.tile = cuda_tile(in.sequences, rows, block, t, z, h);
+    const CudaTile &tile = s.tile;
+    const Expr keys = tile.keys(t), first_row = tile.first_row(t), shift = tile.shift(t);
+    const Expr key_head = unsafe_promise_clamped(tile.seen(t, z, h)[2], 0, in.key_heads - 1);
+    const auto query_angle = [&](const cuda::AngleSource &angles, const Expr &of, const Expr &row) {
+        return [=](const Expr &pair) {
+            return cuda::angle_at(angles, in.q_positions, pair, query_token(in, tile.first_query(of) + row), z,
+                                  tile.keys(of) - tile.queries(of) + row);
+        };
+    };
 
     // Operands. Rows and keys that are not there are the last ones that are.
     s.q_staged = Func("q_staged"), s.q_rows = Func("q_rows");
     s.k_rows = Func("k_rows"), s.v_rows = Func("v_rows");
-    const Expr token = unsafe_promise_clamped(min(t * rows + i, in.queries - 1), 0, in.queries - 1);
-    CudaPositions q_positions = in.q_positions;
-    q_positions.first = keys - in.queries;
-    const auto query = [&](const Expr &feature) { return loaded(in.q(feature, h, token, z)); };
-    s.q_staged(d, i, t, h, z) =
-        stored(in.sign * rotated_feature(in.rope, q_positions, token, z, d, sizes.head_dim, +1, query), type);
-    s.q_rows(d, i, t, h, z) = s.q_staged(d, i, t, h, z);
-    const Expr key = unsafe_promise_clamped(min(b * block + j, keys - 1), 0, in.keys - 1);
-    const auto staged = [&](const Func &from, const CudaRotation &rotation, const Expr &rotate, int features) {
-        const auto element = [&](const Expr &feature) { return loaded(from(feature, key_head, key, z)); };
-        if (sizes.as_stored) return Expr(from(d, key_head, key, z));
-        CudaRotation on = rotation;
-        on.pairs = select(rotate, rotation.pairs, 0);
-        return stored(rotated_feature(on, in.k_positions, key, z, d, features, +1, element), type);
+    const Expr last_row = max(min(first_row + i, tile.queries(t) - 1), 0);
+    const auto query = [&](const Expr &feature) {
+        return loaded(in.q(feature, h, query_token(in, tile.first_query(t) + last_row), z));
     };
-    s.k_rows(d, j, b, t, h, z) = staged(in.k, in.rope, in.rotate_keys, sizes.head_dim);
-    s.v_rows(d, j, b, t, h, z) = staged(in.v, in.value_rope, in.rotate_values, sizes.v_head_dim);
+    s.q_staged(d, i, t, h, z) = stored(
+        in.sign * rotated_feature(in.rope, d, sizes.head_dim, +1, query_angle(in.angles, t, last_row), query), type);
+    s.q_rows(d, i, t, h, z) = s.q_staged(d, i, t, h, z);
+    const Expr key = min(b * block + j, keys - 1);
+    const auto staged = [&](const Func &from, const Expr &pairs, const Expr &interleaved, const Func &table,
+                            int features) {
+        const auto as_stored = [&](const Expr &feature) {
+            return from(key_element(in, sizes, tile, feature, key_head, key));
+        };
+        if (sizes.as_stored) return Expr(as_stored(d));
+        const Expr row =
+            unsafe_promise_clamped(key + select(in.angles_by_token, tile.first_key(t), 0), 0, in.key_tokens - 1);
+        const auto of_table = [&](const Expr &pair, int which) { // there is none where nothing is rotated
+            return cuda::choose(pairs > 0, table(pair, which, row, z), 0.0f);
+        };
+        const auto angle = [&](const Expr &pair) { return Tuple(of_table(pair, 0), of_table(pair, 1)); };
+        const auto element = [&](const Expr &feature) { return loaded(as_stored(feature)); };
+        return stored(rotated_feature({pairs, interleaved}, d, features, +1, angle, element), type);
+    };
+    s.k_rows(d, j, b, t, h, z) = staged(in.k, in.key_pairs, in.rope.interleaved, in.key_angles, sizes.head_dim);
+    s.v_rows(d, j, b, t, h, z) =
+        staged(in.v, in.value_pairs, in.value_rope.interleaved, in.value_key_angles, sizes.v_head_dim);
 
     // Scores, masked where a block meets an edge.
     s.scores = Func("scores");
@@ -64,12 +92,20 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.scores(j, i, t, b, h, z) = 0.0f;
     s.scores(j, i, t, b, h, z) +=
         cast<float>(s.q_rows(feature, i, t, h, z)) * cast<float>(s.k_rows(feature, j, b, t, h, z));
+    const Expr row = first_row + i;
+    s.head = cuda_head(in.scoring, h);
+    if (sizes.general) {
+        RDom n(0, block, "scored");
+        s.scored_key = n;
+        s.scores(n, i, t, b, h, z) =
+            s.head.score(s.scores(n, i, t, b, h, z) * in.scale, h, b * block + n - row - shift);
+    }
+    const Expr scale = sizes.general ? Expr(1.0f) : in.scale; // of what scores are now
     RDom m(0, block, "m");
     s.masked_key = m;
-    const auto first_seen = [&](const Expr &row) { return row + shift - in.left; };
-    const auto last_seen = [&](const Expr &row) { return min(row + shift + in.right, keys - 1); };
-    m.where(b * block + block - 1 > last_seen(t * rows) || b * block < first_seen(t * rows + rows - 1));
-    const Expr row = t * rows + i;
+    const auto first_seen = [&](const Expr &row) { return row + shift - in.sequences.left; };
+    const auto last_seen = [&](const Expr &row) { return min(row + shift + in.sequences.right, keys - 1); };
+    m.where(b * block + block - 1 > last_seen(first_row) || b * block < first_seen(first_row + rows - 1));
     s.scores(m, i, t, b, h, z) = cuda::opaque_select(
         b * block + m >= first_seen(row) && b * block + m <= last_seen(row), s.scores(m, i, t, b, h, z), masked_score);
 
@@ -83,7 +119,7 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.block_max(i, t, b, h, z) = max(s.block_max(i, t, b, h, z), s.scores(along, i, t, b, h, z));
     const Expr top = s.block_max(i, t, b, h, z); // of a row that sees nothing: all powers are 0
     s.powers(j, i, t, b, h, z) =
-        cuda::exp2_approx(s.scores(j, i, t, b, h, z) * in.scale - select(top > masked_score / 2, top * in.scale, 0.0f));
+        cuda::exp2_approx(s.scores(j, i, t, b, h, z) * scale - select(top > masked_score / 2, top * scale, 0.0f));
     s.block_sum(i, t, b, h, z) = 0.0f;
     s.block_sum(i, t, b, h, z) += s.powers(along, i, t, b, h, z);
     s.weights(j, i, t, b, h, z) = stored(s.powers(j, i, t, b, h, z), type);
@@ -96,29 +132,37 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.weighted(d, i, t, b, h, z) = 0.0f;
     s.weighted(d, i, t, b, h, z) +=
         cast<float>(s.weights(of_block, i, t, b, h, z)) * cast<float>(s.v_rows(d, of_block, b, t, h, z));
-    RDom blocks(0, (in.keys + block - 1) / block, "blocks");
+    RDom blocks(0, (in.sequences.keys + block - 1) / block, "blocks");
     s.block = blocks;
     s.state = Func("state");
     s.state(d, i, t, h, z) = Tuple(masked_score, 0.0f, 0.0f);
     const FuncRef old = s.state(d, i, t, h, z);
     const Expr of_this = s.block_max(i, t, blocks, h, z), maximum = max(old[0], of_this);
-    const Expr keep = cuda::exp2_approx((old[0] - maximum) * in.scale);
-    const Expr add = cuda::exp2_approx((of_this - maximum) * in.scale);
+    const Expr keep = cuda::exp2_approx((old[0] - maximum) * scale);
+    const Expr add = cuda::exp2_approx((of_this - maximum) * scale);
     s.state(d, i, t, h, z) = Tuple(maximum, old[1] * keep + s.block_sum(i, t, blocks, h, z) * add,
                                    old[2] * keep + s.weighted(d, i, t, blocks, h, z) * add);
 
     // The epilogue.
     s.out_rows = Func("out_rows"), s.lse_rows = Func("lse_rows");
-    const Expr sum = s.state(d, i, t, h, z)[1];
-    s.out_rows(d, i, t, h, z) = select(sum == 0.0f, 0.0f, s.state(d, i, t, h, z)[2] * (1.0f / sum));
-    const FuncRef end = s.state(0, i, t, h, z);
+    const FuncRef all = s.state(d, i, t, h, z), end = s.state(0, i, t, h, z);
+    const auto total = [&](const FuncRef &of) {
+        if (sizes.general) return s.head.with_sink(of[0], of[1], h);
+        return Tuple(of[1], 1.0f, of[0] * scale);
+    };
+    const Tuple of_all = total(all), of_end = total(end);
+    s.out_rows(d, i, t, h, z) = select(all[1] == 0.0f, 0.0f, all[2] * (of_all[1] / of_all[0]));
     const Expr nothing = reinterpret<float>(Expr(0xff800000u)); // -inf
-    s.lse_rows(i, t, h, z) = select(end[1] == 0.0f, nothing, (end[0] * in.scale + cuda::log2_approx(end[1])) * ln_2);
-    const auto result = [&](const Expr &of) { return s.out_rows(of, x % rows, x / rows, h, z); };
-    q_positions.first = s.seen(x / rows, z, h)[0] - in.queries;
-    s.out(d, h, x, z) =
-        stored(rotated_feature(in.value_rope, q_positions, x, z, d, sizes.v_head_dim, -1, result), type);
-    s.lse(x, h, z) = s.lse_rows(x % rows, x / rows, h, z);
+    s.lse_rows(i, t, h, z) = select(end[1] == 0.0f, nothing, (of_end[2] + cuda::log2_approx(of_end[0])) * ln_2);
+    const Expr of = x / rows, end_row = tile.first_row(of) + x % rows;
+    const Expr distance = tile.first_query(of) + tile.first_row(of) - of * rows,
+               exists = end_row >= 0 && end_row < tile.queries(of);
+    const auto result = [&](const Expr &feature) { return s.out_rows(feature, x % rows, of, h, z); };
+    s.out(d, h, x, z) = cuda::placed(stored(rotated_feature(in.value_rope, d, sizes.v_head_dim, -1,
+                                                            query_angle(in.value_angles, of, end_row), result),
+                                            type),
+                                     distance * in.out_stride, exists);
+    s.lse(x, h, z) = cuda::placed(s.lse_rows(x % rows, of, h, z), distance, exists);
     return s;
 }
 

@@ -12,7 +12,10 @@
 /// Index order is Halide's, innermost first: the C array q[batch][seqlen_q][heads][head_dim] is q(d, h, i, z).
 /// t: tile of query_rows rows, i: row of it;   b: block of key_block keys, j: key of it.
 #pragma once
+#include "../cuda/turns.h"
 #include "cuda_rotation.h"
+#include "cuda_scores.h"
+#include "cuda_tile.h"
 
 namespace gyre::attention {
 
@@ -20,31 +23,39 @@ struct CudaSizes {
     int head_dim = 128, v_head_dim = 128;
     int query_rows = 128, key_block = 64;
     bool as_stored = false; // keys and values are not rotated, and lie so that asynchronous copies take them
+    bool paged = false;     // and are in pages
+    bool general = false;   // with everything of cuda_scores.h; keys and values are as stored, in pages or not
 };
 
 struct CudaInputs {
-    Halide::Func q, k, v;                      // (d, h, token, z)  as stored
-    Halide::Expr queries, keys, key_heads;     // extents
-    Halide::Func key_counts;                   // (z)  keys of a sequence, of those
-    Halide::Expr has_key_counts, bottom_right; // bool; the latter: the last query sees the last key
-    Halide::Expr group;                        // heads that share a key head
-    Halide::Expr left, right;                  // of the window, >= 0, causal included
+    Halide::Func q, k, v; // (d, h, token, z)  as stored; k and v in pages: (d, h, slot, page)
+    CudaSequences sequences;
+    Halide::Expr key_heads, key_tokens; // extents of k and v
+    CudaScoring scoring;
+    Halide::Expr has_pages;                    // bool, of the general kernels
+    Halide::Func page_table;                   // (page, sequence)
+    Halide::Expr page_bits, pages, most_pages; // log2 of a page's slots; extents of k and v, and of the table
+    Halide::Expr out_stride;                   // of out's tokens
     Halide::Expr scale, sign;                  // of scores: magnitude times log2(e), and +-1
-    CudaRotation rope, value_rope;             // off where there are no pairs
-    Halide::Expr rotate_keys, rotate_values;   // bool; of no meaning as_stored
-    CudaPositions q_positions, k_positions;
+    cuda::AngleSource angles, value_angles;    // of queries and results
+    CudaPairs rope, value_rope;                // of those, none: off
+    cuda::PositionSource q_positions;
+    Halide::Expr key_pairs, value_pairs;       // that keys and values are rotated by; of no meaning as_stored
+    Halide::Func key_angles, value_key_angles; // (pair, 0: cos or 1: sin, row, z)
+    Halide::Expr angles_by_token;              // bool: a row a token of k, else a row a key of a sequence
 };
 
 /// Every Func and Var that a schedule may name.
 struct CudaStages {
     CudaSizes sizes;
     Halide::Var d{"d"}, h{"h"}, x{"x"}, z{"z"}, i{"i"}, t{"t"}, j{"j"}, b{"b"};
-    Halide::RVar feature_of_tile, feature_tile; // of the product of queries and keys
-    Halide::RVar key_of_tile, key_tile;         // of that of weights and values
-    Halide::RVar masked_key, column, columns;   // of updates and reductions along the keys of a block
+    Halide::RVar feature_of_tile, feature_tile;           // of the product of queries and keys
+    Halide::RVar key_of_tile, key_tile;                   // of that of weights and values
+    Halide::RVar scored_key, masked_key, column, columns; // of updates and reductions along the keys of a block
     Halide::RVar block;
 
-    Halide::Func seen;                 // (t, z, h)  {keys, first block, end of blocks, key head}
+    CudaTile tile;
+    CudaHead head;                     // of general kernels
     Halide::Func q_staged, q_rows;     // (d, i, t, h, z)  rotated, as stored
     Halide::Func k_rows, v_rows;       // (d, j, b, h, z)  likewise, of one block
     Halide::Func scores;               // (j, i, t, b, h, z)  not scaled

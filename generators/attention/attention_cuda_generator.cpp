@@ -15,13 +15,14 @@ public:
     GeneratorParam<bool> padded{"padded", false};
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::BFloat(16)};
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are copied as they are
+    GeneratorParam<bool> paged{"paged", false};         // from pages
     GeneratorParam<std::string> facts{"facts", ""};
     GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
 
     // Knobs.
     GeneratorParam<int> warps{"warps", 8, 1, 16}, key_block{"key_block", 64, 16, 256}, stages{"stages", 2, 2, 4};
 
-    // Angles of queries and keys, and of values and results: cuda/turns.h, or tables.
+    // Angles of queries, and of results: cuda/turns.h, or tables.
     Input<Halide::Buffer<uint64_t, 1>> rope_frequencies{"rope_frequencies"};    // (pair)          by value
     Input<Halide::Buffer<int32_t, 1>> rope_axis{"rope_axis"};                   // (pair)          by value
     Input<Halide::Buffer<float, 2>> rope_cos{"rope_cos"}, rope_sin{"rope_sin"}; // (pair, position)
@@ -36,15 +37,28 @@ public:
     Input<float> value_scale{"value_scale"};
     Input<int32_t> value_pairs{"value_pairs"};
     Input<bool> value_interleaved{"value_interleaved"};
-    Input<bool> rotate_keys{"rotate_keys"}, rotate_values{"rotate_values"};
-    Input<Halide::Buffer<int32_t, 3>> q_positions{"q_positions"}, k_positions{"k_positions"}; // (token, z, axis)
-    Input<bool> has_q_positions{"has_q_positions"}, has_k_positions{"has_k_positions"};
+    Input<Halide::Buffer<int32_t, 3>> q_positions{"q_positions"}; // (token, z, axis)
+    Input<bool> has_q_positions{"has_q_positions"};
+    // Angles of keys and values, as the operation angles writes them.
+    Input<Halide::Buffer<float, 4>> key_angles{"key_angles"},
+        value_key_angles{"value_key_angles"}; // (pair, cos or sin, row, z)
+    Input<int32_t> key_pairs{"key_pairs"}, value_key_pairs{"value_key_pairs"};
+    Input<bool> angles_by_token{"angles_by_token"};
 
-    Input<Halide::Buffer<int32_t, 1>> key_counts{"key_counts"}; // (z)
+    Input<Halide::Buffer<int32_t, 1>> q_bounds{"q_bounds"}, k_bounds{"k_bounds"}; // (sequence)
+    Input<bool> packed_q{"packed_q"}, packed_k{"packed_k"};
+    Input<int32_t> sequences{"sequences"};
+    Input<Halide::Buffer<int32_t, 1>> key_counts{"key_counts"}; // (sequence)
     Input<bool> has_key_counts{"has_key_counts"};
+    Input<Halide::Buffer<int32_t, 2>> page_table{"page_table"}; // (page, sequence)
+    Input<int32_t> page_bits{"page_bits"}, keys{"keys"};        // keys: of a sequence, at most
     Input<bool> bottom_right{"bottom_right"};
     Input<int32_t> group{"group"}, left{"left"}, right{"right"};
     Input<float> scale{"scale"}, sign{"sign"};
+    // Of the general kernels, in which pages are the call's choice.
+    Input<float> softcap{"softcap"};                                // log2(e) included; 0: none
+    Input<Halide::Buffer<float, 1>> alibi{"alibi"}, sinks{"sinks"}; // (h)
+    Input<bool> has_alibi{"has_alibi"}, has_sinks{"has_sinks"}, has_pages{"has_pages"};
 
     Output<Halide::Buffer<void, 4>> out{"out"};  // (d, h, token, z)
     Output<Halide::Buffer<float, 3>> lse{"lse"}; // (token, h, z)
@@ -54,24 +68,33 @@ public:
         k = add_input<Halide::Buffer<>>("k", dtype, 4);
         v = add_input<Halide::Buffer<>>("v", dtype, 4);
         out.set_type(dtype);
-        _halide_user_assert(!general && !padded && head_dim % 16 == 0 && dtype.value().bits() == 16)
-            << "no kernel for CUDA is general, padded, of f32 or of head sizes that are no multiple of 16\n";
+        _halide_user_assert(!padded && head_dim % 16 == 0 && dtype.value().bits() == 16)
+            << "no kernel for CUDA is padded, of f32 or of head sizes that are no multiple of 16\n";
+        _halide_user_assert(as_stored || !(paged || general))
+            << "keys in pages, and of general kernels, are copied as they are\n";
     }
 
     void generate() {
-        CudaSizes sizes{head_dim, head_dim, warps * cuda::tile_rows, key_block, as_stored};
+        CudaSizes sizes{head_dim, head_dim, warps * cuda::tile_rows, key_block, as_stored, paged, general};
         CudaInputs in;
         in.q = *q, in.k = *k, in.v = *v;
-        in.queries = q->dim(2).extent(), in.keys = k->dim(2).extent(), in.key_heads = k->dim(1).extent();
-        in.key_counts = key_counts, in.has_key_counts = has_key_counts, in.bottom_right = bottom_right;
-        in.group = group, in.left = left, in.right = right, in.scale = scale, in.sign = sign;
-        in.rope = {rope_frequencies, rope_axis,  rope_cos,   rope_sin,        rope_cos.dim(1).extent(),
-                   rope_has_tables,  rope_scale, rope_pairs, rope_interleaved};
-        in.value_rope = {value_frequencies, value_axis,  value_cos,   value_sin,        value_cos.dim(1).extent(),
-                         value_has_tables,  value_scale, value_pairs, value_interleaved};
-        in.rotate_keys = rotate_keys, in.rotate_values = rotate_values;
-        in.q_positions = {q_positions, has_q_positions, q_positions.dim(2).extent(), 0};
-        in.k_positions = {k_positions, has_k_positions, k_positions.dim(2).extent(), 0};
+        in.sequences = {
+            q_bounds,   k_bounds,       packed_q,           packed_k, sequences,    select(packed_q, sequences, 1),
+            key_counts, has_key_counts, q->dim(2).extent(), keys,     bottom_right, left,
+            right,      group};
+        in.key_heads = k->dim(1).extent(), in.key_tokens = k->dim(2).extent();
+        in.page_table = page_table, in.page_bits = page_bits, in.pages = k->dim(3).extent();
+        in.most_pages = page_table.dim(0).extent();
+        in.scoring = {softcap, alibi, sinks, has_alibi, has_sinks}, in.has_pages = has_pages;
+        in.out_stride = out.dim(2).stride(), in.scale = scale, in.sign = sign;
+        in.angles = {rope_frequencies,         rope_axis,       rope_cos,  rope_sin,
+                     rope_cos.dim(1).extent(), rope_has_tables, rope_scale};
+        in.value_angles = {value_frequencies,         value_axis,       value_cos,  value_sin,
+                           value_cos.dim(1).extent(), value_has_tables, value_scale};
+        in.rope = {rope_pairs, rope_interleaved}, in.value_rope = {value_pairs, value_interleaved};
+        in.q_positions = {q_positions, has_q_positions, q_positions.dim(2).extent()};
+        in.key_angles = key_angles, in.value_key_angles = value_key_angles;
+        in.key_pairs = key_pairs, in.value_pairs = value_key_pairs, in.angles_by_token = angles_by_token;
 
         for (auto *t : {q, k, v}) {
             t->dim(0).set_bounds(0, head_dim);
@@ -79,12 +102,16 @@ public:
         }
         out.dim(0).set_bounds(0, head_dim);
         for (int n = 1; n < 4; n++) out.dim(n).set_min(0);
-        for (int n = 0; n < 3; n++) lse.dim(n).set_min(0), q_positions.dim(n).set_min(0), k_positions.dim(n).set_min(0);
-        for (auto *t : {&q_positions, &k_positions}) t->dim(0).set_stride(Halide::Expr()); // words of 64-bit positions
+        for (int n = 0; n < 3; n++) lse.dim(n).set_min(0), q_positions.dim(n).set_min(0);
+        q_positions.dim(0).set_stride(Halide::Expr()); // words of 64-bit positions
+        for (auto *t : {&key_angles, &value_key_angles})
+            for (int n = 0; n < 4; n++) t->dim(n).set_min(0);
         for (auto *t : {&rope_cos, &rope_sin, &value_cos, &value_sin}) t->dim(0).set_min(0), t->dim(1).set_min(0);
         for (auto *t : {&rope_frequencies, &value_frequencies}) t->dim(0).set_min(0);
         for (auto *t : {&rope_axis, &value_axis}) t->dim(0).set_min(0);
-        key_counts.dim(0).set_min(0);
+        for (auto *t : {&q_bounds, &k_bounds, &key_counts}) t->dim(0).set_min(0);
+        for (auto *t : {&alibi, &sinks}) t->dim(0).set_min(0);
+        for (int n = 0; n < 2; n++) page_table.dim(n).set_min(0);
 
         CudaStages s = cuda_algorithm(in, sizes, out, lse, dtype);
         schedule_cuda(s, {stages});
@@ -93,7 +120,7 @@ public:
         lowering.device_code = device_code;
         for (const char *of : {"rope", "value"})
             for (const char *what : {"_frequencies", "_axis"}) lowering.by_value[std::string(of) + what] = most_pairs;
-        lowering.ranges["blocks"] = {s.seen.name(), 1, 2};
+        lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};
         cuda::lower_to_cuda(*this, lowering);
         publish_facts(*this, facts,
                       {{"row_tile", cuda::tile_rows},

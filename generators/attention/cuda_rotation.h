@@ -1,4 +1,4 @@
-/// Rotation of one feature at a time, whose angle is formed where it is used: WHAT is computed.
+/// Rotation of one feature at a time: WHAT is computed.
 #pragma once
 #include <Halide.h>
 
@@ -6,26 +6,14 @@
 
 namespace gyre::attention {
 
-/// Angles of pairs, as rotary/rotary_cuda_generator.cpp takes them, and how the first 2 `pairs` features pair up.
-struct CudaRotation {
-    Halide::Func frequencies;  // (pair)  2^-64 turns a token
-    Halide::Func axis_of_pair; // (pair)
-    Halide::Func cos, sin;     // (pair, position)  f32
-    Halide::Expr rows;         // extent of position
-    Halide::Expr has_tables;   // else of frequencies
-    Halide::Expr scale;        // of cosines and sines
-    Halide::Expr pairs, interleaved;
+/// How the first 2 `count` features pair up.
+struct CudaPairs {
+    Halide::Expr count, interleaved;
 };
 
-struct CudaPositions {
-    Halide::Func given; // (token, z, axis)
-    Halide::Expr has_given, axes;
-    Halide::Expr first; // else first + token
-};
-
-/// Feature `d` of a row at a token's position, in f32; `element`: the row as it was, in f32. `direction`: +1, or -1: back.
-Halide::Expr rotated_feature(const CudaRotation &rotation, const CudaPositions &positions, const Halide::Expr &token,
-                             const Halide::Expr &z, const Halide::Expr &d, int features, int direction,
+/// Feature `d` of a row in f32; `angle`: {cos, sin} of a pair; `element`: the row as it was, in f32. `direction`: +1, or -1: back.
+Halide::Expr rotated_feature(const CudaPairs &pairs, const Halide::Expr &d, int features, int direction,
+                             const std::function<Halide::Tuple(Halide::Expr)> &angle,
                              const std::function<Halide::Expr(Halide::Expr)> &element);
 
 } // namespace gyre::attention

@@ -1,5 +1,7 @@
 #include "device_loops.h"
 
+#include "../common/loop_name.h"
+
 namespace gyre::cuda {
 using namespace Halide;
 using namespace Halide::Internal;
@@ -17,7 +19,7 @@ private:
             _halide_user_assert(op->for_type != ForType::GPULane)
                 << "CUDA: the loop " << op->name << " over lanes: expected blocks and threads\n";
             Extents &extents = op->for_type == ForType::GPUBlock ? grid : block;
-            const char axis = op->name.back();
+            const char axis = variable_of_loop(op->name).back(); // block_id_x … thread_id_z
             (axis == 'x' ? extents.x : axis == 'y' ? extents.y : extents.z) = op->extent;
         }
         IRVisitor::visit(op);

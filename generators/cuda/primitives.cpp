@@ -22,4 +22,8 @@ Expr opaque_select(const Expr &condition, const Expr &yes, const Expr &no) {
     return Call::make(yes.type(), "gyre_select", {condition, yes, no}, Call::PureExtern);
 }
 
+Expr placed(const Expr &value, const Expr &distance, const Expr &condition) {
+    return Call::make(value.type(), placed_value, {value, distance, condition}, Call::PureExtern);
+}
+
 } // namespace gyre::cuda

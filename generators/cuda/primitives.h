@@ -21,4 +21,9 @@ Halide::Expr choose(const Halide::Expr &condition, const Halide::Expr &yes, cons
 /// select() that Halide does not look into: it would split a loop over a range in which nothing changes, and a warp's tile with it.
 Halide::Expr opaque_select(const Halide::Expr &condition, const Halide::Expr &yes, const Halide::Expr &no);
 
+/// A value that is stored `distance` elements further on, and only where the condition holds: at a place that the device alone
+/// knows. Of the last operation of what is stored into memory; the same for all lanes of a vector.
+Halide::Expr placed(const Halide::Expr &value, const Halide::Expr &distance, const Halide::Expr &condition);
+constexpr char placed_value[] = "gyre_placed";
+
 } // namespace gyre::cuda

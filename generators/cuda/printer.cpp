@@ -1,6 +1,8 @@
 #include "printer.h"
 
+#include "../common/loop_name.h"
 #include "lanes.h"
+#include "primitives.h"
 
 #include <cmath>
 #include <cstdio>
@@ -196,7 +198,36 @@ void Printer::print_store(const std::string &name, const std::string &index, con
         stream << print_name(name) << "[" << index << "] = " << value << ";\n";
 }
 
+namespace {
+
+/// Takes the places out of a stored value, which Halide may have taken apart: all of its parts have the same.
+class TakePlace : public IRMutator {
+    using IRMutator::visit;
+    Expr visit(const Call *op) override {
+        if (op->name != placed_value) return IRMutator::visit(op);
+        distance = lane_of(op->args[1], 0), condition = lane_of(op->args[2], 0);
+        return op->args[0];
+    }
+
+public:
+    Expr distance, condition;
+};
+
+} // namespace
+
 void Printer::visit(const Store *op) {
+    TakePlace place;
+    const Expr value = place.mutate(op->value);
+    if (place.condition.defined()) { // where and whether to store is the device's choice
+        const int lanes = value.type().lanes();
+        const Expr distance = lanes > 1 ? Broadcast::make(place.distance, lanes) : place.distance;
+        const std::string holds = print_expr(place.condition);
+        stream << get_indent() << "if (" << holds << ")\n";
+        open_scope();
+        print_stmt(Store::make(op->name, value, simplify(op->index + distance), op->param, op->predicate, {}));
+        close_scope("");
+        return;
+    }
     if (op->value.type().is_vector()) {
         store_vector(op);
     } else {
@@ -236,7 +267,7 @@ void Printer::visit(const Free *) {}
 void Printer::visit(const For *op) {
     loops.push_back(op->name);
     if (is_gpu(op->for_type)) {
-        const std::string index = op->name.substr(op->name.rfind('.') + 1); // block_id_x … thread_id_z
+        const std::string index = variable_of_loop(op->name); // block_id_x … thread_id_z
         const std::string axis = index.substr(index.size() - 1), of = index.substr(0, 5);
         stream << get_indent() << "const int " << print_name(op->name) << " = "
                << (of == "block" ? "GYRE_BLOCK_" : "GYRE_THREAD_") << static_cast<char>(std::toupper(axis[0])) << ";\n";

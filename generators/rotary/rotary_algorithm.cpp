@@ -46,11 +46,12 @@ Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type 
         const Expr x = in.x(at(feature));
         return x.type() == type ? x : narrow(widen(x, in.bf16), type, in.bf16);
     };
-    s.out(at(before)) = copied(before);
-    s.out(at(after)) = copied(after);
+    const auto place = [&](const Expr &value, int n) { return in.place ? in.place(value, n) : value; };
+    s.out(at(before)) = place(copied(before), 0);
+    s.out(at(after)) = place(copied(after), 1);
     const auto store = [&](const Func &rotated, const RDom &n) {
         const Expr feature = in.offset + (half ? n.y + n.x * in.pairs : 2 * n.y + n.x);
-        s.out(at(feature)) = mux(n.x, {rotated(at(n.y))[0], rotated(at(n.y))[1]});
+        s.out(at(feature)) = place(mux(n.x, {rotated(at(n.y))[0], rotated(at(n.y))[1]}), 2);
     };
     RDom n(0, 2, 0, has_rest ? in.whole : in.pairs, "n");
     store(s.rotated, n);

@@ -15,6 +15,8 @@
 
 #include <Halide.h>
 
+#include <functional>
+
 namespace gyre::rotary {
 
 enum class Pairing { half, interleaved };
@@ -29,6 +31,8 @@ struct Inputs {
     Halide::Expr after, copied_after; // features [after, after + copied_after) are copied
     Halide::Expr whole_copied;        // of the latter, those after so many by an update of their own; undefined: none
     Bf16 bf16 = Bf16::as_integers;    // how conversions are written
+    /// What update n of out stores for a value, if not that: where an element goes is then up to it.
+    std::function<Halide::Expr(const Halide::Expr &value, int n)> place = nullptr;
 };
 
 /// Every Func and Var that a schedule may name.

@@ -1,9 +1,11 @@
 // Binds signature, algorithm and schedule of the rotary embedding on CUDA: the same algorithm, whose angles are formed on the
-// way instead of being read from a table, for whole tensors in one launch. No arithmetic and no loop order here.
+// way instead of being read from a table, for whole tensors in one launch; and the same into a cache, at slots that the device
+// finds. No arithmetic and no loop order here.
 #include "../common/facts.h"
 #include "../cuda/lower.h"
 #include "../cuda/primitives.h"
 #include "../cuda/turns.h"
+#include "cache_slots.h"
 #include "rotary_schedules.h"
 
 namespace gyre::rotary {
@@ -13,6 +15,7 @@ public:
     GeneratorParam<Pairing> pairing{
         "pairing", Pairing::half, {{"half", Pairing::half}, {"interleaved", Pairing::interleaved}}};
     GeneratorParam<Halide::Type> from_dtype{"from_dtype", Halide::Float(32)}, dtype{"dtype", Halide::Float(32)};
+    GeneratorParam<bool> appended{"appended", false}; // out is a cache
     GeneratorParam<std::string> facts{"facts", ""};
     GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
 
@@ -35,6 +38,19 @@ public:
     Output<Halide::Buffer<void, 4>> out{"out"}; // (d, head, token, batch)
 
     void configure() {
+        if (appended) { // cache_slots.h; out then has stride 0 along batch
+            bounds = add_input<Halide::Buffer<int32_t, 1>>("bounds");
+            held = add_input<Halide::Buffer<int32_t, 1>>("held");
+            page_table = add_input<Halide::Buffer<int32_t, 2>>("page_table");
+            packed = add_input<bool>("packed"), has_held = add_input<bool>("has_held");
+            paged = add_input<bool>("paged");
+            for (const auto &[number, name] : {std::pair(&sequences, "sequences"),
+                                               {&page_bits, "page_bits"},
+                                               {&capacity, "capacity"},
+                                               {&entries, "entries"},
+                                               {&entry_stride, "entry_stride"}})
+                *number = add_input<int32_t>(name);
+        }
         x = add_input<Halide::Buffer<>>("x", from_dtype, 4); // (d, head, token, batch)
         out.set_type(dtype);
     }
@@ -42,9 +58,14 @@ public:
     void generate() {
         using namespace Halide;
         Var i("i"), a("a"), b("b"), c("c");
+        std::vector<CacheSlot> slots; // of the updates that store
+        if (appended)
+            for (const char *name : {"sequence_before", "sequence_after", "sequence_rotated"})
+                slots.push_back(cache_slot(lists(), name));
         const Expr axis = cast<int32_t>(axis_of_pair(i));
-        const Expr position = cuda::choose(
-            has_positions, positions(b, c, clamp(axis, 0, positions.dim(2).extent() - 1)), position_offset + b);
+        const Expr position =
+            cuda::choose(has_positions, positions(b, c, clamp(axis, 0, positions.dim(2).extent() - 1)),
+                         appended ? slots.back().key : position_offset + b);
         const Expr row = cuda::choose(per_token, b, clamp(position, 0, cos.dim(1).extent() - 1));
         const Expr entry = select(per_token, c, 0);
         const Tuple angle = cuda::sincos_of_turns(position, frequencies(i));
@@ -59,10 +80,15 @@ public:
         for (int d = 0; d < 3; d++) cos.dim(d).set_min(0), sin.dim(d).set_min(0), positions.dim(d).set_min(0);
         positions.dim(0).set_stride(Expr()); // the lower words of 64-bit positions lie apart
         frequencies.dim(0).set_min(0), axis_of_pair.dim(0).set_min(0);
-        Stages stages = algorithm({*x, cos_of, sin_of, offset, pairs, direction, Expr(), copied_before, after,
-                                   copied_after, Expr(), Bf16::as_casts},
-                                  pairing, out, dtype);
-        schedule_cuda(stages, pairing, angles, {lanes, copy_lanes, tokens, runs, heads});
+        Inputs in{*x,     cos_of,        sin_of, offset,       pairs,  direction,
+                  Expr(), copied_before, after,  copied_after, Expr(), Bf16::as_casts};
+        if (appended)
+            in.place = [&](const Expr &value, int n) {
+                const CacheSlot &slot = slots[static_cast<size_t>(n)];
+                return cuda::placed(value, slot.distance, slot.exists);
+            };
+        Stages stages = algorithm(in, pairing, out, dtype);
+        schedule_cuda(stages, pairing, angles, slots, {lanes, copy_lanes, tokens, runs, heads});
         const int most_pairs = 256;
         cuda::lower_to_cuda(*this, {device_code,
                                     {{"frequencies", most_pairs}, {"axis_of_pair", most_pairs}},
@@ -72,6 +98,29 @@ public:
 
 private:
     Input<Halide::Buffer<>> *x = nullptr;
+    Input<Halide::Buffer<int32_t, 1>> *bounds = nullptr, *held = nullptr;
+    Input<Halide::Buffer<int32_t, 2>> *page_table = nullptr;
+    Input<bool> *packed = nullptr, *has_held = nullptr, *paged = nullptr;
+    Input<int32_t> *sequences = nullptr, *page_bits = nullptr, *capacity = nullptr, *entries = nullptr,
+                   *entry_stride = nullptr;
+
+    CacheLists lists() {
+        for (auto *list : {bounds, held}) list->dim(0).set_min(0);
+        for (int n = 0; n < 2; n++) page_table->dim(n).set_min(0);
+        return {*bounds,
+                *packed,
+                *sequences,
+                *held,
+                *has_held,
+                *page_table,
+                *paged,
+                *page_bits,
+                page_table->dim(0).extent(),
+                *capacity,
+                *entries,
+                *entry_stride,
+                out.dim(2).stride()};
+    }
 };
 
 } // namespace gyre::rotary

@@ -1,5 +1,6 @@
 /// Rotary position embedding: HOW it is computed. One function per machine class.
 #pragma once
+#include "cache_slots.h"
 #include "rotary_algorithm.h"
 
 namespace gyre::rotary {
@@ -30,6 +31,8 @@ struct CudaAngles {
     Halide::Var i;
 };
 
-void schedule_cuda(Stages &s, Pairing pairing, const CudaAngles &angles, const CudaKnobs &k);
+/// `slots`: of each update of out, where that is a cache; else none.
+void schedule_cuda(Stages &s, Pairing pairing, const CudaAngles &angles, const std::vector<CacheSlot> &slots,
+                   const CudaKnobs &k);
 
 } // namespace gyre::rotary

@@ -430,9 +430,11 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax); Su et al., RoFormer,
  *  arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values).
  *  Tensors on a CUDA device (all of them, lists and positions too), in bf16 or f16 with head_dim = v_head_dim 64, 96 or 128: one
- *  launch on the context's cuda_stream, as gyre_rotary() does; weights are rounded to the tensors' type. Not there: layout thd,
- *  page_table, value_order, bias, mask, softcap, alibi, sinks, score. What lists and positions hold is not checked, only kept
- *  within bounds.
+ *  launch on the context's cuda_stream, as gyre_rotary() does; weights are rounded to the tensors' type. Where keys or values are
+ *  rotated in the call, launches before it form their angles in the workspace: memory of the device, or NULL: the stream's
+ *  (cuMemAllocAsync), which gets it back. With page_table, softcap, alibi or sinks they are not rotated in the call, and their
+ *  rows are aligned to 16 bytes. Not there: value_order, bias, mask, score. What lists and positions hold is not checked, only
+ *  kept within bounds.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);
 
@@ -669,6 +671,9 @@ static inline gyre_cache_append_args gyre_cache_append_defaults(void) {
  *  ropes have the same. Slots of other keys stay as they are. The bits are those of gyre_rotary() where types are the same;
  *  else the f32 result is rounded to nearest even. What is not rotated is copied bit for bit, or rounded. value_rope's
  *  attention_factor is not applied.
+ *  Tensors on a CUDA device (all of them, lists and positions too): a launch for keys and one for values on the context's
+ *  cuda_stream, without workspace. What lists hold is not checked: a token that the cache has no room for, or in a page that
+ *  the pool does not have, is not written; a slot that is written twice holds either. Not there: value_order.
  *  Errors: as gyre_rotary(), each naming the argument; BAD_ARGUMENT also for more tokens than the cache has room for, a
  *  page that the pool does not have, and a slot that would be written twice. */
 GYRE_API gyre_status gyre_cache_append(gyre_context *context, const gyre_cache_append_args *args);

@@ -13,7 +13,7 @@ extern "C" {
 
 /** Counts how the runtime calls kernels: their arguments, their facts and their memory. A library made for another count
  *  is refused. */
-#define GYRE_KERNEL_INTERFACE 3
+#define GYRE_KERNEL_INTERFACE 4
 
 /** One ahead-of-time kernel. Strings belong to the library. */
 typedef struct gyre_kernel {

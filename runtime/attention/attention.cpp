@@ -33,7 +33,7 @@ extern "C" gyre_status gyre_attention(gyre_context *context, const gyre_attentio
     GYRE_TRY(take(args, &plan.args));
     if (on_device.place(plan.args)) {
         GYRE_TRY(on_device.check(true));
-        return run_call(context, on_device.args, on_device);
+        return run_call_on_device(context, on_device);
     }
     GYRE_TRY(check(args, true, &plan));
     return run_call(context, plan.args, plan);

@@ -63,7 +63,8 @@ struct AttentionCall {
 };
 
 /// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read. `with_out`
-/// false: out is not looked at.
-gyre_status check_attention(const gyre_attention_args &args, bool need_data, AttentionCall *call, bool with_out = true);
+/// false: out is not looked at. `read_lists` false: nor is what lists, positions and tables hold, which then is on a device.
+gyre_status check_attention(const gyre_attention_args &args, bool need_data, AttentionCall *call, bool with_out = true,
+                            bool read_lists = true);
 
 } // namespace gyre

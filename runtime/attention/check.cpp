@@ -160,13 +160,15 @@ gyre_status check_score(const gyre_attention_args &a, AttentionCall *c) {
 
 } // namespace
 
-gyre_status check_attention(const gyre_attention_args &a, bool need_data, AttentionCall *c, bool with_out) {
+gyre_status check_attention(const gyre_attention_args &a, bool need_data, AttentionCall *c, bool with_out,
+                            bool read_lists) {
     GYRE_TRY(check_layout(a.layout));
     c->layout = a.layout;
     GYRE_TRY(check_inputs(a, need_data, c));
     if (with_out) GYRE_TRY(check_output(a, need_data, c));
     GYRE_TRY(check_blocks(a, c));
     GYRE_TRY(check_lse(a, need_data, c));
+    need_data = need_data && read_lists;
     GYRE_TRY(check_sequences(a, need_data, c));
     GYRE_TRY(check_page_table(a, need_data, c));
     GYRE_TRY(check_scalars(a, c));

@@ -17,6 +17,10 @@ constexpr DispatchRule rules[] = {
      "score",
      false, true, true, false},
     {"split", "at most 16 queries a sequence; no bias, mask, cap, ALiBi, sinks or score", false, true, false, false},
+    {"paged",
+     "on CUDA devices; keys and values in pages, not rotated in the call, rows aligned to 16 bytes; no bias, mask, "
+     "cap, ALiBi, sinks or score",
+     false, false, true, false, false, false, true},
     {"plain_as_stored",
      "on CUDA devices; keys and values not rotated in the call, rows aligned to 16 bytes; no bias, mask, cap, ALiBi, "
      "sinks or score",
@@ -27,6 +31,10 @@ constexpr DispatchRule rules[] = {
      "once for all tasks",
      false, false, false, false, false, true},
     {"plain", "no bias, mask, cap, ALiBi, sinks or score", false, false, false, false},
+    {"general_as_stored",
+     "on CUDA devices; keys and values, in pages or not, not rotated in the call, rows aligned to 16 bytes; no bias, "
+     "mask or score",
+     true, false, true, false},
     {"general", "any without a score", true, false, false, false},
     {"score", "with a score, by its name", true, false, false, true},
 };

@@ -1,4 +1,5 @@
 // gyre_cache_append(): checks, and runs.
+#include "cuda/append.h"
 #include "arguments.h"
 #include "cache/append_call.h"
 #include "run_call.h"
@@ -12,9 +13,8 @@ namespace {
 /// Of the arguments before values could be in blocks.
 constexpr size_t oldest_size = offsetof(gyre_cache_append_args, value_order);
 
-gyre_status check(const gyre_cache_append_args *given, bool need_data, gyre_cache_append_args *a, AppendCall *call) {
-    GYRE_TRY(adopt(given, "args", gyre_cache_append_defaults(), oldest_size, a));
-    return check_append(*a, need_data, call);
+gyre_status take(const gyre_cache_append_args *given, gyre_cache_append_args *args) {
+    return adopt(given, "args", gyre_cache_append_defaults(), oldest_size, args);
 }
 
 } // namespace
@@ -22,7 +22,13 @@ gyre_status check(const gyre_cache_append_args *given, bool need_data, gyre_cach
 extern "C" gyre_status gyre_cache_append(gyre_context *context, const gyre_cache_append_args *given) {
     gyre_cache_append_args args;
     AppendCall call;
-    GYRE_TRY(check(given, true, &args, &call));
+    AppendOnDevice on_device;
+    GYRE_TRY(take(given, &args));
+    if (on_device.place(args)) {
+        GYRE_TRY(on_device.check(true));
+        return run_call_on_device(context, on_device);
+    }
+    GYRE_TRY(check_append(args, true, &call));
     return run_call(context, args, call);
 }
 
@@ -31,6 +37,12 @@ extern "C" gyre_status gyre_cache_append_workspace_size(gyre_context *context, c
     GYRE_TRY(check_size_output(bytes));
     gyre_cache_append_args args;
     AppendCall call;
-    GYRE_TRY(check(given, false, &args, &call));
+    AppendOnDevice on_device;
+    GYRE_TRY(take(given, &args));
+    if (on_device.place(args)) {
+        GYRE_TRY(on_device.check(false));
+        return tell_workspace_size(context, on_device, bytes);
+    }
+    GYRE_TRY(check_append(args, false, &call));
     return tell_workspace_size(context, call, bytes);
 }

@@ -66,7 +66,8 @@ private:
 };
 
 /// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read.
-gyre_status check_append(const gyre_cache_append_args &args, bool need_data, AppendCall *call);
+/// `read_lists` false: nor is what lists, positions and tables hold, which then is on a device.
+gyre_status check_append(const gyre_cache_append_args &args, bool need_data, AppendCall *call, bool read_lists = true);
 
 /// The parts of check_append() that lists decide: cu_seqlens_k, page_table and cache_seqlens, after k, v and the caches;
 /// then the rotations and positions.

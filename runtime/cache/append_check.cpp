@@ -66,11 +66,12 @@ gyre_status check_overlap(const AppendCall &c) {
 
 } // namespace
 
-gyre_status check_append(const gyre_cache_append_args &a, bool need_data, AppendCall *c) {
+gyre_status check_append(const gyre_cache_append_args &a, bool need_data, AppendCall *c, bool read_lists) {
     GYRE_TRY(check_layout(a.layout));
     GYRE_TRY(check_new_tokens(a, need_data, c));
     GYRE_TRY(check_caches(a, need_data, c));
     if (need_data) GYRE_TRY(check_overlap(*c));
+    need_data = need_data && read_lists;
     GYRE_TRY(check_append_sequences(a, need_data, c));
     return check_append_rotations(a, need_data, c);
 }

@@ -11,8 +11,9 @@ struct DeviceAngles {
     /// Errors: OUT_OF_MEMORY, UNSUPPORTED (tables with strides out of reach, as `name`.cos or .sin).
     gyre_status prepare(const Rotation &rotation, const char *name, gyre_context::Frequencies &cache);
 
-    /// As arguments, in the kernels' order.
-    void add_to(KernelArguments *arguments);
+    /// As arguments, in the kernels' order: the angles; and how features pair up.
+    void add_angles_to(KernelArguments *arguments);
+    void add_pairs_to(KernelArguments *arguments);
 
 private:
     uint64_t frequencies[most_pairs] = {};

@@ -1,6 +1,8 @@
-/// gyre_attention() with tensors on a CUDA device: one launch, which forms its angles itself.
+/// gyre_attention() with tensors on a CUDA device: one launch, before which the angles of keys and values that are rotated in
+/// the call are formed by others.
 #pragma once
 #include "attention/kernels.h"
+#include "cuda/key_angles.h"
 #include "cuda/tensors.h"
 
 namespace gyre {
@@ -19,10 +21,10 @@ public:
     /// what no kernel on a device does.
     gyre_status check(bool need_data);
 
-    // Of run_call().
+    // Of run_call() and tell_workspace_size(), whose memory is the device's.
     gyre_status prepare(gyre_context &context);
-    size_t workspace_bytes(const gyre_context &) const { return 0; }
-    gyre_status run(gyre_context &context, char *memory) const;
+    size_t workspace_bytes(const gyre_context &) const { return key_angles.bytes() + value_angles.bytes(); }
+    gyre_status run(gyre_context &context);
 
     gyre_attention_args args;
 
@@ -34,10 +36,16 @@ private:
     cuda::Device device = -1; // -1: all tensors are empty
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
+    cuda::KeyAngles key_angles, value_angles; // the latter off where the former are the same
 
     gyre_status refuse_unsupported() const;
-    gyre_status check_lists() const;
+    gyre_status check_reach() const;
+    Heads pool(const Heads &keys) const;
+    int64_t most_rows(int64_t rows) const;
+    int axes() const { return call.rope.on ? call.rope.axes : call.value_rope.axes; }
     const AttentionKernel *find_kernel(const gyre_context &context) const;
+    gyre_status launch(gyre_context &context, const cuda::Scope &scope, cuda::DeviceAngles &rope,
+                       cuda::DeviceAngles &value_rope, int64_t first, int64_t batches) const;
 };
 
 } // namespace gyre

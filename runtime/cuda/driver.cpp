@@ -47,6 +47,8 @@ struct Loaded {
         find(&driver.LaunchKernel, "cuLaunchKernel");
         if (*why) return;
         *reinterpret_cast<void **>(&driver.CtxGetId) = dlsym(library, "cuCtxGetId");
+        *reinterpret_cast<void **>(&driver.MemAllocAsync) = dlsym(library, "cuMemAllocAsync");
+        *reinterpret_cast<void **>(&driver.MemFreeAsync) = dlsym(library, "cuMemFreeAsync");
         if (const Result result = driver.Init(0)) {
             std::snprintf(why, sizeof why, "the CUDA driver cannot be initialised (%s)", driver.text(result));
             return;

@@ -19,6 +19,7 @@ using Stream = StreamState *;
 
 // Values of cuda.h that are used here, by NVIDIA's driver API reference.
 constexpr Result success = 0, out_of_memory = 2, no_binary_for_gpu = 209, invalid_ptx = 218, unsupported_ptx = 222;
+constexpr Result not_supported = 801;
 constexpr int pointer_memory_type = 2, pointer_device_ordinal = 9, pointer_range_start = 11, pointer_range_size = 12;
 constexpr unsigned memory_type_device = 2;
 constexpr int function_max_dynamic_shared = 8;
@@ -45,6 +46,10 @@ struct Driver {
     Result (*FuncSetAttribute)(Function, int, int);
     Result (*LaunchKernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
                            void **, void **);
+
+    // In the order of a stream; NULL before CUDA 11.2.
+    Result (*MemAllocAsync)(Pointer *, size_t, Stream);
+    Result (*MemFreeAsync)(Pointer, Stream);
 
     /// "CUDA_ERROR_INVALID_VALUE: invalid argument", in a per-thread buffer.
     const char *text(Result result) const;

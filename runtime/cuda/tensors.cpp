@@ -1,7 +1,7 @@
 #include "cuda/tensors.h"
 
 #include "error.h"
-#include "tensor.h"
+#include "kernel_call.h"
 
 #include <algorithm>
 
@@ -28,6 +28,8 @@ bool find_span(const gyre_tensor &t, Span *span) {
     return true;
 }
 
+} // namespace
+
 gyre_status check_memory(const Driver &driver, const Named &t, Device *device) {
     Span span;
     if (!find_span(*t.tensor, &span)) return GYRE_OK;
@@ -53,8 +55,6 @@ gyre_status check_memory(const Driver &driver, const Named &t, Device *device) {
     return GYRE_OK;
 }
 
-} // namespace
-
 bool any_on_device(const std::vector<Named> &tensors) {
     return std::any_of(tensors.begin(), tensors.end(),
                        [](const Named &t) { return t.tensor && t.tensor->device == GYRE_CUDA; });
@@ -76,6 +76,20 @@ gyre_status adopt_tensors(const std::vector<Named> &tensors, Device *device) {
     for (const Named &t : tensors)
         if (t.tensor) t.tensor->device = GYRE_CPU;
     return GYRE_OK;
+}
+
+gyre_status check_data(const std::vector<Named> &tensors) {
+    for (const Named &t : tensors) {
+        bool empty = false;
+        for (int i = 0; i < std::clamp(t.tensor->rank, 0, GYRE_MAX_RANK); i++) empty = empty || t.tensor->shape[i] == 0;
+        if (!empty && !t.tensor->data) return fail(GYRE_BAD_ARGUMENT, "%s: data is NULL", t.name);
+    }
+    return GYRE_OK;
+}
+
+bool in_reach(const Heads &x, int64_t batches) {
+    return fits_kernel_index(
+        {{x.dim, 1}, {x.heads, x.head_stride}, {x.seqlen, x.token_stride}, {batches, x.batch_stride}});
 }
 
 } // namespace gyre::cuda

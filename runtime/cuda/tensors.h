@@ -1,7 +1,7 @@
 /// Tensors of a call on a CUDA device: all of them are there, and checked like others from then on.
 #pragma once
 #include "cuda/driver.h"
-#include "gyre/gyre.h"
+#include "tensor.h"
 
 #include <vector>
 
@@ -20,5 +20,15 @@ bool any_on_device(const std::vector<Named> &tensors);
 /// calls them CPU tensors, so that the checks that all calls share take them. What a pointer points to is never read here.
 /// `device`: theirs; -1 if all are empty. Errors: UNSUPPORTED (a tensor on the CPU, no driver), BAD_ARGUMENT.
 gyre_status adopt_tensors(const std::vector<Named> &tensors, Device *device);
+
+/// What is only read on the device must be there. Errors: BAD_ARGUMENT.
+gyre_status check_data(const std::vector<Named> &tensors);
+
+/// True if every element of `batches` batch entries counts in 31 bits, as kernels count.
+bool in_reach(const Heads &x, int64_t batches);
+
+/// Of a tensor that is not empty: its memory is one device's, and `device`'s unless that is -1, which it then becomes. Errors:
+/// BAD_ARGUMENT.
+gyre_status check_memory(const Driver &driver, const Named &tensor, Device *device);
 
 } // namespace gyre::cuda

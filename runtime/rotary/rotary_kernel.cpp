@@ -21,14 +21,17 @@ struct Repeated {
 } // namespace
 
 const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
-                                       gyre_pairing pairing, gyre_device device) {
+                                       gyre_pairing pairing, gyre_device device, bool appended) {
     static KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
-        return RotaryKernel{&k, from_dtype(k), kernel_dtype(k),
+        return RotaryKernel{&k,
+                            from_dtype(k),
+                            kernel_dtype(k),
                             attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
-                            static_cast<size_t>(attribute(k, "workspace", 0))};
+                            static_cast<size_t>(attribute(k, "workspace", 0)),
+                            attribute(k, "appended") == "true"};
     });
     for (const RotaryKernel &k : kernels.rows())
-        if (k.from == from && k.to == to && k.pairing == pairing &&
+        if (k.from == from && k.to == to && k.pairing == pairing && k.appended == appended &&
             (device == GYRE_CPU ? may_use(context, *k.kernel) : may_use_on_device(context, *k.kernel)))
             return &k;
     return nullptr;

@@ -13,11 +13,12 @@ struct RotaryKernel {
     gyre_dtype from, to;
     gyre_pairing pairing;
     size_t workspace; // bytes
+    bool appended;    // writes into a cache, at slots that it finds on the device
 };
 
 /// For tensors on `device`. nullptr: none is linked that this context may use.
 const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
-                                       gyre_pairing pairing, gyre_device device = GYRE_CPU);
+                                       gyre_pairing pairing, gyre_device device = GYRE_CPU, bool appended = false);
 
 /// All heads of some tokens, at most run_tokens: where the first one's first head is. Strides in elements.
 struct TokenRun {

@@ -72,6 +72,10 @@ void fake_cuda_set_compute_major(int major) { compute_major = major; }
 long fake_cuda_launches() { return launches; }
 void *fake_cuda_last_stream() { return last_stream; }
 long fake_cuda_violations() { return gyre::emulation::violations(); }
+long fake_cuda_allocations() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return static_cast<long>(allocations().size());
+}
 long fake_cuda_contexts_pushed() { return current != nullptr; }
 
 Result cuInit(unsigned) { return failure("cuInit"); }
@@ -175,6 +179,18 @@ Result cuMemFree_v2(Pointer p) {
     if (!allocations().erase(p)) return invalid_value;
     std::free(reinterpret_cast<void *>(p));
     return success;
+}
+// Of a stream, which here does what it is told at once. Fresh memory holds NaN, and freed memory is gone.
+Result cuMemAllocAsync(Pointer *p, size_t bytes, void *stream) {
+    if (const Result asked = failure("cuMemAllocAsync")) return asked;
+    last_stream = stream;
+    const Result result = cuMemAlloc_v2(p, bytes);
+    if (!result) std::memset(reinterpret_cast<void *>(*p), 0xff, bytes);
+    return result;
+}
+Result cuMemFreeAsync(Pointer p, void *stream) {
+    if (stream != last_stream) return invalid_value;
+    return cuMemFree_v2(p);
 }
 Result cuMemcpyHtoD_v2(Pointer to, const void *from, size_t bytes) {
     return std::memcpy(reinterpret_cast<void *>(to), from, bytes), success;

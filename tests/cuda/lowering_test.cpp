@@ -1,5 +1,6 @@
 /// generators/cuda on small pipelines: what is printed, what the host's side becomes, and what is refused by name.
 #include "cuda/lanes.h"
+#include "cuda/primitives.h"
 #include "lowered.h"
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
@@ -106,6 +107,28 @@ TEST_CASE("memory that threads share is the block's, of a size that the launch i
     CHECK(written < barrier);
     CHECK(barrier < read);
     CHECK(count(made.host, ", 1, 68, ") == 1); // 17 floats
+}
+
+TEST_CASE("a placed value is stored further on, where its condition holds, as a whole vector or in parts") {
+    for (const bool apart : {false, true}) {
+        Doubled d(TailStrategy::RoundUp);
+        const Expr value = apart ? select(d.x % 2 == 0, d.in(d.x), -d.in(d.x)) : d.in(d.x);
+        Func f("moved");
+        f(d.x) = placed(value, Expr(5), d.x / 8 != 3);
+        f.split(d.x, d.block, d.lane, 8, TailStrategy::RoundUp)
+            .split(d.block, d.block, d.thread, 32, TailStrategy::RoundUp)
+            .vectorize(d.lane)
+            .gpu_blocks(d.block)
+            .gpu_threads(d.thread);
+        const Lowered made = lower(f, {d.in});
+        CAPTURE(made.device);
+        CHECK(count(made.device, placed_value) == 0); // it is how to store, not what
+        const size_t condition = made.device.find("if ("), store = made.device.find("gyre_store<8>(");
+        CHECK(count(made.device, "gyre_store<8>(") == 1);
+        CHECK(condition < store);
+        CHECK(store != std::string::npos);
+        CHECK(count(made.device, " + 5") >= 1);
+    }
 }
 
 TEST_CASE("what cannot be mapped stops the build with the loop's name and the reason") {

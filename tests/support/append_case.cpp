@@ -2,6 +2,7 @@
 #include "compare.h"
 #include "each_kernel.h"
 #include "element.h"
+#include "on_device.h"
 #include "random.h"
 
 #include <algorithm>
@@ -84,22 +85,49 @@ gyre_status AppendCase::run(gyre_context *context) {
     const std::vector<uint64_t> k_bits = k.bits(), v_bits = v.bits();
     k_cache.poison();
     v_cache.poison();
-    const gyre_status status = gyre_cache_append(context, &args);
+    const gyre_status status = is_on_device(context) ? run_on_device(context) : gyre_cache_append(context, &args);
     CHECK_MESSAGE((k.bits() == k_bits && v.bits() == v_bits), "k or v was written");
     for (const Tensor *t : {&k, &v, &k_cache, &v_cache})
         CHECK_MESSAGE(t->surroundings_intact(), "memory around a tensor was written");
     return status;
 }
 
+gyre_status AppendCase::run_on_device(gyre_context *context) {
+    OnDevice device;
+    for (Tensor *t : {&k, &v, &k_cache, &v_cache}) device.add(*t);
+    gyre_cache_append_args there = args;
+    for (gyre_tensor *t : {&there.k, &there.v, &there.k_cache, &there.v_cache}) *t = device.view(*t);
+    for (const gyre_tensor **t : {&there.cu_seqlens_k, &there.cache_seqlens, &there.page_table, &there.positions})
+        *t = device.view(*t);
+    gyre_rope ropes[2];
+    int count = 0;
+    for (const gyre_rope **rope : {&there.rope, &there.value_rope}) {
+        if (!*rope) continue;
+        gyre_rope &copy = ropes[count++];
+        copy = **rope;
+        copy.cos = device.view(copy.cos), copy.sin = device.view(copy.sin);
+        *rope = &copy;
+    }
+    const gyre_status status = gyre_cache_append(context, &there);
+    device.fetch();
+    return status;
+}
+
 void AppendCase::check() {
+    each_target([&](gyre_context *context) { check_with(context); });
+}
+
+void AppendCase::check_on_devices() {
+    each_device([&](gyre_context *context) { check_with(context); });
+}
+
+void AppendCase::check_with(gyre_context *context) {
     const std::string description = describe();
     CAPTURE(description);
-    each_target([&](gyre_context *context) {
-        REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
-        CAPTURE(text(gyre_selected_kernel(context)));
-        compare(k, k_cache, args.rope, true);
-        compare(v, v_cache, args.value_rope, false);
-    });
+    REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
+    CAPTURE(text(gyre_selected_kernel(context)));
+    compare(k, k_cache, args.rope, true);
+    compare(v, v_cache, args.value_rope, false);
 }
 
 void AppendCase::compare(const Tensor &from, const Tensor &cache, const gyre_rope *rope, bool with_factor) const {

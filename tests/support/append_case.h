@@ -53,6 +53,9 @@ public:
     /// copied or converted, and every slot that no token goes to: bit for bit.
     void check();
 
+    /// The same on every device instead; none: nothing is checked, and main.cpp tells so.
+    void check_on_devices();
+
     /// Where key `key` of a sequence is: entry of the cache, or page, and slot.
     std::pair<int64_t, int64_t> place(int64_t sequence, int64_t key) const;
     /// The element of a cache's shape.
@@ -67,6 +70,8 @@ public:
 
 private:
     int64_t pages() const;
+    gyre_status run_on_device(gyre_context *context);
+    void check_with(gyre_context *context);
     void compare(const Tensor &from, const Tensor &cache, const gyre_rope *rope, bool with_factor) const;
 };
 

@@ -91,12 +91,15 @@ void AttentionCase::check(double tolerance) {
     each_target([&](gyre_context *context) { check_against(expected, tolerance, context); });
 }
 
-void AttentionCase::check_on_devices(double tolerance) {
+void AttentionCase::check_on_devices(double tolerance, const gyre_attention_args *as) {
     const std::string description = describe();
     CAPTURE(description);
     const OracleAttention expected = oracle_attention(args, oracle_score);
     if (tolerance == 0) tolerance = attention_tolerance(expected);
+    const gyre_attention_args own = args;
+    if (as) args = *as;
     each_device([&](gyre_context *context) { check_against(expected, tolerance, context); });
+    args = own;
 }
 
 void AttentionCase::check_output(const Dense &expected, double tolerance) {

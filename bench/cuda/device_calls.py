@@ -1,4 +1,4 @@
-"""gyre_rotary() on PyTorch's CUDA tensors. The structures are gyre.h's, field by field; the library checks their size."""
+"""gyre_rotary() and gyre_attention() on PyTorch's CUDA tensors. The structures are gyre.h's, field by field; the library checks their size."""
 
 import ctypes
 import os
@@ -6,9 +6,14 @@ import sys
 from ctypes import POINTER, byref, c_int, c_int32, c_int64, c_size_t, c_uint32, c_void_p
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "compare"))
-from gyre import ContextOptions, Rope, Tensor  # pylint: disable=wrong-import-position
+from gyre import AttentionArgs, ContextOptions, Rope, Tensor  # pylint: disable=wrong-import-position
 
 CUDA = 2  # gyre_device
+BHSD = 1  # gyre_layout
+
+
+def default_rope():
+    return Rope(size=ctypes.sizeof(Rope), theta=10000.0, attention_factor=1.0)
 
 
 class ContextOptionsWithStream(ctypes.Structure):
@@ -21,8 +26,8 @@ class RotaryArgs(ctypes.Structure):
                 ("workspace_size", c_size_t)]
 
 
-class Rotary:
-    """The shared library, and a context on PyTorch's stream. Called with x and out, gives a function that rotates."""
+class DeviceCalls:
+    """The shared library, and a context on PyTorch's stream. Calls come as functions that queue them once more."""
 
     def __init__(self, path, torch):
         self.library = ctypes.CDLL(path)
@@ -43,7 +48,18 @@ class Rotary:
         view.strides[:tensor.dim()] = tensor.stride()
         return view
 
-    def __call__(self, x, out):
-        rope = Rope(size=ctypes.sizeof(Rope), theta=10000.0, attention_factor=1.0)
-        args = RotaryArgs(size=ctypes.sizeof(RotaryArgs), x=self.view(x), out=self.view(out), rope=rope)
+    def rotary(self, x, out):
+        """Of [batch, seqlen, heads, head_dim]."""
+        args = RotaryArgs(size=ctypes.sizeof(RotaryArgs), x=self.view(x), out=self.view(out), rope=default_rope())
         return lambda: self.check(self.library.gyre_rotary(self.context, byref(args)))
+
+    def attention(self, q, k, v, out, causal, rotation):
+        """Of [batch, heads, seqlen, head_dim]. rotation: "plain", "rope" (queries and keys) or "roper" (values, too)."""
+        args = AttentionArgs(size=ctypes.sizeof(AttentionArgs), layout=BHSD, q=self.view(q), k=self.view(k), v=self.view(v),
+                             out=self.view(out), causal=causal, window_left=-1, window_right=-1)
+        rope = default_rope()
+        if rotation != "plain":
+            args.rope = ctypes.pointer(rope)
+        if rotation == "roper":
+            args.value_rope = ctypes.pointer(rope)
+        return lambda: self.check(self.library.gyre_attention(self.context, byref(args)))

@@ -1,0 +1,100 @@
+// What AttentionOnDevice takes, and what it refuses.
+#include "attention/check.h"
+#include "cuda/attention.h"
+
+#include <cmath>
+
+namespace gyre {
+namespace {
+
+constexpr double least_scale = 1e-20, most_scale = 1e8; // so that a masked score's power is 0, and finite before
+constexpr int64_t most_tile_rows = 256;                 // of any kernel
+
+} // namespace
+
+bool AttentionOnDevice::place(const gyre_attention_args &given) {
+    args = given;
+    tensors = {{&args.q, "q"}, {&args.k, "k"}, {&args.v, "v"}, {&args.out, "out"}};
+    int count = 0;
+    const auto add = [&](const gyre_tensor *&t, const char *name) {
+        if (!t) return;
+        copies[count] = *t;
+        t = &copies[count];
+        tensors.push_back({&copies[count++], name});
+    };
+    add(args.lse, "lse"), add(args.bias, "bias"), add(args.mask, "mask"), add(args.sinks, "sinks");
+    add(args.alibi, "alibi"), add(args.seqused_k, "seqused_k"), add(args.cu_seqlens_q, "cu_seqlens_q");
+    add(args.cu_seqlens_k, "cu_seqlens_k"), add(args.page_table, "page_table");
+    add(args.q_positions, "q_positions"), add(args.k_positions, "k_positions");
+    const auto add_rope = [&](const gyre_rope *&rope, gyre_rope *copy, const char *cos, const char *sin) {
+        if (!rope || rope->size != sizeof *rope) return; // else it is refused
+        *copy = *rope;
+        rope = copy;
+        add(copy->cos, cos), add(copy->sin, sin);
+    };
+    add_rope(args.rope, &ropes[0], "rope.cos", "rope.sin");
+    add_rope(args.value_rope, &ropes[1], "value_rope.cos", "value_rope.sin");
+    return cuda::any_on_device(tensors);
+}
+
+gyre_status AttentionOnDevice::refuse_unsupported() const {
+    const std::pair<bool, const char *> no_kernel_takes[] = {{args.bias, "bias"},
+                                                             {args.mask, "mask"},
+                                                             {args.score, "score"},
+                                                             {args.value_order != GYRE_VALUES_IN_ROWS, "value_order"}};
+    for (const auto &[given, name] : no_kernel_takes)
+        if (given) return fail(GYRE_UNSUPPORTED, "%s: no kernel of a CUDA device takes %s", name, name);
+    const bool in_call = (args.rope && !args.keys_rotated) || (args.value_rope && !args.values_rotated);
+    const std::pair<bool, const char *> as_stored_only[] = {
+        {args.page_table, "page_table"}, {args.sinks, "sinks"}, {args.alibi, "alibi"}, {args.softcap > 0, "softcap"}};
+    for (const auto &[given, name] : as_stored_only)
+        if (given && in_call)
+            return fail(GYRE_UNSUPPORTED,
+                        "%s: is given with keys or values to be rotated, on CUDA devices expected keys_rotated and "
+                        "values_rotated",
+                        name);
+    return GYRE_OK;
+}
+
+gyre_status AttentionOnDevice::check_reach() const {
+    for (const auto &[t, name] :
+         {std::pair(&call.q, "q"), std::pair(&call.k, "k"), std::pair(&call.v, "v"), std::pair(&call.out, "out")}) {
+        const bool in_pages = args.page_table && (t == &call.k || t == &call.v);
+        if (!in_pages && !cuda::in_reach(*t, 1))
+            return fail(GYRE_UNSUPPORTED, "%s: one batch entry reaches over 2^31 elements", name);
+        if (in_pages && !cuda::in_reach(pool(*t), call.pages.pages))
+            return fail(GYRE_UNSUPPORTED, "%s: pages reach over 2^31 elements", name);
+    }
+    Heads tiles = call.out;
+    tiles.seqlen = most_rows(most_tile_rows);
+    if (!cuda::in_reach(tiles, 1)) return fail(GYRE_UNSUPPORTED, "out: packed sequences reach over 2^31 elements");
+    return GYRE_OK;
+}
+
+gyre_status AttentionOnDevice::check(bool need_data) {
+    GYRE_TRY(refuse_unsupported());
+    GYRE_TRY(cuda::adopt_tensors(tensors, &device));
+    GYRE_TRY(check_attention(args, need_data, &call, true, false));
+    if (need_data) GYRE_TRY(cuda::check_data(tensors));
+    const double scale = std::abs(static_cast<double>(call.scale));
+    if (scale < least_scale || scale > most_scale)
+        return fail(GYRE_UNSUPPORTED, "scale: got %g, on CUDA devices expected a magnitude in %g .. %g",
+                    static_cast<double>(call.scale), least_scale, most_scale);
+    return check_reach();
+}
+
+/// Keys or values as the pages that they are in.
+Heads AttentionOnDevice::pool(const Heads &keys) const {
+    Heads pages = keys;
+    pages.batch = call.pages.pages;
+    pages.seqlen = int64_t{1} << call.pages.bits;
+    pages.batch_stride = &keys == &call.k ? call.pages.k_page_stride : call.pages.v_page_stride;
+    return pages;
+}
+
+/// Rows of all tiles of `rows` rows: a packed sequence may begin and end within one.
+int64_t AttentionOnDevice::most_rows(int64_t rows) const {
+    return args.cu_seqlens_q ? (call.q.seqlen / rows + call.sequences) * rows : call.q.seqlen;
+}
+
+} // namespace gyre

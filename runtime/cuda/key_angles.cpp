@@ -1,0 +1,57 @@
+#include "cuda/key_angles.h"
+
+#include <algorithm>
+
+namespace gyre::cuda {
+namespace {
+
+const Kernel *find_kernel(const gyre_context &context) {
+    static KernelTable<const Kernel *> kernels("angles", [](const Kernel &k) { return &k; });
+    for (const Kernel *k : kernels.rows())
+        if (may_use_on_device(context, *k)) return k;
+    return nullptr;
+}
+
+} // namespace
+
+gyre_status KeyAngles::prepare(const gyre_context &context, const AttentionCall &call, const Rotation &rotation,
+                               bool on, const char *name) {
+    kernel = nullptr;
+    sections = rows = 0;
+    row_floats = 2 * static_cast<int64_t>(std::max(rotation.pairs, 1));
+    if (!on) return GYRE_OK;
+    kernel = find_kernel(context);
+    if (!kernel) return fail(GYRE_UNSUPPORTED, "%s: no linked kernel forms angles on a CUDA device", name);
+    sections =
+        call.k_positions.data && call.k_positions.batch_stride ? call.k.batch : std::min<int64_t>(call.k.batch, 1);
+    rows = call.k.seqlen;
+    if (!fits_kernel_index({{row_floats, 1}, {rows, row_floats}}))
+        return fail(GYRE_UNSUPPORTED, "%s: angles of %lld keys reach over 2^31 elements", name,
+                    static_cast<long long>(rows));
+    return GYRE_OK;
+}
+
+gyre_status KeyAngles::fill(gyre_context &context, const Scope &scope, DeviceAngles &angles, const Positions &positions,
+                            int axes) const {
+    if (!kernel) return GYRE_OK;
+    const int64_t at_once = in_reach() ? sections : 1;
+    for (int64_t first = 0; first < sections; first += at_once) {
+        DevicePositions of_keys;
+        GYRE_TRY(of_keys.place(positions, "k_positions", first, 0, at_once, rows, axes));
+        Buffer out;
+        view(first, at_once, &out);
+        KernelArguments arguments;
+        angles.add_angles_to(&arguments);
+        arguments.add(&of_keys.view, &of_keys.given, &out);
+        GYRE_TRY(launch(context, scope, *kernel, arguments));
+    }
+    return GYRE_OK;
+}
+
+void KeyAngles::view(int64_t first, int64_t batches, Buffer *out) const {
+    const int64_t section = sections > 1 ? rows * row_floats : 0;
+    out->describe(kernel ? table + first * section : nullptr, halide_type(GYRE_F32),
+                  {{row_floats / 2, 1}, {2, row_floats / 2}, {rows, row_floats}, {batches, section}});
+}
+
+} // namespace gyre::cuda

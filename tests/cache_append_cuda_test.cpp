@@ -1,0 +1,118 @@
+/// gyre_cache_append() on CUDA devices against the definition in double.
+#include "support/append_case.h"
+#include "support/each_kernel.h"
+
+#include <utility>
+
+using namespace gyre::test;
+
+namespace {
+
+constexpr std::pair<gyre_dtype, gyre_dtype> conversions[] = {
+    {GYRE_F32, GYRE_F32}, {GYRE_F16, GYRE_F16}, {GYRE_BF16, GYRE_BF16}, {GYRE_F32, GYRE_F16}, {GYRE_F32, GYRE_BF16}};
+
+gyre_rope rope_of(gyre_pairing pairing, int32_t rotary_dim = 0, int32_t rotary_offset = 0) {
+    gyre_rope rope = gyre_rope_defaults();
+    rope.pairing = pairing, rope.rotary_dim = rotary_dim, rope.rotary_offset = rotary_offset;
+    return rope;
+}
+
+/// Ragged in either way: sequences of several lengths, or as many tokens for each.
+AppendShape ragged(gyre_layout layout) {
+    return AppendShape()
+        .adding(layout == GYRE_THD ? std::vector<int64_t>{1, 37, 0, 40} : std::vector<int64_t>{37})
+        .to({59, 3, 32, 0});
+}
+
+} // namespace
+
+TEST_CASE("append on devices: every type, layout, page size and pairing, with and without rotations") {
+    int which = 0;
+    for (const auto &[from, to] : conversions)
+        for (const gyre_layout layout : {GYRE_BSHD, GYRE_BHSD, GYRE_THD})
+            for (const int64_t page_size : {0, 1, 16})
+                for (const int rotated : {0, 1, 2, 3}) {
+                    const gyre_pairing pairing = which++ % 2 ? GYRE_HALF : GYRE_INTERLEAVED;
+                    const gyre_layout cache = (page_size + rotated) % 2 ? GYRE_BHSD : GYRE_BSHD;
+                    AppendCase c(ragged(layout).of(from, to).paged(page_size).in(layout, cache));
+                    const gyre_rope whole = rope_of(pairing), part = rope_of(pairing, 24),
+                                    window = rope_of(pairing, 10, 7);
+                    if (rotated == 1) c.args.rope = &whole;
+                    if (rotated == 2) c.args.rope = c.args.value_rope = &part;
+                    if (rotated == 3) c.args.rope = &window, c.args.value_rope = &whole;
+                    c.check_on_devices();
+                }
+}
+
+TEST_CASE("append on devices: gaps, head sizes, no lengths, a decode step of many sequences") {
+    const gyre_rope half = rope_of(GYRE_HALF), interleaved = rope_of(GYRE_INTERLEAVED);
+    AppendCase gaps(ragged(GYRE_BSHD)
+                        .dims(64, 64)
+                        .of(GYRE_BF16, GYRE_BF16)
+                        .placed(Placement::with_gaps(3), Placement::with_gaps(5)));
+    gaps.args.rope = &half, gaps.args.value_rope = &interleaved;
+    gaps.check_on_devices();
+    AppendCase aligned(ragged(GYRE_THD).in(GYRE_THD, GYRE_BSHD).dims(128, 64).head_count(9).of(GYRE_BF16, GYRE_BF16));
+    aligned.args.rope = aligned.args.value_rope = &half;
+    aligned.check_on_devices();
+    AppendCase keys_only(ragged(GYRE_BSHD).dims(64, 0));
+    keys_only.args.rope = &half;
+    keys_only.check_on_devices();
+    AppendCase first(AppendShape().adding({9}).to({0, 0}));
+    first.args.cache_seqlens = nullptr;
+    first.args.rope = &half;
+    first.check_on_devices();
+    std::vector<int64_t> held;
+    for (int64_t b = 0; b < 70; b++) held.push_back(b * 37 % 127);
+    AppendCase step(AppendShape().adding({1}).to(held).room(128).paged(64).of(GYRE_F32, GYRE_BF16));
+    step.args.rope = step.args.value_rope = &half;
+    step.check_on_devices();
+}
+
+TEST_CASE("append on devices: positions, several axes, an attention factor, tables by position and by token") {
+    gyre_rope rope = rope_of(GYRE_HALF), value_rope = rope;
+    rope.attention_factor = value_rope.attention_factor = 1.3; // the values' is not applied
+    for (const gyre_layout layout : {GYRE_BSHD, GYRE_THD}) {
+        AppendCase c(ragged(layout).in(layout, GYRE_BSHD).paged(16));
+        Tensor positions(GYRE_I64, layout == GYRE_THD ? std::vector<int64_t>{78} : std::vector<int64_t>{4, 37});
+        positions.fill_uniform_integers(5, 0, 1000000);
+        c.args.positions = c.hold(std::move(positions));
+        c.args.rope = &rope, c.args.value_rope = &value_rope;
+        c.check_on_devices();
+    }
+    AppendCase axes(ragged(GYRE_BSHD));
+    gyre_rope sections = rope_of(GYRE_INTERLEAVED, 24);
+    sections.axes = 3;
+    sections.sections[0] = 5, sections.sections[1] = 4, sections.sections[2] = 3;
+    Tensor grid(GYRE_I32, {3, 4, 37});
+    grid.fill_uniform_integers(6, 0, 500);
+    axes.args.rope = axes.args.value_rope = &sections;
+    axes.args.positions = axes.hold(std::move(grid));
+    axes.check_on_devices();
+
+    for (const bool by_token : {false, true}) {
+        AppendCase tables(ragged(GYRE_BSHD).dims(16, 16));
+        Tensor numbers(GYRE_F32, by_token ? std::vector<int64_t>{4, 37, 8} : std::vector<int64_t>{96, 8});
+        numbers.fill_normal(7);
+        gyre_rope table_rope = rope_of(GYRE_HALF);
+        table_rope.cos = table_rope.sin = tables.hold(std::move(numbers));
+        tables.args.rope = tables.args.value_rope = &table_rope;
+        tables.check_on_devices();
+    }
+}
+
+TEST_CASE("append on devices: what has no room in the cache is not written, nor into pages that it does not have") {
+    AppendCase full(AppendShape().adding({9}).to({90, 3}).room(96));
+    each_device([&](gyre_context *context) {
+        REQUIRE_MESSAGE(full.run(context) == GYRE_OK, text(gyre_last_error()));
+        CHECK(full.k_cache.get({0, 95, 1, 39}) == full.k.get({0, 5, 1, 39}));
+        CHECK(full.k_cache.get({1, 11, 1, 39}) == full.k.get({1, 8, 1, 39}));
+    });
+    AppendCase lost(AppendShape().adding({9}).to({0, 3}).room(96).paged(16));
+    lost.table.assign(lost.table.size(), 1 << 20);
+    lost.args.page_table = lost.hold(GYRE_I32, std::vector<double>(lost.table.begin(), lost.table.end()), {2, 6});
+    each_device([&](gyre_context *context) {
+        REQUIRE_MESSAGE(lost.run(context) == GYRE_OK, text(gyre_last_error()));
+        CHECK((lost.k_cache.elements_poisoned() && lost.v_cache.elements_poisoned()));
+    });
+}
