@@ -27,7 +27,8 @@ constexpr DispatchRule rules[] = {
      "once for all tasks",
      false, false, false, false, false, true},
     {"plain", "no bias, mask, cap, ALiBi, sinks or score", false, false, false, false},
-    {"general", "any without a score", true, false, false, false},
+    {"dropout", "with dropout; any without a score", true, false, false, false, false, false, true},
+    {"general", "any without a score or dropout", true, false, false, false},
     {"score", "with a score, by its name", true, false, false, true},
 };
 

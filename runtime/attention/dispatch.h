@@ -12,15 +12,17 @@ constexpr int64_t most_few_queries = 16;
 struct DispatchRule {
     const char *family; // how the variants of its kernels begin
     const char *calls;  // which it takes, in words
-    bool general, partial, as_stored, scored, value_blocks = false, formed = false;
+    bool general, partial, as_stored, scored, value_blocks = false, formed = false, dropout = false;
 
     bool has(const AttentionKernel &kernel) const {
         return kernel.general == general && kernel.partial == partial && kernel.as_stored == as_stored &&
-               !kernel.score.empty() == scored && kernel.value_blocks == value_blocks && kernel.formed == formed;
+               !kernel.score.empty() == scored && kernel.value_blocks == value_blocks && kernel.formed == formed &&
+               kernel.dropout == dropout;
     }
     bool takes(const AttentionCall &call, bool few_queries) const {
-        return value_blocks == call.value_blocks && (general || !call.general()) && scored == (call.score != nullptr) &&
-               (!partial || few_queries) && (!as_stored || !(call.rotate_keys || call.rotate_values)) &&
+        return value_blocks == call.value_blocks && dropout == call.dropout.on && (general || !call.general()) &&
+               scored == (call.score != nullptr) && (!partial || few_queries) &&
+               (!as_stored || !(call.rotate_keys || call.rotate_values)) &&
                (!formed || pays_to_form_operands(call));
     }
 };

@@ -15,6 +15,7 @@ AttentionKernel read(const Kernel &k) {
             attribute(k, "as_stored") == "true",
             attribute(k, "value_blocks") == "true",
             attribute(k, "formed") == "true",
+            attribute(k, "dropout") == "true",
             attribute(k, "padded") == "true",
             attribute(k, "bounded", 0) == 1,
             attribute(k, "head_dim", 0),

@@ -16,6 +16,7 @@ struct AttentionKernel {
     bool as_stored = false;    // reads keys and values where they are: they are not rotated
     bool value_blocks = false; // likewise, values in blocks
     bool formed = false;       // reads FormedOperands
+    bool dropout = false;      // drops probabilities
     bool padded = false;       // serves every head size up to head_dim
     bool bounded = false;      // computes small scores apart, for which it asks how much longer rotation makes keys
     int64_t head_dim = 0;

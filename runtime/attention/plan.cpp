@@ -55,9 +55,10 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
         return fail(GYRE_UNSUPPORTED, "score: no linked kernel has \"%.64s\"; linked: %s", c.score,
                     names.empty() ? "none" : names.c_str());
     }
-    const std::string with = c.score       ? " with score " + std::string(c.score)
-                             : c.general() ? " with a bias, mask, softcap, ALiBi or sinks"
-                                           : "";
+    const std::string with = c.score        ? " with score " + std::string(c.score)
+                             : c.dropout.on ? " with dropout"
+                             : c.general()  ? " with a bias, mask, softcap, ALiBi or sinks"
+                                            : "";
     const char *blocks = c.value_blocks ? " and values in blocks" : "";
     return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes %s with head sizes %lld and %lld%s%s",
                 context.best->name, dtype_name(c.q.dtype), static_cast<long long>(c.q.dim),

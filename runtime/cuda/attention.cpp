@@ -63,6 +63,7 @@ gyre_status AttentionOnDevice::refuse_unsupported() const {
                                                              {args.alibi, "alibi"},
                                                              {args.softcap != 0, "softcap"},
                                                              {args.score, "score"},
+                                                             {args.dropout != 0, "dropout"},
                                                              {args.layout == GYRE_THD, "layout"},
                                                              {args.page_table, "page_table"},
                                                              {args.value_order != GYRE_VALUES_IN_ROWS, "value_order"}};
