@@ -11,7 +11,8 @@
 # DTYPES     default f32. rotary with f16 or bf16 also converts f32 to it, for gyre_cache_append()
 # HEAD_DIMS  of attention, 1 to 512
 # FEATURES   what calls will use; default: everything. bias, mask, softcap, alibi and sinks take larger kernels than causal,
-#            window, gqa, packed, lse, rope and roper, which every kernel has. For rotary: half, interleaved
+#            window, gqa, packed, lse, rope and roper, which every kernel has; dropout takes kernels of its own beside them.
+#            For rotary: half, interleaved
 # TARGETS    rows of GyreTargets.cmake of the architecture that is compiled for; host: the best that this machine can run
 #            (default, but `all` when cross-compiling); all: one after the other, chosen when the program runs
 # TUNING     knobs of your own, in the format of generators/tuning; what they leave open is as shipped
@@ -65,7 +66,7 @@ function(gyre_add_kernels library)
     endif ()
     gyre_check_words("${who}" OPS "${arg_OPS}" "${GYRE_OPERATIONS}")
     gyre_check_words("${who}" FEATURES "${arg_FEATURES}"
-                     "${GYRE_ROTARY_FEATURES};${GYRE_PLAIN_FEATURES};${GYRE_DECODE_FEATURES};${GYRE_GENERAL_FEATURES}")
+                     "${GYRE_ROTARY_FEATURES};${GYRE_PLAIN_FEATURES};${GYRE_DECODE_FEATURES};${GYRE_GENERAL_FEATURES};${GYRE_DROPOUT_FEATURES}")
     if (NOT arg_OPS)
         list(JOIN GYRE_OPERATIONS ", " valid)
         message(FATAL_ERROR "${who}: no OPS; valid: ${valid}")

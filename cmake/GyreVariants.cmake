@@ -5,6 +5,7 @@ set(GYRE_ROTARY_FEATURES half interleaved)
 set(GYRE_PLAIN_FEATURES causal window gqa packed lse rope roper) # in every attention kernel
 set(GYRE_DECODE_FEATURES decode)                                 # kernels for few queries, whose keys are split over threads
 set(GYRE_GENERAL_FEATURES bias mask softcap alibi sinks)         # in the general family alone
+set(GYRE_DROPOUT_FEATURES dropout)                               # kernels for it, which do what the general family does
 
 set(GYRE_OPERATIONS rotary attention backward linear)
 set(GYRE_DTYPES f32 f16 bf16)
@@ -14,16 +15,19 @@ set(gyre_halide_type_bf16 bfloat16)
 set(gyre_largest_head_dim 512)
 set(gyre_head_dim_multiple 16) # other sizes run in kernels padded to the next multiple
 
-# gyre_add_variants(<library> OPS … DTYPES … HEAD_DIMS … PADDED_HEAD_DIMS … [DECODE_HEAD_DIMS …] FEATURES … SCORE <files>):
+# gyre_add_variants(<library> OPS … DTYPES … HEAD_DIMS … PADDED_HEAD_DIMS … [DECODE_HEAD_DIMS …] [DROPOUT_HEAD_DIMS …] FEATURES …
+#                   SCORE <files>):
 # every kernel that these come to, and the one that forms angles. Head sizes of models are kernels of their own (d64); any
 # other runs in the next larger padded one (dmax128). DECODE_HEAD_DIMS: those of HEAD_DIMS that are to have decode kernels of
-# their own, all if it is left out. Without FEATURES: all of them.
+# their own, DROPOUT_HEAD_DIMS kernels with dropout; all if it is left out. Without FEATURES: all of them.
 function(gyre_add_variants library)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OPS;DTYPES;HEAD_DIMS;PADDED_HEAD_DIMS;DECODE_HEAD_DIMS;FEATURES;SCORE")
-    if (NOT arg_DECODE_HEAD_DIMS)
-        set(arg_DECODE_HEAD_DIMS ${arg_HEAD_DIMS})
-    endif ()
-    set(families plain general)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OPS;DTYPES;HEAD_DIMS;PADDED_HEAD_DIMS;DECODE_HEAD_DIMS;DROPOUT_HEAD_DIMS;FEATURES;SCORE")
+    foreach (sizes IN ITEMS DECODE_HEAD_DIMS DROPOUT_HEAD_DIMS)
+        if (NOT arg_${sizes})
+            set(arg_${sizes} ${arg_HEAD_DIMS})
+        endif ()
+    endforeach ()
+    set(families plain general dropout)
     set(decode TRUE)
     set(pairings half interleaved)
     if (arg_FEATURES)
@@ -32,13 +36,17 @@ function(gyre_add_variants library)
         set(pairings "")
         foreach (feature IN LISTS arg_FEATURES)
             if (feature IN_LIST GYRE_GENERAL_FEATURES)
-                set(families general) # it computes what the plain family computes, too
+                list(REMOVE_ITEM families plain)
+                list(APPEND families general) # it computes what the plain family computes, too
+            elseif (feature IN_LIST GYRE_DROPOUT_FEATURES)
+                list(APPEND families dropout)
             elseif (feature IN_LIST GYRE_DECODE_FEATURES)
                 set(decode TRUE)
             elseif (feature IN_LIST GYRE_ROTARY_FEATURES)
                 list(APPEND pairings ${feature})
             endif ()
         endforeach ()
+        list(REMOVE_DUPLICATES families)
         if (NOT pairings)
             set(pairings half interleaved)
         endif ()
@@ -77,6 +85,7 @@ function(gyre_add_variants library)
     if (attention IN_LIST arg_OPS)
         gyre_list_sizes("${arg_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" sizes)
         gyre_list_sizes("${arg_DECODE_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" decode_sizes)
+        gyre_list_sizes("${arg_DROPOUT_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" dropout_sizes)
         foreach (dtype IN LISTS arg_DTYPES)
             set(type dtype=${gyre_halide_type_${dtype}})
             set(plain general=false as_stored=false)
@@ -91,7 +100,14 @@ function(gyre_add_variants library)
                                         PARAMS ${type} ${general} score=${score} ${params})
                     endforeach ()
                 else ()
-                    foreach (family IN LISTS families)
+                    if (dropout IN_LIST families AND size_and_params IN_LIST dropout_sizes)
+                        gyre_add_kernel("${library}" attention VARIANT dropout_${dtype}_${size} KNOBS_OF general_${dtype}_${size}
+                                        PARAMS ${type} ${general} dropout=true ${params})
+                    endif ()
+                    foreach (family IN ITEMS plain general)
+                        if (NOT family IN_LIST families)
+                            continue()
+                        endif ()
                         gyre_add_kernel("${library}" attention VARIANT ${family}_${dtype}_${size}
                                         PARAMS ${type} ${${family}} ${params})
                         if ("${family}" STREQUAL "general")
@@ -123,6 +139,7 @@ function(gyre_add_backward_variants library dtypes pairings)
     gyre_add_kernel("${library}" delta VARIANT f32)
     gyre_add_kernel("${library}" backward VARIANT plain_f32 PARAMS capped=false)
     gyre_add_kernel("${library}" backward VARIANT capped_f32 PARAMS capped=true)
+    gyre_add_kernel("${library}" backward VARIANT general_f32 KNOBS_OF plain_f32 PARAMS general=true)
 endfunction()
 
 # gyre_add_linear_variants(<library> <dtypes> <pairings>): linear attention and its gradients, computed in f32 whatever the

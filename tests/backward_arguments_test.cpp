@@ -49,7 +49,6 @@ TEST_CASE("backward: refuses bad structures, tensors, shapes, overlaps, and opti
              k.forward().out = k.forward().q, k.c.args.out_grad = *k.tensor(GYRE_F32, {2, 5, 4, 16});
              k.c.args.v_grad = *k.tensor(GYRE_F32, {2, 7, 2, 16});
          }},
-        {"bias", GYRE_UNSUPPORTED, "bias", [](Call &k) { k.forward().bias = k.tensor(GYRE_F32, {5, 7}); }},
         {"mask", GYRE_UNSUPPORTED, "mask", [](Call &k) { k.forward().mask = k.tensor(GYRE_BOOL, {5, 7}); }},
         {"sinks", GYRE_UNSUPPORTED, "sinks", [](Call &k) { k.forward().sinks = k.tensor(GYRE_F32, {4}); }},
         {"score", GYRE_UNSUPPORTED, "score", [](Call &k) { k.forward().score = "t5_causal"; }},

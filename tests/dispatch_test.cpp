@@ -136,7 +136,7 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
     }
     CHECK(families == std::vector<std::string>{"split_value_blocks", "plain_value_blocks", "split_as_stored", "split",
                                                "paged", "plain_as_stored", "plain_formed", "plain", "general_as_stored",
-                                               "general", "score"});
+                                               "dropout", "general", "score"});
     for (const gyre_kernel_info &kernel : all_kernels()) {
         if (text(kernel.operation) != "attention") continue;
         CAPTURE(kernel.name);
@@ -232,6 +232,13 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                             REQUIRE(c.run(context) == GYRE_OK);
                             reached.insert(gyre_selected_kernel(context));
                         }
+        for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
+            for (int64_t head_dim = 8; head_dim <= 512; head_dim += 8) {
+                AttentionCase c(AttentionShape().dims(head_dim).of(type));
+                c.args.dropout = 0.5f;
+                REQUIRE(c.run(context) == GYRE_OK);
+                reached.insert(gyre_selected_kernel(context));
+            }
         for (int64_t head_dim = 32; head_dim <= 512; head_dim += 32)
             for (const int64_t queries : {1, 17}) {
                 AttentionCase c(
@@ -241,9 +248,12 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                 REQUIRE((status == GYRE_OK || status == GYRE_UNSUPPORTED));
                 if (status == GYRE_OK) reached.insert(gyre_selected_kernel(context));
             }
-        for (const float softcap : {0.0f, 3.0f}) {
+        for (const float softcap : {0.0f, 3.0f, -1.0f}) {
             BackwardCase c(AttentionShape().lengths(2, 3));
-            c.forward.args.softcap = softcap;
+            if (softcap < 0)
+                c.forward.args.dropout = 0.5f;
+            else
+                c.forward.args.softcap = softcap;
             REQUIRE(c.run(context) == GYRE_OK);
             reached.insert(gyre_selected_kernel(context));
         }

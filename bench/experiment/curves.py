@@ -20,7 +20,9 @@ COLORS = {
     "rope": "tab:blue",
     "values": "tab:orange",
     "alibi": "tab:green",
+    "t5": "tab:cyan",
     "sin": "tab:purple",
+    "learned": "tab:pink",
     "none": "tab:gray",
 }
 PARTS = {"exact_match": "exact match, held out", "longer_exact_match": "exact match, longer than trained on"}

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 MAIN = ["rope", "roper"]
-OTHERS = ["values", "alibi", "sin", "none"]
+OTHERS = ["values", "alibi", "t5", "sin", "learned", "none"]
 TASKS = ["dist", "nback", "sub", "add"]
 
 

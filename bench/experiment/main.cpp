@@ -42,11 +42,12 @@ void use_paper_size(RunOptions &o) {
 int run(int argc, char **argv) {
     RunOptions options;
     bool paper = false;
+    std::string probabilities;
     std::int32_t threads = 1;
     std::string target = target_of_own_kernels();
     CLI::App app("Trains a small transformer on a task of positions.", "gyre_experiment");
     app.add_option("--task", options.task, "dist, sub, add or nback");
-    app.add_option("--encoding", options.encoding, "rope, roper, values, alibi, sin or none");
+    app.add_option("--encoding", options.encoding, "rope, roper, values, alibi, t5, sin, learned or none");
     app.add_option("--seed", options.seed, "of weights and data");
     app.add_flag("--paper", paper, "19 M parameters, sequences of 641 tokens, 5000 steps; before the options below");
     app.add_option("--steps", options.steps, "default: the task's");
@@ -58,6 +59,8 @@ int run(int argc, char **argv) {
     app.add_option("--evaluations", options.evaluations, "rows of the curve");
     app.add_option("--evaluated", options.evaluated, "held-out sequences");
     app.add_option("--out", options.directory, "folder for curve and checkpoint, from which a run goes on");
+    app.add_option("--probabilities", probabilities,
+                   "F.npy: trains nothing, writes what the heads of the checkpoint look at; for gyre plot attention");
     app.add_option("--checkpoint-seconds", options.checkpoint_seconds, "between checkpoints, at most");
     app.add_option("--stop-after", options.stop_after, "steps, then stop; the same command goes on");
     app.add_option("--threads", threads, "of kernels and BLAS");
@@ -79,6 +82,11 @@ int run(int argc, char **argv) {
         }
         modules::set_blas_threads(threads);
         const Context context = make_context(threads, target);
+        if (!probabilities.empty()) {
+            cli::check_output("--probabilities", probabilities);
+            write_attention(context, options, probabilities);
+            return 0;
+        }
         const std::vector<CurveRow> curve = train(context, options);
         if (curve.empty() || curve.back().step < options.steps) return 0;
         const CurveRow &last = curve.back();

@@ -32,6 +32,7 @@ void complete(RunOptions &o) {
     if (o.batch == 0) o.batch = task.batch;
     if (o.sizes.layers == 0) o.sizes.layers = task.layers;
     o.sizes.vocabulary = task.vocabulary;
+    o.sizes.positions = static_cast<std::int32_t>(2 * o.length); // of longer ones (tasks.h)
     o.sizes.outputs = task.output_count(o.length);
     const std::pair<const char *, std::int64_t> counts[] = {{"--steps", o.steps},
                                                             {"--batch", o.batch},

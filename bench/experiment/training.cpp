@@ -3,6 +3,7 @@
 #include "checkpoint.h"
 #include "errors.h"
 #include "evaluation.h"
+#include "npy.h"
 #include "optimizer.h"
 #include "terminal.h"
 
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
 namespace gyre::experiment {
@@ -42,13 +44,15 @@ std::string duration(double seconds) {
 
 class Run {
 public:
-    Run(gyre_context *context, const RunOptions &options)
+    Run(gyre_context *context, const RunOptions &options, bool save_attention = false)
         : context_(context), options_(options), task_(find_task(options.task)),
-          model_(options.sizes, options.encoding, options.seed), optimizer_(model_.parameters(), optimizer_options()),
+          model_(options.sizes, options.encoding, options.seed, save_attention),
+          optimizer_(model_.parameters(), optimizer_options()),
           held_out_(data(held_out_data, options.evaluated, Split::held_out)),
           longer_(data(longer_data, std::min(longer_sequences, options.evaluated), Split::longer)) {}
 
     std::vector<CurveRow> train();
+    void write_attention(const std::string &path);
 
 private:
     OptimizerOptions optimizer_options() const {
@@ -177,7 +181,26 @@ std::vector<CurveRow> Run::train() {
     return progress_.curve;
 }
 
+void Run::write_attention(const std::string &to) {
+    if (!keeps() ||
+        !load_checkpoint(path(".checkpoint"), options_.words(), &progress_, model_.parameters(), &optimizer_))
+        cli::refuse("--probabilities", "no checkpoint of this run in --out", "a run that has trained");
+    const std::int64_t length = options_.length, layers = options_.sizes.layers, heads = options_.sizes.heads;
+    model_.forward(context_, std::vector<std::int32_t>(held_out_.tokens.begin(), held_out_.tokens.begin() + length), 1,
+                   length);
+    const std::vector<float> maps = model_.attention();
+    cli::Array array = cli::make_array("--probabilities", GYRE_F32, {layers, heads, length, length});
+    std::memcpy(array.bytes.data(), maps.data(), maps.size() * sizeof(float));
+    cli::write_npy({{to, &array}});
+    cli::print(to + ": after step " + std::to_string(progress_.step) + ", " + std::to_string(layers) + " layers of " +
+               std::to_string(heads) + " heads, " + std::to_string(length) + " tokens");
+}
+
 } // namespace
+
+void write_attention(gyre_context *context, const RunOptions &options, const std::string &path) {
+    Run(context, options, true).write_attention(path);
+}
 
 std::vector<CurveRow> train(gyre_context *context, const RunOptions &options) { return Run(context, options).train(); }
 

@@ -36,4 +36,8 @@ void complete(RunOptions &options);
 /// Shows progress on stderr if that is a terminal, else a line an evaluation on stdout.
 std::vector<CurveRow> train(gyre_context *context, const RunOptions &options);
 
+/// What each head of a run's checkpoint looks at in the first held-out sequence: probabilities, [layers, heads, length, length], as
+/// .npy. Throws cli::UsageError without a checkpoint.
+void write_attention(gyre_context *context, const RunOptions &options, const std::string &path);
+
 } // namespace gyre::experiment

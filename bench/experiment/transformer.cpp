@@ -11,8 +11,10 @@
 namespace gyre::experiment {
 namespace {
 
-MultiHeadAttentionOptions attention_options(const TransformerSizes &sizes, const std::string &encoding) {
+MultiHeadAttentionOptions attention_options(const TransformerSizes &sizes, const std::string &encoding,
+                                            bool save_attention) {
     MultiHeadAttentionOptions o;
+    o.save_attention = save_attention;
     o.heads = sizes.heads, o.d_model = sizes.d_model;
     o.rope_percentage = encoding == "rope" || encoding == "roper" ? 1 : 0;
     o.rope_value_percentage = encoding == "values" || encoding == "roper" ? 1 : 0;
@@ -20,6 +22,7 @@ MultiHeadAttentionOptions attention_options(const TransformerSizes &sizes, const
     o.causal = o.batch_first = true;
     if (encoding == "alibi") // Press et al., arXiv:2108.12409
         for (std::int32_t h = 1; h <= sizes.heads; h++) o.alibi_slopes.push_back(std::exp2(-8.0f * h / sizes.heads));
+    if (encoding == "t5") o.relative_buckets = 32;
     return o;
 }
 
@@ -45,21 +48,23 @@ bool ends_with(const std::string &text, const std::string &end) {
 } // namespace
 
 const std::vector<std::string> &encodings() {
-    static const std::vector<std::string> all = {"rope", "roper", "values", "alibi", "sin", "none"};
+    static const std::vector<std::string> all = {"rope", "roper", "values", "alibi", "t5", "sin", "learned", "none"};
     return all;
 }
 
-Transformer::Transformer(const TransformerSizes &sizes, const std::string &encoding, std::uint32_t seed)
+Transformer::Transformer(const TransformerSizes &sizes, const std::string &encoding, std::uint32_t seed,
+                         bool save_attention)
     : sizes_(sizes), sinusoidal_(encoding == "sin") {
     const std::int64_t d = sizes.d_model, ff = sizes.d_ff;
-    parameters_.reserve(4 + 12 * static_cast<std::size_t>(sizes.layers)); // they are pointed to
+    parameters_.reserve(5 + 13 * static_cast<std::size_t>(sizes.layers)); // they are pointed to
     const auto norm = [&](const std::string &name) {
         return Norm{&own(name + ".weight", {d}), &own(name + ".bias", {d}), {}, {}, {}};
     };
     embedding_ = &own("embedding.weight", {sizes.vocabulary, d});
+    if (encoding == "learned") positions_ = &own("positions.weight", {sizes.positions, d});
     for (std::int32_t l = 0; l < sizes.layers; l++) {
         const std::string name = "layers." + std::to_string(l) + ".";
-        MultiHeadAttention attention(attention_options(sizes, encoding));
+        MultiHeadAttention attention(attention_options(sizes, encoding, save_attention));
         for (Parameter p : attention.parameters()) {
             p.name = name + "attention." + p.name;
             parameters_.push_back(p);
@@ -87,6 +92,8 @@ Parameter &Transformer::own(const std::string &name, std::vector<std::int64_t> s
 void Transformer::initialize(std::uint32_t seed) {
     std::uint32_t index = 0;
     for (Parameter &p : parameters_) {
+        if (&p == positions_ || ends_with(p.name, "relative_attention_bias.weight"))
+            continue; // others are drawn as without
         Random random({seed, index++, 1});
         if (p.shape.size() == 1) {
             std::fill_n(p.values, p.size(), ends_with(p.name, "norm.weight") ? 1.0f : 0.0f);
@@ -99,6 +106,15 @@ void Transformer::initialize(std::uint32_t seed) {
             deviation /= std::sqrt(2.0 * sizes_.layers);
         for (std::size_t i = 0; i < p.size(); i++) p.values[i] = static_cast<float>(deviation * random.normal());
     }
+}
+
+std::vector<float> Transformer::attention() const {
+    std::vector<float> all;
+    for (const Layer &layer : layers_) {
+        const std::vector<float> &maps = layer.attention.attention(); // [sequences, heads, length, length]
+        all.insert(all.end(), maps.begin(), maps.begin() + static_cast<std::ptrdiff_t>(maps.size()) / sequences_);
+    }
+    return all;
 }
 
 std::size_t Transformer::parameter_count() const {
@@ -129,6 +145,10 @@ std::vector<float> &Transformer::forward(gyre_context *context, const std::vecto
     for (std::int64_t r = 0; r < rows; r++)
         std::copy_n(embedding_->values + tokens[static_cast<std::size_t>(r)] * d, d, &last_[count(r, d)]);
     if (sinusoidal_) add_sinusoids(sequences, length, d, last_.data());
+    if (positions_) {
+        if (length > sizes_.positions) throw Error(GYRE_BAD_ARGUMENT, "length: beyond the positions that are learnt");
+        for (std::int64_t s = 0; s < sequences; s++) add(length * d, positions_->values, &last_[count(s * length, d)]);
+    }
 
     for (Layer &layer : layers_) {
         layer.in = last_;
@@ -183,6 +203,8 @@ void Transformer::backward(gyre_context *context, const std::vector<float> &logi
         layer->attention.backward(context, view(grad_, shape), view(part_grad_, shape));
         layer->attention_norm.backward(rows, d, layer->in, part_grad_.data(), grad_.data());
     }
+    for (std::int64_t s = 0; positions_ && s < sequences_; s++)
+        add(length_ * d, &grad_[count(s * length_, d)], positions_->gradients);
     for (std::int64_t r = 0; r < rows; r++)
         add(d, &grad_[count(r, d)], embedding_->gradients + tokens_[static_cast<std::size_t>(r)] * d);
 }

@@ -16,19 +16,23 @@ namespace gyre::experiment {
 struct TransformerSizes {
     std::int32_t vocabulary = 0, outputs = 0;
     std::int32_t d_model = 64, heads = 4, layers = 1, d_ff = 256;
+    std::int32_t positions = 128; // that the learnt encoding has embeddings of: as long as sequences ever get
 };
 
 /// How the model learns of positions.
 ///     rope    queries and keys are rotated          values  values are rotated, and back what attention makes of them
 ///     roper   both                                  alibi   a slope a head, 2^(-8 (h + 1) / heads), on the distance
-///     sin     0.5 [sin | cos] added to embeddings   none    nothing but the causal mask
+///     t5      a learnt bias a head and bucket of distances, at first 0      none    nothing but the causal mask
+///     sin     0.5 [sin | cos] added to embeddings   learned an embedding of each position added likewise, at first 0
 const std::vector<std::string> &encodings();
 
 class Transformer {
 public:
     /// Weights by the seed, the same for every encoding: embedding N(0, 0.5), matrices N(0, 1 / sqrt(inputs)), those that add
     /// to the residual also / sqrt(2 layers), head N(0, 0.02).   encoding: one of encodings()
-    Transformer(const TransformerSizes &sizes, const std::string &encoding, std::uint32_t seed);
+    /// save_attention: for attention()
+    Transformer(const TransformerSizes &sizes, const std::string &encoding, std::uint32_t seed,
+                bool save_attention = false);
 
     const std::vector<Parameter> &parameters() const { return parameters_; }
     std::size_t parameter_count() const;
@@ -38,6 +42,9 @@ public:
                                 std::int64_t length);
     /// Adds to the parameters' gradients. logits_grad: what forward() gave, overwritten by the loss's gradient.
     void backward(gyre_context *context, const std::vector<float> &logits_grad);
+
+    /// The last forward pass's probabilities of its first sequence: [layers, heads, length, length].
+    std::vector<float> attention() const;
 
 private:
     struct Norm {
@@ -61,7 +68,7 @@ private:
     bool sinusoidal_;
     std::vector<std::vector<float>> memory_; // of the parameters that no module owns, and their gradients
     std::vector<Parameter> parameters_;
-    Parameter *embedding_, *head_;
+    Parameter *embedding_, *head_, *positions_ = nullptr;
     std::vector<Layer> layers_;
     Norm last_norm_;
 

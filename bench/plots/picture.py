@@ -20,5 +20,14 @@ def new_picture(data):
     return np.load(data), figure, axes
 
 
+def new_pictures(data):
+    """The numbers in a file, [rows, columns, …], and a figure with a pair of axes for each row and column."""
+    numbers = np.load(data)
+    rows, columns = numbers.shape[:2]
+    figure, axes = plt.subplots(rows, columns, figsize=(2.8 * columns + 1.2, 2.7 * rows + 0.5), layout="constrained",
+                                squeeze=False)
+    return numbers, figure, axes
+
+
 def save(figure, path):
     figure.savefig(path, dpi=120)

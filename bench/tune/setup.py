@@ -35,9 +35,10 @@ class Setup:
         path = os.path.join(recipes.generators, recipe.operation, f"{recipe.operation}_knobs.json")
         if not os.path.exists(path):
             refuse("kernel", f"'{recipe.name}' has no knobs", "a kernel whose operation has a search space")
-        if recipe.parameters.get("value_blocks") == "true":
-            rows = recipe.name.replace("_value_blocks", "")
-            refuse("kernel", f"'{recipe.name}' has the knobs of {rows}, whose bits it gives", rows)
+        for parameter, family, other_family in (("value_blocks", "_value_blocks_", "_"), ("dropout", "_dropout_", "_general_")):
+            if recipe.parameters.get(parameter) == "true":
+                other = recipe.name.replace(family, other_family)
+                refuse("kernel", f"'{recipe.name}' has the knobs of {other}", other)
         declaration = read_declaration(path)
         if recipe.parameters.get("partial") == "true":
             declaration = {**declaration, **declaration["partial"]}

@@ -70,6 +70,7 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
             const Expr keys_share = select(any_visible, exp2_nonpositive(maximum - top), 0.0f);
             const Expr total = sum * keys_share + exp2_nonpositive(in.sink - top);
             f.inverse = keys_share / total;
+            if (z.dropout) f.inverse = f.inverse * in.dropout.keep_scale;
             f.lse = select(undefined, sum, any_visible, top * ln_2 + log_positive(total), nothing);
         }
         return f;

@@ -15,6 +15,7 @@
 /// tile t is row t * row_tile + r.   j: key within a block;  b: block;  d: feature.
 /// Scores are kept in units of log2(e), so that probabilities are powers of two.
 #pragma once
+#include "../common/dropout.h"
 #include "../common/key_rows.h"
 #include "../common/rotation.h"
 #include "../common/transpose.h"
@@ -36,6 +37,7 @@ struct Sizes {
     int feature_chunk = 8;  // features of the accumulator that are folded together; divides v_head_dim
     int lanes = 16;         // block of the transpositions
     bool general = false;   // bias, mask, softcap, ALiBi and sink
+    bool dropout = false;   // of probabilities; general only
     int fold = 0;           // few rows: neighbouring features beside each other in a vector of queries; 0: many rows
     bool as_stored = false; // keys and values are neither rotated nor padded: they are read where they are
     bool one_tile = false;  // a task has one row tile at most
@@ -80,6 +82,8 @@ struct Inputs {
     Halide::Expr alibi;        // slope, log2(e) included
     Halide::Expr alibi_origin; // pos_k - pos_q of key 0 and row 0
     Halide::Expr sink;         // log2(e) included; masked_score: none
+
+    Dropout dropout; // with Sizes::dropout only
 
     // Kernels with a score function only.
     std::function<Halide::Expr(const ScorePoint &)> score; // empty: none
@@ -141,7 +145,9 @@ struct Stages {
     Halide::Func block_max, block_sum; // (r, t, b)
     Halide::Func key_scales;           // (j, t, b)     {of keys, of values}; undefined: none
     Halide::Func weights;              // (r, j, t, b)  2^(score - block_max); with key_scales, also times the value's
-    Halide::Func weighted;             // (r, d, t, b)  sum_j weights v
+    Halide::Func draws;                // (r, j / 4, t, b)  dropout only, as the next: random words of four keys
+    Halide::Func kept;                 // (r, j, t, b)  weights, 0 where they are dropped
+    Halide::Func weighted;             // (r, d, t, b)  sum_j weights v, or sum_j kept v
     Halide::Func state;                // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
     Halide::Func inverse_sum, row_lse; // (r, t)
     Halide::Func normalised;           // (r, d, t)

@@ -138,7 +138,7 @@ void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Exp
         mask_scores(s, visible);
         find_maximum(s, visible);
     }
-    define_weighted_values(s, visible, magnitude_of(in.scale));
+    define_weighted_values(s, in, visible);
 
     RDom blocks(0, (in.keys + z.key_block - 1) / z.key_block, name);
     // A promise, so that Halide does not narrow the range of blocks with conditions that it cannot simplify again.

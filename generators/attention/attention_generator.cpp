@@ -19,6 +19,7 @@ class AttentionGenerator : public Halide::Generator<AttentionGenerator> {
 public:
     // Variant: spelled in the kernel's name.
     GeneratorParam<bool> general{"general", false};
+    GeneratorParam<bool> dropout{"dropout", false}; // general only
     GeneratorParam<int> head_dim{"head_dim", 64, 1, 512};
     GeneratorParam<bool> padded{"padded", false};
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
@@ -83,6 +84,7 @@ public:
             << (compiled_score_name().empty() ? "without a score function" : "with score=" + compiled_score_name())
             << ", which needs general=true\n";
         if (may_be_bounded()) key_gain = add_input<float>("key_gain");
+        _halide_user_assert(general || !dropout) << "dropout=true needs general=true\n";
         if (!general) return;
         // Absent tensors are one element repeated by strides of 0. 16-bit biases arrive as their bits.
         bias_kind = add_input<int32_t>("bias_kind");                              // 0: none, 1: f32, 2: f16, 3: bf16
@@ -94,6 +96,8 @@ public:
         alibi = add_input<float>("alibi"); // log2(e) included
         alibi_origin = add_input<int32_t>("alibi_origin");
         sink = add_input<float>("sink"); // log2(e) included
+        _halide_user_assert(!dropout || score.value().empty()) << "dropout=true with score=" << score.value() << "\n";
+        if (dropout) dropout_inputs.emplace(*this);
         if (score.value().empty()) return;
         for (const char *name : {"batch", "head", "first_row", "first_key", "first_position", "queries", "keys"})
             score_scalars.push_back(add_input<int32_t>(std::string("score_") + name));
@@ -108,6 +112,7 @@ public:
         sizes.head_dim = sizes.v_head_dim = head_dim;
         sizes.padded = padded;
         sizes.general = general;
+        sizes.dropout = dropout;
         const int row_lanes = fold > 0 ? knobs.lanes / fold : knobs.lanes;
         sizes.row_tile = knobs.row_vectors * knobs.row_tiles * row_lanes;
         sizes.task_tiles = task_tiles;
@@ -224,6 +229,7 @@ private:
     Input<float> *key_gain = nullptr, *softcap = nullptr, *alibi = nullptr, *sink = nullptr;
     std::vector<Input<int32_t> *> score_scalars;
     std::optional<ScoreInputs> score_inputs;
+    std::optional<DropoutInputs> dropout_inputs;
 
     bool tiles() const {
         return get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
@@ -238,17 +244,15 @@ private:
             tensor->dim(1).set_min(0);
         }
         Halide::Var j("j"), i("i");
-        const Halide::Expr bits = (*bias_16)(j, i);
         in.bias = Halide::Func("bias");
-        in.bias(j, i) = select(*bias_kind == 1, (*bias_f32)(j, i), *bias_kind == 2,
-                               widen(Halide::reinterpret<Halide::float16_t>(bits)),
-                               widen(Halide::reinterpret<Halide::bfloat16_t>(bits)));
+        in.bias(j, i) = element_of_kind(*bias_kind, (*bias_f32)(j, i), (*bias_16)(j, i));
         in.has_bias = *bias_kind != 0;
         in.mask = *mask;
         in.has_mask = *has_mask;
         in.softcap = *softcap;
         in.alibi = *alibi, in.alibi_origin = *alibi_origin;
         in.sink = *sink;
+        if (dropout_inputs) in.dropout = dropout_inputs->bound();
         if (score_inputs) bind_score(in, *score_inputs);
     }
 

@@ -1,6 +1,7 @@
 #include "attention_products.h"
 
 #include "../common/transcendental.h"
+#include "attention_blocks.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -30,6 +31,19 @@ void define_weights(Stages &s, const Visible &visible) {
     s.weights(r, j, t, b) = Tuple(std::vector<Expr>(weights.size(), undef<float>()));
     s.weights(r, formed.y * z.weight_step + formed.x, t, b) = Tuple(weights);
     s.weight_j = formed.x, s.weight_step = formed.y;
+}
+
+/// The words are those of the key's and the row's places among all, so blocks and tasks do not matter.
+void define_kept(Stages &s, const Dropout &dropout) {
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
+    const Var group("group");
+    const int groups_of_block = s.sizes.key_block / 4;
+    const auto words = dropout_words(dropout, t * s.sizes.row_tile + r, b * groups_of_block + group);
+    s.draws = Func("draws"), s.kept = Func("kept");
+    s.draws(r, group, t, b) = Tuple(words[0], words[1], words[2], words[3]);
+    const FuncRef drawn = s.draws(r, j / 4, t, b);
+    const Expr word = mux(j % 4, {drawn[0], drawn[1], drawn[2], drawn[3]});
+    s.kept(r, j, t, b) = select(word < dropout.threshold, 0.0f, s.weights(r, j, t, b));
 }
 
 } // namespace
@@ -68,18 +82,22 @@ void define_scores(Stages &s, const Expr &scale) {
     s.scores(r, j, t, b) = sum;
 }
 
-void define_weighted_values(Stages &s, const Visible &visible, const Expr &magnitude) {
+void define_weighted_values(Stages &s, const Inputs &in, const Visible &visible) {
+    const Expr magnitude = magnitude_of(in.scale);
     if (s.sizes.tile_depth > 0) return define_tile_weighted_values(s, visible, magnitude);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &d = s.d;
     define_weights(s, visible);
+    if (z.dropout) define_kept(s, in.dropout);
     s.block_sum = Func("block_sum");
     s.weighted = Func("weighted");
     const auto weight_of = [&](const Expr &key, int of_value) -> Expr {
         const FuncRef both = s.weights(r, key, t, b);
         return s.key_scales.defined() ? Expr(both[of_value]) : Expr(both);
     };
-    const auto value_weight = [&](const Expr &key) { return weight_of(key, 1); };
+    const auto value_weight = [&](const Expr &key) -> Expr {
+        return z.dropout ? Expr(s.kept(r, key, t, b)) : weight_of(key, 1);
+    };
     RDom sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
     for (RDom *domain : {&sum_keys, &keys}) domain->where(b * z.key_block + *domain <= visible.tile_last);
     s.sum_j = sum_keys, s.value_j = keys;

@@ -12,8 +12,8 @@ void define_tile_keys_and_values(Stages &s);
 void define_scores(Stages &s, const Halide::Expr &scale);
 
 /// s.weights, s.block_sum and s.weighted, from s.masked and s.block_max. Keys after the last visible one have no weight.
-/// `magnitude` of the scale, if the scores have yet to be scaled.
-void define_weighted_values(Stages &s, const Visible &visible, const Halide::Expr &magnitude);
+/// With dropout, some of the others have none for s.weighted either.
+void define_weighted_values(Stages &s, const Inputs &in, const Visible &visible);
 
 /// Scores of keys in int8 by products of integers.
 void define_integer_query_operands(Stages &s);

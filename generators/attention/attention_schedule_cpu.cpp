@@ -25,6 +25,7 @@ void check_knobs(const Sizes &z, const Knobs &k) {
         check_divides("key_vector", k.key_vector, "feature_chunk", k.feature_chunk);
     }
     if (z.general) check_divides("lanes", k.lanes, "key_block", z.key_block);
+    if (z.dropout) check_divides("words of a draw", 4, "key_block", z.key_block);
 }
 
 /// An update of `columns`, which has queries along the lanes, from `rows` along keys: rows of the whole block, since
@@ -75,6 +76,18 @@ void schedule_score(Stages &s, const TaskLoops &loops, int w) {
         }
         schedule_columns_from_rows(s, a.kept, 0, a.key, a.rows, a.lanes, w);
     }
+}
+
+/// Random words are drawn for four keys and a vector of rows at a time, in registers.
+void schedule_dropout(Stages &s, const LoopLevel &tile, int w) {
+    Var jo("jo"), ji("ji"), ro("ro"), ri("ri");
+    s.kept.compute_at(tile)
+        .bound_storage(s.b, 1)
+        .bound_storage(s.j, s.sizes.key_block)
+        .tile(s.r, s.j, ro, jo, ri, ji, w, 4, TailStrategy::RoundUp)
+        .vectorize(ri)
+        .unroll(ji);
+    s.draws.compute_at(s.kept, ro).vectorize(s.r, w);
 }
 
 } // namespace
@@ -133,6 +146,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     else
         schedule_products(s, k, {s.masked, ro}, {s.state, loops.register_tile});
     if (z.general) schedule_general(s, w);
+    if (z.dropout) schedule_dropout(s, {s.state, loops.tile}, w);
     if (s.score_update >= 0) schedule_score(s, loops, w);
 }
 

@@ -1,29 +1,28 @@
 #include "backward_algorithm.h"
 
 #include "../common/transcendental.h"
+#include "backward_general.h"
 
 namespace gyre::backward {
 using namespace Halide;
 namespace {
 
-constexpr float log2_e = 1.44269504088896f;
-
 /// P and scale dS of a row and a key, before masking.
-Tuple weights(const Inputs &in, const Sizes &z, const Expr &product, const Expr &prob_grad, const Expr &key,
-              const Expr &row, const Expr &lse, const Expr &delta) {
-    const Expr distance = cast<float>(key - row + in.alibi_origin) * in.alibi;
+Tuple weights(const Inputs &in, const Sizes &z, const Pair &of) {
+    const Expr distance = cast<float>(of.key - of.row + in.alibi_origin) * in.alibi;
     if (!z.capped) {
-        const Expr p = exp2_nonpositive(product * (in.scale * log2_e) + (distance - lse));
-        return {p, p * (prob_grad - delta) * in.scale};
+        const Expr p = exp2_nonpositive(of.product * (in.scale * log2_e) + (distance - of.lse));
+        return {p, p * (of.prob_grad - of.delta) * in.scale};
     }
-    const Expr bent = tanh_accurate(product * (in.scale / in.softcap));
-    const Expr p = exp2_nonpositive(bent * (in.softcap * log2_e) + (distance - lse));
-    return {p, p * (prob_grad - delta) * ((1.0f - bent * bent) * in.scale)};
+    const Expr bent = tanh_accurate(of.product * (in.scale / in.softcap));
+    const Expr p = exp2_nonpositive(bent * (in.softcap * log2_e) + (distance - of.lse));
+    return {p, p * (of.prob_grad - of.delta) * ((1.0f - bent * bent) * in.scale)};
 }
 
 } // namespace
 
-Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Func &dk, const Func &dv) {
+Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Func &dk, const Func &dv,
+                 const Func &bias_grad) {
     const Sizes &z = sizes;
     Stages s;
     s.sizes = z;
@@ -46,14 +45,20 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
 
     // A register tile at a time, of those that are not masked as a whole.
     s.weights = Func("weights");
-    s.weights(j, y, t) = Tuple(undef<float>(), undef<float>());
+    s.weights(j, y, t) = Tuple(std::vector<Expr>(z.general ? 3 : 2, undef<float>()));
+    if (z.general) define_general_parts(s, in);
     RDom formed(0, z.key_lanes, 0, z.tile, 0, z.rows / z.tile, 0, z.keys / z.key_lanes, "formed");
     formed.where(sees(formed.z, formed.w * z.key_lanes, z.key_lanes));
     s.formed_key = formed.x, s.formed_row = formed.y, s.formed_tile = formed.z, s.formed_panel = formed.w;
     const Expr formed_key = formed.w * z.key_lanes + formed.x;
-    s.weights(formed_key, formed.y, formed.z) =
-        weights(in, z, s.scores(formed_key, formed.y, formed.z), s.prob_grads(formed_key, formed.y, formed.z),
-                formed_key, formed.z * z.tile + formed.y, in.lse(formed.y, formed.z), in.delta(formed.y, formed.z));
+    const Expr formed_row = formed.z * z.tile + formed.y;
+    const Pair pair{s.scores(formed_key, formed.y, formed.z),
+                    s.prob_grads(formed_key, formed.y, formed.z),
+                    formed_key,
+                    formed_row,
+                    in.lse(formed.y, formed.z),
+                    in.delta(formed.y, formed.z)};
+    s.weights(formed_key, formed.y, formed.z) = z.general ? general_weights(s, in, pair) : weights(in, z, pair);
     // At an edge of what is visible all that is masked becomes 0, formed or not.
     RDom edge(0, z.keys, 0, z.tile, 0, z.rows / z.tile, "edge");
     const Expr row = edge.z * z.tile + edge.y, key = edge.x;
@@ -63,7 +68,9 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     const Expr visible = key < in.keys && key <= row + in.last_visible && key >= row + in.first_visible;
     s.edge_key = edge.x, s.edge_row = edge.y, s.edge_tile = edge.z;
     const FuncRef old = s.weights(edge.x, edge.y, edge.z);
-    s.weights(edge.x, edge.y, edge.z) = Tuple(select(visible, old[0], 0.0f), select(visible, old[1], 0.0f));
+    std::vector<Expr> kept;
+    for (int n = 0; n < (z.general ? 3 : 2); n++) kept.push_back(select(visible, old[n], 0.0f));
+    s.weights(edge.x, edge.y, edge.z) = Tuple(kept);
 
     // The sums, over the tiles that see each other alone.
     const auto tiles_see = [&](const Expr &row_tile, const Expr &key_tile) {
@@ -87,6 +94,7 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     s.dq(d, y, t) += s.q_sum(d, y, t);
     s.dk(d, x, u) += s.k_sum(d, x, u);
     s.dv(d, x, u) += s.v_sum(d, x, u);
+    if (z.general) define_bias_grad(s, in, bias_grad);
     return s;
 }
 

@@ -6,8 +6,10 @@
 ///     dq_i += scale sum_j dS_ij k_j      dk_j += scale sum_i dS_ij q_i      dv_j += sum_i P_ij do_i
 ///
 /// S as attention has it: scale <q_i, k_j>, capped (dS then takes the cap's slope, 1 - (S / cap)^2), plus ALiBi; P is 0 where
-/// a key is masked. Everything has been rotated: a rotation's gradient is the reverse rotation, which the caller applies to
-/// the sums. Source: Dao et al., FlashAttention (arXiv:2205.14135), algorithm 4, with keys in the outer loop.
+/// a key is masked. The general family also adds a bias to S, whose gradient is dS before cap and scale, summed over what the
+/// bias is repeated for, and drops probabilities: with D_ij 0 or 1 / (1 - probability), <do_i, v_j> becomes D_ij <do_i, v_j>,
+/// and dv_j sums D_ij P_ij do_i. Everything has been rotated: a rotation's gradient is the reverse rotation, which the caller
+/// applies to the sums. Source: Dao et al., FlashAttention (arXiv:2205.14135), algorithm 4, with keys in the outer loop.
 ///
 /// Keys run along the lanes of the two products over features, for which keys and values are in panels of `lanes` neighbours;
 /// features along those of the three sums, whose other factors, P and dS, are scalars. So nothing is transposed here, and no
@@ -15,18 +17,21 @@
 ///
 /// Index order is Halide's, innermost first.   d: feature;  row i = t * tile + y;  key j = u * tile + x = p * lanes + l.
 #pragma once
+#include "../common/dropout.h"
+
 #include <Halide.h>
 
 namespace gyre::backward {
 
 /// Sizes that the code is specialised for.
 struct Sizes {
-    int rows = 96;       // of a block
-    int keys = 96;       // of a block
-    int tile = 12;       // rows, or keys, of a register tile; divides both
-    int key_lanes = 32;  // keys of a panel, of a register tile of the scores; divides `keys`
-    int features = 32;   // of a register tile of the sums; divides the number of features
-    bool capped = false; // scores are capped
+    int rows = 96;        // of a block
+    int keys = 96;        // of a block
+    int tile = 12;        // rows, or keys, of a register tile; divides both
+    int key_lanes = 32;   // keys of a panel, of a register tile of the scores; divides `keys`
+    int features = 32;    // of a register tile of the sums; divides the number of features
+    bool capped = false;  // scores are capped
+    bool general = false; // they may be capped and have a bias, and probabilities may be dropped
 };
 
 /// What a kernel reads. Blocks are whole: rows and keys past the end hold finite numbers.
@@ -41,7 +46,13 @@ struct Inputs {
     Halide::Expr last_visible;  //                            … j <= last_visible + i
     Halide::Expr alibi;         // slope, log2(e) included
     Halide::Expr alibi_origin;  // pos_k - pos_q of key 0 and row 0
-    Halide::Expr softcap;       // capped only
+    Halide::Expr softcap;       // capped and general only; general: 0: none
+
+    // General only.
+    Halide::Func bias;               // (j, i)  f32; may not be read if there is none
+    Halide::Expr has_bias;           // bool
+    Halide::Expr key_sums, row_sums; // keys and rows of the block that an element of the bias's gradient sums
+    Dropout dropout;
 };
 
 /// Every Func and Var that a schedule may name.
@@ -56,13 +67,23 @@ struct Stages {
     Halide::RVar v_row, v_tile; // dv likewise
     Halide::Func scores;        // (j, y, t)  <q, k>
     Halide::Func prob_grads;    // (j, y, t)  <do, v>
-    Halide::Func weights;       // (j, y, t)  {P, scale dS}
+    Halide::Func weights;       // (j, y, t)  {P, scale dS}; general: {D P, scale dS, dS before cap and scale}
     Halide::Func q_sum;         // (d, y, t)  what this block of keys adds to dq
     Halide::Func k_sum, v_sum;  // (d, x, u)  what this block of rows adds to dk and dv
     Halide::Func dq, dk, dv;    // the generator's own outputs, which are added to
+
+    // General only.
+    Halide::Var a{"a"}, i{"i"};
+    Halide::RVar bias_key, bias_row; // of `biases`
+    Halide::RVar key_sum, row_sum;   // of `bias_grad`
+    Halide::Func biases;             // (j, i)      of the block, log2(e) included
+    Halide::Func draws;              // (a, i)      random words of keys 4 a … 4 a + 3
+    Halide::Func keep;               // (j, i)      D
+    Halide::Func bias_grad;          // (j, i)      the generator's own output, which is added to
 };
 
+/// `bias_grad`: general only.
 Stages algorithm(const Inputs &in, const Sizes &sizes, const Halide::Func &dq, const Halide::Func &dk,
-                 const Halide::Func &dv);
+                 const Halide::Func &dv, const Halide::Func &bias_grad);
 
 } // namespace gyre::backward

@@ -19,12 +19,33 @@ void schedule_sum(Func total, Func sum, const Var &feature, const Var &scalar, c
     sum.update().reorder(feature, scalar, inner, outer).vectorize(feature, lanes).unroll(feature).unroll(scalar);
 }
 
+/// Biases and random words are laid out for a block once; whoever asks for none of them finds them skipped.
+void schedule_general(Stages &s, const Inputs &in, int w) {
+    const Sizes &z = s.sizes;
+    Var jo("jo"), ji("ji"), word("word");
+    s.biases.compute_root().bound(s.j, 0, z.keys).bound(s.i, 0, z.rows).vectorize(s.j, w);
+    s.biases.update().vectorize(s.bias_key, w, TailStrategy::GuardWithIf);
+    // Neighbours along the lanes are 4 keys apart, and their four words are stored side by side.
+    s.keep.compute_root()
+        .bound(s.j, 0, z.keys)
+        .bound(s.i, 0, z.rows)
+        .split(s.j, ji, word, 4)
+        .split(ji, jo, ji, w, TailStrategy::GuardWithIf)
+        .reorder(ji, word, jo, s.i)
+        .vectorize(ji)
+        .unroll(word);
+    s.draws.compute_at(s.keep, jo).vectorize(s.a, w);
+    Stage sum = s.bias_grad.update();
+    sum.reorder(s.j, s.key_sum, s.row_sum, s.i).vectorize(s.j, w, TailStrategy::GuardWithIf);
+    s.weights.update(0).specialize(in.softcap > 0.0f);
+}
+
 } // namespace
 
 // P and dS of a block are formed a register tile at a time, both products one after the other, and stay in L2 for the three
 // sums. All five products run in register tiles of vectors x tile: in the first two vectors are of keys and scalars of rows,
 // in the sums vectors are of features.
-void schedule_cpu(Stages &s, const Knobs &k) {
+void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k) {
     const Sizes &z = s.sizes;
     const int w = k.lanes;
     s.weights.compute_root().bound(s.j, 0, z.keys).bound(s.y, 0, z.tile).bound(s.t, 0, z.rows / z.tile);
@@ -43,6 +64,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, s.q_key, s.q_tile, z, w);
     schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, s.k_row, s.k_tile, z, w);
     schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, s.v_row, s.v_tile, z, w);
+    if (z.general) schedule_general(s, in, w);
 }
 
 } // namespace gyre::backward

@@ -12,6 +12,7 @@ struct Knobs {
     int lanes = 0;   // elements of a vector; 0: the target's natural width
 };
 
-void schedule_cpu(Stages &s, const Knobs &k);
+/// `in`: what is specialised for.
+void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k);
 
 } // namespace gyre::backward

@@ -23,4 +23,8 @@ Expr narrow(const Expr &value, const Type &type, Bf16 bf16) {
                        cast(UInt(16, lanes), select(is_nan, (bits >> 16) | Expr(0x40u), rounded)));
 }
 
+Expr element_of_kind(const Expr &kind, const Expr &f32, const Expr &bits) {
+    return select(kind == 1, f32, kind == 2, widen(reinterpret<float16_t>(bits)), widen(reinterpret<bfloat16_t>(bits)));
+}
+
 } // namespace gyre

@@ -15,4 +15,8 @@ Halide::Expr widen(const Halide::Expr &stored, Bf16 bf16 = Bf16::as_integers);
 /// `value` (f32) in the storage type, rounded to nearest even. A bf16 NaN stays a NaN.
 Halide::Expr narrow(const Halide::Expr &value, const Halide::Type &type, Bf16 bf16 = Bf16::as_integers);
 
+/// An element of a tensor whose type is known at run time alone, of those that it would be in each: kind 1: f32, 2: f16, 3: bf16,
+/// whose bits are in `bits`.
+Halide::Expr element_of_kind(const Halide::Expr &kind, const Halide::Expr &f32, const Halide::Expr &bits);
+
 } // namespace gyre

@@ -382,8 +382,14 @@ typedef struct gyre_score_input {
  *               how many keys each entry has, and only the pages that hold them are looked up. With thd, entries are sequences,
  *               pools are as with bshd, k_positions too, and there is no cu_seqlens_k; not with a score then
  *    value_order  GYRE_VALUES_IN_BLOCKS: v is a cache in blocks, contiguous or paged, whose keys and values are rotated
- *               already where they are to be; not with thd without a page_table, nor with softcap, bias, mask, sinks, alibi or
- *               a score */
+ *               already where they are to be; not with thd without a page_table, nor with softcap, bias, mask, sinks, alibi,
+ *               dropout or a score
+ *    dropout    probability p, 0 <= p < 1, that P_ij becomes 0; the others become P_ij / (1 - p). lse is that of all. Not with a
+ *               score. Which are dropped follows from dropout_seed, dropout_offset, and where they stand, alone: key j of
+ *               query i and head h of batch entry b (thd: of sequence b; i and j count from its first) is dropped if
+ *               w[j % 4] < floor(p 2^32), where w = Philox4x32-10 of the counter words {j / 4, i, b * num_heads + h,
+ *               dropout_offset} and the key words {dropout_seed % 2^32, dropout_seed / 2^32} (Salmon et al., SC 2011).
+ *               A training step takes a seed for all and an offset of its own for each call */
 typedef struct gyre_attention_args {
     uint32_t size;
     gyre_layout layout;
@@ -412,6 +418,9 @@ typedef struct gyre_attention_args {
     int32_t score_input_count;
     const gyre_tensor *page_table;
     gyre_value_order value_order;
+    float dropout;
+    uint32_t dropout_offset;
+    uint64_t dropout_seed;
 } gyre_attention_args;
 
 static inline gyre_attention_args gyre_attention_defaults(void) {
@@ -425,7 +434,7 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
 
 /** Fused attention, one pass, never a seqlen_q x seqlen_kv array:
  *      S = scale * R(q) R(k)^T, capped, given to the score function, biased, masked
- *      P = softmax over keys;   out_i = R(-i) sum_j P_ij R(j) v_j
+ *      P = softmax over keys, some dropped;   out_i = R(-i) sum_j P_ij R(j) v_j
  *  Softmax and accumulation in f32. A row that sees no key gives 0 and lse -inf. The result's bits do not depend on the
  *  number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax); Su et al., RoFormer,
  *  arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values).
@@ -433,7 +442,7 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  launch on the context's cuda_stream, as gyre_rotary() does; weights are rounded to the tensors' type. Where keys or values are
  *  rotated in the call, launches before it form their angles in the workspace: memory of the device, or NULL: the stream's
  *  (cuMemAllocAsync), which gets it back. With page_table, softcap, alibi or sinks they are not rotated in the call, and their
- *  rows are aligned to 16 bytes. Not there: value_order, bias, mask, score. What lists and positions hold is not checked, only
+ *  rows are aligned to 16 bytes. Not there: value_order, bias, mask, score, dropout. What lists and positions hold is not checked, only
  *  kept within bounds.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);
@@ -444,12 +453,14 @@ GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const 
 
 /** Arguments of gyre_attention_backward().   Layout and options are those of the forward call.
  *    forward    what gyre_attention() was called with: q, k, v and its results out and lse, which it must have written (lse
- *               is not optional here, and out not q itself). bias, mask, sinks, score and page_table must be NULL;
- *               its workspace is not used
+ *               is not optional here, and out not q itself). mask, sinks, score and page_table must be NULL; dropout, seed and
+ *               offset are to be the same. Its workspace is not used
  *    out_grad   dO, of out's shape and type; head_dim contiguous
  *    q_grad, k_grad, v_grad   dQ, dK and dV, of q's, k's and v's shapes and types; written, whatever they held; head_dim
  *               contiguous; they must not overlap each other or anything that is read
- *    workspace  NULL: the context's own memory. It is linear in the sequences' lengths */
+ *    workspace  NULL: the context's own memory. It is linear in the sequences' lengths
+ *    bias_grad  of forward.bias's shape, f32 whatever its type, last dimension contiguous; NULL: not wanted. Sums over whatever
+ *               bias is repeated for: where batch entries or heads share one, a single thread does all of them */
 typedef struct gyre_attention_backward_args {
     uint32_t size;
     const gyre_attention_args *forward;
@@ -457,6 +468,7 @@ typedef struct gyre_attention_backward_args {
     gyre_tensor q_grad, k_grad, v_grad;
     void *workspace;
     size_t workspace_size; /* bytes */
+    const gyre_tensor *bias_grad;
 } gyre_attention_backward_args;
 
 static inline gyre_attention_backward_args gyre_attention_backward_defaults(void) {

@@ -48,10 +48,15 @@ struct MultiHeadAttentionOptions {
     bool query_key_bias = true;         // biases of these projections
     bool value_bias = true;
     bool output_bias = true;
-    bool causal = false;             // query i sees keys 0..i
-    bool batch_first = false;        // tensors are [batch, seq, d_model]
-    std::vector<float> alibi_slopes; // [heads], or empty: slope * (j - i) is added to the score of query i and key j
-    bool save_attention = false;     // for attention(): one more pass, and memory for seq_q * seq_kv numbers a head
+    bool causal = false;               // query i sees keys 0..i
+    bool batch_first = false;          // tensors are [batch, seq, d_model]
+    std::vector<float> alibi_slopes;   // [heads], or empty: slope * (j - i) is added to the score of query i and key j
+    std::int32_t relative_buckets = 0; // of T5's learnt relative position bias, "relative_attention_bias.weight"
+    // [relative_buckets, heads]; 0: none. Not causal: even, half of them for keys ahead
+    std::int32_t relative_max_distance = 128; // the largest distance that buckets tell apart
+    double dropout = 0;                       // of probabilities, in training alone: 0 <= p < 1
+    std::uint64_t dropout_seed = 0; // a layer should have its own; forward passes count gyre's dropout_offset up
+    bool save_attention = false;    // for attention(): one more pass, and memory for seq_q * seq_kv numbers a head
 };
 
 /// Multi-head attention as a layer. Not for several threads at once; those of the context are used.
@@ -60,7 +65,8 @@ struct MultiHeadAttentionOptions {
 class MultiHeadAttention {
 public:
     /// Throws Error: GYRE_BAD_ARGUMENT for sizes below 1, a percentage outside 0..1 or that comes to an odd number of
-    /// features (rounded down, as in labml-nn); GYRE_BAD_SHAPE for a d_model that heads does not divide, or as many slopes.
+    /// features (rounded down, as in labml-nn), too few or an odd number of buckets, a largest distance that they reach singly,
+    /// a dropout that is no probability below 1; GYRE_BAD_SHAPE for a d_model that heads does not divide, or as many slopes.
     explicit MultiHeadAttention(const MultiHeadAttentionOptions &options);
     ~MultiHeadAttention();
     MultiHeadAttention(MultiHeadAttention &&) noexcept;
@@ -68,8 +74,8 @@ public:
 
     const MultiHeadAttentionOptions &options() const;
 
-    /// Weights and biases of query, key, value and output, by the names of labml-nn. They are 0 at first, and stay where they
-    /// are for the module's life.
+    /// Weights and biases of query, key, value and output, by the names of labml-nn, and the relative bias. They are 0 at
+    /// first, and stay where they are for the module's life.
     const std::vector<Parameter> &parameters();
 
     /// Attention of queries over keys and values.
@@ -80,6 +86,13 @@ public:
     /// backward() reads query, key and value again. Throws Error: GYRE_BAD_SHAPE, GYRE_BAD_TYPE, and as gyre_attention().
     void forward(gyre_context *context, const gyre_tensor &query, const gyre_tensor &key, const gyre_tensor &value,
                  const gyre_tensor &out, const gyre_tensor *mask = nullptr);
+
+    /// In training, as at first, or not: without it nothing is dropped.
+    void train(bool on);
+
+    /// How many forward passes have dropped; to be set where training goes on.
+    std::uint32_t dropout_offset() const;
+    void set_dropout_offset(std::uint32_t passes);
 
     /// Gradients of the last forward(): those of the weights are added to parameters(), those of the inputs are written.
     ///   out_grad                          [seq_q, batch, d_model]

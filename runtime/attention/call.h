@@ -1,5 +1,6 @@
 /// A checked attention call: views, options, and the sequences it consists of.
 #pragma once
+#include "attention/dropout.h"
 #include "attention/lse.h"
 #include "rotary/rotation.h"
 #include "tensor.h"
@@ -54,6 +55,7 @@ struct AttentionCall {
     bool same_angles = false; // value_rope's are rope's
     Positions q_positions, k_positions;
     const char *score = nullptr; // name of the score function; NULL: none
+    Dropout dropout;
 
     bool general() const { return bias.data || mask.data || sinks || alibi || softcap > 0 || score; }
     Sequence sequence(int64_t index) const;

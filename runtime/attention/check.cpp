@@ -158,6 +158,19 @@ gyre_status check_score(const gyre_attention_args &a, AttentionCall *c) {
     return GYRE_OK;
 }
 
+gyre_status check_dropout(const gyre_attention_args &a, AttentionCall *c) {
+    if (!(a.dropout >= 0 && a.dropout < 1))
+        return fail(GYRE_BAD_ARGUMENT, "dropout: got %g, expected a probability, 0 <= p < 1", a.dropout);
+    if (a.dropout == 0) return GYRE_OK;
+    if (c->score) return fail(GYRE_UNSUPPORTED, "dropout: got %g with a score, expected 0", a.dropout);
+    if (c->value_blocks) return fail(GYRE_UNSUPPORTED, "dropout: got %g with values in blocks, expected 0", a.dropout);
+    if (c->sequences > 0 && c->q.heads > INT32_MAX / c->sequences)
+        return fail(GYRE_UNSUPPORTED, "dropout: got %lld heads in all sequences, expected below 2^31",
+                    static_cast<long long>(c->sequences * c->q.heads));
+    c->dropout = Dropout(a.dropout, a.dropout_seed, a.dropout_offset);
+    return GYRE_OK;
+}
+
 } // namespace
 
 gyre_status check_attention(const gyre_attention_args &a, bool need_data, AttentionCall *c, bool with_out,
@@ -177,6 +190,7 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     GYRE_TRY(check_per_head(a.sinks, "sinks", true, need_data, *c, &c->sinks));
     GYRE_TRY(check_per_head(a.alibi, "alibi", false, need_data, *c, &c->alibi));
     GYRE_TRY(check_score(a, c));
+    GYRE_TRY(check_dropout(a, c));
     GYRE_TRY(check_used_keys(a, need_data, c));
     GYRE_TRY(check_pages(need_data, *c));
     return check_rotations(a, need_data, c);

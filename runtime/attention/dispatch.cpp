@@ -10,33 +10,33 @@ namespace {
 
 // bench/README.md has the measurements: cutting keys into parts, and reading them where they are.
 constexpr DispatchRule rules[] = {
-    {"split_value_blocks", "values in blocks; at most 16 queries a sequence", false, true, false, false, true},
-    {"plain_value_blocks", "values in blocks", false, false, false, false, true},
+    {"split_value_blocks", "values in blocks; at most 16 queries a sequence", trait::partial | trait::value_blocks},
+    {"plain_value_blocks", "values in blocks", trait::value_blocks},
     {"split_as_stored",
      "at most 16 queries a sequence; keys and values not rotated in the call; no bias, mask, cap, ALiBi, sinks or "
      "score",
-     false, true, true, false},
-    {"split", "at most 16 queries a sequence; no bias, mask, cap, ALiBi, sinks or score", false, true, false, false},
+     trait::partial | trait::as_stored},
+    {"split", "at most 16 queries a sequence; no bias, mask, cap, ALiBi, sinks or score", trait::partial},
     {"paged",
      "on CUDA devices; keys and values in pages, not rotated in the call, rows aligned to 16 bytes; no bias, mask, "
      "cap, ALiBi, sinks or score",
-     false, false, true, false, false, false, true},
+     trait::as_stored | trait::paged},
     {"plain_as_stored",
      "on CUDA devices; keys and values not rotated in the call, rows aligned to 16 bytes; no bias, mask, cap, ALiBi, "
      "sinks or score",
-     false, false, true, false},
+     trait::as_stored},
     {"plain_formed",
      "many queries a key head, not too many keys; no bias, mask, cap, ALiBi, sinks or score: keys and values are "
-     "formed "
-     "once for all tasks",
-     false, false, false, false, false, true},
-    {"plain", "no bias, mask, cap, ALiBi, sinks or score", false, false, false, false},
+     "formed once for all tasks",
+     trait::formed},
+    {"plain", "no bias, mask, cap, ALiBi, sinks or score", 0},
     {"general_as_stored",
      "on CUDA devices; keys and values, in pages or not, not rotated in the call, rows aligned to 16 bytes; no bias, "
      "mask or score",
-     true, false, true, false},
-    {"general", "any without a score", true, false, false, false},
-    {"score", "with a score, by its name", true, false, false, true},
+     trait::general | trait::as_stored},
+    {"dropout", "with dropout; any without a score", trait::general | trait::dropout},
+    {"general", "any without a score or dropout", trait::general},
+    {"score", "with a score, by its name", trait::general | trait::scored},
 };
 
 const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c) {
@@ -60,8 +60,8 @@ RowList<DispatchRule> dispatch_rules() { return {rules, sizeof rules / sizeof ru
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &c, bool few_queries) {
     for (const DispatchRule &rule : rules) {
         if (!rule.takes(c, few_queries)) continue;
-        if (rule.partial && !find_merge_kernel(context, GYRE_F32, c.out.dtype)) continue;
-        if (rule.formed && !find_operands_kernel(context, c)) continue;
+        if (rule.is(trait::partial) && !find_merge_kernel(context, GYRE_F32, c.out.dtype)) continue;
+        if (rule.is(trait::formed) && !find_operands_kernel(context, c)) continue;
         if (const AttentionKernel *kernel = find_in_family(rule, context, c)) return kernel;
     }
     return nullptr;

@@ -12,17 +12,15 @@ constexpr int64_t most_few_queries = 16;
 struct DispatchRule {
     const char *family; // how the variants of its kernels begin
     const char *calls;  // which it takes, in words
-    bool general, partial, as_stored, scored, value_blocks = false, formed = false, paged = false;
+    unsigned traits;    // of its kernels
 
-    bool has(const AttentionKernel &kernel) const {
-        return kernel.general == general && kernel.partial == partial && kernel.as_stored == as_stored &&
-               !kernel.score.empty() == scored && kernel.value_blocks == value_blocks && kernel.formed == formed &&
-               kernel.paged == paged;
-    }
+    bool is(unsigned trait) const { return traits & trait; }
     bool takes(const AttentionCall &call, bool few_queries) const {
-        return value_blocks == call.value_blocks && (general || !call.general()) && scored == (call.score != nullptr) &&
-               (!partial || few_queries) && (!as_stored || !(call.rotate_keys || call.rotate_values)) &&
-               (!formed || pays_to_form_operands(call));
+        return is(trait::value_blocks) == call.value_blocks && is(trait::dropout) == call.dropout.on &&
+               is(trait::scored) == (call.score != nullptr) && (is(trait::general) || !call.general()) &&
+               (!is(trait::partial) || few_queries) &&
+               (!is(trait::as_stored) || !(call.rotate_keys || call.rotate_values)) &&
+               (!is(trait::formed) || pays_to_form_operands(call));
     }
 };
 

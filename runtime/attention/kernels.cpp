@@ -3,19 +3,27 @@
 #include "kernel_call.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gyre {
 namespace {
 
+unsigned traits_of(const Kernel &k) {
+    constexpr std::pair<const char *, unsigned> named[] = {
+        {"general", trait::general},     {"partial", trait::partial},
+        {"as_stored", trait::as_stored}, {"value_blocks", trait::value_blocks},
+        {"formed", trait::formed},       {"paged", trait::paged},
+        {"dropout", trait::dropout}};
+    unsigned traits = attribute(k, "score").empty() ? 0u : unsigned{trait::scored};
+    for (const auto &[name, one] : named)
+        if (attribute(k, name) == "true") traits |= one;
+    return traits;
+}
+
 AttentionKernel read(const Kernel &k) {
     return {&k,
             kernel_dtype(k),
-            attribute(k, "general") == "true",
-            attribute(k, "partial") == "true",
-            attribute(k, "as_stored") == "true",
-            attribute(k, "value_blocks") == "true",
-            attribute(k, "formed") == "true",
-            attribute(k, "paged") == "true",
+            traits_of(k),
             attribute(k, "padded") == "true",
             attribute(k, "bounded", 0) == 1,
             attribute(k, "head_dim", 0),
@@ -29,7 +37,8 @@ AttentionKernel read(const Kernel &k) {
 
 size_t family_of(const AttentionKernel &kernel) {
     const auto rules = dispatch_rules();
-    const auto family = std::find_if(rules.begin(), rules.end(), [&](const DispatchRule &r) { return r.has(kernel); });
+    const auto family =
+        std::find_if(rules.begin(), rules.end(), [&](const DispatchRule &r) { return r.traits == kernel.traits; });
     return static_cast<size_t>(family - rules.begin());
 }
 

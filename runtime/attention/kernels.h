@@ -8,23 +8,34 @@
 
 namespace gyre {
 
+/// What kernels are made for beside types and sizes: a family has the same of them all.
+namespace trait {
+enum : unsigned {
+    general = 1,      // bias, mask, cap, ALiBi and sinks
+    partial = 2,      // writes f32, to be merged with the results for other keys
+    as_stored = 4,    // reads keys and values where they are: they are not rotated
+    value_blocks = 8, // likewise, values in blocks
+    formed = 16,      // reads FormedOperands
+    paged = 32,       // reads keys and values in pages; others leave that to who calls them
+    dropout = 64,     // drops probabilities
+    scored = 128,     // has a score function
+};
+} // namespace trait
+
 struct AttentionKernel {
     const Kernel *kernel = nullptr;
     gyre_dtype dtype = GYRE_F32;
-    bool general = false;
-    bool partial = false;      // writes f32, to be merged with the results for other keys
-    bool as_stored = false;    // reads keys and values where they are: they are not rotated
-    bool value_blocks = false; // likewise, values in blocks
-    bool formed = false;       // reads FormedOperands
-    bool paged = false;        // reads keys and values in pages; others leave that to who calls them
-    bool padded = false;       // serves every head size up to head_dim
-    bool bounded = false;      // computes small scores apart, for which it asks how much longer rotation makes keys
+    unsigned traits = 0;  // of trait
+    bool padded = false;  // serves every head size up to head_dim
+    bool bounded = false; // computes small scores apart, for which it asks how much longer rotation makes keys
     int64_t head_dim = 0;
     int64_t row_tile = 0, task_rows = 0; // rows of a task: at most task_rows, a multiple of row_tile
     int64_t key_block = 0;
     size_t workspace = 0;   // bytes
     std::string_view score; // its score function's name; empty: none
     ScoreInputs score_inputs;
+
+    bool is(unsigned trait) const { return traits & trait; }
 };
 
 /// Those that are linked of one family, by its row among the rules of dispatch; best target first.

@@ -20,7 +20,7 @@ int64_t token_unit(const AttentionKernel &kernel, int64_t heads) {
 
 /// Query heads of a task: of those that share a key's, as many as a task has room for beside so many tokens.
 int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c, int64_t longest) {
-    if (kernel.general || c.empty() || c.k.heads == 0) return 1;
+    if (kernel.is(trait::general) || c.empty() || c.k.heads == 0) return 1;
     const int64_t group = c.q.heads / c.k.heads;
     const auto fits = [&](int64_t heads) {
         const int64_t tokens = std::min(longest, token_unit(kernel, heads));
@@ -55,9 +55,10 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
         return fail(GYRE_UNSUPPORTED, "score: no linked kernel has \"%.64s\"; linked: %s", c.score,
                     names.empty() ? "none" : names.c_str());
     }
-    const std::string with = c.score       ? " with score " + std::string(c.score)
-                             : c.general() ? " with a bias, mask, softcap, ALiBi or sinks"
-                                           : "";
+    const std::string with = c.score        ? " with score " + std::string(c.score)
+                             : c.dropout.on ? " with dropout"
+                             : c.general()  ? " with a bias, mask, softcap, ALiBi or sinks"
+                                            : "";
     const char *blocks = c.value_blocks ? " and values in blocks" : "";
     return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes %s with head sizes %lld and %lld%s%s",
                 context.best->name, dtype_name(c.q.dtype), static_cast<long long>(c.q.dim),
@@ -71,8 +72,8 @@ gyre_status Plan::prepare(gyre_context &context) {
     AttentionCall &c = t.call;
     t.kernel = find_attention_kernel(context, c, may_split && !c.empty() && has_few_queries(c, need_data));
     if (!t.kernel) return fail_without_kernel(context, c);
-    if (t.kernel->partial) split.prepare(context, &t);
-    if (t.kernel->formed) t.operands.prepare(context, c);
+    if (t.kernel->is(trait::partial)) split.prepare(context, &t);
+    if (t.kernel->is(trait::formed)) t.operands.prepare(context, c);
     if (c.score) GYRE_TRY(check_score_inputs(args, c, t.kernel->score_inputs, need_data, &t.score_views));
     GYRE_TRY(t.angles.prepare(context, c));
 

@@ -1,5 +1,6 @@
 #include "attention/task.h"
 
+#include "attention/bias.h"
 #include "attention/score_arguments.h"
 #include "attention/task_views.h"
 
@@ -20,39 +21,24 @@ int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbo
 
 /// What the general family reads for one task.
 struct GeneralArguments {
-    int32_t bias_kind = 0, alibi_origin = 0;
-    bool has_mask = false;
-    float softcap = 0, alibi = 0, sink = no_sink;
-    Buffer bias_f32, bias_16, mask;
+    BiasArguments bias;
+    const bool has_mask;
+    Buffer mask;
+    const float softcap;
+    float alibi = 0, sink = no_sink;
+    const int32_t alibi_origin;
 
     GeneralArguments(const AttentionCall &c, const Sequence &s, int64_t head, int64_t first_row, int64_t rows,
                      int64_t first_key, int64_t keys)
-        : bias_f32(view(c.bias, c.bias.dtype == GYRE_F32, halide_type(GYRE_F32), s.batch, head, first_row, rows,
-                        first_key, keys)),
-          bias_16(view(c.bias, c.bias.dtype != GYRE_F32, {halide_type_uint, 16, 1}, s.batch, head, first_row, rows,
-                       first_key, keys)),
-          mask(view(c.mask, true, halide_type(GYRE_BOOL), s.batch, head, first_row, rows, first_key, keys)) {
-        if (c.bias.data) bias_kind = c.bias.dtype == GYRE_F32 ? 1 : c.bias.dtype == GYRE_F16 ? 2 : 3;
-        has_mask = c.mask.data != nullptr;
-        softcap = c.softcap;
+        : bias(c.bias, s.batch, head, first_row, rows, first_key, keys), has_mask(c.mask.data != nullptr),
+          mask(broadcast_view(c.mask, true, halide_type(GYRE_BOOL), s.batch, head, first_row, rows, first_key, keys)),
+          softcap(c.softcap), alibi_origin(clamp_index(first_key - first_row - c.shift(s))) {
         if (c.alibi) alibi = c.alibi[head] * log2_e;
-        alibi_origin = clamp_index(first_key - first_row - c.shift(s));
         if (c.sinks) sink = std::max(c.sinks[head] * log2_e, no_sink);
     }
 
     void add_to(KernelArguments *arguments) {
-        arguments->add(&bias_kind, &bias_f32, &bias_16, &has_mask, &mask, &softcap, &alibi, &alibi_origin, &sink);
-    }
-
-private:
-    static Buffer view(const Broadcast &t, bool wanted, halide_type_t type, int64_t batch, int64_t head,
-                       int64_t first_row, int64_t rows, int64_t first_key, int64_t keys) {
-        static const float absent = 0;
-        if (!wanted || !t.data) return Buffer(&absent, type, {{keys, 0}, {rows, 0}});
-        const int64_t element =
-            batch * t.strides[0] + head * t.strides[1] + first_row * t.strides[2] + first_key * t.strides[3];
-        return Buffer(t.data + element * static_cast<int64_t>(element_size(t.dtype)), type,
-                      {{keys, t.strides[3]}, {rows, t.strides[2]}});
+        arguments->add(&bias.kind, &bias.as_f32, &bias.as_16, &has_mask, &mask, &softcap, &alibi, &alibi_origin, &sink);
     }
 };
 
@@ -169,9 +155,14 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     }
     if (kernel->bounded) arguments.add(&gain);
     std::optional<GeneralArguments> general;
-    if (kernel->general) {
+    if (kernel->is(trait::general)) {
         general.emplace(c, s, head, x.first_token, x.tokens, x.first_key, x.keys);
         general->add_to(&arguments);
+    }
+    std::optional<DropoutArguments> dropout;
+    if (kernel->is(trait::dropout)) {
+        dropout.emplace(c.dropout, index * c.q.heads + head, x.first_token, x.first_key);
+        dropout->add_to(&arguments);
     }
     std::optional<ScoreArguments> score;
     if (c.score) {

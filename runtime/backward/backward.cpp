@@ -5,6 +5,7 @@
 #include "run_call.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace gyre {
 namespace {
@@ -17,15 +18,14 @@ struct BackwardPlan {
     gyre_status prepare(gyre_context &context);
     size_t workspace_bytes(const gyre_context &context) const {
         return table_bytes + slab_bytes * static_cast<size_t>(std::min<int64_t>(context.threads.size(),
-                                                                                std::max(tasks(), fill_tasks())));
+                                                                                std::max(task.count(), fill_tasks())));
     }
     gyre_status run(gyre_context &context, char *memory);
 
 private:
     size_t table_bytes = 0, slab_bytes = 0;
 
-    int64_t tasks() const { return task.call.forward.sequences * task.call.forward.k.heads; }
-    int64_t fill_tasks() const { return tasks() ? task.angles.tasks() : 0; }
+    int64_t fill_tasks() const { return task.count() ? task.angles.tasks() : 0; }
 };
 
 gyre_status BackwardPlan::prepare(gyre_context &context) {
@@ -39,16 +39,19 @@ gyre_status BackwardPlan::prepare(gyre_context &context) {
 
 gyre_status BackwardPlan::run(gyre_context &context, char *memory) {
     char *slabs = memory + table_bytes;
-    const int64_t heads = task.call.forward.k.heads;
+    task.clear_bias_gradient();
     const bool filled = fill_tasks() == 0 || task.angles.fill(context, memory, slabs, slab_bytes);
-    const bool ok = filled && context.threads.run_all(tasks(), [&](int64_t index, int worker) {
-        return task.run(index / heads, index % heads, slabs + static_cast<size_t>(worker) * slab_bytes);
+    const bool ok = filled && context.threads.run_all(task.count(), [&](int64_t index, int worker) {
+        return task.run(index, slabs + static_cast<size_t>(worker) * slab_bytes);
     });
     return finish_call(context, *task.kernels.blocks->kernel, ok);
 }
 
+/// Of the arguments before there were gradients of a bias.
+constexpr size_t oldest_size = offsetof(gyre_attention_backward_args, bias_grad);
+
 gyre_status check(const gyre_attention_backward_args *given, bool need_data, BackwardPlan *plan) {
-    GYRE_TRY(adopt(given, "args", gyre_attention_backward_defaults(), sizeof *given, &plan->args));
+    GYRE_TRY(adopt(given, "args", gyre_attention_backward_defaults(), oldest_size, &plan->args));
     return check_backward(plan->args, need_data, &plan->forward, &plan->task.call);
 }
 

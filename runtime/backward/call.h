@@ -4,10 +4,31 @@
 
 namespace gyre {
 
+/// The gradient of a bias, of whose elements each sums over what the bias is repeated for.
+struct BiasGradient {
+    float *data = nullptr;   // NULL: not wanted
+    int64_t shape[4] = {};   // of [batch, num_heads, seqlen_q, seqlen_kv]; 1: repeated
+    int64_t strides[4] = {}; // elements
+
+    /// The tensor as heads, of seqlen_kv features each.
+    Heads as_heads() const {
+        return {reinterpret_cast<char *>(data),
+                GYRE_F32,
+                shape[0],
+                shape[2],
+                shape[1],
+                shape[3],
+                strides[0],
+                strides[2],
+                strides[1]};
+    }
+};
+
 struct BackwardCall {
     AttentionCall forward; // its out and lse are read
     Heads out_grad;
     Heads q_grad, k_grad, v_grad; // written
+    BiasGradient bias_grad;       // likewise
 };
 
 /// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read.

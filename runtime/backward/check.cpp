@@ -13,7 +13,7 @@ namespace {
 /// Options of attention whose gradients no kernel forms.
 gyre_status check_options(const gyre_attention_args &f) {
     const std::pair<const void *, const char *> options[] = {
-        {f.bias, "bias"}, {f.mask, "mask"}, {f.sinks, "sinks"}, {f.score, "score"}, {f.page_table, "page_table"}};
+        {f.mask, "mask"}, {f.sinks, "sinks"}, {f.score, "score"}, {f.page_table, "page_table"}};
     for (const auto &[given, name] : options)
         if (given) return fail(GYRE_UNSUPPORTED, "forward.%s: is given, expected NULL in the backward pass", name);
     if (f.value_order != GYRE_VALUES_IN_ROWS)
@@ -35,20 +35,45 @@ gyre_status check_gradient(const gyre_tensor &given, const char *name, const gyr
     return GYRE_OK;
 }
 
+gyre_status check_bias_gradient(const gyre_attention_backward_args &a, const gyre_attention_args &f, bool need_data,
+                                BiasGradient *grad) {
+    if (!a.bias_grad) return GYRE_OK;
+    const gyre_tensor &t = *a.bias_grad;
+    if (!f.bias) return fail(GYRE_BAD_ARGUMENT, "bias_grad: is given without forward.bias");
+    GYRE_TRY(check_tensor(t, "bias_grad", {1, 2, 3, 4}, {GYRE_F32}, need_data));
+    if (t.rank != f.bias->rank || !std::equal(t.shape, t.shape + t.rank, f.bias->shape))
+        return fail(GYRE_BAD_SHAPE, "bias_grad: got shape %s, expected forward.bias's %s", shape_text(t.shape, t.rank),
+                    shape_text(f.bias->shape, f.bias->rank));
+    for (int d = 0; d < 4; d++) {
+        const int i = d - (4 - t.rank);
+        grad->shape[d] = i < 0 ? 1 : t.shape[i];
+        grad->strides[d] = i < 0 || t.shape[i] == 1 ? 0 : t.strides[i];
+    }
+    grad->data = static_cast<float *>(t.data);
+    const Heads view = grad->as_heads();
+    if (!writable(view)) return fail(GYRE_BAD_SHAPE, "bias_grad: strides make elements share memory");
+    if (view.seqlen > 1 && std::abs(view.token_stride) >= (INT32_MAX - view.dim) / (view.seqlen - 1))
+        return fail(GYRE_UNSUPPORTED, "bias_grad: one head reaches over 2^31 elements");
+    return GYRE_OK;
+}
+
 /// What is written is apart from all that is read, and from each other.
-gyre_status check_overlap(const BackwardCall &c) {
+gyre_status check_overlap(const BackwardCall &c, const gyre_tensor *bias) {
     const AttentionCall &f = c.forward;
-    const Heads lse = f.lse.as_heads(f.q);
+    const Heads lse = f.lse.as_heads(f.q), bias_grad = c.bias_grad.as_heads();
     const std::pair<const Heads *, const char *> written[] = {
-        {&c.q_grad, "q_grad"}, {&c.k_grad, "k_grad"}, {&c.v_grad, "v_grad"}};
+        {&c.q_grad, "q_grad"}, {&c.k_grad, "k_grad"}, {&c.v_grad, "v_grad"}, {&bias_grad, "bias_grad"}};
     const std::pair<const Heads *, const char *> read[] = {
-        {&f.q, "forward.q"},     {&f.k, "forward.k"},   {&f.v, "forward.v"},
-        {&f.out, "forward.out"}, {&lse, "forward.lse"}, {&c.out_grad, "out_grad"},
-        {&c.q_grad, "q_grad"},   {&c.k_grad, "k_grad"}, {&c.v_grad, "v_grad"}};
+        {&f.q, "forward.q"},   {&f.k, "forward.k"},       {&f.v, "forward.v"},   {&f.out, "forward.out"},
+        {&lse, "forward.lse"}, {&c.out_grad, "out_grad"}, {&c.q_grad, "q_grad"}, {&c.k_grad, "k_grad"},
+        {&c.v_grad, "v_grad"}, {&bias_grad, "bias_grad"}};
     for (const auto &[to, name] : written)
         for (const auto &[other, other_name] : read)
             if (to != other && !disjoint(*to, *other))
                 return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s, expected other memory", name, other_name);
+    for (const auto &[to, name] : written)
+        if (bias && !disjoint(*bias, *to))
+            return fail(GYRE_BAD_ARGUMENT, "%s: overlaps forward.bias, expected other memory", name);
     if (!disjoint(f.q, f.out))
         return fail(GYRE_BAD_ARGUMENT, "forward.out: overlaps forward.q, whose values the backward pass needs");
     return GYRE_OK;
@@ -68,7 +93,8 @@ gyre_status check_backward(const gyre_attention_backward_args &a, bool need_data
     GYRE_TRY(check_gradient(a.q_grad, "q_grad", f.q, "q", layout, true, need_data, &c->q_grad));
     GYRE_TRY(check_gradient(a.k_grad, "k_grad", f.k, "k", layout, true, need_data, &c->k_grad));
     GYRE_TRY(check_gradient(a.v_grad, "v_grad", f.v, "v", layout, true, need_data, &c->v_grad));
-    return need_data ? check_overlap(*c) : GYRE_OK;
+    GYRE_TRY(check_bias_gradient(a, f, need_data, &c->bias_grad));
+    return need_data ? check_overlap(*c, f.bias) : GYRE_OK;
 }
 
 } // namespace gyre

@@ -12,6 +12,7 @@ size_t workspace_of(const Kernel &k) { return static_cast<size_t>(attribute(k, "
 KernelTable<BlockKernel> block_kernels("backward", [](const Kernel &k) {
     return BlockKernel{&k,
                        attribute(k, "capped") == "true",
+                       attribute(k, "general") == "true",
                        attribute(k, "rows", 0),
                        attribute(k, "keys", 0),
                        attribute(k, "tile_size", 0),
@@ -29,9 +30,9 @@ const SmallKernel *find_small(KernelTable<SmallKernel> &kernels, const gyre_cont
     return nullptr;
 }
 
-const BlockKernel *find_blocks(const gyre_context &context, bool capped) {
+const BlockKernel *find_blocks(const gyre_context &context, bool capped, bool general) {
     for (const BlockKernel &k : block_kernels.rows())
-        if (k.capped == capped && may_use(context, *k.kernel)) return &k;
+        if (k.general == general && k.capped == (capped && !general) && may_use(context, *k.kernel)) return &k;
     return nullptr;
 }
 
@@ -46,8 +47,8 @@ size_t BackwardKernels::workspace() const {
 
 gyre_status find_backward_kernels(const gyre_context &context, const AttentionCall &c, BackwardKernels *found) {
     BackwardKernels &k = *found;
-    const bool capped = c.softcap > 0;
-    k.blocks = find_blocks(context, capped);
+    const bool capped = c.softcap > 0, general = c.bias.data || c.dropout.on;
+    k.blocks = find_blocks(context, capped, general);
     k.panels = find_small(panel_kernels, context);
     k.delta = find_small(delta_kernels, context);
     bool complete = k.blocks && k.panels && k.delta;
@@ -64,7 +65,10 @@ gyre_status find_backward_kernels(const gyre_context &context, const AttentionCa
     }
     if (complete) return GYRE_OK;
     return fail(GYRE_UNSUPPORTED, "forward.q: no linked kernels of %s form gradients of attention in %s%s",
-                context.best->name, dtype_name(c.q.dtype), capped ? " with softcap" : "");
+                context.best->name, dtype_name(c.q.dtype),
+                general  ? " with a bias or dropout"
+                : capped ? " with softcap"
+                         : "");
 }
 
 } // namespace gyre

@@ -10,6 +10,7 @@ namespace gyre {
 struct BlockKernel {
     const Kernel *kernel = nullptr;
     bool capped = false;
+    bool general = false;       // with bias and dropout, capped or not
     int64_t rows = 0, keys = 0; // of a block
     int64_t tile = 0;           // rows, or keys, that the kernel counts in a dimension of their own
     int64_t key_lanes = 0;      // of a panel

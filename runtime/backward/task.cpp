@@ -1,9 +1,11 @@
 #include "backward/task.h"
 
+#include "backward/general_block_arguments.h"
 #include "kernel_call.h"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace gyre {
 namespace {
@@ -200,9 +202,17 @@ bool Runner::add_block(int64_t g, int64_t first_row, int64_t first_key) const {
     constexpr float log2_e = 1.44269504088896f;
     const float alibi = c.alibi ? c.alibi[head(g)] * log2_e : 0;
     Slab slab(m.scratch, b.workspace);
-    return call_kernel(*b.kernel, slab, &q, &out_grad, &k, &k_panels, &v_panels, &power, &delta, &rows, &keys,
-                       &feature_tiles, &c.scale, &first_visible, &last_visible, &alibi, &origin, &c.softcap, &q_grad,
-                       &k_grad, &v_grad);
+    KernelArguments arguments;
+    arguments.add(&q, &out_grad, &k, &k_panels, &v_panels, &power, &delta, &rows, &keys, &feature_tiles, &c.scale,
+                  &first_visible, &last_visible, &alibi, &origin, &c.softcap);
+    std::optional<GeneralBlockArguments> general;
+    if (b.general) {
+        general.emplace(task.call, s, index, head(g), first_row, rows, first_key, keys);
+        general->add_to(&arguments);
+    }
+    arguments.add(&q_grad, &k_grad, &v_grad);
+    if (general) arguments.add(&general->bias_grad);
+    return arguments.call(*b.kernel, slab);
 }
 
 /// Keys that a sequence has room for, but does not use, have no influence.
@@ -230,8 +240,37 @@ BackwardSizes BackwardTask::sizes() const {
     return z;
 }
 
-bool BackwardTask::run(int64_t sequence, int64_t kv_head, char *memory) const {
-    return Runner(*this, sequence, kv_head, memory).run();
+int64_t BackwardTask::sequences_together() const {
+    return call.bias_grad.data && call.bias_grad.shape[0] == 1 ? call.forward.sequences : 1;
+}
+
+int64_t BackwardTask::heads_together() const {
+    return call.bias_grad.data && call.bias_grad.shape[1] == 1 ? call.forward.k.heads : 1;
+}
+
+int64_t BackwardTask::count() const {
+    const int64_t all = call.forward.sequences * call.forward.k.heads;
+    return all ? all / (sequences_together() * heads_together()) : 0;
+}
+
+void BackwardTask::clear_bias_gradient() const {
+    const BiasGradient &grad = call.bias_grad;
+    if (!grad.data) return;
+    const Heads rows = grad.as_heads();
+    for (int64_t b = 0; b < rows.batch; b++)
+        for (int64_t h = 0; h < rows.heads; h++)
+            for (int64_t i = 0; i < rows.seqlen; i++)
+                std::memset(rows.at(b, i, h), 0, static_cast<size_t>(rows.dim) * sizeof(float));
+}
+
+bool BackwardTask::run(int64_t task, char *memory) const {
+    const int64_t sequences = sequences_together(), heads = heads_together();
+    const int64_t head_tasks = call.forward.k.heads / heads;
+    const int64_t first = task / head_tasks * sequences, first_head = task % head_tasks * heads;
+    for (int64_t index = first; index < first + sequences; index++)
+        for (int64_t head = first_head; head < first_head + heads; head++)
+            if (!Runner(*this, index, head, memory).run()) return false;
+    return true;
 }
 
 } // namespace gyre

@@ -1,4 +1,5 @@
-/// One task of attention's backward pass: the query heads of one sequence that share a key head, all rows and all keys.
+/// One task of attention's backward pass: the query heads of one sequence that share a key head, all rows and all keys; or of
+/// several, one after the other, whose scores share elements of a bias with a gradient.
 ///
 ///     rows of q and do, rotated, in f32; delta and lse of each
 ///     for every block of keys:   rows and panels of k and v, rotated, in f32
@@ -24,8 +25,19 @@ struct BackwardTask {
     /// Of the task's memory, once the kernels are known.
     BackwardSizes sizes() const;
 
+    /// How many tasks there are, once the call is known.
+    int64_t count() const;
+
+    /// Before any task runs.
+    void clear_bias_gradient() const;
+
     /// False: a kernel failed.
-    bool run(int64_t sequence, int64_t kv_head, char *memory) const;
+    bool run(int64_t index, char *memory) const;
+
+private:
+    /// Sequences, and key heads, that are one task.
+    int64_t sequences_together() const;
+    int64_t heads_together() const;
 };
 
 } // namespace gyre

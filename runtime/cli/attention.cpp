@@ -23,16 +23,24 @@ struct Options {
     AttentionOptions attention;
     std::string q, k, v, out, lse;
     GradientOptions gradients;
+    std::string bias_grad;
 };
 
-/// The backward pass: reads the gradient of the result, and returns those of q, k and v.
+/// The backward pass: reads the gradient of the result, and returns those of q, k and v, and of the bias if it is asked for.
 std::vector<Array> run_backward(const Options &options, const AttentionCall &call, gyre_context *context,
                                 const std::vector<const Array *> &inputs) {
     const std::string name = "--out-grad " + options.gradients.out_grad;
     const Array out_grad = read_tensor("--out-grad", options.gradients.out_grad, inputs[0]->dtype);
     std::vector<Array> gradients;
     for (const Array *input : inputs) gradients.push_back(make_array("--out-grad", input->dtype, input->shape));
-    call.run_backward(context, {view(out_grad), view(gradients[0]), view(gradients[1]), view(gradients[2]), name});
+    gyre_tensor bias_grad;
+    if (!options.bias_grad.empty()) {
+        const gyre_tensor &bias = *call.args().bias;
+        gradients.push_back(make_array("--bias-grad", GYRE_F32, Shape(bias.shape, bias.shape + bias.rank)));
+        bias_grad = view(gradients.back());
+    }
+    call.run_backward(context, {view(out_grad), view(gradients[0]), view(gradients[1]), view(gradients[2]), name},
+                      options.bias_grad.empty() ? nullptr : &bias_grad);
     return gradients;
 }
 
@@ -53,11 +61,14 @@ void run(const Options &options) {
     check_combinations(options.attention);
     const GradientOptions &g = options.gradients;
     g.check();
+    refuse_without({"--bias-grad", !options.bias_grad.empty()}, {"--out-grad", g.given()});
+    refuse_without({"--bias-grad", !options.bias_grad.empty()}, {"--bias", !options.attention.bias.empty()});
     check_outputs({{"--out", options.out},
                    {"--lse", options.lse},
                    {"--q-grad", g.q_grad},
                    {"--k-grad", g.k_grad},
-                   {"--v-grad", g.v_grad}});
+                   {"--v-grad", g.v_grad},
+                   {"--bias-grad", options.bias_grad}});
     Progress progress;
     progress.show("reading");
     const Array q = read_tensor("--q", options.q, options.common.dtype);
@@ -88,7 +99,7 @@ void run(const Options &options) {
         report.files.push_back({"lse", options.lse, &lse});
     }
     const std::pair<const char *, const std::string &> gradient_files[] = {
-        {"q_grad", g.q_grad}, {"k_grad", g.k_grad}, {"v_grad", g.v_grad}};
+        {"q_grad", g.q_grad}, {"k_grad", g.k_grad}, {"v_grad", g.v_grad}, {"bias_grad", options.bias_grad}};
     for (std::size_t i = 0; i < gradients.size(); i++) {
         outputs.push_back({gradient_files[i].second, &gradients[i]});
         report.files.push_back({gradient_files[i].first, gradient_files[i].second, &gradients[i]});
@@ -109,6 +120,7 @@ void add_attention(CLI::App &app) {
     add_text(command, "--out", options->out, "O.npy", "[batch, num_heads, seqlen_q, v_head_dim]")->required();
     add_text(command, "--lse", options->lse, "L.npy", "f32, [batch, num_heads, seqlen_q]: log of the denominators");
     add_gradient_options(command, options->gradients);
+    add_text(command, "--bias-grad", options->bias_grad, "DB.npy", "with --out-grad: the gradient of --bias, f32");
     add_attention_options(command, options->attention);
     add_dtype(command, options->common);
     add_target_and_threads(command, options->common);

@@ -55,7 +55,11 @@ AttentionCall::AttentionCall(const AttentionOptions &options, const AttentionTen
     args_.keys_rotated = options.keys_rotated;
     args_.values_rotated = options.values_rotated;
     args_.value_order = options.value_order.value_or(GYRE_VALUES_IN_ROWS);
+    args_.dropout = float(options.dropout.value_or(0));
+    args_.dropout_seed = std::uint64_t(options.dropout_seed.value_or(0));
+    args_.dropout_offset = std::uint32_t(options.dropout_offset.value_or(0));
     names_.insert(names_.end(), {{"scale", "--scale"},
+                                 {"dropout", "--dropout"},
                                  {"softcap", "--softcap"},
                                  {"causal", "--causal"},
                                  {"alignment", "--causal"},
@@ -116,15 +120,20 @@ void AttentionCall::set_rotations(const AttentionOptions &options, const Attenti
 
 void AttentionCall::run(gyre_context *context) { check(gyre_attention(context, &args_), names_); }
 
-void AttentionCall::run_backward(gyre_context *context, const GradientTensors &tensors) const {
+void AttentionCall::run_backward(gyre_context *context, const GradientTensors &tensors,
+                                 const gyre_tensor *bias_grad) const {
     gyre_attention_backward_args args = gyre_attention_backward_defaults();
     args.forward = &args_;
     args.out_grad = tensors.out_grad;
     args.q_grad = tensors.q_grad;
     args.k_grad = tensors.k_grad;
     args.v_grad = tensors.v_grad;
-    ArgumentNames names = {
-        {"out_grad", tensors.out_grad_name}, {"q_grad", "--q-grad"}, {"k_grad", "--k-grad"}, {"v_grad", "--v-grad"}};
+    args.bias_grad = bias_grad;
+    ArgumentNames names = {{"out_grad", tensors.out_grad_name},
+                           {"q_grad", "--q-grad"},
+                           {"k_grad", "--k-grad"},
+                           {"v_grad", "--v-grad"},
+                           {"bias_grad", "--bias-grad"}};
     for (const auto &[argument, subject] : names_) names.emplace_back("forward." + argument, subject);
     check(gyre_attention_backward(context, &args), names);
 }

@@ -29,8 +29,8 @@ public:
     /// Throws UsageError for what the library refuses, by the options' names.
     void run(gyre_context *context);
 
-    /// The gradients, after run() with an lse. Throws as run() does.
-    void run_backward(gyre_context *context, const GradientTensors &tensors) const;
+    /// The gradients, after run() with an lse; bias_grad: f32, or NULL. Throws as run() does.
+    void run_backward(gyre_context *context, const GradientTensors &tensors, const gyre_tensor *bias_grad) const;
 
     const gyre_attention_args &args() const { return args_; }
 

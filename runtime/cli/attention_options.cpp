@@ -50,6 +50,11 @@ void add_attention_options(CLI::App &app, AttentionOptions &options) {
     add_choice<gyre_value_order>(app, "--value-order", options.value_order,
                                  {{"rows", GYRE_VALUES_IN_ROWS}, {"blocks", GYRE_VALUES_IN_BLOCKS}},
                                  "how --v keeps values; in blocks: [v_head_dim][32] of every 32 tokens, bf16");
+    add_real_number(app, "--dropout", options.dropout, 0, false, "probability that a weight becomes 0, below 1");
+    add_whole_number(app, "--dropout-seed", options.dropout_seed, 0, std::numeric_limits<std::int64_t>::max(),
+                     "key of the random numbers, default 0");
+    add_whole_number(app, "--dropout-offset", options.dropout_offset, 0, std::numeric_limits<std::uint32_t>::max(),
+                     "of this call among those with the seed, default 0");
     add_whole_number(app, "--rotary-dim", options.rotary_dim, 0, any_size, "RoPE: rotated features of q and k");
     add_whole_number(app, "--rotary-v-dim", options.rotary_v_dim, 0, any_size, "RoPER: rotated features of v");
     app.add_flag("--keys-rotated", options.keys_rotated, "--k is a cache of rotated keys");
@@ -68,6 +73,9 @@ void check_combinations(const AttentionOptions &options) {
     refuse_together({cu_k, pages});
     if (options.page_table.empty()) refuse_without(cu_q, cu_k);
     refuse_without(cu_k, cu_q);
+    const Given dropout = {"--dropout", options.dropout.has_value()};
+    refuse_without({"--dropout-seed", options.dropout_seed.has_value()}, dropout);
+    refuse_without({"--dropout-offset", options.dropout_offset.has_value()}, dropout);
     refuse_together({cu_q, layout});
     refuse_together({cu_q, given("--bias", options.bias), given("--mask", options.mask)});
     if (options.scale && float(*options.scale) == 0) refuse("--scale", "0", "another number");

@@ -20,6 +20,8 @@ struct AttentionOptions {
     std::optional<std::int64_t> window_left, window_right;
     std::string bias, mask, sinks, alibi, seqused_k, cu_seqlens_q, cu_seqlens_k, page_table; // files
     std::optional<gyre_value_order> value_order;
+    std::optional<double> dropout;
+    std::optional<std::int64_t> dropout_seed, dropout_offset;
     std::optional<std::int64_t> rotary_dim, rotary_v_dim;
     bool keys_rotated = false, values_rotated = false;
     RotationOptions rotation;

@@ -1,4 +1,5 @@
-/// gyre plot: what rotary embeddings look like, as numbers that the rotary kernels computed and as a PNG.
+/// gyre plot: what rotary embeddings look like, as numbers that the rotary kernels computed and as a PNG; and what attention
+/// looks at (plot_attention.h).
 #include "commands.h"
 
 #include "common_options.h"
@@ -7,6 +8,7 @@
 #include "npy.h"
 #include "option_values.h"
 #include "output_file.h"
+#include "plot_attention.h"
 #include "plot_data.h"
 #include "plot_script.h"
 #include "terminal.h"
@@ -81,7 +83,9 @@ void run(const Plot &plot, const Options &options) {
 } // namespace
 
 void add_plot(CLI::App &app) {
-    CLI::App &group = *app.add_subcommand("plot", "draw what rotary embeddings do, with Python and matplotlib");
+    CLI::App &group =
+        *app.add_subcommand("plot", "draw what rotary embeddings and attention do, with Python and matplotlib");
+    add_plot_attention(group);
     for (const Plot &plot : plots) {
         const auto options = std::make_shared<Options>();
         CLI::App &command = *group.add_subcommand(plot.name, plot.help);

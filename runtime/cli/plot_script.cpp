@@ -69,13 +69,16 @@ int run_program(std::vector<std::string> words) {
 
 } // namespace
 
-void draw(const std::string &name, const Array &numbers, const std::string &picture) {
+void draw(const std::string &name, const Array &numbers, const std::string &picture,
+          const std::vector<std::string> &words) {
     const SignalsHeld signals; // declared first, released last: after the temporary files are gone
     const std::string script = script_path("plots", name);
     const TemporaryFolder folder;
     const std::string data = folder.file("data.npy"), drawn = folder.file("picture.png");
     write_npy({{data, &numbers}});
-    const int result = run_program({python(), "-B", script, data, drawn});
+    std::vector<std::string> command = {python(), "-B", script, data, drawn};
+    command.insert(command.end(), words.begin(), words.end());
+    const int result = run_program(command);
     if (result == no_matplotlib) {
         throw RunError(python() + " has no matplotlib: install it with `" + python() +
                        " -m pip install matplotlib`, or name another Python in GYRE_PYTHON, or take --data alone");

@@ -32,8 +32,8 @@ const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &contex
         paged ? is_copyable(pool(call.k)) && is_copyable(pool(call.v)) : is_copyable(call.k) && is_copyable(call.v);
     for (size_t family = 0; family < dispatch_rules().count; family++) {
         const DispatchRule &rule = dispatch_rules().first[family];
-        if (!rule.takes(call, false) || rule.partial || (rule.paged != paged && !rule.general) ||
-            (rule.as_stored && !copyable))
+        if (!rule.takes(call, false) || rule.is(trait::partial) ||
+            (rule.is(trait::paged) != paged && !rule.is(trait::general)) || (rule.is(trait::as_stored) && !copyable))
             continue;
         for (const AttentionKernel &k : attention_kernels(family))
             if (may_use_on_device(context, *k.kernel) && k.dtype == call.q.dtype && k.head_dim == call.q.dim &&

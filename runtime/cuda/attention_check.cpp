@@ -41,6 +41,7 @@ gyre_status AttentionOnDevice::refuse_unsupported() const {
     const std::pair<bool, const char *> no_kernel_takes[] = {{args.bias, "bias"},
                                                              {args.mask, "mask"},
                                                              {args.score, "score"},
+                                                             {args.dropout != 0, "dropout"},
                                                              {args.value_order != GYRE_VALUES_IN_ROWS, "value_order"}};
     for (const auto &[given, name] : no_kernel_takes)
         if (given) return fail(GYRE_UNSUPPORTED, "%s: no kernel of a CUDA device takes %s", name, name);

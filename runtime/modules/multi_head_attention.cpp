@@ -20,6 +20,10 @@ const MultiHeadAttentionOptions &MultiHeadAttention::options() const { return st
 const std::vector<Parameter> &MultiHeadAttention::parameters() { return state_->parameters; }
 const std::vector<float> &MultiHeadAttention::attention() const { return state_->probabilities; }
 
+void MultiHeadAttention::train(bool on) { state_->is_training = on; }
+std::uint32_t MultiHeadAttention::dropout_offset() const { return state_->dropout_offset; }
+void MultiHeadAttention::set_dropout_offset(std::uint32_t passes) { state_->dropout_offset = passes; }
+
 void MultiHeadAttention::forward(gyre_context *context, const gyre_tensor &query, const gyre_tensor &key,
                                  const gyre_tensor &value, const gyre_tensor &out, const gyre_tensor *mask) {
     State &s = *state_;
@@ -66,7 +70,15 @@ void MultiHeadAttention::backward(gyre_context *context, const gyre_tensor &out_
     args.q_grad = s.part_by_heads(s.projected_grad, query_input);
     args.k_grad = s.part_by_heads(s.projected_grad, key_input);
     args.v_grad = s.part_by_heads(s.projected_grad, value_input);
+    gyre_tensor relative_bias_grad = {};
+    if (s.relative.buckets > 0) {
+        s.relative_bias_grad.resize(s.relative_bias.size());
+        relative_bias_grad = view(s.relative_bias_grad, {s.options.heads, s.rows, s.keys});
+        args.bias_grad = &relative_bias_grad;
+    }
     gyre::backward(context, args);
+    if (s.relative.buckets > 0)
+        s.relative.add_gradient(s.relative_bias_grad, s.rows, s.keys, s.relative_table(s.gradients));
     modules::linear_weight_gradient(sizes, {s.mixed.data(), s.features}, out_grad_rows,
                                     s.weight_grad(output_projection), s.bias_grad(output_projection));
     s.project_back(grads);

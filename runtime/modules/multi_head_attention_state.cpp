@@ -53,7 +53,19 @@ MultiHeadAttention::State::State(const MultiHeadAttentionOptions &o)
     rope.rotary_dim = rotated_features("rope_percentage", o.rope_percentage, head_dim);
     value_rope.rotary_dim = rotated_features("rope_value_percentage", o.rope_value_percentage, head_dim);
 
-    values.resize(static_cast<std::size_t>(4 * features * (features + 1)));
+    relative = {o.relative_buckets, o.heads, o.relative_max_distance, o.causal};
+    const std::int32_t smallest = o.causal ? 2 : 4, exact = o.relative_buckets / smallest;
+    if (o.relative_buckets != 0 && (o.relative_buckets < smallest || (!o.causal && o.relative_buckets % 2 != 0) ||
+                                    o.relative_max_distance <= exact))
+        throw Error(GYRE_BAD_ARGUMENT,
+                    "relative_buckets: got " + std::to_string(o.relative_buckets) + " up to distance " +
+                        std::to_string(o.relative_max_distance) + ", expected at least " + std::to_string(smallest) +
+                        (o.causal ? "" : ", an even number,") + " and a distance beyond " + std::to_string(exact));
+    if (!(o.dropout >= 0 && static_cast<float>(o.dropout) < 1))
+        throw Error(GYRE_BAD_ARGUMENT,
+                    "dropout: got " + std::to_string(o.dropout) + ", expected a probability, 0 <= p < 1");
+
+    values.resize(static_cast<std::size_t>(4 * features * (features + 1) + o.relative_buckets * o.heads));
     gradients.resize(values.size());
     const char *names[] = {"query.linear", "key.linear", "value.linear", "output"};
     for (int i : {query_input, key_input, value_input, output_projection}) {
@@ -65,6 +77,19 @@ MultiHeadAttention::State::State(const MultiHeadAttentionOptions &o)
             parameters.push_back(
                 {std::string(names[i]) + ".bias", {features}, values.data() + bias_at(i), bias_grad(i)});
     }
+    if (relative.buckets > 0)
+        parameters.push_back({"relative_attention_bias.weight",
+                              {relative.buckets, relative.heads},
+                              relative_table(values),
+                              relative_table(gradients)});
+}
+
+void MultiHeadAttention::State::prepare_relative_bias() {
+    call.bias = nullptr;
+    if (relative.buckets == 0) return;
+    relative.fill(relative_table(values), rows, keys, &relative_bias);
+    relative_view = view(relative_bias, {options.heads, rows, keys});
+    call.bias = &relative_view;
 }
 
 /// [batch, seq, heads, head_dim]
@@ -143,6 +168,11 @@ void MultiHeadAttention::State::prepare_call() {
         alibi = view(options.alibi_slopes.data(), GYRE_F32, {options.heads});
         call.alibi = &alibi;
     }
+    prepare_relative_bias();
+    call.dropout = is_training ? static_cast<float>(options.dropout) : 0;
+    call.dropout_seed = options.dropout_seed;
+    call.dropout_offset = dropout_offset;
+    if (call.dropout > 0) dropout_offset++;
     call.q_positions = nullptr;
     if (rows != keys && (call.rope || call.value_rope)) { // the library's own count would end with the last key
         row_positions.resize(static_cast<std::size_t>(rows));

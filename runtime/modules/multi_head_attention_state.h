@@ -2,6 +2,7 @@
 #pragma once
 
 #include "linear.h"
+#include "relative_bias.h"
 
 #include <gyre/multi_head_attention.h>
 
@@ -32,6 +33,11 @@ struct MultiHeadAttention::State {
     std::vector<float> lse;
     gyre_tensor lse_view = {};
     Rope rope, value_rope;
+    modules::RelativeBias relative;
+    std::vector<float> relative_bias, relative_bias_grad; // [heads, rows, keys]
+    gyre_tensor relative_view = {};
+    bool is_training = true;
+    std::uint32_t dropout_offset = 0;
     std::vector<std::int32_t> row_positions;
     gyre_tensor row_positions_view = {}, alibi = {}, mask = {};
     AttentionArgs call;
@@ -55,6 +61,9 @@ struct MultiHeadAttention::State {
     const float *bias(int i) const { return has_bias(i) ? values.data() + bias_at(i) : nullptr; }
     float *bias_grad(int i) { return has_bias(i) ? gradients.data() + bias_at(i) : nullptr; }
 
+    /// The table of the relative bias stands after all others.
+    float *relative_table(std::vector<float> &array) const { return array.data() + 4 * features * (features + 1); }
+
     /// Rows of q, k or v in an array of all three.
     Rows part(std::vector<float> &array, int input) const {
         if (is_self()) return {array.data() + input * features, 3 * features};
@@ -71,6 +80,7 @@ struct MultiHeadAttention::State {
     void take_mask(const gyre_tensor *given);
     void project();
     void prepare_call();
+    void prepare_relative_bias();
     void project_back(const gyre_tensor *const (&grads)[3]);
 };
 

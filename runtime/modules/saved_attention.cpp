@@ -22,6 +22,7 @@ std::vector<float> attention_probabilities(gyre_context *context, const gyre_att
     static_cast<gyre_attention_args &>(args) = call;
     args.value_rope = nullptr;
     args.lse = nullptr;
+    args.dropout = 0;
     args.out = view(window, {batch, rows, heads, width});
     for (std::int64_t first = 0; first < keys; first += width) {
         args.v = view(&unit_rows[static_cast<std::size_t>((keys - first) * width)], {batch, keys, heads, width},

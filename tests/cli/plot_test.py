@@ -48,6 +48,28 @@ class Plot(GyreTest):
                 with open(self.path("p.png"), "rb") as picture:
                     self.assertEqual(picture.read(8), b"\x89PNG\r\n\x1a\n")
 
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "this Python has no matplotlib")
+    def test_attention(self):
+        random = np.random.default_rng(1)
+        with mock.patch.dict(os.environ, GYRE_PYTHON=sys.executable):
+            for shape in ((2, 3, 9, 7), (3, 9, 7), (9, 7)):
+                maps = random.random(shape).astype(np.float32)
+                self.save("p.npy", maps / maps.sum(axis=-1, keepdims=True))
+                report = self.succeed_json("plot", "attention", "--probabilities", "p.npy", "--out", "p.png", "--rows", "layer")
+                self.assertEqual(report["shape"], [1] * (4 - len(shape)) + list(shape))
+                with open(self.path("p.png"), "rb") as picture:
+                    self.assertEqual(picture.read(8), b"\x89PNG\r\n\x1a\n")
+
+    def test_attention_refused(self):
+        self.save("p.npy", np.full((2, 5, 5), 0.2, np.float32))
+        self.refuse("--out", "plot", "attention", "--probabilities", "p.npy")
+        self.refuse("--probabilities", "plot", "attention", "--out", "p.png")
+        self.refuse("--out nowhere", "plot", "attention", "--probabilities", "p.npy", "--out", "nowhere/p.png")
+        for bad in (np.full((5, 5), -0.1), np.full((5, 5), np.nan), np.full((5, 5), 1.5), np.zeros((5, 5), np.int32),
+                    np.zeros(5), np.zeros((1, 1, 1, 5, 5)), np.zeros((0, 5, 5)), np.zeros((65, 2, 2))):
+            self.save("bad.npy", bad)
+            self.refuse("--probabilities bad.npy", "plot", "attention", "--probabilities", "bad.npy", "--out", "p.png")
+
     def fail_to_draw(self, python, *naming):
         """Exit code 1 and one line that holds these words; no picture."""
         with mock.patch.dict(os.environ, GYRE_PYTHON=python):

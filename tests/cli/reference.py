@@ -51,8 +51,9 @@ def attention(
     value_rope=None,
     q_positions=None,
     k_positions=None,
+    keep=1.0,
 ):
-    """rope, value_rope: functions of (x, positions, reverse=...). Returns out and lse."""
+    """rope, value_rope: functions of (x, positions, reverse=...). keep: what probabilities are multiplied by. Returns out and lse."""
     q, k, v = (np.asarray(each, np.float64) for each in (q, k, v))
     lq, lk = q.shape[2], k.shape[2]
     q_positions = np.arange(lq) + lk - lq if q_positions is None else q_positions
@@ -75,7 +76,7 @@ def attention(
     total = weights.sum(axis=-1, keepdims=True)
     if sinks is not None:
         total = total + np.exp(sinks[:, None, None] - highest)
-    out = np.einsum("bhij,bhjd->bhid", weights / np.where(total > 0, total, 1), v)
+    out = np.einsum("bhij,bhjd->bhid", keep * weights / np.where(total > 0, total, 1), v)
     if value_rope:
         out = value_rope(out, q_positions, reverse=True)
     with np.errstate(divide="ignore"):
@@ -89,18 +90,40 @@ def to_bf16(x):
     return bits.astype(np.uint32).view(np.float32)
 
 
-def gradients(q, k, v, out_grad, seen=True):
-    """Of q, k and v, without rotations."""
+def philox(counter, key):
+    """Philox 4x32-10: the four random words of each counter, four arrays of words."""
+    words, keys = [np.asarray(word, np.uint64) for word in counter], [np.uint64(word) for word in key]
+    low = np.uint64(0xFFFFFFFF)
+    for _ in range(10):
+        one, two = np.uint64(0xD2511F53) * words[0], np.uint64(0xCD9E8D57) * words[2]
+        half = np.uint64(32)
+        words = [(two >> half) ^ words[1] ^ keys[0], two & low, (one >> half) ^ words[3] ^ keys[1], one & low]
+        keys = [(keys[0] + np.uint64(0x9E3779B9)) & low, (keys[1] + np.uint64(0xBB67AE85)) & low]
+    return words
+
+
+def dropout(p, seed, offset, batch, heads, lq, lk):
+    """What each probability is multiplied by, [batch, heads, lq, lk]."""
+    b, h, i, j = np.ogrid[:batch, :heads, :lq, :lk]
+    words = philox(np.broadcast_arrays(j // 4, i, b * heads + h, offset), (seed & 0xFFFFFFFF, seed >> 32))
+    word = np.choose(np.broadcast_to(j % 4, words[0].shape), words)
+    return np.where(word < np.floor(float(np.float32(p)) * 2**32), 0.0, 1 / (1 - float(np.float32(p))))
+
+
+def gradients(q, k, v, out_grad, seen=True, bias=0, keep=1.0):
+    """Of q, k, v and the scores, without rotations."""
     q, k, v, out_grad = (np.asarray(each, np.float64) for each in (q, k, v, out_grad))
     group, scale = q.shape[1] // k.shape[1], q.shape[3] ** -0.5
     keys, values = (np.repeat(each, group, axis=1) for each in (k, v))
-    scores = np.where(seen, scale * q @ keys.swapaxes(2, 3), -np.inf)
+    scores = np.where(seen, scale * q @ keys.swapaxes(2, 3) + bias, -np.inf)
     p = np.exp(scores - scores.max(axis=3, keepdims=True))
     p /= p.sum(axis=3, keepdims=True)
-    dp = out_grad @ values.swapaxes(2, 3)
-    ds = scale * p * (dp - (p * dp).sum(axis=3, keepdims=True))
+    dp = keep * (out_grad @ values.swapaxes(2, 3))
+    score_grad = p * (dp - (p * dp).sum(axis=3, keepdims=True))
+    ds = scale * score_grad
 
     def of_group(x):
         return x.reshape(x.shape[0], -1, group, *x.shape[2:]).sum(axis=2)
 
-    return ds @ keys, of_group(ds.swapaxes(2, 3) @ q), of_group(p.swapaxes(2, 3) @ out_grad)
+    dv = of_group((keep * p).swapaxes(2, 3) @ out_grad)
+    return ds @ keys, of_group(ds.swapaxes(2, 3) @ q), dv, score_grad

@@ -79,6 +79,8 @@ class RefusedOptions(GyreTest):
         for option, value in (
             ("--scale", 0),
             ("--scale", 1e300),
+            ("--dropout", 1),
+            ("--dropout", -0.5),
             ("--softcap", -1),
             ("--softcap", 1e300),
             ("--window-left", -2),
@@ -98,6 +100,11 @@ class RefusedOptions(GyreTest):
         self.rotary("--target nonsense", "--target", "nonsense")
         self.attention("--causal middle", "--causal", "middle")
         self.attention("--causal", "--causal", "")
+
+    def test_dropout_alone_has_a_seed(self):
+        self.attention("--dropout-seed --dropout", "--dropout-seed", 7)
+        self.attention("--dropout-offset --dropout", "--dropout-offset", 7)
+        self.attention("--dropout-offset", "--dropout", 0.5, "--dropout-offset", 1 << 32)
 
     def test_contradictions(self):
         rope = '{"rope_type": "default"}'

@@ -1,12 +1,15 @@
-"""What the 1-layer model learns of distances with RoPER and does not with RoPE; and how the program refuses bad usage.
+"""What the 1-layer model learns of distances with RoPER and does not with RoPE; the probabilities that it saves; and how the
+program refuses bad usage.
 
-python3 learning_test.py <gyre_experiment> roper|rope|usage
+python3 learning_test.py <gyre_experiment> roper|rope|maps|usage
 """
 
 import re
 import subprocess
 import sys
 import tempfile
+
+import numpy as np
 
 BOUNDS = {"roper": (0.95, 1.0), "rope": (0.0, 0.60)}
 
@@ -24,13 +27,28 @@ def check_learning(program, encoding):
     assert low <= exact <= high, f"{encoding}: exact match {exact}, expected {low} to {high}"
 
 
+def check_maps(program):
+    with tempfile.TemporaryDirectory() as folder:
+        options = ["--encoding", "t5", "--layers", "2", "--steps", "2", "--evaluated", "4", "--out", folder]
+        for arguments in ([], ["--probabilities", f"{folder}/p.npy"]):
+            result = run(program, *options, *arguments)
+            assert result.returncode == 0, result
+        maps = np.load(f"{folder}/p.npy")
+        assert maps.shape == (2, 4, 64, 64), maps.shape
+        assert np.abs(maps.sum(axis=-1) - 1).max() < 1e-5
+        assert np.triu(maps, 1).max() < 1e-15 and (maps >= 0).all()  # kernels take powers below 2^-64 for that
+        assert maps.std(axis=(1, 2, 3)).min() > 0
+
+
 def check_usage(program):
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/dist-rope-0.checkpoint", "wb") as file:
             file.write(b"not a checkpoint")
         cases = [
             (["--task", "copy"], 2, "dist, sub, add, nback"),
-            (["--encoding", "t5"], 2, "rope, roper, values, alibi, sin, none"),
+            (["--encoding", "xl"], 2, "rope, roper, values, alibi, t5, sin, learned, none"),
+            (["--probabilities", f"{folder}/p.npy"], 2, "--probabilities"),
+            (["--out", folder + "/new", "--probabilities", f"{folder}/p.npy"], 2, "--probabilities"),
             (["--batch", "-1"], 2, "--batch"),
             (["--length", "32"], 2, "--length"),
             (["--rate", "0"], 2, "--rate"),
@@ -49,5 +67,7 @@ def check_usage(program):
 if __name__ == "__main__":
     if sys.argv[2] == "usage":
         check_usage(sys.argv[1])
+    elif sys.argv[2] == "maps":
+        check_maps(sys.argv[1])
     else:
         check_learning(sys.argv[1], sys.argv[2])

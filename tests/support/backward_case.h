@@ -7,11 +7,16 @@
 #include "attention_case.h"
 #include "oracle_backward.h"
 
+#include <optional>
+
 namespace gyre::test {
 
 class BackwardCase {
 public:
     explicit BackwardCase(const AttentionShape &shape, uint64_t seed = 1);
+
+    /// Adds this bias, and asks for its gradient, in memory with such gaps.
+    void add_bias(Tensor bias, const Placement &of_gradient = {});
 
     /// Poisons the gradients and runs both calls. Every memory but the gradients' must be left as it was.
     gyre_status run(gyre_context *context);
@@ -22,6 +27,12 @@ public:
     AttentionCase forward;
     Tensor out_grad, q_grad, k_grad, v_grad;
     gyre_attention_backward_args args;
+    std::optional<Tensor> bias_grad;
+
+private:
+    gyre_tensor bias_grad_view_;
+
+    void check_bias_gradient(const OracleGradient &of_scores, double weight_error) const;
 };
 
 } // namespace gyre::test

@@ -53,7 +53,8 @@ OracleAttention oracle_attention(const gyre_attention_args &args, const OracleSc
                 const OracleRow row = scores.row(s, h, i);
                 double *out = result.out.head(s.batch, s.q_begin + i, h);
                 for (int64_t j = 0; j < s.k_length; j++)
-                    accumulate(out, row.weights[(size_t)j], v.head(s.batch, s.k_begin + j, scores.kv_head(h)), v.dim);
+                    accumulate(out, row.weights[(size_t)j] * row.keep[(size_t)j],
+                               v.head(s.batch, s.k_begin + j, scores.kv_head(h)), v.dim);
                 out_rotation.apply(out, s.batch, s.q_begin + i, true);
                 result.lse[(size_t)((s.batch * q.heads + h) * q.seqlen + s.q_begin + i)] = row.lse;
             }

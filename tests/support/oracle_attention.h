@@ -1,7 +1,7 @@
 /// Attention in double by its definition, one row at a time with every score at hand; reads the arguments of the C API.
 ///
 ///     S_ij = softcap(scale < R(i) q_i, R(j) k_j >) + bias_ij + slope (pos_k - pos_q)      -inf where masked
-///     P = softmax over j, the sink in the denominator                lse_i = log sum_j exp S_ij
+///     P = softmax over j, the sink in the denominator                lse_i = log sum_j exp S_ij      then dropout of P
 ///     first form    out_i = R(-i) sum_j P_ij R(j) v_j
 ///     second form   out_i = sum_j P_ij R(j - i) v_j
 #pragma once

@@ -86,7 +86,8 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
     rotate_all(grad, out_rotation, false);
 
     const double scale = forward.scale == 0 ? 1 / std::sqrt((double)q.dim) : (double)forward.scale;
-    OracleBackward result{zeros_like(q), zeros_like(k), zeros_like(v)};
+    OracleBackward result{zeros_like(q), zeros_like(k), zeros_like(v), {}};
+    if (forward.bias) result.scores = zeros_like(Dense(q.batch, q.heads, q.seqlen, k.seqlen));
     for (const OracleSequence &s : scores.sequences())
         for (int64_t h = 0; h < q.heads; h++)
             for (int64_t i = 0; i < s.q_length; i++) {
@@ -99,10 +100,11 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                     const double p = row.weights[(size_t)j];
                     if (p == 0) continue; // masked keys may hold NaN
                     const double *value = v.head(s.batch, s.k_begin + j, kv);
-                    prob_grad[(size_t)j] = dot(go, value, v.dim);
-                    prob_size[(size_t)j] = dot_of_magnitudes(go, value, v.dim);
+                    const double keep = row.keep[(size_t)j];
+                    prob_grad[(size_t)j] = keep * dot(go, value, v.dim);
+                    prob_size[(size_t)j] = keep * dot_of_magnitudes(go, value, v.dim);
                     delta += p * prob_grad[(size_t)j];
-                    for (int64_t d = 0; d < v.dim; d++) out[(size_t)d] += p * value[d];
+                    for (int64_t d = 0; d < v.dim; d++) out[(size_t)d] += keep * p * value[d];
                 }
                 double delta_size = dot_of_magnitudes(out.data(), go, v.dim);
                 out_rotation.apply(out.data(), s.batch, at, true); // as it is stored, and rounded
@@ -121,7 +123,15 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                     const double by_delta = p * rounded_size * std::fabs(slope);
                     Share{result.q, s.batch, at, h}.add(key, q.dim, ds, size, by_delta);
                     Share{result.k, s.batch, s.k_begin + j, kv}.add(query, q.dim, ds, size, by_delta);
-                    Share{result.v, s.batch, s.k_begin + j, kv}.add(go, v.dim, p, p_size, 0);
+                    const double keep = row.keep[(size_t)j];
+                    Share{result.v, s.batch, s.k_begin + j, kv}.add(go, v.dim, keep * p, keep * p_size, 0);
+                    if (!forward.bias) continue;
+                    const double score_grad = p * (prob_grad[(size_t)j] - delta);
+                    OracleGradient &to = result.scores;
+                    const int64_t at_score = ((s.batch * q.heads + h) * q.seqlen + i) * k.seqlen + j;
+                    to.exact.data[(size_t)at_score] += score_grad;
+                    to.by_weight.data[(size_t)at_score] += p_size * (prob_size[(size_t)j] + delta_size);
+                    to.by_delta.data[(size_t)at_score] += p * rounded_size;
                 }
             }
     undo(result.q, q_rotation);

@@ -9,6 +9,7 @@
 
 namespace gyre::test {
 
+///     with dropout, D_ij times P_ij in out and dv, and times <do, v>;    dbias = dS before cap and scale
 /// A gradient, and what the errors of its computation are multiplied by: sums of the magnitudes of all that is added up.
 struct OracleGradient {
     Dense exact;
@@ -18,6 +19,7 @@ struct OracleGradient {
 
 struct OracleBackward {
     OracleGradient q, k, v;
+    OracleGradient scores;    // with bias: of S, as [batch, heads, seqlen_q, seqlen_kv]
     double largest_score = 0; // magnitude, of those that are visible
 };
 

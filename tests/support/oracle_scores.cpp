@@ -1,4 +1,5 @@
 #include "oracle_scores.h"
+#include "philox.h"
 #include "tensor.h"
 
 #include <algorithm>
@@ -99,6 +100,7 @@ OracleRow OracleScores::row(const OracleSequence &s, int64_t head, int64_t i) {
     double maximum = minus_infinity;
     for (int64_t j = 0; j < s.k_length; j++) {
         row.weights.push_back(score(s, head, i, j));
+        row.keep.push_back(dropout_factor(args_, q_.heads, s.entry, head, i, j));
         maximum = std::max(maximum, row.weights.back());
         if (std::isfinite(row.weights.back())) largest_score_ = std::max(largest_score_, std::fabs(row.weights.back()));
     }

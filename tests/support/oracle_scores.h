@@ -20,6 +20,7 @@ struct OracleSequence {
 
 struct OracleRow {
     std::vector<double> weights; // P_ij, [k_length]
+    std::vector<double> keep;    // what dropout multiplies them by, [k_length]
     double lse = 0;
 };
 

@@ -13,7 +13,7 @@ class Kernels(TuneTest):
         found = {}
         for kernel in recipes_of(self.build)["kernels"]:
             tiles, parameters = "sapphirerapids" in kernel["halide_target"], kernel["parameters"]
-            if "value_blocks" in parameters:  # these have the knobs of others
+            if "value_blocks" in parameters or "dropout" in parameters:  # these have the knobs of others
                 continue
             if "score" not in parameters and kernel["operation"] in SHAPES:  # merging has no knobs
                 converts = parameters.get("from_dtype", parameters.get("dtype")) != parameters.get("dtype")
@@ -29,11 +29,12 @@ class Kernels(TuneTest):
 
     def test_with_the_knobs_of_another(self):
         for kernel in recipes_of(self.build)["kernels"]:
-            if "value_blocks" in kernel["parameters"]:
+            if "value_blocks" in kernel["parameters"] or "dropout" in kernel["parameters"]:
                 name = f"{kernel['operation']}_{kernel['variant']}"
+                other = name.replace("_value_blocks", "").replace("_dropout_", "_general_")
                 result = self.run_tune(name, "--build", self.build, "--studies", self.path("studies"))
                 self.assertEqual(result.returncode, 2)
-                self.assertIn(f"'{name}' has the knobs of {name.replace('_value_blocks', '')}", result.stderr)
+                self.assertIn(f"'{name}' has the knobs of {other}", result.stderr)
 
     def test_each_kind(self):
         runner = os.path.join(os.path.dirname(self.program), "gyre_tune_runner")

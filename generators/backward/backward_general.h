@@ -1,0 +1,26 @@
+/// What the general family of attention's gradients adds: bias and its gradient, dropout, and the cap where there is one: WHAT is
+/// computed.
+#pragma once
+#include "backward_algorithm.h"
+
+namespace gyre::backward {
+
+constexpr float log2_e = 1.44269504088896f;
+
+/// A row and a key of the block.
+struct Pair {
+    Halide::Expr product, prob_grad; // <q, k> and <do, v>
+    Halide::Expr key, row;
+    Halide::Expr lse, delta;
+};
+
+/// Defines `biases`, `draws` and `keep`.
+void define_general_parts(Stages &s, const Inputs &in);
+
+/// D P, scale dS and dS before cap and scale, before masking.
+Halide::Tuple general_weights(const Stages &s, const Inputs &in, const Pair &of);
+
+/// Adds to `bias_grad`, of whose elements each is of in.key_sums keys and in.row_sums rows.
+void define_bias_grad(Stages &s, const Inputs &in, const Halide::Func &bias_grad);
+
+} // namespace gyre::backward
