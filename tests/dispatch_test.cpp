@@ -32,11 +32,11 @@ std::set<std::string> words(const char *list) {
     return words;
 }
 
-/// No call selects these: angles of all, what a backward pass loads its operands with, and parts of linear attention.
+/// No call selects these: angles of all, keys and values in tiles, what a backward pass loads its operands with, and parts of linear attention.
 bool runs_beside_others(const gyre_kernel_info &kernel) {
     const std::string operation = kernel.operation;
     const bool loads_for_backward = operation == "rotary" && text(kernel.variant).find("_f32_") != std::string::npos;
-    const std::set<std::string> parts = {"angles", "panels", "delta", "outer", "sums", "norms", "features"};
+    const std::set<std::string> parts = {"angles", "operands", "panels", "delta", "outer", "sums", "norms", "features"};
     return parts.count(operation) || loads_for_backward;
 }
 
@@ -248,6 +248,11 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                 REQUIRE((status == GYRE_OK || status == GYRE_UNSUPPORTED));
                 if (status == GYRE_OK) reached.insert(gyre_selected_kernel(context));
             }
+        for (int64_t head_dim = 32; head_dim <= 512; head_dim += 32) { // many queries
+            AttentionCase c(AttentionShape().lengths(64, 1).head_counts(32, 1).dims(head_dim).of(GYRE_BF16));
+            REQUIRE(c.run(context) == GYRE_OK);
+            reached.insert(gyre_selected_kernel(context));
+        }
         for (const float softcap : {0.0f, 3.0f, -1.0f}) {
             BackwardCase c(AttentionShape().lengths(2, 3));
             if (softcap < 0)
