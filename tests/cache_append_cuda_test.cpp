@@ -6,35 +6,15 @@
 
 using namespace gyre::test;
 
-namespace {
-
-constexpr std::pair<gyre_dtype, gyre_dtype> conversions[] = {
-    {GYRE_F32, GYRE_F32}, {GYRE_F16, GYRE_F16}, {GYRE_BF16, GYRE_BF16}, {GYRE_F32, GYRE_F16}, {GYRE_F32, GYRE_BF16}};
-
-gyre_rope rope_of(gyre_pairing pairing, int32_t rotary_dim = 0, int32_t rotary_offset = 0) {
-    gyre_rope rope = gyre_rope_defaults();
-    rope.pairing = pairing, rope.rotary_dim = rotary_dim, rope.rotary_offset = rotary_offset;
-    return rope;
-}
-
-/// Ragged in either way: sequences of several lengths, or as many tokens for each.
-AppendShape ragged(gyre_layout layout) {
-    return AppendShape()
-        .adding(layout == GYRE_THD ? std::vector<int64_t>{1, 37, 0, 40} : std::vector<int64_t>{37})
-        .to({59, 3, 32, 0});
-}
-
-} // namespace
-
 TEST_CASE("append on devices: every type, layout, page size and pairing, with and without rotations") {
     int which = 0;
-    for (const auto &[from, to] : conversions)
+    for (const auto &[from, to] : append_conversions)
         for (const gyre_layout layout : {GYRE_BSHD, GYRE_BHSD, GYRE_THD})
             for (const int64_t page_size : {0, 1, 16})
                 for (const int rotated : {0, 1, 2, 3}) {
                     const gyre_pairing pairing = which++ % 2 ? GYRE_HALF : GYRE_INTERLEAVED;
                     const gyre_layout cache = (page_size + rotated) % 2 ? GYRE_BHSD : GYRE_BSHD;
-                    AppendCase c(ragged(layout).of(from, to).paged(page_size).in(layout, cache));
+                    AppendCase c(ragged_append(layout).of(from, to).paged(page_size).in(layout, cache));
                     const gyre_rope whole = rope_of(pairing), part = rope_of(pairing, 24),
                                     window = rope_of(pairing, 10, 7);
                     if (rotated == 1) c.args.rope = &whole;
@@ -46,16 +26,17 @@ TEST_CASE("append on devices: every type, layout, page size and pairing, with an
 
 TEST_CASE("append on devices: gaps, head sizes, no lengths, a decode step of many sequences") {
     const gyre_rope half = rope_of(GYRE_HALF), interleaved = rope_of(GYRE_INTERLEAVED);
-    AppendCase gaps(ragged(GYRE_BSHD)
+    AppendCase gaps(ragged_append(GYRE_BSHD)
                         .dims(64, 64)
                         .of(GYRE_BF16, GYRE_BF16)
                         .placed(Placement::with_gaps(3), Placement::with_gaps(5)));
     gaps.args.rope = &half, gaps.args.value_rope = &interleaved;
     gaps.check_on_devices();
-    AppendCase aligned(ragged(GYRE_THD).in(GYRE_THD, GYRE_BSHD).dims(128, 64).head_count(9).of(GYRE_BF16, GYRE_BF16));
+    AppendCase aligned(
+        ragged_append(GYRE_THD).in(GYRE_THD, GYRE_BSHD).dims(128, 64).head_count(9).of(GYRE_BF16, GYRE_BF16));
     aligned.args.rope = aligned.args.value_rope = &half;
     aligned.check_on_devices();
-    AppendCase keys_only(ragged(GYRE_BSHD).dims(64, 0));
+    AppendCase keys_only(ragged_append(GYRE_BSHD).dims(64, 0));
     keys_only.args.rope = &half;
     keys_only.check_on_devices();
     AppendCase first(AppendShape().adding({9}).to({0, 0}));
@@ -73,14 +54,14 @@ TEST_CASE("append on devices: positions, several axes, an attention factor, tabl
     gyre_rope rope = rope_of(GYRE_HALF), value_rope = rope;
     rope.attention_factor = value_rope.attention_factor = 1.3; // the values' is not applied
     for (const gyre_layout layout : {GYRE_BSHD, GYRE_THD}) {
-        AppendCase c(ragged(layout).in(layout, GYRE_BSHD).paged(16));
+        AppendCase c(ragged_append(layout).in(layout, GYRE_BSHD).paged(16));
         Tensor positions(GYRE_I64, layout == GYRE_THD ? std::vector<int64_t>{78} : std::vector<int64_t>{4, 37});
         positions.fill_uniform_integers(5, 0, 1000000);
         c.args.positions = c.hold(std::move(positions));
         c.args.rope = &rope, c.args.value_rope = &value_rope;
         c.check_on_devices();
     }
-    AppendCase axes(ragged(GYRE_BSHD));
+    AppendCase axes(ragged_append(GYRE_BSHD));
     gyre_rope sections = rope_of(GYRE_INTERLEAVED, 24);
     sections.axes = 3;
     sections.sections[0] = 5, sections.sections[1] = 4, sections.sections[2] = 3;
@@ -91,7 +72,7 @@ TEST_CASE("append on devices: positions, several axes, an attention factor, tabl
     axes.check_on_devices();
 
     for (const bool by_token : {false, true}) {
-        AppendCase tables(ragged(GYRE_BSHD).dims(16, 16));
+        AppendCase tables(ragged_append(GYRE_BSHD).dims(16, 16));
         Tensor numbers(GYRE_F32, by_token ? std::vector<int64_t>{4, 37, 8} : std::vector<int64_t>{96, 8});
         numbers.fill_normal(7);
         gyre_rope table_rope = rope_of(GYRE_HALF);

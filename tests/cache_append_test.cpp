@@ -9,34 +9,14 @@
 
 using namespace gyre::test;
 
-namespace {
-
-constexpr std::pair<gyre_dtype, gyre_dtype> conversions[] = {
-    {GYRE_F32, GYRE_F32}, {GYRE_F16, GYRE_F16}, {GYRE_BF16, GYRE_BF16}, {GYRE_F32, GYRE_F16}, {GYRE_F32, GYRE_BF16}};
-
-gyre_rope rope_of(gyre_pairing pairing, int32_t rotary_dim = 0, int32_t rotary_offset = 0) {
-    gyre_rope rope = gyre_rope_defaults();
-    rope.pairing = pairing, rope.rotary_dim = rotary_dim, rope.rotary_offset = rotary_offset;
-    return rope;
-}
-
-/// Ragged in either way: sequences of several lengths, or as many tokens for each.
-AppendShape ragged(gyre_layout layout) {
-    return AppendShape()
-        .adding(layout == GYRE_THD ? std::vector<int64_t>{1, 37, 0, 40} : std::vector<int64_t>{37})
-        .to({59, 3, 32, 0});
-}
-
-} // namespace
-
 TEST_CASE("append: every type, layout, page size and pairing, with and without rotations") {
-    for (const auto &[from, to] : conversions)
+    for (const auto &[from, to] : append_conversions)
         for (const gyre_layout layout : {GYRE_BSHD, GYRE_BHSD, GYRE_THD})
             for (const int64_t page_size : {0, 1, 16, 32})
                 for (const gyre_pairing pairing : {GYRE_HALF, GYRE_INTERLEAVED})
                     for (const int rotated : {0, 1, 2, 3}) {
                         const gyre_layout cache = (page_size + rotated) % 2 ? GYRE_BHSD : GYRE_BSHD;
-                        AppendCase c(ragged(layout).of(from, to).paged(page_size).in(layout, cache));
+                        AppendCase c(ragged_append(layout).of(from, to).paged(page_size).in(layout, cache));
                         const gyre_rope whole = rope_of(pairing), part = rope_of(pairing, 24),
                                         window = rope_of(pairing, 10, 7);
                         if (rotated == 1) c.args.rope = &whole;
@@ -63,7 +43,7 @@ TEST_CASE("append: a decode step of many sequences, and long runs of tokens") {
 TEST_CASE("append: values alone rotated, one pairing for keys and another for values") {
     const gyre_rope half = rope_of(GYRE_HALF), interleaved = rope_of(GYRE_INTERLEAVED);
     for (const gyre_rope *rope : {static_cast<const gyre_rope *>(nullptr), &half}) {
-        AppendCase c(ragged(GYRE_THD).in(GYRE_THD, GYRE_BHSD).of(GYRE_F32, GYRE_BF16));
+        AppendCase c(ragged_append(GYRE_THD).in(GYRE_THD, GYRE_BHSD).of(GYRE_F32, GYRE_BF16));
         c.args.rope = rope;
         c.args.value_rope = &interleaved;
         c.check();
@@ -72,23 +52,23 @@ TEST_CASE("append: values alone rotated, one pairing for keys and another for va
 
 TEST_CASE("append: head sizes of every remainder, one of them zero") {
     for (int64_t dim = 1; dim <= 131; dim += 10) {
-        AppendCase c(ragged(GYRE_BSHD).dims(dim, 132 - dim).of(GYRE_F32, GYRE_BF16));
+        AppendCase c(ragged_append(GYRE_BSHD).dims(dim, 132 - dim).of(GYRE_F32, GYRE_BF16));
         c.check();
     }
     const gyre_rope rope = rope_of(GYRE_HALF);
-    AppendCase keys_only(ragged(GYRE_BSHD).dims(64, 0));
+    AppendCase keys_only(ragged_append(GYRE_BSHD).dims(64, 0));
     keys_only.args.rope = &rope;
     keys_only.check();
 }
 
 TEST_CASE("append: gaps between rows, and tensors that are stored backwards") {
     const gyre_rope rope = rope_of(GYRE_HALF);
-    AppendCase gaps(ragged(GYRE_BSHD).placed(Placement::with_gaps(3), Placement::with_gaps(5)));
+    AppendCase gaps(ragged_append(GYRE_BSHD).placed(Placement::with_gaps(3), Placement::with_gaps(5)));
     gaps.args.rope = &rope;
     gaps.check();
     for (const bool rotated : {false, true}) { // [4, 37, 2, 40] and [4, 96, 2, 40]
-        AppendCase backwards(ragged(GYRE_BSHD).placed(Placement::with_strides({37 * 80, -80, 40, 1}),
-                                                      Placement::with_strides({-96 * 80, 80, -96 * 80 * 4, 1})));
+        AppendCase backwards(ragged_append(GYRE_BSHD).placed(Placement::with_strides({37 * 80, -80, 40, 1}),
+                                                             Placement::with_strides({-96 * 80, 80, -96 * 80 * 4, 1})));
         if (rotated) backwards.args.rope = &rope;
         backwards.check();
     }
@@ -98,14 +78,14 @@ TEST_CASE("append: positions of every shape, frequencies, tables, several axes, 
     gyre_rope rope = rope_of(GYRE_HALF), value_rope = rope;
     rope.attention_factor = value_rope.attention_factor = 1.3; // the values' is not applied
     for (const gyre_layout layout : {GYRE_BSHD, GYRE_THD}) {
-        AppendCase c(ragged(layout).in(layout, GYRE_BSHD).paged(16));
+        AppendCase c(ragged_append(layout).in(layout, GYRE_BSHD).paged(16));
         Tensor positions(GYRE_I64, layout == GYRE_THD ? std::vector<int64_t>{78} : std::vector<int64_t>{4, 37});
         positions.fill_uniform_integers(5, 0, 1000000);
         c.args.positions = c.hold(std::move(positions));
         c.args.rope = &rope, c.args.value_rope = &value_rope;
         c.check();
     }
-    AppendCase axes(ragged(GYRE_BSHD));
+    AppendCase axes(ragged_append(GYRE_BSHD));
     gyre_rope sections = rope_of(GYRE_INTERLEAVED, 24);
     sections.axes = 3;
     sections.sections[0] = 5, sections.sections[1] = 4, sections.sections[2] = 3;
@@ -116,7 +96,7 @@ TEST_CASE("append: positions of every shape, frequencies, tables, several axes, 
     axes.args.positions = axes.hold(std::move(grid));
     axes.check();
 
-    AppendCase tables(ragged(GYRE_BSHD).dims(16, 16));
+    AppendCase tables(ragged_append(GYRE_BSHD).dims(16, 16));
     Tensor numbers(GYRE_F32, {192, 8});
     numbers.fill_normal(7);
     // Four readings of the same numbers: by position, every second row by position, and by token, in two orders.

@@ -3,35 +3,24 @@
 #include <algorithm>
 
 namespace gyre {
+
 bool AppendOnDevice::place(const gyre_cache_append_args &given) {
     args = given;
-    tensors = {{&args.k, "k"}, {&args.v, "v"}, {&args.k_cache, "k_cache"}, {&args.v_cache, "v_cache"}};
-    int count = 0;
-    const auto add = [&](const gyre_tensor *&t, const char *name) {
-        if (!t) return;
-        copies[count] = *t;
-        t = &copies[count];
-        tensors.push_back({&copies[count++], name});
-    };
-    add(args.cu_seqlens_k, "cu_seqlens_k"), add(args.cache_seqlens, "cache_seqlens");
-    add(args.page_table, "page_table"), add(args.positions, "positions");
-    const auto add_rope = [&](const gyre_rope *&rope, gyre_rope *copy, const char *cos, const char *sin) {
-        if (!rope || rope->size != sizeof *rope) return; // else it is refused
-        *copy = *rope;
-        rope = copy;
-        add(copy->cos, cos), add(copy->sin, sin);
-    };
-    add_rope(args.rope, &ropes[0], "rope.cos", "rope.sin");
-    add_rope(args.value_rope, &ropes[1], "value_rope.cos", "value_rope.sin");
-    return cuda::any_on_device(tensors);
+    tensors.add(args.k, "k"), tensors.add(args.v, "v");
+    tensors.add(args.k_cache, "k_cache"), tensors.add(args.v_cache, "v_cache");
+    tensors.add(args.cu_seqlens_k, "cu_seqlens_k"), tensors.add(args.cache_seqlens, "cache_seqlens");
+    tensors.add(args.page_table, "page_table"), tensors.add(args.positions, "positions");
+    tensors.add(args.rope, "rope.cos", "rope.sin");
+    tensors.add(args.value_rope, "value_rope.cos", "value_rope.sin");
+    return cuda::any_on_device(tensors.all());
 }
 
 gyre_status AppendOnDevice::check(bool need_data) {
     if (args.value_order != GYRE_VALUES_IN_ROWS)
         return fail(GYRE_UNSUPPORTED, "value_order: no kernel of a CUDA device takes value_order");
-    GYRE_TRY(cuda::adopt_tensors(tensors, &device));
+    GYRE_TRY(cuda::adopt_tensors(tensors.all(), &device));
     GYRE_TRY(check_append(args, need_data, &call, false));
-    if (need_data) GYRE_TRY(cuda::check_data(tensors));
+    if (need_data) GYRE_TRY(cuda::check_data(tensors.all()));
     for (const Appended *t : {&call.k, &call.v})
         for (const Heads *x : {&t->from, &t->to})
             if (!cuda::in_reach(*x, x->batch))

@@ -28,9 +28,7 @@ public:
 
 private:
     gyre_cache_append_args args;
-    std::vector<cuda::Named> tensors;
-    gyre_tensor copies[8]; // of those that are given by pointers
-    gyre_rope ropes[2];
+    cuda::CallTensors tensors;
     cuda::Device device = -1; // -1: all tensors are empty
     AppendCall call;
 

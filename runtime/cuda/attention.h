@@ -29,10 +29,7 @@ public:
     gyre_attention_args args;
 
 private:
-    static constexpr int most_tensors = 16;
-    std::vector<cuda::Named> tensors;
-    gyre_tensor copies[most_tensors]; // of those that are given by pointers
-    gyre_rope ropes[2];
+    cuda::CallTensors tensors;
     cuda::Device device = -1; // -1: all tensors are empty
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;

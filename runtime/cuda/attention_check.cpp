@@ -14,27 +14,22 @@ constexpr int64_t most_tile_rows = 256;                 // of any kernel
 
 bool AttentionOnDevice::place(const gyre_attention_args &given) {
     args = given;
-    tensors = {{&args.q, "q"}, {&args.k, "k"}, {&args.v, "v"}, {&args.out, "out"}};
-    int count = 0;
-    const auto add = [&](const gyre_tensor *&t, const char *name) {
-        if (!t) return;
-        copies[count] = *t;
-        t = &copies[count];
-        tensors.push_back({&copies[count++], name});
-    };
-    add(args.lse, "lse"), add(args.bias, "bias"), add(args.mask, "mask"), add(args.sinks, "sinks");
-    add(args.alibi, "alibi"), add(args.seqused_k, "seqused_k"), add(args.cu_seqlens_q, "cu_seqlens_q");
-    add(args.cu_seqlens_k, "cu_seqlens_k"), add(args.page_table, "page_table");
-    add(args.q_positions, "q_positions"), add(args.k_positions, "k_positions");
-    const auto add_rope = [&](const gyre_rope *&rope, gyre_rope *copy, const char *cos, const char *sin) {
-        if (!rope || rope->size != sizeof *rope) return; // else it is refused
-        *copy = *rope;
-        rope = copy;
-        add(copy->cos, cos), add(copy->sin, sin);
-    };
-    add_rope(args.rope, &ropes[0], "rope.cos", "rope.sin");
-    add_rope(args.value_rope, &ropes[1], "value_rope.cos", "value_rope.sin");
-    return cuda::any_on_device(tensors);
+    tensors.add(args.q, "q"), tensors.add(args.k, "k"), tensors.add(args.v, "v"), tensors.add(args.out, "out");
+    const std::pair<const gyre_tensor **, const char *> given_by_pointers[] = {{&args.lse, "lse"},
+                                                                               {&args.bias, "bias"},
+                                                                               {&args.mask, "mask"},
+                                                                               {&args.sinks, "sinks"},
+                                                                               {&args.alibi, "alibi"},
+                                                                               {&args.seqused_k, "seqused_k"},
+                                                                               {&args.cu_seqlens_q, "cu_seqlens_q"},
+                                                                               {&args.cu_seqlens_k, "cu_seqlens_k"},
+                                                                               {&args.page_table, "page_table"},
+                                                                               {&args.q_positions, "q_positions"},
+                                                                               {&args.k_positions, "k_positions"}};
+    for (const auto &[tensor, name] : given_by_pointers) tensors.add(*tensor, name);
+    tensors.add(args.rope, "rope.cos", "rope.sin");
+    tensors.add(args.value_rope, "value_rope.cos", "value_rope.sin");
+    return cuda::any_on_device(tensors.all());
 }
 
 gyre_status AttentionOnDevice::refuse_unsupported() const {
@@ -74,9 +69,9 @@ gyre_status AttentionOnDevice::check_reach() const {
 
 gyre_status AttentionOnDevice::check(bool need_data) {
     GYRE_TRY(refuse_unsupported());
-    GYRE_TRY(cuda::adopt_tensors(tensors, &device));
+    GYRE_TRY(cuda::adopt_tensors(tensors.all(), &device));
     GYRE_TRY(check_attention(args, need_data, &call, true, false));
-    if (need_data) GYRE_TRY(cuda::check_data(tensors));
+    if (need_data) GYRE_TRY(cuda::check_data(tensors.all()));
     const double scale = std::abs(static_cast<double>(call.scale));
     if (scale < least_scale || scale > most_scale)
         return fail(GYRE_UNSUPPORTED, "scale: got %g, on CUDA devices expected a magnitude in %g .. %g",

@@ -55,6 +55,20 @@ gyre_status check_memory(const Driver &driver, const Named &t, Device *device) {
     return GYRE_OK;
 }
 
+void CallTensors::add(const gyre_tensor *&t, const char *name) {
+    if (!t) return;
+    copies.push_back(*t);
+    add(copies.back(), name);
+    t = &copies.back();
+}
+
+void CallTensors::add(const gyre_rope *&rope, const char *cos, const char *sin) {
+    if (!rope || rope->size != sizeof *rope) return;
+    ropes.push_back(*rope);
+    add(ropes.back().cos, cos), add(ropes.back().sin, sin);
+    rope = &ropes.back();
+}
+
 bool any_on_device(const std::vector<Named> &tensors) {
     return std::any_of(tensors.begin(), tensors.end(),
                        [](const Named &t) { return t.tensor && t.tensor->device == GYRE_CUDA; });

@@ -3,6 +3,7 @@
 #include "cuda/driver.h"
 #include "tensor.h"
 
+#include <deque>
 #include <vector>
 
 namespace gyre::cuda {
@@ -11,6 +12,27 @@ namespace gyre::cuda {
 struct Named {
     gyre_tensor *tensor;
     const char *name;
+};
+
+/// All tensors of a call. Those that its arguments point to are copied, with the rotations that point to more, and the arguments
+/// then point to the copies: what adopt_tensors() changes is not the caller's.
+class CallTensors {
+public:
+    CallTensors() = default;
+    CallTensors(const CallTensors &) = delete; // arguments point into it
+    CallTensors &operator=(const CallTensors &) = delete;
+
+    void add(gyre_tensor &t, const char *name) { all_.push_back({&t, name}); }
+    void add(const gyre_tensor *&t, const char *name);
+    /// A rotation of an unknown size is left as it is: it is refused later.
+    void add(const gyre_rope *&rope, const char *cos, const char *sin);
+
+    const std::vector<Named> &all() const { return all_; }
+
+private:
+    std::vector<Named> all_;
+    std::deque<gyre_tensor> copies;
+    std::deque<gyre_rope> ropes;
 };
 
 /// True if any is on a CUDA device.

@@ -99,15 +99,7 @@ gyre_status AppendCase::run_on_device(gyre_context *context) {
     for (gyre_tensor *t : {&there.k, &there.v, &there.k_cache, &there.v_cache}) *t = device.view(*t);
     for (const gyre_tensor **t : {&there.cu_seqlens_k, &there.cache_seqlens, &there.page_table, &there.positions})
         *t = device.view(*t);
-    gyre_rope ropes[2];
-    int count = 0;
-    for (const gyre_rope **rope : {&there.rope, &there.value_rope}) {
-        if (!*rope) continue;
-        gyre_rope &copy = ropes[count++];
-        copy = **rope;
-        copy.cos = device.view(copy.cos), copy.sin = device.view(copy.sin);
-        *rope = &copy;
-    }
+    for (const gyre_rope **rope : {&there.rope, &there.value_rope}) *rope = device.view(*rope);
     const gyre_status status = gyre_cache_append(context, &there);
     device.fetch();
     return status;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gyre::test {
@@ -40,6 +41,23 @@ struct AppendShape {
     int64_t sequences() const { return (int64_t)held.size(); }
     int64_t added_to(int64_t sequence) const { return added[layout == GYRE_THD ? (size_t)sequence : 0]; }
 };
+
+/// From the tokens' type to the cache's.
+inline constexpr std::pair<gyre_dtype, gyre_dtype> append_conversions[] = {
+    {GYRE_F32, GYRE_F32}, {GYRE_F16, GYRE_F16}, {GYRE_BF16, GYRE_BF16}, {GYRE_F32, GYRE_F16}, {GYRE_F32, GYRE_BF16}};
+
+inline gyre_rope rope_of(gyre_pairing pairing, int32_t rotary_dim = 0, int32_t rotary_offset = 0) {
+    gyre_rope rope = gyre_rope_defaults();
+    rope.pairing = pairing, rope.rotary_dim = rotary_dim, rope.rotary_offset = rotary_offset;
+    return rope;
+}
+
+/// Ragged in either way: sequences of several lengths, or as many tokens for each.
+inline AppendShape ragged_append(gyre_layout layout) {
+    return AppendShape()
+        .adding(layout == GYRE_THD ? std::vector<int64_t>{1, 37, 0, 40} : std::vector<int64_t>{37})
+        .to({59, 3, 32, 0});
+}
 
 class AppendCase : public Keeper {
 public:

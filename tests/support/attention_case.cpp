@@ -60,15 +60,7 @@ gyre_status AttentionCase::run_on_device(gyre_context *context) {
          {&there.lse, &there.bias, &there.mask, &there.sinks, &there.alibi, &there.seqused_k, &there.cu_seqlens_q,
           &there.cu_seqlens_k, &there.page_table, &there.q_positions, &there.k_positions})
         *t = device.view(*t);
-    gyre_rope ropes[2];
-    int count = 0;
-    for (const gyre_rope **rope : {&there.rope, &there.value_rope}) {
-        if (!*rope) continue;
-        gyre_rope &copy = ropes[count++];
-        copy = **rope;
-        copy.cos = device.view(copy.cos), copy.sin = device.view(copy.sin);
-        *rope = &copy;
-    }
+    for (const gyre_rope **rope : {&there.rope, &there.value_rope}) *rope = device.view(*rope);
     const gyre_status status = gyre_attention(context, &there);
     device.fetch();
     return status;

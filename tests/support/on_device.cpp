@@ -110,6 +110,13 @@ const gyre_tensor *OnDevice::view(const gyre_tensor *host) {
     return &views_.back();
 }
 
+const gyre_rope *OnDevice::view(const gyre_rope *host) {
+    if (!host) return nullptr;
+    gyre_rope &there = ropes_.emplace_back(*host);
+    there.cos = view(there.cos), there.sin = view(there.sin);
+    return &there;
+}
+
 void OnDevice::fetch() {
     const Inside inside;
     REQUIRE(Memory::instance().Synchronize() == 0);

@@ -31,6 +31,8 @@ public:
     gyre_tensor view(const gyre_tensor &host);
     /// For arguments that are pointers; NULL stays NULL.
     const gyre_tensor *view(const gyre_tensor *host);
+    /// The same rotation with such views; NULL stays NULL.
+    const gyre_rope *view(const gyre_rope *host);
 
     void fetch();
 
@@ -42,6 +44,7 @@ private:
     };
     std::vector<Copy> copies_;
     std::deque<gyre_tensor> views_;
+    std::deque<gyre_rope> ropes_;
 
     const Copy &copy(unsigned char *host, size_t bytes);
 };
