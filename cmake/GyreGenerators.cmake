@@ -1,5 +1,5 @@
-# The generator programs. They run on the machine that builds, whatever is built for, so they are compiled by one command
-# each with that machine's compiler: a project that cross-compiles needs no second configuration.
+# The generator programs. They run on the machine that builds, whatever is built for, so they are compiled by that
+# machine's compiler in commands of their own: a project that cross-compiles needs no second configuration.
 #
 #   GYRE_HOST_CXX     the compiler; default: the project's own, or when cross-compiling the first of c++, g++ and clang++
 #   GYRE_GENERATORS   a folder of these programs, gyre_generators of another build: used as they are
@@ -12,7 +12,7 @@ function(gyre_require_generator operation score program_out)
     if (score)
         get_filename_component(score_name "${score}" NAME_WE)
         set(name "${operation}_${score_name}")
-        set(score_flags "-DGYRE_SCORE=${score_name}" "-DGYRE_SCORE_FILE=\"${score}\"")
+        set(score_flags "-DGYRE_SCORE_FILE=\"${score}\"")
     endif ()
     set(folder "${CMAKE_BINARY_DIR}/gyre_generators")
     set(program "${folder}/gyre_${name}.generator")
@@ -34,34 +34,61 @@ function(gyre_require_generator operation score program_out)
     endif ()
 
     gyre_find_host_compiler(compiler)
-    set(folders ${operation} common)
-    if (EXISTS "${GYRE_GENERATORS_DIR}/${operation}/${operation}_cuda_generator.cpp" AND NOT score)
-        list(APPEND folders cuda)
+    get_target_property(halide_include Halide::Halide INTERFACE_INCLUDE_DIRECTORIES)
+    set(command "${compiler}" -std=c++17 -O1 -isystem "${halide_include}" "-I${GYRE_GENERATORS_DIR}")
+    set(parts ${operation} common)
+    if (EXISTS "${GYRE_GENERATORS_DIR}/${operation}/${operation}_cuda_generator.cpp")
+        list(APPEND parts cuda)
     endif ()
-    list(TRANSFORM folders REPLACE "(.+)" "${GYRE_GENERATORS_DIR}/\\1/*.cpp")
-    file(GLOB sources CONFIGURE_DEPENDS ${folders})
-    if (score) # no kernel for CUDA takes one
-        list(FILTER sources EXCLUDE REGEX "/[a-z_]*cuda[a-z_]*\\.cpp$")
+    set(objects "")
+    foreach (part IN LISTS parts)
+        gyre_compile_generator_part(${part} "${folder}/${part}" "${command}")
+        list(APPEND objects "${folder}/${part}.o")
+    endforeach ()
+    list(TRANSFORM parts REPLACE "(.+)" "gyre_generator_part_\\1")
+    # What a score function changes is one file.
+    set(score_source "${GYRE_GENERATORS_DIR}/${operation}/score_function.cpp")
+    if (EXISTS "${score_source}")
+        list(APPEND command ${score_flags} -MMD -MF "${program}.d" -MT "${program}" "${score_source}")
+        set(depfile DEPFILE "${program}.d")
+    else ()
+        set(score_source "")
+        set(depfile "")
     endif ()
+    add_custom_command(
+        OUTPUT "${program}"
+        COMMAND ${command} ${objects} -o "${program}" "$<TARGET_FILE:Halide::GenGen>" "$<TARGET_FILE:Halide::Halide>"
+                "-Wl,-rpath,$<TARGET_FILE_DIR:Halide::Halide>" -ldl -pthread
+        DEPENDS ${objects} ${parts} ${score_source} ${score}
+        ${depfile}
+        COMMENT "generator ${name}"
+        VERBATIM)
+    add_custom_target(gyre_${name}_generator DEPENDS "${program}")
+    set_target_properties(gyre_${name}_generator PROPERTIES GYRE_SCORE_FILE "${score}")
+endfunction()
+
+# gyre_compile_generator_part(<folder of generators/> <stem> <compiler and options>): sees to it that the folder is compiled
+# into <stem>.o, once for all programs that take it, but for score_function.cpp.
+function(gyre_compile_generator_part part stem command)
+    if (TARGET gyre_generator_part_${part})
+        return()
+    endif ()
+    file(GLOB sources CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/${part}/*.cpp")
+    list(FILTER sources EXCLUDE REGEX "/score_function\\.cpp$")
     # Halide's header takes seconds to read: one translation unit.
     set(unit "")
     foreach (source IN LISTS sources)
         string(APPEND unit "#include \"${source}\"\n")
     endforeach ()
-    file(CONFIGURE OUTPUT "${folder}/${name}.cpp" CONTENT "${unit}" @ONLY)
-    get_target_property(halide_include Halide::Halide INTERFACE_INCLUDE_DIRECTORIES)
+    file(CONFIGURE OUTPUT "${stem}.cpp" CONTENT "${unit}" @ONLY)
     add_custom_command(
-        OUTPUT "${program}"
-        COMMAND "${compiler}" -std=c++17 -O1 ${score_flags} -isystem "${halide_include}" "-I${GYRE_GENERATORS_DIR}"
-                -MMD -MF "${program}.d" -MT "${program}" "${folder}/${name}.cpp" -o "${program}"
-                "$<TARGET_FILE:Halide::GenGen>" "$<TARGET_FILE:Halide::Halide>"
-                "-Wl,-rpath,$<TARGET_FILE_DIR:Halide::Halide>" -ldl -pthread
-        DEPENDS "${folder}/${name}.cpp" ${sources} ${score}
-        DEPFILE "${program}.d"
-        COMMENT "generator ${name}"
+        OUTPUT "${stem}.o"
+        COMMAND ${command} -MMD -MF "${stem}.d" -MT "${stem}.o" -c "${stem}.cpp" -o "${stem}.o"
+        DEPENDS "${stem}.cpp" ${sources}
+        DEPFILE "${stem}.d"
+        COMMENT "generators: ${part}"
         VERBATIM)
-    add_custom_target(gyre_${name}_generator DEPENDS "${program}")
-    set_target_properties(gyre_${name}_generator PROPERTIES GYRE_SCORE_FILE "${score}")
+    add_custom_target(gyre_generator_part_${part} DEPENDS "${stem}.o")
 endfunction()
 
 function(gyre_find_host_compiler out)
