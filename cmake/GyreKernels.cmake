@@ -1,26 +1,28 @@
 # Libraries of kernels, from the bottom: one object a kernel and target, and the list that tells the runtime of them.
 #
-#   gyre_begin_kernels(<library> FOLDER <folder> FLAVOURS <shipped, checked> TARGETS <names> TUNING <files>)
+#   gyre_begin_kernels(<library> FOLDER <folder> FLAVOURS <shipped, checked> TARGETS <names> TUNING <files>
+#                      [UNCHECKED <regular expression>])
 #   gyre_add_kernel(<library> <operation> VARIANT <name> [SCORE <file>] [NEEDS <feature>] [KNOBS_OF <variant>]
-#                   PARAMS <name=value>…)                                                        any number
+#                   [STAND_INS <script>] PARAMS <name=value>…)                                                        any number
 #   gyre_end_kernels(<library>)
 #
-# A kernel is called <operation>_<variant>__<target>. NEEDS: only for targets whose machines have it.
+# A kernel is called <operation>_<variant>__<target>. NEEDS: only for targets whose machines have it. UNCHECKED: which of them, by
+# <operation>_<variant>, are made in the shipped flavour alone. STAND_INS: as of a target (GyreTargets.cmake), for this kernel.
 # KNOBS_OF: with the knobs of another, whose bits it is to give. PARAMS fix what it computes; how is up to the knobs in the tuning files.
 # Each kernel is one command of its own: after a knob has changed only that kernel is made.
 
 function(gyre_begin_kernels library)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER" "FLAVOURS;TARGETS;TUNING")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;UNCHECKED" "FLAVOURS;TARGETS;TUNING")
     foreach (file IN LISTS arg_TUNING)
         gyre_check_tuning("${file}")
     endforeach ()
-    foreach (field IN ITEMS FOLDER FLAVOURS TARGETS TUNING)
+    foreach (field IN ITEMS FOLDER FLAVOURS TARGETS TUNING UNCHECKED)
         set_property(GLOBAL PROPERTY GYRE_${library}_${field} "${arg_${field}}")
     endforeach ()
 endfunction()
 
 function(gyre_add_kernel library operation)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "VARIANT;SCORE;NEEDS;KNOBS_OF" "PARAMS")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "VARIANT;SCORE;NEEDS;KNOBS_OF;STAND_INS" "PARAMS")
     if (NOT arg_KNOBS_OF)
         set(arg_KNOBS_OF "${arg_VARIANT}")
     endif ()
@@ -33,19 +35,33 @@ function(gyre_add_kernel library operation)
         if (arg_NEEDS AND NOT arg_NEEDS IN_LIST GYRE_TARGET_${target}_FEATURES)
             continue()
         endif ()
+        set(stand_ins ${GYRE_TARGET_${target}_STAND_INS} ${arg_STAND_INS})
         gyre_read_knobs("${TUNING}" "${target}" "${operation}" "${arg_KNOBS_OF}" knobs evidence)
         foreach (flavour IN LISTS FLAVOURS)
-            if (GYRE_TARGET_${target}_DEVICE AND NOT flavour STREQUAL shipped)
-                continue() # Halide's assertions are about host memory
+            gyre_has_flavour("${library}" ${flavour} "${operation}_${arg_VARIANT}" ${target} has_flavour)
+            if (NOT has_flavour)
+                continue()
             endif ()
             gyre_make_object("${library}" ${flavour} "${operation}" "${arg_VARIANT}__${target}" ${target} "${generator}"
-                             "${arg_PARAMS};${knobs}")
+                             "${arg_PARAMS};${knobs}" "${stand_ins}")
         endforeach ()
         list(JOIN arg_PARAMS " " attributes)
         list(JOIN knobs " " knobs)
         set_property(GLOBAL APPEND PROPERTY GYRE_${library}_ROWS_${target}
-                     "${operation}|${arg_VARIANT}|${attributes}|${evidence}|${generator}|${knobs}")
+                     "${operation}|${arg_VARIANT}|${attributes}|${evidence}|${generator}|${knobs}|${stand_ins}")
     endforeach ()
+endfunction()
+
+function(gyre_has_flavour library flavour kernel target out)
+    get_property(unchecked GLOBAL PROPERTY GYRE_${library}_UNCHECKED)
+    set(${out} TRUE PARENT_SCOPE)
+    if (flavour STREQUAL shipped)
+        return()
+    endif ()
+    # Halide's assertions are about host memory.
+    if (GYRE_TARGET_${target}_DEVICE OR (unchecked AND kernel MATCHES "${unchecked}"))
+        set(${out} FALSE PARENT_SCOPE)
+    endif ()
 endfunction()
 
 # shipped: no assertions, no bounds queries, and memory from hooks of the runtime.
@@ -53,7 +69,7 @@ endfunction()
 set(gyre_halide_shipped "-no_runtime-user_context-no_asserts-no_bounds_query")
 set(gyre_halide_checked "-no_runtime-user_context")
 
-function(gyre_make_object library flavour operation name target generator parameters)
+function(gyre_make_object library flavour operation name target generator parameters stand_ins)
     get_property(folder GLOBAL PROPERTY GYRE_${library}_FOLDER)
     string(APPEND folder "/${flavour}")
     file(MAKE_DIRECTORY "${folder}")
@@ -70,9 +86,9 @@ function(gyre_make_object library flavour operation name target generator parame
     endif ()
     set(emitted object)
     set(assemble "")
-    if (GYRE_TARGET_${target}_STAND_INS)
+    if (stand_ins)
         set(emitted assembly)
-        gyre_assemble("${GYRE_TARGET_${target}_STAND_INS}" "${folder}/${symbol}.s" "${object}" assemble)
+        gyre_assemble("${stand_ins}" "${folder}/${symbol}.s" "${object}" assemble)
     endif ()
     list(REMOVE_ITEM parameters "")
     set(generator_of_target ${operation})
@@ -147,12 +163,13 @@ function(gyre_write_kernel_list library flavour file)
     set(rows "")
     foreach (target IN LISTS GYRE_KNOWN_TARGETS)
         get_property(kernels GLOBAL PROPERTY GYRE_${library}_ROWS_${target})
-        if (GYRE_TARGET_${target}_DEVICE AND NOT flavour STREQUAL shipped)
-            continue()
-        endif ()
         foreach (kernel IN LISTS kernels)
             string(REPLACE "|" ";" fields "${kernel}")
             list(POP_FRONT fields operation variant attributes evidence)
+            gyre_has_flavour("${library}" ${flavour} "${operation}_${variant}" ${target} has_flavour)
+            if (NOT has_flavour)
+                continue()
+            endif ()
             set(name "${operation}_${variant}__${target}")
             set(symbol "gyrekernel_${library}_${name}")
             string(APPEND declarations "int ${symbol}_argv(void **);\n")
@@ -194,13 +211,16 @@ endfunction()
 function(gyre_write_recipes library file)
     set(recipes "")
     foreach (target IN LISTS GYRE_KNOWN_TARGETS)
-        if (GYRE_TARGET_${target}_DEVICE OR GYRE_TARGET_${target}_STAND_INS)
+        if (GYRE_TARGET_${target}_DEVICE)
             continue() # what the tuner measures runs here, and comes out of Halide
         endif ()
         get_property(kernels GLOBAL PROPERTY GYRE_${library}_ROWS_${target})
         foreach (kernel IN LISTS kernels)
             string(REPLACE "|" ";" fields "${kernel}")
-            list(POP_FRONT fields operation variant attributes evidence generator knobs)
+            list(POP_FRONT fields operation variant attributes evidence generator knobs stand_ins)
+            if (stand_ins)
+                continue()
+            endif ()
             string(REGEX REPLACE "([a-z0-9_]+)=([^ ;]+)[ ;]?" "\"\\1\": \"\\2\", " parameters "${attributes}")
             string(REGEX REPLACE "([a-z0-9_]+)=([^ ;]+)[ ;]?" "\"\\1\": \"\\2\", " knobs "${knobs}")
             string(APPEND recipes "    {\"operation\": \"${operation}\", \"variant\": \"${variant}\", \"target\": \"${target}\",\n"

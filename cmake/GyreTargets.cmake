@@ -9,7 +9,7 @@
 # DEVICE: its kernels take tensors on such devices and no others; they have generators of their own, <operation>_cuda. The row
 # is there if its compiler is (GyreCuda.cmake). Rows of devices come last.
 # STAND_INS: Halide does not know some of the instructions; others stand for them until this script of this folder, .cmake, has
-# replaced them in a kernel's assembly.
+# replaced them in the kernels' assembly.
 # LLC: Halide has no such instruction set; its LLVM assembly becomes an object by LLVM's llc with these options.
 #
 # Order matters: best first. The registry keeps it and dispatch takes the first that runs. The last row of an architecture
@@ -46,7 +46,7 @@ gyre_add_target(x86_64_avx512_bf16 ARCH x86_64 # Zen 4, Sapphire Rapids
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4
                 FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl avx512ifma avx512vbmi avx512_vbmi2
                          avx512_vnni avx512_bitalg avx512_vpopcntdq avx512_bf16
-                ONLY "^rotary_(f32_)?bf16_" REST x86_64_avx512)
+                ONLY "^rotary_(f32_|streamed_)?bf16_" REST x86_64_avx512)
 gyre_add_target(x86_64_avx512  ARCH x86_64
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake
                 FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl)

@@ -63,6 +63,12 @@ function(gyre_add_variants library)
                 set(type dtype=${gyre_halide_type_${dtype}})
                 gyre_add_kernel("${library}" rotary VARIANT ${dtype}_${pairing}
                                 PARAMS from_dtype=${gyre_halide_type_${dtype}} ${type} pairing=${pairing})
+                set(needs avx2)
+                if (dtype STREQUAL f16) # before, half a vector is converted and stored by one instruction
+                    set(needs avx512f)
+                endif ()
+                gyre_add_kernel("${library}" rotary VARIANT streamed_${dtype}_${pairing} NEEDS ${needs} STAND_INS streaming_stores
+                                PARAMS from_dtype=${gyre_halide_type_${dtype}} ${type} pairing=${pairing} streamed=true)
                 if (NOT dtype STREQUAL f32) # for caches of a smaller type than what is computed
                     gyre_add_kernel("${library}" rotary VARIANT f32_${dtype}_${pairing}
                                     PARAMS from_dtype=${gyre_halide_type_f32} ${type} pairing=${pairing})

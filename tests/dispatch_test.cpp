@@ -32,12 +32,13 @@ std::set<std::string> words(const char *list) {
     return words;
 }
 
-/// No call selects these: angles of all, keys and values in tiles, what a backward pass loads its operands with, and parts of linear attention.
+/// Calls of this file do not select these: outputs of many megabytes do (tests/rotary_streaming_test.cpp), or none, as angles of
+/// all, keys and values in tiles, what a backward pass loads its operands with, and parts of linear attention.
 bool runs_beside_others(const gyre_kernel_info &kernel) {
     const std::string operation = kernel.operation;
     const bool loads_for_backward = operation == "rotary" && text(kernel.variant).find("_f32_") != std::string::npos;
     const std::set<std::string> parts = {"angles", "operands", "panels", "delta", "outer", "sums", "norms", "features"};
-    return parts.count(operation) || loads_for_backward;
+    return parts.count(operation) || loads_for_backward || text(kernel.variant).rfind("streamed_", 0) == 0;
 }
 
 /// The environment variable GYRE_TARGET, for one scope.

@@ -3,6 +3,7 @@
 #include "../common/estimates.h"
 #include "../common/facts.h"
 #include "../common/half_vectors.h"
+#include "../common/prefetched_lines.h"
 #include "rotary_schedules.h"
 
 namespace gyre::rotary {
@@ -13,6 +14,7 @@ public:
     GeneratorParam<Pairing> pairing{
         "pairing", Pairing::half, {{"half", Pairing::half}, {"interleaved", Pairing::interleaved}}};
     GeneratorParam<Halide::Type> from_dtype{"from_dtype", Halide::Float(32)}, dtype{"dtype", Halide::Float(32)};
+    GeneratorParam<bool> streamed{"streamed", false}; // whole heads, stored past the caches
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
@@ -37,6 +39,7 @@ public:
     }
 
     void generate() {
+        if (streamed) return generate_streamed();
         Knobs knobs{lanes, usual_lengths, vector_copies, rows};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
         // Little code: whole vectors, and what is left.
@@ -61,6 +64,33 @@ public:
 
 private:
     Input<Halide::Buffer<>> *x = nullptr;
+
+    /// For large outputs: heads of which every feature is rotated, in a whole number of vectors, and stored to addresses that
+    /// are multiples of a vector.
+    void generate_streamed() {
+        const bool half = pairing == Pairing::half; // whose pairs are two vectors of the output; others' are one
+        const int vector_lanes = half ? natural_vector_size(dtype) : natural_vector_size<float>();
+        const bool by_instruction = has_bf16_rounding(get_target());
+        const Halide::Expr whole = pairs / vector_lanes * vector_lanes;
+        Stages stages = algorithm({*x,
+                                   cos,
+                                   sin,
+                                   0,
+                                   whole,
+                                   direction,
+                                   {},
+                                   0,
+                                   0,
+                                   0,
+                                   {},
+                                   by_instruction ? Bf16::by_instruction : Bf16::as_integers},
+                                  pairing, out, dtype);
+        map_half_vectors(*this);
+        if (by_instruction) map_bf16_roundings(*this);
+        map_prefetches(*this);
+        schedule_streamed(stages, pairs, *x, vector_lanes);
+        publish_facts(*this, facts, {{"vector_bytes", natural_vector_size<uint8_t>()}});
+    }
 
     /// What gyre_embedded calls with: rows of one layout, and tables of one, whose rows all heads of a token share.
     void bind_dense() {

@@ -100,9 +100,14 @@ gyre_status RotaryCall::prepare(gyre_context &context) {
         return fail(GYRE_UNSUPPORTED, "%s: no linked kernel rotates %s on %s", tensors[0].from_name,
                     dtype_name(x.dtype), context.best->name);
     GYRE_TRY(angles.prepare(context, rotation, context.frequencies[0]));
+    streaming = find_streaming_kernel(context, x.dtype, rotation.pairing);
     slab_bytes = round_up(run_tokens * Angles::row_floats(rotation) * sizeof(float)) +
-                 std::max(angles.scratch_bytes(run_tokens), kernel->workspace);
+                 std::max({angles.scratch_bytes(run_tokens), kernel->workspace, streaming ? streaming->workspace : 0});
     return GYRE_OK;
+}
+
+const RotaryKernel &RotaryCall::kernel_for(const RotatedTensor &t) const {
+    return streaming && pays_to_stream(*streaming, t.from, t.to, rotation) ? *streaming : *kernel;
 }
 
 int64_t RotaryCall::runs() const { return ceil_div(tensors[0].from.seqlen, run_tokens); }
@@ -123,7 +128,7 @@ gyre_status RotaryCall::run(gyre_context &context, char *memory) const {
     const bool ok = context.threads.run_all(tasks(), [&](int64_t task, int worker) {
         return rotate_run(task, memory + static_cast<size_t>(worker) * slab_bytes);
     });
-    return finish_call(context, *kernel->kernel, ok);
+    return finish_call(context, *kernel_for(tensors[0]).kernel, ok);
 }
 
 /// Rotates every head of one run of tokens. `memory` is the thread's slab.
@@ -138,6 +143,7 @@ bool RotaryCall::rotate_run(int64_t task, char *memory) const {
     for (int i = 0; i < count; i++) {
         const Heads &from = tensors[i].from, &to = tensors[i].to;
         if (from.empty()) continue;
+        rotate.kernel = &kernel_for(tensors[i]);
         rotate.in_place = tensors[i].in_place;
         ok = rotate.run({from, batch, first}, {to, batch, first}, tokens, from.heads, from.dim, rows, scratch) && ok;
     }

@@ -47,7 +47,7 @@ private:
     Rotation rotation;
     Positions positions;
     Angles angles;
-    const RotaryKernel *kernel = nullptr;
+    const RotaryKernel *kernel = nullptr, *streaming = nullptr;
     float direction = 1;
     size_t slab_bytes = 0;
     bool on_device = false;
@@ -59,6 +59,7 @@ private:
     gyre_status run_on_device(gyre_context &context) const;
     int64_t runs() const;
     int64_t tasks() const;
+    const RotaryKernel &kernel_for(const RotatedTensor &t) const;
     bool rotate_run(int64_t task, char *memory) const;
 };
 

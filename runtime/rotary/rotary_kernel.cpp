@@ -6,8 +6,14 @@
 #include <cstdlib>
 #include <utility>
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 namespace gyre {
 namespace {
+
+constexpr int64_t fewest_streamed_bytes = int64_t{16} << 20;
 
 gyre_dtype from_dtype(const Kernel &kernel) {
     return kernel_dtype(kernel, attribute(kernel, "from_dtype").empty() ? "dtype" : "from_dtype");
@@ -18,23 +24,52 @@ struct Repeated {
     int64_t extent, from_stride, to_stride, row_stride;
 };
 
-} // namespace
+/// What the processor stored past its caches is seen by other threads after this.
+void finish_streaming() {
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
 
-const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
-                                       gyre_pairing pairing, gyre_device device, bool appended) {
+const std::vector<RotaryKernel> &rotary_kernels() {
     static KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
         return RotaryKernel{&k,
                             from_dtype(k),
                             kernel_dtype(k),
                             attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
                             static_cast<size_t>(attribute(k, "workspace", 0)),
-                            attribute(k, "appended") == "true"};
+                            attribute(k, "appended") == "true",
+                            attribute(k, "vector_bytes", 0)};
     });
-    for (const RotaryKernel &k : kernels.rows())
-        if (k.from == from && k.to == to && k.pairing == pairing && k.appended == appended &&
+    return kernels.rows();
+}
+
+} // namespace
+
+const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
+                                       gyre_pairing pairing, gyre_device device, bool appended) {
+    for (const RotaryKernel &k : rotary_kernels())
+        if (k.from == from && k.to == to && k.pairing == pairing && k.appended == appended && !k.vector_bytes &&
             (device == GYRE_CPU ? may_use(context, *k.kernel) : may_use_on_device(context, *k.kernel)))
             return &k;
     return nullptr;
+}
+
+const RotaryKernel *find_streaming_kernel(const gyre_context &context, gyre_dtype dtype, gyre_pairing pairing) {
+    for (const RotaryKernel &k : rotary_kernels())
+        if (k.vector_bytes && k.from == dtype && k.to == dtype && k.pairing == pairing && may_use(context, *k.kernel))
+            return &k;
+    return nullptr;
+}
+
+bool pays_to_stream(const RotaryKernel &streaming, const Heads &from, const Heads &to, const Rotation &rotation) {
+    const auto size = static_cast<int64_t>(element_size(to.dtype));
+    // What addresses and a head's pairs are multiples of.
+    const int64_t all = reinterpret_cast<int64_t>(to.data) |
+                        size * (to.batch_stride | to.token_stride | to.head_stride | rotation.pairs);
+    return from.data != to.data && rotation.offset == 0 && 2 * rotation.pairs == to.dim &&
+           all % streaming.vector_bytes == 0 &&
+           to.batch * to.seqlen * to.heads * to.dim * size >= fewest_streamed_bytes;
 }
 
 bool fits_run(const Heads &view, int64_t in_a_row) {
@@ -68,7 +103,10 @@ bool HeadRotation::run(const TokenRun &from, const TokenRun &to, int64_t tokens,
            sin = view(rows + pairs, f32, pairs, &Repeated::row_stride);
     Buffer x = view(from.data, halide_type(kernel->from), dim, &Repeated::from_stride);
     Buffer out = view(to.data, halide_type(kernel->to), dim, &Repeated::to_stride);
-    return call_kernel(*kernel->kernel, slab, &cos, &sin, &offset, &pairs, &direction, &before, &end, &after, &x, &out);
+    const bool ok =
+        call_kernel(*kernel->kernel, slab, &cos, &sin, &offset, &pairs, &direction, &before, &end, &after, &x, &out);
+    if (kernel->vector_bytes) finish_streaming();
+    return ok;
 }
 
 } // namespace gyre

@@ -12,13 +12,21 @@ struct RotaryKernel {
     const Kernel *kernel;
     gyre_dtype from, to;
     gyre_pairing pairing;
-    size_t workspace; // bytes
-    bool appended;    // writes into a cache, at slots that it finds on the device
+    size_t workspace;     // bytes
+    bool appended;        // writes into a cache, at slots that it finds on the device
+    int64_t vector_bytes; // stores past the caches, to multiples of so many bytes; 0: stores into them
 };
 
 /// For tensors on `device`. nullptr: none is linked that this context may use.
 const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
                                        gyre_pairing pairing, gyre_device device = GYRE_CPU, bool appended = false);
+
+/// The kernel that stores past the caches, without first reading what it overwrites. nullptr: none is linked.
+const RotaryKernel *find_streaming_kernel(const gyre_context &context, gyre_dtype dtype, gyre_pairing pairing);
+
+/// True if that one can rotate `from` into `to`, whole heads at addresses of whole vectors, and pays: the caches would not
+/// keep the output anyway.
+bool pays_to_stream(const RotaryKernel &streaming, const Heads &from, const Heads &to, const Rotation &rotation);
 
 /// All heads of some tokens, at most run_tokens: where the first one's first head is. Strides in elements.
 struct TokenRun {
