@@ -1,12 +1,27 @@
 #include "threads.h"
 
 #include <algorithm>
+#include <chrono>
 
 #if defined(__linux__)
 #include <sched.h>
 #endif
 
 namespace gyre {
+namespace {
+
+constexpr std::chrono::microseconds look_time{50};
+
+/// Tells the processor that this is a loop that waits.
+void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__) || defined(__arm__)
+    __asm__ volatile("yield");
+#endif
+}
+
+} // namespace
 
 int available_processors() {
 #if defined(__linux__)
@@ -14,6 +29,18 @@ int available_processors() {
     if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
 #endif
     return std::max(1u, std::thread::hardware_concurrency());
+}
+
+template <typename Condition>
+void Threads::look_for(const Condition &happened) const {
+    if (!one_each) return;
+    const auto end = std::chrono::steady_clock::now() + look_time;
+    do
+        for (int i = 0; i < 16; i++) {
+            if (happened()) return;
+            pause();
+        }
+    while (std::chrono::steady_clock::now() < end);
 }
 
 Threads::~Threads() {
@@ -38,8 +65,9 @@ void Threads::start(int needed) {
 
 void Threads::work(int worker) {
     uint64_t seen = 0;
-    std::unique_lock<std::mutex> lock(mutex);
     for (;;) {
+        look_for([&] { return generation != seen; });
+        std::unique_lock<std::mutex> lock(mutex);
         wake.wait(lock, [&] { return stopping || (generation != seen && worker < wanted); });
         if (stopping) return;
         seen = generation;
@@ -67,6 +95,7 @@ void Threads::run_parallel(Loop &&loop) {
     }
     wake.notify_all();
     loop.drain(0);
+    look_for([&] { return running == 0; });
     std::unique_lock<std::mutex> lock(mutex);
     done.wait(lock, [&] { return running == 0; });
     wanted = 0;

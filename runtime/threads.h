@@ -59,11 +59,17 @@ private:
         }
     };
 
+    /// Looks for `happened` for a while, without giving the processor back: what follows soon, as the next loop of a call
+    /// does, then need not wake a thread, which takes tens of microseconds. Whoever looked in vain sleeps.
+    template <typename Condition>
+    void look_for(const Condition &happened) const;
+
     void run_parallel(Loop &&loop);
     void start(int needed);
     void work(int worker);
 
     const int count;
+    const bool one_each = count <= available_processors(); // a processor for each thread
     const gyre_parallel_for host;
     void *const host_pool;
 
@@ -71,8 +77,9 @@ private:
     std::mutex mutex;
     std::condition_variable wake, done;
     Loop *current = nullptr;
-    uint64_t generation = 0; // counts loops; a thread that sees a new one joins it
-    int wanted = 0, running = 0;
+    std::atomic<uint64_t> generation{0}; // counts loops; a thread that sees a new one joins it
+    int wanted = 0;
+    std::atomic<int> running{0};
     bool stopping = false;
 };
 
