@@ -10,7 +10,7 @@ constexpr int line_bytes = 64;
 /// The request for line `n` of those that begin where `first` does, as far as all caches.
 Stmt request(const Call *first, const Expr &n) {
     const Expr buffer = first->args[0], index = first->args[1];
-    const Expr bytes = cast<int64_t>(index) * first->type.bytes() + cast<int64_t>(n) * line_bytes;
+    const Expr bytes = cast<int64_t>(simplify(index)) * first->type.bytes() + simplify(cast<int64_t>(n) * line_bytes);
     const Expr address = reinterpret(Handle(), reinterpret<uint64_t>(buffer) + cast<uint64_t>(bytes));
     const int read = 0, all_caches = 3, data = 1;
     return Evaluate::make(Call::make(Int(32), "llvm.prefetch.p0", {address, read, all_caches, data}, Call::Extern));

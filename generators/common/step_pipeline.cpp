@@ -14,8 +14,9 @@ constexpr int copies = 2;
 
 /// What a stage leaves to the next one.
 struct Ring {
-    const Allocate *allocation;
+    Stmt allocated;
     int64_t size; // of a copy, in elements
+    const Allocate &allocation() const { return *allocated.as<Allocate>(); }
 };
 
 /// A loop's body in stages.
@@ -87,7 +88,7 @@ Stages stages_of(const Stmt &s) {
         }
     }
     Stages inner = stages_of(production);
-    inner.rings.push_back({allocation, allocation->constant_allocation_size()});
+    inner.rings.push_back({s, allocation->constant_allocation_size()});
     inner.each.push_back(rest);
     return inner;
 }
@@ -109,12 +110,12 @@ private:
 
     using IRMutator::visit;
     Expr visit(const Load *op) override {
-        if (op->name != ring.allocation->name) return IRMutator::visit(op);
+        if (op->name != ring.allocation().name) return IRMutator::visit(op);
         return Load::make(op->type, op->name, moved(mutate(op->index)), op->image, op->param, mutate(op->predicate),
                           op->alignment);
     }
     Stmt visit(const Store *op) override {
-        if (op->name != ring.allocation->name) return IRMutator::visit(op);
+        if (op->name != ring.allocation().name) return IRMutator::visit(op);
         return Store::make(op->name, mutate(op->value), moved(mutate(op->index)), op->param, mutate(op->predicate),
                            op->alignment);
     }
@@ -122,7 +123,8 @@ private:
         if (op->name != "tile_load" && op->name != "tile_store") return IRMutator::visit(op);
         std::vector<Expr> args = op->args; // rows, bytes of a row, buffer, first byte, …
         const auto *buffer = args[2].as<Variable>();
-        if (buffer && buffer->name == ring.allocation->name) args[3] = args[3] + first * ring.allocation->type.bytes();
+        if (buffer && buffer->name == ring.allocation().name)
+            args[3] = args[3] + first * ring.allocation().type.bytes();
         return Call::make(op->type, op->name, args, op->call_type);
     }
 };
@@ -169,7 +171,7 @@ private:
         Stmt all = For::make(op->name, op->min, op->extent + last, ForType::Serial, op->partition_policy,
                              op->device_api, turns);
         for (const Ring &ring : stages.rings) {
-            const Allocate &a = *ring.allocation;
+            const Allocate &a = ring.allocation();
             _halide_user_assert(ring.size > 0) << "loop " << op->name << ": " << a.name << " has no constant extent\n";
             all = Allocate::make(a.name, a.type, a.memory_type, {static_cast<int>(copies * ring.size)}, const_true(),
                                  Block::make(all, Free::make(a.name)));

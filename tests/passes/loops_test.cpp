@@ -1,0 +1,74 @@
+/// common/loop_limits.h and common/prefetched_lines.h: loops that do not run, loops that end early, and lines that are asked for.
+#include "common/loop_limits.h"
+#include "common/prefetched_lines.h"
+#include "pass_generator.h"
+
+#include <doctest/doctest.h>
+
+using namespace Halide;
+using namespace gyre::test;
+
+TEST_CASE("a guarded loop runs only if its flag is not 0, with what is formed in it") {
+    for (const int flag : {0, 1}) {
+        Var x("x");
+        Func wanted("wanted"), formed("formed"), total("total");
+        RDom turn(0, 5, "turn");
+        const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+            wanted() = flag;
+            formed(x) = cast<float>(x * x);
+            total(x) = 1.0f;
+            total(x) += formed(turn) + wanted(); // read, so that it is computed before
+            out(x) = total(x);
+            wanted.compute_root(), total.compute_root();
+            formed.compute_at(total, turn);
+            total.update().reorder(x, turn);
+            gyre::guard_loop(generator, "turn", wanted);
+        });
+        const Buffer<float> result = made.run(3);
+        for (int i = 0; i < 3; i++) CHECK(result(i) == (flag ? 1.0f + 0 + 1 + 4 + 9 + 16 + 5 : 1.0f));
+    }
+}
+
+TEST_CASE("a loop ends after as many turns as its outer loop's turn allows") {
+    Var x("x");
+    Func total("total");
+    RDom r(0, 32, "r");
+    RVar outer("outer"), inner("inner");
+    const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+        total(x) = 0.0f;
+        total(x) += cast<float>(r + 1);
+        out(x) = total(x);
+        total.compute_root().update().split(r, outer, inner, 8).reorder(x, inner, outer);
+        gyre::end_loop_early(generator, total, "inner", "outer", [](const Expr &turn) { return 3 * turn; });
+    });
+    float expected = 0;
+    for (const int turns : {0, 3, 6, 8}) // never more than its own 8
+        for (int i = 0, first = turns == 8 ? 24 : turns / 3 * 8; i < turns; i++) expected += (float)(first + i + 1);
+    const Buffer<float> result = made.run(2);
+    for (int i = 0; i < 2; i++) CHECK(result(i) == expected);
+}
+
+TEST_CASE("prefetches are of neighbouring lines of 64 bytes, as many as a row has") {
+    for (const Type type : {Float(32), UInt(16)}) {
+        ImageParam in(type, 2, "in");
+        Var x("x"), lane("lane");
+        Func row("row");
+        RDom r(0, 64, 0, 10, "r");
+        const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+            row(x) = 0.0f;
+            row(x) += cast<float>(in(r.x, r.y));
+            out(x) = row(x);
+            row.compute_root()
+                .update()
+                .reorder(x, r.x, r.y)
+                .prefetch(in.parameter(), r.y, r.y, 3, PrefetchBoundStrategy::NonFaulting);
+            gyre::map_prefetches(generator);
+        });
+        const std::string lowered = made.lowered();
+        CAPTURE(lowered);
+        CHECK(count(lowered, "llvm.prefetch.p0(") == 64 * type.bytes() / 64);
+        CHECK(count(lowered, "(float32)prefetch(") + count(lowered, "(uint16)prefetch(") == 0);
+        for (int line = 0; line < 64 * type.bytes() / 64; line++)
+            CHECK(count(lowered, " + (int64)" + std::to_string(64 * line) + ")") == 1);
+    }
+}

@@ -1,0 +1,67 @@
+/// A generator that a test fills: what generators/common arranges in one, compiled here and run.
+///
+///     const PassGenerator made([&](Halide::Internal::GeneratorBase &g, Halide::Func out) { out(x) = …; guard_loop(g, …); });
+///     Halide::Buffer<float> result = made.run(16);
+#pragma once
+#include <Halide.h>
+
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <string>
+
+namespace gyre::test {
+
+class PassGenerator {
+public:
+    /// Defines and schedules the output, f32 of one dimension.
+    using Body = std::function<void(Halide::Internal::GeneratorBase &, Halide::Func)>;
+
+    explicit PassGenerator(const Body &body, const std::string &target = "host") {
+        Filled::body = body;
+        generator_ = Filled::create(Halide::GeneratorContext(Halide::Target(target)));
+        generator_->apply();
+    }
+
+    Halide::Buffer<float> run(int extent) const { return generator_->get_pipeline().realize({extent}); }
+
+    /// The statement that the passes leave.
+    std::string lowered() const {
+        const char *const file = "pass.stmt";
+        Halide::Pipeline pipeline = generator_->get_pipeline();
+        pipeline.compile_to_lowered_stmt(file, pipeline.infer_arguments(), Halide::Text, generator_->target());
+        std::ostringstream text;
+        text << std::ifstream(file).rdbuf();
+        std::remove(file);
+        return text.str();
+    }
+
+private:
+    struct Filled : Halide::Generator<Filled> {
+        static inline Body body;
+        Output<Halide::Func> out{"out", Halide::Float(32), 1};
+        void generate() { body(*this, out); }
+        Halide::Target target() const { return get_target(); }
+    };
+    std::unique_ptr<Filled> generator_;
+};
+
+inline int count(const std::string &in, const std::string &what) {
+    int found = 0;
+    for (size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + 1)) found++;
+    return found;
+}
+
+/// What a build is stopped with.
+inline std::string refusal(const std::function<void()> &build) {
+    try {
+        build();
+    } catch (const Halide::CompileError &error) {
+        return error.what();
+    }
+    return "not refused";
+}
+
+} // namespace gyre::test
