@@ -24,8 +24,9 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
     const Row row = row_of_task(in, t * z.row_tile + r);
     const auto query = [&](const Expr &feature) { return in.q(feature, row.head, row.token); };
     s.q_rows = Func("q_rows");
-    s.q_rotated =
-        define_rows(s.q_rows, {query, in.head_dim, row.token, in.q_rotation}, {d, r, t}, {z.head_dim, z.padded});
+    RowForm query_form{z.head_dim, z.padded};
+    if (z.scaled_rows) query_form.factor = in.scale;
+    s.q_rotated = define_rows(s.q_rows, {query, in.head_dim, row.token, in.q_rotation}, {d, r, t}, query_form);
     if (!Internal::is_const_one(in.heads)) {
         s.row_tokens = Func("row_tokens");
         s.row_tokens(r, t) = row.token;

@@ -45,6 +45,7 @@ struct Sizes {
     int weight_step = 0;               // keys whose weights are formed together, as the next; divides key_block
     int key_step = 0; // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
     bool nan_without_sign = false; // see exp2_nonpositive_by_bits()
+    bool scaled_rows = false;      // few rows: q_rows are times the scale, and multiply keys as they are
     bool integer_scores = false;   // queries and keys in integers, see attention_products_integer.cpp
     int tile_depth = 0;    // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
     int terms = 1;         // with tiles: bf16 numbers that a number is the sum of

@@ -86,7 +86,10 @@ void mask_scores(Stages &s, const Visible &visible) {
     // Tiles and matrices take whole steps of keys: those that no row sees are masked as well.
     const int keys_together = z.tile_depth > 0 ? z.tile_depth : z.matrices ? matrix_depth : 1;
     edge.where(key <= (keys_together > 1 ? visible.tile_last | (keys_together - 1) : visible.tile_last));
-    edge.where(visible.at_edge(b * z.key_block, z.key_block));
+    const Expr first_key = b * z.key_block, last_key = first_key + (z.key_block - 1);
+    // Where loops end with the last key that some row sees, the few rows often see the same keys.
+    edge.where(z.key_step > 0 ? visible.is_cut(first_key, min(last_key, visible.tile_last))
+                              : visible.at_edge(first_key, z.key_block));
     s.mask_j = edge;
     s.masked(r, edge, t, b) = select(visible.sees(key), s.masked(r, edge, t, b), masked_score);
 }

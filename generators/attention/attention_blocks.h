@@ -17,7 +17,10 @@ struct Visible {
     Halide::Expr sees(const Halide::Expr &key) const { return key >= first && key <= last; }
     /// True if some row does not see some of these keys.
     Halide::Expr at_edge(const Halide::Expr &first_key, int keys) const {
-        return first_key + keys - 1 > every_last || first_key < every_first;
+        return is_cut(first_key, first_key + keys - 1);
+    }
+    Halide::Expr is_cut(const Halide::Expr &first_key, const Halide::Expr &last_key) const {
+        return last_key > every_last || first_key < every_first;
     }
 };
 Visible visible_keys(const Inputs &in, const Stages &s);

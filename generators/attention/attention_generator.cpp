@@ -127,8 +127,12 @@ public:
         sizes.key_step = bare ? key_unroll : 0;
         sizes.weight_step = bare ? knobs.lanes : 0;
         sizes.integer_scores = integer_scores;
+        sizes.scaled_rows = bare && !integer_scores;
         sizes.nan_without_sign = bare && get_target().bits == 32 && knobs.lanes > 1;
-        if (bare) sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes);
+        if (bare) {
+            const bool converted = int8_cache || dtype.value().bits() < 32;
+            sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes, converted);
+        }
         const bool has_value_blocks = tiles() && dtype.value().is_bfloat() && !padded && head_dim % tile_depth == 0;
         _halide_user_assert(!(value_blocks || formed) || has_value_blocks)
             << "value_blocks=true and formed=true need matrix tiles, dtype=bfloat16 and a head_dim that is a multiple "

@@ -52,6 +52,7 @@ void define_query_operands(Stages &s, const Expr &scale) {
     if (s.sizes.tile_depth > 0) return define_tile_query_operands(s, scale);
     if (s.sizes.integer_scores) return define_integer_query_operands(s);
     if (s.sizes.matrices) return define_matrix_queries(s);
+    if (s.sizes.scaled_rows) return;
     const Var &r = s.r, &t = s.t, &d = s.d;
     s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
@@ -73,10 +74,14 @@ void define_scores(Stages &s, const Expr &scale) {
         return;
     }
     const Var &f = s.f, c("c");
-    s.q_folded = Func("q_folded");
-    s.q_folded(f, r, c, t) = s.q_scaled(r, c * z.fold + f, t);
+    const Expr feature = features * z.fold + f;
+    if (!z.scaled_rows) {
+        s.q_folded = Func("q_folded");
+        s.q_folded(f, r, c, t) = s.q_scaled(r, c * z.fold + f, t);
+    }
+    const Expr query = z.scaled_rows ? s.q_rows(feature, r, t) : s.q_folded(f, r, features, t);
     s.folded_scores = Func("folded_scores");
-    s.folded_scores(f, r, j, t, b) += s.q_folded(f, r, features, t) * s.k_rows(features * z.fold + f, j, b);
+    s.folded_scores(f, r, j, t, b) += query * s.k_rows(feature, j, b);
     Expr sum = s.folded_scores(0, r, j, t, b);
     for (int n = 1; n < z.fold; n++) sum += s.folded_scores(n, r, j, t, b);
     s.scores(r, j, t, b) = sum;

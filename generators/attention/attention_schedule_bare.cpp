@@ -15,8 +15,8 @@ void check(const Sizes &z, const Knobs &k) {
 
 } // namespace
 
-int bare_feature_chunk(int v_head_dim, int lanes) {
-    int chunk = 8;
+int bare_feature_chunk(int v_head_dim, int lanes, bool converted) {
+    int chunk = converted || lanes == 1 ? 8 : 16;
     while (v_head_dim % (chunk * lanes) != 0) chunk /= 2;
     return chunk;
 }
@@ -28,18 +28,15 @@ void schedule_bare(Stages &s, const Knobs &k) {
     const Sizes &z = s.sizes;
     check(z, k);
     Var d_o("do"), di("di"), lane("lane"), er("er");
-    const Var column = s.q_folded.args()[2]; // of `fold` features
-    s.q_folded.compute_root()
-        .bound_storage(s.t, 1)
-        .bound(s.f, 0, z.fold)
-        .bound(s.r, 0, z.row_tile)
-        .reorder(s.f, column, s.r, s.t)
-        .vectorize(s.f);
+    s.q_rows.compute_root().bound_storage(s.t, 1).bound(s.d, 0, z.head_dim).bound(s.r, 0, z.row_tile);
     if (z.integer_scores) {
-        s.q_rows.compute_root();
+        const Var column = s.q_folded.args()[2]; // of `fold` features
+        s.q_folded.compute_root()
+            .bound_storage(s.t, 1)
+            .bound(s.f, 0, z.fold)
+            .bound(s.r, 0, z.row_tile)
+            .reorder(s.f, column, s.r, s.t);
         s.q_peak.compute_root().bound_storage(s.t, 1).update().unscheduled();
-    } else {
-        s.q_rows.compute_at(s.q_folded, s.r);
     }
     schedule_whole_vectors(s.q_rows, s.q_rotated, k.lanes);
 
@@ -53,7 +50,7 @@ void schedule_bare(Stages &s, const Knobs &k) {
         .vectorize(er, k.lanes);
     s.state.update().reorder(s.e, s.r, s.t, s.block).vectorize(s.e, k.lanes).never_partition_all();
 
-    for (Func *one_block : {&s.masked, &s.block_max, &s.block_sum, &s.weighted_rows})
+    for (Func *one_block : {&s.masked, &s.block_max, &s.block_sum})
         one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
     s.masked.bound_storage(s.j, z.key_block).bound(s.r, 0, z.row_tile).reorder_storage(s.j, s.r, s.t, s.b);
     s.masked.update(0).reorder(s.r, s.formed_j, s.key_step).unroll(s.r).unroll(s.formed_j);
@@ -81,13 +78,19 @@ void schedule_bare(Stages &s, const Knobs &k) {
     s.block_sum.update().unscheduled();
     int register_tile = k.feature_chunk;
     while (z.v_head_dim % register_tile != 0) register_tile /= 2;
-    s.weighted_rows.bound(s.d, 0, z.v_head_dim).bound(s.r, 0, z.row_tile).vectorize(s.d, k.lanes);
-    s.weighted_rows.update()
+    Func weighted_copy = s.weighted_rows.in();
+    weighted_copy.compute_at(s.state, s.block)
+        .bound_storage(s.b, 1)
+        .bound(s.d, 0, z.v_head_dim)
+        .bound(s.r, 0, z.row_tile)
         .split(s.d, d_o, di, register_tile)
-        .reorder(di, s.r, s.value_j, d_o)
+        .reorder(di, s.r, d_o)
         .vectorize(di, k.lanes)
         .unroll(di)
         .unroll(s.r);
+    s.weighted_rows.compute_at(weighted_copy, d_o);
+    for (Stage stage : {Stage(s.weighted_rows), s.weighted_rows.update().reorder(s.d, s.r, s.value_j)})
+        stage.vectorize(s.d, k.lanes).unroll(s.d).unroll(s.r);
 
     s.inverse_sum.compute_root().bound_storage(s.t, 1);
     s.lse.compute_root();

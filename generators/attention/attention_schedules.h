@@ -24,8 +24,9 @@ void schedule_cpu(Stages &s, const Knobs &k);
 /// Little code and a small stack, for machines without an operating system: tasks of one row tile of a few rows.
 void schedule_bare(Stages &s, const Knobs &k);
 
-/// Sizes::feature_chunk for it: of `lanes` neighbours each, as many as divide a head, up to 8.
-int bare_feature_chunk(int v_head_dim, int lanes);
+/// Sizes::feature_chunk for it: of `lanes` neighbours each, as many as divide a head, up to 16. More are fewer turns of the loop
+/// that folds blocks, and more code: up to 8 where keys and values are converted, which takes code as well.
+int bare_feature_chunk(int v_head_dim, int lanes, bool converted);
 
 /// The loops of a recurrence over blocks of keys: of row tiles, of their register tiles, of these the vectors, of these
 /// lanes. Names differ between recurrences, so that a stage can be formed in a loop of one of them.

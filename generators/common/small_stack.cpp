@@ -1,11 +1,13 @@
 #include "small_stack.h"
 
+#include "joined_tuples.h"
+
 namespace gyre {
 using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-constexpr int32_t most = 64, most_in_loop = 256; // bytes that stay on the stack
+constexpr int32_t most = 64, most_in_loop = 256, most_of_tuple = 640; // bytes that stay on the stack
 
 class PlaceAllocations : public IRMutator {
 protected:
@@ -36,6 +38,7 @@ private:
 
 void use_small_stack(GeneratorBase &generator) {
     generator.get_pipeline().add_custom_lowering_pass(new PlaceAllocations);
+    join_tuples(generator, most_of_tuple);
 }
 
 } // namespace gyre

@@ -5,7 +5,8 @@
 namespace gyre {
 
 /// Arranges that what is large for a stack is allocated by the runtime; Halide would have up to 16 KiB of it on the stack.
-/// Within a loop, where an allocation is made again and again, more is not yet large. To be called before publish_facts().
+/// Within a loop, where an allocation is made again and again, more is not yet large. Elements of a Tuple share an allocation
+/// (joined_tuples.h). To be called before publish_facts().
 void use_small_stack(Halide::Internal::GeneratorBase &generator);
 
 } // namespace gyre

@@ -9,11 +9,12 @@ using namespace Halide;
 RotatedRows define_rows(Func rows, const StoredRows &in, const std::vector<Var> &args, const RowForm &form) {
     RowElements elements;
     elements.source = [&](const Expr &feature) { return widen(in.element(feature)); };
-    elements.stored = [&](const Expr &value) { return form.as_bits ? bf16_rounding(value) : value; };
+    const auto multiplied = [&](const Expr &value) { return form.factor.defined() ? value * form.factor : value; };
+    elements.stored = [&](const Expr &value) { return form.as_bits ? bf16_rounding(value) : multiplied(value); };
     elements.copied = [&](const Expr &feature) {
         const auto copied = [&](const Expr &inside) -> Expr {
             if (form.unwidened) return in.element(inside);
-            return form.as_bits ? reinterpret<uint16_t>(in.element(inside)) : elements.source(inside);
+            return form.as_bits ? reinterpret<uint16_t>(in.element(inside)) : multiplied(elements.source(inside));
         };
         if (!form.padded) return copied(feature);
         const Expr inside = copied(min(feature, in.extent - 1));

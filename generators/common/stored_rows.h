@@ -19,6 +19,7 @@ struct RowForm {
     bool as_bits = false;   // of a bf16 tensor, rounded to bf16 again, as UInt(16); else f32
     bool as_stored = false; // they are not rotated
     bool unwidened = false; // of the stored type; as_stored only
+    Halide::Expr factor;    // of all that is stored, in f32; undefined: 1
 };
 
 /// Defines `rows` (feature, …), of which `args` are the arguments.

@@ -24,12 +24,23 @@ static inline void describe(halide_buffer_t *buffer, const void *data, uint8_t t
 
 static inline uint8_t bits_of(gyre_embedded_dtype dtype) { return (uint8_t)(8 * element_size(dtype)); }
 
+typedef struct slab_block {
+    struct slab_block *below;
+    size_t end; /* offset of the first byte after the block */
+    int free;
+} slab_block;
+
 /** The memory of a running kernel, which is its user context. Blocks need not be freed in order. */
 typedef struct slab {
     char *base;
     size_t size;
-    struct slab_block *top;
+    slab_block *top, bottom; /* below all blocks: empty, and never free */
 } slab;
+
+static inline void begin_slab(slab *s, char *base, size_t size) {
+    s->base = base, s->size = size, s->top = &s->bottom;
+    s->bottom.below = NULL, s->bottom.end = 0, s->bottom.free = 0;
+}
 
 void *gyre_embedded_malloc(void *slab, size_t bytes);
 void gyre_embedded_free(void *slab, void *block);

@@ -2,17 +2,11 @@
  * (generators/common/facts.h) for blocks that begin and end like these. */
 #include "kernel_call.h"
 
-typedef struct slab_block {
-    struct slab_block *below;
-    size_t end; /* offset of the first byte after the block */
-    int free;
-} slab_block;
-
 enum { line = 64 }; /* of a cache; heads each block */
 
 void *gyre_embedded_malloc(void *context, size_t bytes) {
     slab *s = context;
-    const size_t begin = s->top ? s->top->end : 0, end = begin + line + (bytes + line - 1) / line * line;
+    const size_t begin = s->top->end, end = begin + line + (bytes + line - 1) / line * line;
     if (end > s->size) return NULL;
     slab_block *block = (slab_block *)(void *)(s->base + begin);
     block->below = s->top;
@@ -26,5 +20,5 @@ void gyre_embedded_free(void *context, void *pointer) {
     slab *s = context;
     if (!pointer) return;
     ((slab_block *)(void *)((char *)pointer - line))->free = 1;
-    while (s->top && s->top->free) s->top = s->top->below;
+    while (s->top->free) s->top = s->top->below;
 }

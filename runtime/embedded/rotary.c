@@ -49,8 +49,8 @@ gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *a) {
     describe(&sin, cosines + (size_t)pairs * angle, code, (uint8_t)(8 * angle), 3, angles);
     describe(&x, a->x, code, bits_of(a->kernel->x_dtype), 3, heads);
     describe(&out, a->out, code, bits_of(a->kernel->out_dtype), 3, heads);
-    slab nothing = {0};
-    slab *context = &nothing;
+    slab nothing, *context = &nothing;
+    begin_slab(&nothing, NULL, 0);
     void *arguments[] = {&context,       &cos,   &sin,          &offset, &pairs, &direction,
                          &copied_before, &after, &copied_after, &x,      &out};
     return a->kernel->call(arguments) ? GYRE_EMBEDDED_INTERNAL : GYRE_EMBEDDED_OK;

@@ -46,7 +46,9 @@ static int compare_attention(const char *what, int32_t tokens, int32_t keys) {
     const int bad = gyre_embedded_attention(&args);
     const uint32_t middle = board_instructions();
     plain_attention(q, k, v, plain, tokens, keys, HEADS, KV_HEADS, &angles[0][0][0]);
-    return bad + compare(what, middle - start, board_instructions() - middle, tokens * HEADS * DIM);
+    const uint32_t ours = middle - start, theirs = board_instructions() - middle;
+    return bad + compare(what, ours, theirs, tokens * HEADS * DIM) +
+           report("  no more than this processor's kernels are known for", ours * 100 <= theirs * MOST_PERCENT);
 }
 
 static int compare_rotary(const char *what, int32_t pairs) {

@@ -1,0 +1,101 @@
+#include "attention_call.h"
+
+static const float log2_e = 1.44269504088896f;
+
+/** 1 / sqrt(x), for x in [1, 512]: half the exponent, then Newton's method. */
+static float inverse_root(float x) {
+    union {
+        float value;
+        uint32_t bits;
+    } y = {x};
+    y.bits = 0x5f400000u - (y.bits >> 1);
+    for (int step = 0; step < 5; step++) y.value *= 1.5f - 0.5f * x * y.value * y.value;
+    return y.value;
+}
+
+static void set(halide_dimension_t *dim, int32_t extent, int32_t stride) {
+    dim->min = 0, dim->extent = extent, dim->stride = stride, dim->flags = 0;
+}
+
+static void describe_tensors(attention_call *c) {
+    const gyre_embedded_attention_args *a = c->args;
+    const int32_t d = a->head_dim, by_token = c->most_heads == 1, kv_token = a->num_kv_heads * d;
+    const int is_i8 = a->kernel->cache_dtype == GYRE_EMBEDDED_I8;
+    const uint8_t stored = is_i8 ? halide_type_int : halide_type_float, stored_bits = bits_of(a->kernel->cache_dtype);
+    const uint8_t real = halide_type_float, bits = bits_of(a->kernel->dtype);
+    set(&c->rows[0], d, 1), set(&c->rows[1], 1, 0), set(&c->rows[2], 0, by_token ? a->num_heads * d : d);
+    set(&c->elements[0], d, 1), set(&c->elements[1], 0, 1);
+    set(&c->scales[0], 0, a->num_kv_heads);
+    set(&c->lse_rows[0], 0, by_token ? 1 : a->tokens), set(&c->lse_rows[1], 1, 0);
+    describe(&c->q, NULL, real, bits, 3, c->rows);
+    describe(&c->out, NULL, real, bits, 3, c->rows);
+    describe(&c->k, NULL, stored, stored_bits, 2, c->elements);
+    describe(&c->v, NULL, stored, stored_bits, 2, c->elements);
+    describe(&c->k_scales, NULL, real, 32, 1, c->scales);
+    describe(&c->v_scales, NULL, real, 32, 1, c->scales);
+    describe(&c->lse_view, NULL, real, 32, 2, c->lse_rows);
+    c->slot_stride = kv_token, c->row_step = by_token;
+}
+
+static void describe_angles(attention_call *c) {
+    static const float no_angle = 0;
+    const gyre_embedded_attention_args *a = c->args;
+    const int32_t pairs = a->rotary_dim / 2, out_pairs = a->rotary_v_dim / 2, by_token = c->most_heads == 1;
+    set(&c->q_table[0], pairs, 1), set(&c->q_table[1], 0, by_token * a->rotary_dim);
+    set(&c->out_table[0], out_pairs, 1), set(&c->out_table[1], 0, by_token * a->rotary_v_dim);
+    const float *q_angles = pairs ? a->q_angles : &no_angle, *out_angles = out_pairs ? a->out_angles : &no_angle;
+    describe(&c->q_cos, q_angles, halide_type_float, 32, 2, c->q_table);
+    describe(&c->q_sin, q_angles + pairs, halide_type_float, 32, 2, c->q_table);
+    describe(&c->out_cos, out_angles, halide_type_float, 32, 2, c->out_table);
+    describe(&c->out_sin, out_angles + out_pairs, halide_type_float, 32, 2, c->out_table);
+    c->q_half = a->pairing == GYRE_EMBEDDED_HALF ? pairs : 0, c->q_interleaved = pairs - c->q_half;
+    c->out_half = a->value_pairing == GYRE_EMBEDDED_HALF ? out_pairs : 0, c->out_interleaved = out_pairs - c->out_half;
+}
+
+/** In the order of generators/attention/attention_generator.cpp. Angles of keys and values, which are rotated already, and a
+ *  table of pages are arguments that these kernels do not read. */
+static void list_arguments(attention_call *c) {
+    void **next = c->arguments, *unread = &c->q_cos;
+    *next++ = &c->context;
+    *next++ = &c->q_cos, *next++ = &c->q_sin;
+    for (int table = 0; table < 4; table++) *next++ = unread;
+    *next++ = &c->out_cos, *next++ = &c->out_sin;
+    *next++ = &c->q_half, *next++ = &c->q_interleaved;
+    for (int pairs = 0; pairs < 4; pairs++) *next++ = &c->zero;
+    *next++ = &c->out_half, *next++ = &c->out_interleaved;
+    *next++ = &c->scale, *next++ = &c->first_visible, *next++ = &c->last_visible, *next++ = &c->keys;
+    *next++ = unread, *next++ = &c->zero, *next++ = &c->zero; /* pages */
+    *next++ = &c->slot_stride, *next++ = &c->zero, *next++ = &c->slot_stride, *next++ = &c->zero;
+    *next++ = &c->q, *next++ = &c->k, *next++ = &c->v, *next++ = &c->row_step;
+    if (c->args->kernel->cache_dtype == GYRE_EMBEDDED_I8) *next++ = &c->k_scales, *next++ = &c->v_scales;
+    *next++ = &c->out, *next++ = &c->lse_view;
+}
+
+void gyre_embedded_begin_attention(attention_call *c, const gyre_embedded_attention_args *a) {
+    const gyre_embedded_attention_kernel *kernel = a->kernel;
+    const int32_t group = a->num_heads / a->num_kv_heads, rows = kernel->task_rows;
+    char *memory = (char *)a->workspace + (line - (uintptr_t)a->workspace % line) % line;
+    c->args = a;
+    c->most_heads = group < rows ? group : rows, c->most_tokens = c->most_heads == 1 ? rows : 1;
+    c->row_bytes = dense_bytes(1, 1, a->head_dim, kernel->dtype);
+    c->k_row_bytes = dense_bytes(1, 1, a->head_dim, kernel->cache_dtype);
+    c->token_bytes = (size_t)a->num_heads * c->row_bytes, c->k_token_bytes = (size_t)a->num_kv_heads * c->k_row_bytes;
+    begin_slab(&c->memory, memory, kernel->workspace);
+    c->context = &c->memory;
+    c->zero = 0;
+    c->scale = (a->scale != 0 ? a->scale : inverse_root((float)a->head_dim)) * log2_e;
+    describe_tensors(c);
+    describe_angles(c);
+    list_arguments(c);
+}
+
+void gyre_embedded_take_heads(attention_call *c, int32_t head, int32_t heads, int32_t kv_head) {
+    const gyre_embedded_attention_args *a = c->args;
+    const size_t row = (size_t)head * c->row_bytes, k_row = (size_t)kv_head * c->k_row_bytes;
+    c->heads = heads;
+    c->q_begin = (const uint8_t *)a->q + row, c->out_begin = (uint8_t *)a->out + row;
+    c->k_begin = (const uint8_t *)a->k + k_row, c->v_begin = (const uint8_t *)a->v + k_row;
+    if (a->kernel->cache_dtype == GYRE_EMBEDDED_I8)
+        c->k_scales_begin = a->k_scales + kv_head, c->v_scales_begin = a->v_scales + kv_head;
+    c->lse_begin = a->lse ? a->lse + head * a->tokens : NULL;
+}
