@@ -3,7 +3,8 @@
     count.py --program build/arm/bin/gyre_one_call … --record arm_64_neon.json             compare with the record
     count.py …                                       --record arm_64_neon.json --update    write it
 
-Fails if a kernel executes more than 2 % more instructions than the record says, or has none there. The record's name is the
+Fails if a kernel executes more than 2 % more instructions than the record says, or has none there, or if one of arm_64_neon has
+instructions of ARMv8.2. The record's name is the
 target's; exits with 77 if the emulated processor cannot run it.
 """
 import argparse
@@ -25,6 +26,13 @@ def part_of(function):
     if kernel := re.match(r'gyrekernel_gyre_(\w+?__[a-z0-9]+_[0-9]+_[a-z0-9]+?)(_argv)?(\.|$)', function):
         return kernel[1]
     return 'gcc' if re.match(r'plain_|_*expf', function) else None
+
+
+def half_arithmetic(instructions):
+    """Kernels of arm_64_neon that compute in f16, which takes ARMv8.2: they may only convert."""
+    computes = re.compile(r'(?!fcvt(l2?|n2?)?\s)(f\w+|[su]cvtf)\s.*\b(v\d+\.[48]h|h\d+)\b')
+    found = (i for i in instructions.values() if '__arm_64_neon' in i.function and computes.match(i.text))
+    return sorted({f'{part_of(i.function)} has {i.text.split()[0]} of f16, which ARMv8.0 has not' for i in found})
 
 
 def measure(options, case, instructions):
@@ -100,7 +108,7 @@ def main():
     known = listing.stdout
     cases = options.cases or [case for case in known.split() if options.update or not case.startswith('plain')]
     instructions = disassemble(options.objdump, options.program)
-    results, wrong = {}, []
+    results, wrong = {}, half_arithmetic(instructions)
     for case in cases:
         results[case] = measure(options, case, instructions)
         show(case, results[case], recorded)

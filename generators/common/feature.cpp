@@ -13,11 +13,24 @@ Expr exp_nonpositive(const Expr &x, const Target &target) {
     return by_bits ? exp2_nonpositive_by_bits(x * log2_e) : exp2_nonpositive(x * log2_e);
 }
 
+/// x > 0. LLVM compares halves instead of what they were widened to, on ARM by an instruction of ARMv8.2: hence by bits,
+/// of which those of positive numbers are 1 to 0x7f800000.
+Expr is_positive(const Expr &x, const Target &target) {
+    const auto *widened = x.as<Internal::Cast>();
+    const bool of_half = widened && widened->value.type().element_of() == Float(16);
+    if (target.arch != Target::ARM || target.bits == 32 || !of_half) return x > 0.0f;
+    return reinterpret<uint32_t>(x) - Expr(1u) < Expr(0x7f800000u);
+}
+
 } // namespace
 
 // Either way round the comparison may be compiled, a NaN comes out as one.
-Expr feature(const Expr &x, const Target &target) { return select(x > 0.0f, x + 1.0f, exp_nonpositive(x, target)); }
+Expr feature(const Expr &x, const Target &target) {
+    return select(is_positive(x, target), x + 1.0f, exp_nonpositive(x, target));
+}
 
-Expr feature_slope(const Expr &x, const Target &target) { return select(x > 0.0f, 1.0f, exp_nonpositive(x, target)); }
+Expr feature_slope(const Expr &x, const Target &target) {
+    return select(is_positive(x, target), 1.0f, exp_nonpositive(x, target));
+}
 
 } // namespace gyre
