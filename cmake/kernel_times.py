@@ -3,14 +3,16 @@
     python kernel_times.py BUILD_DIRECTORY
 
 Compile times of schedules can explode: every kernel has a budget of 4 s on an idle machine. Over it is a warning, because
-machines are rarely idle; over 20 s is an error.
+machines are rarely idle; an error is what takes over 20 s, and 20 times as long as half of all kernels, which a busy machine
+slows down, too.
 """
 
 import os
 import re
+import statistics
 import sys
 
-BUDGET, LIMIT, SHOWN = 4.0, 20.0, 5
+BUDGET, LIMIT, MEDIANS, SHOWN = 4.0, 20.0, 20, 5
 
 
 def generator_seconds(build):
@@ -34,8 +36,9 @@ def main():
     print(f"generator time of {len(seconds)} kernels: {sum(seconds.values()):.1f} s; the slowest:")
     for name, time in slowest:
         print(f"  {time:5.1f} s  {name}{f'   over the budget of {BUDGET:.0f} s' if time > BUDGET else ''}")
-    if slowest[0][1] > LIMIT:
-        sys.exit(f"{slowest[0][0]} took {slowest[0][1]:.1f} s, over the limit of {LIMIT:.0f} s: simplify its schedule")
+    limit = max(LIMIT, MEDIANS * statistics.median(seconds.values()))
+    if slowest[0][1] > limit:
+        sys.exit(f"{slowest[0][0]} took {slowest[0][1]:.1f} s, over the limit of {limit:.0f} s: simplify its schedule")
 
 
 if __name__ == "__main__":
