@@ -1,10 +1,10 @@
 // A pipeline as generators/cuda leaves it, for the tests of that.
 #pragma once
+#include "../support/lowered_text.h"
 #include "cuda/lower.h"
 
 #include <cstdio>
 #include <fstream>
-#include <functional>
 #include <sstream>
 
 namespace gyre::cuda {
@@ -29,20 +29,6 @@ inline Lowered lower(Halide::Func f, const std::vector<Halide::Argument> &argume
     return {device.str(), host.str()};
 }
 
-inline int count(const std::string &in, const std::string &what) {
-    int found = 0;
-    for (size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + 1)) found++;
-    return found;
-}
-
-/// What a build is stopped with.
-inline std::string refusal(const std::function<void()> &lowered) {
-    try {
-        lowered();
-    } catch (const Halide::CompileError &error) {
-        return error.what();
-    }
-    return "not refused";
-}
+using test::count, test::refusal;
 
 } // namespace gyre::cuda

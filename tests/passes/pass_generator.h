@@ -3,6 +3,8 @@
 ///     const PassGenerator made([&](Halide::Internal::GeneratorBase &g, Halide::Func out) { out(x) = …; guard_loop(g, …); });
 ///     Halide::Buffer<float> result = made.run(16);
 #pragma once
+#include "../support/lowered_text.h"
+
 #include <Halide.h>
 
 #include <cstdio>
@@ -19,9 +21,9 @@ public:
     /// Defines and schedules the output, f32 of one dimension.
     using Body = std::function<void(Halide::Internal::GeneratorBase &, Halide::Func)>;
 
-    explicit PassGenerator(const Body &body, const std::string &target = "host") {
+    explicit PassGenerator(const Body &body) {
         Filled::body = body;
-        generator_ = Filled::create(Halide::GeneratorContext(Halide::Target(target)));
+        generator_ = Filled::create(Halide::GeneratorContext(Halide::get_host_target()));
         generator_->apply();
     }
 
@@ -47,21 +49,5 @@ private:
     };
     std::unique_ptr<Filled> generator_;
 };
-
-inline int count(const std::string &in, const std::string &what) {
-    int found = 0;
-    for (size_t at = in.find(what); at != std::string::npos; at = in.find(what, at + 1)) found++;
-    return found;
-}
-
-/// What a build is stopped with.
-inline std::string refusal(const std::function<void()> &build) {
-    try {
-        build();
-    } catch (const Halide::CompileError &error) {
-        return error.what();
-    }
-    return "not refused";
-}
 
 } // namespace gyre::test
