@@ -212,6 +212,8 @@ public:
             if (sizes.matrices) map_bf16_matrices(*this, {stages.v_rows, stages.weights}), map_bf16_roundings(*this);
             if (key_vector > 1) keep_values_in_registers(*this);
             if (general) specialize_bias(stages);
+            if (as_stored && fold > 0 && get_target().has_feature(Halide::Target::AVX2)) // others compute no quicker
+                ask_for_blocks(*this, stages, knobs, *k, *v);
             if (score_inputs) specialize_score(stages, score_inputs->dense());
         }
         Facts known{

@@ -21,6 +21,10 @@ struct Knobs {
 
 void schedule_cpu(Stages &s, const Knobs &k);
 
+/// After schedule_cpu(), for few rows (Sizes::fold > 0) and with keys and values as stored: they come a block ahead.
+void ask_for_blocks(Halide::Internal::GeneratorBase &generator, Stages &s, const Knobs &k,
+                    const Halide::OutputImageParam &keys, const Halide::OutputImageParam &values);
+
 /// Little code and a small stack, for machines without an operating system: tasks of one row tile of a few rows.
 void schedule_bare(Stages &s, const Knobs &k);
 

@@ -5,15 +5,11 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-constexpr int line_bytes = 64;
-
-/// The request for line `n` of those that begin where `first` does, as far as all caches.
+/// The request for line `n` of those that begin where `first` does.
 Stmt request(const Call *first, const Expr &n) {
     const Expr buffer = first->args[0], index = first->args[1];
-    const Expr bytes = cast<int64_t>(simplify(index)) * first->type.bytes() + simplify(cast<int64_t>(n) * line_bytes);
-    const Expr address = reinterpret(Handle(), reinterpret<uint64_t>(buffer) + cast<uint64_t>(bytes));
-    const int read = 0, all_caches = 3, data = 1;
-    return Evaluate::make(Call::make(Int(32), "llvm.prefetch.p0", {address, read, all_caches, data}, Call::Extern));
+    return ask_for_line(buffer, cast<int64_t>(simplify(index)) * first->type.bytes() +
+                                    simplify(cast<int64_t>(n) * cache_line_bytes));
 }
 
 const Call *as_prefetch(const Stmt &s) {
@@ -49,6 +45,12 @@ class MapPrefetches : public IRMutator {
 };
 
 } // namespace
+
+Stmt ask_for_line(const Expr &memory, const Expr &byte) {
+    const Expr address = reinterpret(Handle(), reinterpret<uint64_t>(memory) + cast<uint64_t>(byte));
+    const int read = 0, all_caches = 3, data = 1;
+    return Evaluate::make(Call::make(Int(32), "llvm.prefetch.p0", {address, read, all_caches, data}, Call::Extern));
+}
 
 void map_prefetches(GeneratorBase &generator) { generator.get_pipeline().add_custom_lowering_pass(new MapPrefetches); }
 

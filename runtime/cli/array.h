@@ -1,5 +1,6 @@
 /// An array as it stands in a file and as the library sees it: dense, in C order.
 #pragma once
+#include "lines.h"
 
 #include <gyre/gyre.h>
 
@@ -16,7 +17,7 @@ using Shape = std::vector<std::int64_t>; // outermost first
 struct Array {
     gyre_dtype dtype = GYRE_F32;
     Shape shape;
-    std::vector<std::byte> bytes; // never without storage, so that an empty array still has an address
+    Lines bytes; // never without storage, so that an empty array still has an address
 
     std::int64_t size() const; // elements
     template <typename T>

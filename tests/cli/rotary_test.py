@@ -1,5 +1,7 @@
 """gyre rotary against the definition."""
 
+import json
+
 import numpy as np
 
 import reference
@@ -139,6 +141,15 @@ class Rotary(GyreTest):
     def test_threads_do_not_change_a_bit(self):
         x = self.normal(2, 3, 65, 64)
         np.testing.assert_array_equal(self.rotate(x, "--threads", 1), self.rotate(x, "--threads", 3))
+
+    def test_what_caches_cannot_hold_begins_where_streaming_kernels_take_it(self):
+        kernels = json.loads(self.succeed("kernels", "--json"))["kernels"]
+        present = any(k["variant"] == "streamed_f32_half" and k["runnable"] for k in kernels)
+        x = self.normal(1, 64, 512, 128)
+        self.save("x.npy", x)
+        report = self.succeed_json("rotary", "--x", "x.npy", "--out", "y.npy")
+        self.assertEqual(report["kernel"].startswith("rotary_streamed_f32_half__"), present, report)
+        self.close(self.load("y.npy"), reference.rotate(x, np.arange(512), reference.geometric(128)), TOLERANCE)
 
     def test_json(self):
         self.save("x.npy", self.normal(1, 2, 3, 8))

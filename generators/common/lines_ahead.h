@@ -1,0 +1,27 @@
+/// Lines of the cache that are asked for before they are read, where they are found by a table.
+#pragma once
+#include <Halide.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gyre {
+
+/// The line of 64 bytes that element `element` of a row is in. Row n begins at element offsets(n, …) of a tensor; `offsets` is
+/// int32, from 0 on along its first dimension, and computed outside of the loop that asks.
+struct LineAhead {
+    Halide::Func offsets;
+    Halide::Expr row, element;
+};
+
+/// The value of an enclosing loop, by the name of its variable, which a split, a reduction or a pure dimension gave it.
+using LoopValues = std::function<Halide::Expr(const std::string &)>;
+
+/// Each turn of `loop` of `of` first asks for `lines` of `tensor`. Halide's prefetch() takes the bounds of what a loop reads,
+/// which a table hides.
+void ask_ahead(Halide::Internal::GeneratorBase &generator, const Halide::Func &of, const std::string &loop,
+               const Halide::OutputImageParam &tensor,
+               const std::function<std::vector<LineAhead>(const LoopValues &)> &lines);
+
+} // namespace gyre

@@ -1,0 +1,65 @@
+/// common/lines_ahead.h: lines that a table finds are asked for in each turn of a loop, and nothing else changes.
+#include "common/lines_ahead.h"
+#include "pass_generator.h"
+
+#include <doctest/doctest.h>
+
+using namespace Halide;
+using namespace gyre::test;
+
+namespace {
+
+/// Sums rows of 16 elements that begin where a table says, two at a time, and asks for lines in a loop.
+struct SumOfRows {
+    static constexpr int rows = 6;
+    ImageParam in{Float(32), 1, "in"};
+    Var x{"x"}, j{"j"};
+    Func begins{"begins"}, sum{"sum"};
+    RVar pair{"pair"}, one{"one"};
+
+    PassGenerator asking(const std::string &loop,
+                         const std::function<std::vector<gyre::LineAhead>(const gyre::LoopValues &)> &lines) {
+        return PassGenerator([&](Internal::GeneratorBase &generator, Func out) {
+            RDom row(0, rows, "row");
+            begins(j) = (rows - 1 - j) * 16;
+            sum(x) = 0.0f;
+            sum(x) += in(unsafe_promise_clamped(begins(row), 0, 16 * (rows - 1)) + x);
+            out(x) = sum(x);
+            begins.compute_root().bound(j, 0, 2 * rows);
+            sum.compute_root().update().split(row, pair, one, 2).reorder(x, one, pair);
+            gyre::ask_ahead(generator, sum, loop, in, lines);
+        });
+    }
+};
+
+} // namespace
+
+TEST_CASE("lines of rows further on are asked for, by the values of the loops around") {
+    SumOfRows s;
+    const PassGenerator made = s.asking("one", [&](const gyre::LoopValues &value) {
+        return std::vector<gyre::LineAhead>{{s.begins, value("pair") * 2 + value("one") + 3, 0},
+                                            {s.begins, value("pair"), value("one") + 8}};
+    });
+    const std::string lowered = made.lowered();
+    CAPTURE(lowered);
+    CHECK(count(lowered, "llvm.prefetch.p0(") == 2);
+    CHECK(count(lowered, "begins[((sum.s1.row$x.pair*2) + sum.s1.row$x.one) + 3]") == 1);
+    CHECK(count(lowered, "begins[sum.s1.row$x.pair] + (sum.s1.row$x.one + 8)") == 1);
+
+    Buffer<float> data(16 * SumOfRows::rows);
+    for (int i = 0; i < data.width(); i++) data(i) = (float)i;
+    s.in.set(data);
+    const Buffer<float> result = made.run(16);
+    for (int i = 0; i < 16; i++) CHECK(result(i) == (float)(SumOfRows::rows * i + 16 * (0 + 1 + 2 + 3 + 4 + 5)));
+}
+
+TEST_CASE("a loop that is not there cannot ask, nor by a loop that is not around") {
+    SumOfRows missing, inside;
+    const PassGenerator nowhere =
+        missing.asking("row", [](const gyre::LoopValues &) { return std::vector<gyre::LineAhead>{}; });
+    CHECK(refusal([&] { nowhere.lowered(); }).find("no loop row of sum") != std::string::npos);
+    const PassGenerator by_inner = inside.asking("pair", [&](const gyre::LoopValues &value) {
+        return std::vector<gyre::LineAhead>{{inside.begins, value("one"), 0}};
+    });
+    CHECK(refusal([&] { by_inner.lowered(); }).find("is in no loop one") != std::string::npos);
+}
