@@ -4,7 +4,8 @@
 #   GYRE_CUDA_COMPILER   nvcc; 13 was used
 #   GYRE_CUDA_ARCHS      compute capabilities to make machine code for; the last also as PTX, for newer devices
 set(GYRE_CUDA AUTO CACHE STRING "Kernels for CUDA: OFF, AUTO (if nvcc is found) or ON")
-set(GYRE_CUDA_ARCHS 80 86 89 90 CACHE STRING "Compute capabilities to make CUDA machine code for; the last also as PTX")
+# Devices of one generation run the machine code of its first: 8.6 and 8.9 that of 8.0.
+set(GYRE_CUDA_ARCHS 80 90 CACHE STRING "Compute capabilities to make CUDA machine code for; the last also as PTX")
 
 # gyre_cuda_flags(<out>): what to make code for, and the host compiler, without which nvcc reads no headers.
 function(gyre_cuda_flags out)
@@ -64,7 +65,7 @@ function(gyre_make_image symbol folder)
     set(header "${GYRE_GENERATORS_DIR}/cuda/device")
     add_custom_command(
         OUTPUT "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin"
-        COMMAND "${GYRE_CUDA_COMPILER}" ${flags} -diag-suppress 177 "-I${header}"
+        COMMAND "${GYRE_CUDA_COMPILER}" ${flags} -diag-suppress 177,550 "-I${header}"
                 "${folder}/${symbol}.cu" -o "${folder}/${symbol}.fatbin"
         COMMAND "${CMAKE_C_COMPILER}" -c -fPIC "-DGYRE_IMAGE=${symbol}_image" "-DGYRE_FATBIN=\"${folder}/${symbol}.fatbin\""
                 "${header}/image.S" -o "${folder}/${symbol}.image.o"

@@ -71,7 +71,7 @@ gyre_add_target(arm_32_neon    ARCH armv7
 gyre_add_target(cuda           ARCH x86_64 DEVICE cuda
                 HALIDE x86-64-linux-cuda-cuda_capability_80
                 FEATURES cuda
-                ONLY "^rotary_(append_[a-z0-9]+_)?[a-z0-9]+_(half|interleaved)$|^angles_f32$|^attention_(plain|plain_as_stored|general_as_stored|paged)_(bf16|f16)_d(64|96|128)$")
+                ONLY "^rotary_(append_[a-z0-9]+_)?[a-z0-9]+_(half|interleaved)$|^angles_f32$|^attention_(plain|plain_as_stored|general_as_stored|paged|split_as_stored)_(bf16|f16)_d(64|96|128|256)$|^merge_")
 
 # Without an operating system: for gyre_embedded (cmake/GyreEmbedded.cmake).
 gyre_add_target(arm_64_bare    ARCH aarch64-none

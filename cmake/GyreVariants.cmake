@@ -213,8 +213,12 @@ function(gyre_add_decode_variants library dtype sizes)
         string(REPLACE "|" ";" params "${size_and_params}")
         list(POP_FRONT params size)
         gyre_add_kernel("${library}" attention VARIANT split_${dtype}_${size} PARAMS ${type} partial=true as_stored=false ${params})
-        if (dtype STREQUAL f32 AND NOT size MATCHES dmax) # others are converted or padded on their way, and so copied
-            gyre_add_kernel("${library}" attention VARIANT split_as_stored_${dtype}_${size}
+        if (NOT size MATCHES dmax) # the CPU's kernels convert or pad others on their way, and so copy them
+            set(needs "")
+            if (NOT dtype STREQUAL f32)
+                set(needs NEEDS cuda)
+            endif ()
+            gyre_add_kernel("${library}" attention VARIANT split_as_stored_${dtype}_${size} ${needs}
                             PARAMS ${type} partial=true as_stored=true ${params})
         endif ()
         set(beside_tiles 1)

@@ -10,7 +10,7 @@
 
 namespace gyre {
 
-/// A view of up to four dimensions, innermost first, as Halide has them.
+/// A view of up to five dimensions, innermost first, as Halide has them.
 class Buffer {
 public:
     struct Dimension {
@@ -37,7 +37,7 @@ public:
 
 private:
     halide_buffer_t buffer{};
-    halide_dimension_t dims[4];
+    halide_dimension_t dims[5];
 };
 
 /// True if every offset of the view fits the 32 bits in which kernels count elements.

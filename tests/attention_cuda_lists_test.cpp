@@ -43,7 +43,7 @@ TEST_CASE("packed attention on devices: sequences that begin and end within tile
         {{0, 0, 0}, {0, 3, 9}},
     };
     for (const auto &[q_bounds, k_bounds] : bounds)
-        for (const int64_t dim : {64, 128}) {
+        for (const int64_t dim : {64, 128, 256}) {
             Packed packed(AttentionShape().head_counts(2, 1).dims(dim).of(GYRE_BF16), q_bounds, k_bounds);
             packed.c.check_on_devices();
             packed.c.args.causal = 1;
@@ -78,7 +78,7 @@ TEST_CASE("lists that are wrong lead no device out of the tensors") {
             packed.c.args.seqused_k = packed.c.hold(GYRE_I32, {1e9, -1e9, 7});
             each_device([&](gyre_context *context) { CHECK(packed.c.run(context) == GYRE_OK); });
         }
-    AttentionCase c(AttentionShape().batches(2).lengths(3, 90).dims(64).of(GYRE_BF16));
+    AttentionCase c(AttentionShape().batches(2).lengths(18, 90).dims(64).of(GYRE_BF16));
     c.args.seqused_k = c.hold(GYRE_I32, {90, 77});
     const KeyPages pages(c, 32, {90, 77});
     c.args = pages.args();
@@ -137,7 +137,7 @@ TEST_CASE("paged attention on devices: every page size, type, head size and layo
         for (const gyre_layout layout : {GYRE_BSHD, GYRE_BHSD})
             for (const auto &[type, dim] : {std::pair<gyre_dtype, int64_t>{GYRE_BF16, 64}, {GYRE_F16, 96}}) {
                 AttentionCase c(
-                    AttentionShape().batches(3).lengths(9, 130).head_counts(2, 1).dims(dim).of(type).in(layout));
+                    AttentionShape().batches(3).lengths(19, 130).head_counts(2, 1).dims(dim).of(type).in(layout));
                 c.args.seqused_k = c.hold(GYRE_I32, used);
                 c.args.causal = page_size != 16;
                 const KeyPages pages(c, page_size, used, {}, Placement::with_gaps(layout == GYRE_BHSD ? 8 : 0));
@@ -146,9 +146,9 @@ TEST_CASE("paged attention on devices: every page size, type, head size and layo
             }
 }
 
-TEST_CASE("paged attention on devices: rotated caches, windows, packed queries") {
+TEST_CASE("paged attention on devices: rotated caches, windows, the largest heads, packed queries") {
     const gyre_rope rope = gyre_rope_defaults();
-    AttentionCase c(AttentionShape().batches(2).lengths(3, 90).head_counts(4, 2).dims(128).of(GYRE_BF16));
+    AttentionCase c(AttentionShape().batches(2).lengths(18, 90).head_counts(4, 2).dims(128).of(GYRE_BF16));
     c.args.seqused_k = c.hold(GYRE_I32, {90, 77});
     c.args.rope = c.args.value_rope = &rope;
     c.args.keys_rotated = c.args.values_rotated = 1;
@@ -156,6 +156,15 @@ TEST_CASE("paged attention on devices: rotated caches, windows, packed queries")
     const KeyPages pages(c, 32, {90, 77});
     gyre_attention_args in_pages = pages.args();
     c.check_on_devices(0.02, &in_pages);
+
+    for (const gyre_dtype type : {GYRE_BF16, GYRE_F16}) {
+        AttentionCase large(AttentionShape().batches(2).lengths(17, 90).dims(256).of(type));
+        large.args.seqused_k = large.hold(GYRE_I32, {90, 77});
+        large.args.causal = 1;
+        const KeyPages of_large(large, 16, {90, 77});
+        in_pages = of_large.args();
+        large.check_on_devices(0, &in_pages);
+    }
 
     Packed packed(AttentionShape().head_counts(2, 1).dims(64).of(GYRE_BF16), {0, 5, 5, 60}, {0, 40, 41, 110});
     packed.c.args.causal = 1;

@@ -11,7 +11,7 @@ using namespace gyre::test;
 
 TEST_CASE("attention on devices: caps of scores, small beside them and large, with every head size and type") {
     for (const gyre_dtype type : {GYRE_BF16, GYRE_F16})
-        for (const int64_t dim : {64, 96, 128})
+        for (const int64_t dim : {64, 96, 128, 256})
             for (const float softcap : {0.5f, 30.0f, 1e6f}) {
                 AttentionCase c(AttentionShape().lengths(20, 130).head_counts(2, 1).dims(dim).of(type));
                 c.args.softcap = softcap;

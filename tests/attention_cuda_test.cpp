@@ -32,7 +32,7 @@ void poison_keys_from(AttentionCase &c, int64_t batch, int64_t first) {
 
 TEST_CASE("attention on devices: every type and head size, fewer and more rows and keys than tiles have") {
     for (const gyre_dtype type : types)
-        for (const int64_t dim : {64, 96, 128}) {
+        for (const int64_t dim : {64, 96, 128, 256}) {
             AttentionCase(AttentionShape().lengths(1, 1).dims(dim).of(type)).check_on_devices();
             AttentionCase(AttentionShape().lengths(129, 70).dims(dim).of(type)).check_on_devices();
         }
@@ -96,7 +96,13 @@ TEST_CASE("attention on devices: RoPE and RoPER, in both pairings, on heads and 
             c.check_on_devices(0.02);
         }
     const gyre_rope rope = make_rope(GYRE_HALF);
-    AttentionCase cached(AttentionShape().lengths(9, 70).dims(128).of(GYRE_BF16));
+    for (const int64_t dim : {96, 128, 256}) {
+        AttentionCase large(AttentionShape().lengths(70, 90).head_counts(2, 1).dims(dim).of(GYRE_F16));
+        large.args.causal = 1;
+        large.args.rope = large.args.value_rope = &rope;
+        large.check_on_devices(0.005);
+    }
+    AttentionCase cached(AttentionShape().lengths(19, 70).dims(128).of(GYRE_BF16));
     cached.args.rope = cached.args.value_rope = &rope;
     cached.args.keys_rotated = cached.args.values_rotated = 1;
     cached.check_on_devices(0.02);

@@ -2,7 +2,8 @@
 
 SHAPES = [  # batch, heads, key heads, queries, keys, head_dim, causal
     (1, 16, 16, 4096, 4096, 128, False), (1, 16, 16, 4096, 4096, 128, True), (1, 16, 16, 16384, 16384, 128, True),
-    (4, 16, 16, 4096, 4096, 64, True), (8, 32, 8, 1, 8192, 128, False)]
+    (4, 16, 16, 4096, 4096, 64, True), (1, 16, 16, 4096, 4096, 256, True), (1, 32, 8, 1, 32768, 128, False),
+    (8, 32, 8, 1, 8192, 128, False), (64, 32, 8, 1, 4096, 128, False), (16, 64, 8, 4, 8192, 64, False)]
 ROTATIONS = ("plain", "rope", "roper")
 SETS = 4  # of tensors that take turns
 
@@ -58,7 +59,8 @@ def measure_attention(torch, calls, median_us, dtype, shape):
     if not error <= (0.02 if dtype == torch.bfloat16 else 0.004):
         raise SystemExit(f"attention {dtype} {shape} is off by {error}")
     result = {"operation": "attention", "dtype": str(dtype).replace("torch.", ""), "shape": shape, "error": error,
-              "flops": 4 * batch * heads * queries * keys * dim * (0.5 if causal else 1)}
+              "flops": 4 * batch * heads * queries * keys * dim * (0.5 if causal and queries == keys else 1),
+              "bytes": sum(t.numel() * t.element_size() for t in tensors[0])}
     for rotation in ROTATIONS:
         result[f"{rotation}_us"] = median_us([calls.attention(*t, causal, rotation) for t in tensors])
     for name, backend in (("flash", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
@@ -67,8 +69,9 @@ def measure_attention(torch, calls, median_us, dtype, shape):
 
 
 def print_attention(results):
-    print(f"\n{'attention':9} {'shape':34} {'us':>9} {'TFLOP/s':>8} {'rope':>6} {'roper':>6} {'flash':>6} {'cudnn':>6}")
+    print(f"\n{'attention':9} {'shape':34} {'us':>9} {'TFLOP/s':>8} {'GB/s':>6} {'rope':>6} {'roper':>6} {'flash':>6} {'cudnn':>6}")
     for r in results:
         us = r["plain_us"]
         ratios = (f"{r[name] / us:6.2f}" if r[name] else "     -" for name in ("rope_us", "roper_us", "flash_us", "cudnn_us"))
-        print(f"{r['dtype']:9} {'x'.join(map(str, r['shape'])):34} {us:9.1f} {r['flops'] / us / 1e6:8.1f} {' '.join(ratios)}")
+        print(f"{r['dtype']:9} {'x'.join(map(str, r['shape'])):34} {us:9.1f} {r['flops'] / us / 1e6:8.1f} "
+              f"{r['bytes'] / us / 1e3:6.0f} {' '.join(ratios)}")

@@ -10,6 +10,7 @@ from gyre import AttentionArgs, ContextOptions, Rope, Tensor  # pylint: disable=
 
 CUDA = 2  # gyre_device
 BHSD = 1  # gyre_layout
+FEW_QUERIES = 16  # whose keys are cut into parts, if they are not rotated in the call
 
 
 def default_rope():
@@ -54,12 +55,14 @@ class DeviceCalls:
         return lambda: self.check(self.library.gyre_rotary(self.context, byref(args)))
 
     def attention(self, q, k, v, out, causal, rotation):
-        """Of [batch, heads, seqlen, head_dim]. rotation: "plain", "rope" (queries and keys) or "roper" (values, too)."""
+        """Of [batch, heads, seqlen, head_dim]. rotation: "plain", "rope" (queries and keys) or "roper" (values, too); with few
+        queries, of a cache that holds keys and values rotated."""
         args = AttentionArgs(size=ctypes.sizeof(AttentionArgs), layout=BHSD, q=self.view(q), k=self.view(k), v=self.view(v),
                              out=self.view(out), causal=causal, window_left=-1, window_right=-1)
         rope = default_rope()
+        from_cache = int(q.shape[2] <= FEW_QUERIES)
         if rotation != "plain":
-            args.rope = ctypes.pointer(rope)
+            args.rope, args.keys_rotated = ctypes.pointer(rope), from_cache
         if rotation == "roper":
-            args.value_rope = ctypes.pointer(rope)
+            args.value_rope, args.values_rotated = ctypes.pointer(rope), from_cache
         return lambda: self.check(self.library.gyre_attention(self.context, byref(args)))

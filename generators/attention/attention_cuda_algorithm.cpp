@@ -1,6 +1,7 @@
 #include "attention_cuda_algorithm.h"
 
 #include "../common/storage.h"
+#include "../cuda/carried.h"
 #include "../cuda/primitives.h"
 #include "../cuda/warp_nest.h"
 #include "attention_algorithm.h"
@@ -24,12 +25,13 @@ std::vector<Expr> key_element(const CudaInputs &in, const CudaSizes &sizes, cons
         return unsafe_promise_clamped(index, 0, extent - 1);
     };
     const Expr token = tile.first_key(tile.t) + key;
-    if (!sizes.paged && !sizes.general) return {feature, head, within(token, in.key_tokens), tile.z};
+    if (!sizes.paged && !sizes.may_be_paged()) return {feature, head, within(token, in.key_tokens), tile.z};
     const Expr slot = key & ((1 << in.page_bits) - 1), page = within(key >> in.page_bits, in.most_pages);
     const Expr entry = in.page_table(page, tile.of_sequence(tile.t));
-    if (sizes.general)
+    if (sizes.may_be_paged())
         return {feature, head, within(select(in.has_pages, slot, token), in.key_tokens),
-                within(clamp(cuda::choose(in.has_pages, entry, tile.z), 0, in.pages - 1), in.pages)};
+                within(clamp(cuda::choose(in.has_pages, entry, tile.seen(tile.t, tile.z, tile.h)[3]), 0, in.pages - 1),
+                       in.pages)};
     return {feature, head, within(slot, in.key_tokens), within(clamp(entry, 0, in.pages - 1), in.pages)};
 }
 
@@ -49,17 +51,19 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     const Expr key_head = unsafe_promise_clamped(tile.seen(t, z, h)[2], 0, in.key_heads - 1);
     const auto query_angle = [&](const cuda::AngleSource &angles, const Expr &of, const Expr &row) {
         return [=](const Expr &pair) {
-            return cuda::angle_at(angles, in.q_positions, pair, query_token(in, tile.first_query(of) + row), z,
-                                  tile.keys(of) - tile.queries(of) + row);
+            const Expr query = tile.query(row);
+            return cuda::angle_at(angles, in.q_positions, pair, query_token(in, tile.first_query(of) + query),
+                                  tile.entry, tile.keys(of) - tile.queries(of) + query);
         };
     };
 
     // Operands. Rows and keys that are not there are the last ones that are.
     s.q_staged = Func("q_staged"), s.q_rows = Func("q_rows");
     s.k_rows = Func("k_rows"), s.v_rows = Func("v_rows");
-    const Expr last_row = max(min(first_row + i, tile.queries(t) - 1), 0);
+    const Expr last_row = max(min(first_row + i, tile.row_count(t) - 1), 0);
+    const Expr row_head = sizes.partial ? h * in.sequences.group + tile.of_heads(last_row) : Expr(h);
     const auto query = [&](const Expr &feature) {
-        return loaded(in.q(feature, h, query_token(in, tile.first_query(t) + last_row), z));
+        return loaded(in.q(feature, row_head, query_token(in, tile.first_query(t) + tile.query(last_row)), tile.entry));
     };
     s.q_staged(d, i, t, h, z) = stored(
         in.sign * rotated_feature(in.rope, d, sizes.head_dim, +1, query_angle(in.angles, t, last_row), query), type);
@@ -72,7 +76,7 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
         };
         if (sizes.as_stored) return Expr(as_stored(d));
         const Expr row =
-            unsafe_promise_clamped(key + select(in.angles_by_token, tile.first_key(t), 0), 0, in.key_tokens - 1);
+            unsafe_promise_clamped(key + select(in.angles_by_token, tile.first_key(t), 0), 0, in.sequences.keys - 1);
         const auto of_table = [&](const Expr &pair, int which) { // there is none where nothing is rotated
             return cuda::choose(pairs > 0, table(pair, which, row, z), 0.0f);
         };
@@ -92,7 +96,7 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.scores(j, i, t, b, h, z) = 0.0f;
     s.scores(j, i, t, b, h, z) +=
         cast<float>(s.q_rows(feature, i, t, h, z)) * cast<float>(s.k_rows(feature, j, b, t, h, z));
-    const Expr row = first_row + i;
+    const Expr row = tile.query(first_row + i);
     s.head = cuda_head(in.scoring, h);
     if (sizes.general) {
         RDom n(0, block, "scored");
@@ -105,7 +109,7 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.masked_key = m;
     const auto first_seen = [&](const Expr &row) { return row + shift - in.sequences.left; };
     const auto last_seen = [&](const Expr &row) { return min(row + shift + in.sequences.right, keys - 1); };
-    m.where(b * block + block - 1 > last_seen(first_row) || b * block < first_seen(first_row + rows - 1));
+    m.where(b * block + block - 1 > tile.common(t, z, h)[1] || b * block < tile.common(t, z, h)[0]);
     s.scores(m, i, t, b, h, z) = cuda::opaque_select(
         b * block + m >= first_seen(row) && b * block + m <= last_seen(row), s.scores(m, i, t, b, h, z), masked_score);
 
@@ -113,11 +117,15 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     RDom c(0, cuda::tile_columns, 0, block / cuda::tile_columns, "c");
     s.column = c.x, s.columns = c.y;
     const Expr along = c.y * cuda::tile_columns + c.x;
-    s.block_max = Func("block_max"), s.block_sum = Func("block_sum");
-    s.powers = Func("powers"), s.weights = Func("weights");
-    s.block_max(i, t, b, h, z) = masked_score;
-    s.block_max(i, t, b, h, z) = max(s.block_max(i, t, b, h, z), s.scores(along, i, t, b, h, z));
-    const Expr top = s.block_max(i, t, b, h, z); // of a row that sees nothing: all powers are 0
+    s.maximum = Func("maximum"), s.keep = Func("keep"), s.block_sum = Func("block_sum");
+    s.powers = Func("powers"), s.weights = Func("weights"), s.state = Func("state");
+    const auto before = [&](int element, const Expr &feature) { // what the blocks before left in the state
+        return cuda::carried(s.state.name(), element, Float(32), {feature, i}, {sizes.v_head_dim}, b);
+    };
+    s.maximum(i, t, b, h, z) = before(0, 0);
+    s.maximum(i, t, b, h, z) = max(s.maximum(i, t, b, h, z), s.scores(along, i, t, b, h, z));
+    const Expr top = s.maximum(i, t, b, h, z); // of a row that sees nothing: all powers are 0
+    s.keep(i, t, b, h, z) = cuda::exp2_approx((before(0, 0) - top) * scale);
     s.powers(j, i, t, b, h, z) =
         cuda::exp2_approx(s.scores(j, i, t, b, h, z) * scale - select(top > masked_score / 2, top * scale, 0.0f));
     s.block_sum(i, t, b, h, z) = 0.0f;
@@ -129,19 +137,16 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.key_of_tile = u.x, s.key_tile = u.y;
     const Expr of_block = u.y * cuda::tile_depth + u.x;
     s.weighted = Func("weighted");
-    s.weighted(d, i, t, b, h, z) = 0.0f;
+    s.weighted(d, i, t, b, h, z) = before(2, d) * s.keep(i, t, b, h, z);
     s.weighted(d, i, t, b, h, z) +=
         cast<float>(s.weights(of_block, i, t, b, h, z)) * cast<float>(s.v_rows(d, of_block, b, t, h, z));
     RDom blocks(0, (in.sequences.keys + block - 1) / block, "blocks");
     s.block = blocks;
-    s.state = Func("state");
     s.state(d, i, t, h, z) = Tuple(masked_score, 0.0f, 0.0f);
     const FuncRef old = s.state(d, i, t, h, z);
-    const Expr of_this = s.block_max(i, t, blocks, h, z), maximum = max(old[0], of_this);
-    const Expr keep = cuda::exp2_approx((old[0] - maximum) * scale);
-    const Expr add = cuda::exp2_approx((of_this - maximum) * scale);
-    s.state(d, i, t, h, z) = Tuple(maximum, old[1] * keep + s.block_sum(i, t, blocks, h, z) * add,
-                                   old[2] * keep + s.weighted(d, i, t, blocks, h, z) * add);
+    s.state(d, i, t, h, z) =
+        Tuple(s.maximum(i, t, blocks, h, z), old[1] * s.keep(i, t, blocks, h, z) + s.block_sum(i, t, blocks, h, z),
+              s.weighted(d, i, t, blocks, h, z));
 
     // The epilogue.
     s.out_rows = Func("out_rows"), s.lse_rows = Func("lse_rows");
@@ -155,14 +160,21 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     const Expr nothing = reinterpret<float>(Expr(0xff800000u)); // -inf
     s.lse_rows(i, t, h, z) = select(end[1] == 0.0f, nothing, (of_end[2] + cuda::log2_approx(of_end[0])) * ln_2);
     const Expr of = x / rows, end_row = tile.first_row(of) + x % rows;
-    const Expr distance = tile.first_query(of) + tile.first_row(of) - of * rows,
-               exists = end_row >= 0 && end_row < tile.queries(of);
+    const Expr exists = end_row >= 0 && end_row < tile.row_count(of);
     const auto result = [&](const Expr &feature) { return s.out_rows(feature, x % rows, of, h, z); };
-    s.out(d, h, x, z) = cuda::placed(stored(rotated_feature(in.value_rope, d, sizes.v_head_dim, -1,
-                                                            query_angle(in.value_angles, of, end_row), result),
-                                            type),
-                                     distance * in.out_stride, exists);
-    s.lse(x, h, z) = cuda::placed(s.lse_rows(x % rows, of, h, z), distance, exists);
+    const Expr value =
+        rotated_feature(in.value_rope, d, sizes.v_head_dim, -1, query_angle(in.value_angles, of, end_row), result);
+    const Expr token = tile.first_query(of) + tile.query(end_row), of_heads = tile.of_heads(end_row);
+    const Expr heads = in.key_heads * in.sequences.group;
+    if (sizes.partial) { // [z][token][head][d], of which h is several heads and x stands still, and [z][head][token]
+        s.out(d, h, x, z) = cuda::placed(value, (token * heads + of_heads) * sizes.v_head_dim, exists);
+        s.lse(x, h, z) =
+            cuda::placed(s.lse_rows(x % rows, of, h, z), of_heads * in.sequences.queries + token - x, exists);
+    } else {
+        const Expr distance = tile.first_query(of) + tile.first_row(of) - of * rows;
+        s.out(d, h, x, z) = cuda::placed(stored(value, type), distance * in.out_stride, exists);
+        s.lse(x, h, z) = cuda::placed(s.lse_rows(x % rows, of, h, z), distance, exists);
+    }
     return s;
 }
 

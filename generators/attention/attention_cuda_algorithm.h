@@ -6,7 +6,7 @@
 ///
 ///     S_ij = scale < R(i) q_i, R(j) k_j >      softmax over the visible j      out_i = R(-i) sum_j P_ij R(j) v_j
 ///
-/// Weights of a block of keys are powers of two relative to the block's own maximum, rounded to the tensors' type for the product
+/// Weights of a block of keys are powers of two relative to the maximum so far, rounded to the tensors' type for the product
 /// with the values; sums are of the unrounded ones. Source: Dao, FlashAttention-2 (arXiv:2307.08691).
 ///
 /// Index order is Halide's, innermost first: the C array q[batch][seqlen_q][heads][head_dim] is q(d, h, i, z).
@@ -25,6 +25,9 @@ struct CudaSizes {
     bool as_stored = false; // keys and values are not rotated, and lie so that asynchronous copies take them
     bool paged = false;     // and are in pages
     bool general = false;   // with everything of cuda_scores.h; keys and values are as stored, in pages or not
+    bool partial = false;   // rows are folded (cuda_tile.h), and see a part of the keys each; keys and values likewise
+    /// Whether keys are in pages is the call's choice.
+    bool may_be_paged() const { return general || partial; }
 };
 
 struct CudaInputs {
@@ -32,7 +35,7 @@ struct CudaInputs {
     CudaSequences sequences;
     Halide::Expr key_heads, key_tokens; // extents of k and v
     CudaScoring scoring;
-    Halide::Expr has_pages;                    // bool, of the general kernels
+    Halide::Expr has_pages;                    // bool, where that is the call's choice
     Halide::Func page_table;                   // (page, sequence)
     Halide::Expr page_bits, pages, most_pages; // log2 of a page's slots; extents of k and v, and of the table
     Halide::Expr out_stride;                   // of out's tokens
@@ -49,22 +52,24 @@ struct CudaInputs {
 struct CudaStages {
     CudaSizes sizes;
     Halide::Var d{"d"}, h{"h"}, x{"x"}, z{"z"}, i{"i"}, t{"t"}, j{"j"}, b{"b"};
-    Halide::RVar feature_of_tile, feature_tile;           // of the product of queries and keys
-    Halide::RVar key_of_tile, key_tile;                   // of that of weights and values
-    Halide::RVar scored_key, masked_key, column, columns; // of updates and reductions along the keys of a block
+    Halide::RVar feature_of_tile, feature_tile; // of the product of queries and keys
+    Halide::RVar key_of_tile, key_tile;         // of that of weights and values
+    Halide::RVar scored_key, masked_key, column,
+        columns; // of updates and reductions along the keys of a block
     Halide::RVar block;
 
     CudaTile tile;
-    CudaHead head;                     // of general kernels
-    Halide::Func q_staged, q_rows;     // (d, i, t, h, z)  rotated, as stored
-    Halide::Func k_rows, v_rows;       // (d, j, b, h, z)  likewise, of one block
-    Halide::Func scores;               // (j, i, t, b, h, z)  not scaled
-    Halide::Func block_max, block_sum; // (i, t, b, h, z)
-    Halide::Func powers, weights;      // (j, i, t, b, h, z)  2^(scale (score - block_max)), and as stored
-    Halide::Func weighted;             // (d, i, t, b, h, z)  sum_j weights v
-    Halide::Func state;                // (d, i, t, h, z)  {maximum, sum, accumulator}
-    Halide::Func out_rows, lse_rows;   // (d, i, t, h, z) (i, t, h, z)  normalised
-    Halide::Func out, lse;             // (d, h, x, z) (x, h, z)  the generator's outputs
+    CudaHead head;                   // of general kernels
+    Halide::Func q_staged, q_rows;   // (d, i, t, h, z)  rotated, as stored
+    Halide::Func k_rows, v_rows;     // (d, j, b, h, z)  likewise, of one block
+    Halide::Func scores;             // (j, i, t, b, h, z)  not scaled
+    Halide::Func maximum, keep;      // (i, t, b, h, z)  of the scores so far; 2^(scale (the one before - it))
+    Halide::Func block_sum;          // (i, t, b, h, z)
+    Halide::Func powers, weights;    // (j, i, t, b, h, z)  2^(scale (score - maximum)), and as stored
+    Halide::Func weighted;           // (d, i, t, b, h, z)  of all blocks so far: sum_j weights v
+    Halide::Func state;              // (d, i, t, h, z)  {maximum, sum, accumulator}
+    Halide::Func out_rows, lse_rows; // (d, i, t, h, z) (i, t, h, z)  normalised
+    Halide::Func out, lse;           // (d, h, x, z) (x, h, z)  the generator's outputs, in f32 if partial
 };
 
 CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Halide::Func &out,

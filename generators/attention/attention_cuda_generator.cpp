@@ -16,11 +16,13 @@ public:
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::BFloat(16)};
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are copied as they are
     GeneratorParam<bool> paged{"paged", false};         // from pages
+    GeneratorParam<bool> partial{"partial", false};     // of a part of the keys, to be merged
     GeneratorParam<std::string> facts{"facts", ""};
     GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
 
     // Knobs.
-    GeneratorParam<int> warps{"warps", 8, 1, 16}, key_block{"key_block", 64, 16, 256}, stages{"stages", 2, 2, 4};
+    GeneratorParam<int> warps{"warps", 0, 0, 16}, key_block{"key_block", 0, 0, 256}; // 0: what suits the variant
+    GeneratorParam<int> stages{"stages", 2, 2, 4};
 
     // Angles of queries, and of results: cuda/turns.h, or tables.
     Input<Halide::Buffer<uint64_t, 1>> rope_frequencies{"rope_frequencies"};    // (pair)          by value
@@ -55,10 +57,12 @@ public:
     Input<bool> bottom_right{"bottom_right"};
     Input<int32_t> group{"group"}, left{"left"}, right{"right"};
     Input<float> scale{"scale"}, sign{"sign"};
-    // Of the general kernels, in which pages are the call's choice.
+    Input<int32_t> parts{"parts"};      // of partial kernels
+    Input<bool> has_pages{"has_pages"}; // of general and partial ones, in which they are the call's choice
+    // Of the general kernels.
     Input<float> softcap{"softcap"};                                // log2(e) included; 0: none
     Input<Halide::Buffer<float, 1>> alibi{"alibi"}, sinks{"sinks"}; // (h)
-    Input<bool> has_alibi{"has_alibi"}, has_sinks{"has_sinks"}, has_pages{"has_pages"};
+    Input<bool> has_alibi{"has_alibi"}, has_sinks{"has_sinks"};
 
     Output<Halide::Buffer<void, 4>> out{"out"};  // (d, h, token, z)
     Output<Halide::Buffer<float, 3>> lse{"lse"}; // (token, h, z)
@@ -67,25 +71,46 @@ public:
         q = add_input<Halide::Buffer<>>("q", dtype, 4); // (d, h, token, z)
         k = add_input<Halide::Buffer<>>("k", dtype, 4);
         v = add_input<Halide::Buffer<>>("v", dtype, 4);
-        out.set_type(dtype);
+        out.set_type(partial ? Halide::Float(32) : dtype.value());
         _halide_user_assert(!padded && head_dim % 16 == 0 && dtype.value().bits() == 16)
             << "no kernel for CUDA is padded, of f32 or of head sizes that are no multiple of 16\n";
-        _halide_user_assert(as_stored || !(paged || general))
-            << "keys in pages, and of general kernels, are copied as they are\n";
+        _halide_user_assert(as_stored || !(paged || partial))
+            << "keys in pages of plain kernels, and in parts, are copied as they are\n";
+        _halide_user_assert(!partial || !(paged || general)) << "no general kernel is partial\n";
     }
 
     void generate() {
-        CudaSizes sizes{head_dim, head_dim, warps * cuda::tile_rows, key_block, as_stored, paged, general};
+        // Few queries: a warp a block of threads, several of which share a multiprocessor. Large heads: what registers, and 99 KB of
+        // shared memory, hold.
+        const bool large = head_dim > 128;
+        const int own_warps = warps ? int(warps) : partial ? 1 : large ? 4 : 8;
+        const int own_block =
+            key_block ? int(key_block) : (partial ? 32 : 64) / (large ? as_stored || partial ? 2 : 4 : 1);
+        CudaSizes sizes{head_dim, head_dim, own_warps * cuda::tile_rows, own_block, as_stored, paged, general, partial};
         CudaInputs in;
         in.q = *q, in.k = *k, in.v = *v;
-        in.sequences = {
-            q_bounds,   k_bounds,       packed_q,           packed_k, sequences,    select(packed_q, sequences, 1),
-            key_counts, has_key_counts, q->dim(2).extent(), keys,     bottom_right, left,
-            right,      group};
+        in.sequences = {q_bounds,
+                        k_bounds,
+                        packed_q,
+                        packed_k,
+                        sequences,
+                        select(packed_q, sequences, 1),
+                        key_counts,
+                        has_key_counts,
+                        q->dim(2).extent(),
+                        keys,
+                        bottom_right,
+                        left,
+                        right,
+                        group,
+                        partial,
+                        parts,
+                        q->dim(3).extent()};
         in.key_heads = k->dim(1).extent(), in.key_tokens = k->dim(2).extent();
         in.page_table = page_table, in.page_bits = page_bits, in.pages = k->dim(3).extent();
         in.most_pages = page_table.dim(0).extent();
-        in.scoring = {softcap, alibi, sinks, has_alibi, has_sinks}, in.has_pages = has_pages;
+        in.scoring = {softcap, alibi, sinks, has_alibi, has_sinks};
+        in.has_pages = has_pages;
         in.out_stride = out.dim(2).stride(), in.scale = scale, in.sign = sign;
         in.angles = {rope_frequencies,         rope_axis,       rope_cos,  rope_sin,
                      rope_cos.dim(1).extent(), rope_has_tables, rope_scale};
@@ -120,6 +145,7 @@ public:
         lowering.device_code = device_code;
         for (const char *of : {"rope", "value"})
             for (const char *what : {"_frequencies", "_axis"}) lowering.by_value[std::string(of) + what] = most_pairs;
+        lowering.blocks_at_once = head_dim <= 64 && as_stored && !general && !partial && !paged ? 2 : 0;
         lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};
         cuda::lower_to_cuda(*this, lowering);
         publish_facts(*this, facts,

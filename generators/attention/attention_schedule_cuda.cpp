@@ -53,8 +53,9 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
     lse.compute_with(out, tile);
 
     // Every extent is known: what Halide cannot see is said here.
-    for (Func f : {s.tile.sequence, s.tile.rows, s.tile.seen, s.q_staged, s.q_rows, s.k_rows, s.v_rows, s.scores,
-                   s.block_max, s.block_sum, s.powers, s.weights, s.weighted, s.state, s.out_rows, s.lse_rows})
+    for (Func f :
+         {s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common, s.q_staged, s.q_rows, s.k_rows, s.v_rows, s.scores,
+          s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.weighted, s.state, s.out_rows, s.lse_rows})
         for (const Var &v : f.args()) {
             const bool is_d = v.name() == s.d.name(), is_i = v.name() == s.i.name(), is_j = v.name() == s.j.name();
             const bool of_values =
@@ -67,7 +68,7 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
 
     const LoopLevel block_of_threads(out, tile), block_of_keys(s.state, s.block);
     if (sizes.general) s.head.numbers.compute_at(block_of_threads).store_in(MemoryType::Register).bound_extent(s.h, 1);
-    for (Func f : {s.tile.sequence, s.tile.rows, s.tile.seen})
+    for (Func f : {s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common})
         f.compute_at(block_of_threads).store_in(MemoryType::Register);
     s.q_staged.compute_at(block_of_threads)
         .store_in(MemoryType::GPUShared)
@@ -75,7 +76,7 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
     fill_by_block(s.q_staged, s.i, 1, warps);
     s.q_rows.compute_at(block_of_threads).store_in(MemoryType::Register);
     s.state.compute_at(block_of_threads).store_in(MemoryType::Register);
-    for (Func f : {s.scores, s.block_max, s.block_sum, s.powers, s.weights, s.weighted})
+    for (Func f : {s.scores, s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.weighted})
         f.compute_at(block_of_keys).store_in(MemoryType::Register);
     for (Func f : {s.out_rows, s.lse_rows}) f.compute_at(block_of_threads).store_in(MemoryType::GPUShared);
 
@@ -93,7 +94,8 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
     cuda::warp_product(s.scores.update(0), s.i, s.j, s.feature_of_tile, s.feature_tile, of_block);
     if (sizes.general) cuda::warp_tile(s.scores.update(1), s.i, s.scored_key, of_block);
     cuda::warp_tile(s.scores.update(sizes.general ? 2 : 1), s.i, s.masked_key, of_block);
-    for (Func f : {s.block_max, s.block_sum}) {
+    cuda::warp_rows(s.keep, s.i, of_block);
+    for (Func f : {s.maximum, s.block_sum}) {
         cuda::warp_rows(f, s.i, of_block);
         cuda::warp_reduction(f.update(), s.i, s.column, s.columns, of_block);
     }

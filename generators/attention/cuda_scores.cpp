@@ -1,5 +1,6 @@
 #include "cuda_scores.h"
 
+#include "../common/storage.h"
 #include "../cuda/primitives.h"
 #include "attention_algorithm.h"
 

@@ -1,4 +1,4 @@
-/// What else than scale and masks changes scores and their sums: softcap, ALiBi, sinks. WHAT is computed.
+/// What else than scale and edges changes scores and their sums: softcap, ALiBi, sinks. WHAT is computed.
 ///
 /// Scores are in units of log2(e) here, so that exponentials are powers of two.
 #pragma once

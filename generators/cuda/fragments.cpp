@@ -24,6 +24,11 @@ int Fragment::registers() const {
     }
 }
 
+bool Fragment::is_own_warp(const Expr &index) const {
+    const auto step = step_of(index, warp_index);
+    return step == int64_t{tile_rows} * columns || (step == 0 && size == tile_rows * columns);
+}
+
 std::optional<int64_t> step_of(const Expr &index, const std::string &variable) {
     if (variable.empty() || !expr_uses_var(index, variable)) return 0;
     const Expr next = substitute(variable, Variable::make(Int(32), variable) + 1, index);
@@ -98,7 +103,7 @@ Expr Fragments::tile(const WarpNest &nest, const std::string &array, const Expr 
     const Fragment &f = fragments.at(array);
     const auto is = [&](const std::string &variable, int64_t step) { return step_of(index, variable) == step; };
     nest.require(is(nest.row, f.columns), "has " + array + " in rows that are not its own, at " + at_text(index));
-    nest.require(is(warp_index, int64_t{tile_rows} * f.columns), "has " + array + " of other warps");
+    nest.require(f.is_own_warp(index), "has " + array + " of other warps");
     nest.require(is(column, 1), "has " + array + " in columns that are not its own");
     const Expr first = at_origin(index, {nest.row, column, warp_index});
     nest.require(is_const_zero(simplify(first % tile_columns)), "has columns of " + array + " between tiles");

@@ -23,6 +23,8 @@ struct Fragment {
 
     bool is_packed() const { return kind == Kind::matrix && type.bits() == 16; }
     int registers() const;
+    /// True if rows of each warp are those that its index says; one warp's are there without it.
+    bool is_own_warp(const Halide::Expr &index) const;
 };
 
 /// By how much an index grows with a variable, the same everywhere; undefined if it is not linear.

@@ -1,6 +1,7 @@
 #include "loop_ranges.h"
 
 #include "../common/loop_name.h"
+#include "carried.h"
 
 namespace gyre::cuda {
 using namespace Halide;
@@ -25,13 +26,10 @@ private:
 
     /// Element `index` of the Tuple that a Func is, in registers.
     Expr number(const For *loop, const LoopRange &range, int index) const {
-        const std::string begin = range.func + "." + std::to_string(index);
-        for (const std::string &name : arrays)
-            if (name == begin || name.rfind(begin + ".", 0) == 0)
-                return Load::make(Int(32), name, 0, Buffer<>(), Parameter(), const_true(), ModulusRemainder());
-        _halide_user_error << "CUDA: the loop " << loop->name << " has a range in " << range.func
-                           << ", which is not computed around it\n";
-        return Expr();
+        const std::string array = array_of(range.func, index, arrays);
+        _halide_user_assert(!array.empty()) << "CUDA: the loop " << loop->name << " has a range in " << range.func
+                                            << ", which is not computed around it\n";
+        return Load::make(Int(32), array, 0, Buffer<>(), Parameter(), const_true(), ModulusRemainder());
     }
 
     Stmt visit(const For *op) override {

@@ -1,5 +1,6 @@
 #include "lower.h"
 
+#include "carried.h"
 #include "device_loops.h"
 #include "loop_ranges.h"
 #include "warp_printer.h"
@@ -42,11 +43,12 @@ protected:
 
     Stmt visit(const For *op) override {
         if (op->for_type != ForType::GPUBlock) return IRMutator::visit(op);
-        const Stmt limited = limit_loops(Stmt(op), lowering.ranges);
+        const Stmt limited = read_carried(limit_loops(Stmt(op), lowering.ranges));
         const For *nest = limited.as<For>();
         const DeviceLoops loops = read_device_loops(nest, lowering.by_value);
         const std::string entry = lowering.entry() + "_" + std::to_string(kernels++);
-        printer.print_kernel(nest, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads);
+        printer.print_kernel(nest, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads,
+                             lowering.blocks_at_once);
 
         std::vector<Expr> arguments;
         for (const KernelArgument &a : loops.arguments) arguments.push_back(address_of(a));

@@ -34,6 +34,8 @@ struct Lowering {
 
     int most_threads = 0; // of a block, where their number is not constant; 0: as many as a device takes
 
+    int blocks_at_once = 0; // that registers of a multiprocessor are to have room for; 0: as many as they have
+
     std::map<std::string, LoopRange> ranges = {}; // of loops, by their variable: see loop_ranges.h
 
     /// What the names of the functions begin with.

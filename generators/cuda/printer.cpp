@@ -22,12 +22,13 @@ void Printer::refuse(const std::string &what) const {
 }
 
 void Printer::print_kernel(const For *nest, const std::string &entry, const std::vector<KernelArgument> &arguments,
-                           int threads) {
+                           int threads, int blocks) {
     shared.clear();
     shared_end = 0;
     synchronises = false;
     stream << "extern \"C\" __global__ void ";
-    if (threads) stream << "__launch_bounds__(" << threads << ") ";
+    const std::string together = blocks ? ", " + std::to_string(blocks) : "";
+    if (threads) stream << "__launch_bounds__(" << threads << together << ") ";
     stream << entry << "(";
     const char *separator = "";
     for (const KernelArgument &a : arguments) {

@@ -31,9 +31,9 @@ class Printer : private PrintedText, public Halide::Internal::CodeGen_GPU_C {
 public:
     Printer();
 
-    /// Appends the function. `threads`: of a block, at most; 0: not known.
+    /// Appends the function. `threads`: of a block, at most; 0: not known. `blocks`: at once on a multiprocessor; 0: any.
     void print_kernel(const Halide::Internal::For *nest, const std::string &entry,
-                      const std::vector<KernelArgument> &arguments, int threads);
+                      const std::vector<KernelArgument> &arguments, int threads, int blocks = 0);
 
     std::string text() const { return written.str(); }
 

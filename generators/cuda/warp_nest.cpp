@@ -101,8 +101,11 @@ void read(const Stmt &s, WarpNest *nest) {
         }
         read(loop->body, nest);
     } else if (const Block *block = s.as<Block>()) {
-        read(block->first, nest);
-        read(block->rest, nest);
+        const Expr outside = nest->condition;
+        for (const Stmt &part : {block->first, block->rest}) {
+            read(part, nest);
+            nest->require(nest->condition.same_as(outside), "has some of its stores under a condition");
+        }
     } else if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
         read(op->body, nest);
     } else if (const IfThenElse *branch = s.as<IfThenElse>()) {

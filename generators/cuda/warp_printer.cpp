@@ -1,5 +1,7 @@
 #include "warp_printer.h"
 
+#include "conditional_nests.h"
+
 namespace gyre::cuda {
 using namespace Halide;
 using namespace Halide::Internal;
@@ -69,6 +71,11 @@ void WarpPrinter::print_body(const Stmt &kernel) {
 void WarpPrinter::open(const std::string &head) {
     stream << get_indent() << head << "\n";
     open_scope();
+}
+
+void WarpPrinter::open_if(const Expr &condition) {
+    const std::string holds = print_expr(condition);
+    open("if (" + holds + ")");
 }
 
 void WarpPrinter::close(size_t count) {
@@ -152,7 +159,7 @@ void WarpPrinter::visit(const IfThenElse *op) {
     if (op->else_case.defined() || (!scalars && !tiles)) return Printer::visit(op);
     if (scalars) rest = for_all_threads(op->condition);
     const bool guarded = rest.defined() && !is_const_one(rest);
-    if (guarded) open("if (" + print_expr(rest) + ")");
+    if (guarded) open_if(rest);
     scalars ? print_stmt(op->then_case) : print_for_warp(op->then_case);
     if (guarded) close();
 }
@@ -165,6 +172,10 @@ void WarpPrinter::print_for_warp(const Stmt &s) {
         print_for_warp(op->body);
     } else if (const LetStmt *let = s.as<LetStmt>()) {
         print_for_warp(substitute(let->name, let->value, let->body));
+    } else if (const IfThenElse *branch = s.as<IfThenElse>(); branch && !branch->else_case.defined()) {
+        open_if(branch->condition);
+        print_for_warp(branch->then_case);
+        close();
     } else if (const For *loop = s.as<For>()) {
         if (!has_warp_tile(s)) refuse("the loop " + loop->name + " of one lane is no tile");
         print_nest(read_warp_nest(loop));
@@ -173,7 +184,8 @@ void WarpPrinter::print_for_warp(const Stmt &s) {
     }
 }
 
-// Each turn waits for what it reads, then asks for what a later one reads, and computes while that arrives.
+// Each turn waits for what it reads, then asks for what a later one reads, and computes while that arrives. Turns that leave
+// out what is under a condition known before them go through a loop of their own, which has nothing of that in it.
 void WarpPrinter::print_staged_loop(const For *loop, const StagedLoop &staged) {
     if (stores_into(staged.body, shared)) refuse("a loop that shared memory is filled for ahead fills more of it");
     const int ahead = staged.slots - 1;
@@ -186,16 +198,31 @@ void WarpPrinter::print_staged_loop(const For *loop, const StagedLoop &staged) {
         stream << get_indent() << "gyre_copies_commit();\n";
         cache.clear();
     };
+    const auto print_turn = [&](const Stmt &body) {
+        stream << get_indent() << "gyre_copies_wait<" << ahead - 1 << ">();\n" << get_indent() << "GYRE_SYNC();\n";
+        stage(Variable::make(Int(32), loop->name) + ahead);
+        in_staged_loop = true; // whose body only reads what was there at its beginning
+        print_stmt(body);
+        in_staged_loop = false;
+        cache.clear();
+    };
     for (int turn = 0; turn < ahead; turn++) stage(simplify(loop->min + turn));
+    const Unconditional most = without_conditional_nests(staged.body, loop->body);
     const std::string v = print_name(loop->name);
     loops.push_back(loop->name);
     stream << get_indent() << "#pragma unroll 1\n";
     open("for (int " + v + " = " + begin + "; " + v + " < " + end + "; " + v + "++)");
-    stream << get_indent() << "gyre_copies_wait<" << ahead - 1 << ">();\n" << get_indent() << "GYRE_SYNC();\n";
-    stage(Variable::make(Int(32), loop->name) + ahead);
-    in_staged_loop = true; // whose body only reads what was there at its beginning
-    print_stmt(staged.body);
-    in_staged_loop = false;
+    print_turn(staged.body);
+    if (most.else_when.defined()) {
+        stream << get_indent() << "#pragma unroll 1\n";
+        open("while (" + v + " + 1 < " + end + ")");
+        const Expr next = Variable::make(Int(32), loop->name) + 1;
+        const std::string ends = print_expr(substitute(loop->name, next, most.else_when));
+        stream << get_indent() << "if (" << ends << ") break;\n" << get_indent() << v << "++;\n";
+        cache.clear();
+        print_turn(most.rest);
+        close();
+    }
     close();
     loops.pop_back();
     is_touched = true;

@@ -31,6 +31,7 @@ private:
     bool in_staged_loop = false;
 
     void open(const std::string &head);
+    void open_if(const Halide::Expr &condition);
     void close(size_t count = 1);
     void open_loops(const std::vector<WarpLoop> &unrolled);
     void open_rows();

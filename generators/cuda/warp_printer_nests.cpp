@@ -33,8 +33,7 @@ std::string WarpPrinter::register_of(const std::string &array, const Expr &index
     if (f.kind == Fragment::Kind::scalar) return name + "[0]";
     if (!nest) refuse("elements of the tile " + array + " are used outside of a tile");
     if (f.kind == Fragment::Kind::row) {
-        nest->require(step_of(index, nest->row) == f.columns &&
-                          step_of(index, warp_index) == int64_t{tile_rows} * f.columns,
+        nest->require(step_of(index, nest->row) == f.columns && f.is_own_warp(index),
                       "has " + array + " in rows that are not its own");
         return name + "[half]";
     }

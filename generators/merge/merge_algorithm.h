@@ -4,7 +4,8 @@
 ///
 /// out_p and lse_p are what attention gave for part p of the keys (the split-k step of Flash-Decoding; Dao et al. 2023).
 ///
-/// Index order is Halide's, innermost first.   d: feature;  h: head;  i: token;  p: part.
+/// Index order is Halide's, innermost first.   d: feature;  h: head;  i: token;  p: part. Where one call takes all batch
+/// entries, these are a dimension of everything: `outer`, after i and before p.
 #pragma once
 #include <Halide.h>
 
@@ -14,9 +15,10 @@ namespace gyre::merge {
 constexpr int most_tokens = 32, most_heads = 32, most_features = 512;
 
 struct Inputs {
-    Halide::Func part_out; // (d, h, i, p)
-    Halide::Func part_lse; // (i, h, p)     -inf: the part sees no key, and its part_out is not used
-    Halide::Expr parts;    // extent of p
+    Halide::Func part_out;          // (d, h, i, p)
+    Halide::Func part_lse;          // (i, h, p)     -inf: the part sees no key, and its part_out is not used
+    Halide::Expr parts;             // extent of p
+    std::vector<Halide::Var> outer; // none, or one
 };
 
 struct Stages {

@@ -6,4 +6,7 @@ namespace gyre::merge {
 
 void schedule_cpu(Stages &s, int lanes);
 
+/// `z`: the batch entries, of everything.
+void schedule_cuda(Stages &s, const Halide::Var &z);
+
 } // namespace gyre::merge

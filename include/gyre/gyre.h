@@ -438,12 +438,15 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  Softmax and accumulation in f32. A row that sees no key gives 0 and lse -inf. The result's bits do not depend on the
  *  number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax); Su et al., RoFormer,
  *  arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values).
- *  Tensors on a CUDA device (all of them, lists and positions too), in bf16 or f16 with head_dim = v_head_dim 64, 96 or 128: one
- *  launch on the context's cuda_stream, as gyre_rotary() does; weights are rounded to the tensors' type. Where keys or values are
- *  rotated in the call, launches before it form their angles in the workspace: memory of the device, or NULL: the stream's
- *  (cuMemAllocAsync), which gets it back. With page_table, softcap, alibi or sinks they are not rotated in the call, and their
- *  rows are aligned to 16 bytes. Not there: value_order, bias, mask, score, dropout. What lists and positions hold is not checked, only
- *  kept within bounds.
+ *  Tensors on a CUDA device (all of them, lists and positions too), in bf16 or f16 with head_dim = v_head_dim 64, 96, 128 or
+ *  256: one launch on the context's cuda_stream, as gyre_rotary() does; weights are rounded to the tensors' type. Where keys
+ *  or values are rotated in the call, launches before it form their angles in the workspace: memory of the device, or NULL:
+ *  the stream's (cuMemAllocAsync), which gets it back. With page_table, softcap, alibi or sinks they are not rotated in the
+ *  call, and their rows are aligned to 16 bytes. At most 16 queries a sequence (on average), with head_dim 64 or 128, over keys and values that are not
+ *  rotated in the call and aligned so, without softcap, alibi and sinks, are two launches: keys are cut into parts, whose
+ *  results are in the workspace, and merged; how many parts depends on the device and on how many sequences and heads there
+ *  are, and so do the last bits of the result. Not there: value_order, bias, mask, score, dropout. What lists and positions
+ *  hold is not checked, only kept within bounds.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);
 
@@ -522,7 +525,8 @@ static inline gyre_attention_merge_args gyre_attention_merge_defaults(void) {
 /** Merges attention of the same queries over disjoint sets of keys into attention over all of them:
  *      lse = log sum_p exp(lse_p),   out = sum_p exp(lse_p - lse) out_p
  *  in f32. A row that no part sees gives 0 and lse -inf; no parts, too. For keys that lie on several machines, or that a
- *  caller divides among tasks of its own. Sinks must have joined one part's denominator only.
+ *  caller divides among tasks of its own. Sinks must have joined one part's denominator only. Tensors on a CUDA device (all
+ *  of them): one launch on the context's cuda_stream, without workspace.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention_merge(gyre_context *context, const gyre_attention_merge_args *args);
 

@@ -1,9 +1,8 @@
-// gyre_attention_merge(): checks, and merges a run of tokens and heads a task.
+// gyre_attention_merge(): merges a run of tokens and heads a task.
+#include "cuda/merge.h"
 #include "arguments.h"
-#include "attention/check.h"
-#include "attention/merge_task.h"
+#include "attention/merge_check.h"
 #include "kernel_call.h"
-#include "overlap.h"
 #include "run_call.h"
 
 #include <algorithm>
@@ -36,61 +35,6 @@ bool MergeCall::run_task(int64_t index, char *scratch) const {
     return task.run({index / head_runs() / token_runs(), token, std::min(k.most_tokens, out.seqlen - token), head,
                      std::min(k.most_heads, out.heads - head)},
                     args.parts, scratch);
-}
-
-gyre_status check_part_stride(int64_t stride, const char *name) {
-    if (stride < 0) return fail(GYRE_BAD_ARGUMENT, "%s: got %lld, expected >= 0", name, static_cast<long long>(stride));
-    return GYRE_OK;
-}
-
-gyre_status check_overlap(const MergeCall &call) {
-    const MergeTask &t = call.task;
-    const Heads lse = t.merged.lse.as_heads(t.merged.out);
-    const auto check = [&](Heads part, int64_t stride, const char *name) -> gyre_status {
-        for (int p = 0; p < call.args.parts; p++) {
-            for (const Heads *written : {&t.merged.out, &lse})
-                if (written->data && !disjoint(part, *written))
-                    return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s of part %d, expected other memory",
-                                written == &lse ? "lse" : "out", name, p);
-            part.data += stride * static_cast<int64_t>(element_size(part.dtype));
-        }
-        return GYRE_OK;
-    };
-    GYRE_TRY(check(t.parts.out, t.out_part_stride, "part_out"));
-    GYRE_TRY(check(t.parts.lse.as_heads(t.parts.out), t.lse_part_stride, "part_lse"));
-    if (lse.data && !disjoint(lse, t.merged.out))
-        return fail(GYRE_BAD_ARGUMENT, "lse: overlaps out, expected other memory");
-    return GYRE_OK;
-}
-
-gyre_status check(const gyre_attention_merge_args *given, bool need_data, MergeCall *call) {
-    gyre_attention_merge_args &a = call->args;
-    MergeTask &t = call->task;
-    GYRE_TRY(adopt(given, "args", gyre_attention_merge_defaults(), sizeof a, &a));
-    GYRE_TRY(check_layout(a.layout));
-    if (a.parts < 0) return fail(GYRE_BAD_ARGUMENT, "parts: got %d, expected >= 0", a.parts);
-    GYRE_TRY(check_part_stride(a.part_out_stride, "part_out_stride"));
-    GYRE_TRY(check_part_stride(a.part_lse_stride, "part_lse_stride"));
-    const bool need_parts = need_data && a.parts > 0;
-    GYRE_TRY(view_heads(a.part_out, "part_out", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_parts, &t.parts.out));
-    GYRE_TRY(view_lse(a.part_lse, "part_lse", a.layout, t.parts.out, need_parts, &t.parts.lse));
-    GYRE_TRY(view_heads(a.out, "out", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &t.merged.out));
-    if (a.part_out.dtype != GYRE_F32 && a.out.dtype != a.part_out.dtype)
-        return fail(GYRE_BAD_TYPE, "out: got %s, expected part_out's %s", dtype_name(a.out.dtype),
-                    dtype_name(a.part_out.dtype));
-    if (!std::equal(a.part_out.shape, a.part_out.shape + a.part_out.rank, a.out.shape))
-        return fail(GYRE_BAD_SHAPE, "out: got shape %s, expected part_out's %s", shape_text(a.out.shape, a.out.rank),
-                    shape_text(a.part_out.shape, a.part_out.rank));
-    if (const int64_t dim = t.merged.out.dim; dim < 1 || dim > largest_head_dim)
-        return fail(dim < 1 ? GYRE_BAD_SHAPE : GYRE_UNSUPPORTED, "part_out: got head size %lld, expected 1 .. %lld",
-                    static_cast<long long>(dim), static_cast<long long>(largest_head_dim));
-    if (a.lse) GYRE_TRY(view_lse(*a.lse, "lse", a.layout, t.merged.out, need_data, &t.merged.lse));
-    t.out_part_stride = a.part_out_stride;
-    t.lse_part_stride = a.part_lse_stride;
-    if (!writable(t.merged.out)) return fail(GYRE_BAD_SHAPE, "out: strides make elements share memory");
-    if (a.lse && !writable(t.merged.lse.as_heads(t.merged.out)))
-        return fail(GYRE_BAD_SHAPE, "lse: strides make elements share memory");
-    return need_data ? check_overlap(*call) : GYRE_OK;
 }
 
 } // namespace
@@ -128,9 +72,23 @@ gyre_status MergeCall::run(gyre_context &context, char *memory) const {
 
 using namespace gyre;
 
+namespace {
+
+gyre_status take(const gyre_attention_merge_args *given, gyre_attention_merge_args *args) {
+    return adopt(given, "args", gyre_attention_merge_defaults(), sizeof *args, args);
+}
+
+} // namespace
+
 extern "C" gyre_status gyre_attention_merge(gyre_context *context, const gyre_attention_merge_args *args) {
     MergeCall call;
-    GYRE_TRY(check(args, true, &call));
+    MergeOnDevice on_device;
+    GYRE_TRY(take(args, &call.args));
+    if (on_device.place(call.args)) {
+        GYRE_TRY(on_device.check(true));
+        return run_call_on_device(context, on_device);
+    }
+    GYRE_TRY(check_merge(call.args, true, &call.task));
     return run_call(context, call.args, call);
 }
 
@@ -138,6 +96,12 @@ extern "C" gyre_status gyre_attention_merge_workspace_size(gyre_context *context
                                                            size_t *bytes) {
     GYRE_TRY(check_size_output(bytes));
     MergeCall call;
-    GYRE_TRY(check(args, false, &call));
+    MergeOnDevice on_device;
+    GYRE_TRY(take(args, &call.args));
+    if (on_device.place(call.args)) {
+        GYRE_TRY(on_device.check(false));
+        return tell_workspace_size(context, on_device, bytes);
+    }
+    GYRE_TRY(check_merge(call.args, false, &call.task));
     return tell_workspace_size(context, call, bytes);
 }

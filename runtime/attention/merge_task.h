@@ -3,6 +3,8 @@
 #include "attention/lse.h"
 #include "context.h"
 
+#include <vector>
+
 namespace gyre {
 
 struct MergeKernel {
@@ -12,7 +14,10 @@ struct MergeKernel {
     size_t workspace = 0;                               // bytes
 };
 
-/// The best target's kernel for these types; nullptr: none is linked.
+/// All that are linked.
+const std::vector<MergeKernel> &merge_kernels();
+
+/// The best kernel of a CPU for these types; nullptr: none is linked.
 const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype);
 
 /// What attention gives.

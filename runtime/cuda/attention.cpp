@@ -1,6 +1,7 @@
 #include "cuda/attention.h"
 
 #include "attention/dispatch.h"
+#include "attention/split.h"
 #include "cuda/angles.h"
 #include "cuda/launch.h"
 #include "cuda/workspace.h"
@@ -28,29 +29,21 @@ bool is_copyable(const Heads &t) {
 
 const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &context) const {
     const bool paged = args.page_table != nullptr;
+    const bool few = has_few_queries(call, false) && cuda::find_merge_kernel(context, GYRE_F32, call.out.dtype);
     const bool copyable =
         paged ? is_copyable(pool(call.k)) && is_copyable(pool(call.v)) : is_copyable(call.k) && is_copyable(call.v);
     for (size_t family = 0; family < dispatch_rules().count; family++) {
         const DispatchRule &rule = dispatch_rules().first[family];
-        if (!rule.takes(call, false) || rule.is(trait::partial) ||
-            (rule.is(trait::paged) != paged && !rule.is(trait::general)) || (rule.is(trait::as_stored) && !copyable))
+        const bool may_be_paged = rule.is(trait::general) || rule.is(trait::partial);
+        if (!rule.takes(call, few) || (rule.is(trait::paged) != paged && !may_be_paged) ||
+            (rule.is(trait::as_stored) && !copyable))
             continue;
         for (const AttentionKernel &k : attention_kernels(family))
             if (may_use_on_device(context, *k.kernel) && k.dtype == call.q.dtype && k.head_dim == call.q.dim &&
                 k.head_dim == call.v.dim)
                 return &k;
     }
-    if ((paged || call.general()) && !copyable)
-        return fail(GYRE_UNSUPPORTED, "%s: k's and v's rows are not all aligned to %d bytes",
-                    paged        ? "page_table"
-                    : call.sinks ? "sinks"
-                    : call.alibi ? "alibi"
-                                 : "softcap",
-                    static_cast<int>(copied_bytes)),
-               nullptr;
-    return fail(GYRE_UNSUPPORTED, "q: no linked kernel of a CUDA device takes %s with head sizes %lld and %lld",
-                dtype_name(call.q.dtype), static_cast<long long>(call.q.dim), static_cast<long long>(call.v.dim)),
-           nullptr;
+    return fail_without_kernel(copyable), nullptr;
 }
 
 gyre_status AttentionOnDevice::prepare(gyre_context &context) {
@@ -58,6 +51,7 @@ gyre_status AttentionOnDevice::prepare(gyre_context &context) {
     kernel = find_kernel(context);
     if (!kernel) return GYRE_UNSUPPORTED;
     const bool any = !call.empty() && !call.k.empty();
+    GYRE_TRY(split.prepare(context, call, *kernel, most_rows(kernel->task_rows, group()), device));
     const bool same = call.same_angles && call.rotate_keys;
     GYRE_TRY(key_angles.prepare(context, call, call.rope, any && call.rotate_keys, "rope"));
     return value_angles.prepare(context, call, call.value_rope, any && call.rotate_values && !same, "value_rope");
@@ -73,15 +67,19 @@ gyre_status AttentionOnDevice::run(gyre_context &context) {
     GYRE_TRY(value_rope.prepare(call.value_rope, "value_rope", context.frequencies[1]));
     cuda::Workspace workspace(scope, context);
     GYRE_TRY(workspace.acquire(device, args.workspace, args.workspace_size, workspace_bytes(context)));
-    key_angles.place(workspace.data()), value_angles.place(workspace.data() + key_angles.bytes());
+    char *const of_values = workspace.data() + key_angles.bytes();
+    key_angles.place(workspace.data()), value_angles.place(of_values), split.place(of_values + value_angles.bytes());
     GYRE_TRY(key_angles.fill(context, scope, rope, call.k_positions, axes()));
     GYRE_TRY(value_angles.fill(context, scope, value_rope, call.k_positions, axes()));
     const auto reaches = [&](const Heads &t) { return cuda::in_reach(t, t.batch); };
     const bool whole = reaches(call.q) && reaches(call.out) && key_angles.in_reach() && value_angles.in_reach() &&
                        (args.page_table || (reaches(call.k) && reaches(call.v)));
-    const int64_t batches = whole ? call.q.batch : 1;
-    for (int64_t first = 0; first < call.q.batch; first += batches)
+    const int64_t at_once = whole ? std::min(call.q.batch, split.most_batches()) : 1;
+    for (int64_t first = 0; first < call.q.batch; first += at_once) {
+        const int64_t batches = std::min(at_once, call.q.batch - first);
         GYRE_TRY(launch(context, scope, rope, value_rope, first, batches));
+        if (split.on()) GYRE_TRY(split.merge(context, scope, first, batches));
+    }
     context.selected = kernel->kernel;
     return GYRE_OK;
 }
@@ -92,7 +90,7 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &
     const halide_type_t i32 = halide_type(GYRE_I32), f32 = halide_type(GYRE_F32);
     cuda::DevicePositions q_positions;
     GYRE_TRY(q_positions.place(call.q_positions, "q_positions", first, 0, batches, call.q.seqlen, axes()));
-    const int64_t rows = most_rows(kernel->task_rows);
+    const int64_t rows = most_rows(kernel->task_rows, split.on() ? group() : 1);
     const auto view = [&](Buffer *b, const Heads &t, int64_t tokens) {
         b->describe(t.at(first, 0, 0), halide_type(t.dtype),
                     {{t.dim, 1}, {t.heads, t.head_stride}, {tokens, t.token_stride}, {batches, t.batch_stride}});
@@ -104,12 +102,15 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &
                     {{p.dim, 1}, {p.heads, p.head_stride}, {p.seqlen, p.token_stride}, {p.batch, p.batch_stride}});
     };
     Buffer q, k, v, out, lse, q_bounds, k_bounds, counts, table, keys_angles, values_angles;
-    view(&q, call.q, call.q.seqlen), view_keys(&k, call.k), view_keys(&v, call.v), view(&out, call.out, rows);
+    view(&q, call.q, call.q.seqlen), view_keys(&k, call.k), view_keys(&v, call.v);
+    lse.describe(nullptr, f32, {{0, 1}, {0, 0}, {0, 0}});
     if (call.lse.data)
         lse.describe(call.lse.at(first, 0, 0), f32,
                      {{rows, 1}, {call.q.heads, call.lse.head_stride}, {batches, call.lse.batch_stride}});
+    if (split.on())
+        split.view(rows, batches, &out, &lse);
     else
-        lse.describe(nullptr, f32, {{0, 1}, {0, 0}, {0, 0}});
+        view(&out, call.out, rows);
     // Of packed sequences there is one launch; of others, entry first + i has place i in the lists.
     const bool has_counts = call.seqused_k != nullptr, bottom_right = call.alignment == GYRE_BOTTOM_RIGHT;
     const auto sequences = static_cast<int32_t>(packed_q ? call.sequences : batches);
@@ -125,7 +126,7 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &
     const int32_t key_pairs = call.rotate_keys ? call.rope.pairs : 0;
     const int32_t value_pairs = call.rotate_values ? call.value_rope.pairs : 0;
     const bool angles_by_token = packed_k && call.k_positions.data;
-    const auto group = static_cast<int32_t>(call.q.heads / std::max<int64_t>(call.k.heads, 1));
+    const auto heads_of_key = static_cast<int32_t>(group()), parts = static_cast<int32_t>(split.parts());
     const auto bound = [](int64_t window) { return window < 0 ? unbounded : static_cast<int32_t>(window); };
     const int32_t left = bound(call.left), right = bound(call.right);
     const float scale = std::abs(call.scale) * log2_e, sign = call.scale < 0 ? -1.0f : 1.0f;
@@ -137,8 +138,8 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &
         angles->add_angles_to(&arguments), angles->add_pairs_to(&arguments);
     arguments.add(&q_positions.view, &q_positions.given, &keys_angles, &values_angles, &key_pairs, &value_pairs,
                   &angles_by_token, &q_bounds, &k_bounds, &packed_q, &packed_k, &sequences, &counts, &has_counts,
-                  &table, &page_bits, &keys, &bottom_right, &group, &left, &right, &scale, &sign, &softcap, &alibi,
-                  &sinks, &has_alibi, &has_sinks, &paged, &q, &k, &v, &out, &lse);
+                  &table, &page_bits, &keys, &bottom_right, &heads_of_key, &left, &right, &scale, &sign, &parts, &paged,
+                  &softcap, &alibi, &sinks, &has_alibi, &has_sinks, &q, &k, &v, &out, &lse);
     return cuda::launch(context, scope, *kernel->kernel, arguments);
 }
 

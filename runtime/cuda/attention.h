@@ -1,8 +1,9 @@
 /// gyre_attention() with tensors on a CUDA device: one launch, before which the angles of keys and values that are rotated in
-/// the call are formed by others.
+/// the call are formed by others, and after which parts of the keys are merged by another.
 #pragma once
 #include "attention/kernels.h"
 #include "cuda/key_angles.h"
+#include "cuda/split.h"
 #include "cuda/tensors.h"
 
 namespace gyre {
@@ -23,7 +24,9 @@ public:
 
     // Of run_call() and tell_workspace_size(), whose memory is the device's.
     gyre_status prepare(gyre_context &context);
-    size_t workspace_bytes(const gyre_context &) const { return key_angles.bytes() + value_angles.bytes(); }
+    size_t workspace_bytes(const gyre_context &) const {
+        return key_angles.bytes() + value_angles.bytes() + split.bytes();
+    }
     gyre_status run(gyre_context &context);
 
     gyre_attention_args args;
@@ -34,11 +37,14 @@ private:
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
     cuda::KeyAngles key_angles, value_angles; // the latter off where the former are the same
+    cuda::Split split;
 
     gyre_status refuse_unsupported() const;
     gyre_status check_reach() const;
+    gyre_status fail_without_kernel(bool copyable) const;
     Heads pool(const Heads &keys) const;
-    int64_t most_rows(int64_t rows) const;
+    int64_t group() const;
+    int64_t most_rows(int64_t rows, int64_t fold) const;
     int axes() const { return call.rope.on ? call.rope.axes : call.value_rope.axes; }
     const AttentionKernel *find_kernel(const gyre_context &context) const;
     gyre_status launch(gyre_context &context, const cuda::Scope &scope, cuda::DeviceAngles &rope,

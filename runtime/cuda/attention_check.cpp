@@ -1,7 +1,9 @@
 // What AttentionOnDevice takes, and what it refuses.
 #include "attention/check.h"
 #include "cuda/attention.h"
+#include "kernel_call.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace gyre {
@@ -40,16 +42,28 @@ gyre_status AttentionOnDevice::refuse_unsupported() const {
                                                              {args.value_order != GYRE_VALUES_IN_ROWS, "value_order"}};
     for (const auto &[given, name] : no_kernel_takes)
         if (given) return fail(GYRE_UNSUPPORTED, "%s: no kernel of a CUDA device takes %s", name, name);
-    const bool in_call = (args.rope && !args.keys_rotated) || (args.value_rope && !args.values_rotated);
-    const std::pair<bool, const char *> as_stored_only[] = {
-        {args.page_table, "page_table"}, {args.sinks, "sinks"}, {args.alibi, "alibi"}, {args.softcap > 0, "softcap"}};
-    for (const auto &[given, name] : as_stored_only)
-        if (given && in_call)
-            return fail(GYRE_UNSUPPORTED,
-                        "%s: is given with keys or values to be rotated, on CUDA devices expected keys_rotated and "
-                        "values_rotated",
-                        name);
     return GYRE_OK;
+}
+
+/// Of a call that no kernel takes.
+gyre_status AttentionOnDevice::fail_without_kernel(bool copyable) const {
+    const std::pair<bool, const char *> asks_for_more[] = {
+        {args.page_table, "page_table"}, {args.sinks, "sinks"}, {args.alibi, "alibi"}, {args.softcap > 0, "softcap"}};
+    const auto dim = static_cast<long long>(call.q.dim);
+    for (const auto &[given, name] : asks_for_more) {
+        if (given && (call.rotate_keys || call.rotate_values))
+            return fail(GYRE_UNSUPPORTED,
+                        "%s: no linked kernel of a CUDA device rotates keys or values of head size %lld then, expected "
+                        "keys_rotated and values_rotated",
+                        name, dim);
+        if (given && !copyable)
+            return fail(
+                GYRE_UNSUPPORTED,
+                "%s: k's and v's rows are not all aligned to 16 bytes, as kernels of head size %lld expect then", name,
+                dim);
+    }
+    return fail(GYRE_UNSUPPORTED, "q: no linked kernel of a CUDA device takes %s with head sizes %lld and %lld",
+                dtype_name(call.q.dtype), dim, static_cast<long long>(call.v.dim));
 }
 
 gyre_status AttentionOnDevice::check_reach() const {
@@ -62,7 +76,7 @@ gyre_status AttentionOnDevice::check_reach() const {
             return fail(GYRE_UNSUPPORTED, "%s: pages reach over 2^31 elements", name);
     }
     Heads tiles = call.out;
-    tiles.seqlen = most_rows(most_tile_rows);
+    tiles.seqlen = most_rows(most_tile_rows, 1);
     if (!cuda::in_reach(tiles, 1)) return fail(GYRE_UNSUPPORTED, "out: packed sequences reach over 2^31 elements");
     return GYRE_OK;
 }
@@ -88,9 +102,13 @@ Heads AttentionOnDevice::pool(const Heads &keys) const {
     return pages;
 }
 
-/// Rows of all tiles of `rows` rows: a packed sequence may begin and end within one.
-int64_t AttentionOnDevice::most_rows(int64_t rows) const {
-    return args.cu_seqlens_q ? (call.q.seqlen / rows + call.sequences) * rows : call.q.seqlen;
+/// Query heads that share a key head.
+int64_t AttentionOnDevice::group() const { return call.q.heads / std::max<int64_t>(call.k.heads, 1); }
+
+/// Rows of all tiles of `rows` rows, `fold` of each query: a packed sequence may begin and end within one.
+int64_t AttentionOnDevice::most_rows(int64_t rows, int64_t fold) const {
+    const int64_t all = call.q.seqlen * fold;
+    return args.cu_seqlens_q ? (all / rows + call.sequences) * rows : all;
 }
 
 } // namespace gyre

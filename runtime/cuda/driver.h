@@ -23,7 +23,7 @@ constexpr Result not_supported = 801;
 constexpr int pointer_memory_type = 2, pointer_device_ordinal = 9, pointer_range_start = 11, pointer_range_size = 12;
 constexpr unsigned memory_type_device = 2;
 constexpr int function_max_dynamic_shared = 8;
-constexpr int device_compute_major = 75, device_compute_minor = 76;
+constexpr int device_multiprocessors = 16, device_compute_major = 75, device_compute_minor = 76;
 
 /// The driver's functions by their names without cu; versions are those of its header since CUDA 11.
 struct Driver {

@@ -52,7 +52,7 @@ def usage(nvcc, header, source, disassembler=None):
     """Function: registers, bytes of stack and of spills, and what is in its main loop."""
     with tempfile.TemporaryDirectory() as folder:
         cubin = os.path.join(folder, "kernel.cubin")
-        command = [nvcc, "-std=c++17", "-O3", "-cubin", f"-arch={ARCH}", "-Xptxas", "-v", "-diag-suppress", "177",
+        command = [nvcc, "-std=c++17", "-O3", "-cubin", f"-arch={ARCH}", "-Xptxas", "-v", "-diag-suppress", "177,550",
                    f"-I{header}", source, "-o", cubin]
         told = subprocess.run(command, check=True, capture_output=True, text=True).stderr
         loop = main_loop(disassembler, cubin) if disassembler else {}

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -55,8 +56,8 @@ Result failure(const char *function) {
     failing_function.clear();
     return failing_result;
 }
-int compute_major = 8;
-long launches = 0;
+int compute_major = 8, multiprocessors = 12;
+std::vector<unsigned> grids_z; // of all launches
 void *last_stream = nullptr;
 
 } // namespace
@@ -69,7 +70,9 @@ void fake_cuda_fail(const char *function, int result) {
     failing_result = result;
 }
 void fake_cuda_set_compute_major(int major) { compute_major = major; }
-long fake_cuda_launches() { return launches; }
+void fake_cuda_set_multiprocessors(int count) { multiprocessors = count; }
+long fake_cuda_launches() { return static_cast<long>(grids_z.size()); }
+long fake_cuda_grid_z(long launch) { return grids_z.at(static_cast<size_t>(launch)); }
 void *fake_cuda_last_stream() { return last_stream; }
 long fake_cuda_violations() { return gyre::emulation::violations(); }
 long fake_cuda_allocations() {
@@ -85,7 +88,7 @@ Result cuGetErrorString(Result, const char **text) { return *text = "as the test
 Result cuDeviceGet(int *device, int ordinal) { return *device = ordinal, success; }
 Result cuDeviceGetCount(int *count) { return *count = 1, success; }
 Result cuDeviceGetAttribute(int *value, int attribute, int) {
-    *value = attribute == 75 ? compute_major : 0;
+    *value = attribute == 75 ? compute_major : attribute == 16 ? multiprocessors : 0;
     return success;
 }
 Result cuDevicePrimaryCtxRetain(Context **context, int) {
@@ -159,7 +162,7 @@ Result cuLaunchKernel(Function *function, unsigned gx, unsigned gy, unsigned gz,
         shared > static_cast<unsigned>(function->most_shared))
         return invalid_value;
     const std::lock_guard<std::mutex> lock(mutex);
-    launches++;
+    grids_z.push_back(gz);
     last_stream = stream;
     const auto i = [](unsigned extent) { return static_cast<int>(extent); };
     gyre::emulation::run_grid(*function->entry, {i(gx), i(gy), i(gz)}, {i(bx), i(by), i(bz)}, shared, arguments);

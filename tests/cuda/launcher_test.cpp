@@ -1,4 +1,5 @@
 /// How calls reach a CUDA device, and what is said when they cannot: with the driver that tests/cuda/fake_driver.cpp is.
+#include "fake_driver.h"
 #include "support/append_case.h"
 #include "support/attention_case.h"
 #include "support/each_kernel.h"
@@ -8,23 +9,9 @@
 
 #include <cmath>
 
-#include <dlfcn.h>
-
 using namespace gyre::test;
 
 namespace {
-
-/// What the fake driver tells and can be asked for.
-template <typename Function>
-Function *fake(const char *name) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    REQUIRE((library != nullptr));
-    auto *found = reinterpret_cast<Function *>(dlsym(library, name));
-    REQUIRE_MESSAGE((found != nullptr), name);
-    return found;
-}
-void fail_next(const char *function, int result) { fake<void(const char *, int)>("fake_cuda_fail")(function, result); }
-long launches() { return fake<long()>("fake_cuda_launches")(); }
 
 /// A rotation of tensors on the device.
 struct Call {
@@ -165,7 +152,7 @@ struct Attention {
     gyre_tensor lse;
 
     explicit Attention(gyre_dtype type = GYRE_BF16, int64_t dim = 64)
-        : c(AttentionShape().lengths(5, 7).head_counts(2, 1).dims(dim).of(type)), args(c.args) {
+        : c(AttentionShape().lengths(17, 7).head_counts(2, 1).dims(dim).of(type)), args(c.args) {
         for (Tensor *t : {&c.q, &c.k, &c.v, &c.out, &c.lse}) device.add(*t);
         for (gyre_tensor *t : {&args.q, &args.k, &args.v, &args.out}) *t = device.view(*t);
         lse = device.view(*c.args.lse);
@@ -283,6 +270,7 @@ TEST_CASE("attention on a CUDA device refuses by name what no kernel there takes
     const gyre_tensor *table = rotated_pages.device.view(rotated_pages.c.hold(GYRE_I32, {0}, {1, 1}));
     const gyre_tensor *used = rotated_pages.device.view(rotated_pages.c.hold(GYRE_I32, {7}));
     rotated_pages.args.page_table = table, rotated_pages.args.seqused_k = used, rotated_pages.args.rope = &rope;
+    rotated_pages.args.k.shape[1] = rotated_pages.args.v.shape[1] = 4;
     rotated_pages.check_refusal(GYRE_UNSUPPORTED, "page_table");
     Attention odd_pages;
     odd_pages.args.page_table = odd_pages.device.view(odd_pages.c.hold(GYRE_I32, {0}, {1, 1}));

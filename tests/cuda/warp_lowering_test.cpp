@@ -1,6 +1,8 @@
 /// generators/cuda on tiles of matrices: what warps are given, what is staged ahead, and what is refused by name.
 #include "product.h"
 
+#include "cuda/carried.h"
+#include "cuda/conditional_nests.h"
 #include "cuda/fragments.h"
 #include "cuda/staged_loop.h"
 #include "lowered.h"
@@ -127,4 +129,114 @@ TEST_CASE("staged loops: only producers that fill a ring of slots by the loop's 
     CHECK(read(v % 3 * 8, "shared").slots == 3);
     CHECK(read(v * 8, "shared").staging.empty());
     CHECK(read(v % 3 * 8, "registers").staging.empty());
+}
+
+TEST_CASE("carried: reads of a state become reads of its array, where that is in scope") {
+    using namespace Halide::Internal;
+    const Expr x = Variable::make(Int(32), "x"), y = Variable::make(Int(32), "y"),
+               turn = Variable::make(Int(32), "turn");
+    const Stmt use = Store::make("to", carried("state", 1, Float(32), {x, y}, {16}, turn), 0, Parameter(), const_true(),
+                                 ModulusRemainder());
+    const auto among = [&](const char *array) {
+        return Allocate::make(array, Float(32), MemoryType::Register, {Expr(256)}, const_true(), use);
+    };
+    class Find : public IRVisitor {
+        using IRVisitor::visit;
+        void visit(const Load *op) override { load = op; }
+
+    public:
+        const Load *load = nullptr;
+    } find;
+    const Stmt read = read_carried(among("state.1"));
+    read.accept(&find);
+    REQUIRE((find.load != nullptr));
+    CHECK(find.load->name == "state.1");
+    CHECK(is_const_zero(simplify(find.load->index - (y * 16 + x))));
+    for (const char *other : {"state.0", "state.10", "estate.1"}) {
+        const std::string said = gyre::cuda::refusal([&] { read_carried(among(other)); });
+        CHECK(said.find("what state carries is read where it is not computed") != std::string::npos);
+    }
+}
+
+namespace {
+
+Internal::Stmt tile_of(const Internal::Stmt &body) {
+    return Internal::For::make("f.s0.mma_m", 0, 16, Internal::ForType::Serial, Partition::Auto, DeviceAPI::None, body);
+}
+
+} // namespace
+
+TEST_CASE("warps: tiles under a condition that is known before a turn are told from those that always run") {
+    using namespace Halide::Internal;
+    const Expr i = Variable::make(Int(32), "f.s0.mma_m"), edge = Variable::make(Bool(), "edge");
+    const Stmt store = Store::make("f", 1.0f, i, Parameter(), const_true(), ModulusRemainder());
+    const Expr lane = Variable::make(Int(32), lane_index), warp = Variable::make(Int(32), warp_index);
+    const Stmt always = IfThenElse::make(lane < 1, tile_of(store)), inside = tile_of(IfThenElse::make(edge, store));
+    for (const Stmt &conditional :
+         {IfThenElse::make(lane < 1, inside), IfThenElse::make(lane < 1 && edge, tile_of(store)),
+          IfThenElse::make(lane < 1, IfThenElse::make(edge, tile_of(store)))}) {
+        const Stmt both = Block::make(always, conditional);
+        const Unconditional split = without_conditional_nests(both, both);
+        REQUIRE(split.else_when.defined());
+        CHECK(equal(split.else_when, edge));
+        CHECK(find_warp_nests(split.rest).size() == 1);
+    }
+    CHECK(!without_conditional_nests(always, always).else_when.defined());
+    const Expr other = Variable::make(Bool(), "other");
+    const Stmt either =
+        Block::make(IfThenElse::make(lane < 1, inside), IfThenElse::make(lane < 1 && other, tile_of(store)));
+    const Unconditional split = without_conditional_nests(either, either);
+    CHECK(equal(split.else_when, edge || other));
+    CHECK(find_warp_nests(split.rest).empty());
+}
+
+TEST_CASE("warps: tiles whose condition a turn decides, or differs from warp to warp, stay in every turn") {
+    using namespace Halide::Internal;
+    const Expr i = Variable::make(Int(32), "f.s0.mma_m"), zero = 0;
+    const auto stored = [&](const char *name, const Expr &value) {
+        return Store::make(name, value, zero, Parameter(), const_true(), ModulusRemainder());
+    };
+    const auto loaded = [&](const char *name) {
+        return Load::make(Int(32), name, zero, Buffer<>(), Parameter(), const_true(), ModulusRemainder());
+    };
+    const Expr lane = Variable::make(Int(32), lane_index), warp = Variable::make(Int(32), warp_index),
+               defined = Variable::make(Int(32), "defined"), unknown = Variable::make(Bool(), "unknown");
+    const Stmt tile = tile_of(Store::make("f", 1.0f, i, Parameter(), const_true(), ModulusRemainder()));
+    const Stmt staging = stored("staged", 1), own = stored("own", 1);
+    const auto left_by = [&](const Expr &condition) {
+        const Stmt body = Block::make(
+            own,
+            LetStmt::make("defined", loaded("given"),
+                          IfThenElse::make(lane < 1, tile_of(IfThenElse::make(
+                                                         condition, Store::make("f", 1.0f, i, Parameter(), const_true(),
+                                                                                ModulusRemainder()))))));
+        return without_conditional_nests(body, Block::make(staging, body));
+    };
+    CHECK(find_warp_nests(left_by(loaded("given") > 0).rest).empty());
+    for (const Expr &condition : {loaded("own") > 0, loaded("staged") > 0, loaded("given") > 0 && loaded("own") > 0,
+                                  defined > 0, lane < 2, warp < 1, Call::make(Bool(), "asked", {}, Call::Extern)}) {
+        const Unconditional split = left_by(condition);
+        CHECK(!split.else_when.defined());
+        CHECK(find_warp_nests(split.rest).size() == 1);
+    }
+    // Nor is a condition asked for outside of another one that stays.
+    const Stmt within = IfThenElse::make(lane < 1 && warp < 1, IfThenElse::make(unknown, tile));
+    CHECK(!without_conditional_nests(within, within).else_when.defined());
+    const Stmt otherwise = IfThenElse::make(lane < 1, IfThenElse::make(unknown, tile, tile));
+    CHECK(!without_conditional_nests(otherwise, otherwise).else_when.defined());
+}
+
+TEST_CASE("warps: a tile is under a condition as a whole, or refused") {
+    using namespace Halide::Internal;
+    const Expr i = Variable::make(Int(32), "f.s0.mma_m"), edge = Variable::make(Bool(), "edge");
+    const auto store = [&](const char *name) {
+        return Store::make(name, 1.0f, i, Parameter(), const_true(), ModulusRemainder());
+    };
+    const Stmt some = IfThenElse::make(edge, store("f"));
+    const auto said = [](const Stmt &body) {
+        return gyre::cuda::refusal([&] { read_warp_nest(tile_of(body).as<For>()); });
+    };
+    CHECK(said(IfThenElse::make(edge, Block::make(store("f"), store("g")))) == "not refused");
+    for (const Stmt &body : {Block::make(some, store("g")), Block::make(store("g"), some)})
+        CHECK(said(body).find("has some of its stores under a condition") != std::string::npos);
 }

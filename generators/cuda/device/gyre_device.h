@@ -62,6 +62,7 @@ GYRE_FN To reinterpret(From x) {
     return to;
 }
 GYRE_FN float float_from_bits(uint32_t bits) { return __uint_as_float(bits); }
+GYRE_FN float neg_inf_f32() { return -INFINITY; }
 
 template <class T>
 GYRE_FN T gyre_min(T a, T b) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #define __global__
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define GYRE_FN static inline
 #define GYRE_KERNEL_BEGIN
 #define GYRE_BLOCK_X (gyre::emulation::block->x)
@@ -70,6 +70,7 @@ GYRE_FN To reinterpret(From x) {
     return to;
 }
 GYRE_FN float float_from_bits(uint32_t bits) { return reinterpret<float>(bits); }
+GYRE_FN float neg_inf_f32() { return -INFINITY; }
 
 template <class To, class From>
 struct gyre_conversion {

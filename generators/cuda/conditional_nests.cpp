@@ -1,0 +1,102 @@
+#include "conditional_nests.h"
+
+#include "warp_nest.h"
+
+#include <set>
+
+namespace gyre::cuda {
+using namespace Halide;
+using namespace Halide::Internal;
+namespace {
+
+/// Names whose values a turn has of its own.
+class FindOwn : public IRVisitor {
+    using IRVisitor::visit;
+    void visit(const Store *op) override {
+        names.insert(op->name);
+        IRVisitor::visit(op);
+    }
+    void visit(const Allocate *op) override {
+        names.insert(op->name);
+        IRVisitor::visit(op);
+    }
+    void visit(const LetStmt *op) override {
+        names.insert(op->name);
+        IRVisitor::visit(op);
+    }
+    void visit(const For *op) override {
+        names.insert(op->name);
+        IRVisitor::visit(op);
+    }
+
+public:
+    std::set<std::string> names{lane_index, warp_index};
+};
+
+/// Whether an expression is of these, or of what may differ from time to time.
+class FindUses : public IRVisitor {
+public:
+    explicit FindUses(const std::set<std::string> &names) : names(names) {}
+    bool found = false;
+
+private:
+    const std::set<std::string> &names;
+    using IRVisitor::visit;
+    void visit(const Variable *op) override { found = found || names.count(op->name); }
+    void visit(const Load *op) override {
+        found = found || names.count(op->name);
+        IRVisitor::visit(op);
+    }
+    void visit(const Call *op) override {
+        found = found || !op->is_pure();
+        IRVisitor::visit(op);
+    }
+};
+
+class TakeConditional : public IRMutator {
+public:
+    explicit TakeConditional(const std::set<std::string> &own) : own(own) {}
+    Expr taken;
+
+private:
+    const std::set<std::string> &own;
+    bool for_warp = false;
+    using IRMutator::visit;
+
+    bool takes(const Expr &condition) {
+        FindUses find(own);
+        condition.accept(&find);
+        if (!find.found) taken = taken.defined() ? taken || condition : condition;
+        return !find.found;
+    }
+    Stmt visit(const For *op) override {
+        if (is_gpu(op->for_type) || !for_warp) return IRMutator::visit(op);
+        const Expr condition = has_warp_tile(op) ? read_warp_nest(op).condition : Expr();
+        return condition.defined() && takes(condition) ? Evaluate::make(0) : Stmt(op);
+    }
+    Stmt visit(const IfThenElse *op) override {
+        Expr rest;
+        const bool outside = for_warp;
+        for_warp = is_for_warp(op->condition, &rest) || outside;
+        const bool always = !rest.defined() || is_const_one(rest);
+        Stmt left = op; // with what is in it: that may not be asked for where the condition does not hold
+        if (always)
+            left = IRMutator::visit(op);
+        else if (for_warp && !op->else_case.defined() && has_warp_tile(op->then_case) && takes(rest))
+            left = Evaluate::make(0);
+        for_warp = outside;
+        return left;
+    }
+};
+
+} // namespace
+
+Unconditional without_conditional_nests(const Stmt &body, const Stmt &turn) {
+    FindOwn own;
+    turn.accept(&own);
+    TakeConditional take(own.names);
+    const Stmt rest = take.mutate(body);
+    return {rest, take.taken};
+}
+
+} // namespace gyre::cuda

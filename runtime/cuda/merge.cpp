@@ -1,0 +1,115 @@
+#include "cuda/merge.h"
+
+#include "attention/merge_check.h"
+#include "kernel_call.h"
+
+#include <algorithm>
+
+namespace gyre {
+namespace cuda {
+
+const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype) {
+    for (const MergeKernel &k : merge_kernels())
+        if (k.part_dtype == part_dtype && k.dtype == dtype && may_use_on_device(context, *k.kernel)) return &k;
+    return nullptr;
+}
+
+namespace {
+
+bool fits_index(const MergeTask &t, int64_t batches, int64_t count) {
+    const Heads &part = t.parts.out, &out = t.merged.out;
+    const auto reaches = [&](const Lse &lse, int64_t parts, int64_t part_stride) {
+        return fits_kernel_index(
+            {{out.seqlen, 1}, {out.heads, lse.head_stride}, {batches, lse.batch_stride}, {parts, part_stride}});
+    };
+    return in_reach(out, batches) && reaches(t.merged.lse, 1, 0) && reaches(t.parts.lse, count, t.lse_part_stride) &&
+           fits_kernel_index({{part.dim, 1},
+                              {part.heads, part.head_stride},
+                              {part.seqlen, part.token_stride},
+                              {batches, part.batch_stride},
+                              {count, t.out_part_stride}});
+}
+
+gyre_status launch_merge(gyre_context &context, const Scope &scope, const MergeTask &t, int64_t count, int64_t first,
+                         int64_t batches) {
+    const halide_type_t f32 = halide_type(GYRE_F32);
+    const Heads &from = t.parts.out, &to = t.merged.out;
+    Buffer part_out(from.at(first, 0, 0), halide_type(from.dtype),
+                    {{from.dim, 1},
+                     {from.heads, from.head_stride},
+                     {from.seqlen, from.token_stride},
+                     {batches, from.batch_stride},
+                     {count, t.out_part_stride}});
+    Buffer part_lse(t.parts.lse.at(first, 0, 0), f32,
+                    {{to.seqlen, 1},
+                     {to.heads, t.parts.lse.head_stride},
+                     {batches, t.parts.lse.batch_stride},
+                     {count, t.lse_part_stride}});
+    Buffer out(to.at(first, 0, 0), halide_type(to.dtype),
+               {{to.dim, 1}, {to.heads, to.head_stride}, {to.seqlen, to.token_stride}, {batches, to.batch_stride}});
+    const Lse &wanted = t.merged.lse;
+    Buffer lse(nullptr, f32, {{0, 1}, {0, 0}, {0, 0}});
+    if (wanted.data)
+        lse.describe(wanted.at(first, 0, 0), f32,
+                     {{to.seqlen, 1}, {to.heads, wanted.head_stride}, {batches, wanted.batch_stride}});
+    KernelArguments arguments;
+    arguments.add(&part_lse, &part_out, &out, &lse);
+    return launch(context, scope, *t.kernel->kernel, arguments);
+}
+
+} // namespace
+
+gyre_status merge(gyre_context &context, const Scope &scope, const MergeTask &t, int64_t count) {
+    const int64_t all = t.merged.out.batch, batches = fits_index(t, all, count) ? all : 1;
+    for (int64_t first = 0; first < all; first += batches)
+        GYRE_TRY(launch_merge(context, scope, t, count, first, batches));
+    return GYRE_OK;
+}
+
+} // namespace cuda
+
+bool MergeOnDevice::place(const gyre_attention_merge_args &given) {
+    args = given;
+    tensors.add(args.part_out, "part_out"), tensors.add(args.part_lse, "part_lse"), tensors.add(args.out, "out");
+    tensors.add(args.lse, "lse");
+    // Other parts lie as far from the first as strides say, which is checked of the last one.
+    const auto add_last = [&](const gyre_tensor &first, int64_t stride, gyre_tensor *last, const char *name) {
+        *last = first;
+        const auto offset = static_cast<uint64_t>(args.parts - 1) * static_cast<uint64_t>(stride) *
+                            static_cast<uint64_t>(element_size(first.dtype));
+        last->data = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(first.data) + offset);
+        tensors.add(*last, name);
+    };
+    if (args.parts > 1 && args.part_out.data && args.part_lse.data) {
+        add_last(args.part_out, args.part_out_stride, &last_out, "part_out");
+        add_last(args.part_lse, args.part_lse_stride, &last_lse, "part_lse");
+    }
+    return cuda::any_on_device(tensors.all());
+}
+
+gyre_status MergeOnDevice::check(bool need_data) {
+    GYRE_TRY(cuda::adopt_tensors(tensors.all(), &device));
+    GYRE_TRY(check_merge(args, need_data, &task));
+    if (!cuda::fits_index(task, 1, args.parts))
+        return fail(GYRE_UNSUPPORTED, "part_out: one batch entry of all parts reaches over 2^31 elements");
+    return GYRE_OK;
+}
+
+gyre_status MergeOnDevice::prepare(gyre_context &context) {
+    GYRE_TRY(check_target_device(context, GYRE_CUDA, "part_out"));
+    task.kernel = cuda::find_merge_kernel(context, task.parts.out.dtype, task.merged.out.dtype);
+    if (!task.kernel)
+        return fail(GYRE_UNSUPPORTED, "part_out: no linked kernel of a CUDA device merges %s into %s",
+                    dtype_name(task.parts.out.dtype), dtype_name(task.merged.out.dtype));
+    return GYRE_OK;
+}
+
+gyre_status MergeOnDevice::run(gyre_context &context) const {
+    context.selected = task.kernel->kernel;
+    if (device < 0 || task.merged.out.empty()) return GYRE_OK;
+    cuda::Scope scope;
+    GYRE_TRY(scope.enter(device));
+    return cuda::merge(context, scope, task, args.parts);
+}
+
+} // namespace gyre

@@ -1,0 +1,94 @@
+#include "cuda/split.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace gyre::cuda {
+namespace {
+
+// Of threads, that a multiprocessor works on at once: shared memory has room for them on all devices but of compute capability 8.6
+// and 8.9, where half of them wait.
+constexpr int64_t blocks_at_once = 4;
+constexpr int64_t most_grid = 65535; // along batch entries and parts
+
+/// Of a device, or the most of any.
+gyre_status count_multiprocessors(Device device, int64_t *count) {
+    const char *why;
+    const Driver *driver = find_driver(&why);
+    if (!driver) return fail(GYRE_UNSUPPORTED, "device: %s", why);
+    *count = 1;
+    int devices = 0;
+    if (device < 0 && driver->DeviceGetCount(&devices)) devices = 0;
+    for (int i = 0; i < std::max(devices, 1); i++) {
+        Device asked = device;
+        int of_device = 0;
+        if (device < 0 && driver->DeviceGet(&asked, i)) continue;
+        if (driver->DeviceGetAttribute(&of_device, device_multiprocessors, asked)) continue;
+        *count = std::max<int64_t>(*count, of_device);
+    }
+    return GYRE_OK;
+}
+
+} // namespace
+
+gyre_status Split::prepare(const gyre_context &context, const AttentionCall &c, const AttentionKernel &kernel,
+                           int64_t rows, Device device) {
+    task = {};
+    out_bytes = lse_bytes = 0, count = 1;
+    if (!kernel.is(trait::partial)) return GYRE_OK;
+    task.kernel = find_merge_kernel(context, GYRE_F32, c.out.dtype);
+    key_heads = c.k.heads;
+    const Heads &q = c.q;
+    Heads &out = task.parts.out;
+    out = {nullptr, GYRE_F32, q.batch, q.seqlen, q.heads, c.v.dim, 0, q.heads * c.v.dim, c.v.dim};
+    out.batch_stride = q.seqlen * out.token_stride;
+    task.parts.lse = {nullptr, q.heads * q.seqlen, q.seqlen};
+    task.merged = {c.out, c.lse};
+
+    int64_t multiprocessors;
+    GYRE_TRY(count_multiprocessors(device, &multiprocessors));
+    const int64_t blocks = std::max<int64_t>(ceil_div(rows, kernel.task_rows) * key_heads * q.batch, 1);
+    const int64_t in_reach = std::numeric_limits<int32_t>::max() / std::max<int64_t>(out.batch_stride, 1);
+    count =
+        std::min({multiprocessors * blocks_at_once / blocks, ceil_div(c.k.seqlen, least_part), most_parts, in_reach});
+    count = std::max<int64_t>(count, 1);
+    const auto bytes = [&](int64_t entry) {
+        return round_up(static_cast<size_t>(count * std::min(q.batch, most_batches()) * entry) * sizeof(float));
+    };
+    out_bytes = bytes(out.batch_stride);
+    lse_bytes = bytes(task.parts.lse.batch_stride);
+    return GYRE_OK;
+}
+
+int64_t Split::most_batches() const {
+    if (!on()) return std::numeric_limits<int64_t>::max();
+    const int64_t of_parts = count * std::max<int64_t>(task.parts.out.batch_stride, 1);
+    return std::max<int64_t>(std::min(most_grid / count, std::numeric_limits<int32_t>::max() / of_parts), 1);
+}
+
+void Split::place(char *memory) {
+    task.parts.out.data = memory;
+    task.parts.lse.data = reinterpret_cast<float *>(memory + out_bytes);
+}
+
+void Split::view(int64_t rows, int64_t batches, Buffer *out, Buffer *lse) const {
+    const Heads &o = task.parts.out;
+    const Lse &l = task.parts.lse;
+    const int64_t group = o.heads / std::max<int64_t>(key_heads, 1);
+    const halide_type_t f32 = halide_type(GYRE_F32);
+    out->describe(o.data, f32,
+                  {{o.dim, 1}, {key_heads, group * o.head_stride}, {rows, 0}, {count * batches, o.batch_stride}});
+    lse->describe(l.data, f32, {{rows, 1}, {key_heads, group * l.head_stride}, {count * batches, l.batch_stride}});
+}
+
+gyre_status Split::merge(gyre_context &context, const Scope &scope, int64_t first, int64_t batches) const {
+    MergeTask t = task;
+    t.parts.out.batch = t.merged.out.batch = batches;
+    t.out_part_stride = batches * t.parts.out.batch_stride;
+    t.lse_part_stride = batches * t.parts.lse.batch_stride;
+    t.merged.out.data = task.merged.out.at(first, 0, 0);
+    if (t.merged.lse.data) t.merged.lse.data = task.merged.lse.at(first, 0, 0);
+    return cuda::merge(context, scope, t, count);
+}
+
+} // namespace gyre::cuda

@@ -1,0 +1,27 @@
+/// What the fake driver (fake_driver.cpp) tells tests, and can be asked for.
+#pragma once
+#include "support/doctest.h"
+
+#include <dlfcn.h>
+
+namespace gyre::test {
+
+/// A function of its own, by its name.
+template <typename Function>
+Function *fake(const char *name) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    REQUIRE((library != nullptr));
+    auto *found = reinterpret_cast<Function *>(dlsym(library, name));
+    REQUIRE_MESSAGE((found != nullptr), name);
+    return found;
+}
+
+/// The next call of `function` gives `result`.
+inline void fail_next(const char *function, int result) {
+    fake<void(const char *, int)>("fake_cuda_fail")(function, result);
+}
+
+/// Of kernels, so far.
+inline long launches() { return fake<long()>("fake_cuda_launches")(); }
+
+} // namespace gyre::test

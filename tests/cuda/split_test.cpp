@@ -1,0 +1,198 @@
+/// How decoding on a CUDA device is cut into parts and merged, and gyre_attention_merge() there: launches, memory, refusals. The
+/// driver is tests/cuda/fake_driver.cpp.
+#include "fake_driver.h"
+#include "support/attention_case.h"
+#include "support/each_kernel.h"
+#include "support/merge_case.h"
+#include "support/on_device.h"
+#include "support/refusal.h"
+
+using namespace gyre::test;
+
+namespace {
+
+/// A device with so many multiprocessors, until the end of the scope.
+struct Multiprocessors {
+    explicit Multiprocessors(int count) { set(count); }
+    ~Multiprocessors() { set(12); }
+    static void set(int count) { fake<void(int)>("fake_cuda_set_multiprocessors")(count); }
+};
+
+long grid_z(long launch) { return fake<long(long)>("fake_cuda_grid_z")(launch); }
+
+AttentionShape few_queries() { return AttentionShape().lengths(2, 1000).head_counts(4, 1).dims(64).of(GYRE_BF16); }
+
+/// Of two queries to 1000 keys, on the device.
+struct Decode {
+    AttentionCase c{few_queries()};
+    OnDevice device;
+    gyre_attention_args args = c.args;
+    gyre_tensor lse;
+
+    Decode() {
+        for (Tensor *t : {&c.q, &c.k, &c.v, &c.out, &c.lse}) device.add(*t);
+        for (gyre_tensor *t : {&args.q, &args.k, &args.v, &args.out}) *t = device.view(*t);
+        lse = device.view(*c.args.lse);
+        args.lse = &lse;
+    }
+    void check_refusal(gyre_status status, const char *named, gyre_context *context = nullptr) const {
+        const long before = launches();
+        check_refused(named, gyre_attention(context, &args), status, named);
+        CHECK(launches() == before);
+    }
+};
+
+struct Merge {
+    MergeCase c{3, 1, 2, 4, 64};
+    OnDevice device;
+    gyre_attention_merge_args args = c.args;
+
+    Merge() {
+        for (Tensor *t : {&c.part_out, &c.part_lse, &c.out, &c.lse}) device.add(*t);
+        for (gyre_tensor *t : {&args.part_out, &args.part_lse, &args.out}) *t = device.view(*t);
+        args.lse = device.view(c.args.lse);
+    }
+    void check_refusal(gyre_status status, const char *named, gyre_context *context = nullptr) const {
+        const long before = launches();
+        check_refused(named, gyre_attention_merge(context, &args), status, named);
+        CHECK(launches() == before);
+    }
+};
+
+} // namespace
+
+TEST_CASE("decode on a CUDA device: as many parts as its multiprocessors have room for, merged by a second launch") {
+    struct Parts {
+        int multiprocessors;
+        int64_t batches, keys;
+        long parts;
+    };
+    // Four blocks of threads a multiprocessor, at least 128 keys a part, at most 128 parts. A sequence is one block without parts.
+    for (const Parts &p : {Parts{1, 1, 1000, 4}, Parts{2, 1, 1000, 8}, Parts{132, 1, 1000, 8}, Parts{132, 1, 128, 1},
+                           Parts{132, 1, 129, 2}, Parts{1, 3, 1000, 1}, Parts{2, 3, 1000, 2}, Parts{1, 5, 1000, 1},
+                           Parts{132, 1, 16500, 128}}) {
+        CAPTURE(p.multiprocessors);
+        CAPTURE(p.batches);
+        CAPTURE(p.keys);
+        const Multiprocessors device(p.multiprocessors);
+        AttentionCase c(few_queries().batches(p.batches).lengths(2, p.keys));
+        c.args.causal = 1;
+        const long before = launches();
+        c.check_on_devices();
+        REQUIRE(launches() == before + 2);
+        CHECK(grid_z(before) == p.parts * p.batches);
+        CHECK(grid_z(before + 1) == p.batches);
+    }
+}
+
+TEST_CASE("decode on a CUDA device: a softcap, of which no kernel writes parts, is one launch") {
+    const Context context("cuda");
+    Decode d;
+    CHECK(gyre_attention(context, &d.args) == GYRE_OK);
+    CHECK(text(gyre_selected_kernel(context)) == "attention_split_as_stored_bf16_d64__cuda");
+    const long before = launches();
+    d.args.k.shape[1] = d.args.v.shape[1] = 40;
+    d.args.softcap = 5;
+    CHECK(gyre_attention(context, &d.args) == GYRE_OK);
+    CHECK(text(gyre_selected_kernel(context)) == "attention_general_as_stored_bf16_d64__cuda");
+    CHECK(launches() == before + 1);
+}
+
+TEST_CASE("decode on a CUDA device: parts are in the caller's workspace, or in the stream's order, and given back") {
+    const Multiprocessors device(2); // eight parts
+    const Context context("cuda");
+    Decode d;
+    constexpr size_t of_parts = sizeof(float) * 8 * 2 * 4 * (64 + 1), slack = 4096;
+    size_t bytes = 0;
+    REQUIRE(gyre_attention_workspace_size(context, &d.args, &bytes) == GYRE_OK);
+    CHECK(bytes >= of_parts);
+    CHECK(bytes <= of_parts + slack);
+    const auto allocations = fake<long()>("fake_cuda_allocations");
+    const long before = allocations();
+    REQUIRE_MESSAGE(gyre_attention(context, &d.args) == GYRE_OK, text(gyre_last_error()));
+    d.device.fetch();
+    const std::vector<uint64_t> bits = d.c.out.bits();
+    CHECK(allocations() == before);
+    for (const auto &[result, status] : {std::pair(2, GYRE_OUT_OF_MEMORY), std::pair(801, GYRE_UNSUPPORTED)}) {
+        fail_next("cuMemAllocAsync", result);
+        d.check_refusal(status, "workspace", context);
+    }
+    fail_next("cuLaunchKernel", 2);
+    CHECK(gyre_attention(context, &d.args) == GYRE_OUT_OF_MEMORY);
+    CHECK(allocations() == before);
+
+    Tensor memory(GYRE_BOOL, {(int64_t)bytes});
+    const gyre_tensor there = d.device.view(memory.view());
+    d.args.workspace = there.data, d.args.workspace_size = bytes;
+    fail_next("cuMemAllocAsync", 2); // which is not asked for
+    d.c.out.poison();
+    CHECK(gyre_attention(context, &d.args) == GYRE_OK);
+    fail_next("", 0);
+    d.device.fetch();
+    CHECK(d.c.out.bits() == bits);
+    d.args.workspace_size = of_parts - 1;
+    d.check_refusal(GYRE_WORKSPACE_TOO_SMALL, "workspace", context);
+    d.args.workspace = memory.memory(), d.args.workspace_size = bytes;
+    d.check_refusal(GYRE_BAD_ARGUMENT, "workspace", context); // the CPU's
+}
+
+TEST_CASE("decode on a CUDA device that is too old, or with tensors of the CPU, is refused") {
+    Decode d;
+    const auto set_major = fake<void(int)>("fake_cuda_set_compute_major");
+    set_major(7);
+    d.check_refusal(GYRE_UNSUPPORTED, "device");
+    Merge().check_refusal(GYRE_UNSUPPORTED, "device");
+    set_major(8);
+    const gyre_tensor there = d.args.k;
+    d.args.k = d.c.args.k;
+    d.check_refusal(GYRE_UNSUPPORTED, "k");
+    d.args.k = there;
+    CHECK(gyre_attention(nullptr, &d.args) == GYRE_OK);
+}
+
+TEST_CASE("merge on a CUDA device: one launch without workspace, for all batch entries; none for empty tensors") {
+    const Context context("cuda");
+    Merge m;
+    size_t bytes = 1 << 30;
+    CHECK(gyre_attention_merge_workspace_size(context, &m.args, &bytes) == GYRE_OK);
+    CHECK(bytes < 4096);
+    const long before = launches();
+    CHECK(gyre_attention_merge(context, &m.args) == GYRE_OK);
+    CHECK(text(gyre_selected_kernel(context)) == "merge_f32_f32__cuda");
+    CHECK(launches() == before + 1);
+    MergeCase(2, 3, 2, 1, 40).check_on_devices();
+    CHECK(launches() == before + 2);
+    CHECK(grid_z(before + 1) == 3);
+    for (gyre_tensor *t : {&m.args.part_out, &m.args.out}) t->shape[1] = 0;
+    m.args.part_lse.shape[2] = 0, m.args.lse = nullptr;
+    CHECK(gyre_attention_merge(context, &m.args) == GYRE_OK);
+    CHECK(launches() == before + 2);
+}
+
+TEST_CASE("merge on a CUDA device refuses by name what is on the CPU, out of its memory, or wrong anywhere") {
+    const auto refused = [](gyre_status status, const char *named, const auto &spoil) {
+        Merge m;
+        spoil(m);
+        m.check_refusal(status, named);
+    };
+    refused(GYRE_UNSUPPORTED, "part_out", [](Merge &m) { m.args.part_out = m.c.args.part_out; });
+    refused(GYRE_UNSUPPORTED, "part_lse", [](Merge &m) { m.args.part_lse = m.c.args.part_lse; });
+    refused(GYRE_UNSUPPORTED, "out", [](Merge &m) { m.args.out = m.c.args.out; });
+    refused(GYRE_UNSUPPORTED, "lse", [](Merge &m) { m.args.lse = m.c.args.lse; });
+    refused(GYRE_BAD_ARGUMENT, "part_out", [](Merge &m) { m.args.part_out.data = m.c.args.part_out.data; });
+    refused(GYRE_BAD_ARGUMENT, "part_out", [](Merge &m) { m.args.part_out_stride *= 100; }); // of the last part
+    refused(GYRE_BAD_ARGUMENT, "part_lse", [](Merge &m) { m.args.part_lse_stride *= 100; });
+    refused(GYRE_BAD_ARGUMENT, "out", [](Merge &m) { m.args.out.data = m.args.part_out.data; });
+    refused(GYRE_BAD_ARGUMENT, "parts", [](Merge &m) { m.args.parts = -1; });
+    refused(GYRE_BAD_SHAPE, "out", [](Merge &m) { m.args.out.shape[3] = 32; });
+    refused(GYRE_BAD_TYPE, "out", [](Merge &m) { m.args.part_out.dtype = GYRE_F16; });
+    for (const gyre_target_info &info : all_targets()) {
+        if (!info.linked || !info.runnable) continue;
+        const Context context(info.name);
+        const Merge m;
+        if (info.device == GYRE_CPU)
+            m.check_refusal(GYRE_UNSUPPORTED, "part_out", context);
+        else
+            check_refused("part_out", gyre_attention_merge(context, &m.c.args), GYRE_UNSUPPORTED, "part_out");
+    }
+}
