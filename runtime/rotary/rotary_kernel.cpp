@@ -44,22 +44,27 @@ const std::vector<RotaryKernel> &rotary_kernels() {
     return kernels.rows();
 }
 
+/// The first kernel for these types and pairs that is `wanted`.
+template <typename Wanted>
+const RotaryKernel *first_kernel(gyre_dtype from, gyre_dtype to, gyre_pairing pairing, const Wanted &wanted) {
+    for (const RotaryKernel &k : rotary_kernels())
+        if (k.from == from && k.to == to && k.pairing == pairing && wanted(k)) return &k;
+    return nullptr;
+}
+
 } // namespace
 
 const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
                                        gyre_pairing pairing, gyre_device device, bool appended) {
-    for (const RotaryKernel &k : rotary_kernels())
-        if (k.from == from && k.to == to && k.pairing == pairing && k.appended == appended && !k.vector_bytes &&
-            (device == GYRE_CPU ? may_use(context, *k.kernel) : may_use_on_device(context, *k.kernel)))
-            return &k;
-    return nullptr;
+    return first_kernel(from, to, pairing, [&](const RotaryKernel &k) {
+        return k.appended == appended && !k.vector_bytes &&
+               (device == GYRE_CPU ? may_use(context, *k.kernel) : may_use_on_device(context, *k.kernel));
+    });
 }
 
 const RotaryKernel *find_streaming_kernel(const gyre_context &context, gyre_dtype dtype, gyre_pairing pairing) {
-    for (const RotaryKernel &k : rotary_kernels())
-        if (k.vector_bytes && k.from == dtype && k.to == dtype && k.pairing == pairing && may_use(context, *k.kernel))
-            return &k;
-    return nullptr;
+    return first_kernel(dtype, dtype, pairing,
+                        [&](const RotaryKernel &k) { return k.vector_bytes && may_use(context, *k.kernel); });
 }
 
 bool pays_to_stream(const RotaryKernel &streaming, const Heads &from, const Heads &to, const Rotation &rotation) {
