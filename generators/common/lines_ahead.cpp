@@ -1,5 +1,6 @@
 #include "lines_ahead.h"
 
+#include "loop_mutator.h"
 #include "loop_name.h"
 #include "prefetched_lines.h"
 
@@ -8,29 +9,18 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-class AskAhead : public IRMutator {
+class AskAhead : public LoopMutator {
 public:
     AskAhead(const std::string &func, const std::string &loop, const OutputImageParam &tensor,
              const std::function<std::vector<LineAhead>(const LoopValues &)> &lines)
-        : func(func), loop(loop), tensor(tensor), lines(lines) {}
-
-    using IRMutator::mutate;
-    Stmt mutate(const Stmt &s) override {
-        const bool outermost = depth++ == 0;
-        const Stmt mutated = IRMutator::mutate(s);
-        depth--;
-        _halide_user_assert(!outermost || found)
-            << "there is no loop " << loop << " of " << func << " to ask for lines in\n";
-        return mutated;
-    }
+        : LoopMutator("there is no loop " + loop + " of " + func + " to ask for lines in"), func(func), loop(loop),
+          tensor(tensor), lines(lines) {}
 
 private:
     const std::string func, loop;
     const OutputImageParam tensor;
     const std::function<std::vector<LineAhead>(const LoopValues &)> lines;
     std::vector<std::string> loops; // around the statement
-    int depth = 0;
-    bool found = false;
 
     Expr value(const std::string &name) const {
         for (auto around = loops.rbegin(); around != loops.rend(); ++around)
@@ -46,7 +36,7 @@ private:
                             cast<int64_t>(begin + simplify(line.element)) * tensor.type().bytes());
     }
 
-    using IRMutator::visit;
+    using LoopMutator::visit;
     Stmt visit(const For *op) override {
         loops.push_back(op->name);
         Stmt body = mutate(op->body);

@@ -1,5 +1,6 @@
 #include "loop_limits.h"
 
+#include "loop_mutator.h"
 #include "loop_name.h"
 
 namespace gyre {
@@ -7,33 +8,36 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-class GuardLoop : public IRMutator {
+class GuardLoop : public LoopMutator {
 public:
-    GuardLoop(const std::string &loop, const std::string &flag) : loop(loop), flag(flag) {}
+    GuardLoop(const std::string &loop, const std::string &flag)
+        : LoopMutator("there is no loop " + loop + " to limit"), loop(loop), flag(flag) {}
 
 private:
     const std::string loop, flag;
 
-    using IRMutator::visit;
+    using LoopMutator::visit;
     Stmt visit(const For *op) override {
         if (variable_of_loop(op->name) != loop) return IRMutator::visit(op);
+        found = true;
         const Expr value = Load::make(Int(32), flag, 0, Buffer<>(), Parameter(), const_true(), ModulusRemainder());
         return IfThenElse::make(value != 0, op);
     }
 };
 
-class EndLoopEarly : public IRMutator {
+class EndLoopEarly : public LoopMutator {
 public:
     EndLoopEarly(const std::string &func, const std::string &loop, const std::string &outer,
                  const std::function<Expr(Expr)> &extent)
-        : func(func), loop(loop), outer(outer), extent(extent) {}
+        : LoopMutator("there is no loop " + loop + " of " + func + " in " + outer + " to limit"), func(func),
+          loop(loop), outer(outer), extent(extent) {}
 
 private:
     const std::string func, loop, outer;
     const std::function<Expr(Expr)> extent;
     std::string turn; // of the outer loop; empty: outside of it
 
-    using IRMutator::visit;
+    using LoopMutator::visit;
     Stmt visit(const For *op) override {
         if (variable_of_loop(op->name) == outer) {
             turn = op->name;
@@ -43,6 +47,7 @@ private:
         }
         if (turn.empty() || func_of_loop(op->name) != func || variable_of_loop(op->name) != loop)
             return IRMutator::visit(op);
+        found = true;
         const Expr end = simplify(min(op->extent, max(extent(Variable::make(Int(32), turn)), 0)));
         return For::make(op->name, op->min, end, op->for_type, op->partition_policy, op->device_api, mutate(op->body));
     }

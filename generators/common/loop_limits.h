@@ -2,7 +2,7 @@
 ///
 /// Halide guards an update by the conditions of its reduction domain, yet forms what the update reads in any case, and for
 /// the whole of a range that it only knows the bounds of, unless it can solve the condition. Loops are named as a split, a
-/// reduction or a pure dimension names them.
+/// reduction or a pure dimension names them; a name that no loop has stops the build.
 #pragma once
 #include <Halide.h>
 

@@ -1,6 +1,7 @@
 #include "step_pipeline.h"
 
 #include "interleave.h"
+#include "loop_mutator.h"
 #include "loop_name.h"
 
 #include <vector>
@@ -129,25 +130,15 @@ private:
     }
 };
 
-class PipelineSteps : public IRMutator {
+class PipelineSteps : public LoopMutator {
 public:
-    PipelineSteps(const std::string &func, const std::string &loop) : func(func), loop(loop) {}
-
-    using IRMutator::mutate;
-    Stmt mutate(const Stmt &s) override {
-        const bool outermost = depth++ == 0;
-        const Stmt mutated = IRMutator::mutate(s);
-        depth--;
-        _halide_user_assert(!outermost || found) << "there is no loop " << loop << " of " << func << " to pipeline\n";
-        return mutated;
-    }
+    PipelineSteps(const std::string &func, const std::string &loop)
+        : LoopMutator("there is no loop " + loop + " of " + func + " to pipeline"), func(func), loop(loop) {}
 
 private:
     const std::string func, loop;
-    int depth = 0;
-    bool found = false;
 
-    using IRMutator::visit;
+    using LoopMutator::visit;
     Stmt visit(const For *op) override {
         if (func_of_loop(op->name) != func || variable_of_loop(op->name) != loop) return IRMutator::visit(op);
         found = true;

@@ -48,6 +48,27 @@ TEST_CASE("a loop ends after as many turns as its outer loop's turn allows") {
     for (int i = 0; i < 2; i++) CHECK(result(i) == expected);
 }
 
+TEST_CASE("limits of loops that are not there stop the build") {
+    Var x("x");
+    for (const bool guard : {true, false}) {
+        Func total("total"), flag("flag");
+        RDom r(0, 4, "r");
+        const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+            flag() = 1;
+            total(x) = 0.0f;
+            total(x) += cast<float>(r);
+            out(x) = total(x);
+            total.compute_root(), flag.compute_root();
+            if (guard)
+                gyre::guard_loop(generator, "turn", flag);
+            else
+                gyre::end_loop_early(generator, total, "r", "turn", [](const Expr &turn) { return turn; });
+        });
+        const std::string stopped = refusal([&] { made.lowered(); });
+        CHECK(stopped.find(guard ? "no loop turn to limit" : "no loop r of total in turn") != std::string::npos);
+    }
+}
+
 TEST_CASE("prefetches are of neighbouring lines of 64 bytes, as many as a row has") {
     for (const Type type : {Float(32), UInt(16)}) {
         ImageParam in(type, 2, "in");
