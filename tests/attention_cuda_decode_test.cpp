@@ -122,12 +122,7 @@ TEST_CASE("decode on devices: kernels for it take calls of few queries, and no o
 }
 
 TEST_CASE("merge on devices: parts, tokens, heads, head sizes, types and layouts") {
-    const gyre_dtype types[][2] = {{GYRE_F32, GYRE_F32},
-                                   {GYRE_F32, GYRE_F16},
-                                   {GYRE_F32, GYRE_BF16},
-                                   {GYRE_F16, GYRE_F16},
-                                   {GYRE_BF16, GYRE_BF16}};
-    for (const auto &type : types)
+    for (const auto &type : merge_types)
         for (const int64_t dim : {1, 64, 72, 130})
             for (const gyre_layout layout : {GYRE_BSHD, GYRE_THD})
                 MergeCase(3, layout == GYRE_THD ? 1 : 2, 3, 4, dim, type[0], type[1], layout).check_on_devices();

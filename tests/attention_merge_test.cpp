@@ -23,12 +23,7 @@ TEST_CASE("merge: numbers of parts, tokens and heads around the sizes of tasks")
 }
 
 TEST_CASE("merge: head sizes, types and layouts") {
-    const gyre_dtype types[][2] = {{GYRE_F32, GYRE_F32},
-                                   {GYRE_F32, GYRE_F16},
-                                   {GYRE_F32, GYRE_BF16},
-                                   {GYRE_F16, GYRE_F16},
-                                   {GYRE_BF16, GYRE_BF16}};
-    for (const auto &type : types)
+    for (const auto &type : merge_types)
         for (const int64_t dim : {1, 15, 64, 72, 512})
             for (const gyre_layout layout : {GYRE_BSHD, GYRE_THD})
                 MergeCase(3, layout == GYRE_THD ? 1 : 2, 5, 4, dim, type[0], type[1], layout).check();

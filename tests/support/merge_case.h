@@ -13,6 +13,10 @@
 
 namespace gyre::test {
 
+/// Types of parts, and of what they are merged to.
+constexpr gyre_dtype merge_types[][2] = {
+    {GYRE_F32, GYRE_F32}, {GYRE_F32, GYRE_F16}, {GYRE_F32, GYRE_BF16}, {GYRE_F16, GYRE_F16}, {GYRE_BF16, GYRE_BF16}};
+
 /// Parts with random outputs and denominators, and where they are to be merged.
 struct MergeCase : Keeper {
     static constexpr double infinity = std::numeric_limits<double>::infinity();
