@@ -20,8 +20,8 @@ class ReadCarried : public IRMutator {
     Expr visit(const Call *op) override {
         if (op->name != carried_value) return IRMutator::visit(op);
         const std::string func = op->args[0].as<StringImm>()->value;
-        const auto index = as_const_int(op->args[1]);
-        const std::string array = array_of(func, static_cast<int>(*index), scope);
+        const int index = static_cast<int>(op->args[1].as<IntImm>()->value);
+        const std::string array = array_of(func, index, scope);
         _halide_user_assert(!array.empty()) << "CUDA: what " << func << " carries is read where it is not computed\n";
         return Load::make(op->type, array, simplify(mutate(op->args[2])), Buffer<>(), Parameter(), const_true(),
                           ModulusRemainder());

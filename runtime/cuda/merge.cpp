@@ -4,6 +4,7 @@
 #include "kernel_call.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace gyre {
 namespace cuda {
@@ -77,7 +78,8 @@ bool MergeOnDevice::place(const gyre_attention_merge_args &given) {
         *last = first;
         const auto offset = static_cast<uint64_t>(args.parts - 1) * static_cast<uint64_t>(stride) *
                             static_cast<uint64_t>(element_size(first.dtype));
-        last->data = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(first.data) + offset);
+        const uintptr_t address = reinterpret_cast<uintptr_t>(first.data) + offset; // wherever that is
+        std::memcpy(&last->data, &address, sizeof address);
         tensors.add(*last, name);
     };
     if (args.parts > 1 && args.part_out.data && args.part_lse.data) {

@@ -25,7 +25,7 @@ public:
 
     /// Takes the arguments over. True if any of their tensors is on a device, where all of them must then be; else the call is
     /// the CPU's, and of no further use here.
-    bool place(const gyre_attention_merge_args &args);
+    bool place(const gyre_attention_merge_args &given);
 
     /// Errors: those of check_merge(), and UNSUPPORTED for what no kernel on a device does.
     gyre_status check(bool need_data);
