@@ -100,9 +100,16 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.head = cuda_head(in.scoring, h);
     if (sizes.general) {
         RDom n(0, block, "scored");
-        s.scored_key = n;
+        s.scored_keys.push_back(n);
         s.scores(n, i, t, b, h, z) =
             s.head.score(s.scores(n, i, t, b, h, z) * in.scale, h, b * block + n - row - shift);
+        for (const CudaHead::Change &change : s.head.changes()) {
+            RDom c(0, block, "changed" + std::to_string(s.scored_keys.size()));
+            c.where(change.where);
+            s.scored_keys.push_back(c);
+            s.scores(c, i, t, b, h, z) = change.changed(
+                s.scores(c, i, t, b, h, z), {min(b * block + c, keys - 1), tile.query(last_row), h, tile.entry});
+        }
     }
     const Expr scale = sizes.general ? Expr(1.0f) : in.scale; // of what scores are now
     RDom m(0, block, "m");

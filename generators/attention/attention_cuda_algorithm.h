@@ -54,8 +54,8 @@ struct CudaStages {
     Halide::Var d{"d"}, h{"h"}, x{"x"}, z{"z"}, i{"i"}, t{"t"}, j{"j"}, b{"b"};
     Halide::RVar feature_of_tile, feature_tile; // of the product of queries and keys
     Halide::RVar key_of_tile, key_tile;         // of that of weights and values
-    Halide::RVar scored_key, masked_key, column,
-        columns; // of updates and reductions along the keys of a block
+    Halide::RVar masked_key, column, columns;   // of updates and reductions along the keys of a block
+    std::vector<Halide::RVar> scored_keys;      // of general kernels, of updates before masked_key's
     Halide::RVar block;
 
     CudaTile tile;

@@ -63,6 +63,11 @@ public:
     Input<float> softcap{"softcap"};                                // log2(e) included; 0: none
     Input<Halide::Buffer<float, 1>> alibi{"alibi"}, sinks{"sinks"}; // (h)
     Input<bool> has_alibi{"has_alibi"}, has_sinks{"has_sinks"};
+    Input<bool> has_f32_bias{"has_f32_bias"}, has_f16_bias{"has_f16_bias"}, has_bf16_bias{"has_bf16_bias"};
+    Input<Halide::Buffer<float, 4>> bias_f32{"bias_f32"};  // (key, query, h, z)  repeated by strides of 0
+    Input<Halide::Buffer<uint16_t, 4>> bias_16{"bias_16"}; // likewise, as bits
+    Input<bool> has_mask{"has_mask"};
+    Input<Halide::Buffer<uint8_t, 4>> mask{"mask"}; // likewise
 
     Output<Halide::Buffer<void, 4>> out{"out"};  // (d, h, token, z)
     Output<Halide::Buffer<float, 3>> lse{"lse"}; // (token, h, z)
@@ -109,7 +114,8 @@ public:
         in.key_heads = k->dim(1).extent(), in.key_tokens = k->dim(2).extent();
         in.page_table = page_table, in.page_bits = page_bits, in.pages = k->dim(3).extent();
         in.most_pages = page_table.dim(0).extent();
-        in.scoring = {softcap, alibi, sinks, has_alibi, has_sinks};
+        in.scoring = {softcap,       alibi,    sinks,   has_alibi, has_sinks, has_f32_bias,       has_f16_bias,
+                      has_bf16_bias, bias_f32, bias_16, mask,      has_mask,  q->dim(2).extent(), keys};
         in.has_pages = has_pages;
         in.out_stride = out.dim(2).stride(), in.scale = scale, in.sign = sign;
         in.angles = {rope_frequencies,         rope_axis,       rope_cos,  rope_sin,
@@ -136,6 +142,11 @@ public:
         for (auto *t : {&rope_axis, &value_axis}) t->dim(0).set_min(0);
         for (auto *t : {&q_bounds, &k_bounds, &key_counts}) t->dim(0).set_min(0);
         for (auto *t : {&alibi, &sinks}) t->dim(0).set_min(0);
+        const auto take_any_strides = [](auto &t) {
+            for (int n = 0; n < 4; n++) t.dim(n).set_min(0);
+            t.dim(0).set_stride(Halide::Expr());
+        };
+        take_any_strides(bias_f32), take_any_strides(bias_16), take_any_strides(mask);
         for (int n = 0; n < 2; n++) page_table.dim(n).set_min(0);
 
         CudaStages s = cuda_algorithm(in, sizes, out, lse, dtype);

@@ -92,8 +92,9 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
     cuda::warp_rows(s.lse_rows, s.i, outer);
     for (Func f : {s.scores, s.powers, s.weights}) cuda::warp_tile(f, s.i, s.j, of_block);
     cuda::warp_product(s.scores.update(0), s.i, s.j, s.feature_of_tile, s.feature_tile, of_block);
-    if (sizes.general) cuda::warp_tile(s.scores.update(1), s.i, s.scored_key, of_block);
-    cuda::warp_tile(s.scores.update(sizes.general ? 2 : 1), s.i, s.masked_key, of_block);
+    int update = 1;
+    for (const RVar &key : s.scored_keys) cuda::warp_tile(s.scores.update(update++), s.i, key, of_block);
+    cuda::warp_tile(s.scores.update(update), s.i, s.masked_key, of_block);
     cuda::warp_rows(s.keep, s.i, of_block);
     for (Func f : {s.maximum, s.block_sum}) {
         cuda::warp_rows(f, s.i, of_block);

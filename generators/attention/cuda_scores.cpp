@@ -23,6 +23,34 @@ Expr CudaHead::score(const Expr &scaled, const Expr &h, const Expr &distance) co
     return cuda::choose(in.softcap > 0.0f, in.softcap * tanh, scaled) + numbers(h)[0] * cast<float>(distance);
 }
 
+// A comparison with what is no number but infinite is the device's, which keeps to IEEE 754.
+std::vector<CudaHead::Change> CudaHead::changes() const {
+    const CudaScoring from = in;
+    const auto within = [from](std::vector<Expr> element) {
+        element[0] = unsafe_promise_clamped(element[0], 0, from.keys - 1);
+        element[1] = unsafe_promise_clamped(element[1], 0, from.queries - 1);
+        return element;
+    };
+    const auto biased = [&](const Expr &where, const std::function<Expr(const std::vector<Expr> &)> &bias) {
+        return Change{where, [=](const Expr &score, const std::vector<Expr> &element) {
+                          return max(score + bias(within(element)) * log2_e, masked_score);
+                      }};
+    };
+    const auto bits = [from](const std::vector<Expr> &element) { return from.bias_16(element); };
+    return {biased(in.has_f32_bias, [from](const std::vector<Expr> &element) { return from.bias_f32(element); }),
+            biased(in.has_f16_bias,
+                   [=](const std::vector<Expr> &element) {
+                       return widen(reinterpret<float16_t>(bits(element)), Bf16::as_casts);
+                   }),
+            biased(in.has_bf16_bias,
+                   [=](const std::vector<Expr> &element) {
+                       return widen(reinterpret<bfloat16_t>(bits(element)), Bf16::as_casts);
+                   }),
+            {from.has_mask, [=](const Expr &score, const std::vector<Expr> &element) {
+                 return cuda::opaque_select(from.mask(within(element)) != 0, score, masked_score);
+             }}};
+}
+
 Tuple CudaHead::with_sink(const Expr &maximum, const Expr &sum, const Expr &h) const {
     const Expr sink = numbers(h)[1], top = max(maximum, sink), share = cuda::exp2_approx(maximum - top);
     return {sum * share + cuda::choose(in.has_sinks, cuda::exp2_approx(sink - top), 0.0f), share, top};

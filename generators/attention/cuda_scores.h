@@ -1,8 +1,11 @@
-/// What else than scale and edges changes scores and their sums: softcap, ALiBi, sinks. WHAT is computed.
+/// What else than scale and edges changes scores and their sums: softcap, ALiBi, bias, mask, sinks. WHAT is computed.
 ///
 /// Scores are in units of log2(e) here, so that exponentials are powers of two.
 #pragma once
 #include <Halide.h>
+
+#include <functional>
+#include <vector>
 
 namespace gyre::attention {
 
@@ -10,6 +13,12 @@ struct CudaScoring {
     Halide::Expr softcap;              // 0: none
     Halide::Func alibi, sinks;         // (h)  natural
     Halide::Expr has_alibi, has_sinks; // bool
+    // One of these, or none: conditions of their own, so that Halide makes no "else" of them.
+    Halide::Expr has_f32_bias, has_f16_bias, has_bf16_bias; // bool
+    Halide::Func bias_f32, bias_16;                         // (key, query, h, z)  natural; of 16 bits as their bits
+    Halide::Func mask;                                      // (key, query, h, z)  0: masked
+    Halide::Expr has_mask;                                  // bool
+    Halide::Expr queries, keys;                             // that biases and masks are of
 };
 
 struct CudaHead {
@@ -18,6 +27,14 @@ struct CudaHead {
 
     /// A scaled score with cap and ALiBi; `distance`: pos_k - pos_q.
     Halide::Expr score(const Halide::Expr &scaled, const Halide::Expr &h, const Halide::Expr &distance) const;
+
+    /// What changes a score where a condition holds, the same for all scores of a call.
+    struct Change {
+        Halide::Expr where;
+        std::function<Halide::Expr(Halide::Expr score, std::vector<Halide::Expr> element)> changed;
+    };
+    /// By a bias of each type, then by a mask. `element`: {key, query, h, z} within the tensors.
+    std::vector<Change> changes() const;
 
     /// {sum, share}: of a row whose powers relative to `maximum` add up to `sum`, with the sink; what that leaves of each.
     /// And what the sum is relative to.

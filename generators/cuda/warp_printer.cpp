@@ -173,9 +173,11 @@ void WarpPrinter::print_for_warp(const Stmt &s) {
     } else if (const LetStmt *let = s.as<LetStmt>()) {
         print_for_warp(substitute(let->name, let->value, let->body));
     } else if (const IfThenElse *branch = s.as<IfThenElse>(); branch && !branch->else_case.defined()) {
-        open_if(branch->condition);
+        Expr rest;
+        is_for_warp(branch->condition, &rest); // which it is once more
+        if (rest.defined()) open_if(rest);
         print_for_warp(branch->then_case);
-        close();
+        if (rest.defined()) close();
     } else if (const For *loop = s.as<For>()) {
         if (!has_warp_tile(s)) refuse("the loop " + loop->name + " of one lane is no tile");
         print_nest(read_warp_nest(loop));

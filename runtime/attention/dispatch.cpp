@@ -31,8 +31,7 @@ constexpr DispatchRule rules[] = {
      trait::formed},
     {"plain", "no bias, mask, cap, ALiBi, sinks or score", 0},
     {"general_as_stored",
-     "on CUDA devices; keys and values, in pages or not, not rotated in the call, rows aligned to 16 bytes; no bias, "
-     "mask or score",
+     "on CUDA devices; keys and values, in pages or not, not rotated in the call, rows aligned to 16 bytes; no score",
      trait::general | trait::as_stored},
     {"dropout", "with dropout; any without a score", trait::general | trait::dropout},
     {"general", "any without a score or dropout", trait::general},

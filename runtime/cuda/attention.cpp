@@ -4,6 +4,7 @@
 #include "attention/split.h"
 #include "cuda/angles.h"
 #include "cuda/launch.h"
+#include "cuda/score_tensors.h"
 #include "cuda/workspace.h"
 
 #include <algorithm>
@@ -71,9 +72,10 @@ gyre_status AttentionOnDevice::run(gyre_context &context) {
     key_angles.place(workspace.data()), value_angles.place(of_values), split.place(of_values + value_angles.bytes());
     GYRE_TRY(key_angles.fill(context, scope, rope, call.k_positions, axes()));
     GYRE_TRY(value_angles.fill(context, scope, value_rope, call.k_positions, axes()));
-    const auto reaches = [&](const Heads &t) { return cuda::in_reach(t, t.batch); };
-    const bool whole = reaches(call.q) && reaches(call.out) && key_angles.in_reach() && value_angles.in_reach() &&
-                       (args.page_table || (reaches(call.k) && reaches(call.v)));
+    const auto in_reach = [&](const Heads &t) { return cuda::in_reach(t, t.batch); };
+    const bool whole = in_reach(call.q) && in_reach(call.out) && key_angles.in_reach() && value_angles.in_reach() &&
+                       (args.page_table || (in_reach(call.k) && in_reach(call.v))) &&
+                       cuda::in_reach(call, call.bias, call.q.batch) && cuda::in_reach(call, call.mask, call.q.batch);
     const int64_t at_once = whole ? std::min(call.q.batch, split.most_batches()) : 1;
     for (int64_t first = 0; first < call.q.batch; first += at_once) {
         const int64_t batches = std::min(at_once, call.q.batch - first);
@@ -133,13 +135,16 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &
     const bool has_alibi = call.alibi, has_sinks = call.sinks;
     const float softcap = call.softcap * log2_e;
     Buffer alibi(call.alibi, f32, {{call.q.heads, 1}}), sinks(call.sinks, f32, {{call.q.heads, 1}});
+    cuda::ScoreTensors added(call, first, batches);
     KernelArguments arguments;
     for (cuda::DeviceAngles *angles : {&rope, &value_rope})
         angles->add_angles_to(&arguments), angles->add_pairs_to(&arguments);
     arguments.add(&q_positions.view, &q_positions.given, &keys_angles, &values_angles, &key_pairs, &value_pairs,
                   &angles_by_token, &q_bounds, &k_bounds, &packed_q, &packed_k, &sequences, &counts, &has_counts,
                   &table, &page_bits, &keys, &bottom_right, &heads_of_key, &left, &right, &scale, &sign, &parts, &paged,
-                  &softcap, &alibi, &sinks, &has_alibi, &has_sinks, &q, &k, &v, &out, &lse);
+                  &softcap, &alibi, &sinks, &has_alibi, &has_sinks);
+    added.add_to(&arguments);
+    arguments.add(&q, &k, &v, &out, &lse);
     return cuda::launch(context, scope, *kernel->kernel, arguments);
 }
 

@@ -1,6 +1,7 @@
 // What AttentionOnDevice takes, and what it refuses.
 #include "attention/check.h"
 #include "cuda/attention.h"
+#include "cuda/score_tensors.h"
 #include "kernel_call.h"
 
 #include <algorithm>
@@ -35,9 +36,7 @@ bool AttentionOnDevice::place(const gyre_attention_args &given) {
 }
 
 gyre_status AttentionOnDevice::refuse_unsupported() const {
-    const std::pair<bool, const char *> no_kernel_takes[] = {{args.bias, "bias"},
-                                                             {args.mask, "mask"},
-                                                             {args.score, "score"},
+    const std::pair<bool, const char *> no_kernel_takes[] = {{args.score, "score"},
                                                              {args.dropout != 0, "dropout"},
                                                              {args.value_order != GYRE_VALUES_IN_ROWS, "value_order"}};
     for (const auto &[given, name] : no_kernel_takes)
@@ -48,7 +47,8 @@ gyre_status AttentionOnDevice::refuse_unsupported() const {
 /// Of a call that no kernel takes.
 gyre_status AttentionOnDevice::fail_without_kernel(bool copyable) const {
     const std::pair<bool, const char *> asks_for_more[] = {
-        {args.page_table, "page_table"}, {args.sinks, "sinks"}, {args.alibi, "alibi"}, {args.softcap > 0, "softcap"}};
+        {args.page_table, "page_table"}, {args.bias, "bias"},   {args.mask, "mask"},
+        {args.sinks, "sinks"},           {args.alibi, "alibi"}, {args.softcap > 0, "softcap"}};
     const auto dim = static_cast<long long>(call.q.dim);
     for (const auto &[given, name] : asks_for_more) {
         if (given && (call.rotate_keys || call.rotate_values))
@@ -75,6 +75,9 @@ gyre_status AttentionOnDevice::check_reach() const {
         if (in_pages && !cuda::in_reach(pool(*t), call.pages.pages))
             return fail(GYRE_UNSUPPORTED, "%s: pages reach over 2^31 elements", name);
     }
+    for (const auto &[t, name] : {std::pair(&call.bias, "bias"), std::pair(&call.mask, "mask")})
+        if (!cuda::in_reach(call, *t, 1))
+            return fail(GYRE_UNSUPPORTED, "%s: one batch entry reaches over 2^31 elements", name);
     Heads tiles = call.out;
     tiles.seqlen = most_rows(most_tile_rows, 1);
     if (!cuda::in_reach(tiles, 1)) return fail(GYRE_UNSUPPORTED, "out: packed sequences reach over 2^31 elements");

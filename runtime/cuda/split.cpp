@@ -45,7 +45,7 @@ gyre_status Split::prepare(const gyre_context &context, const AttentionCall &c, 
     task.parts.lse = {nullptr, q.heads * q.seqlen, q.seqlen};
     task.merged = {c.out, c.lse};
 
-    int64_t multiprocessors;
+    int64_t multiprocessors = 0;
     GYRE_TRY(count_multiprocessors(device, &multiprocessors));
     const int64_t blocks = std::max<int64_t>(ceil_div(rows, kernel.task_rows) * key_heads * q.batch, 1);
     const int64_t in_reach = std::numeric_limits<int32_t>::max() / std::max<int64_t>(out.batch_stride, 1);

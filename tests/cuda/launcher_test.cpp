@@ -258,14 +258,27 @@ TEST_CASE("attention on a CUDA device refuses by name what no kernel there takes
     capped.args.k.shape[1] = capped.args.v.shape[1] = 4;
     capped.check_refusal(GYRE_UNSUPPORTED, "softcap"); // rows that are not aligned
     Attention masked;
-    masked.args.mask = masked.device.view(masked.c.hold(GYRE_BOOL, {1}));
+    masked.args.mask = masked.c.hold(GYRE_BOOL, {1});
+    masked.check_refusal(GYRE_UNSUPPORTED, "mask"); // on the CPU
+    masked.args.mask = masked.device.view(masked.args.mask);
+    CHECK(gyre_attention(nullptr, &masked.args) == GYRE_OK);
+    masked.args.rope = &rope;
     masked.check_refusal(GYRE_UNSUPPORTED, "mask");
     Attention sunk;
     sunk.args.sinks = sunk.c.hold(GYRE_F32, {1, 2});
     sunk.check_refusal(GYRE_UNSUPPORTED, "sinks"); // on the CPU
     Attention biased;
-    biased.args.bias = biased.device.view(biased.c.hold(GYRE_F32, {1}));
-    biased.check_refusal(GYRE_UNSUPPORTED, "bias");
+    biased.args.bias = biased.c.hold(GYRE_F16, {1});
+    biased.check_refusal(GYRE_UNSUPPORTED, "bias"); // on the CPU
+    gyre_tensor bias = *biased.device.view(biased.args.bias);
+    biased.args.bias = &bias;
+    CHECK(gyre_attention(nullptr, &biased.args) == GYRE_OK);
+    bias.shape[0] = 7, bias.strides[0] = 1; // of one element
+    biased.check_refusal(GYRE_BAD_ARGUMENT, "bias");
+    bias.shape[0] = 6, bias.strides[0] = 0;
+    biased.check_refusal(GYRE_BAD_SHAPE, "bias");
+    bias.shape[0] = 1, bias.data = nullptr;
+    biased.check_refusal(GYRE_BAD_ARGUMENT, "bias");
     Attention rotated_pages;
     const gyre_tensor *table = rotated_pages.device.view(rotated_pages.c.hold(GYRE_I32, {0}, {1, 1}));
     const gyre_tensor *used = rotated_pages.device.view(rotated_pages.c.hold(GYRE_I32, {7}));

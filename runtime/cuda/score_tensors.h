@@ -1,0 +1,47 @@
+/// A call's bias and mask, as kernels of CUDA devices take them: whole, at any strides.
+#pragma once
+#include "attention/call.h"
+#include "kernel_call.h"
+
+namespace gyre::cuda {
+
+/// True if every element that `batches` batch entries read counts in 31 bits, as kernels count.
+inline bool in_reach(const AttentionCall &c, const Broadcast &t, int64_t batches) {
+    return fits_kernel_index(
+        {{c.k.seqlen, t.strides[3]}, {c.q.seqlen, t.strides[2]}, {c.q.heads, t.strides[1]}, {batches, t.strides[0]}});
+}
+
+/// Of batch entries from `first` on; must outlive the launch.
+class ScoreTensors {
+public:
+    ScoreTensors(const AttentionCall &call, int64_t first, int64_t batches)
+        : has_f32(has_bias(call, GYRE_F32)), has_f16(has_bias(call, GYRE_F16)), has_bf16(has_bias(call, GYRE_BF16)),
+          has_mask(call.mask.data) {
+        const halide_type_t byte = halide_type(GYRE_BOOL), bits = {halide_type_uint, 16, 1};
+        view(&f32, call, call.bias, has_f32, halide_type(GYRE_F32), first, batches);
+        view(&of_16_bits, call, call.bias, has_f16 || has_bf16, bits, first, batches);
+        view(&mask, call, call.mask, has_mask, byte, first, batches);
+    }
+
+    void add_to(KernelArguments *arguments) {
+        arguments->add(&has_f32, &has_f16, &has_bf16, &f32, &of_16_bits, &has_mask, &mask);
+    }
+
+private:
+    const bool has_f32, has_f16, has_bf16, has_mask;
+    Buffer f32, of_16_bits, mask; // (key, query, head, entry)
+
+    static bool has_bias(const AttentionCall &c, gyre_dtype type) { return c.bias.data && c.bias.dtype == type; }
+
+    static void view(Buffer *b, const AttentionCall &c, const Broadcast &t, bool wanted, halide_type_t type,
+                     int64_t first, int64_t batches) {
+        const int64_t bytes = first * t.strides[0] * static_cast<int64_t>(element_size(t.dtype));
+        b->describe(wanted ? t.data + bytes : nullptr, type,
+                    {{c.k.seqlen, t.strides[3]},
+                     {c.q.seqlen, t.strides[2]},
+                     {c.q.heads, t.strides[1]},
+                     {batches, t.strides[0]}});
+    }
+};
+
+} // namespace gyre::cuda
