@@ -1,12 +1,14 @@
-"""Registers, stack and spills of every CUDA kernel that is linked, by ptxas, against budgets.json; and, where nvdisasm is
-found, the instructions of the main loop. Its products (HMMA) and loads of tiles (LDSM) must be as many as that says, all the
-rest at most.
+"""Registers, stack and accesses to local memory of every CUDA kernel that is linked, against budgets.json; and the
+instructions of its main loop, whose products (HMMA) and loads of tiles (LDSM) must be as many as that says, all the rest at
+most. Read from the machine code for compute capability 8.0 that the build has made, by cuobjdump and nvdisasm: those beside
+nvcc, or what requirements-test.txt installs.
 
-    python budgets_test.py NVCC DEVICE_HEADER_DIRECTORY KERNEL.cu…
+    python budgets_test.py NVCC KERNEL.fatbin…
 
 A kernel without a budget fails, and so does a budget without a kernel of the same head size and type: neither can be forgotten.
 """
 
+import glob
 import json
 import os
 import re
@@ -17,24 +19,34 @@ import tempfile
 
 ARCH = "sm_80"
 EXACT = ("HMMA", "LDSM")
+LOCAL = ("LDL", "STL")  # spills, and arrays whose elements are chosen at run time
 
 
-def find_disassembler(nvcc):
-    """Beside nvcc, or what requirements-test.txt installs; None: there is none."""
+def find_tool(name, nvcc):
+    """Beside nvcc, or what requirements-test.txt installs."""
     try:
         from nvidia import cu13  # pylint: disable=import-outside-toplevel
-        installed = [os.path.join(folder, "bin", "nvdisasm") for folder in cu13.__path__]
+        installed = [os.path.join(folder, "bin", name) for folder in cu13.__path__]
     except ImportError:
         installed = []
-    for program in [os.path.join(os.path.dirname(nvcc), "nvdisasm"), *installed]:
+    for program in [os.path.join(os.path.dirname(nvcc), name), *installed]:
         if os.access(program, os.X_OK):
             return program
-    return shutil.which("nvdisasm")
+    return shutil.which(name) or sys.exit(f"there is no {name}: pip install -r cmake/requirements-test.txt")
 
 
-def main_loop(disassembler, cubin):
-    """Of the smallest loop with products: instructions in all, products and loads of tiles."""
-    text = subprocess.run([disassembler, "-c", cubin], check=True, capture_output=True, text=True).stdout
+def listing(tools, fatbin, folder):
+    """The machine code of a kernel's image, with labels, by function."""
+    subprocess.run([tools["cuobjdump"], "-xelf", ARCH, os.path.abspath(fatbin)], check=True,
+                   capture_output=True, cwd=folder)
+    cubin, = glob.glob(os.path.join(folder, f"*.{ARCH}.cubin"))
+    text = subprocess.run([tools["nvdisasm"], "-c", cubin], check=True, capture_output=True, text=True).stdout
+    parts = re.split(r"^\s*\.section\s+\.text\.(\w+)", text, flags=re.M)[1:]
+    return dict(zip(parts[::2], parts[1::2]))
+
+
+def instructions(text):
+    """What a function executes, and from where to where it jumps back: [first, last] of each loop."""
     labels, kinds, jumps = {}, [], []
     for line in text.splitlines():
         if label := re.match(r"(\.L_[\w.]+):", line):
@@ -43,26 +55,28 @@ def main_loop(disassembler, cubin):
             if jump := re.search(r"BRA.*`\((\.L_[\w.]+)\)", line):
                 jumps.append((len(kinds), jump[1]))
             kinds.append(instruction[1])
-    loops = [kinds[labels[to]:at + 1] for at, to in jumps if to in labels and labels[to] <= at]
+    return kinds, [(labels[to], at) for at, to in jumps if to in labels and labels[to] <= at]
+
+
+def counts(text):
+    """Of a function: accesses to local memory; of its smallest loop with products: instructions, products, loads of tiles."""
+    kinds, jumps = instructions(text)
+    loops = [kinds[first:last + 1] for first, last in jumps]
     loops = sorted((loop for loop in loops if "HMMA" in loop), key=len)
-    return {"loop": len(loops[0]), **{kind: loops[0].count(kind) for kind in ("HMMA", "LDSM")}} if loops else {}
+    main_loop = {"loop": len(loops[0]), **{kind: loops[0].count(kind) for kind in EXACT}} if loops else {}
+    return {"local": sum(map(kinds.count, LOCAL)), **main_loop}
 
 
-def usage(nvcc, header, source, disassembler=None):
-    """Function: registers, bytes of stack and of spills, and what is in its main loop."""
+def usage(tools, fatbin):
+    """Function: registers, bytes of stack, accesses to local memory, and what is in its main loop."""
+    told = subprocess.run([tools["cuobjdump"], "-arch", ARCH, "--dump-resource-usage", fatbin], check=True,
+                          capture_output=True, text=True).stdout
     with tempfile.TemporaryDirectory() as folder:
-        cubin = os.path.join(folder, "kernel.cubin")
-        command = [nvcc, "-std=c++17", "-O3", "-cubin", f"-arch={ARCH}", "-Xptxas", "-v", "-diag-suppress", "177,550",
-                   f"-I{header}", source, "-o", cubin]
-        told = subprocess.run(command, check=True, capture_output=True, text=True).stderr
-        loop = main_loop(disassembler, cubin) if disassembler else {}
-    found = {}
-    for part in told.split("Compiling entry function")[1:]:
-        name = re.search(r"'(\w+)'", part)[1]
-        stack, stores, loads = map(int, re.search(
-            r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", part).groups())
-        found[name] = {"registers": int(re.search(r"Used (\d+) registers", part)[1]), "stack": stack,
-                       "spills": stores + loads, **loop}
+        code = listing(tools, fatbin, folder)
+    found = {name: {"registers": int(registers), "stack": int(stack), **counts(code[name])}
+             for name, registers, stack in re.findall(r"Function (\w+):\s+REG:(\d+) STACK:(\d+)", told)}
+    if not found or set(found) != set(code):
+        sys.exit(f"{fatbin}: cuobjdump tells of {sorted(found)}, nvdisasm of {sorted(code)}")
     return found
 
 
@@ -73,24 +87,22 @@ def group(name):
 
 
 def main():
-    nvcc, header, *sources = sys.argv[1:]
+    nvcc, *fatbins = sys.argv[1:]
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "budgets.json"), encoding="utf-8") as file:
         budgets = json.load(file)
     wrong, seen = [], set()
-    disassembler = find_disassembler(nvcc)
-    print(f"instructions are counted by {disassembler}" if disassembler else
-          "SKIPPED: there is no nvdisasm, instructions are not counted")
-    for source in sources:
-        for function, used in sorted(usage(nvcc, header, source, disassembler).items()):
+    tools = {name: find_tool(name, nvcc) for name in ("cuobjdump", "nvdisasm")}
+    for fatbin in fatbins:
+        for function, used in sorted(usage(tools, fatbin).items()):
             name = re.sub(r"^gyrekernel_gyre_", "", function)
             print(f"{name:48} {used}")
             seen.add(name)
             if name not in budgets:
                 wrong.append(f"{name}: has no budget")
                 continue
-            wrong += [f"{name}: {used[what]} {what}, over its budget of {most}"
+            wrong += [f"{name}: {used.get(what, 0)} {what}, over its budget of {most}"
                       for what, most in budgets[name].items()
-                      if what in used and (used[what] != most if what in EXACT else used[what] > most)]
+                      if (used.get(what, 0) != most if what in EXACT else used.get(what, 0) > most)]
     built = {group(name) for name in seen}  # a build may leave out operations and head sizes
     wrong += [f"{name}: there is no such function" for name in sorted(set(budgets) - seen) if group(name) in built]
     print("\n".join(wrong) or f"{len(seen)} functions within their budgets")
