@@ -29,7 +29,7 @@ TEST_CASE("decode on devices: lengths around blocks and parts, one query and the
             }
 }
 
-TEST_CASE("decode on devices: every type and head size; heads of a group in one tile and in several; layouts") {
+TEST_CASE("decode on devices: every type and head size, heads of a group in one tile and in several, layouts") {
     for (const gyre_dtype type : {GYRE_BF16, GYRE_F16})
         for (const int64_t dim : {64, 128})
             AttentionCase(AttentionShape().lengths(1, 300).head_counts(8, 1).dims(dim).of(type)).check_on_devices();

@@ -150,7 +150,7 @@ TEST_CASE("decode on a CUDA device that is too old, or with tensors of the CPU, 
     CHECK(gyre_attention(nullptr, &d.args) == GYRE_OK);
 }
 
-TEST_CASE("merge on a CUDA device: one launch without workspace, for all batch entries; none for empty tensors") {
+TEST_CASE("merge on a CUDA device: one launch without workspace, for all batch entries, and none for empty tensors") {
     const Context context("cuda");
     Merge m;
     size_t bytes = 1 << 30;
