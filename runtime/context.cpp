@@ -81,14 +81,11 @@ gyre_status resolve_context(gyre_context *given, gyre_context **context) {
     return GYRE_OK;
 }
 
-bool may_use(const gyre_context &context, const Kernel &kernel) {
+bool may_use(const gyre_context &context, const Kernel &kernel, gyre_device device) {
     if (context.library && kernel.library != context.library) return false;
+    if ((kernel.row ? kernel.row->device : GYRE_CPU) != device) return false;
+    if (device != GYRE_CPU) return true;
     return context.forced ? serves(kernel.row, *context.forced) : kernel.runnable;
-}
-
-bool may_use_on_device(const gyre_context &context, const Kernel &kernel) {
-    if (context.library && kernel.library != context.library) return false;
-    return kernel.row && kernel.row->device == GYRE_CUDA;
 }
 
 gyre_status check_target_device(const gyre_context &context, gyre_device device, const char *name) {

@@ -38,12 +38,9 @@ namespace gyre {
 /// gyre_context_create().
 gyre_status resolve_context(gyre_context *given, gyre_context **context);
 
-/// True if calls with this context may use the kernel: it can run here and is of the forced target and
-/// library, if they are.
-bool may_use(const gyre_context &context, const Kernel &kernel);
-
-/// The same for calls with tensors on a CUDA device.
-bool may_use_on_device(const gyre_context &context, const Kernel &kernel);
+/// True if calls with this context and tensors on `device` may use the kernel: it computes there, is of the forced library, if
+/// one is, and on the CPU can run here and is of the forced target, if one is.
+bool may_use(const gyre_context &context, const Kernel &kernel, gyre_device device = GYRE_CPU);
 
 /// Refuses calls with tensors on `device` if the context's target is forced to another one. `name`: of the first tensor.
 gyre_status check_target_device(const gyre_context &context, gyre_device device, const char *name);

@@ -16,13 +16,10 @@ KernelTable<MergeKernel> kernels("merge", [](const Kernel &k) {
 
 } // namespace
 
-const std::vector<MergeKernel> &merge_kernels() { return kernels.rows(); }
-
-const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype) {
-    for (const MergeKernel &k : merge_kernels())
-        if (k.part_dtype == part_dtype && k.dtype == dtype && may_use(context, *k.kernel) &&
-            !may_use_on_device(context, *k.kernel))
-            return &k;
+const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype,
+                                     gyre_device device) {
+    for (const MergeKernel &k : kernels.rows())
+        if (k.part_dtype == part_dtype && k.dtype == dtype && may_use(context, *k.kernel, device)) return &k;
     return nullptr;
 }
 

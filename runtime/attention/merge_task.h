@@ -3,8 +3,6 @@
 #include "attention/lse.h"
 #include "context.h"
 
-#include <vector>
-
 namespace gyre {
 
 struct MergeKernel {
@@ -14,11 +12,9 @@ struct MergeKernel {
     size_t workspace = 0;                               // bytes
 };
 
-/// All that are linked.
-const std::vector<MergeKernel> &merge_kernels();
-
-/// The best kernel of a CPU for these types; nullptr: none is linked.
-const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype);
+/// The best kernel for tensors of these types on `device`; nullptr: none is linked.
+const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype,
+                                     gyre_device device = GYRE_CPU);
 
 /// What attention gives.
 struct Results {

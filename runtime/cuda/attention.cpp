@@ -30,7 +30,7 @@ bool is_copyable(const Heads &t) {
 
 const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &context) const {
     const bool paged = args.page_table != nullptr;
-    const bool few = has_few_queries(call, false) && cuda::find_merge_kernel(context, GYRE_F32, call.out.dtype);
+    const bool few = has_few_queries(call, false) && find_merge_kernel(context, GYRE_F32, call.out.dtype, GYRE_CUDA);
     const bool copyable =
         paged ? is_copyable(pool(call.k)) && is_copyable(pool(call.v)) : is_copyable(call.k) && is_copyable(call.v);
     for (size_t family = 0; family < dispatch_rules().count; family++) {
@@ -40,7 +40,7 @@ const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &contex
             (rule.is(trait::as_stored) && !copyable))
             continue;
         for (const AttentionKernel &k : attention_kernels(family))
-            if (may_use_on_device(context, *k.kernel) && k.dtype == call.q.dtype && k.head_dim == call.q.dim &&
+            if (may_use(context, *k.kernel, GYRE_CUDA) && k.dtype == call.q.dtype && k.head_dim == call.q.dim &&
                 k.head_dim == call.v.dim)
                 return &k;
     }

@@ -8,7 +8,7 @@ namespace {
 const Kernel *find_kernel(const gyre_context &context) {
     static KernelTable<const Kernel *> kernels("angles", [](const Kernel &k) { return &k; });
     for (const Kernel *k : kernels.rows())
-        if (may_use_on_device(context, *k)) return k;
+        if (may_use(context, *k, GYRE_CUDA)) return k;
     return nullptr;
 }
 

@@ -8,13 +8,6 @@
 
 namespace gyre {
 namespace cuda {
-
-const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype) {
-    for (const MergeKernel &k : merge_kernels())
-        if (k.part_dtype == part_dtype && k.dtype == dtype && may_use_on_device(context, *k.kernel)) return &k;
-    return nullptr;
-}
-
 namespace {
 
 bool fits_index(const MergeTask &t, int64_t batches, int64_t count) {
@@ -99,7 +92,7 @@ gyre_status MergeOnDevice::check(bool need_data) {
 
 gyre_status MergeOnDevice::prepare(gyre_context &context) {
     GYRE_TRY(check_target_device(context, GYRE_CUDA, "part_out"));
-    task.kernel = cuda::find_merge_kernel(context, task.parts.out.dtype, task.merged.out.dtype);
+    task.kernel = find_merge_kernel(context, task.parts.out.dtype, task.merged.out.dtype, GYRE_CUDA);
     if (!task.kernel)
         return fail(GYRE_UNSUPPORTED, "part_out: no linked kernel of a CUDA device merges %s into %s",
                     dtype_name(task.parts.out.dtype), dtype_name(task.merged.out.dtype));

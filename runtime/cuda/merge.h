@@ -8,9 +8,6 @@
 namespace gyre {
 namespace cuda {
 
-/// nullptr: none is linked.
-const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype);
-
 /// Queues the merging of the first `count` parts of all rows.
 gyre_status merge(gyre_context &context, const Scope &scope, const MergeTask &task, int64_t count);
 

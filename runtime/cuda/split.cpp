@@ -36,7 +36,7 @@ gyre_status Split::prepare(const gyre_context &context, const AttentionCall &c, 
     task = {};
     out_bytes = lse_bytes = 0, count = 1;
     if (!kernel.is(trait::partial)) return GYRE_OK;
-    task.kernel = find_merge_kernel(context, GYRE_F32, c.out.dtype);
+    task.kernel = find_merge_kernel(context, GYRE_F32, c.out.dtype, GYRE_CUDA);
     key_heads = c.k.heads;
     const Heads &q = c.q;
     Heads &out = task.parts.out;

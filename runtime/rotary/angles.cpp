@@ -20,7 +20,7 @@ AnglesKernel find_kernel(const gyre_context &context) {
     static KernelTable<AnglesKernel> kernels(
         "angles", [](const Kernel &k) { return AnglesKernel{&k, static_cast<size_t>(attribute(k, "workspace", 0))}; });
     for (const AnglesKernel &k : kernels.rows())
-        if (may_use(context, *k.kernel) && !may_use_on_device(context, *k.kernel)) return k;
+        if (may_use(context, *k.kernel)) return k;
     return {};
 }
 

@@ -57,8 +57,7 @@ const RotaryKernel *first_kernel(gyre_dtype from, gyre_dtype to, gyre_pairing pa
 const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
                                        gyre_pairing pairing, gyre_device device, bool appended) {
     return first_kernel(from, to, pairing, [&](const RotaryKernel &k) {
-        return k.appended == appended && !k.vector_bytes &&
-               (device == GYRE_CPU ? may_use(context, *k.kernel) : may_use_on_device(context, *k.kernel));
+        return k.appended == appended && !k.vector_bytes && may_use(context, *k.kernel, device);
     });
 }
 
