@@ -1,10 +1,7 @@
 /// How calls reach a CUDA device, and what is said when they cannot: with the driver that tests/cuda/fake_driver.cpp is.
-#include "fake_driver.h"
+#include "device_attention.h"
 #include "support/append_case.h"
-#include "support/attention_case.h"
 #include "support/each_kernel.h"
-#include "support/on_device.h"
-#include "support/refusal.h"
 #include "support/rotary_case.h"
 
 #include <cmath>
@@ -26,9 +23,7 @@ struct Call {
 };
 
 void check_refusal(const Call &k, gyre_context *context, gyre_status status, const char *named) {
-    const long before = launches();
-    check_refused(named, gyre_rotary(context, &k.args), status, named);
-    CHECK(launches() == before);
+    check_refused_before_launch([&] { return gyre_rotary(context, &k.args); }, status, named);
     CHECK(fake<long()>("fake_cuda_contexts_pushed")() == 0);
 }
 
@@ -145,24 +140,9 @@ TEST_CASE("empty tensors on a CUDA device need no launch") {
 namespace {
 
 /// Attention of tensors on the device.
-struct Attention {
-    AttentionCase c;
-    OnDevice device;
-    gyre_attention_args args;
-    gyre_tensor lse;
-
+struct Attention : DeviceAttention {
     explicit Attention(gyre_dtype type = GYRE_BF16, int64_t dim = 64)
-        : c(AttentionShape().lengths(17, 7).head_counts(2, 1).dims(dim).of(type)), args(c.args) {
-        for (Tensor *t : {&c.q, &c.k, &c.v, &c.out, &c.lse}) device.add(*t);
-        for (gyre_tensor *t : {&args.q, &args.k, &args.v, &args.out}) *t = device.view(*t);
-        lse = device.view(*c.args.lse);
-        args.lse = &lse;
-    }
-    void check_refusal(gyre_status status, const char *named, gyre_context *context = nullptr) const {
-        const long before = launches();
-        check_refused(named, gyre_attention(context, &args), status, named);
-        CHECK(launches() == before);
-    }
+        : DeviceAttention(AttentionShape().lengths(17, 7).head_counts(2, 1).dims(dim).of(type)) {}
 };
 
 } // namespace

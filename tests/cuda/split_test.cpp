@@ -1,11 +1,8 @@
 /// How decoding on a CUDA device is cut into parts and merged, and gyre_attention_merge() there: launches, memory, refusals. The
 /// driver is tests/cuda/fake_driver.cpp.
-#include "fake_driver.h"
-#include "support/attention_case.h"
+#include "device_attention.h"
 #include "support/each_kernel.h"
 #include "support/merge_case.h"
-#include "support/on_device.h"
-#include "support/refusal.h"
 
 using namespace gyre::test;
 
@@ -22,24 +19,9 @@ long grid_z(long launch) { return fake<long(long)>("fake_cuda_grid_z")(launch); 
 
 AttentionShape few_queries() { return AttentionShape().lengths(2, 1000).head_counts(4, 1).dims(64).of(GYRE_BF16); }
 
-/// Of two queries to 1000 keys, on the device.
-struct Decode {
-    AttentionCase c{few_queries()};
-    OnDevice device;
-    gyre_attention_args args = c.args;
-    gyre_tensor lse;
-
-    Decode() {
-        for (Tensor *t : {&c.q, &c.k, &c.v, &c.out, &c.lse}) device.add(*t);
-        for (gyre_tensor *t : {&args.q, &args.k, &args.v, &args.out}) *t = device.view(*t);
-        lse = device.view(*c.args.lse);
-        args.lse = &lse;
-    }
-    void check_refusal(gyre_status status, const char *named, gyre_context *context = nullptr) const {
-        const long before = launches();
-        check_refused(named, gyre_attention(context, &args), status, named);
-        CHECK(launches() == before);
-    }
+/// Of two queries to 1000 keys.
+struct Decode : DeviceAttention {
+    Decode() : DeviceAttention(few_queries()) {}
 };
 
 struct Merge {
@@ -53,9 +35,7 @@ struct Merge {
         args.lse = device.view(c.args.lse);
     }
     void check_refusal(gyre_status status, const char *named, gyre_context *context = nullptr) const {
-        const long before = launches();
-        check_refused(named, gyre_attention_merge(context, &args), status, named);
-        CHECK(launches() == before);
+        check_refused_before_launch([&] { return gyre_attention_merge(context, &args); }, status, named);
     }
 };
 
