@@ -44,6 +44,7 @@ TEST_CASE("decode: grouped heads of every kind, head sizes and types") {
         for (const int64_t head_dim : {64, 72})
             for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
                 for (const int64_t seqlen_q : {1, 3, 16}) {
+                    if (heads[0] == 130 && seqlen_q == 16) continue; // 390 rows of a key head show all that 2,080 do
                     AttentionCase c(AttentionShape()
                                         .lengths(seqlen_q, 1100)
                                         .head_counts(heads[0], heads[1])

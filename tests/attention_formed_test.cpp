@@ -2,6 +2,7 @@
 /// that take them as they are stored.
 #include "support/attention_case.h"
 #include "support/each_kernel.h"
+#include "support/paged_case.h"
 
 #include <algorithm>
 #include <numeric>
@@ -123,4 +124,15 @@ TEST_CASE("formed keys: scores beyond every limit take the exact way, as they do
     AttentionCase one(shape_of(300, 1400).dims(64));
     for (int64_t d = 0; d < 64; d++) one.k.set({0, 1100, 0, d}, 500.0);
     check(one, 0);
+}
+
+TEST_CASE("formed keys: of paged caches") {
+    gyre_rope rope = gyre_rope_defaults();
+    for (const int64_t page_size : {16, 256}) {
+        PagedCase c(AttentionShape().batches(3).lengths(270, 600).head_counts(16, 2).dims(64).of(GYRE_BF16), page_size,
+                    {600, 301, 0});
+        c.plain.args.causal = 1;
+        c.plain.args.rope = &rope;
+        c.check();
+    }
 }
