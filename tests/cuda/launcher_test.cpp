@@ -204,7 +204,7 @@ TEST_CASE("attention's workspace on a CUDA device is the stream's, given back, o
     fail_next("", 0);
     a.args.workspace_size = 7 * 64 * sizeof(float) - 1;
     a.check_refusal(GYRE_WORKSPACE_TOO_SMALL, "workspace", context);
-    a.args.workspace = memory.memory(), a.args.workspace_size = bytes;
+    a.args.workspace = memory.memory().data(), a.args.workspace_size = bytes;
     a.check_refusal(GYRE_BAD_ARGUMENT, "workspace", context);
     a.args.workspace = nullptr;
     a.check_refusal(GYRE_WORKSPACE_TOO_SMALL, "workspace", context);

@@ -112,7 +112,7 @@ TEST_CASE("decode on a CUDA device: parts are in the caller's workspace, or in t
     CHECK(d.c.out.bits() == bits);
     d.args.workspace_size = of_parts - 1;
     d.check_refusal(GYRE_WORKSPACE_TOO_SMALL, "workspace", context);
-    d.args.workspace = memory.memory(), d.args.workspace_size = bytes;
+    d.args.workspace = memory.memory().data(), d.args.workspace_size = bytes;
     d.check_refusal(GYRE_BAD_ARGUMENT, "workspace", context); // the CPU's
 }
 

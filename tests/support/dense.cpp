@@ -13,10 +13,8 @@ Dense::Dense(const gyre_tensor &view, gyre_layout layout) {
     for (int64_t b = 0; b < batch; b++)
         for (int64_t token = 0; token < seqlen; token++)
             for (int64_t h = 0; h < heads; h++)
-                for (int64_t d = 0; d < dim; d++)
-                    head(b, token, h)[d] =
-                        read_element(view, b * batch_stride + token * view.strides[token_axis] +
-                                               h * view.strides[head_axis] + d * view.strides[dim_axis]);
+                read_elements(view, b * batch_stride + token * view.strides[token_axis] + h * view.strides[head_axis],
+                              view.strides[dim_axis], dim, head(b, token, h));
 }
 
 std::vector<int64_t> shape_in(gyre_layout layout, int64_t batch, int64_t seqlen, int64_t heads, int64_t dim) {

@@ -20,6 +20,38 @@ void store(unsigned char *to, T value) {
     std::memcpy(to, &value, sizeof value);
 }
 
+template <typename T, typename Decode>
+void decode_each(const unsigned char *from, int64_t stride, int64_t count, double *to, Decode decode) {
+    for (int64_t i = 0; i < count; i++) to[i] = decode(load<T>(from + i * stride * (int64_t)sizeof(T)));
+}
+
+template <typename T, typename Encode>
+void encode_each(unsigned char *to, int64_t stride, int64_t count, const double *from, Encode encode) {
+    for (int64_t i = 0; i < count; i++) store<T>(to + i * stride * (int64_t)sizeof(T), encode(from[i]));
+}
+
+/// Calls visit(pattern) with what poisons an element of the type, an unsigned number of its size.
+template <typename Visit>
+auto with_poison(gyre_dtype dtype, Visit visit) {
+    switch (dtype) {
+    case GYRE_F32:
+        return visit(uint32_t{0x7fdead5au});
+    case GYRE_I32:
+        return visit(uint32_t{0x5adead5au});
+    case GYRE_F16:
+        return visit(uint16_t{0x7eadu});
+    case GYRE_BF16:
+        return visit(uint16_t{0x7fedu});
+    case GYRE_F64:
+        return visit(uint64_t{0x7ffdeaddeaddead5u});
+    case GYRE_I64:
+        return visit(uint64_t{0x5a5adeaddead5a5au});
+    case GYRE_BOOL:
+        break;
+    }
+    return visit(uint8_t{0x5au});
+}
+
 } // namespace
 
 int64_t element_size(gyre_dtype dtype) {
@@ -39,43 +71,57 @@ int64_t element_size(gyre_dtype dtype) {
     return 0;
 }
 
-double decode_element(gyre_dtype dtype, const unsigned char *from) {
+void decode_elements(gyre_dtype dtype, const unsigned char *from, int64_t stride, int64_t count, double *to) {
+    const auto plain = [](auto x) { return (double)x; };
     switch (dtype) {
     case GYRE_F32:
-        return load<float>(from);
+        return decode_each<float>(from, stride, count, to, plain);
     case GYRE_F16:
-        return decode_half(load<uint16_t>(from), f16_format);
+        return decode_each<uint16_t>(from, stride, count, to, [](uint16_t x) { return decode_half(x, f16_format); });
     case GYRE_BF16:
-        return decode_half(load<uint16_t>(from), bf16_format);
+        return decode_each<uint16_t>(from, stride, count, to, [](uint16_t x) { return decode_half(x, bf16_format); });
     case GYRE_F64:
-        return load<double>(from);
+        return decode_each<double>(from, stride, count, to, plain);
     case GYRE_I32:
-        return load<int32_t>(from);
+        return decode_each<int32_t>(from, stride, count, to, plain);
     case GYRE_I64:
-        return (double)load<int64_t>(from);
+        return decode_each<int64_t>(from, stride, count, to, plain);
     case GYRE_BOOL:
-        return load<uint8_t>(from) != 0;
+        return decode_each<uint8_t>(from, stride, count, to, [](uint8_t x) { return (double)(x != 0); });
     }
-    return 0;
 }
 
-void encode_element(gyre_dtype dtype, unsigned char *to, double value) {
+void encode_elements(gyre_dtype dtype, unsigned char *to, int64_t stride, int64_t count, const double *from) {
     switch (dtype) {
     case GYRE_F32:
-        return store(to, (float)value);
+        return encode_each<float>(to, stride, count, from, [](double x) { return (float)x; });
     case GYRE_F16:
-        return store(to, encode_half(value, f16_format));
+        return encode_each<uint16_t>(to, stride, count, from, [](double x) { return encode_half(x, f16_format); });
     case GYRE_BF16:
-        return store(to, encode_half(value, bf16_format));
+        return encode_each<uint16_t>(to, stride, count, from, [](double x) { return encode_half(x, bf16_format); });
     case GYRE_F64:
-        return store(to, value);
+        return encode_each<double>(to, stride, count, from, [](double x) { return x; });
     case GYRE_I32:
-        return store(to, (int32_t)value);
+        return encode_each<int32_t>(to, stride, count, from, [](double x) { return (int32_t)x; });
     case GYRE_I64:
-        return store(to, (int64_t)value);
+        return encode_each<int64_t>(to, stride, count, from, [](double x) { return (int64_t)x; });
     case GYRE_BOOL:
-        return store(to, (uint8_t)(value != 0));
+        return encode_each<uint8_t>(to, stride, count, from, [](double x) { return (uint8_t)(x != 0); });
     }
+}
+
+double rounded(gyre_dtype dtype, double value) {
+    unsigned char bytes[8];
+    encode_elements(dtype, bytes, 1, 1, &value);
+    decode_elements(dtype, bytes, 1, 1, &value);
+    return value;
+}
+
+void read_bits(gyre_dtype dtype, const unsigned char *from, int64_t stride, int64_t count, uint64_t *to) {
+    with_poison(dtype, [&](auto pattern) {
+        using Bits = decltype(pattern);
+        for (int64_t i = 0; i < count; i++) to[i] = load<Bits>(from + i * stride * (int64_t)sizeof(Bits));
+    });
 }
 
 double rounding_of(gyre_dtype dtype, double x) {
@@ -87,28 +133,19 @@ double rounding_of(gyre_dtype dtype, double x) {
     return std::ldexp(0.5, exponent - mantissa_bits);
 }
 
-const void *poison_pattern(gyre_dtype dtype) {
-    static const uint32_t f32 = 0x7fdead5au, i32 = 0x5adead5au;
-    static const uint16_t f16 = 0x7eadu, bf16 = 0x7fedu;
-    static const uint64_t f64 = 0x7ffdeaddeaddead5ull, i64 = 0x5a5adeaddead5a5aull;
-    static const uint8_t boolean = 0x5au;
-    switch (dtype) {
-    case GYRE_F32:
-        return &f32;
-    case GYRE_F16:
-        return &f16;
-    case GYRE_BF16:
-        return &bf16;
-    case GYRE_F64:
-        return &f64;
-    case GYRE_I32:
-        return &i32;
-    case GYRE_I64:
-        return &i64;
-    case GYRE_BOOL:
-        return &boolean;
-    }
-    return nullptr;
+void poison_elements(gyre_dtype dtype, unsigned char *to, int64_t stride, int64_t count) {
+    with_poison(dtype, [&](auto pattern) {
+        for (int64_t i = 0; i < count; i++) store(to + i * stride * (int64_t)sizeof pattern, pattern);
+    });
+}
+
+bool are_poison(gyre_dtype dtype, const unsigned char *from, int64_t stride, int64_t count) {
+    return with_poison(dtype, [&](auto pattern) {
+        bool all = true;
+        for (int64_t i = 0; i < count; i++)
+            all &= load<decltype(pattern)>(from + i * stride * (int64_t)sizeof pattern) == pattern;
+        return all;
+    });
 }
 
 } // namespace gyre::test

@@ -26,15 +26,13 @@ gyre_status LinearBackwardCase::run(gyre_context *context) {
     const Tensor *const read[] = {&forward.q,       &forward.k, &forward.v,         &forward.kv_state,
                                   &forward.k_state, &out_grad,  &kv_state_out_grad, &k_state_out_grad};
     Tensor *const written[] = {&q_grad, &k_grad, &v_grad, &kv_state_grad, &k_state_grad};
-    std::vector<std::vector<uint64_t>> before;
-    for (const Tensor *t : read) before.push_back(t->bits());
+    std::vector<std::vector<unsigned char>> before;
+    for (const Tensor *t : read) before.push_back(t->memory());
     for (Tensor *t : written) t->poison();
     forward.out.poison();
     const gyre_status status = gyre_linear_attention_backward(context, &args);
-    for (size_t i = 0; i < before.size(); i++) {
-        CHECK_MESSAGE(read[i]->bits() == before[i], "an input was written");
-        CHECK_MESSAGE(read[i]->surroundings_intact(), "memory around an input was written");
-    }
+    for (size_t i = 0; i < before.size(); i++)
+        CHECK_MESSAGE(read[i]->memory() == before[i], "an input was written, or memory around it");
     for (const Tensor *t : written) CHECK_MESSAGE(t->surroundings_intact(), "memory around a gradient was written");
     CHECK_MESSAGE(forward.out.untouched(), "out was written");
     if (!args.kv_state_grad)

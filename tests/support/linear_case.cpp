@@ -50,14 +50,12 @@ void LinearCase::want_states() { args.kv_state_out = &state_views_[2], args.k_st
 gyre_status LinearCase::run(gyre_context *context) {
     const Tensor *const read[] = {&q, &k, &v, &kv_state, &k_state};
     Tensor *const written[] = {&out, &kv_state_out, &k_state_out};
-    std::vector<std::vector<uint64_t>> before;
-    for (const Tensor *t : read) before.push_back(t->bits());
+    std::vector<std::vector<unsigned char>> before;
+    for (const Tensor *t : read) before.push_back(t->memory());
     for (Tensor *t : written) t->poison();
     const gyre_status status = gyre_linear_attention(context, &args);
-    for (size_t i = 0; i < before.size(); i++) {
-        CHECK_MESSAGE(read[i]->bits() == before[i], "an input was written");
-        CHECK_MESSAGE(read[i]->surroundings_intact(), "memory around an input was written");
-    }
+    for (size_t i = 0; i < before.size(); i++)
+        CHECK_MESSAGE(read[i]->memory() == before[i], "an input was written, or memory around it");
     for (const Tensor *t : written) CHECK_MESSAGE(t->surroundings_intact(), "memory around an output was written");
     if (!args.kv_state_out)
         CHECK_MESSAGE((kv_state_out.elements_poisoned() && k_state_out.elements_poisoned()),

@@ -99,12 +99,15 @@ private:
                         CHECK(got == -infinity);
                     else
                         worst = std::max(worst, wrong(got - expected) / std::max(1.0, std::fabs(expected)));
+                    std::vector<double> values((size_t)dim);
+                    for (int64_t p = 0; p < parts && sum > 0; p++) {
+                        if (lse_of(p) == -infinity) continue;
+                        const double weight = std::exp(lse_of(p) - expected);
+                        const auto first = (size_t)((((p * batch + b) * seqlen + i) * heads + h) * dim);
+                        for (size_t d = 0; d < values.size(); d++) values[d] += weight * outs[first + d];
+                    }
                     for (int64_t d = 0; d < dim; d++) {
-                        double value = 0;
-                        for (int64_t p = 0; p < parts && sum > 0; p++)
-                            if (lse_of(p) > -infinity)
-                                value += std::exp(lse_of(p) - expected) *
-                                         outs[(size_t)((((p * batch + b) * seqlen + i) * heads + h) * dim + d)];
+                        const double value = values[(size_t)d];
                         const double given = merged.head(b, i, h)[d];
                         worst = std::max(worst, wrong(given - value) - rounding() * std::fabs(value));
                     }

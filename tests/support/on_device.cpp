@@ -81,7 +81,7 @@ const OnDevice::Copy &OnDevice::copy(unsigned char *host, size_t bytes) {
     return copies_.back();
 }
 
-void OnDevice::add(Tensor &tensor) { copy(tensor.memory(), tensor.memory_bytes()); }
+void OnDevice::add(Tensor &tensor) { copy(tensor.memory().data(), tensor.memory().size()); }
 
 gyre_tensor OnDevice::view(const gyre_tensor &host) {
     gyre_tensor on_device = host;

@@ -25,6 +25,12 @@ int32_t axis_of(const gyre_rope &rope, int64_t pair) {
     return axis;
 }
 
+/// The same direction in [-pi, pi], where double suffices.
+double within_a_turn(long double angle) {
+    static const long double turn = 2 * std::acos(-1.0L);
+    return (double)(angle - turn * std::nearbyint(angle / turn));
+}
+
 } // namespace
 
 std::vector<double> resolve_positions(const gyre_tensor *given, int32_t axes, int64_t batch, int64_t seqlen,
@@ -58,7 +64,7 @@ OracleRotation::OracleRotation(const gyre_rope &rope, int64_t head_dim, int64_t 
                                const std::vector<double> &positions, bool with_factor)
     : pairing_(rope.pairing), first_(rope.rotary_offset), pairs_(rotary_dim_of(rope, head_dim) / 2), seqlen_(seqlen),
       cos_((size_t)(batch * seqlen * pairs_)), sin_(cos_.size()) {
-    const long double factor = with_factor ? rope.attention_factor : 1.0;
+    const double factor = with_factor ? rope.attention_factor : 1.0;
     for (int64_t pair = 0; pair < pairs_; pair++) {
         const int32_t axis = axis_of(rope, pair);
         const long double frequency = rope.cos ? 0 : oracle_frequency(rope, head_dim, pair);
@@ -67,8 +73,9 @@ OracleRotation::OracleRotation(const gyre_rope &rope, int64_t head_dim, int64_t 
                 const double position = positions[(size_t)((axis * batch + b) * seqlen + token)];
                 double &cosine = cos_[index(b, token, pair)], &sine = sin_[index(b, token, pair)];
                 if (!rope.cos) {
-                    cosine = (double)(factor * std::cos(position * frequency));
-                    sine = (double)(factor * std::sin(position * frequency));
+                    const double angle = within_a_turn(position * frequency);
+                    cosine = factor * std::cos(angle);
+                    sine = factor * std::sin(angle);
                     continue;
                 }
                 const bool by_token = rope.cos->rank == 3;

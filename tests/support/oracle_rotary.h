@@ -1,4 +1,4 @@
-/// Rotary embedding in long double, written from the definition and from nothing else.
+/// Rotary embedding with angles in long double, written from the definition and from nothing else.
 ///
 ///     out[p] = s (x[p] cos a - x[q] sin a)     out[q] = s (x[q] cos a + x[p] sin a)     a = position * frequency
 ///

@@ -32,4 +32,7 @@ private:
     std::mt19937_64 engine_;
 };
 
+/// The first `count` normal numbers of Random(seed), times `scale`.
+std::vector<double> normal_numbers(uint64_t seed, int64_t count, double scale = 1);
+
 } // namespace gyre::test

@@ -51,11 +51,4 @@ public:
     std::vector<gyre_score_input> inputs;
 };
 
-inline std::vector<double> normal_numbers(uint64_t seed, int64_t count, double scale = 1) {
-    Random random(seed);
-    std::vector<double> numbers((size_t)count);
-    for (double &number : numbers) number = scale * random.normal();
-    return numbers;
-}
-
 } // namespace gyre::test

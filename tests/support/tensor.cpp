@@ -3,31 +3,49 @@
 #include "random.h"
 
 #include <cstring>
+#include <functional>
+#include <numeric>
+#include <stdexcept>
 
 namespace gyre::test {
 namespace {
 
 constexpr int64_t guard = 96; // elements before and after: more than a vector register or a cache line
 
-/// Calls visit(offset) for every element in C order; offsets are relative to element (0, 0, …).
+/// Calls visit(offset, stride, count) for every run of the last dimension in C order; offsets are relative to element
+/// (0, 0, …).
 template <typename Visit>
-void each_offset_of(const int64_t *shape, const int64_t *strides, int rank, int64_t offset, const Visit &visit) {
-    if (rank == 0) return visit(offset);
+void each_run_of(const int64_t *shape, const int64_t *strides, int rank, int64_t offset, const Visit &visit) {
+    if (rank == 0) return visit(offset, int64_t{1}, int64_t{1});
+    if (rank == 1) return visit(offset, strides[0], shape[0]);
     for (int64_t i = 0; i < shape[0]; i++)
-        each_offset_of(shape + 1, strides + 1, rank - 1, offset + i * strides[0], visit);
+        each_run_of(shape + 1, strides + 1, rank - 1, offset + i * strides[0], visit);
+}
+
+int64_t count_of(const int64_t *shape, int rank) {
+    return std::accumulate(shape, shape + rank, int64_t{1}, std::multiplies<int64_t>());
 }
 
 } // namespace
 
 double read_element(const gyre_tensor &view, int64_t offset) {
-    return decode_element(view.dtype,
-                          static_cast<const unsigned char *>(view.data) + offset * element_size(view.dtype));
+    double element;
+    read_elements(view, offset, 1, 1, &element);
+    return element;
+}
+
+void read_elements(const gyre_tensor &view, int64_t offset, int64_t stride, int64_t count, double *to) {
+    const auto *data = static_cast<const unsigned char *>(view.data);
+    decode_elements(view.dtype, data + offset * element_size(view.dtype), stride, count, to);
 }
 
 std::vector<double> values_of(const gyre_tensor &view) {
-    std::vector<double> values;
-    each_offset_of(view.shape, view.strides, view.rank, 0,
-                   [&](int64_t offset) { values.push_back(read_element(view, offset)); });
+    std::vector<double> values((size_t)count_of(view.shape, view.rank));
+    double *next = values.data();
+    each_run_of(view.shape, view.strides, view.rank, 0, [&](int64_t offset, int64_t stride, int64_t count) {
+        read_elements(view, offset, stride, count, next);
+        next += count;
+    });
     return values;
 }
 
@@ -52,13 +70,12 @@ Tensor::Tensor(gyre_dtype dtype, std::vector<int64_t> shape, Placement placement
     first_ = guard - lowest;
     const int64_t size = element_size(dtype_), elements = first_ + highest + 1 + guard;
     memory_.resize((size_t)(elements * size));
-    for (int64_t i = 0; i < elements; i++)
-        std::memcpy(&memory_[(size_t)(i * size)], poison_pattern(dtype_), (size_t)size);
+    poison_elements(dtype_, memory_.data(), 1, elements);
 }
 
 template <typename Visit>
-void Tensor::each_offset(Visit visit) const {
-    each_offset_of(shape_.data(), strides_.data(), (int)shape_.size(), first_, visit);
+void Tensor::each_run(Visit visit) const {
+    each_run_of(shape_.data(), strides_.data(), (int)shape_.size(), first_, visit);
 }
 
 gyre_tensor Tensor::view() const {
@@ -75,93 +92,84 @@ gyre_tensor Tensor::view() const {
     return view;
 }
 
-int64_t Tensor::count() const {
-    int64_t count = 1;
-    for (const int64_t extent : shape_) count *= extent;
-    return count;
-}
+int64_t Tensor::count() const { return count_of(shape_.data(), (int)shape_.size()); }
 
-double Tensor::read(int64_t offset) const {
-    return decode_element(dtype_, &memory_[(size_t)(offset * element_size(dtype_))]);
-}
-
-void Tensor::write(int64_t offset, double value) {
-    encode_element(dtype_, &memory_[(size_t)(offset * element_size(dtype_))], value);
-}
-
-uint64_t Tensor::read_bits(int64_t offset) const {
-    uint64_t bits = 0;
-    std::memcpy(&bits, &memory_[(size_t)(offset * element_size(dtype_))], (size_t)element_size(dtype_));
-    return bits;
-}
-
-bool Tensor::is_poison(int64_t offset) const {
-    const auto size = (size_t)element_size(dtype_);
-    return std::memcmp(&memory_[(size_t)offset * size], poison_pattern(dtype_), size) == 0;
-}
+const unsigned char *Tensor::at(int64_t offset) const { return memory_.data() + offset * element_size(dtype_); }
+unsigned char *Tensor::at(int64_t offset) { return memory_.data() + offset * element_size(dtype_); }
 
 std::vector<double> Tensor::values() const {
-    std::vector<double> values;
-    values.reserve((size_t)count());
-    each_offset([&](int64_t offset) { values.push_back(read(offset)); });
+    std::vector<double> values((size_t)count());
+    double *next = values.data();
+    each_run([&](int64_t offset, int64_t stride, int64_t count) {
+        decode_elements(dtype_, at(offset), stride, count, next);
+        next += count;
+    });
     return values;
 }
 
 std::vector<uint64_t> Tensor::bits() const {
-    std::vector<uint64_t> bits;
-    bits.reserve((size_t)count());
-    each_offset([&](int64_t offset) { bits.push_back(read_bits(offset)); });
+    std::vector<uint64_t> bits((size_t)count());
+    uint64_t *next = bits.data();
+    each_run([&](int64_t offset, int64_t stride, int64_t count) {
+        read_bits(dtype_, at(offset), stride, count, next);
+        next += count;
+    });
     return bits;
 }
 
 void Tensor::set_values(const std::vector<double> &values) {
-    size_t next = 0;
-    each_offset([&](int64_t offset) { write(offset, values.at(next++)); });
+    if ((int64_t)values.size() < count()) throw std::out_of_range("Tensor::set_values: too few values");
+    const double *next = values.data();
+    each_run([&](int64_t offset, int64_t stride, int64_t count) {
+        encode_elements(dtype_, at(offset), stride, count, next);
+        next += count;
+    });
+}
+
+int64_t Tensor::offset_of(const std::vector<int64_t> &index) const {
+    int64_t offset = first_;
+    for (size_t k = 0; k < index.size(); k++) offset += index[k] * strides_[k];
+    return offset;
 }
 
 void Tensor::set(const std::vector<int64_t> &index, double value) {
-    int64_t offset = first_;
-    for (size_t k = 0; k < index.size(); k++) offset += index[k] * strides_[k];
-    write(offset, value);
+    encode_elements(dtype_, at(offset_of(index)), 1, 1, &value);
 }
 
 double Tensor::get(const std::vector<int64_t> &index) const {
-    int64_t offset = first_;
-    for (size_t k = 0; k < index.size(); k++) offset += index[k] * strides_[k];
-    return read(offset);
+    double value;
+    decode_elements(dtype_, at(offset_of(index)), 1, 1, &value);
+    return value;
 }
 
-void Tensor::fill_normal(uint64_t seed, double scale) {
-    Random random(seed);
-    each_offset([&](int64_t offset) { write(offset, scale * random.normal()); });
-}
+void Tensor::fill_normal(uint64_t seed, double scale) { set_values(normal_numbers(seed, count(), scale)); }
 
 void Tensor::fill_uniform_integers(uint64_t seed, int64_t lowest, int64_t highest) {
     Random random(seed);
-    each_offset([&](int64_t offset) { write(offset, (double)random.integer(lowest, highest)); });
+    std::vector<double> values((size_t)count());
+    for (double &value : values) value = (double)random.integer(lowest, highest);
+    set_values(values);
 }
 
-void Tensor::fill(double value) {
-    each_offset([&](int64_t offset) { write(offset, value); });
-}
+void Tensor::fill(double value) { set_values(std::vector<double>((size_t)count(), value)); }
 
 void Tensor::poison() {
-    const auto size = (size_t)element_size(dtype_);
-    each_offset([&](int64_t offset) { std::memcpy(&memory_[(size_t)offset * size], poison_pattern(dtype_), size); });
+    each_run(
+        [&](int64_t offset, int64_t stride, int64_t count) { poison_elements(dtype_, at(offset), stride, count); });
 }
 
 bool Tensor::elements_poisoned() const {
     bool all = true;
-    each_offset([&](int64_t offset) { all = all && is_poison(offset); });
+    each_run([&](int64_t offset, int64_t stride, int64_t count) {
+        all = all && are_poison(dtype_, at(offset), stride, count);
+    });
     return all;
 }
 
 bool Tensor::surroundings_intact() const {
-    std::vector<bool> is_element(memory_.size() / (size_t)element_size(dtype_), false);
-    each_offset([&](int64_t offset) { is_element[(size_t)offset] = true; });
-    for (size_t i = 0; i < is_element.size(); i++)
-        if (!is_element[i] && !is_poison((int64_t)i)) return false;
-    return true;
+    Tensor surroundings = *this;
+    surroundings.poison();
+    return are_poison(dtype_, surroundings.memory_.data(), 1, (int64_t)memory_.size() / element_size(dtype_));
 }
 
 } // namespace gyre::test

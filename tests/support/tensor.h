@@ -55,9 +55,9 @@ public:
     void fill(double value);
     void poison(); // NaN with a payload (integers: a pattern) in every element
 
-    /// Everything that it owns, guard bands included.
-    unsigned char *memory() { return memory_.data(); }
-    size_t memory_bytes() const { return memory_.size(); }
+    /// Everything that it owns, guard bands included. Equal to what it was: nobody wrote an element or around one.
+    std::vector<unsigned char> &memory() { return memory_; }
+    const std::vector<unsigned char> &memory() const { return memory_; }
 
     bool elements_poisoned() const;   // nobody wrote an element since poison()
     bool surroundings_intact() const; // nobody wrote before, after or between the elements
@@ -65,11 +65,10 @@ public:
 
 private:
     template <typename Visit>
-    void each_offset(Visit visit) const;
-    bool is_poison(int64_t offset) const;
-    void write(int64_t offset, double value);
-    double read(int64_t offset) const;
-    uint64_t read_bits(int64_t offset) const;
+    void each_run(Visit visit) const;
+    int64_t offset_of(const std::vector<int64_t> &index) const;
+    const unsigned char *at(int64_t offset) const;
+    unsigned char *at(int64_t offset);
 
     gyre_dtype dtype_;
     std::vector<int64_t> shape_, strides_;
@@ -79,6 +78,8 @@ private:
 
 /// The element at `offset` (in elements) of a view, as a double.
 double read_element(const gyre_tensor &view, int64_t offset);
+/// `count` of them, `stride` elements apart.
+void read_elements(const gyre_tensor &view, int64_t offset, int64_t stride, int64_t count, double *to);
 
 /// All elements of a view in C order.
 std::vector<double> values_of(const gyre_tensor &view);

@@ -26,9 +26,10 @@ Buffers::Buffers(gyre_dtype dtype, std::vector<std::int64_t> shape, std::size_t 
     memory_.reset(static_cast<unsigned char *>(std::aligned_alloc(cache_line, std::max(stride_ * copies, cache_line))));
     if (!memory_) throw std::bad_alloc();
     std::memset(memory_.get(), 0, stride_ * copies);
-    test::Random random(seed);
-    for (std::size_t i = 0; seed && i < elements; i++)
-        test::encode_element(dtype, memory_.get() + i * size, random.normal());
+    if (seed) {
+        const auto count = static_cast<std::int64_t>(elements);
+        test::encode_elements(dtype, memory_.get(), 1, count, test::normal_numbers(seed, count).data());
+    }
     for (std::size_t copy = 1; copy < copies; copy++)
         std::memcpy(memory_.get() + copy * stride_, memory_.get(), bytes_each_);
 }
