@@ -1,5 +1,6 @@
 #include "transcendental.h"
 
+#include <cstring>
 #include <initializer_list>
 
 namespace gyre {
@@ -40,8 +41,10 @@ Expr exp2_of_clamped(const Expr &x) {
 
 Expr exp2_nonpositive(const Expr &x) { return exp2_of_clamped(clamp_below(x)); }
 
-Expr exp2_nonpositive_by_bits(const Expr &x) {
-    return exp2_of_clamped(reinterpret<float>(min(reinterpret<uint32_t>(x), Expr(0xc2800000u)))); // -64
+Expr exp2_nonpositive_by_bits(const Expr &x, float least) {
+    uint32_t bits;
+    std::memcpy(&bits, &least, sizeof bits);
+    return exp2_of_clamped(reinterpret<float>(min(reinterpret<uint32_t>(x), Expr(bits))));
 }
 
 Expr exp2_nonpositive_bf16(const Expr &x) {

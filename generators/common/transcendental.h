@@ -9,7 +9,8 @@ namespace gyre {
 Halide::Expr exp2_nonpositive(const Halide::Expr &x);
 
 /// The same where comparisons of vectors take NaN for a small number, and arithmetic's only NaN has no sign: 32-bit ARM.
-Halide::Expr exp2_nonpositive_by_bits(const Halide::Expr &x);
+/// Arguments below `least` count as it.
+Halide::Expr exp2_nonpositive_by_bits(const Halide::Expr &x, float least = -64);
 
 /// The same for results that are rounded to bf16 next: relative error below 8e-5, a fiftieth of that rounding.
 Halide::Expr exp2_nonpositive_bf16(const Halide::Expr &x);
