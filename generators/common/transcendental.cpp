@@ -1,6 +1,5 @@
 #include "transcendental.h"
 
-#include <cstring>
 #include <initializer_list>
 
 namespace gyre {
@@ -42,9 +41,7 @@ Expr exp2_of_clamped(const Expr &x) {
 Expr exp2_nonpositive(const Expr &x) { return exp2_of_clamped(clamp_below(x)); }
 
 Expr exp2_nonpositive_by_bits(const Expr &x, float least) {
-    uint32_t bits;
-    std::memcpy(&bits, &least, sizeof bits);
-    return exp2_of_clamped(reinterpret<float>(min(reinterpret<uint32_t>(x), Expr(bits))));
+    return exp2_of_clamped(reinterpret<float>(min(reinterpret<uint32_t>(x), reinterpret<uint32_t>(Expr(least)))));
 }
 
 Expr exp2_nonpositive_bf16(const Expr &x) {
