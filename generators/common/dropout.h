@@ -1,5 +1,5 @@
 /// Which probabilities of attention are dropped: the same wherever a kernel asks, since it follows from where a probability
-/// stands. include/gyre/gyre.h has the definition for users.
+/// stands. include/gyre/attention.h has the definition for users.
 ///     key j of row i is dropped if word j % 4 of philox(counter {j / 4, i, b * num_heads + h, offset}, key seed) < threshold
 #pragma once
 #include <Halide.h>

@@ -1,0 +1,63 @@
+/** Threads, target and scratch memory of calls. */
+#ifndef GYRE_CONTEXT_H
+#define GYRE_CONTEXT_H
+
+#include "status.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Threads, target and scratch memory that calls share. NULL is accepted wherever a context is: a default one of the
+ *  process, all cores, the best target. Calls that share a context run one after the other; else use one a thread. */
+typedef struct gyre_context gyre_context;
+
+/** The host's thread pool: runs task(state, 0) … task(state, count - 1), in any order, possibly at once, and returns
+ *  when all are done. count is at most the context's number of threads. */
+typedef void (*gyre_parallel_for)(void *pool, int32_t count, void (*task)(void *state, int32_t index), void *state);
+
+typedef struct gyre_context_options {
+    uint32_t size;
+    int32_t threads;                /* 0: as many as this process may run on */
+    const char *target;             /* NULL: environment variable GYRE_TARGET, else the best that can run here. Where a
+                                       target has kernels of its own for some calls only, as x86_64_amx, those of the
+                                       next one it is made to go with serve for the others */
+    gyre_parallel_for parallel_for; /* NULL: own threads, started by the first call that needs them */
+    void *pool;                     /* handed to parallel_for */
+    const char *library; /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names the
+                            kernels that are part of this library */
+    void *
+        cuda_stream; /* CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on; NULL: the default
+                            stream */
+} gyre_context_options;
+
+static inline gyre_context_options gyre_context_defaults(void) {
+    gyre_context_options o;
+    memset(&o, 0, sizeof o);
+    o.size = (uint32_t)sizeof o;
+    return o;
+}
+
+/** Makes a context; options may be NULL. Errors: BAD_ARGUMENT (null, threads < 0, unknown target or
+ *  library), UNSUPPORTED (a known target that is not linked or that this machine cannot run), OUT_OF_MEMORY. */
+GYRE_API gyre_status gyre_context_create(const gyre_context_options *options, gyre_context **context);
+GYRE_API void gyre_context_destroy(gyre_context *context);
+
+/** The number of threads and the best target that calls with this context use. */
+GYRE_API int32_t gyre_context_threads(const gyre_context *context);
+GYRE_API const char *gyre_context_target(const gyre_context *context);
+
+/** The kernel that the last successful call with this context ran, such as "attention_plain_f32_d64__x86_64_avx512"; ""
+ *  before the first. */
+GYRE_API const char *gyre_selected_kernel(const gyre_context *context);
+
+/** The library that this kernel is of: "gyre", or a name given to gyre_add_kernels(); "" before the first call. */
+GYRE_API const char *gyre_selected_library(const gyre_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

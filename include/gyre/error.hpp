@@ -1,0 +1,30 @@
+/// The exception of the C++ interface.
+#ifndef GYRE_ERROR_HPP
+#define GYRE_ERROR_HPP
+
+#include "status.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace gyre {
+inline namespace v0 { // keeps these names apart from the library's own
+
+/// What a call that did not return GYRE_OK throws; what() is gyre_last_error().
+class Error : public std::runtime_error {
+public:
+    Error(gyre_status status, const std::string &what) : std::runtime_error(what), status_(status) {}
+    gyre_status status() const noexcept { return status_; }
+
+private:
+    gyre_status status_;
+};
+
+/// Throws Error unless the status is GYRE_OK.
+inline void check(gyre_status status) {
+    if (status != GYRE_OK) throw Error(status, gyre_last_error());
+}
+
+} // namespace v0
+} // namespace gyre
+#endif

@@ -1,0 +1,101 @@
+/// Calls that throw Error.
+#ifndef GYRE_OPERATIONS_HPP
+#define GYRE_OPERATIONS_HPP
+
+#include "attention.h"
+#include "attention_backward.h"
+#include "attention_merge.h"
+#include "cache.h"
+#include "error.hpp"
+#include "frequencies.h"
+#include "linear_attention.h"
+#include "linear_attention_backward.h"
+#include "rotary.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gyre {
+inline namespace v0 { // keeps these names apart from the library's own
+
+struct Frequencies {
+    std::vector<double> inv_freq; // [rotary_dim / 2] radians a token
+    double attention_factor = 1;
+};
+
+/// gyre_frequencies(). length: tokens of the sequence, 0 if not known.
+inline Frequencies frequencies(const gyre_frequency_rule &rule, std::int32_t rotary_dim, std::int32_t head_dim,
+                               std::int64_t length = 0) {
+    Frequencies result;
+    result.inv_freq.resize(static_cast<std::size_t>(rotary_dim > 2 ? rotary_dim / 2 : 1)); // the library refuses < 2
+    check(gyre_frequencies(&rule, rotary_dim, head_dim, length, result.inv_freq.data(), &result.attention_factor));
+    return result;
+}
+
+/// gyre_rotary(), gyre_rotary_qk(), gyre_attention(), gyre_attention_backward(), gyre_attention_merge(),
+/// gyre_linear_attention(), gyre_linear_attention_backward() and gyre_cache_append(), and the bytes of workspace that they
+/// need.
+inline void rotary(gyre_context *context, const gyre_rotary_args &args) { check(gyre_rotary(context, &args)); }
+inline void rotary(gyre_context *context, const gyre_rotary_qk_args &args) { check(gyre_rotary_qk(context, &args)); }
+inline void attention(gyre_context *context, const gyre_attention_args &args) { check(gyre_attention(context, &args)); }
+inline void backward(gyre_context *context, const gyre_attention_backward_args &args) {
+    check(gyre_attention_backward(context, &args));
+}
+inline void merge(gyre_context *context, const gyre_attention_merge_args &args) {
+    check(gyre_attention_merge(context, &args));
+}
+inline void attention(gyre_context *context, const gyre_linear_attention_args &args) {
+    check(gyre_linear_attention(context, &args));
+}
+inline void backward(gyre_context *context, const gyre_linear_attention_backward_args &args) {
+    check(gyre_linear_attention_backward(context, &args));
+}
+inline void append(gyre_context *context, const gyre_cache_append_args &args) {
+    check(gyre_cache_append(context, &args));
+}
+
+inline std::size_t workspace_size(gyre_context *context, const gyre_rotary_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_rotary_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_rotary_qk_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_rotary_qk_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_attention_merge_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_attention_merge_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_cache_append_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_cache_append_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_attention_backward_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_attention_backward_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_linear_attention_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_linear_attention_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_linear_attention_backward_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_linear_attention_backward_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+inline std::size_t workspace_size(gyre_context *context, const gyre_attention_args &args) {
+    std::size_t bytes = 0;
+    check(gyre_attention_workspace_size(context, &args, &bytes));
+    return bytes;
+}
+
+} // namespace v0
+} // namespace gyre
+#endif

@@ -1,0 +1,87 @@
+/** Tensors of the caller, and the orders in which they hold queries, keys and values. */
+#ifndef GYRE_TENSOR_H
+#define GYRE_TENSOR_H
+
+#include "status.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum gyre_dtype {
+    GYRE_F32 = 0,
+    GYRE_F16 = 1,
+    GYRE_BF16 = 2,
+    GYRE_F64 = 3,
+    GYRE_I32 = 4,
+    GYRE_I64 = 5,
+    GYRE_BOOL = 6 /* one byte, 0 or not 0 */
+} gyre_dtype;
+
+/** DLPack's device codes. */
+typedef enum gyre_device { GYRE_CPU = 1, GYRE_CUDA = 2 } gyre_device;
+
+#define GYRE_MAX_RANK 4
+
+/** A view of somebody's memory. Shapes are outermost first; strides count elements, may be anything that stays inside
+ *  the owner's memory (0 repeats), and the last one must be 1 wherever a function says "contiguous". */
+typedef struct gyre_tensor {
+    void *data;
+    gyre_dtype dtype;
+    gyre_device device;
+    int32_t rank;
+    int64_t shape[GYRE_MAX_RANK];
+    int64_t strides[GYRE_MAX_RANK];
+} gyre_tensor;
+
+/** A view of densely packed CPU memory in C order. rank: 1..GYRE_MAX_RANK. */
+static inline gyre_tensor gyre_tensor_dense(const void *data, gyre_dtype dtype, int32_t rank, const int64_t *shape) {
+    gyre_tensor t;
+    int64_t stride = 1;
+    int32_t i;
+    memset(&t, 0, sizeof t);
+    memcpy(&t.data, &data, sizeof data);
+    t.dtype = dtype;
+    t.device = GYRE_CPU;
+    t.rank = rank;
+    for (i = rank - 1; i >= 0 && i < GYRE_MAX_RANK; i--) {
+        t.shape[i] = shape[i];
+        t.strides[i] = stride;
+        stride *= shape[i];
+    }
+    return t;
+}
+
+struct DLTensor;
+/** Views a DLPack tensor (rank 1..4, CPU or CUDA, one lane) without copying; missing strides mean C order.
+ *  Errors: BAD_ARGUMENT (null), BAD_SHAPE (rank), BAD_TYPE (element type), UNSUPPORTED (device). */
+GYRE_API gyre_status gyre_tensor_from_dlpack(const struct DLTensor *dl_tensor, gyre_tensor *out);
+
+/** How the dimensions of q, k, v, x and out are read. */
+typedef enum gyre_layout {
+    GYRE_BSHD = 0, /* [batch, seqlen, heads, head_dim] */
+    GYRE_BHSD = 1, /* [batch, heads, seqlen, head_dim] */
+    GYRE_THD = 2   /* [tokens of all sequences, heads, head_dim] */
+} gyre_layout;
+
+/** How a cache keeps values.   In blocks, for decoding on processors with matrix tiles, where nothing is then rearranged:
+ *  every GYRE_VALUE_BLOCK tokens of a head are [v_head_dim][GYRE_VALUE_BLOCK] in place of as many rows of v_head_dim:
+ *
+ *      in rows                              in blocks
+ *      v[t=0]   d=0 1 2 … v_head_dim - 1    d=0               t=0 1 2 … 31
+ *      v[t=1]   d=0 1 2 …                   d=1               t=0 1 2 … 31
+ *      …                                    …
+ *      v[t=31]  d=0 1 2 …                   d=v_head_dim - 1  t=0 1 2 … 31
+ *
+ *  The tensor has shape and strides as if it held rows, without gaps: from token to token v_head_dim. Capacity or page size
+ *  is a multiple of GYRE_VALUE_BLOCK. Slots after the last key may hold anything. bf16 only. Keys are rows in any case. */
+typedef enum gyre_value_order { GYRE_VALUES_IN_ROWS = 0, GYRE_VALUES_IN_BLOCKS = 1 } gyre_value_order;
+#define GYRE_VALUE_BLOCK 32
+
+#ifdef __cplusplus
+}
+#endif
+#endif
