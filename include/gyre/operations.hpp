@@ -55,45 +55,38 @@ inline void append(gyre_context *context, const gyre_cache_append_args &args) {
     check(gyre_cache_append(context, &args));
 }
 
-inline std::size_t workspace_size(gyre_context *context, const gyre_rotary_args &args) {
+/// What a gyre_*_workspace_size() says.
+template <typename Args>
+std::size_t bytes_told_by(gyre_status (*query)(gyre_context *, const Args *, std::size_t *), gyre_context *context,
+                          const Args &args) {
     std::size_t bytes = 0;
-    check(gyre_rotary_workspace_size(context, &args, &bytes));
+    check(query(context, &args, &bytes));
     return bytes;
+}
+
+inline std::size_t workspace_size(gyre_context *context, const gyre_rotary_args &args) {
+    return bytes_told_by(gyre_rotary_workspace_size, context, args);
 }
 inline std::size_t workspace_size(gyre_context *context, const gyre_rotary_qk_args &args) {
-    std::size_t bytes = 0;
-    check(gyre_rotary_qk_workspace_size(context, &args, &bytes));
-    return bytes;
+    return bytes_told_by(gyre_rotary_qk_workspace_size, context, args);
 }
 inline std::size_t workspace_size(gyre_context *context, const gyre_attention_merge_args &args) {
-    std::size_t bytes = 0;
-    check(gyre_attention_merge_workspace_size(context, &args, &bytes));
-    return bytes;
+    return bytes_told_by(gyre_attention_merge_workspace_size, context, args);
 }
 inline std::size_t workspace_size(gyre_context *context, const gyre_cache_append_args &args) {
-    std::size_t bytes = 0;
-    check(gyre_cache_append_workspace_size(context, &args, &bytes));
-    return bytes;
+    return bytes_told_by(gyre_cache_append_workspace_size, context, args);
 }
 inline std::size_t workspace_size(gyre_context *context, const gyre_attention_backward_args &args) {
-    std::size_t bytes = 0;
-    check(gyre_attention_backward_workspace_size(context, &args, &bytes));
-    return bytes;
+    return bytes_told_by(gyre_attention_backward_workspace_size, context, args);
 }
 inline std::size_t workspace_size(gyre_context *context, const gyre_linear_attention_args &args) {
-    std::size_t bytes = 0;
-    check(gyre_linear_attention_workspace_size(context, &args, &bytes));
-    return bytes;
+    return bytes_told_by(gyre_linear_attention_workspace_size, context, args);
 }
 inline std::size_t workspace_size(gyre_context *context, const gyre_linear_attention_backward_args &args) {
-    std::size_t bytes = 0;
-    check(gyre_linear_attention_backward_workspace_size(context, &args, &bytes));
-    return bytes;
+    return bytes_told_by(gyre_linear_attention_backward_workspace_size, context, args);
 }
 inline std::size_t workspace_size(gyre_context *context, const gyre_attention_args &args) {
-    std::size_t bytes = 0;
-    check(gyre_attention_workspace_size(context, &args, &bytes));
-    return bytes;
+    return bytes_told_by(gyre_attention_workspace_size, context, args);
 }
 
 } // namespace v0
