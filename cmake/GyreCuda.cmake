@@ -37,6 +37,9 @@ function(gyre_find_cuda why)
             set(${why} "${GYRE_CUDA_COMPILER} fails: ${said}" PARENT_SCOPE)
             return()
         endif ()
+        execute_process(COMMAND "${GYRE_CUDA_COMPILER}" --version OUTPUT_VARIABLE version)
+        string(MD5 version "${version}")
+        set(GYRE_CUDA_VERSION "${version}" CACHE INTERNAL "which release of the compiler it is")
         set(GYRE_CUDA_TRIED "${GYRE_CUDA_COMPILER};${GYRE_CUDA_ARCHS}" CACHE INTERNAL "what was found to work")
     endif ()
 endfunction()
@@ -63,13 +66,17 @@ endif ()
 function(gyre_make_image symbol folder)
     gyre_cuda_flags(flags)
     set(header "${GYRE_GENERATORS_DIR}/cuda/device")
+    set(source "${folder}/${symbol}.cu")
+    set(outputs "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin")
+    set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/image.S")
     add_custom_command(
-        OUTPUT "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin"
-        COMMAND "${GYRE_CUDA_COMPILER}" ${flags} -diag-suppress 177,550 "-I${header}"
-                "${folder}/${symbol}.cu" -o "${folder}/${symbol}.fatbin"
-        COMMAND "${CMAKE_C_COMPILER}" -c -fPIC "-DGYRE_IMAGE=${symbol}_image" "-DGYRE_FATBIN=\"${folder}/${symbol}.fatbin\""
-                "${header}/image.S" -o "${folder}/${symbol}.image.o"
-        DEPENDS "${folder}/${symbol}.cu" "${header}/gyre_device.h" "${header}/image.S"
+        OUTPUT ${outputs}
+        COMMAND "${CMAKE_COMMAND}" -D "KEY=${symbol} ${flags} ${GYRE_CUDA_VERSION}" -D "KEY_FILES=${source};${included}"
+                -D "OUTPUTS=${outputs}" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cached_command.cmake" --
+                "${GYRE_CUDA_COMPILER}" ${flags} -diag-suppress 177,550 "-I${header}" "${source}" -o "${folder}/${symbol}.fatbin"
+                --then "${CMAKE_C_COMPILER}" -c -fPIC "-DGYRE_IMAGE=${symbol}_image"
+                "-DGYRE_FATBIN=\"${folder}/${symbol}.fatbin\"" "${header}/image.S" -o "${folder}/${symbol}.image.o"
+        DEPENDS "${source}" ${included}
         COMMENT "CUDA machine code of ${symbol}"
         VERBATIM)
 endfunction()

@@ -3,6 +3,10 @@
 #
 #   GYRE_HOST_CXX     the compiler; default: the project's own, or when cross-compiling the first of c++, g++ and clang++
 #   GYRE_GENERATORS   a folder of these programs, gyre_generators of another build: used as they are
+#
+# Beside each program lies <program>.key, the checksums of it and of Halide (cached_command.cmake).
+
+set(gyre_file_key "${CMAKE_CURRENT_LIST_DIR}/file_key.cmake")
 
 # gyre_require_generator(<operation> <score file, or ""> <program>): sees to it that the program is built, once, and tells
 # its path. It is also a target, gyre_<name>_generator.
@@ -33,9 +37,12 @@ function(gyre_require_generator operation score program_out)
         return()
     endif ()
 
+    gyre_place_halide("${folder}")
     gyre_find_host_compiler(compiler)
     get_target_property(halide_include Halide::Halide INTERFACE_INCLUDE_DIRECTORIES)
-    set(command "${compiler}" -std=c++17 -O1 -isystem "${halide_include}" "-I${GYRE_GENERATORS_DIR}")
+    # No path of this folder is left in the program: builds in several folders make the same one.
+    set(command "${compiler}" -std=c++17 -O1 "-ffile-prefix-map=${GYRE_GENERATORS_DIR}=generators"
+                "-ffile-prefix-map=${folder}=." "-ffile-prefix-map=${halide_include}=halide" -isystem "${halide_include}" "-I${GYRE_GENERATORS_DIR}")
     set(parts ${operation} common)
     if (EXISTS "${GYRE_GENERATORS_DIR}/${operation}/${operation}_cuda_generator.cpp")
         list(APPEND parts cuda)
@@ -56,15 +63,36 @@ function(gyre_require_generator operation score program_out)
         set(depfile "")
     endif ()
     add_custom_command(
-        OUTPUT "${program}"
+        OUTPUT "${program}" "${program}.key"
         COMMAND ${command} ${objects} -o "${program}" "$<TARGET_FILE:Halide::GenGen>" "$<TARGET_FILE:Halide::Halide>"
-                "-Wl,-rpath,$<TARGET_FILE_DIR:Halide::Halide>" -ldl -pthread
-        DEPENDS ${objects} ${parts} ${score_source} ${score}
+                "-Wl,-rpath,\$ORIGIN/halide" -ldl -pthread
+        COMMAND "${CMAKE_COMMAND}" -D "FILES=${program};${folder}/halide.key" -D "OUT=${program}.key" -P "${gyre_file_key}"
+        DEPENDS ${objects} ${parts} ${score_source} ${score} "${folder}/halide.key"
         ${depfile}
         COMMENT "generator ${name}"
         VERBATIM)
     add_custom_target(gyre_${name}_generator DEPENDS "${program}")
     set_target_properties(gyre_${name}_generator PROPERTIES GYRE_SCORE_FILE "${score}")
+endfunction()
+
+# gyre_place_halide(<folder>): links Halide's library folder to <folder>/halide, where the programs look for it, and makes its key,
+# <folder>/halide.key; once.
+function(gyre_place_halide folder)
+    get_target_property(library Halide::Halide LOCATION)
+    cmake_path(GET library PARENT_PATH libraries)
+    file(MAKE_DIRECTORY "${folder}")
+    file(CREATE_LINK "${libraries}" "${folder}/halide" SYMBOLIC)
+    get_property(placed GLOBAL PROPERTY GYRE_HALIDE_PLACED)
+    if (placed)
+        return()
+    endif ()
+    set_property(GLOBAL PROPERTY GYRE_HALIDE_PLACED TRUE)
+    add_custom_command(OUTPUT "${folder}/halide.key"
+                       COMMAND "${CMAKE_COMMAND}" -D "FILES=${library}" -D "OUT=${folder}/halide.key" -P "${gyre_file_key}"
+                       DEPENDS "${library}"
+                       COMMENT "Halide's checksum"
+                       VERBATIM)
+    add_custom_target(gyre_halide_key DEPENDS "${folder}/halide.key")
 endfunction()
 
 # gyre_compile_generator_part(<folder of generators/> <stem> <compiler and options>): sees to it that the folder is compiled

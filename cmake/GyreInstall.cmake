@@ -57,7 +57,8 @@ set(gyre_embedded_dir "${CMAKE_INSTALL_DATADIR}/gyre/embedded")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/embedded/" DESTINATION "${gyre_embedded_dir}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.c" PATTERN "README.md")
 install(FILES "${CMAKE_CURRENT_LIST_DIR}/embedded_kernel.cmake" "${CMAKE_CURRENT_LIST_DIR}/embedded_header.cmake"
-              "${CMAKE_CURRENT_LIST_DIR}/bf16_instructions.cmake" "${CMAKE_CURRENT_LIST_DIR}/streaming_stores.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/bf16_instructions.cmake" "${CMAKE_CURRENT_LIST_DIR}/cached_command.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/file_key.cmake" "${CMAKE_CURRENT_LIST_DIR}/streaming_stores.cmake"
         DESTINATION "${gyre_package_dir}")
 foreach (module IN ITEMS AddKernels Cuda Embedded EmbeddedLibrary Generators Halide Kernels Knobs Targets Variants)
     install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}")

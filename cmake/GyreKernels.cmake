@@ -9,7 +9,8 @@
 # A kernel is called <operation>_<variant>__<target>. NEEDS: only for targets whose machines have it. UNCHECKED: which of them, by
 # <operation>_<variant>, are made in the shipped flavour alone. STAND_INS: as of a target (GyreTargets.cmake), for this kernel.
 # KNOBS_OF: with the knobs of another, whose bits it is to give. PARAMS fix what it computes; how is up to the knobs in the tuning files.
-# Each kernel is one command of its own: after a knob has changed only that kernel is made.
+# Each kernel is one command of its own: after a knob has changed only that kernel is made. GYRE_KERNEL_CACHE in the environment names
+# a folder that kernels are kept in for other builds (cached_command.cmake).
 
 function(gyre_begin_kernels library)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;UNCHECKED" "FLAVOURS;TARGETS;TUNING")
@@ -77,18 +78,21 @@ function(gyre_make_object library flavour operation name target generator parame
     set(object "${folder}/${symbol}.o")
     set(rename "")
     if (flavour STREQUAL shipped)
-        set(rename COMMAND "${CMAKE_OBJCOPY}" --redefine-sym halide_malloc=gyre_kernel_malloc
+        set(rename --then "${CMAKE_OBJCOPY}" --redefine-sym halide_malloc=gyre_kernel_malloc
                    --redefine-sym halide_free=gyre_kernel_free "${object}")
     endif ()
+    set(emitted object)
     set(listings "")
+    set(outputs "${object}" "${folder}/${symbol}.inc")
     if (GYRE_LISTINGS)
         set(listings ",stmt,assembly")
+        list(APPEND outputs "${folder}/${symbol}.stmt" "${folder}/${symbol}.s")
     endif ()
-    set(emitted object)
     set(assemble "")
+    set(script "")
     if (stand_ins)
         set(emitted assembly)
-        gyre_assemble("${stand_ins}" "${folder}/${symbol}.s" "${object}" assemble)
+        gyre_assemble("${stand_ins}" "${folder}/${symbol}.s" "${object}" script assemble)
     endif ()
     list(REMOVE_ITEM parameters "")
     set(generator_of_target ${operation})
@@ -96,39 +100,39 @@ function(gyre_make_object library flavour operation name target generator parame
     if (GYRE_TARGET_${target}_DEVICE)
         string(APPEND generator_of_target "_${GYRE_TARGET_${target}_DEVICE}")
         set(device_code "device_code=${folder}/${symbol}.cu")
+        list(APPEND outputs "${folder}/${symbol}.cu")
         gyre_make_image(${symbol} "${folder}")
         set_source_files_properties("${folder}/${symbol}.image.o" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
         set_property(GLOBAL APPEND PROPERTY GYRE_${library}_IMAGES_${flavour} "${folder}/${symbol}.image.o")
         set_property(GLOBAL APPEND PROPERTY GYRE_${library}_DEVICE_CODE "${folder}/${symbol}.cu")
     endif ()
-    set(device_outputs "")
-    if (device_code)
-        set(device_outputs "${folder}/${symbol}.cu")
-    endif ()
     get_filename_component(generator_name "${generator}" NAME_WE)
+    set(key_files "${generator}.key" ${script})
+    set(recipe -g ${generator_of_target} -f ${symbol} -e ${emitted}${listings}
+               target=${GYRE_TARGET_${target}_HALIDE}${gyre_halide_${flavour}} ${parameters})
     add_custom_command(
-        OUTPUT "${object}" "${folder}/${symbol}.inc" ${device_outputs}
-        COMMAND "${generator}" -g ${generator_of_target} -f ${symbol} -o "${folder}" -e ${emitted}${listings}
-                target=${GYRE_TARGET_${target}_HALIDE}${gyre_halide_${flavour}} ${parameters} "facts=${folder}/${symbol}.inc"
-                ${device_code}
-        ${assemble}
-        ${rename}
-        DEPENDS "${generator}" ${generator_name}_generator
+        OUTPUT ${outputs}
+        COMMAND "${CMAKE_COMMAND}" -D "KEY=${recipe} ${stand_ins} ${flavour} ${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}" -D "KEY_FILES=${key_files}"
+                -D "OUTPUTS=${outputs}" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cached_command.cmake" --
+                "${generator}" ${recipe} -o "${folder}" "facts=${folder}/${symbol}.inc" ${device_code} ${assemble} ${rename}
+        DEPENDS "${generator}" ${generator_name}_generator ${script}
         COMMENT "kernel ${operation}_${name} (${flavour})"
         VERBATIM)
     set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
     set_property(GLOBAL APPEND PROPERTY GYRE_${library}_OBJECTS_${flavour} "${object}")
 endfunction()
 
-# gyre_assemble(<script> <assembly> <object> <commands>): commands of add_custom_command() that replace the stand-ins.
-function(gyre_assemble script assembly object commands_out)
-    set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${script}.cmake")
+# gyre_assemble(<stand-ins> <assembly> <object> <script> <commands>): the script that replaces the stand-ins, and the commands that run
+# it and then the assembler, for cached_command.cmake.
+function(gyre_assemble stand_ins assembly object script_out commands_out)
+    set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${stand_ins}.cmake")
     set(options "")
     if (CMAKE_C_COMPILER_TARGET)
         set(options "--target=${CMAKE_C_COMPILER_TARGET}")
     endif ()
-    set(${commands_out} COMMAND "${CMAKE_COMMAND}" -D "ASSEMBLY=${assembly}" -P "${script}"
-                        COMMAND "${CMAKE_C_COMPILER}" ${options} -c "${assembly}" -o "${object}" PARENT_SCOPE)
+    set(${script_out} "${script}" PARENT_SCOPE)
+    set(${commands_out} --then "${CMAKE_COMMAND}" -D "ASSEMBLY=${assembly}" -P "${script}"
+                        --then "${CMAKE_C_COMPILER}" ${options} -c "${assembly}" -o "${object}" PARENT_SCOPE)
 endfunction()
 
 # gyre_end_kernels(<library>): writes the list of each flavour, FOLDER/<flavour>.c, and FOLDER/recipes.json, which tells the
