@@ -1,23 +1,24 @@
 # Libraries of kernels, from the bottom: one object a kernel and target, and the list that tells the runtime of them.
 #
 #   gyre_begin_kernels(<library> FOLDER <folder> FLAVOURS <shipped, checked> TARGETS <names> TUNING <files>
-#                      [UNCHECKED <regular expression>])
+#                      [CHECKED <regular expression>])
 #   gyre_add_kernel(<library> <operation> VARIANT <name> [SCORE <file>] [NEEDS <feature>] [KNOBS_OF <variant>]
 #                   [STAND_INS <script>] PARAMS <name=value>…)                                                        any number
 #   gyre_end_kernels(<library>)
 #
-# A kernel is called <operation>_<variant>__<target>. NEEDS: only for targets whose machines have it. UNCHECKED: which of them, by
-# <operation>_<variant>, are made in the shipped flavour alone. STAND_INS: as of a target (GyreTargets.cmake), for this kernel.
+# A kernel is called <operation>_<variant>__<target>. CHECKED tells by that name which kernels are made in the checked flavour, too; the
+# others stand in its library as shipped. Default: all.
+# NEEDS: only for targets whose machines have it. STAND_INS: as of a target (GyreTargets.cmake), for this kernel.
 # KNOBS_OF: with the knobs of another, whose bits it is to give. PARAMS fix what it computes; how is up to the knobs in the tuning files.
 # Each kernel is one command of its own: after a knob has changed only that kernel is made. GYRE_KERNEL_CACHE in the environment names
 # a folder that kernels are kept in for other builds (cached_command.cmake).
 
 function(gyre_begin_kernels library)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;UNCHECKED" "FLAVOURS;TARGETS;TUNING")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;CHECKED" "FLAVOURS;TARGETS;TUNING")
     foreach (file IN LISTS arg_TUNING)
         gyre_check_tuning("${file}")
     endforeach ()
-    foreach (field IN ITEMS FOLDER FLAVOURS TARGETS TUNING UNCHECKED)
+    foreach (field IN ITEMS FOLDER FLAVOURS TARGETS TUNING CHECKED)
         set_property(GLOBAL PROPERTY GYRE_${library}_${field} "${arg_${field}}")
     endforeach ()
 endfunction()
@@ -27,7 +28,7 @@ function(gyre_add_kernel library operation)
     if (NOT arg_KNOBS_OF)
         set(arg_KNOBS_OF "${arg_VARIANT}")
     endif ()
-    foreach (field IN ITEMS FLAVOURS TARGETS TUNING)
+    foreach (field IN ITEMS FOLDER FLAVOURS TARGETS TUNING)
         get_property(${field} GLOBAL PROPERTY GYRE_${library}_${field})
     endforeach ()
     gyre_require_generator("${operation}" "${arg_SCORE}" generator)
@@ -39,12 +40,16 @@ function(gyre_add_kernel library operation)
         set(stand_ins ${GYRE_TARGET_${target}_STAND_INS} ${arg_STAND_INS})
         gyre_read_knobs("${TUNING}" "${target}" "${operation}" "${arg_KNOBS_OF}" knobs evidence)
         foreach (flavour IN LISTS FLAVOURS)
-            gyre_has_flavour("${library}" ${flavour} "${operation}_${arg_VARIANT}" ${target} has_flavour)
-            if (NOT has_flavour)
-                continue()
+            set(name "${operation}_${arg_VARIANT}__${target}")
+            gyre_made_flavour("${library}" ${flavour} "${name}" ${target} made)
+            if (made STREQUAL flavour)
+                gyre_make_object("${library}" ${flavour} "${operation}" "${arg_VARIANT}__${target}" ${target} "${generator}"
+                                 "${arg_PARAMS};${knobs}" "${stand_ins}")
             endif ()
-            gyre_make_object("${library}" ${flavour} "${operation}" "${arg_VARIANT}__${target}" ${target} "${generator}"
-                             "${arg_PARAMS};${knobs}" "${stand_ins}")
+            if (made)
+                set(object "${FOLDER}/${made}/gyrekernel_${library}_${name}.o")
+                set_property(GLOBAL APPEND PROPERTY GYRE_${library}_OBJECTS_${flavour} "${object}")
+            endif ()
         endforeach ()
         list(JOIN arg_PARAMS " " attributes)
         list(JOIN knobs " " knobs)
@@ -53,15 +58,18 @@ function(gyre_add_kernel library operation)
     endforeach ()
 endfunction()
 
-function(gyre_has_flavour library flavour kernel target out)
-    get_property(unchecked GLOBAL PROPERTY GYRE_${library}_UNCHECKED)
-    set(${out} TRUE PARENT_SCOPE)
+# gyre_made_flavour(<library> <flavour> <kernel> <target> <out>): in which flavour a library of this flavour has the kernel; "" if it
+# has it not.
+function(gyre_made_flavour library flavour kernel target out)
+    get_property(checked GLOBAL PROPERTY GYRE_${library}_CHECKED)
+    set(${out} ${flavour} PARENT_SCOPE)
     if (flavour STREQUAL shipped)
         return()
     endif ()
-    # Halide's assertions are about host memory.
-    if (GYRE_TARGET_${target}_DEVICE OR (unchecked AND kernel MATCHES "${unchecked}"))
-        set(${out} FALSE PARENT_SCOPE)
+    if (GYRE_TARGET_${target}_DEVICE) # Halide's assertions are about host memory
+        set(${out} "" PARENT_SCOPE)
+    elseif (checked AND NOT kernel MATCHES "${checked}")
+        set(${out} shipped PARENT_SCOPE)
     endif ()
 endfunction()
 
@@ -119,7 +127,6 @@ function(gyre_make_object library flavour operation name target generator parame
         COMMENT "kernel ${operation}_${name} (${flavour})"
         VERBATIM)
     set_source_files_properties("${object}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
-    set_property(GLOBAL APPEND PROPERTY GYRE_${library}_OBJECTS_${flavour} "${object}")
 endfunction()
 
 # gyre_assemble(<stand-ins> <assembly> <object> <script> <commands>): the script that replaces the stand-ins, and the commands that run
@@ -146,6 +153,9 @@ function(gyre_end_kernels library)
         get_property(images GLOBAL PROPERTY GYRE_${library}_IMAGES_${flavour})
         add_custom_target(${library}_kernels_${flavour} DEPENDS ${objects} ${images})
     endforeach ()
+    if (TARGET ${library}_kernels_checked) # shares objects with it
+        add_dependencies(${library}_kernels_checked ${library}_kernels_shipped)
+    endif ()
     gyre_write_recipes("${library}" "${folder}/recipes.json")
 endfunction()
 
@@ -170,11 +180,11 @@ function(gyre_write_kernel_list library flavour file)
         foreach (kernel IN LISTS kernels)
             string(REPLACE "|" ";" fields "${kernel}")
             list(POP_FRONT fields operation variant attributes evidence)
-            gyre_has_flavour("${library}" ${flavour} "${operation}_${variant}" ${target} has_flavour)
-            if (NOT has_flavour)
+            set(name "${operation}_${variant}__${target}")
+            gyre_made_flavour("${library}" ${flavour} "${name}" ${target} made)
+            if (NOT made)
                 continue()
             endif ()
-            set(name "${operation}_${variant}__${target}")
             set(symbol "gyrekernel_${library}_${name}")
             string(APPEND declarations "int ${symbol}_argv(void **);\n")
             set(image 0)
@@ -183,7 +193,7 @@ function(gyre_write_kernel_list library flavour file)
                 string(APPEND declarations "extern const unsigned char ${image}[];\n")
             endif ()
             string(APPEND rows "    {\"${name}\", \"${operation}\", \"${variant}\", \"${target}\", \"${attributes} \"\n"
-                               "#include \"${folder}/${flavour}/${symbol}.inc\"\n"
+                               "#include \"${folder}/${made}/${symbol}.inc\"\n"
                                "     , \"${evidence}\", ${symbol}_argv, ${image}},\n")
         endforeach ()
     endforeach ()
