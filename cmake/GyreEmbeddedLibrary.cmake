@@ -18,7 +18,9 @@ function(gyre_add_embedded_library library)
     target_include_directories(${library} PUBLIC "$<BUILD_INTERFACE:${include}>" "$<INSTALL_INTERFACE:include>")
     target_include_directories(${library} SYSTEM PRIVATE
                                "$<TARGET_PROPERTY:Halide::Runtime,INTERFACE_INCLUDE_DIRECTORIES>")
-    target_compile_options(${library} PRIVATE -Os -ffunction-sections -fdata-sections -idirafter "${runtime}/freestanding")
+    # First of all: a cross compiler for Linux finds headers of the C library that it cannot read without the target's own.
+    target_include_directories(${library} BEFORE PRIVATE "${runtime}/freestanding")
+    target_compile_options(${library} PRIVATE -Os -ffunction-sections -fdata-sections)
     set_target_properties(${library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 
     set(gyre_halide_type_q15 int16)

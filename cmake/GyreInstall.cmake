@@ -1,6 +1,10 @@
 # The shared library, and everything that `cmake --install` gives: headers, both libraries, the program, and what CMake and
-# pkg-config need to find them. Nothing installed knows its prefix: the folder can be moved.
-include(CMakePackageConfigHelpers)
+# pkg-config need to find them. Nothing installed knows its prefix: the folder can be moved. The target `uninstall` removes
+# what was installed.
+#
+# Targets go by the same names in a project that adds this folder (add_subdirectory, FetchContent) and in one that finds the
+# package: gyre::static, gyre::shared, gyre::gyre, which is the first, or the second if GYRE_SHARED is true, gyre::runtime,
+# without kernels, and gyre::modules.
 include(GNUInstallDirs)
 
 # The static library linked whole, so that nothing is compiled twice. Only the C API is exported: the kernels are named
@@ -8,7 +12,6 @@ include(GNUInstallDirs)
 set(gyre_symbols "${PROJECT_BINARY_DIR}/gyre_symbols.map")
 file(CONFIGURE OUTPUT "${gyre_symbols}" CONTENT "{ global: gyre_*; local: *; };\n")
 add_library(gyre_shared SHARED "${PROJECT_SOURCE_DIR}/include/gyre/gyre.h")
-add_library(gyre::gyre_shared ALIAS gyre_shared)
 target_include_directories(gyre_shared INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
                                                  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_libraries(gyre_shared PRIVATE "$<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,gyre>>")
@@ -21,9 +24,39 @@ set_target_properties(gyre_shared PROPERTIES
                       SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}"
                       LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 
+add_library(gyre::runtime ALIAS gyre_runtime)
+add_library(gyre::static ALIAS gyre)
+add_library(gyre::shared ALIAS gyre_shared)
+if (GYRE_SHARED AND NOT PROJECT_IS_TOP_LEVEL)
+    add_library(gyre::gyre ALIAS gyre_shared)
+else ()
+    add_library(gyre::gyre ALIAS gyre)
+endif ()
+
 if (NOT PROJECT_IS_TOP_LEVEL)
     return()
 endif ()
+
+# gyre_package: all that is installed. An install of less stops, and says what to build.
+set(gyre_installed gyre_runtime gyre gyre_shared)
+if (gyre_has_modules)
+    list(APPEND gyre_installed gyre_modules)
+endif ()
+if (GYRE_BUILD_CLI)
+    list(APPEND gyre_installed gyre_cli)
+endif ()
+add_custom_target(gyre_package DEPENDS ${gyre_installed})
+list(TRANSFORM gyre_installed REPLACE "(.+)" "\"$<TARGET_FILE:\\1>\"" OUTPUT_VARIABLE files)
+list(JOIN files " " files)
+install(CODE "
+if (EXISTS \"${PROJECT_BINARY_DIR}/demo-limits\")
+    message(FATAL_ERROR \"${PROJECT_BINARY_DIR} has the kernels of the demo alone. Run `cmake/go build`, then install.\")
+endif ()
+foreach (file IN ITEMS ${files})
+    if (NOT EXISTS \"\${file}\")
+        message(FATAL_ERROR \"There is no \${file}. Run `cmake --build ${PROJECT_BINARY_DIR} --target gyre_package`, then install.\")
+    endif ()
+endforeach ()" ALL_COMPONENTS)
 
 # Exported as gyre::runtime, gyre::static and gyre::shared; gyreConfig.cmake makes one of the last two gyre::gyre.
 set_target_properties(gyre_runtime PROPERTIES EXPORT_NAME runtime)
@@ -34,62 +67,50 @@ set(without_modules "")
 if (NOT gyre_has_modules)
     set(without_modules PATTERN "multi_head_attention.h" EXCLUDE)
 endif ()
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gyre" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" ${without_modules})
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gyre" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev ${without_modules})
 set(gyre_target_runtime gyre_runtime)
 set(gyre_target_static gyre)
 set(gyre_target_shared gyre_shared)
-foreach (kind IN ITEMS runtime static shared)
-    set(target ${gyre_target_${kind}})
-    install(TARGETS ${target} EXPORT gyre-${kind})
-    install(EXPORT gyre-${kind} NAMESPACE gyre:: DESTINATION "${gyre_package_dir}")
-endforeach ()
+set(kinds runtime static shared)
 if (gyre_has_modules)
+    set(gyre_target_modules gyre_modules)
     set_target_properties(gyre_modules PROPERTIES EXPORT_NAME modules)
-    install(TARGETS gyre_modules EXPORT gyre-modules)
-    install(EXPORT gyre-modules NAMESPACE gyre:: DESTINATION "${gyre_package_dir}")
+    list(APPEND kinds modules)
 endif ()
+foreach (kind IN LISTS kinds)
+    install(TARGETS ${gyre_target_${kind}} EXPORT gyre-${kind}
+            ARCHIVE COMPONENT dev
+            LIBRARY COMPONENT runtime NAMELINK_COMPONENT dev)
+    install(EXPORT gyre-${kind} NAMESPACE gyre:: DESTINATION "${gyre_package_dir}" COMPONENT dev)
+endforeach ()
 
-# What gyre_add_kernels() needs: the generators' sources, the knobs, and the functions.
+# What gyre_add_kernels() needs: the generators' sources, the knobs, and the functions; and for another processor than this
+# build's the runtime's sources.
 set(gyre_generators_dir "${CMAKE_INSTALL_DATADIR}/gyre/generators")
-install(DIRECTORY "${GYRE_GENERATORS_DIR}/" DESTINATION "${gyre_generators_dir}"
+install(DIRECTORY "${GYRE_GENERATORS_DIR}/" DESTINATION "${gyre_generators_dir}" COMPONENT dev
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.S" PATTERN "*.json" PATTERN "README.md")
 set(gyre_embedded_dir "${CMAKE_INSTALL_DATADIR}/gyre/embedded")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/embedded/" DESTINATION "${gyre_embedded_dir}"
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/embedded/" DESTINATION "${gyre_embedded_dir}" COMPONENT dev
         FILES_MATCHING PATTERN "*.h" PATTERN "*.c" PATTERN "README.md")
-install(FILES "${CMAKE_CURRENT_LIST_DIR}/embedded_kernel.cmake" "${CMAKE_CURRENT_LIST_DIR}/embedded_header.cmake"
-              "${CMAKE_CURRENT_LIST_DIR}/bf16_instructions.cmake" "${CMAKE_CURRENT_LIST_DIR}/cached_command.cmake"
-              "${CMAKE_CURRENT_LIST_DIR}/file_key.cmake" "${CMAKE_CURRENT_LIST_DIR}/streaming_stores.cmake"
-        DESTINATION "${gyre_package_dir}")
-foreach (module IN ITEMS AddKernels Cuda Embedded EmbeddedLibrary Generators Halide Kernels Knobs Targets Variants)
-    install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}")
+set(gyre_runtime_dir "${CMAKE_INSTALL_DATADIR}/gyre/runtime")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${gyre_runtime_dir}" COMPONENT dev
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.c"
+        PATTERN "cli" EXCLUDE PATTERN "embedded" EXCLUDE PATTERN "modules" EXCLUDE PATTERN "python" EXCLUDE)
+get_property(sources GLOBAL PROPERTY GYRE_RUNTIME_SOURCES)
+list(JOIN sources " " sources)
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/GyreRuntimeSources.cmake" CONTENT "set(gyre_runtime_sources ${sources})\n")
+install(FILES "${PROJECT_BINARY_DIR}/GyreRuntimeSources.cmake" "${CMAKE_CURRENT_LIST_DIR}/embedded_kernel.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/embedded_header.cmake" "${CMAKE_CURRENT_LIST_DIR}/bf16_instructions.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/cached_command.cmake" "${CMAKE_CURRENT_LIST_DIR}/file_key.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/streaming_stores.cmake"
+        DESTINATION "${gyre_package_dir}" COMPONENT dev)
+foreach (module IN ITEMS AddKernels Cuda Embedded EmbeddedLibrary Generators Halide Kernels Knobs Runtime Targets Variants)
+    install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}" COMPONENT dev)
 endforeach ()
-
-configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/gyreConfig.cmake.in" "${PROJECT_BINARY_DIR}/gyreConfig.cmake"
-                              INSTALL_DESTINATION "${gyre_package_dir}"
-                              PATH_VARS gyre_generators_dir gyre_embedded_dir CMAKE_INSTALL_INCLUDEDIR NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake" COMPATIBILITY SameMinorVersion
-                                 ARCH_INDEPENDENT) # gyreConfig.cmake sees to that
-install(FILES "${PROJECT_BINARY_DIR}/gyreConfig.cmake" "${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake"
-        DESTINATION "${gyre_package_dir}")
-
-file(RELATIVE_PATH gyre_pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/") # ../../
-file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/gyre.pc" @ONLY CONTENT
-"prefix=\${pcfiledir}/@gyre_pc_prefix@
-libdir=\${prefix}/@CMAKE_INSTALL_LIBDIR@
-includedir=\${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
-
-Name: gyre
-Description: @PROJECT_DESCRIPTION@
-Version: @PROJECT_VERSION@
-Libs: -L\${libdir} -lgyre
-Libs.private: -lstdc++ -lm -pthread
-Cflags: -I\${includedir}
-")
-install(FILES "${PROJECT_BINARY_DIR}/gyre.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
 if (GYRE_BUILD_CLI)
-    install(TARGETS gyre_cli)
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/plots" DESTINATION "${CMAKE_INSTALL_DATADIR}/gyre"
+    install(TARGETS gyre_cli RUNTIME COMPONENT tools)
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/plots" DESTINATION "${CMAKE_INSTALL_DATADIR}/gyre" COMPONENT tools
             FILES_MATCHING PATTERN "*.py")
 endif ()
+include(GyrePackage)

@@ -33,7 +33,7 @@ class GyreTest(unittest.TestCase):
 
     def run_gyre(self, *arguments):
         return subprocess.run(
-            [self.program, *map(str, arguments)], cwd=self.directory, capture_output=True, text=True, timeout=300
+            [self.program, *map(str, arguments)], cwd=self.directory, capture_output=True, text=True
         )
 
     def succeed(self, *arguments):

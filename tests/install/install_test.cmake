@@ -44,10 +44,19 @@ endforeach ()
 
 run("choosing the shared library" "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -DGYRE_SHARED=ON)
 
+# Plain commands: a program with the library inside, with and without --static, and one with the shared library.
 if (PKG_CONFIG)
     file(GLOB pkgconfig_dir "${prefix}/lib*/pkgconfig" "${prefix}/lib/*/pkgconfig")
-    run("asking pkg-config" "${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${pkgconfig_dir}" "${PKG_CONFIG}" --libs --cflags gyre)
-    if (NOT output MATCHES "-lgyre")
-        message(FATAL_ERROR "pkg-config gave: ${output}")
-    endif ()
+    cmake_path(GET shared_library PARENT_PATH library_dir)
+    set(source "${CMAKE_CURRENT_LIST_DIR}/consumer.c")
+    foreach (words IN ITEMS "gyre" "--static gyre" "gyre-shared")
+        string(MAKE_C_IDENTIFIER "${words}" name)
+        run("building with pkg-config ${words}" "${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${pkgconfig_dir}" sh -c
+            "eval \"'${CC}' '${source}' -o '${WORK}/${name}' $('${PKG_CONFIG}' --cflags --libs ${words}) -lm\"")
+        set(search "LD_LIBRARY_PATH=")
+        if (words STREQUAL "gyre-shared")
+            set(search "LD_LIBRARY_PATH=${library_dir}")
+        endif ()
+        run("running it" "${CMAKE_COMMAND}" -E env "${search}" "${WORK}/${name}")
+    endforeach ()
 endif ()

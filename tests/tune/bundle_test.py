@@ -21,7 +21,6 @@ class Bundle(TuneTest):
             env={"PATH": os.environ["PATH"]},
             capture_output=True,
             text=True,
-            timeout=120,
         )
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         shutil.move(self.path("device"), self.path("bundle"))

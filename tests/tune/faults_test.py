@@ -22,7 +22,7 @@ class Faults(TuneTest):
         self.fake_generator()
         self.change_space(knobs={"fault": {"values": list(range(len(FAULTS))), "default": 0}}, worthwhile=[])
         self.write_json(f"tuning/{self.target}.json", {"target": self.target, "defaults": {}, "kernels": {}})
-        said = self.tune("--sampler", "grid", "--trials", 100, "--limit-seconds", 4, "--limit-memory", 512)
+        said = self.tune("--sampler", "grid", "--trials", 100, "--limit-seconds", 20, "--limit-memory", 512)
         self.assertIn("every point", said)
         trials = {FAULTS[trial.params["fault"]]: trial for trial in self.trials("grid-1")}
         self.assertEqual(set(trials), set(FAULTS))

@@ -52,7 +52,7 @@ class Resume(TuneTest):
             process.kill()
             process.communicate()
         self.assertGreater(kills, 0)
-        subprocess.run(self.command, cwd=self.folder, env=self.environment, capture_output=True, timeout=120, check=True)
+        subprocess.run(self.command, cwd=self.folder, env=self.environment, capture_output=True, check=True)
         self.check_complete()
         self.assertFalse(
             [
@@ -68,10 +68,10 @@ class Resume(TuneTest):
             if line.startswith("trial"):
                 process.send_signal(signal.SIGINT)
                 break
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate()
         self.assertEqual((process.returncode, said.count("\n")), (130, 1), said)
         self.assertIn("goes on", said)
-        subprocess.run(self.command, cwd=self.folder, env=self.environment, capture_output=True, timeout=120, check=True)
+        subprocess.run(self.command, cwd=self.folder, env=self.environment, capture_output=True, check=True)
         self.check_complete()
 
     def test_two_at_once(self):
@@ -80,14 +80,14 @@ class Resume(TuneTest):
             if line.startswith("trial"):
                 break
         self.refuse("another gyre tune", *self.command[2:], code=1)
-        first.communicate(timeout=60)
+        first.communicate()
         self.assertEqual(first.returncode, 0)
 
     def test_several_on_one_database(self):
         self.command += ["--storage", "sqlite:///" + self.path("shared.db")]
         both = [self.start(), self.start()]
         for process in both:
-            _, said = process.communicate(timeout=120)
+            _, said = process.communicate()
             self.assertEqual(process.returncode, 0, said)
         import optuna
 
@@ -97,7 +97,7 @@ class Resume(TuneTest):
         self.assertEqual(len(workers), 2)
 
     def test_a_study_keeps_to_what_it_began_with(self):
-        subprocess.run(self.command, cwd=self.folder, env=self.environment, capture_output=True, timeout=120, check=True)
+        subprocess.run(self.command, cwd=self.folder, env=self.environment, capture_output=True, check=True)
         words = [KERNEL, *self.common(), "--trials", 6, "--no-write"]
         self.refuse("--shape --study", *words, "--shape", "h=2,lq=8,d=64")
         self.refuse("--knobs --study", *words, "--shape", "h=4,lq=64,d=64", "--knobs", "lanes=4")

@@ -1,0 +1,120 @@
+# shellcheck shell=bash disable=SC2154
+# System packages and the Python environment. Sourced by cmake/go.
+
+# Halide's package is made for CPython 3.10 to 3.13; with a later one its C++ files are taken alone (see python_packages).
+find_python() {
+    local check='import sys
+version = sys.version_info[:2]
+sys.exit(sys.implementation.name != "cpython" or not (3, 10) <= version < (3, int(sys.argv[1])))'
+    local below candidate
+    for below in 14 99; do
+        for candidate in ${GYRE_PYTHON:-python3 python3.13 python3.12 python3.11 python3.10}; do
+            if "$candidate" -c "$check" "$below" 2>/dev/null; then
+                python=$candidate
+                return
+            fi
+        done
+    done
+    fail "no usable Python: ${GYRE_PYTHON:-python3} is $("${GYRE_PYTHON:-python3}" -V 2>&1 | head -n 1 || true), expected CPython 3.10 or later.
+    Install one (apt-get install python3) or name it: GYRE_PYTHON=/path/to/python3 cmake/go …"
+}
+
+has_llc() { command -v llc-21 || command -v llc-22 || command -v llc-23; }
+has_header() { printf '#include <%s>\n' "$1" | "${CXX:-g++}" -std=c++17 -E -x c++ -; }
+
+# need <package> <probe…>: the package is missing if the probe fails.
+need() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+needs_of_arm() {
+    need g++-aarch64-linux-gnu command -v aarch64-linux-gnu-g++
+    need g++-arm-linux-gnueabihf command -v arm-linux-gnueabihf-g++
+    need qemu-user command -v qemu-aarch64
+}
+needs_of_bare() {
+    need gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
+    need gcc-arm-none-eabi command -v arm-none-eabi-gcc
+    need qemu-system-arm command -v qemu-system-arm
+    need llvm-22 has_llc
+}
+
+# system_packages <command>: sees to it that what the command needs beside Python packages is there.
+system_packages() {
+    local missing=() venv_package=python3-venv
+    [[ $python == python3 ]] || venv_package=$(basename "$python")-venv
+    need g++ command -v "${CXX:-g++}"
+    need binutils command -v objcopy
+    need "$venv_package" "$python" -c 'import ensurepip, venv'
+    need libcli11-dev has_header CLI/CLI.hpp
+    need nlohmann-json3-dev has_header nlohmann/json.hpp
+    [[ $1 == demo || $1 == kernel ]] || need libopenblas-dev has_header cblas.h
+    case $1 in
+    arm) needs_of_arm ;;&
+    bare) needs_of_bare ;;&
+    test | lint | arm) need doctest-dev has_header doctest/doctest.h ;;&
+    bench | experiment | lint) need libbenchmark-dev has_header benchmark/benchmark.h ;;
+    esac
+    ((${#missing[@]})) || return 0
+
+    command -v apt-get >/dev/null || fail "missing, by Debian's names: ${missing[*]}; and there is no apt-get to install them"
+    local as_root=()
+    if ((EUID != 0)); then
+        sudo -n true 2>/dev/null || fail "missing system packages. Install them, then try again:
+    sudo apt-get update && sudo apt-get install ${missing[*]}"
+        as_root=(sudo -n)
+    fi
+    say "installing system packages: ${missing[*]}"
+    local install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
+    local hint="without network: install by other means, then try again: ${missing[*]}"
+    # A fresh machine has no package lists, an old one outdated lists: both show as a first failure.
+    if ! "${install[@]}" install -y --no-install-recommends "${missing[@]}" &>/dev/null </dev/null; then
+        logged apt-update "${install[@]}" update
+        logged apt-install "${install[@]}" install -y --no-install-recommends "${missing[@]}"
+    fi
+}
+
+pip_install() {
+    local hint="without network: on a machine that has it, with this Python, fill a folder: python3 -m pip download -d wheels -r $file
+    then here: PIP_NO_INDEX=1 PIP_FIND_LINKS=/path/to/wheels cmake/go $command"
+    logged pip "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off "$@"
+}
+
+# python_packages <requirements file…>: the Python environment, with these files' packages. A stamp a file tells whether that
+# has been done already, here and for this Python.
+python_packages() {
+    local file stamp halide interpreter
+    interpreter=$("$python" -c 'import sys; print(sys.version, sys.base_prefix)')
+    if [[ $(cat "$venv/made-from" 2>/dev/null) != "$venv $interpreter" ]]; then
+        say "making $venv with $("$python" -V)"
+        rm -rf "$venv"
+        logged venv "$python" -m venv "$venv"
+        printf '%s %s\n' "$venv" "$interpreter" >"$venv/made-from"
+    fi
+    for file in "$@"; do
+        stamp=$venv/installed-$(basename "$file")
+        cmp -s "$file" "$stamp" && continue
+        say "installing Python packages of $file"
+        pip_install -r "$file"
+        halide=$(grep -o '^halide==[0-9.]*' "$file" || true)
+        if [[ -n $halide ]] && ! "$venv/bin/python" -m pip freeze | grep -qFx "$halide"; then
+            # No package for this Python: Python 3.13's has the same C++ files.
+            pip_install --no-deps --only-binary=:all: --implementation cp --python-version 3.13 --abi cp313 --upgrade \
+                --target "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" "$halide"
+        fi
+        cp "$file" "$stamp"
+    done
+    export VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH
+}
+
+# prepare <requirements file…>: what the command needs.
+prepare() {
+    [[ $(uname -sm) == "Linux x86_64" ]] ||
+        fail "Halide's Python package has C++ files for Linux on x86_64, this is $(uname -sm): build with cmake and your own Halide"
+    find_python
+    take_lock
+    system_packages "$command"
+    python_packages "$@"
+}
