@@ -44,8 +44,7 @@ public:
     /// attention_tolerance(). To either, what rounding the exact output to its type costs is added.
     void check(double tolerance = 0);
 
-    /// The same on every device instead, where the kernels of its type and head size are; none: nothing is checked, and
-    /// main.cpp tells so. `as`: what runs, which computes the same as args.
+    /// The same on every device instead, of which there must be one. `as`: what runs, which computes the same as args.
     void check_on_devices(double tolerance = 0, const gyre_attention_args *as = nullptr);
 
     /// Runs on every target, compares the output alone with `expected`, as bshd.

@@ -1,5 +1,4 @@
-/// gyre_attention() on CUDA devices: what their kernels take, against the oracle. Without a device nothing runs here; tests/cuda
-/// runs it over an emulated one.
+/// gyre_attention() on CUDA devices: what their kernels take, against the oracle.
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
