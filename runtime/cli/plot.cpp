@@ -49,8 +49,7 @@ std::int64_t head_dim_of(const Options &options) {
 
 void run(const Plot &plot, const Options &options) {
     if (options.out.empty() && options.data.empty()) refuse("--out", "missing", "it, or --data, or both");
-    if (!options.out.empty()) check_output("--out", options.out);
-    if (!options.data.empty()) check_output("--data", options.data);
+    check_outputs({{"--out", options.out}, {"--data", options.data}});
     Progress progress;
     progress.show("rotating");
     const RotatedHeads heads(options.rotation, options.common, head_dim_of(options),
