@@ -21,7 +21,7 @@ namespace {
 struct Options {
     CommonOptions common;
     AttentionOptions attention;
-    std::string q, k, v, out, lse;
+    std::string q, k, v, out, lse, probabilities;
     GradientOptions gradients;
     std::string bias_grad;
 };
@@ -63,8 +63,12 @@ void run(const Options &options) {
     g.check();
     refuse_without({"--bias-grad", !options.bias_grad.empty()}, {"--out-grad", g.given()});
     refuse_without({"--bias-grad", !options.bias_grad.empty()}, {"--bias", !options.attention.bias.empty()});
+    const Given probabilities_given{"--probabilities", !options.probabilities.empty()};
+    refuse_together({probabilities_given, {"--cu-seqlens-q", !options.attention.cu_seqlens_q.empty()}});
+    refuse_together({probabilities_given, {"--page-table", !options.attention.page_table.empty()}});
     check_outputs({{"--out", options.out},
                    {"--lse", options.lse},
+                   {"--probabilities", options.probabilities},
                    {"--q-grad", g.q_grad},
                    {"--k-grad", g.k_grad},
                    {"--v-grad", g.v_grad},
@@ -82,6 +86,7 @@ void run(const Options &options) {
 
     OperationReport report;
     std::vector<Array> gradients;
+    Array probabilities;
     {
         AttentionCall call(options.attention, {view(q), view(k), view(v), view(out),
                                                options.lse.empty() && !g.given() ? nullptr : &lse_tensor,
@@ -91,12 +96,17 @@ void run(const Options &options) {
         call.run(context.get());
         report = {"attention", context.kernel(), context.threads(), {{"out", options.out, &out}}};
         if (g.given()) gradients = run_backward(options, call, context.get(), {&q, &k, &v});
+        if (probabilities_given.given) probabilities = call.probabilities(context.get());
     }
     progress.show("writing");
     std::vector<NpyOutput> outputs = {{options.out, &out}};
     if (!options.lse.empty()) {
         outputs.push_back({options.lse, &lse});
         report.files.push_back({"lse", options.lse, &lse});
+    }
+    if (probabilities_given.given) {
+        outputs.push_back({options.probabilities, &probabilities});
+        report.files.push_back({"probabilities", options.probabilities, &probabilities});
     }
     const std::pair<const char *, const std::string &> gradient_files[] = {
         {"q_grad", g.q_grad}, {"k_grad", g.k_grad}, {"v_grad", g.v_grad}, {"bias_grad", options.bias_grad}};
@@ -111,21 +121,24 @@ void run(const Options &options) {
 
 } // namespace
 
-void add_attention(CLI::App &app) {
+void add_attention(const Command &program) {
     const auto options = std::make_shared<Options>();
-    CLI::App &command = *app.add_subcommand("attention", "fused attention, with RoPE and RoPER");
-    add_text(command, "--q", options->q, "Q.npy", "float, [batch, num_heads, seqlen_q, head_dim]")->required();
-    add_text(command, "--k", options->k, "K.npy", "float, [batch, num_kv_heads, seqlen_kv, head_dim]")->required();
-    add_text(command, "--v", options->v, "V.npy", "float, [batch, num_kv_heads, seqlen_kv, v_head_dim]")->required();
-    add_text(command, "--out", options->out, "O.npy", "[batch, num_heads, seqlen_q, v_head_dim]")->required();
+    const Command command = program.add("attention", "fused attention, with RoPE and RoPER");
+    add_text(command, "--q", options->q, "Q.npy", "float, [batch, num_heads, seqlen_q, head_dim]").require();
+    add_text(command, "--k", options->k, "K.npy", "float, [batch, num_kv_heads, seqlen_kv, head_dim]").require();
+    add_text(command, "--v", options->v, "V.npy", "float, [batch, num_kv_heads, seqlen_kv, v_head_dim]").require();
+    add_text(command, "--out", options->out, "O.npy", "[batch, num_heads, seqlen_q, v_head_dim]").require();
     add_text(command, "--lse", options->lse, "L.npy", "f32, [batch, num_heads, seqlen_q]: log of the denominators");
+    add_text(command, "--probabilities", options->probabilities, "P.npy",
+             "f32, [batch, num_heads, seqlen_q, seqlen_kv]: the weights of the values, before dropout; for debugging, "
+             "since it takes a call for every head_dim keys");
     add_gradient_options(command, options->gradients);
     add_text(command, "--bias-grad", options->bias_grad, "DB.npy", "with --out-grad: the gradient of --bias, f32");
     add_attention_options(command, options->attention);
     add_dtype(command, options->common);
     add_target_and_threads(command, options->common);
     add_json(command, options->common);
-    command.callback([options] { run(*options); });
+    command.run([options] { run(*options); });
 }
 
 } // namespace gyre::cli

@@ -3,6 +3,7 @@
 
 #include "argument_tensors.h"
 #include "attention_options.h"
+#include "attention_probabilities.h"
 #include "gradient_options.h"
 
 #include <memory>
@@ -31,6 +32,9 @@ public:
 
     /// The gradients, after run() with an lse; bias_grad: f32, or NULL. Throws as run() does.
     void run_backward(gyre_context *context, const GradientTensors &tensors, const gyre_tensor *bias_grad) const;
+
+    /// After run(): see attention_probabilities().
+    Array probabilities(gyre_context *context) const { return attention_probabilities(context, args_, names_); }
 
     const gyre_attention_args &args() const { return args_; }
 

@@ -1,11 +1,10 @@
 /// The options of gyre attention and gyre bench attention.
 #pragma once
 
+#include "command.h"
 #include "rotation.h"
 
 #include <gyre/gyre.h>
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -28,8 +27,11 @@ struct AttentionOptions {
     std::string q_positions, k_positions; // files
 };
 
+/// --causal, --causal bottom_right, --causal top_left
+void add_causal(const Command &command, std::optional<gyre_alignment> &causal);
+
 /// All of them but the tensors.
-void add_attention_options(CLI::App &app, AttentionOptions &options);
+void add_attention_options(const Command &command, AttentionOptions &options);
 
 /// Throws UsageError for options that contradict each other, or that do nothing without another.
 void check_combinations(const AttentionOptions &options);

@@ -105,7 +105,7 @@ void run_linear_attention(const BenchOptions &options, const LinearOptions &line
     print_report(options, bench("linear-attention", options, call));
 }
 
-void add_bench_options(CLI::App &command, BenchOptions &options) {
+void add_bench_options(const Command &command, BenchOptions &options) {
     add_shape(command, options.shape);
     add_whole_number(command, "--repeat", options.repeat, 1, 1000000, "timed runs, default: about a second's, >= 11");
     add_dtype(command, options.common);
@@ -115,31 +115,29 @@ void add_bench_options(CLI::App &command, BenchOptions &options) {
 
 } // namespace
 
-void add_bench(CLI::App &app) {
-    CLI::App &bench = *app.add_subcommand("bench", "time an operation on random data, beside this machine's peak");
+void add_bench(const Command &program) {
+    const Command bench = program.add("bench", "time an operation on random data, beside this machine's peak");
 
     const auto rotary_bench = std::make_shared<BenchOptions>();
     const auto rotary = std::make_shared<RotaryOptions>();
-    CLI::App &rotary_command =
-        *bench.add_subcommand("rotary", "gyre rotary's options but --x and --out; reads b, h, lq, d");
+    const Command rotary_command = bench.add("rotary", "gyre rotary's options but --x and --out; reads b, h, lq, d");
     add_bench_options(rotary_command, *rotary_bench);
     add_rotary_options(rotary_command, *rotary);
-    rotary_command.callback([=] { run_rotary(*rotary_bench, *rotary); });
+    rotary_command.run([=] { run_rotary(*rotary_bench, *rotary); });
 
     const auto attention_bench = std::make_shared<BenchOptions>();
     const auto attention = std::make_shared<AttentionOptions>();
-    CLI::App &attention_command = *bench.add_subcommand("attention", "gyre attention's options but the tensors");
+    const Command attention_command = bench.add("attention", "gyre attention's options but the tensors");
     add_bench_options(attention_command, *attention_bench);
     add_attention_options(attention_command, *attention);
-    attention_command.callback([=] { run_attention(*attention_bench, *attention); });
+    attention_command.run([=] { run_attention(*attention_bench, *attention); });
 
     const auto linear_bench = std::make_shared<BenchOptions>();
     const auto linear = std::make_shared<LinearOptions>();
-    CLI::App &linear_command =
-        *bench.add_subcommand("linear-attention", "gyre linear-attention's options but the tensors");
+    const Command linear_command = bench.add("linear-attention", "gyre linear-attention's options but the tensors");
     add_bench_options(linear_command, *linear_bench);
     add_linear_options(linear_command, *linear);
-    linear_command.callback([=] { run_linear_attention(*linear_bench, *linear); });
+    linear_command.run([=] { run_linear_attention(*linear_bench, *linear); });
 }
 
 } // namespace gyre::cli

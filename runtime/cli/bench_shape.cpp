@@ -17,11 +17,10 @@ const Size sizes[] = {{"b", &BenchShape::batch},          {"h", &BenchShape::num
                       {"lk", &BenchShape::seqlen_kv},     {"d", &BenchShape::head_dim},
                       {"dv", &BenchShape::v_head_dim}};
 
-const char expected[] = "h, lq, d and if wanted b, hkv, lk, dv, each once, as in h=8,lq=1024,d=64";
+const char expected[] = "h, lq and if wanted b, hkv, lk, d, dv, each once, as in h=8,lq=1024,d=64";
+const std::int64_t usual_head_dim = 128;
 
-[[noreturn]] void reject(const std::string &was) {
-    throw CLI::ValidationError("--shape", was + "; expected " + expected);
-}
+[[noreturn]] void reject(const std::string &was) { refuse("--shape", was, expected); }
 
 void parse_size(const std::string &text, BenchShape &shape) {
     const std::size_t equals = text.find('=');
@@ -40,7 +39,8 @@ BenchShape parse_shape(const std::string &text) {
     BenchShape shape;
     std::istringstream parts(text);
     for (std::string part; std::getline(parts, part, ',');) parse_size(part, shape);
-    if (!shape.num_heads || !shape.seqlen_q || !shape.head_dim) reject("'" + text + "'");
+    if (!shape.num_heads || !shape.seqlen_q) reject("'" + text + "'");
+    if (!shape.head_dim) shape.head_dim = usual_head_dim;
     if (!shape.batch) shape.batch = 1;
     if (!shape.num_kv_heads) shape.num_kv_heads = shape.num_heads;
     if (!shape.seqlen_kv) shape.seqlen_kv = shape.seqlen_q;
@@ -50,17 +50,24 @@ BenchShape parse_shape(const std::string &text) {
 
 } // namespace
 
-void add_shape(CLI::App &app, BenchShape &shape) {
+void add_shape(const Command &command, BenchShape &shape) {
     const auto parse = [&shape](const std::string &text) { shape = parse_shape(text); };
-    app.add_option_function<std::string>("--shape", parse, "batch, heads (of k and v), lengths, head_dim (of v)")
-        ->type_name("b=1,h=8,hkv=8,lq=1024,lk=1024,d=64,dv=64")
-        ->required();
+    command
+        .add_option("--shape", "b=1,h=8,hkv=8,lq=1024,lk=1024,d=128,dv=128",
+                    "batch, heads (of k and v), lengths, head_dim (of v); h and lq must be said", parse)
+        .require();
 }
 
-Json to_json(const BenchShape &shape) {
-    Json json;
-    for (const Size &size : sizes) json[size.key] = shape.*size.value;
+JsonObject to_json(const BenchShape &shape) {
+    JsonObject json;
+    for (const Size &size : sizes) json.add(size.key, shape.*size.value);
     return json;
+}
+
+std::string to_text(const BenchShape &shape) {
+    std::string text;
+    for (const Size &size : sizes) text += std::string(" ") + size.key + "=" + std::to_string(shape.*size.value);
+    return text;
 }
 
 Shape tensor_shape(gyre_layout layout, std::int64_t batch, std::int64_t heads, std::int64_t seqlen, std::int64_t dim) {

@@ -5,17 +5,18 @@
 
 namespace gyre::cli {
 
-void add_json(CLI::App &app, CommonOptions &options) {
-    app.add_flag("--json", options.json, "print one JSON object instead of text");
+void add_json(const Command &command, CommonOptions &options) {
+    command.add_flag("--json", options.json, "print one JSON object instead of text");
 }
 
-void add_target_and_threads(CLI::App &app, CommonOptions &options) {
-    add_text(app, "--target", options.target, "NAME", "run this target's kernels, or fail (see gyre info)");
-    add_whole_number(app, "--threads", options.threads, 0, 1 << 16, "0: as many as this process may run on");
+void add_target_and_threads(const Command &command, CommonOptions &options) {
+    add_text(command, "--target", options.target, "NAME", "run this target's kernels, or fail (see gyre info)");
+    add_whole_number(command, "--threads", options.threads, 0, 1 << 16, "0: as many as this process may run on");
 }
 
-void add_dtype(CLI::App &app, CommonOptions &options) {
-    add_choice<gyre_dtype>(app, "--dtype", options.dtype, {{"f32", GYRE_F32}, {"f16", GYRE_F16}, {"bf16", GYRE_BF16}},
+void add_dtype(const Command &command, CommonOptions &options) {
+    add_choice<gyre_dtype>(command, "--dtype", options.dtype,
+                           {{"f32", GYRE_F32}, {"f16", GYRE_F16}, {"bf16", GYRE_BF16}},
                            "type in which the kernel runs; default: the file's, f64 becomes f32");
 }
 

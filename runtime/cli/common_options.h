@@ -1,9 +1,9 @@
 /// The options that commands share, and the library context that they describe.
 #pragma once
 
-#include <gyre/gyre.h>
+#include "command.h"
 
-#include <CLI/CLI.hpp>
+#include <gyre/gyre.h>
 
 #include <cstdint>
 #include <optional>
@@ -18,9 +18,9 @@ struct CommonOptions {
     bool json = false;
 };
 
-void add_json(CLI::App &app, CommonOptions &options);
-void add_target_and_threads(CLI::App &app, CommonOptions &options);
-void add_dtype(CLI::App &app, CommonOptions &options);
+void add_json(const Command &command, CommonOptions &options);
+void add_target_and_threads(const Command &command, CommonOptions &options);
+void add_dtype(const Command &command, CommonOptions &options);
 
 /// A gyre_context. Its threads end with it.
 class Context {

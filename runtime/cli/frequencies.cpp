@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "json_output.h"
 #include "npy.h"
+#include "operation_report.h"
 #include "option_values.h"
 #include "output_file.h"
 #include "rope_frequencies.h"
@@ -39,28 +40,29 @@ void run(const Options &options) {
     Array array = make_array("--out", GYRE_F64, {rotary_dim / 2});
     std::copy(frequencies.inv_freq.begin(), frequencies.inv_freq.end(), array.as<double>());
     write_npy({{options.out, &array}});
-    const Json json = {{"operation", "frequencies"},
-                       {"rope_type", config.rope_type},
-                       {"rotary_dim", rotary_dim},
-                       {"attention_factor", frequencies.attention_factor},
-                       {"out", {{"path", options.out}, {"dtype", "f64"}, {"shape", array.shape}}}};
-    print(options.common.json ? json_text(json) : "attention_factor " + json["attention_factor"].dump());
+    JsonObject json;
+    json.add("operation", "frequencies");
+    json.add("rope_type", config.rope_type);
+    json.add("rotary_dim", rotary_dim);
+    json.add("attention_factor", frequencies.attention_factor);
+    json.add("out", to_json({"out", options.out, &array}));
+    print(options.common.json ? json.text() : "attention_factor " + json_number(frequencies.attention_factor));
 }
 
 } // namespace
 
-void add_frequencies(CLI::App &app) {
+void add_frequencies(const Command &program) {
     const auto options = std::make_shared<Options>();
-    CLI::App &command = *app.add_subcommand("frequencies", "write inv_freq of a model's rotary settings");
+    const Command command = program.add("frequencies", "write inv_freq of a model's rotary settings");
     add_text(command, "--rope", options->rope, "JSON|@FILE", "a model configuration, or the rotary part of one")
-        ->required();
+        .require();
     add_whole_number(command, "--head-dim", options->head_dim, 1, std::numeric_limits<std::int32_t>::max(),
                      "features of a head; default: as --rope says");
     add_whole_number(command, "--length", options->length, 1, std::int64_t(1) << 40,
                      "tokens of the sequence, for rules that depend on it");
-    add_text(command, "--out", options->out, "F.npy", "float64, [rotary_dim/2], radians a token")->required();
+    add_text(command, "--out", options->out, "F.npy", "float64, [rotary_dim/2], radians a token").require();
     add_json(command, options->common);
-    command.callback([options] { run(*options); });
+    command.run([options] { run(*options); });
 }
 
 } // namespace gyre::cli

@@ -14,11 +14,12 @@ void GradientOptions::check() const {
                    "--out-grad with --q-grad, --k-grad and --v-grad");
 }
 
-void add_gradient_options(CLI::App &app, GradientOptions &options) {
-    add_text(app, "--out-grad", options.out_grad, "G.npy", "the gradient of out: also computes those of q, k and v");
-    add_text(app, "--q-grad", options.q_grad, "DQ.npy", "with --out-grad, as are the next two");
-    add_text(app, "--k-grad", options.k_grad, "DK.npy", "");
-    add_text(app, "--v-grad", options.v_grad, "DV.npy", "");
+void add_gradient_options(const Command &command, GradientOptions &options) {
+    add_text(command, "--out-grad", options.out_grad, "G.npy",
+             "the gradient of out: also computes those of q, k and v");
+    add_text(command, "--q-grad", options.q_grad, "DQ.npy", "with --out-grad, as are the next two");
+    add_text(command, "--k-grad", options.k_grad, "DK.npy", "");
+    add_text(command, "--v-grad", options.v_grad, "DV.npy", "");
 }
 
 } // namespace gyre::cli

@@ -1,9 +1,9 @@
 /// The options of commands that also compute gradients: of the result, and files for those of q, k and v.
 #pragma once
 
-#include <gyre/gyre.h>
+#include "command.h"
 
-#include <CLI/CLI.hpp>
+#include <gyre/gyre.h>
 
 #include <string>
 
@@ -23,6 +23,6 @@ struct GradientTensors {
     std::string out_grad_name;
 };
 
-void add_gradient_options(CLI::App &app, GradientOptions &options);
+void add_gradient_options(const Command &command, GradientOptions &options);
 
 } // namespace gyre::cli

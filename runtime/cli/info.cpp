@@ -38,9 +38,9 @@ Info gather(const CommonOptions &options) {
     return info;
 }
 
-Json words(const char *text) {
+std::vector<std::string> words(const char *text) {
     std::istringstream stream(text);
-    Json list = Json::array();
+    std::vector<std::string> list;
     for (std::string word; stream >> word;) list.push_back(word);
     return list;
 }
@@ -53,24 +53,33 @@ std::string gpu(const Info &info) {
 }
 
 std::string to_json(const Info &info) {
-    Json json = {{"version", gyre_version()}, {"cpu_features", words(gyre_cpu_features())}};
-    json["targets"] = Json::array();
+    std::vector<JsonObject> targets;
     for (const gyre_target_info &target : info.targets) {
-        json["targets"].push_back({{"name", target.name},
-                                   {"linked", target.linked != 0},
-                                   {"runnable", target.runnable != 0},
-                                   {"features", words(target.features)},
-                                   {"missing", target.missing},
-                                   {"rest", target.rest}});
+        JsonObject &json = targets.emplace_back();
+        json.add("name", target.name);
+        json.add("linked", target.linked != 0);
+        json.add("runnable", target.runnable != 0);
+        json.add("features", words(target.features));
+        json.add("missing", target.missing);
+        json.add("rest", target.rest);
     }
-    json["dispatch"] = Json::array();
-    for (const gyre_dispatch_rule &rule : info.rules)
-        json["dispatch"].push_back({{"operation", rule.operation}, {"kernels", rule.kernels}, {"calls", rule.calls}});
-    json["target"] = info.target;
-    json["target_reason"] = info.reason;
-    json["threads"] = info.threads;
-    json["gpu"] = gpu(info);
-    return json_text(json);
+    std::vector<JsonObject> rules;
+    for (const gyre_dispatch_rule &rule : info.rules) {
+        JsonObject &json = rules.emplace_back();
+        json.add("operation", rule.operation);
+        json.add("kernels", rule.kernels);
+        json.add("calls", rule.calls);
+    }
+    JsonObject json;
+    json.add("version", gyre_version());
+    json.add("cpu_features", words(gyre_cpu_features()));
+    json.add("targets", targets);
+    json.add("dispatch", rules);
+    json.add("target", info.target);
+    json.add("target_reason", info.reason);
+    json.add("threads", info.threads);
+    json.add("gpu", gpu(info));
+    return json.text();
 }
 
 std::string to_text(const Info &info) {
@@ -94,13 +103,13 @@ std::string to_text(const Info &info) {
 
 } // namespace
 
-void add_info(CLI::App &app) {
+void add_info(const Command &program) {
     const auto options = std::make_shared<CommonOptions>();
-    CLI::App &command = *app.add_subcommand(
-        "info", "CPU features, targets, the one chosen and why, threads, which kernels take which calls");
+    const Command command =
+        program.add("info", "CPU features, targets, the one chosen and why, threads, which kernels take which calls");
     add_target_and_threads(command, *options);
     add_json(command, *options);
-    command.callback([options] {
+    command.run([options] {
         const Info info = gather(*options);
         print(options->json ? to_json(info) : to_text(info));
     });

@@ -2,6 +2,8 @@
 
 #include "errors.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 

@@ -22,18 +22,19 @@ std::vector<gyre_kernel_info> linked_kernels() {
 }
 
 std::string to_json(const std::vector<gyre_kernel_info> &kernels) {
-    Json list = Json::array();
+    std::vector<JsonObject> list;
     for (const gyre_kernel_info &kernel : kernels) {
-        list.push_back({{"name", kernel.name},
-                        {"operation", kernel.operation},
-                        {"variant", kernel.variant},
-                        {"target", kernel.target},
-                        {"library", kernel.library},
-                        {"runnable", kernel.runnable != 0},
-                        {"attributes", kernel.attributes},
-                        {"evidence", kernel.evidence}});
+        JsonObject &json = list.emplace_back();
+        json.add("name", kernel.name);
+        json.add("operation", kernel.operation);
+        json.add("variant", kernel.variant);
+        json.add("target", kernel.target);
+        json.add("library", kernel.library);
+        json.add("runnable", kernel.runnable != 0);
+        json.add("attributes", kernel.attributes);
+        json.add("evidence", kernel.evidence);
     }
-    return json_text({{"kernels", list}});
+    return JsonObject().add("kernels", list).text();
 }
 
 std::string to_text(const std::vector<gyre_kernel_info> &kernels) {
@@ -57,11 +58,11 @@ std::string to_text(const std::vector<gyre_kernel_info> &kernels) {
 
 } // namespace
 
-void add_kernels(CLI::App &app) {
+void add_kernels(const Command &program) {
     const auto options = std::make_shared<CommonOptions>();
-    CLI::App &command = *app.add_subcommand("kernels", "every linked kernel, in the order in which they are tried");
+    const Command command = program.add("kernels", "every linked kernel, in the order in which they are tried");
     add_json(command, *options);
-    command.callback([options] { print(options->json ? to_json(linked_kernels()) : to_text(linked_kernels())); });
+    command.run([options] { print(options->json ? to_json(linked_kernels()) : to_text(linked_kernels())); });
 }
 
 } // namespace gyre::cli

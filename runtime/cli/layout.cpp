@@ -5,8 +5,8 @@
 
 namespace gyre::cli {
 
-void add_layout(CLI::App &app, std::optional<gyre_layout> &layout) {
-    add_choice<gyre_layout>(app, "--layout", layout, {{"bhsd", GYRE_BHSD}, {"bshd", GYRE_BSHD}},
+void add_layout(const Command &command, std::optional<gyre_layout> &layout) {
+    add_choice<gyre_layout>(command, "--layout", layout, {{"bhsd", GYRE_BHSD}, {"bshd", GYRE_BSHD}},
                             "bhsd (default): [batch, heads, seqlen, dim]; bshd: [batch, seqlen, heads, dim]");
 }
 

@@ -2,15 +2,14 @@
 #pragma once
 
 #include "array.h"
-
-#include <CLI/CLI.hpp>
+#include "command.h"
 
 #include <optional>
 
 namespace gyre::cli {
 
 /// --layout bhsd|bshd
-void add_layout(CLI::App &app, std::optional<gyre_layout> &layout);
+void add_layout(const Command &command, std::optional<gyre_layout> &layout);
 
 /// "[batch, heads, seqlen, head_dim]" and the like.
 const char *dimension_names(gyre_layout layout);

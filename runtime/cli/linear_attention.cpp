@@ -102,14 +102,13 @@ void run(const Options &options) {
 
 } // namespace
 
-void add_linear_attention(CLI::App &app) {
+void add_linear_attention(const Command &program) {
     const auto options = std::make_shared<Options>();
-    CLI::App &command =
-        *app.add_subcommand("linear-attention", "linear attention with RoPE, in time linear in the length");
-    add_text(command, "--q", options->q, "Q.npy", "float, [batch, num_heads, seqlen_q, head_dim]")->required();
-    add_text(command, "--k", options->k, "K.npy", "float, [batch, num_kv_heads, seqlen_kv, head_dim]")->required();
-    add_text(command, "--v", options->v, "V.npy", "float, [batch, num_kv_heads, seqlen_kv, v_head_dim]")->required();
-    add_text(command, "--out", options->out, "O.npy", "[batch, num_heads, seqlen_q, v_head_dim]")->required();
+    const Command command = program.add("linear-attention", "linear attention with RoPE, in time linear in the length");
+    add_text(command, "--q", options->q, "Q.npy", "float, [batch, num_heads, seqlen_q, head_dim]").require();
+    add_text(command, "--k", options->k, "K.npy", "float, [batch, num_kv_heads, seqlen_kv, head_dim]").require();
+    add_text(command, "--v", options->v, "V.npy", "float, [batch, num_kv_heads, seqlen_kv, v_head_dim]").require();
+    add_text(command, "--out", options->out, "O.npy", "[batch, num_heads, seqlen_q, v_head_dim]").require();
     add_linear_options(command, options->linear);
     add_text(command, "--kv-state-out", options->kv_state_out, "S.npy", "f32: the state after these keys");
     add_text(command, "--k-state-out", options->k_state_out, "Z.npy", "f32: likewise");
@@ -117,7 +116,7 @@ void add_linear_attention(CLI::App &app) {
     add_dtype(command, options->common);
     add_target_and_threads(command, options->common);
     add_json(command, options->common);
-    command.callback([options] { run(*options); });
+    command.run([options] { run(*options); });
 }
 
 } // namespace gyre::cli

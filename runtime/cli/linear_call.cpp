@@ -9,7 +9,7 @@ namespace gyre::cli {
 LinearCall::LinearCall(const LinearOptions &options, const LinearTensors &tensors) {
     args_.layout = layout_of(options);
     args_.q = tensors.q, args_.k = tensors.k, args_.v = tensors.v, args_.out = tensors.out;
-    args_.causal = options.causal;
+    args_.causal = options.causal.has_value();
     names_ = {{"q", tensors.q_name},           {"k", tensors.k_name},
               {"v", tensors.v_name},           {"out", "--out"},
               {"causal", "--causal"},          {"kv_state_out", "--kv-state-out"},

@@ -1,11 +1,10 @@
 /// The options of gyre linear-attention and gyre bench linear-attention.
 #pragma once
 
+#include "command.h"
 #include "rotation.h"
 
 #include <gyre/gyre.h>
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +14,7 @@ namespace gyre::cli {
 
 struct LinearOptions {
     std::optional<gyre_layout> layout;
-    bool causal = false;
+    std::optional<gyre_alignment> causal;              // both mean the same: there are as many queries as keys
     std::string seqused_k, cu_seqlens_q, cu_seqlens_k; // files
     std::optional<std::int64_t> rotary_dim;
     RotationOptions rotation;
@@ -23,7 +22,7 @@ struct LinearOptions {
 };
 
 /// All of them but the tensors.
-void add_linear_options(CLI::App &app, LinearOptions &options);
+void add_linear_options(const Command &command, LinearOptions &options);
 
 /// Throws UsageError for options that contradict each other, or that do nothing without another.
 void check_combinations(const LinearOptions &options);

@@ -2,8 +2,10 @@
 
 #include "errors.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cstring>
+#include <set>
+#include <string_view>
 
 namespace gyre::cli {
 namespace {
@@ -14,40 +16,46 @@ struct TypeCode {
     const char *descr;
 };
 
+constexpr std::size_t most_dimensions = 64; // as in NumPy
+constexpr std::size_t longest_string = 64;  // no key and no plain type has as many characters
+
 const TypeCode type_codes[] = {{GYRE_F16, "f2", "<f2"}, {GYRE_F32, "f4", "<f4"}, {GYRE_F64, "f8", "<f8"},
                                {GYRE_I32, "i4", "<i4"}, {GYRE_I64, "i8", "<i8"}, {GYRE_BOOL, "b1", "|b1"}};
 
 /// Reads the few Python literals that the dictionary is made of.
 class Literals {
 public:
-    Literals(const std::string &subject, const std::string &text) : subject_(subject), at_(text.c_str()) {}
+    Literals(const std::string &subject, std::string_view text) : subject_(subject), rest_(text) {}
 
     [[noreturn]] void malformed() const { refuse(subject_, "a malformed header", "an .npy file as NumPy writes it"); }
 
-    bool take(const char *token) {
-        while (*at_ == ' ' || *at_ == '\n' || *at_ == '\t') at_++;
-        const std::size_t length = std::strlen(token);
-        if (std::strncmp(at_, token, length) != 0) return false;
-        at_ += length;
+    bool take(std::string_view token) {
+        skip_blanks();
+        if (rest_.substr(0, token.size()) != token) return false;
+        rest_.remove_prefix(token.size());
         return true;
     }
-    void expect(const char *token) {
+    void expect(std::string_view token) {
         if (!take(token)) malformed();
+    }
+    void expect_end() {
+        skip_blanks();
+        if (!rest_.empty()) malformed();
     }
     std::string quoted() {
         const char quote = take("'") ? '\'' : take("\"") ? '"' : '\0';
-        const char *end = quote ? std::strchr(at_, quote) : nullptr;
-        if (!end) malformed();
-        std::string text(at_, end);
-        at_ = end + 1;
+        const std::size_t length = quote ? rest_.substr(0, longest_string + 1).find(quote) : std::string_view::npos;
+        if (length == std::string_view::npos) malformed();
+        const std::string text(rest_.substr(0, length));
+        rest_.remove_prefix(length + 1);
         return text;
     }
     std::int64_t extent() {
         take(" ");
         std::int64_t value = 0;
-        const auto [end, error] = std::from_chars(at_, at_ + std::strlen(at_), value);
+        const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
         if (error != std::errc() || value < 0) malformed();
-        at_ = end;
+        rest_.remove_prefix(std::size_t(end - rest_.data()));
         take("L"); // Python 2 wrote 3L
         return value;
     }
@@ -55,6 +63,10 @@ public:
         Shape shape;
         expect("(");
         while (!take(")")) {
+            if (shape.size() == most_dimensions) {
+                refuse(subject_, "more than " + std::to_string(most_dimensions) + " dimensions",
+                       "as many as NumPy allows");
+            }
             shape.push_back(extent());
             if (!take(",")) {
                 expect(")");
@@ -65,8 +77,10 @@ public:
     }
 
 private:
+    void skip_blanks() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \n\t"), rest_.size())); }
+
     const std::string &subject_;
-    const char *at_;
+    std::string_view rest_;
 };
 
 gyre_dtype parse_descr(const std::string &subject, const std::string &descr) {
@@ -83,29 +97,28 @@ gyre_dtype parse_descr(const std::string &subject, const std::string &descr) {
 
 NpyHeader parse_npy_dictionary(const std::string &subject, const std::string &text) {
     NpyHeader header;
-    bool has_descr = false, has_order = false, has_shape = false;
+    std::set<std::string> keys;
     Literals literals(subject, text);
     literals.expect("{");
     while (!literals.take("}")) {
         const std::string key = literals.quoted();
         literals.expect(":");
+        if (!keys.insert(key).second) refuse(subject, "a header with two entries '" + key + "'", "one of each");
         if (key == "descr") {
             if (literals.take("[")) refuse(subject, "a structured type", "plain numbers");
             header.dtype = parse_descr(subject, literals.quoted());
-            has_descr = true;
         } else if (key == "fortran_order") {
             if (literals.take("True")) refuse(subject, "Fortran order", "C order (numpy.ascontiguousarray)");
             literals.expect("False");
-            has_order = true;
         } else if (key == "shape") {
             header.shape = literals.tuple();
-            has_shape = true;
         } else {
             literals.malformed();
         }
         literals.take(",");
     }
-    if (!has_descr || !has_order || !has_shape) literals.malformed();
+    literals.expect_end();
+    if (keys.size() != 3) literals.malformed();
     return header;
 }
 

@@ -1,7 +1,6 @@
 #include "operation_report.h"
 
 #include "common_options.h"
-#include "json_output.h"
 
 namespace gyre::cli {
 namespace {
@@ -11,15 +10,22 @@ const char *file_dtype(const Array &array) { return dtype_name(array.dtype == GY
 
 } // namespace
 
+JsonObject to_json(const WrittenFile &file) {
+    JsonObject json;
+    json.add("path", file.path);
+    json.add("dtype", file_dtype(*file.array));
+    json.add("shape", file.array->shape);
+    return json;
+}
+
 std::string to_json(const OperationReport &report) {
-    Json json = {{"operation", report.operation},
-                 {"kernel", report.kernel},
-                 {"target", target_of_kernel(report.kernel)},
-                 {"threads", report.threads}};
-    for (const WrittenFile &file : report.files) {
-        json[file.name] = {{"path", file.path}, {"dtype", file_dtype(*file.array)}, {"shape", file.array->shape}};
-    }
-    return json_text(json);
+    JsonObject json;
+    json.add("operation", report.operation);
+    json.add("kernel", report.kernel);
+    json.add("target", target_of_kernel(report.kernel));
+    json.add("threads", report.threads);
+    for (const WrittenFile &file : report.files) json.add(file.name, to_json(file));
+    return json.text();
 }
 
 std::string to_text(const OperationReport &report) {

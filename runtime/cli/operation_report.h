@@ -2,6 +2,7 @@
 #pragma once
 
 #include "array.h"
+#include "json_output.h"
 
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ struct OperationReport {
     int threads = 0;
     std::vector<WrittenFile> files;
 };
+
+/// path, dtype and shape.
+JsonObject to_json(const WrittenFile &file);
 
 /// One JSON object: operation, kernel, target, threads, and for each file an object of path, dtype and shape.
 std::string to_json(const OperationReport &report);

@@ -11,7 +11,7 @@ namespace gyre::cli {
 namespace {
 
 [[noreturn]] void reject(const std::string &option, const std::string &text, const std::string &expected) {
-    throw CLI::ValidationError(option, "'" + text + "'; expected " + expected);
+    refuse(option, "'" + text + "'", expected);
 }
 
 std::string decimal(double value) {
@@ -29,19 +29,19 @@ std::optional<std::int64_t> parse_whole_number(const std::string &text) {
     return value;
 }
 
-CLI::Option *add_whole_number(CLI::App &app, const std::string &option, std::optional<std::int64_t> &value,
-                              std::int64_t least, std::int64_t most, const std::string &help) {
+Option add_whole_number(const Command &command, const std::string &option, std::optional<std::int64_t> &value,
+                        std::int64_t least, std::int64_t most, const std::string &help) {
     const auto parse = [&value, option, least, most](const std::string &text) {
         value = parse_whole_number(text);
         if (!value || *value < least || *value > most) {
             reject(option, text, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
         }
     };
-    return app.add_option_function<std::string>(option, parse, help)->type_name("N");
+    return command.add_option(option, "N", help, parse);
 }
 
-CLI::Option *add_real_number(CLI::App &app, const std::string &option, std::optional<double> &value, double least,
-                             bool open, const std::string &help) {
+Option add_real_number(const Command &command, const std::string &option, std::optional<double> &value, double least,
+                       bool open, const std::string &help) {
     const auto parse = [&value, option, least, open](const std::string &text) {
         char *end = nullptr;
         const double number = std::strtod(text.c_str(), &end);
@@ -52,16 +52,16 @@ CLI::Option *add_real_number(CLI::App &app, const std::string &option, std::opti
         }
         value = number;
     };
-    return app.add_option_function<std::string>(option, parse, help)->type_name("X");
+    return command.add_option(option, "X", help, parse);
 }
 
-CLI::Option *add_text(CLI::App &app, const std::string &option, std::string &value, const char *kind,
-                      const std::string &help) {
+Option add_text(const Command &command, const std::string &option, std::string &value, const char *kind,
+                const std::string &help) {
     const auto parse = [&value, option, kind](const std::string &text) {
         if (text.empty() || text.compare(0, 2, "--") == 0) reject(option, text, kind);
         value = text;
     };
-    return app.add_option_function<std::string>(option, parse, help)->type_name(kind);
+    return command.add_option(option, kind, help, parse);
 }
 
 void refuse_together(std::initializer_list<Given> options) {

@@ -1,8 +1,9 @@
 /// Options whose values are checked as they are read, so that every refusal names the option, the value and what it
-/// should have been. (CLI11's own conversions read 010 as eight, and say only that a conversion failed.)
+/// should have been. (A parser's own conversions may read 010 as eight, and say only that a conversion failed.)
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "command.h"
+#include "errors.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,21 +13,21 @@
 
 namespace gyre::cli {
 
-CLI::Option *add_whole_number(CLI::App &app, const std::string &option, std::optional<std::int64_t> &value,
-                              std::int64_t least, std::int64_t most, const std::string &help);
+Option add_whole_number(const Command &command, const std::string &option, std::optional<std::int64_t> &value,
+                        std::int64_t least, std::int64_t most, const std::string &help);
 
 /// least may be -infinity; open: the least value itself is refused. Never infinite or NaN.
-CLI::Option *add_real_number(CLI::App &app, const std::string &option, std::optional<double> &value, double least,
-                             bool open, const std::string &help);
+Option add_real_number(const Command &command, const std::string &option, std::optional<double> &value, double least,
+                       bool open, const std::string &help);
 
 /// A file's name, or other text that an option needs. Another option in its place is refused.
-CLI::Option *add_text(CLI::App &app, const std::string &option, std::string &value, const char *kind,
-                      const std::string &help);
+Option add_text(const Command &command, const std::string &option, std::string &value, const char *kind,
+                const std::string &help);
 
 /// One of a few words.
 template <typename T>
-CLI::Option *add_choice(CLI::App &app, const std::string &option, std::optional<T> &value,
-                        const std::vector<std::pair<std::string, T>> &choices, const std::string &help) {
+Option add_choice(const Command &command, const std::string &option, std::optional<T> &value,
+                  const std::vector<std::pair<std::string, T>> &choices, const std::string &help) {
     std::string names;
     for (const auto &choice : choices) names += (names.empty() ? "" : "|") + choice.first;
     const auto parse = [&value, option, choices, names](const std::string &text) {
@@ -36,9 +37,9 @@ CLI::Option *add_choice(CLI::App &app, const std::string &option, std::optional<
                 return;
             }
         }
-        throw CLI::ValidationError(option, "'" + text + "'; expected " + names);
+        refuse(option, "'" + text + "'", names);
     };
-    return app.add_option_function<std::string>(option, parse, help)->type_name(names);
+    return command.add_option(option, names, help, parse);
 }
 
 /// An option by its name, and whether the user gave it.

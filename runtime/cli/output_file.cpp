@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 const int held_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-/// What a link points to, even if nothing is there yet: that is replaced, not the link.
+/// What a link points to, even if nothing is there yet: that is replaced, not the link. A link itself, if links go round
+/// in a circle.
 fs::path behind_links(fs::path path) {
     std::error_code error;
     const int most_links = 40; // as Linux itself
@@ -30,12 +31,22 @@ fs::path behind_links(fs::path path) {
 
 fs::path directory_of(const fs::path &path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
+/// Whether both names are of one entry of one directory, however they are spelled.
+bool is_same_entry(const std::string &one, const std::string &other) {
+    std::error_code error;
+    const fs::path first = behind_links(one), second = behind_links(other);
+    if (first.filename() != second.filename()) return false;
+    return fs::equivalent(directory_of(first), directory_of(second), error);
+}
+
 } // namespace
 
 void check_output(const std::string &option, const std::string &path) {
     std::error_code error;
-    const fs::path directory = directory_of(behind_links(path));
     const std::string subject = option + " " + path;
+    const fs::path replaced = behind_links(path);
+    if (fs::is_symlink(replaced, error)) refuse(subject, "symbolic links without an end", "a file name");
+    const fs::path directory = directory_of(replaced);
     if (!fs::is_directory(directory, error)) refuse(subject, "no directory " + directory.string(), "an existing one");
     if (access(directory.c_str(), W_OK | X_OK) != 0) {
         refuse(subject, "directory " + directory.string() + " is not writable", "a writable one");
@@ -51,7 +62,8 @@ void check_outputs(const std::vector<std::pair<std::string, std::string>> &outpu
         if (path.empty()) continue;
         check_output(option, path);
         for (auto other = outputs.begin(); other != output; ++other)
-            if (other->second == path) refuse(option + " " + path, "also given to " + other->first, "another file");
+            if (!other->second.empty() && is_same_entry(other->second, path))
+                refuse(option + " " + path, "the file that " + other->first + " names", "another file");
     }
 }
 

@@ -13,7 +13,8 @@ namespace gyre::cli {
 /// minutes of computing.
 void check_output(const std::string &option, const std::string &path);
 
-/// The same of several options with a file each, or none (""): each file another one.
+/// Checks the files of several options, or none (""), and that no two are one file, through links or by another
+/// spelling.
 void check_outputs(const std::vector<std::pair<std::string, std::string>> &outputs);
 
 /// Puts off Ctrl-C, termination and hang-up on this thread until it is destroyed; then they take effect.

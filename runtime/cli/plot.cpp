@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "json_output.h"
 #include "npy.h"
+#include "operation_report.h"
 #include "option_values.h"
 #include "output_file.h"
 #include "plot_attention.h"
@@ -49,46 +50,46 @@ std::int64_t head_dim_of(const Options &options) {
 
 void run(const Plot &plot, const Options &options) {
     if (options.out.empty() && options.data.empty()) refuse("--out", "missing", "it, or --data, or both");
-    if (!options.out.empty()) check_output("--out", options.out);
-    if (!options.data.empty()) check_output("--data", options.data);
+    check_outputs({{"--out", options.out}, {"--data", options.data}});
     Progress progress;
     progress.show("rotating");
     const RotatedHeads heads(options.rotation, options.common, head_dim_of(options),
                              options.length.value_or(plot.length));
     const Array numbers = plot.numbers(heads);
 
-    Json json = {{"operation", std::string("plot ") + plot.name},
-                 {"kernel", heads.kernel},
-                 {"target", target_of_kernel(heads.kernel)},
-                 {"rotary_dim", 2 * heads.pairs},
-                 {"length", heads.length}};
+    JsonObject json;
+    json.add("operation", std::string("plot ") + plot.name);
+    json.add("kernel", heads.kernel);
+    json.add("target", target_of_kernel(heads.kernel));
+    json.add("rotary_dim", 2 * heads.pairs);
+    json.add("length", heads.length);
     std::string files;
     if (!options.out.empty()) {
         progress.show("drawing " + options.out);
         draw(plot.name, numbers, options.out);
-        json["out"] = options.out;
+        json.add("out", options.out);
         files = options.out;
     }
     if (!options.data.empty()) {
         write_npy({{options.data, &numbers}});
-        json["data"] = {{"path", options.data}, {"dtype", "f64"}, {"shape", numbers.shape}};
+        json.add("data", to_json({"data", options.data, &numbers}));
         files += (files.empty() ? "" : ", ") + options.data;
     }
     progress.clear();
-    print(options.common.json ? json_text(json)
+    print(options.common.json ? json.text()
                               : files + ": " + std::to_string(heads.pairs) + " pairs at " +
                                     std::to_string(heads.length) + " positions by " + heads.kernel);
 }
 
 } // namespace
 
-void add_plot(CLI::App &app) {
-    CLI::App &group =
-        *app.add_subcommand("plot", "draw what rotary embeddings and attention do, with Python and matplotlib");
+void add_plot(const Command &program) {
+    const Command group =
+        program.add("plot", "draw what rotary embeddings and attention do, with Python and matplotlib");
     add_plot_attention(group);
     for (const Plot &plot : plots) {
         const auto options = std::make_shared<Options>();
-        CLI::App &command = *group.add_subcommand(plot.name, plot.help);
+        const Command command = group.add(plot.name, plot.help);
         add_text(command, "--out", options->out, "F.png", "the picture");
         add_text(command, "--data", options->data, "F.npy", plot.data_help);
         const std::int64_t longest = std::int64_t(1) << 20, largest = std::int64_t(1) << 16;
@@ -98,7 +99,7 @@ void add_plot(CLI::App &app) {
         add_rotation(command, options->rotation);
         add_target_and_threads(command, options->common);
         add_json(command, options->common);
-        command.callback([&plot, options] { run(plot, *options); });
+        command.run([&plot, options] { run(plot, *options); });
     }
 }
 

@@ -58,28 +58,31 @@ void run(const Options &options) {
     progress.show("drawing " + options.out);
     draw("attention", maps, options.out, {options.rows == Rows::layer ? "layer" : "batch entry"});
     progress.clear();
-    const Json json = {{"operation", "plot attention"}, {"out", options.out}, {"shape", maps.shape}};
+    JsonObject json;
+    json.add("operation", "plot attention");
+    json.add("out", options.out);
+    json.add("shape", maps.shape);
     print(options.common.json
-              ? json_text(json)
+              ? json.text()
               : options.out + ": " + std::to_string(maps.shape[0] * maps.shape[1]) + " heads, " +
                     std::to_string(maps.shape[2]) + " queries, " + std::to_string(maps.shape[3]) + " keys");
 }
 
 } // namespace
 
-void add_plot_attention(CLI::App &group) {
+void add_plot_attention(const Command &group) {
     const auto options = std::make_shared<Options>();
-    CLI::App &command = *group.add_subcommand("attention", "what each head looks at: maps of saved probabilities");
+    const Command command = group.add("attention", "what each head looks at: maps of saved probabilities");
     add_text(
         command, "--probabilities", options->probabilities, "P.npy",
-        "float, [batch or layers, heads, seqlen_q, seqlen_kv]; MultiHeadAttention::attention(), or gyre_experiment "
-        "--probabilities")
-        ->required();
-    add_text(command, "--out", options->out, "F.png", "the picture")->required();
+        "float, [batch or layers, heads, seqlen_q, seqlen_kv]; gyre attention or gyre_experiment --probabilities, or "
+        "MultiHeadAttention::attention()")
+        .require();
+    add_text(command, "--out", options->out, "F.png", "the picture").require();
     add_choice<Rows>(command, "--rows", options->rows, {{"batch", Rows::batch}, {"layer", Rows::layer}},
                      "what the first extent counts, default batch");
     add_json(command, options->common);
-    command.callback([options] { run(*options); });
+    command.run([options] { run(*options); });
 }
 
 } // namespace gyre::cli

@@ -2,7 +2,11 @@
 
 #include "errors.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 namespace gyre::cli {
@@ -19,6 +23,17 @@ std::string script_path(const std::string &folder, const std::string &script) {
 std::string python() {
     const char *chosen = std::getenv("GYRE_PYTHON");
     return chosen && *chosen ? chosen : "python3";
+}
+
+void become_tuner(const std::vector<std::string> &words) {
+    std::vector<std::string> command = {python(), "-B", script_path("tune", "tune")};
+    command.insert(command.end(), words.begin(), words.end());
+    std::vector<char *> argv;
+    for (std::string &word : command) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    execvp(argv[0], argv.data());
+    throw RunError(command[0] + " cannot be run: " + std::strerror(errno) +
+                   "; gyre tune and gyre compare need Python 3 (name it in GYRE_PYTHON, or use cmake/go tune)");
 }
 
 } // namespace gyre::cli

@@ -2,9 +2,12 @@
 
 #include "errors.h"
 #include "json_keys.h"
+#include "json_text.h"
 
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 
 namespace gyre::cli {
 namespace {
@@ -108,9 +111,16 @@ bool is_model(const Json &object) {
 }
 
 std::string read_text_file(const std::string &subject, const std::string &path) {
+    constexpr std::size_t longest = 16 << 20; // bytes; a model's configuration has a few thousand
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) refuse(subject, "a directory", "a file of JSON");
     std::ifstream file(path, std::ios::binary);
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     if (!file) refuse(subject, "no such file, or not readable", "a file of JSON");
+    std::string text(longest + 1, '\0');
+    file.read(text.data(), std::streamsize(text.size()));
+    if (file.bad()) refuse(subject, "cannot be read", "a file of JSON");
+    if (std::size_t(file.gcount()) > longest) refuse(subject, "more than 16 MiB", "a model's configuration");
+    text.resize(std::size_t(file.gcount()));
     return text;
 }
 
@@ -120,7 +130,7 @@ RopeConfig read_rope(const std::string &text) {
     const bool is_file = text[0] == '@';
     const std::string subject = is_file ? "--rope " + text : "--rope";
     const std::string source = is_file ? read_text_file(subject, text.substr(1)) : text;
-    const Json json = Json::parse(source, nullptr, false);
+    const Json json = parse_json(subject, source);
     if (json.is_discarded()) {
         refuse(subject, is_file ? "not JSON" : "'" + text + "' is not JSON", "inline JSON, or @ and a file's name");
     }

@@ -47,16 +47,16 @@ void run(const Options &options) {
 
 } // namespace
 
-void add_rotary(CLI::App &app) {
+void add_rotary(const Command &program) {
     const auto options = std::make_shared<Options>();
-    CLI::App &command = *app.add_subcommand("rotary", "rotate the features of X.npy by their positions");
-    add_text(command, "--x", options->x, "X.npy", "float; dimensions by --layout")->required();
-    add_text(command, "--out", options->out, "Y.npy", "the result, of X's shape")->required();
+    const Command command = program.add("rotary", "rotate the features of X.npy by their positions");
+    add_text(command, "--x", options->x, "X.npy", "float; dimensions by --layout").require();
+    add_text(command, "--out", options->out, "Y.npy", "the result, of X's shape").require();
     add_rotary_options(command, options->rotary);
     add_dtype(command, options->common);
     add_target_and_threads(command, options->common);
     add_json(command, options->common);
-    command.callback([options] { run(*options); });
+    command.run([options] { run(*options); });
 }
 
 } // namespace gyre::cli

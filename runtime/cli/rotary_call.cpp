@@ -25,19 +25,19 @@ void check_combinations(const RotaryOptions &options) {
 
 } // namespace
 
-void add_rotary_options(CLI::App &app, RotaryOptions &options) {
-    add_layout(app, options.layout);
-    add_text(app, "--positions", options.positions, "P.npy", "int, [batch, seqlen] or [seqlen], in tokens");
-    add_whole_number(app, "--offset", options.offset, 0, any_position, "position of the first token, default 0");
-    add_whole_number(app, "--rotary-dim", options.rotary_dim, 2, any_position, "rotated features, default all");
-    add_whole_number(app, "--rotary-offset", options.rotary_offset, 0, any_position, "first rotated feature");
-    add_rotation(app, options.rotation);
-    add_whole_number(app, "--length", options.length, 1, std::int64_t(1) << 40,
+void add_rotary_options(const Command &command, RotaryOptions &options) {
+    add_layout(command, options.layout);
+    add_text(command, "--positions", options.positions, "P.npy", "int, [batch, seqlen] or [seqlen], in tokens");
+    add_whole_number(command, "--offset", options.offset, 0, any_position, "position of the first token, default 0");
+    add_whole_number(command, "--rotary-dim", options.rotary_dim, 2, any_position, "rotated features, default all");
+    add_whole_number(command, "--rotary-offset", options.rotary_offset, 0, any_position, "first rotated feature");
+    add_rotation(command, options.rotation);
+    add_whole_number(command, "--length", options.length, 1, std::int64_t(1) << 40,
                      "tokens of the sequence, for rules that depend on it; default: last position + 1");
-    add_text(app, "--inv-freq", options.inv_freq, "F.npy", "float, [rotary_dim/2], radians a token");
-    add_text(app, "--cos", options.cos, "C.npy", "float, [rows, rotary_dim/2] or [batch, seqlen, rotary_dim/2]");
-    add_text(app, "--sin", options.sin, "S.npy", "as --cos");
-    app.add_flag("--reverse", options.reverse, "rotate back");
+    add_text(command, "--inv-freq", options.inv_freq, "F.npy", "float, [rotary_dim/2], radians a token");
+    add_text(command, "--cos", options.cos, "C.npy", "float, [rows, rotary_dim/2] or [batch, seqlen, rotary_dim/2]");
+    add_text(command, "--sin", options.sin, "S.npy", "as --cos");
+    command.add_flag("--reverse", options.reverse, "rotate back");
 }
 
 RotaryCall::RotaryCall(const RotaryOptions &options, const std::string &x_name, const gyre_tensor &x,

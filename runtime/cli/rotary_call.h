@@ -2,10 +2,9 @@
 #pragma once
 
 #include "array.h"
+#include "command.h"
 #include "library_errors.h"
 #include "rotation.h"
-
-#include <CLI/CLI.hpp>
 
 #include <memory>
 #include <optional>
@@ -22,7 +21,7 @@ struct RotaryOptions {
 };
 
 /// All of them but the tensors.
-void add_rotary_options(CLI::App &app, RotaryOptions &options);
+void add_rotary_options(const Command &command, RotaryOptions &options);
 
 /// Arguments and what they point to.
 class RotaryCall {

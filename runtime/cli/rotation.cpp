@@ -7,10 +7,10 @@
 
 namespace gyre::cli {
 
-void add_rotation(CLI::App &app, RotationOptions &options) {
-    add_real_number(app, "--theta", options.theta, 0, true, "base of the frequencies, default 10000");
-    add_text(app, "--rope", options.rope, "JSON|@FILE", "a model configuration, or the rotary part of one");
-    app.add_flag("--interleaved", options.interleaved, "pairs (2i, 2i+1); default: halves (i, i + rotary_dim/2)");
+void add_rotation(const Command &command, RotationOptions &options) {
+    add_real_number(command, "--theta", options.theta, 0, true, "base of the frequencies, default 10000");
+    add_text(command, "--rope", options.rope, "JSON|@FILE", "a model configuration, or the rotary part of one");
+    command.add_flag("--interleaved", options.interleaved, "pairs (2i, 2i+1); default: halves (i, i + rotary_dim/2)");
 }
 
 std::optional<RopeConfig> rope_config(const RotationOptions &options) {

@@ -1,11 +1,10 @@
 /// The options that rotary and attention share for the angles, and the gyre_rope that they describe.
 #pragma once
 
+#include "command.h"
 #include "rope_frequencies.h"
 
 #include <gyre/gyre.h>
-
-#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -21,7 +20,7 @@ struct RotationOptions {
 };
 
 /// --theta, --rope, --interleaved
-void add_rotation(CLI::App &app, RotationOptions &options);
+void add_rotation(const Command &command, RotationOptions &options);
 
 /// Reads --rope, if given; refuses it beside --theta, and where it wants interleaved pairs that were not asked for.
 std::optional<RopeConfig> rope_config(const RotationOptions &options);

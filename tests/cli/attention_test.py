@@ -158,6 +158,50 @@ class Attention(GyreTest):
                     self.inputs(lq=lq, lk=lk), ["--causal", alignment], seen=reference.visible(lq, lk, alignment)
                 )
 
+    def test_causal_without_a_value(self):
+        self.check(self.inputs(lq=5), ["--causal"], seen=reference.visible(5, 37, "bottom_right"))
+        self.check(
+            self.inputs(lq=5), ["--causal", "--window-left", 6], seen=reference.visible(5, 37, "bottom_right", 6)
+        )
+
+    def probabilities(self, qkv, *options):
+        self.attend(*qkv, "--probabilities", "p.npy", *options)
+        return self.load("p.npy")
+
+    def test_probabilities(self):
+        """Of more keys than head_dim, and not a multiple of it; their sum with the values is out."""
+        for settings in ({}, {"batch": 2, "heads": 4, "kv_heads": 2, "lk": 100}, {"lk": 5}, {"lk": 64, "v_dim": 8}):
+            q, k, v = self.inputs(**settings)
+            got = self.probabilities((q, k, v), "--causal")
+            batch, heads, lq, lk = got.shape
+            units = np.broadcast_to(np.eye(lk), (batch, k.shape[1], lk, lk))
+            expected, _ = reference.attention(q, k, units, seen=reference.visible(lq, lk, "bottom_right"))
+            self.assertEqual(got.dtype, np.float32)
+            self.close(got, expected, TOLERANCE)
+            values = np.repeat(v, heads // k.shape[1], axis=1)
+            self.close(self.load("o.npy"), got.astype(np.float64) @ values, TOLERANCE)
+
+    def test_probabilities_of_other_layouts_and_types(self):
+        q, k, v = self.inputs(batch=2, heads=4, kv_heads=2, v_dim=24)
+        expected, _ = reference.attention(q, k, np.broadcast_to(np.eye(37), (2, 2, 37, 37)))
+        turned = [each.swapaxes(1, 2) for each in (q, k, v)]
+        self.close(self.probabilities(turned, "--layout", "bshd"), expected, TOLERANCE)
+        half = self.probabilities((q, k, v), "--dtype", "f16")
+        self.assertEqual(half.dtype, np.float32)
+        self.close(half, expected, 2e-3)  # of q, k and the weights, rounded to 11 bits
+
+    def test_probabilities_with_sinks_dropout_and_rotated_values(self):
+        q, k, v = self.inputs()
+        self.save("s.npy", np.array([1.5, -1]))
+        units = np.broadcast_to(np.eye(37), (1, 2, 37, 37))
+        expected, _ = reference.attention(q, k, units, sinks=np.array([1.5, -1]))
+        self.close(self.probabilities((q, k, v), "--sinks", "s.npy", "--rotary-v-dim", 32), expected, TOLERANCE)
+        expected, _ = reference.attention(q, k, units)
+        self.close(self.probabilities((q, k, v), "--dropout", 0.5), expected, TOLERANCE)
+
+    def test_probabilities_of_no_keys(self):
+        self.assertEqual(self.probabilities(self.inputs(lk=0)).shape, (1, 2, 13, 0))
+
     def test_rows_that_see_nothing(self):
         out, lse = self.attend(*self.inputs(lq=9, lk=4), "--causal", "bottom_right")
         np.testing.assert_array_equal(out[:, :, :5], 0)

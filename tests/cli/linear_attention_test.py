@@ -35,6 +35,10 @@ class LinearAttention(GyreTest):
         qkv = self.inputs()
         self.succeed(*COMMAND, "--causal")
         self.close(self.load("o.npy"), defined(*qkv, causal=True), TOLERANCE)
+        for alignment in ("bottom_right", "top_left"):
+            self.succeed(*COMMAND, "--causal", alignment)
+            self.close(self.load("o.npy"), defined(*qkv, causal=True), TOLERANCE)
+        self.refuse("--causal middle", *COMMAND, "--causal", "middle")
         self.succeed(*COMMAND, "--threads", "2")
         self.close(self.load("o.npy"), defined(*qkv), TOLERANCE)
 

@@ -95,6 +95,10 @@ class Bench(GyreTest):
         self.assertAlmostEqual(report["gbytes_per_s"] * report["median_us"] * 1e3, 2 * 4 * 2 * 3 * 50 * 64, delta=1)
         self.bench("rotary", "--shape", "h=3,lq=50,d=64", "--interleaved", "--rotary-dim", 32, "--dtype", "f16")
 
+    def test_sizes_that_are_not_said(self):
+        report = self.bench("rotary", "--shape", "h=3,lq=5")
+        self.assertEqual(report["shape"], {"b": 1, "h": 3, "hkv": 3, "lq": 5, "lk": 5, "d": 128, "dv": 128})
+
     def test_attention_counts_visible_pairs(self):
         shape = "b=1,h=2,hkv=1,lq=30,lk=40,d=32,dv=16"
         for options, pairs in (

@@ -60,6 +60,16 @@ class Plot(GyreTest):
                 with open(self.path("p.png"), "rb") as picture:
                     self.assertEqual(picture.read(8), b"\x89PNG\r\n\x1a\n")
 
+    def test_what_gyre_attention_saves(self):
+        for name in "qkv":
+            self.save(name + ".npy", self.normal(1, 2, 9, 8))
+        self.succeed(
+            "attention", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy", "--out", "o.npy", "--probabilities", "p.npy"
+        )
+        with mock.patch.dict(os.environ, GYRE_PYTHON=sys.executable):
+            report = self.succeed_json("plot", "attention", "--probabilities", "p.npy", "--out", "p.png")
+        self.assertEqual(report["shape"], [1, 2, 9, 9])
+
     def test_attention_refused(self):
         self.save("p.npy", np.full((2, 5, 5), 0.2, np.float32))
         self.refuse("--out", "plot", "attention", "--probabilities", "p.npy")

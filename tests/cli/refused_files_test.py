@@ -74,6 +74,30 @@ class RefusedFiles(GyreTest):
             data = good[:8] + len(wrong).to_bytes(2, "little") + wrong.encode() + self.x.tobytes()
             self.refuse_x("", "header.npy", data)
 
+    def test_headers_of_megabytes(self):
+        good = self.bytes_of(self.x)[10:128].decode()
+        for naming, header in (
+            ("dimensions", good.replace("(1, 2, 3, 8)", "(" + "1," * (2 << 20) + ")")),
+            ("malformed", good.replace("(1, 2, 3, 8)", "(" + "1" * (4 << 20) + ")")),
+            ("malformed", good.replace("<f4", "f" * (4 << 20))),
+            ("malformed", good.replace("shape", "s" * (4 << 20))),
+            ("two entries 'shape'", good.replace("'shape'", "'shape': (1,), " * (1 << 18) + "'shape'")),
+        ):
+            data = b"\x93NUMPY\x02\x00" + len(header).to_bytes(4, "little") + header.encode() + self.x.tobytes()
+            self.refuse_x(naming, "header.npy", data)
+
+    def test_headers_that_mean_two_things(self):
+        good = self.bytes_of(self.x)
+        header = good[10:128].decode()
+        for naming, wrong in (
+            ("two entries 'shape'", header.replace("'shape'", "'shape': (2, 1, 3, 8), 'shape'")),
+            ("two entries 'descr'", header.replace("'descr'", "'descr': '<f8', 'descr'")),
+            ("malformed", header.rstrip() + "{'shape': (2, 1, 3, 8)}"),
+            ("malformed", header.rstrip() + "\0{'shape': (2, 1, 3, 8)}"),
+        ):
+            data = good[:8] + len(wrong).to_bytes(2, "little") + wrong.encode() + self.x.tobytes()
+            self.refuse_x(naming, "header.npy", data)
+
     def test_a_shape_whose_size_overflows(self):
         for shape in ((1 << 62, 4, 1, 1), (1 << 32, 1 << 32, 1, 1), (10**30, 1, 1, 1)):
             header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n"
@@ -110,6 +134,28 @@ class RefusedFiles(GyreTest):
         tensors = ["attention", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy"]
         self.refuse("--lse nowhere/l.npy", *tensors, "--out", "o.npy", "--lse", "nowhere/l.npy")
         self.refuse("--lse o.npy", *tensors, "--out", "o.npy", "--lse", "o.npy")
+
+    def test_two_outputs_that_are_one_file(self):
+        for name in "qkv":
+            self.save(name + ".npy", self.x)
+        os.mkdir(self.path("folder"))
+        os.symlink("o.npy", self.path("link.npy"))
+        os.symlink("link.npy", self.path("link of a link.npy"))
+        os.symlink(".", self.path("here"))
+        tensors = ["attention", "--q", "q.npy", "--k", "k.npy", "--v", "v.npy"]
+        for other in ("./o.npy", "folder/../o.npy", self.path("o.npy"), "link.npy", "link of a link.npy", "here/o.npy"):
+            for out, lse in (("o.npy", other), (other, "o.npy")):
+                with self.subTest(out=out, lse=lse):
+                    self.refuse(f"--lse {lse} --out", *tensors, "--out", out, "--lse", lse)
+        self.refuse("--data ./f.npy --out", "plot", "angles", "--out", "f.npy", "--data", "./f.npy")
+
+    def test_links_that_go_round_in_a_circle(self):
+        os.symlink("one.npy", self.path("two.npy"))
+        os.symlink("two.npy", self.path("one.npy"))
+        os.symlink("self.npy", self.path("self.npy"))
+        for out in ("one.npy", "two.npy", "self.npy"):
+            self.refuse(f"--out {out} links", "rotary", "--x", "good.npy", "--out", out)
+            self.assertTrue(os.path.islink(self.path(out)))
 
     def test_a_directory_that_is_not_writable(self):
         if os.geteuid() == 0:

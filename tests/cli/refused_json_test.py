@@ -1,6 +1,7 @@
 """Rotary settings that gyre must not accept, most of all those that would silently change a model."""
 
 import json
+import os
 
 from harness import GyreTest
 
@@ -25,6 +26,33 @@ class RefusedJson(GyreTest):
         with open(self.path("broken.json"), "w") as file:
             file.write("{\n\n")
         self.refuse_rope("@broken.json JSON", "@broken.json")
+
+        os.mkdir(self.path("folder"))
+        self.refuse_rope("@folder directory", "@folder")
+        with open(self.path("large.json"), "w") as file:
+            file.write('{"rope_type": "default"}' + " " * (16 << 20))
+        self.refuse_rope("@large.json 16", "@large.json")
+
+    def test_nesting_deeper_than_any_configuration_s(self):
+        deep = "[" * 200_000 + "]" * 200_000
+        for name, text in (
+            ("number", '{"rope_type": "linear", "factor": ' + deep + "}"),
+            ("unused", '{"model_type": "m", "layers": ' + deep + "}"),
+            ("open", "[" * 200_000),
+            ("objects", '{"factor": ' * 100_000 + "1" + "}" * 100_000),
+        ):
+            with open(self.path(f"{name}.json"), "w") as file:
+                file.write(text)
+            self.refuse_rope(f"@{name}.json nested deeper", f"@{name}.json")
+
+    def test_two_entries_of_one_name(self):
+        self.refuse_rope('two "factor"', '{"rope_type": "linear", "factor": 2, "factor": 4}')
+        self.refuse_rope('two "type"', '{"model_type": "m", "rope_scaling": {"type": "linear", "factor": 2, "type": "dynamic"}}')
+        self.refuse_rope('two "unused"', '{"model_type": "m", "rope_theta": 10000, "unused": 1, "unused": 1}')
+
+    def test_one_name_in_two_objects(self):
+        rope = {"rope_theta": 10000, "text_config": {"rope_theta": 500000, "head_dim": 64}}
+        self.succeed("frequencies", "--rope", json.dumps(rope), "--head-dim", 64, "--out", "f.npy")
 
     def test_unknown_rules_and_keys(self):
         self.refuse_rope("nonsense", {"rope_type": "nonsense"})

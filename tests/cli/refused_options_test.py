@@ -35,6 +35,21 @@ class RefusedOptions(GyreTest):
         self.refuse("--nonsense", "info", "--nonsense")
         self.refuse("extra", "kernels", "extra")
 
+    def test_an_unknown_command_lists_those_that_there_are(self):
+        self.refuse("frobnicate info kernels rotary attention bench tune", "frobnicate")
+        self.refuse("nonsense rotary attention linear-attention", "bench", "nonsense")
+
+    def test_an_unknown_option_is_named_and_the_nearest_is_suggested(self):
+        for words, message in (
+            (("rotary", "--thread", 2), "gyre rotary: --thread: no such option; did you mean --threads?; see gyre rotary --help\n"),
+            (("rotary", "--thread=2"), "gyre rotary: --thread=2: no such option; did you mean --threads?; see gyre rotary --help\n"),
+            (("--threads", 2, "info"), "gyre: --threads: no such option; did you mean --threads behind info?; see gyre --help\n"),
+            (("info", "--frobnicate", "x.npy"), "gyre info: --frobnicate: no such option; see gyre info --help\n"),
+        ):
+            with self.subTest(words=words):
+                self.refuse("", *words)
+                self.assertEqual(self.run_gyre(*words).stderr, message)
+
     def test_missing_options(self):
         self.refuse("--x", "rotary", "--out", "y.npy")
         self.refuse("--out", "rotary", "--x", "x.npy")
@@ -131,6 +146,11 @@ class RefusedOptions(GyreTest):
         self.attention("--bias --cu-seqlens-q", *packed, "--bias", "bias.npy")
         self.attention("--mask --cu-seqlens-q", *packed, "--mask", "mask.npy")
         self.attention("--bias --mask", "--bias", "bias.npy", "--mask", "mask.npy")
+        self.attention("--probabilities --cu-seqlens-q", *packed, "--probabilities", "pr.npy")
+        self.save("table.npy", np.zeros((1, 1), np.int32))
+        pages = ["--page-table", "table.npy", "--seqused-k", "c.npy"]
+        self.attention("--probabilities --page-table", *pages, "--probabilities", "pr.npy")
+        self.attention("--probabilities o.npy --out", "--probabilities", "o.npy")
         self.attention("--theta --rope", "--rotary-dim", 8, "--theta", 10, "--rope", '{"rope_type": "default"}')
 
     def test_options_that_would_do_nothing(self):

@@ -1,0 +1,55 @@
+/// The commands of the program and their options. Only command.cpp includes CLI11, which takes seconds to compile.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
+
+namespace gyre::cli {
+
+/// An option that takes a value.
+class Option {
+public:
+    explicit Option(CLI::Option &option) : option_(&option) {}
+
+    /// Its absence is an error.
+    void require() const;
+    /// It may be given without a value, and then has this one.
+    void make_value_optional(const std::string &value) const;
+
+private:
+    CLI::Option *option_;
+};
+
+/// `gyre`, or a command of it such as `gyre bench rotary`. What it refers to lasts as long as the program.
+class Command {
+public:
+    explicit Command(CLI::App &app) : app_(&app) {}
+
+    /// A command of this one.
+    Command add(const std::string &name, const std::string &help) const;
+    /// An option without a value.
+    void add_flag(const std::string &option, bool &given, const std::string &help) const;
+    /// `parse` takes the value, or throws UsageError. kind: what stands for the value in the help.
+    Option add_option(const std::string &option, const std::string &kind, const std::string &help,
+                      const std::function<void(const std::string &)> &parse) const;
+    /// Everything behind this command's name goes to `run`, --help, too.
+    void pass_on(const std::function<void(const std::vector<std::string> &)> &run) const;
+    /// What the command does once all options have been read.
+    void run(const std::function<void()> &run) const;
+
+private:
+    CLI::App *app_;
+};
+
+/// Reads the command line and runs the command that it names. `add_commands` adds them to the program. Returns the exit
+/// code; says on stderr, in one line, what went wrong.
+int run_command_line(int argc, char **argv, const std::string &description, const std::string &version,
+                     const std::function<void(const Command &)> &add_commands);
+
+} // namespace gyre::cli
