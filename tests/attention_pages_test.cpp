@@ -76,7 +76,6 @@ TEST_CASE("pages: bad tables, pools and lengths are refused by name, and nothing
         {"batch", GYRE_BAD_SHAPE, "page_table", [](Paged &c) { c.table.shape[0] = 1; }},
         {"no data", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.table.data = nullptr; }},
         {"misaligned", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.table.data = (char *)c.table.data + 1; }},
-        {"no lengths", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.args.seqused_k = nullptr; }},
         {"more keys than pages", GYRE_BAD_ARGUMENT, "seqused_k", [](Paged &c) { c.table.shape[1] = 3; }},
         {"page size", GYRE_BAD_SHAPE, "k", [](Paged &c) { c.args.k.shape[1] = c.args.v.shape[1] = 12; }},
         {"pools that differ", GYRE_BAD_SHAPE, "v", [](Paged &c) { c.args.v.shape[0]--; }},
