@@ -8,12 +8,26 @@
 #include <set>
 #include <string>
 
+#if defined(__linux__)
+#include <dlfcn.h>
+#endif
+
 namespace gyre {
 namespace {
 
 constexpr Target targets[] = {
 #include "gyre_targets.inc"
 };
+
+/// Keeps the library that this is part of in memory for good: threads of pools may be in it, and what other threads hold is
+/// its, whatever dlclose() is asked for. Loaded again, it goes on with what it had.
+void keep_loaded() {
+#if defined(__linux__)
+    Dl_info own;
+    if (dladdr(reinterpret_cast<const void *>(&keep_loaded), &own) && own.dli_fname)
+        dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+#endif
+}
 
 /// The registered libraries. Never destroyed: libraries take themselves away when the process ends, after static objects are
 /// gone, and other threads may still call.
@@ -66,6 +80,7 @@ private:
     std::atomic<const KernelList *> newest{nullptr};
 
     Registry() {
+        keep_loaded();
         const gyre_kernel_library *own = gyre_prebuilt_kernels();
         publish({std::make_shared<const Library>(own->name, own)});
     }

@@ -56,6 +56,19 @@ TEST_CASE("pages: with softcap, bias, mask, ALiBi and sinks") {
     c.check();
 }
 
+TEST_CASE("pages: without lengths every slot of every page in the table is a key") {
+    PagedCase c(AttentionShape().batches(2).lengths(3, 64).head_counts(4, 2).dims(64), 16, {64, 64});
+    each_target([&](gyre_context *context) {
+        gyre_attention_args args = c.paged();
+        REQUIRE_MESSAGE(gyre_attention(context, &args) == GYRE_OK, text(gyre_last_error()));
+        const std::vector<uint64_t> expected = c.plain.out.bits();
+        c.plain.out.poison();
+        args.seqused_k = nullptr;
+        REQUIRE_MESSAGE(gyre_attention(context, &args) == GYRE_OK, text(gyre_last_error()));
+        CHECK(c.plain.out.bits() == expected);
+    });
+}
+
 TEST_CASE("pages: bad tables, pools and lengths are refused by name, and nothing is written") {
     struct Paged : PagedCase {
         gyre_attention_args args;
@@ -181,7 +194,9 @@ TEST_CASE("pages: what packed queries may not have with them is refused") {
         {"cu_seqlens_k", GYRE_BAD_ARGUMENT, "cu_seqlens_k",
          [](PackedQueries &p) { p.args.cu_seqlens_k = p.args.cu_seqlens_q; }},
         {"rows of the table", GYRE_BAD_SHAPE, "page_table",
-         [](PackedQueries &p) { p.args.cu_seqlens_q = p.hold(GYRE_I32, {0, 3}); }},
+         [](PackedQueries &p) {
+             p.args.cu_seqlens_q = p.hold(GYRE_I32, {0, 3});
+         }},
         {"packed keys", GYRE_BAD_SHAPE, "k", [](PackedQueries &p) { p.args.k = p.args.q; }},
         {"a score", GYRE_UNSUPPORTED, "page_table", [](PackedQueries &p) { p.args.score = "probe"; }},
         {"no cu_seqlens_q", GYRE_BAD_ARGUMENT, "cu_seqlens_q", [](PackedQueries &p) { p.args.cu_seqlens_q = nullptr; }},

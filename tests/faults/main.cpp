@@ -82,6 +82,7 @@ int in_process(const Operation &o, long nth, Shared &shared) {
 int main() {
     auto *shared = (Shared *)mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return 1;
+    std::setvbuf(stdout, nullptr, _IOLBF, 0); // processes that begin here have no lines of it to write again
     int failures = 0;
     for (const int threads : {1, 3})
         for (const Operation &o : operations(threads)) {
