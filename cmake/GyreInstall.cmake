@@ -15,8 +15,11 @@ add_library(gyre_shared SHARED "${PROJECT_SOURCE_DIR}/include/gyre/gyre.h")
 target_include_directories(gyre_shared INTERFACE "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
                                                  "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
 target_link_libraries(gyre_shared PRIVATE "$<BUILD_INTERFACE:$<LINK_LIBRARY:WHOLE_ARCHIVE,gyre>>")
-target_link_options(gyre_shared PRIVATE "LINKER:--version-script=${gyre_symbols}" "LINKER:--gc-sections")
+# Its own calls of its own functions stay within it, whatever a program defines by the same names.
+target_link_options(gyre_shared PRIVATE "LINKER:--version-script=${gyre_symbols}" "LINKER:--gc-sections"
+                    "LINKER:-Bsymbolic-functions")
 set_target_properties(gyre_shared PROPERTIES
+                      GYRE_EXPORTS_ITS_API ON
                       OUTPUT_NAME gyre
                       LINKER_LANGUAGE CXX
                       LINK_DEPENDS "${gyre_symbols}"

@@ -2,16 +2,69 @@
 
 #include "arguments.h"
 #include "cpu_features.h"
+#include "entry.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <new>
 #include <string>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
 namespace gyre {
 namespace {
+
+/// True if this machine has what the target needs, and the system grants it.
+bool obtain(const Target &target) { return can_run(target) && obtain_features(target.features); }
+
+/// All contexts, which a child process has too, without the threads that were at work.
+struct Contexts {
+    std::mutex mutex, of_default;
+    gyre_context *first = nullptr;
+    gyre_context *shared = nullptr; // the default one; never destroyed, since calls may go on while the process ends
+};
+
+Contexts &contexts() {
+    static Contexts all;
+    return all;
+}
+
+#if defined(__unix__) || defined(__APPLE__)
+// No call is half way through what it changes for others when the process is copied.
+void before_fork() {
+    contexts().of_default.lock();
+    contexts().mutex.lock();
+    registry_mutex().lock();
+}
+void after_fork() {
+    registry_mutex().unlock();
+    contexts().mutex.unlock();
+    contexts().of_default.unlock();
+}
+// Of the parent's threads only the one that called fork() is here: the others will not give back what they held.
+void after_fork_in_child() {
+    for (gyre_context *c = contexts().first; c; c = c->next) {
+        c->threads.forget();
+        new (&c->busy) std::mutex;
+    }
+    after_fork();
+}
+#endif
+
+gyre_status watch_forks() {
+#if defined(__unix__) || defined(__APPLE__)
+    static bool watched = false;
+    const std::lock_guard<std::mutex> lock(contexts().mutex);
+    if (!watched && pthread_atfork(before_fork, after_fork, after_fork_in_child))
+        return fail(GYRE_OUT_OF_MEMORY, "context: no memory to follow fork()");
+    watched = true;
+#endif
+    return GYRE_OK;
+}
 
 std::string target_names() {
     std::string names;
@@ -19,14 +72,12 @@ std::string target_names() {
     return names;
 }
 
-std::string library_names() {
+std::string library_names(const KernelList &list) {
     std::string names;
-    const gyre_kernel_library *last = nullptr;
-    for (const Kernel &k : linked_kernels()) {
-        if (k.library != last && names.find(k.library->name) == std::string::npos)
-            names += (names.empty() ? "" : ", ") + std::string(k.library->name);
-        last = k.library;
-    }
+    for (const auto &library : list.libraries())
+        if (std::any_of(list.kernels().begin(), list.kernels().end(),
+                        [&](const Kernel &k) { return k.library == library.get(); }))
+            names += (names.empty() ? "" : ", ") + std::string(library->name);
     return names.empty() ? "(none is linked)" : names;
 }
 
@@ -36,8 +87,9 @@ gyre_status find_forced_target(const char *name, const char *source, const Targe
         return fail(GYRE_BAD_ARGUMENT, "%s: got \"%s\", expected one of %s", source, name, target_names().c_str());
     if (!is_linked(**forced)) return fail(GYRE_UNSUPPORTED, "%s: no kernels of %s are linked", source, name);
     const std::string missing(first_missing_feature((*forced)->features));
-    if (!missing.empty())
-        return fail(GYRE_UNSUPPORTED, "%s: this machine cannot run %s, it lacks %s", source, name, missing.c_str());
+    if (!missing.empty() || ((*forced)->device == GYRE_CPU && !obtain(**forced)))
+        return fail(GYRE_UNSUPPORTED, "%s: this machine cannot run %s, it lacks %s", source, name,
+                    missing.empty() ? "the system's permission" : missing.c_str());
     return GYRE_OK;
 }
 
@@ -50,42 +102,37 @@ gyre_status create(const gyre_context_options &o, gyre_context **context) {
     } else if (environment && *environment) {
         GYRE_TRY(find_forced_target(environment, "GYRE_TARGET", &forced));
     }
-    const gyre_kernel_library *library = o.library ? find_library(o.library) : nullptr;
+    const auto list = linked_kernels();
+    const Library *library = o.library ? list->find_library(o.library) : nullptr;
     if (o.library && !library)
-        return fail(GYRE_BAD_ARGUMENT, "library: got \"%s\", expected one of %s", o.library, library_names().c_str());
+        return fail(GYRE_BAD_ARGUMENT, "library: got \"%.64s\", expected one of %s", o.library,
+                    library_names(*list).c_str());
     const Target *best = forced;
-    for (const Kernel &k : linked_kernels())
-        if (!best && k.runnable && (!library || k.library == library)) best = k.row;
+    for (const Kernel &k : list->kernels())
+        if (!best && (!library || k.library == library) && k.row && k.row->device == GYRE_CPU && obtain(*k.row))
+            best = k.row;
     if (!best) return fail(GYRE_UNSUPPORTED, "target: no linked kernel can run on this machine");
     const int threads = o.threads ? o.threads : available_processors();
-    *context = new (std::nothrow) gyre_context(forced, best, library, threads, o.parallel_for, o.pool, o.cuda_stream);
-    return *context ? GYRE_OK : fail(GYRE_OUT_OF_MEMORY, "context: no memory");
+    GYRE_TRY(watch_forks());
+    *context = new gyre_context(forced, best, library, threads, o.parallel_for, o.pool, o.cuda_stream);
+    return GYRE_OK;
 }
 
 } // namespace
 
 gyre_status resolve_context(gyre_context *given, gyre_context **context) {
-    if (given) {
-        *context = given;
-        return GYRE_OK;
-    }
-    static std::mutex mutex;
-    static std::unique_ptr<gyre_context> shared;
-    const std::lock_guard<std::mutex> lock(mutex);
-    if (!shared) {
-        gyre_context *made = nullptr;
-        GYRE_TRY(create(gyre_context_defaults(), &made));
-        shared.reset(made);
-    }
-    *context = shared.get();
+    *context = given;
+    if (given) return GYRE_OK;
+    const std::lock_guard<std::mutex> lock(contexts().of_default);
+    if (!contexts().shared) GYRE_TRY(create(gyre_context_defaults(), &contexts().shared));
+    *context = contexts().shared;
     return GYRE_OK;
 }
 
 bool may_use(const gyre_context &context, const Kernel &kernel, gyre_device device) {
-    if (context.library && kernel.library != context.library) return false;
+    if (kernel.library->gone || (context.library && kernel.library->name != context.library)) return false;
     if ((kernel.row ? kernel.row->device : GYRE_CPU) != device) return false;
-    if (device != GYRE_CPU) return true;
-    return context.forced ? serves(kernel.row, *context.forced) : kernel.runnable;
+    return device != GYRE_CPU || (kernel.row && context.usable_targets >> index_of(*kernel.row) & 1);
 }
 
 gyre_status check_target_device(const gyre_context &context, gyre_device device, const char *name) {
@@ -98,39 +145,86 @@ gyre_status check_target_device(const gyre_context &context, gyre_device device,
 
 using namespace gyre;
 
+gyre_context::gyre_context(const Target *forced, const Target *best, const Library *library, int threads,
+                           gyre_parallel_for host, void *pool, void *cuda_stream)
+    : forced(forced), best(best), library(library ? library->name : nullptr), cuda_stream(cuda_stream),
+      threads(threads, host, pool) {
+    const std::lock_guard<std::mutex> lock(contexts().mutex);
+    next = contexts().first;
+    contexts().first = this;
+}
+
+gyre_context::~gyre_context() {
+    const std::lock_guard<std::mutex> lock(contexts().mutex);
+    gyre_context **link = &contexts().first;
+    while (*link != this) link = &(*link)->next;
+    *link = next;
+}
+
+void gyre_context::use_current_kernels() {
+    if (kernels && is_current(kernels.get())) return;
+    auto list = linked_kernels();
+    uint64_t usable = 0;
+    for (const Kernel &k : list->kernels()) {
+        if (!k.row || k.row->device != GYRE_CPU) continue;
+        const uint64_t bit = uint64_t{1} << index_of(*k.row);
+        if (!(usable & bit) && (forced ? serves(k.row, *forced) : obtain(*k.row))) usable |= bit;
+    }
+    usable_targets = usable;
+    kernels = std::move(list);
+}
+
 extern "C" gyre_status gyre_context_create(const gyre_context_options *options, gyre_context **context) {
-    if (!context) return fail(GYRE_BAD_ARGUMENT, "context: got NULL, expected where to store it");
-    *context = nullptr;
-    gyre_context_options o = gyre_context_defaults();
-    if (options)
-        GYRE_TRY(adopt(options, "options", gyre_context_defaults(), offsetof(gyre_context_options, cuda_stream), &o));
-    return create(o, context);
+    return enter([&] {
+        if (!context) return fail(GYRE_BAD_ARGUMENT, "context: got NULL, expected where to store it");
+        *context = nullptr;
+        gyre_context_options o = gyre_context_defaults();
+        if (options)
+            GYRE_TRY(
+                adopt(options, "options", gyre_context_defaults(), offsetof(gyre_context_options, cuda_stream), &o));
+        return create(o, context);
+    });
 }
 
-extern "C" void gyre_context_destroy(gyre_context *context) { delete context; }
-
-extern "C" int32_t gyre_context_threads(const gyre_context *given) {
-    gyre_context *context;
-    if (resolve_context(const_cast<gyre_context *>(given), &context) != GYRE_OK) return 0;
-    return context->threads.size();
+extern "C" void gyre_context_destroy(gyre_context *context) {
+    enter([&] {
+        delete context;
+        return GYRE_OK;
+    });
 }
 
-extern "C" const char *gyre_context_target(const gyre_context *given) {
-    gyre_context *context;
-    if (resolve_context(const_cast<gyre_context *>(given), &context) != GYRE_OK) return "";
-    return context->best->name;
+namespace {
+
+/// What one of the functions below tells of a context.
+template <typename Result, typename Read>
+Result tell(const gyre_context *given, Result otherwise, const Read &read) {
+    return enter_or(otherwise, [&] {
+        gyre_context *context;
+        if (resolve_context(const_cast<gyre_context *>(given), &context) != GYRE_OK) return otherwise;
+        return Result(read(*context));
+    });
 }
 
-extern "C" const char *gyre_selected_library(const gyre_context *given) {
-    gyre_context *context;
-    if (resolve_context(const_cast<gyre_context *>(given), &context) != GYRE_OK) return "";
-    const std::lock_guard<std::mutex> lock(context->busy);
-    return context->selected ? context->selected->library->name : "";
+} // namespace
+
+extern "C" int32_t gyre_context_threads(const gyre_context *context) {
+    return tell(context, 0, [](gyre_context &c) { return c.threads.size(); });
 }
 
-extern "C" const char *gyre_selected_kernel(const gyre_context *given) {
-    gyre_context *context;
-    if (resolve_context(const_cast<gyre_context *>(given), &context) != GYRE_OK) return "";
-    const std::lock_guard<std::mutex> lock(context->busy);
-    return context->selected ? context->selected->name : "";
+extern "C" const char *gyre_context_target(const gyre_context *context) {
+    return tell(context, "", [](gyre_context &c) { return c.best->name; });
+}
+
+extern "C" const char *gyre_selected_library(const gyre_context *context) {
+    return tell(context, "", [](gyre_context &c) {
+        const std::lock_guard<std::mutex> lock(c.busy);
+        return c.selected_library;
+    });
+}
+
+extern "C" const char *gyre_selected_kernel(const gyre_context *context) {
+    return tell(context, "", [](gyre_context &c) {
+        const std::lock_guard<std::mutex> lock(c.busy);
+        return c.selected_kernel;
+    });
 }

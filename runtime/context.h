@@ -10,18 +10,29 @@
 
 /// Calls hold `busy` from their checks to their end: those that share a context run one after the other.
 struct gyre_context {
-    gyre_context(const gyre::Target *forced, const gyre::Target *best, const gyre_kernel_library *library, int threads,
-                 gyre_parallel_for host, void *pool, void *cuda_stream)
-        : forced(forced), best(best), library(library), cuda_stream(cuda_stream), threads(threads, host, pool) {}
+    gyre_context(const gyre::Target *forced, const gyre::Target *best, const gyre::Library *library, int threads,
+                 gyre_parallel_for host, void *pool, void *cuda_stream);
+    ~gyre_context();
 
-    const gyre::Target *const forced;         // kernels that serve this target only; nullptr: the best that can run
-    const gyre::Target *const best;           // what gyre_context_target() tells
-    const gyre_kernel_library *const library; // its kernels only; nullptr: any
-    void *const cuda_stream;                  // of calls with tensors on a device
+    /// What a call begins with, `busy` being held: the kernels that are registered now. Errors: throws std::bad_alloc.
+    void use_current_kernels();
+
+    /// Tells the kernel that a call ran.
+    void select(const gyre::Kernel &kernel) {
+        selected_kernel = kernel.name;
+        selected_library = kernel.library->name;
+    }
+
+    const gyre::Target *const forced; // kernels that serve this target only; nullptr: the best that can run
+    const gyre::Target *const best;   // what gyre_context_target() tells
+    const char *const library;        // the name of the library whose kernels alone are used; nullptr: any
+    void *const cuda_stream;          // of calls with tensors on a device
     gyre::Threads threads;
     gyre::Arena arena;
     std::mutex busy;
-    const gyre::Kernel *selected = nullptr;
+    std::shared_ptr<const gyre::KernelList> kernels; // of the call that runs, or ran last
+    uint64_t usable_targets = 0;                     // of the CPU, a bit for each row of the target table
+    const char *selected_kernel = "", *selected_library = "";
 
     /// theta^(-2i / denominator) of the last calls, so that a decoding loop computes them once.
     struct Frequencies {
@@ -30,6 +41,8 @@ struct gyre_context {
         std::vector<double> inv_freq;
     };
     Frequencies frequencies[2]; // of queries and keys, and of values
+
+    gyre_context *next = nullptr; // of all contexts, for a child process
 };
 
 namespace gyre {

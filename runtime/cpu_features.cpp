@@ -1,7 +1,7 @@
 #include "cpu_features.h"
 
 #include "cuda/driver.h"
-#include "gyre/gyre.h"
+#include "entry.h"
 
 #include <cstdint>
 #include <string>
@@ -36,12 +36,24 @@ uint64_t saved_registers() {
     return uint64_t{high} << 32 | low;
 }
 
-/// Asks the system to save tile registers; without its permission their first use is a fatal signal. It is given to the
-/// whole process, threads that exist already included, once and for good. Refused by kernels before 5.16, by policy, or
-/// where a thread's alternate signal stack is too small to hold the tiles.
-bool tiles_permitted() {
+constexpr long supported_features = 0x1021, request_permission = 0x1023; // ARCH_GET_XCOMP_SUPP, ARCH_REQ_XCOMP_PERM
+constexpr long tile_data = 18;                                           // XFEATURE_XTILEDATA
+
+/// True if the system saves tile registers for a process that asks for it. Linux does from 5.16 on.
+bool tiles_supported() {
 #if defined(__linux__)
-    constexpr long request_permission = 0x1023, tile_data = 18; // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+    uint64_t supported = 0;
+    return syscall(SYS_arch_prctl, supported_features, &supported) == 0 && (supported >> tile_data & 1);
+#else
+    return false;
+#endif
+}
+
+/// Asks the system to save tile registers; without its permission their first use is a fatal signal. It is given to the
+/// whole process, threads that exist already included, once and for good. Refused by policy, or where a thread's alternate
+/// signal stack is too small to hold the tiles.
+bool request_tiles() {
+#if defined(__linux__)
     return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
 #else
     return false;
@@ -64,7 +76,7 @@ struct Probe {
         const bool avx = ymm && (ecx1 & bit_AVX);
         const bool avx512f = zmm && (ebx7 & bit_AVX512F);
         const auto bit = [](uint32_t word, int index) { return (word >> index & 1) != 0; };
-        const bool tiles = (saved & 0x60000) == 0x60000 && bit(edx7, 24) && tiles_permitted(); // configuration and data
+        const bool tiles = (saved & 0x60000) == 0x60000 && bit(edx7, 24) && tiles_supported(); // configuration and data
         const Feature found[] = {
             {"avx2", avx && (ebx7 & bit_AVX2)},
             {"fma", avx && (ecx1 & bit_FMA)},
@@ -138,14 +150,25 @@ std::string_view first_missing_feature(std::string_view features) {
     return {};
 }
 
+bool obtain_features(std::string_view features) {
+#if defined(__x86_64__)
+    return features.find("amx_") == std::string_view::npos || request_tiles();
+#else
+    static_cast<void>(features);
+    return true;
+#endif
+}
+
 } // namespace gyre
 
 extern "C" const char *gyre_cpu_features(void) {
-    static const std::string list = [] {
-        std::string text;
-        for (const gyre::Feature &f : gyre::probe().features)
-            if (f.present) text += (text.empty() ? "" : " ") + std::string(f.name);
-        return text;
-    }();
-    return list.c_str();
+    return gyre::enter_or("", [] {
+        static const std::string &list = *new std::string([] {
+            std::string text;
+            for (const gyre::Feature &f : gyre::probe().features)
+                if (f.present) text += (text.empty() ? "" : " ") + std::string(f.name);
+            return text;
+        }());
+        return list.c_str();
+    });
 }

@@ -11,4 +11,8 @@ bool cpu_has(std::string_view feature);
 /// The first of `features` (separated by blanks) that this machine lacks; empty if it has them all.
 std::string_view first_missing_feature(std::string_view features);
 
+/// Asks the system for those of `features` that it grants to a process on request. False: it refuses. Only for what is about to
+/// be used: the matrix tiles of x86 make signal frames larger than SIGSTKSZ.
+bool obtain_features(std::string_view features);
+
 } // namespace gyre

@@ -2,6 +2,7 @@
 #pragma once
 #include "context.h"
 #include "error.h"
+#include "saturated.h"
 
 #include <HalideRuntime.h>
 
@@ -42,10 +43,9 @@ private:
 
 /// True if every offset of the view fits the 32 bits in which kernels count elements.
 inline bool fits_kernel_index(std::initializer_list<Buffer::Dimension> dimensions) {
-    int64_t reach = 0;
-    for (const auto &[extent, stride] : dimensions)
-        reach += extent > 0 ? (extent - 1) * (stride < 0 ? -stride : stride) : 0;
-    return reach < INT32_MAX;
+    int64_t sum = 0;
+    for (const auto &[extent, stride] : dimensions) sum = saturated_sum(sum, reach(extent, stride));
+    return sum < INT32_MAX;
 }
 
 inline halide_type_t halide_type(gyre_dtype dtype) {

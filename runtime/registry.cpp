@@ -1,11 +1,16 @@
 #include "registry.h"
 
 #include "cpu_features.h"
-#include "error.h"
+#include "entry.h"
 
 #include <algorithm>
 #include <charconv>
-#include <new>
+#include <set>
+#include <string>
+
+#if defined(__linux__)
+#include <dlfcn.h>
+#endif
 
 namespace gyre {
 namespace {
@@ -14,71 +19,115 @@ constexpr Target targets[] = {
 #include "gyre_targets.inc"
 };
 
-/// The registered libraries, and the lists of kernels that were made of them. Never destroyed: libraries take
-/// themselves away when the process ends, after static objects are gone.
+/// Keeps the library that this is part of in memory for good: threads of pools may be in it, and what other threads hold is
+/// its, whatever dlclose() is asked for. Loaded again, it goes on with what it had.
+void keep_loaded() {
+#if defined(__linux__)
+    Dl_info own;
+    if (dladdr(reinterpret_cast<const void *>(&keep_loaded), &own) && own.dli_fname)
+        dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+#endif
+}
+
+/// The registered libraries. Never destroyed: libraries take themselves away when the process ends, after static objects are
+/// gone, and other threads may still call.
 class Registry {
 public:
+    using List = std::shared_ptr<const KernelList>;
+
     static Registry &instance() {
         static auto &registry = *new Registry;
         return registry;
     }
 
-    const std::vector<Kernel> &kernels() const { return *current.load(std::memory_order_acquire); }
-
-    const gyre_kernel_library *find(std::string_view name) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        for (const gyre_kernel_library *library : libraries)
-            if (name == library->name) return library;
-        return nullptr;
+    List current() {
+        const std::lock_guard<std::mutex> lock(registry_mutex());
+        return current_;
     }
 
-    bool add(const gyre_kernel_library *library) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        for (const gyre_kernel_library *other : libraries)
-            if (std::string_view(library->name) == other->name) return false;
-        libraries.push_back(library);
-        publish();
+    bool is_current(const KernelList *list) const { return list == newest.load(std::memory_order_acquire); }
+
+    bool add(const gyre_kernel_library *given) {
+        const std::lock_guard<std::mutex> lock(registry_mutex());
+        if (current_->find_library(given->name)) return false;
+        auto libraries = current_->libraries();
+        libraries.push_back(std::make_shared<const Library>(keep(given->name), given));
+        publish(std::move(libraries));
         return true;
     }
 
-    bool remove(const gyre_kernel_library *library) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        const auto found = std::find(libraries.begin(), libraries.end(), library);
-        if (found == libraries.end()) return false;
-        libraries.erase(found);
-        publish();
+    /// Without memory for another list, the one that there is says that the library is gone.
+    bool remove(const gyre_kernel_library *given) {
+        const std::lock_guard<std::mutex> lock(registry_mutex());
+        const auto &all = current_->libraries();
+        const auto found = std::find_if(all.begin(), all.end(),
+                                        [&](const auto &library) { return library->given == given && !library->gone; });
+        if (found == all.end()) return false;
+        const auto library = *found;
+        library->gone = true;
+        try {
+            auto libraries = all;
+            libraries.erase(libraries.begin() + (found - all.begin()));
+            publish(std::move(libraries));
+        } catch (const std::bad_alloc &) {
+        }
         return true;
     }
 
 private:
-    std::mutex mutex;
-    std::vector<const gyre_kernel_library *> libraries{gyre_prebuilt_kernels()};
-    std::vector<std::unique_ptr<const std::vector<Kernel>>> lists;
-    std::atomic<const std::vector<Kernel> *> current{nullptr};
+    std::set<std::string, std::less<>> strings; // of kernels, which contexts and callers go on to read
+    List current_;
+    std::atomic<const KernelList *> newest{nullptr};
 
-    Registry() { publish(); }
+    Registry() {
+        keep_loaded();
+        const gyre_kernel_library *own = gyre_prebuilt_kernels();
+        publish({std::make_shared<const Library>(own->name, own)});
+    }
 
-    void publish() {
-        auto list = std::make_unique<std::vector<Kernel>>();
+    const char *keep(std::string_view text) {
+        const auto found = strings.find(text);
+        return (found != strings.end() ? found : strings.emplace(text).first)->c_str();
+    }
+
+    void publish(std::vector<std::shared_ptr<const Library>> libraries) {
+        libraries.erase(
+            std::remove_if(libraries.begin(), libraries.end(), [](const auto &l) { return l->gone.load(); }),
+            libraries.end());
+        std::vector<Kernel> kernels;
         for (const Target &target : targets)
             for (auto library = libraries.rbegin(); library != libraries.rend(); ++library)
-                append(**library, &target, list.get());
-        for (const gyre_kernel_library *library : libraries) append(*library, nullptr, list.get());
-        lists.push_back(std::move(list));
-        current.store(lists.back().get(), std::memory_order_release);
+                append(**library, &target, &kernels);
+        for (const auto &library : libraries) append(*library, nullptr, &kernels);
+        current_ = std::make_shared<const KernelList>(std::move(kernels), std::move(libraries));
+        newest.store(current_.get(), std::memory_order_release);
     }
 
     /// The library's kernels of that target; of none that is known, if `target` is nullptr.
-    static void append(const gyre_kernel_library &library, const Target *target, std::vector<Kernel> *list) {
-        // Devices are only asked for when a call has tensors there.
-        const bool runnable = target && target->device == GYRE_CPU && can_run(*target);
-        for (size_t i = 0; i < library.count; i++)
-            if (find_target(library.kernels[i].target) == target)
-                list->push_back({library.kernels[i], &library, target, runnable});
+    void append(const Library &library, const Target *target, std::vector<Kernel> *list) {
+        const bool own = library.given == gyre_prebuilt_kernels(); // whose strings are this library's
+        for (size_t i = 0; i < library.given->count; i++) {
+            const gyre_kernel &given = library.given->kernels[i];
+            if (find_target(given.target) != target) continue;
+            gyre_kernel k = given;
+            if (!own)
+                for (const char **text : {&k.name, &k.operation, &k.variant, &k.target, &k.attributes, &k.evidence})
+                    *text = keep(*text);
+            list->push_back({k, &library, target});
+        }
     }
 };
 
 } // namespace
+
+std::mutex &registry_mutex() {
+    static std::mutex mutex;
+    return mutex;
+}
+
+static_assert(sizeof targets / sizeof targets[0] <= 64, "contexts keep a bit for each");
+
+size_t index_of(const Target &target) { return static_cast<size_t>(&target - targets); }
 
 TargetList known_targets() { return {targets, sizeof targets / sizeof targets[0]}; }
 
@@ -97,14 +146,14 @@ bool serves(const Target *serving, const Target &target) {
 }
 
 bool is_linked(const Target &target) {
-    for (const Kernel &k : linked_kernels())
-        if (k.row == &target) return true;
-    return false;
+    const auto list = linked_kernels();
+    return std::any_of(list->kernels().begin(), list->kernels().end(),
+                       [&](const Kernel &k) { return k.row == &target; });
 }
 
-const std::vector<Kernel> &linked_kernels() { return Registry::instance().kernels(); }
+std::shared_ptr<const KernelList> linked_kernels() { return Registry::instance().current(); }
 
-const gyre_kernel_library *find_library(std::string_view name) { return Registry::instance().find(name); }
+bool is_current(const KernelList *list) { return Registry::instance().is_current(list); }
 
 std::string_view attribute(const gyre_kernel &kernel, std::string_view name) {
     std::string_view rest = kernel.attributes;
@@ -129,24 +178,41 @@ int64_t attribute(const gyre_kernel &kernel, std::string_view name, int64_t fall
 
 using namespace gyre;
 
-extern "C" gyre_status gyre_register_kernels(const gyre_kernel_library *library) {
+namespace {
+
+/// Every string that the registry will read.
+gyre_status check_library(const gyre_kernel_library *library) {
     if (!library || !library->name || (library->count && !library->kernels))
         return fail(GYRE_BAD_ARGUMENT, "library: got NULL, expected a library, its name and its kernels");
     if (library->size != sizeof *library)
         return fail(GYRE_BAD_ARGUMENT, "library.size: got %u, expected %zu", library->size, sizeof *library);
     if (library->kernel_interface != GYRE_KERNEL_INTERFACE)
-        return fail(GYRE_UNSUPPORTED, "%s: made for kernel interface %u, this library has %d: make it again",
+        return fail(GYRE_UNSUPPORTED, "%.64s: made for kernel interface %u, this library has %d: make it again",
                     library->name, library->kernel_interface, GYRE_KERNEL_INTERFACE);
-    try {
-        if (!Registry::instance().add(library))
-            return fail(GYRE_BAD_ARGUMENT, "library.name: a library called \"%s\" is registered", library->name);
-    } catch (const std::bad_alloc &) {
-        return fail(GYRE_OUT_OF_MEMORY, "library: no memory to register %s", library->name);
+    for (size_t i = 0; i < library->count; i++) {
+        const gyre_kernel &k = library->kernels[i];
+        for (const char *text : {k.name, k.operation, k.variant, k.target, k.attributes, k.evidence})
+            if (!text) return fail(GYRE_BAD_ARGUMENT, "library.kernels[%zu]: got NULL, expected all its strings", i);
+        if (!k.call) return fail(GYRE_BAD_ARGUMENT, "library.kernels[%zu].call: got NULL, expected a function", i);
     }
     return GYRE_OK;
 }
 
+} // namespace
+
+extern "C" gyre_status gyre_register_kernels(const gyre_kernel_library *library) {
+    return enter([&] {
+        GYRE_TRY(check_library(library));
+        if (!Registry::instance().add(library))
+            return fail(GYRE_BAD_ARGUMENT, "library.name: a library called \"%.64s\" is registered", library->name);
+        return GYRE_OK;
+    });
+}
+
 extern "C" gyre_status gyre_unregister_kernels(const gyre_kernel_library *library) {
-    if (!library || !Registry::instance().remove(library)) return fail(GYRE_BAD_ARGUMENT, "library: not registered");
-    return GYRE_OK;
+    return enter([&] {
+        if (!library || !Registry::instance().remove(library))
+            return fail(GYRE_BAD_ARGUMENT, "library: not registered");
+        return GYRE_OK;
+    });
 }

@@ -2,7 +2,7 @@
 /// A call has prepare(context) and run(context, memory), which return a status, and workspace_bytes(context).
 #pragma once
 #include "context.h"
-#include "error.h"
+#include "entry.h"
 
 namespace gyre {
 
@@ -12,6 +12,7 @@ gyre_status run_call(gyre_context *given, const Arguments &args, Call &call) {
     gyre_context *context;
     GYRE_TRY(resolve_context(given, &context));
     const std::lock_guard<std::mutex> lock(context->busy);
+    context->use_current_kernels();
     GYRE_TRY(call.prepare(*context));
     char *memory;
     GYRE_TRY(acquire_workspace(args.workspace, args.workspace_size, call.workspace_bytes(*context), context->arena,
@@ -25,6 +26,7 @@ gyre_status run_call_on_device(gyre_context *given, Call &call) {
     gyre_context *context;
     GYRE_TRY(resolve_context(given, &context));
     const std::lock_guard<std::mutex> lock(context->busy);
+    context->use_current_kernels();
     GYRE_TRY(call.prepare(*context));
     return call.run(*context);
 }
@@ -40,15 +42,16 @@ gyre_status tell_workspace_size(gyre_context *given, Call &call, size_t *bytes) 
     gyre_context *context;
     GYRE_TRY(resolve_context(given, &context));
     const std::lock_guard<std::mutex> lock(context->busy);
+    context->use_current_kernels();
     GYRE_TRY(call.prepare(*context));
-    *bytes = call.workspace_bytes(*context) + workspace_slack;
+    *bytes = saturated_bytes(call.workspace_bytes(*context), workspace_slack);
     return GYRE_OK;
 }
 
 /// Of a call whose tasks have all been run: `ok` if every kernel did.
 inline gyre_status finish_call(gyre_context &context, const Kernel &kernel, bool ok) {
     if (!ok) return fail(GYRE_INTERNAL, "%s: the kernel failed", kernel.name);
-    context.selected = &kernel;
+    context.select(kernel);
     return GYRE_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "tensor.h"
 
 #include "error.h"
+#include "saturated.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -16,24 +17,36 @@ std::string alternatives(const List &list, Name name) {
     return text;
 }
 
-/// Extents and strides whose offsets stay in 63 bits of bytes.
+/// Extents and strides with which sums of sizes stay in 63 bits, and elements in the address space.
 gyre_status check_extents(const gyre_tensor &t, const char *name) {
-    constexpr int64_t limit = INT64_MAX / 64;
-    int64_t elements = 1, reach = 0;
+    int64_t elements = 1, below = 0, above = 0; // the first element
     for (int i = 0; i < t.rank; i++) {
         if (t.shape[i] < 0)
             return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected extents >= 0", name, shape_text(t.shape, t.rank));
-        int64_t far;
-        if (__builtin_mul_overflow(elements, std::max<int64_t>(t.shape[i], 1), &elements) || elements > limit ||
-            __builtin_mul_overflow(std::max<int64_t>(t.shape[i] - 1, 0), t.strides[i], &far) || far > limit ||
-            far < -limit || __builtin_add_overflow(reach, far < 0 ? -far : far, &reach) || reach > limit)
-            return fail(GYRE_BAD_SHAPE, "%s: shape %s with strides %s overflows the address space", name,
-                        shape_text(t.shape, t.rank), shape_text(t.strides, t.rank));
+        elements = saturated_product(elements, std::max<int64_t>(t.shape[i], 1));
+        int64_t &side = t.strides[i] < 0 ? below : above;
+        side = saturated_sum(side, reach(t.shape[i], t.strides[i]));
     }
-    return GYRE_OK;
+    if (std::max({elements, below, above}) <= most_elements && in_address_space(t, 0)) return GYRE_OK;
+    return fail(GYRE_BAD_SHAPE, "%s: shape %s with strides %s overflows the address space", name,
+                shape_text(t.shape, t.rank), shape_text(t.strides, t.rank));
 }
 
 } // namespace
+
+bool in_address_space(const gyre_tensor &t, int64_t shift) {
+    int64_t below = 0, above = shift;
+    for (int i = 0; i < t.rank; i++) {
+        if (t.shape[i] == 0) return true;
+        int64_t &side = t.strides[i] < 0 ? below : above;
+        side = saturated_sum(side, reach(t.shape[i], t.strides[i]));
+    }
+    const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(t.data));
+    const uint64_t size = element_size(t.dtype), limit = UINTPTR_MAX / size;
+    const uint64_t low = static_cast<uint64_t>(below), high = static_cast<uint64_t>(above);
+    if (low > limit || high >= limit) return false;
+    return !t.data || (low * size <= address && (high + 1) * size <= UINTPTR_MAX - address);
+}
 
 size_t element_size(gyre_dtype dtype) {
     switch (dtype) {
@@ -102,6 +115,19 @@ gyre_status check_shape(const gyre_tensor &t, const char *name, std::initializer
                 shape_text(expected.begin(), static_cast<int>(expected.size())));
 }
 
+void find_strides(const gyre_tensor &t, int64_t (&strides)[GYRE_MAX_RANK]) {
+    int64_t dense = 1;
+    for (int i = t.rank - 1; i >= 0; i--) {
+        strides[i] = t.shape[i] > 1 ? t.strides[i] : dense;
+        dense *= std::max<int64_t>(t.shape[i], 1);
+    }
+}
+
+gyre_status check_flag(int32_t flag, const char *name) {
+    if (flag == 0 || flag == 1) return GYRE_OK;
+    return fail(GYRE_BAD_ARGUMENT, "%s: got %d, expected 0 or 1", name, flag);
+}
+
 gyre_status check_layout(gyre_layout layout, const char *name) {
     if (layout >= GYRE_BSHD && layout <= GYRE_THD) return GYRE_OK;
     return fail(GYRE_BAD_ARGUMENT, "%s: got %d, expected GYRE_BSHD, GYRE_BHSD or GYRE_THD", name,
@@ -114,15 +140,17 @@ gyre_status view_heads(const gyre_tensor &t, const char *name, gyre_layout layou
     int batch = 0, token = 1, head = 2;
     if (layout == GYRE_BHSD) token = 2, head = 1;
     if (layout == GYRE_THD) batch = -1, token = 0, head = 1;
+    int64_t strides[GYRE_MAX_RANK];
+    find_strides(t, strides);
     *view = {static_cast<char *>(t.data),
              t.dtype,
              batch < 0 ? 1 : t.shape[batch],
              t.shape[token],
              t.shape[head],
              t.shape[t.rank - 1],
-             batch < 0 ? 0 : t.strides[batch],
-             t.strides[token],
-             t.strides[head]};
+             batch < 0 ? 0 : strides[batch],
+             strides[token],
+             strides[head]};
     return GYRE_OK;
 }
 

@@ -12,6 +12,9 @@ const char *dtype_name(gyre_dtype dtype);
 /// "[2, 3, 4]" of a shape, for messages; in a per-thread buffer that the next few calls reuse.
 const char *shape_text(const int64_t *shape, int rank);
 
+/// Of any tensor, repeated ones counted: more than memory holds, and sums of sizes of some such tensors stay in 63 bits.
+constexpr int64_t most_elements = INT64_C(1) << 46;
+
 enum Strides { contiguous, any_strides };
 
 /// Everything that must hold of any tensor before its shape is looked at: rank, element type, device, extents >= 0 that
@@ -22,6 +25,12 @@ gyre_status check_tensor(const gyre_tensor &t, const char *name, std::initialize
 
 /// Extents must be equal to `expected`. Errors: BAD_SHAPE, which shows both.
 gyre_status check_shape(const gyre_tensor &t, const char *name, std::initializer_list<int64_t> expected);
+
+/// True if all elements of a tensor are, were its data `shift` elements, 0 or more, further on.
+bool in_address_space(const gyre_tensor &t, int64_t shift);
+
+/// The strides of a checked tensor: one along a dimension of one element means nothing, and becomes that of a dense tensor.
+void find_strides(const gyre_tensor &t, int64_t (&strides)[GYRE_MAX_RANK]);
 
 /// A tensor of heads in any layout.   Strides in elements; thd is one batch entry.
 struct Heads {
@@ -36,6 +45,9 @@ struct Heads {
     }
     bool empty() const { return batch == 0 || seqlen == 0 || heads == 0 || dim == 0; }
 };
+
+/// A switch: 0 or 1. Errors: BAD_ARGUMENT, which names it `name`.
+gyre_status check_flag(int32_t flag, const char *name);
 
 /// Errors: BAD_ARGUMENT, which names it `name`.
 gyre_status check_layout(gyre_layout layout, const char *name = "layout");

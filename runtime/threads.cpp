@@ -1,8 +1,17 @@
 #include "threads.h"
 
+#include "call_state.h"
+
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <vector>
 
+#include <pthread.h>
 #if defined(__linux__)
 #include <sched.h>
 #endif
@@ -11,6 +20,8 @@ namespace gyre {
 namespace {
 
 constexpr std::chrono::microseconds look_time{50};
+constexpr size_t least_stack =
+    size_t{2} << 20; // of the pool's threads; musl gives 128 KB, and kernels take several hundred
 
 /// Tells the processor that this is a loop that waits.
 void pause() {
@@ -20,6 +31,37 @@ void pause() {
     __asm__ volatile("yield");
 #endif
 }
+
+/// Looks for `happened` for a while, without giving the processor back: what follows soon, as the next loop of a call
+/// does, then need not wake a thread, which takes tens of microseconds. Whoever looked in vain sleeps.
+template <typename Condition>
+void look_for(const Condition &happened) {
+    const auto end = std::chrono::steady_clock::now() + look_time;
+    do
+        for (int i = 0; i < 16; i++) {
+            if (happened()) return;
+            pause();
+        }
+    while (std::chrono::steady_clock::now() < end);
+}
+
+/// Blocks, while it lives, the signals that are sent to the process: threads that start meanwhile leave them to the host's.
+class SignalsBlocked {
+public:
+    SignalsBlocked() {
+        sigset_t all;
+        sigfillset(&all);
+        for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
+            sigdelset(&all, own); // what a thread itself does
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+    }
+    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    SignalsBlocked(const SignalsBlocked &) = delete;
+    SignalsBlocked &operator=(const SignalsBlocked &) = delete;
+
+private:
+    sigset_t before;
+};
 
 } // namespace
 
@@ -31,42 +73,88 @@ int available_processors() {
     return std::max(1u, std::thread::hardware_concurrency());
 }
 
-template <typename Condition>
-void Threads::look_for(const Condition &happened) const {
-    if (!one_each) return;
-    const auto end = std::chrono::steady_clock::now() + look_time;
-    do
-        for (int i = 0; i < 16; i++) {
-            if (happened()) return;
-            pause();
-        }
-    while (std::chrono::steady_clock::now() < end);
+/// The threads, and the loop that they run. They hold its address.
+struct Threads::Pool {
+    explicit Pool(bool one_each) : one_each(one_each) {}
+
+    const bool one_each;
+    std::vector<pthread_t> threads;
+    std::mutex mutex;
+    std::condition_variable wake, done;
+    Loop *current = nullptr;
+    std::atomic<uint64_t> generation{0}; // counts loops; a thread that sees a new one joins it
+    int wanted = 0;
+    std::atomic<int> running{0};
+    std::atomic<int> started{0};
+    bool stopping = false;
+    Pool *forgotten_before = nullptr;
+
+    bool start_one();
+    void work(int worker);
+    static Pool *forgotten; // of parent processes, never freed: threads that are not here wait for them
+};
+
+Threads::Pool *Threads::Pool::forgotten = nullptr;
+
+void Threads::forget() {
+    if (!pool) return;
+    pool->forgotten_before = Pool::forgotten;
+    Pool::forgotten = pool;
+    pool = nullptr;
 }
 
 Threads::~Threads() {
+    if (!pool) return;
     {
-        const std::lock_guard<std::mutex> lock(mutex);
-        stopping = true;
+        const std::lock_guard<std::mutex> lock(pool->mutex);
+        pool->stopping = true;
     }
-    wake.notify_all();
-    for (std::thread &t : threads) t.join();
+    pool->wake.notify_all();
+    for (const pthread_t t : pool->threads) pthread_join(t, nullptr);
+    delete pool;
 }
 
-void Threads::start(int needed) {
-    while (static_cast<int>(threads.size()) < needed) {
-        const int worker = static_cast<int>(threads.size()) + 1;
-        try {
-            threads.emplace_back([this, worker] { work(worker); });
-        } catch (const std::system_error &) {
-            return; // fewer threads do the same work
-        }
+bool Threads::Pool::start_one() {
+    try {
+        threads.reserve(threads.size() + 1);
+    } catch (const std::bad_alloc &) {
+        return false;
     }
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes)) return false;
+    size_t stack = 0;
+    if (!pthread_attr_getstacksize(&attributes, &stack) && stack < least_stack)
+        pthread_attr_setstacksize(&attributes, least_stack);
+    const SignalsBlocked for_the_thread;
+    pthread_t t;
+    const int result = pthread_create(
+        &t, &attributes,
+        [](void *pool) -> void * {
+            auto &own = *static_cast<Pool *>(pool);
+            own.work(++own.started);
+            return nullptr;
+        },
+        this);
+    pthread_attr_destroy(&attributes);
+    if (result) return false;
+    threads.push_back(t);
+    return true;
 }
 
-void Threads::work(int worker) {
+/// Starts threads until there are `needed`; how many there are then. Fewer do the same work.
+int Threads::start(int needed) {
+    if (!pool) pool = new (std::nothrow) Pool(one_each);
+    if (!pool) return 0;
+    while (static_cast<int>(pool->threads.size()) < needed && pool->start_one()) {
+    }
+    return static_cast<int>(pool->threads.size());
+}
+
+void Threads::Pool::work(int worker) {
+    const FloatingPointModes modes;
     uint64_t seen = 0;
     for (;;) {
-        look_for([&] { return generation != seen; });
+        if (one_each) look_for([&] { return generation != seen; });
         std::unique_lock<std::mutex> lock(mutex);
         wake.wait(lock, [&] { return stopping || (generation != seen && worker < wanted); });
         if (stopping) return;
@@ -79,26 +167,39 @@ void Threads::work(int worker) {
     }
 }
 
-void Threads::run_parallel(Loop &&loop) {
-    const int workers = static_cast<int>(std::min<int64_t>(count, loop.tasks));
-    if (host) {
-        return host(
-            host_pool, workers, [](void *state, int32_t index) { static_cast<Loop *>(state)->drain(index); }, &loop);
-    }
+/// Whichever index the host gives: no two threads work as the same one, and none as one that there is no memory for.
+void Threads::Loop::join_from_host() {
+    const CancellationOff not_cancelled;
+    const FloatingPointModes modes;
+    const int worker = joined.fetch_add(1);
+    if (worker < workers) drain(worker);
+}
+
+void Threads::run_in_host(Loop &loop) {
+    host(
+        host_pool, loop.workers, [](void *state, int32_t) { static_cast<Loop *>(state)->join_from_host(); }, &loop);
+    loop.join_from_host(); // tasks that the host left out
+}
+
+void Threads::run_parallel(int64_t tasks, const void *task, void (*call)(const void *, int64_t, int)) {
+    Loop loop{tasks, task, call, static_cast<int>(std::min<int64_t>(count, tasks))};
+    if (host) return run_in_host(loop);
+    const int others = std::min(start(loop.workers - 1), loop.workers - 1);
+    if (others == 0) return loop.drain(0);
+    Pool &p = *pool;
     {
-        const std::lock_guard<std::mutex> lock(mutex);
-        start(workers - 1);
-        current = &loop;
-        wanted = std::min(workers, static_cast<int>(threads.size()) + 1);
-        running = wanted - 1;
-        generation++;
+        const std::lock_guard<std::mutex> lock(p.mutex);
+        p.current = &loop;
+        p.wanted = others + 1;
+        p.running = others;
+        p.generation++;
     }
-    wake.notify_all();
+    p.wake.notify_all();
     loop.drain(0);
-    look_for([&] { return running == 0; });
-    std::unique_lock<std::mutex> lock(mutex);
-    done.wait(lock, [&] { return running == 0; });
-    wanted = 0;
+    if (one_each) look_for([&] { return p.running == 0; });
+    std::unique_lock<std::mutex> lock(p.mutex);
+    p.done.wait(lock, [&] { return p.running == 0; });
+    p.wanted = 0;
 }
 
 } // namespace gyre

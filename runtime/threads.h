@@ -3,11 +3,7 @@
 #include "gyre/gyre.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
-#include <thread>
-#include <vector>
 
 namespace gyre {
 
@@ -18,7 +14,12 @@ int available_processors();
 class Threads {
 public:
     Threads(int count, gyre_parallel_for host, void *pool) : count(count), host(host), host_pool(pool) {}
+    Threads(const Threads &) = delete;
+    Threads &operator=(const Threads &) = delete;
     ~Threads();
+
+    /// In a child process, which has none of the pool's threads: the next loop starts others.
+    void forget();
 
     int size() const { return count; }
 
@@ -31,9 +32,8 @@ public:
             for (int64_t i = 0; i < tasks; i++) task(i, 0);
             return;
         }
-        run_parallel({tasks, &task, [](const void *t, int64_t index, int worker) {
-                          (*static_cast<const Task *>(t))(index, worker);
-                      }});
+        run_parallel(tasks, &task,
+                     [](const void *t, int64_t index, int worker) { (*static_cast<const Task *>(t))(index, worker); });
     }
 
     /// As run(), of tasks that may fail. True: none did.
@@ -52,35 +52,26 @@ private:
         const int64_t tasks;
         const void *const task;
         void (*const call)(const void *task, int64_t index, int worker);
+        const int workers;
         std::atomic<int64_t> next{0};
+        std::atomic<int> joined{0}; // of the host's tasks
 
         void drain(int worker) {
             for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) call(task, i, worker);
         }
+        void join_from_host();
     };
+    struct Pool;
 
-    /// Looks for `happened` for a while, without giving the processor back: what follows soon, as the next loop of a call
-    /// does, then need not wake a thread, which takes tens of microseconds. Whoever looked in vain sleeps.
-    template <typename Condition>
-    void look_for(const Condition &happened) const;
-
-    void run_parallel(Loop &&loop);
-    void start(int needed);
-    void work(int worker);
+    void run_parallel(int64_t tasks, const void *task, void (*call)(const void *, int64_t, int));
+    void run_in_host(Loop &loop);
+    int start(int needed);
 
     const int count;
     const bool one_each = count <= available_processors(); // a processor for each thread
     const gyre_parallel_for host;
     void *const host_pool;
-
-    std::vector<std::thread> threads;
-    std::mutex mutex;
-    std::condition_variable wake, done;
-    Loop *current = nullptr;
-    std::atomic<uint64_t> generation{0}; // counts loops; a thread that sees a new one joins it
-    int wanted = 0;
-    std::atomic<int> running{0};
-    bool stopping = false;
+    Pool *pool = nullptr;
 };
 
 } // namespace gyre

@@ -44,17 +44,19 @@ Arena::~Arena() { std::free(memory); }
 void *Arena::reserve(size_t bytes) {
     if (bytes <= capacity) return memory;
     std::free(memory);
-    capacity = round_up(bytes);
-    memory = std::aligned_alloc(cache_line, capacity);
-    if (!memory) capacity = 0;
+    capacity = 0;
+    memory = nullptr;
+    if (bytes > SIZE_MAX - cache_line) return nullptr;
+    memory = std::aligned_alloc(cache_line, round_up(bytes));
+    if (memory) capacity = round_up(bytes);
     return memory;
 }
 
 gyre_status acquire_workspace(void *callers, size_t callers_size, size_t needed, Arena &arena, char **memory) {
     if (callers) {
-        if (callers_size < needed + workspace_slack)
+        if (callers_size < saturated_bytes(needed, workspace_slack))
             return fail(GYRE_WORKSPACE_TOO_SMALL, "workspace_size: got %zu bytes, expected at least %zu", callers_size,
-                        needed + workspace_slack);
+                        saturated_bytes(needed, workspace_slack));
         const auto address = reinterpret_cast<uintptr_t>(callers);
         *memory = static_cast<char *>(callers) + (round_up(address) - address);
         return GYRE_OK;

@@ -12,6 +12,19 @@ constexpr size_t cache_line = 64;
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr size_t round_up(size_t bytes) { return (bytes + cache_line - 1) / cache_line * cache_line; }
 
+/// The sum of two sizes; the largest number there is, which nobody has memory for, where it overflows.
+inline size_t saturated_bytes(size_t a, size_t b) {
+    size_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
+}
+
+/// Bytes of as many slabs as threads can be busy with that many tasks.
+inline size_t bytes_of_slabs(size_t slab, int threads, int64_t tasks) {
+    const auto busy = static_cast<size_t>(tasks < threads ? tasks : threads);
+    size_t bytes;
+    return __builtin_mul_overflow(slab, busy, &bytes) ? SIZE_MAX : bytes;
+}
+
 /// Memory for one running kernel. Kernels free in almost, but not quite, the reverse order of allocation: a block that
 /// is freed below the top is given back when everything above it is.
 class Slab {

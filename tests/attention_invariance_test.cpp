@@ -3,6 +3,9 @@
 #include "support/compare.h"
 #include "support/each_kernel.h"
 
+#include <algorithm>
+#include <thread>
+
 using namespace gyre::test;
 
 namespace {
@@ -75,6 +78,25 @@ TEST_CASE("the number of threads does not change a bit of a window, whose tasks 
     }
 }
 
+TEST_CASE("the number of threads does not change a bit of rows that see no key, which are +0") {
+    gyre_rope rope = gyre_rope_defaults();
+    for (const int64_t keys : {40, 300}) {
+        AttentionCase c(AttentionShape().lengths(700, keys).head_counts(4, 2).dims(64));
+        c.args.causal = 1; // the first queries stand before the first key
+        c.args.value_rope = &rope;
+        for (const std::string &target : runnable_targets())
+            for (const int32_t threads : {1, 2, 5, 16}) {
+                CAPTURE(target);
+                CAPTURE(threads);
+                const Context context(target.c_str(), threads);
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                const std::vector<uint64_t> bits = c.out.bits();
+                const auto empty = bits.begin() + (700 - keys) * 4 * 64;
+                CHECK(std::all_of(bits.begin(), empty, [](uint64_t b) { return b == 0; }));
+            }
+    }
+}
+
 TEST_CASE("a host's own thread pool gives the same bits, in any order, and is asked for no more than was allowed") {
     struct Pool {
         int calls = 0, largest_count = 0;
@@ -99,6 +121,40 @@ TEST_CASE("a host's own thread pool gives the same bits, in any order, and is as
     const Context own(nullptr, 1);
     REQUIRE(e.c.run(own) == GYRE_OK);
     CHECK(e.c.out.bits() == out);
+}
+
+TEST_CASE("a host's pool that keeps no promise but to run a task: all tasks run once, in the memory of threads that "
+          "there are") {
+    gyre_context_options options = gyre_context_defaults();
+    options.threads = 3;
+    Everything e(64, true);
+    const Context own(nullptr, 1);
+    REQUIRE(e.c.run(own) == GYRE_OK);
+    const std::vector<uint64_t> expected = e.c.out.bits();
+    const gyre_parallel_for pools[] = {
+        // Twice as wide, at once; the same index for all; one task alone; none.
+        [](void *, int32_t count, void (*task)(void *, int32_t), void *state) {
+            std::vector<std::thread> threads;
+            for (int32_t i = 0; i < 2 * count; i++) threads.emplace_back(task, state, i);
+            for (std::thread &t : threads) t.join();
+        },
+        [](void *, int32_t count, void (*task)(void *, int32_t), void *state) {
+            std::vector<std::thread> threads;
+            for (int32_t i = 0; i < count; i++) threads.emplace_back(task, state, -5);
+            for (std::thread &t : threads) t.join();
+        },
+        [](void *, int32_t count, void (*task)(void *, int32_t), void *state) { task(state, count - 1); },
+        [](void *, int32_t, void (*)(void *, int32_t), void *) {}};
+    for (const gyre_parallel_for pool : pools) {
+        options.parallel_for = pool;
+        gyre_context *hosted = nullptr;
+        REQUIRE(gyre_context_create(&options, &hosted) == GYRE_OK);
+        for (int round = 0; round < 5; round++) {
+            REQUIRE_MESSAGE(e.c.run(hosted) == GYRE_OK, text(gyre_last_error()));
+            CHECK(e.c.out.bits() == expected);
+        }
+        gyre_context_destroy(hosted);
+    }
 }
 
 TEST_CASE("a batch entry alone gives the bits that it has in the batch") {

@@ -56,6 +56,19 @@ TEST_CASE("pages: with softcap, bias, mask, ALiBi and sinks") {
     c.check();
 }
 
+TEST_CASE("pages: without lengths every slot of every page in the table is a key") {
+    PagedCase c(AttentionShape().batches(2).lengths(3, 64).head_counts(4, 2).dims(64), 16, {64, 64});
+    each_target([&](gyre_context *context) {
+        gyre_attention_args args = c.paged();
+        REQUIRE_MESSAGE(gyre_attention(context, &args) == GYRE_OK, text(gyre_last_error()));
+        const std::vector<uint64_t> expected = c.plain.out.bits();
+        c.plain.out.poison();
+        args.seqused_k = nullptr;
+        REQUIRE_MESSAGE(gyre_attention(context, &args) == GYRE_OK, text(gyre_last_error()));
+        CHECK(c.plain.out.bits() == expected);
+    });
+}
+
 TEST_CASE("pages: bad tables, pools and lengths are refused by name, and nothing is written") {
     struct Paged : PagedCase {
         gyre_attention_args args;
@@ -76,7 +89,6 @@ TEST_CASE("pages: bad tables, pools and lengths are refused by name, and nothing
         {"batch", GYRE_BAD_SHAPE, "page_table", [](Paged &c) { c.table.shape[0] = 1; }},
         {"no data", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.table.data = nullptr; }},
         {"misaligned", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.table.data = (char *)c.table.data + 1; }},
-        {"no lengths", GYRE_BAD_ARGUMENT, "page_table", [](Paged &c) { c.args.seqused_k = nullptr; }},
         {"more keys than pages", GYRE_BAD_ARGUMENT, "seqused_k", [](Paged &c) { c.table.shape[1] = 3; }},
         {"page size", GYRE_BAD_SHAPE, "k", [](Paged &c) { c.args.k.shape[1] = c.args.v.shape[1] = 12; }},
         {"pools that differ", GYRE_BAD_SHAPE, "v", [](Paged &c) { c.args.v.shape[0]--; }},
@@ -182,7 +194,9 @@ TEST_CASE("pages: what packed queries may not have with them is refused") {
         {"cu_seqlens_k", GYRE_BAD_ARGUMENT, "cu_seqlens_k",
          [](PackedQueries &p) { p.args.cu_seqlens_k = p.args.cu_seqlens_q; }},
         {"rows of the table", GYRE_BAD_SHAPE, "page_table",
-         [](PackedQueries &p) { p.args.cu_seqlens_q = p.hold(GYRE_I32, {0, 3}); }},
+         [](PackedQueries &p) {
+             p.args.cu_seqlens_q = p.hold(GYRE_I32, {0, 3});
+         }},
         {"packed keys", GYRE_BAD_SHAPE, "k", [](PackedQueries &p) { p.args.k = p.args.q; }},
         {"a score", GYRE_UNSUPPORTED, "page_table", [](PackedQueries &p) { p.args.score = "probe"; }},
         {"no cu_seqlens_q", GYRE_BAD_ARGUMENT, "cu_seqlens_q", [](PackedQueries &p) { p.args.cu_seqlens_q = nullptr; }},

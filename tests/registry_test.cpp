@@ -3,7 +3,15 @@
 
 #include <gyre/kernels.h>
 
+#include <atomic>
+#include <cstring>
+#include <new>
 #include <string>
+#include <thread>
+#include <vector>
+
+#include <malloc.h>
+#include <sys/mman.h>
 
 using namespace gyre::test;
 
@@ -26,6 +34,43 @@ struct StandIn {
           library{sizeof library, GYRE_KERNEL_INTERFACE, name, &kernel, 1} {}
     StandIn(const StandIn &) = delete;
     ~StandIn() { gyre_unregister_kernels(&library); }
+};
+
+/// The same in memory that cannot be read once it is destroyed, as if the library had been unloaded.
+class LoadedLibrary {
+public:
+    LoadedLibrary(const char *name, const char *target) {
+        pages_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        REQUIRE(pages_ != MAP_FAILED);
+        auto *image = new (pages_) Image;
+        char *free = image->text;
+        const auto copy = [&](const char *text) {
+            char *const begin = free;
+            free += std::strlen(text) + 1;
+            return (const char *)std::memcpy(begin, text, (size_t)(free - begin));
+        };
+        const StandIn model(name, target);
+        image->kernel = model.kernel;
+        for (const char **text : {&image->kernel.name, &image->kernel.operation, &image->kernel.variant,
+                                  &image->kernel.target, &image->kernel.attributes, &image->kernel.evidence})
+            *text = copy(*text);
+        image->library = model.library;
+        image->library.name = copy(name);
+        image->library.kernels = &image->kernel;
+    }
+    ~LoadedLibrary() { munmap(pages_, bytes); }
+    LoadedLibrary(const LoadedLibrary &) = delete;
+
+    const gyre_kernel_library *get() const { return &((const Image *)pages_)->library; }
+
+private:
+    struct Image {
+        gyre_kernel kernel;
+        gyre_kernel_library library;
+        char text[512];
+    };
+    static constexpr size_t bytes = 4096;
+    void *pages_;
 };
 
 /// Rotates one token in place; the cosines come from a table, so that no other kernel is needed.
@@ -141,4 +186,62 @@ TEST_CASE("libraries that cannot be registered are refused by name") {
     CHECK(gyre_register_kernels(&same.library) == GYRE_BAD_ARGUMENT);
     CHECK(gyre_register_kernels(&prebuilt.library) == GYRE_BAD_ARGUMENT);
     CHECK(text(gyre_last_error()).find("\"gyre\"") != std::string::npos);
+}
+
+TEST_CASE("a library comes and goes, memory and all, beside calls that never run its kernels") {
+    std::atomic<bool> stop{false};
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> callers;
+    for (int i = 0; i < 3; i++)
+        callers.emplace_back([&] {
+            while (!stop) {
+                gyre_context_options options = of_library("gyre");
+                gyre_context *context = nullptr;
+                gyre_kernel_info info;
+                if (gyre_context_create(&options, &context) != GYRE_OK || rotate(context) != GYRE_OK) wrong++;
+                if (text(gyre_selected_library(context)) != "gyre") wrong++;
+                for (int32_t k = 0; gyre_kernel_at(k, &info); k += 7)
+                    if (!*info.name || !*info.library) wrong++;
+                gyre_context_destroy(context);
+            }
+        });
+    for (int round = 0; round < 300; round++) {
+        const LoadedLibrary library("passing", "abacus_9_beads");
+        if (gyre_register_kernels(library.get()) != GYRE_OK) wrong++;
+        if (gyre_unregister_kernels(library.get()) != GYRE_OK) wrong++;
+    }
+    stop = true;
+    for (std::thread &caller : callers) caller.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("what a context tells of its last call outlives the library that the kernel was of") {
+    const std::string target = best_target();
+    const Context context(target.c_str());
+    {
+        const LoadedLibrary library("leaving", target.c_str());
+        REQUIRE(gyre_register_kernels(library.get()) == GYRE_OK);
+        REQUIRE(rotate(context) == GYRE_OK);
+        REQUIRE(gyre_unregister_kernels(library.get()) == GYRE_OK);
+    }
+    CHECK(text(gyre_selected_kernel(context)) == "rotary_stand_in");
+    CHECK(text(gyre_selected_library(context)) == "leaving");
+    REQUIRE(rotate(context) == GYRE_OK);
+    CHECK(text(gyre_selected_library(context)) == "gyre");
+}
+
+TEST_CASE("libraries that come and go again and again leave no memory behind") {
+    const auto cycle = [] {
+        const Context context(nullptr);
+        const LoadedLibrary library("again", "x86_64_generic");
+        REQUIRE(gyre_register_kernels(library.get()) == GYRE_OK);
+        REQUIRE(rotate(context) == GYRE_OK);
+        REQUIRE(gyre_unregister_kernels(library.get()) == GYRE_OK);
+        REQUIRE(rotate(context) == GYRE_OK);
+    };
+    for (int i = 0; i < 20; i++) cycle();
+    const size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < 200; i++) cycle();
+    const size_t after = mallinfo2().uordblks;
+    CHECK(after <= before + 200 * 100); // bytes; a list of kernels alone has tens of thousands
 }

@@ -24,6 +24,7 @@ TEST_CASE("rotary refuses bad structures and tensors") {
     check_all_refused({
         {"size 0", GYRE_BAD_ARGUMENT, "size", [](RotaryCall &k) { k.c.args.size = 0; }},
         {"size beyond", GYRE_BAD_ARGUMENT, "size", [](RotaryCall &k) { k.c.args.size = sizeof k.c.args + 8; }},
+        {"reverse", GYRE_BAD_ARGUMENT, "reverse", [](RotaryCall &k) { k.c.args.reverse = 2; }},
         {"layout", GYRE_BAD_ARGUMENT, "layout", [](RotaryCall &k) { k.c.args.layout = (gyre_layout)7; }},
         {"x NULL", GYRE_BAD_ARGUMENT, "x", [](RotaryCall &k) { k.c.args.x.data = nullptr; }},
         {"out NULL", GYRE_BAD_ARGUMENT, "out", [](RotaryCall &k) { k.c.args.out.data = nullptr; }},

@@ -37,15 +37,17 @@ typedef struct gyre_score_input {
  *               log of the softmax denominator, natural, sink included; -inf where nothing is visible
  *    scale      of the scores; 0 counts as not given: 1 / sqrt(head_dim)
  *    softcap    > 0: scores become softcap * tanh(score / softcap), before bias and masks
- *    window     pos_q - window_left <= pos_k <= pos_q + window_right, -1: unbounded; causal also asks pos_k <= pos_q
+ *    window     pos_q - window_left <= pos_k <= pos_q + window_right, -1: unbounded; causal, 0 or 1, also asks
+ *               pos_k <= pos_q
  *    bias       f32, f16 or bf16, added to the scores; below -1e38 it masks;  mask: bool, true = attend; NULL: none.
  *               Both broadcast to [batch, num_heads, seqlen_q, seqlen_kv] by NumPy's rule; not with thd
  *    sinks      [num_heads] f32 or NULL: exp(sink) joins the denominator only
  *    alibi      [num_heads] f32 or NULL: slope * (pos_k - pos_q) is added to the scores
  *    seqused_k  [batch] int32 or NULL: only the first seqused_k[b] keys exist (and count for the alignment)
  *    cu_seqlens [batch + 1] int32, thd only: sequence b is tokens cu_seqlens[b] .. cu_seqlens[b + 1] - 1
- *    rope       rotates q and k, NULL: not; keys_rotated: k is already rotated (a cache), only q is
- *    value_rope RoPER: rotates v at its positions, the weighted sum back at the query's; values_rotated: v already is
+ *    rope       rotates q and k, NULL: not; keys_rotated, 0 or 1: k is already rotated (a cache), only q is
+ *    value_rope RoPER: rotates v at its positions, the weighted sum back at the query's; values_rotated, 0 or 1: v already
+ *               is. Tables of either need rows for the tokens that exist, and that are rotated in the call
  *    q_positions, k_positions   for the rotations only: [batch, seqlen] or [seqlen] (thd: [total]), int32 or int64,
  *               >= 0, preceded by [axes] if the ropes have several, which must then be as many for both;
  *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths
@@ -53,9 +55,10 @@ typedef struct gyre_score_input {
  *               changes the scores after softcap, before bias and masks, and reads score_inputs, all of them and no others
  *    page_table [batch, max_pages] int32 or NULL: k and v are pools of pages, [num_pages, page_size, num_kv_heads, dim]
  *               (bhsd: [num_pages, num_kv_heads, page_size, dim]), page_size a power of two, and key j of entry b is slot
- *               j % page_size of page page_table[b, j / page_size]. seqlen_kv is max_pages * page_size; seqused_k says
- *               how many keys each entry has, and only the pages that hold them are looked up. With thd, entries are sequences,
- *               pools are as with bshd, k_positions too, and there is no cu_seqlens_k; not with a score then
+ *               j % page_size of page page_table[b, j / page_size]. Strides from page to page and slot to slot are >= 0.
+ *               seqlen_kv is max_pages * page_size; seqused_k says how many keys each entry has (NULL: all of them), and
+ *               only the pages that hold them are looked up. With thd, entries are sequences, pools are as with bshd,
+ *               k_positions too, and there is no cu_seqlens_k; not with a score then
  *    value_order  GYRE_VALUES_IN_BLOCKS: v is a cache in blocks, contiguous or paged, whose keys and values are rotated
  *               already where they are to be; not with thd without a page_table, nor with softcap, bias, mask, sinks, alibi,
  *               dropout or a score

@@ -16,17 +16,19 @@ extern "C" {
 typedef struct gyre_context gyre_context;
 
 /** The host's thread pool: runs task(state, 0) … task(state, count - 1), in any order, possibly at once, and returns
- *  when all are done. count is at most the context's number of threads. */
+ *  when all are done. count is at most the context's number of threads. Tasks that it leaves out, the caller does. */
 typedef void (*gyre_parallel_for)(void *pool, int32_t count, void (*task)(void *state, int32_t index), void *state);
 
 typedef struct gyre_context_options {
     uint32_t size;
-    int32_t threads;                /* 0: as many as this process may run on */
-    const char *target;             /* NULL: environment variable GYRE_TARGET, else the best that can run here. Where a
+    int32_t threads;    /* 0: as many as this process may run on */
+    const char *target; /* NULL: environment variable GYRE_TARGET, else the best that can run here. Where a
                                        target has kernels of its own for some calls only, as x86_64_amx, those of the
                                        next one it is made to go with serve for the others */
-    gyre_parallel_for parallel_for; /* NULL: own threads, started by the first call that needs them */
-    void *pool;                     /* handed to parallel_for */
+    gyre_parallel_for
+        parallel_for;    /* NULL: own threads, started by the first call that needs them, where signals of the
+                                       process are blocked */
+    void *pool;          /* handed to parallel_for */
     const char *library; /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names the
                             kernels that are part of this library */
     void *
@@ -51,7 +53,7 @@ GYRE_API int32_t gyre_context_threads(const gyre_context *context);
 GYRE_API const char *gyre_context_target(const gyre_context *context);
 
 /** The kernel that the last successful call with this context ran, such as "attention_plain_f32_d64__x86_64_avx512"; ""
- *  before the first. */
+ *  before the first. The text stays, whatever becomes of the library that the kernel is of. */
 GYRE_API const char *gyre_selected_kernel(const gyre_context *context);
 
 /** The library that this kernel is of: "gyre", or a name given to gyre_add_kernels(); "" before the first call. */

@@ -13,8 +13,13 @@
  *     if (gyre_attention(NULL, &args) != GYRE_OK) puts(gyre_last_error());
  *
  * Every function that can fail returns a gyre_status; gyre_last_error() then names the argument, what it was and what
- * was expected. Nothing is written to an output when arguments are refused. The library never prints, aborts or throws.
+ * was expected. Nothing is written to an output when arguments are refused, or memory is lacking. The library never prints,
+ * aborts or throws.
  * Argument structures begin with their size: fill them through the *_defaults() functions and they can grow.
+ * Calls compute with rounding to nearest even, subnormals and masked exceptions, on every thread, whatever modes the caller
+ * has set; these are as they were when the call returns.
+ * A call is no cancellation point, and puts pthread_cancel() off until it returns. After fork() the child goes on with all
+ * contexts, those included that other threads of the parent were calling with. Other threads may call while the process ends.
  */
 #ifndef GYRE_GYRE_H
 #define GYRE_GYRE_H

@@ -36,12 +36,13 @@ typedef struct gyre_kernel_library {
 } gyre_kernel_library;
 
 /** Adds a library, which must stay in memory until it is taken away. Calls see it from now on; of two kernels for the same
- *  call and target, the one of the library that was registered last is taken. Thread-safe.
+ *  call and target, the one of the library that was registered last is taken. Nothing is added where this fails. Thread-safe.
  *  Errors: BAD_ARGUMENT (null, size, a name that is registered), UNSUPPORTED (another kernel interface), OUT_OF_MEMORY. */
 GYRE_API gyre_status gyre_register_kernels(const gyre_kernel_library *library);
 
-/** Takes a registered library away, before it leaves memory. No call may be running one of its kernels, and contexts that
- *  are bound to it by gyre_context_options.library must have been destroyed. BAD_ARGUMENT: it is not registered. */
+/** Takes a registered library away, before it leaves memory. Calls that run other libraries' kernels may go on meanwhile; none
+ *  may be running one of its own. Contexts that are bound to it by gyre_context_options.library find no kernels from now on.
+ *  BAD_ARGUMENT: it is not registered. */
 GYRE_API gyre_status gyre_unregister_kernels(const gyre_kernel_library *library);
 
 /** The memory of running kernels, called by them alone: `slab` is what the runtime handed to the kernel. */

@@ -60,7 +60,7 @@ static inline gyre_rope gyre_rope_defaults(void) {
  *    x, out      layout's shape (batch = 1 for thd), f32, f16 or bf16, the same type; head_dim contiguous; out may be x
  *    positions   [batch, seqlen] or [seqlen], int32 or int64, in tokens, 0 <= position < 2^31; with rope.axes > 1
  *                [axes, batch, seqlen] or [axes, seqlen]; NULL: position_offset + 0, 1, 2, … (else it must be 0)
- *    reverse     0: rotate, 1: rotate back (the transpose)
+ *    reverse     0: rotate, 1: rotate back (the transpose); nothing else
  *    workspace   NULL: the context's own memory */
 typedef struct gyre_rotary_args {
     uint32_t size;

@@ -27,7 +27,8 @@ typedef enum gyre_device { GYRE_CPU = 1, GYRE_CUDA = 2 } gyre_device;
 #define GYRE_MAX_RANK 4
 
 /** A view of somebody's memory. Shapes are outermost first; strides count elements, may be anything that stays inside
- *  the owner's memory (0 repeats), and the last one must be 1 wherever a function says "contiguous". */
+ *  the owner's memory (0 repeats), and the last one must be 1 wherever a function says "contiguous". The stride of a
+ *  dimension of one element means nothing. A tensor has at most 2^46 elements, repeated ones counted. */
 typedef struct gyre_tensor {
     void *data;
     gyre_dtype dtype;
@@ -40,7 +41,7 @@ typedef struct gyre_tensor {
 /** A view of densely packed CPU memory in C order. rank: 1..GYRE_MAX_RANK. */
 static inline gyre_tensor gyre_tensor_dense(const void *data, gyre_dtype dtype, int32_t rank, const int64_t *shape) {
     gyre_tensor t;
-    int64_t stride = 1;
+    uint64_t stride = 1; /* wraps where the tensor is larger than any memory, which functions then refuse */
     int32_t i;
     memset(&t, 0, sizeof t);
     memcpy(&t.data, &data, sizeof data);
@@ -49,8 +50,8 @@ static inline gyre_tensor gyre_tensor_dense(const void *data, gyre_dtype dtype, 
     t.rank = rank;
     for (i = rank - 1; i >= 0 && i < GYRE_MAX_RANK; i--) {
         t.shape[i] = shape[i];
-        t.strides[i] = stride;
-        stride *= shape[i];
+        t.strides[i] = (int64_t)stride;
+        stride *= (uint64_t)shape[i];
     }
     return t;
 }

@@ -17,13 +17,19 @@ gyre_status AngleTable::prepare(const gyre_context &context, const AttentionCall
     const bool packed = is_packed();
     // Keys stand at 0, 1, 2 … and queries end where the keys do, unless told otherwise: the same for every sequence of
     // one length.
-    const bool lengths_differ = side == queries && c.seqused_k;
-    shared = !packed && !given.batch_stride && (given.data || !lengths_differ);
+    const bool lengths_differ = side == queries && c.has_used_keys;
+    shared = !packed && !given.batch_stride && (given.given || !lengths_differ);
     sections = shared ? std::min<int64_t>(c.sequences, 1) : c.sequences;
     runs = (seqlen + run - 1) / run;
     rows = packed || shared ? seqlen : c.sequences * seqlen;
     row_floats = static_cast<int64_t>(Angles::row_floats(r));
     return GYRE_OK;
+}
+
+void AngleTable::place(char *memory) {
+    table = reinterpret_cast<float *>(memory);
+    longest = 0;
+    for (int64_t i = 0; i < call->sequences; i++) longest = std::max(longest, call->sequence(i).k_len);
 }
 
 bool AngleTable::is_packed() const { return side == queries ? call->layout == GYRE_THD : call->packed_keys; }
@@ -43,11 +49,11 @@ bool AngleTable::fill(int64_t task, char *scratch) const {
     const int64_t section = task / runs, first = task % runs * run;
     const Sequence s = call->sequence(section);
     Positions p = side == queries ? call->q_positions : call->k_positions;
-    if (!p.data) p.offset = side == queries ? s.k_len - s.q_len : 0;
+    if (!p.given) p.offset = side == queries ? s.k_len - s.q_len : 0;
     int64_t token = first;
-    if (p.data && is_packed()) token += side == queries ? s.q_first : s.k_first;
-    // A shared section serves longer sequences too, so it is as long as the longest can be.
-    const int64_t length = side == queries ? s.q_len : shared ? call->k.seqlen : s.k_len;
+    if (p.given && is_packed()) token += side == queries ? s.q_first : s.k_first;
+    // A shared section serves longer sequences too, but no key that does not exist: a caller's tables end with the last.
+    const int64_t length = side == queries ? s.q_len : shared ? longest : s.k_len;
     const int64_t tokens = std::min(run, length - first);
     if (tokens <= 0) return true;
     const int64_t batch = side == queries ? s.batch : s.k_batch;

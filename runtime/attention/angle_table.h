@@ -15,7 +15,8 @@ public:
     bool on() const { return rotation != nullptr; }
     size_t bytes() const { return round_up(static_cast<size_t>(rows * row_floats) * sizeof(float)); }
     size_t scratch_bytes() const { return angles.scratch_bytes(run); }
-    void place(char *memory) { table = reinterpret_cast<float *>(memory); }
+    /// Before it is filled, once lists of lengths can be read.
+    void place(char *memory);
 
     /// The table is filled in independent tasks.
     int64_t tasks() const { return sections * runs; }
@@ -37,6 +38,7 @@ private:
     Side side = queries;
     Angles angles;
     bool shared = false; // one section serves every sequence
+    int64_t longest = 0; // keys of a sequence
     int64_t sections = 0, runs = 0, rows = 0, row_floats = 0;
     float *table = nullptr;
 };

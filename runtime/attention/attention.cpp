@@ -28,38 +28,42 @@ gyre_status check(const gyre_attention_args *given, bool need_data, Plan *plan) 
 } // namespace
 
 extern "C" gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args) {
-    Plan plan;
-    AttentionOnDevice on_device;
-    GYRE_TRY(take(args, &plan.args));
-    if (on_device.place(plan.args)) {
-        GYRE_TRY(on_device.check(true));
-        return run_call_on_device(context, on_device);
-    }
-    GYRE_TRY(check(args, true, &plan));
-    return run_call(context, plan.args, plan);
+    return enter([&] {
+        Plan plan;
+        AttentionOnDevice on_device;
+        GYRE_TRY(take(args, &plan.args));
+        if (on_device.place(plan.args)) {
+            GYRE_TRY(on_device.check(true));
+            return run_call_on_device(context, on_device);
+        }
+        GYRE_TRY(check(args, true, &plan));
+        return run_call(context, plan.args, plan);
+    });
 }
 
 extern "C" gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args,
                                                      size_t *bytes) {
-    GYRE_TRY(check_size_output(bytes));
-    gyre_attention_args taken;
-    AttentionOnDevice on_device;
-    GYRE_TRY(take(args, &taken));
-    if (on_device.place(taken)) {
-        GYRE_TRY(on_device.check(false));
-        return tell_workspace_size(context, on_device, bytes);
-    }
-    size_t most = 0;
-    for (const bool may_split : {true, false}) {
-        Plan plan;
-        GYRE_TRY(check(args, false, &plan));
-        // Whether keys of packed sequences are split depends on lists of lengths, which need not be filled yet.
-        if (!may_split && !plan.args.cu_seqlens_q) continue;
-        plan.may_split = may_split;
-        size_t needed;
-        GYRE_TRY(tell_workspace_size(context, plan, &needed));
-        most = std::max(most, needed);
-    }
-    *bytes = most;
-    return GYRE_OK;
+    return enter([&] {
+        GYRE_TRY(check_size_output(bytes));
+        gyre_attention_args taken;
+        AttentionOnDevice on_device;
+        GYRE_TRY(take(args, &taken));
+        if (on_device.place(taken)) {
+            GYRE_TRY(on_device.check(false));
+            return tell_workspace_size(context, on_device, bytes);
+        }
+        size_t most = 0;
+        for (const bool may_split : {true, false}) {
+            Plan plan;
+            GYRE_TRY(check(args, false, &plan));
+            // Whether keys of packed sequences are split depends on lists of lengths, which need not be filled yet.
+            if (!may_split && !plan.args.cu_seqlens_q) continue;
+            plan.may_split = may_split;
+            size_t needed;
+            GYRE_TRY(tell_workspace_size(context, plan, &needed));
+            most = std::max(most, needed);
+        }
+        *bytes = most;
+        return GYRE_OK;
+    });
 }

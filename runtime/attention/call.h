@@ -46,6 +46,7 @@ struct AttentionCall {
     Broadcast bias, mask;
     const float *sinks = nullptr, *alibi = nullptr; // [num_heads]
     const int32_t *seqused_k = nullptr, *cu_seqlens_q = nullptr, *cu_seqlens_k = nullptr;
+    bool has_used_keys = false, has_cu_seqlens_q = false; // also where their data are not known yet
     int64_t sequences = 0;
     bool value_blocks = false; // see gyre_value_order
     bool packed_keys = false;  // keys follow each other in one batch entry: thd without pages

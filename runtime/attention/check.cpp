@@ -2,6 +2,7 @@
 #include "attention/check.h"
 
 #include "error.h"
+#include "kernel_call.h"
 #include "overlap.h"
 #include "value_blocks.h"
 
@@ -10,6 +11,8 @@
 
 namespace gyre {
 namespace {
+
+constexpr int64_t most_rows = INT64_C(1) << 56; // of scores, in all heads of all sequences; parts of them still count
 
 gyre_status check_inputs(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     GYRE_TRY(view_heads(a.q, "q", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &c->q));
@@ -93,6 +96,9 @@ gyre_status check_scalars(const gyre_attention_args &a, AttentionCall *c) {
         return fail(GYRE_BAD_ARGUMENT, "scale: got %g, expected a finite number; 0 means 1 / sqrt(head_dim)", a.scale);
     if (!(std::isfinite(a.softcap) && a.softcap >= 0))
         return fail(GYRE_BAD_ARGUMENT, "softcap: got %g, expected a finite number >= 0", a.softcap);
+    GYRE_TRY(check_flag(a.causal, "causal"));
+    GYRE_TRY(check_flag(a.keys_rotated, "keys_rotated"));
+    GYRE_TRY(check_flag(a.values_rotated, "values_rotated"));
     if (a.alignment != GYRE_BOTTOM_RIGHT && a.alignment != GYRE_TOP_LEFT)
         return fail(GYRE_BAD_ARGUMENT, "alignment: got %d, expected GYRE_BOTTOM_RIGHT (0) or GYRE_TOP_LEFT (1)",
                     static_cast<int>(a.alignment));
@@ -125,7 +131,7 @@ gyre_status check_broadcast(const gyre_tensor *t, const char *name, std::initial
                         shape_text(t->shape, t->rank), shape_text(full, 4));
         out->strides[dimension] = t->shape[i] == 1 ? 0 : t->strides[i];
     }
-    if (!fits_index(c.q.seqlen, out->strides[2], c.k.seqlen))
+    if (!fits_kernel_index({{c.q.seqlen, out->strides[2]}, {c.k.seqlen, out->strides[3]}}))
         return fail(GYRE_UNSUPPORTED, "%s: one head reaches over 2^31 elements", name);
     static const char anything = 0; // tells "present" where only sizes are asked for, or where it is empty
     out->data = t->data ? static_cast<const char *>(t->data) : &anything;
@@ -145,6 +151,17 @@ gyre_status check_per_head(const gyre_tensor *t, const char *name, bool minus_in
             return fail(GYRE_BAD_ARGUMENT, "%s[%lld]: got %g, expected a finite number%s", name,
                         static_cast<long long>(h), (*out)[h], minus_infinity ? " or -inf" : "");
     return GYRE_OK;
+}
+
+/// That what there is of sequences, heads and tokens can be counted, and their tables' bytes.
+gyre_status check_amounts(const AttentionCall &c) {
+    const int64_t longest = std::max<int64_t>({c.q.seqlen, c.k.seqlen, 1});
+    const int64_t keys = c.packed_keys ? c.k.seqlen : saturated_product(c.sequences, c.k.seqlen);
+    const int64_t rows = saturated_product(saturated_product(c.sequences, std::max<int64_t>(c.q.heads, 1)), longest);
+    if (keys <= most_elements && rows <= most_rows) return GYRE_OK;
+    return fail(GYRE_UNSUPPORTED, "q: got %lld sequences, expected fewer with %lld heads and up to %lld tokens each",
+                static_cast<long long>(c.sequences), static_cast<long long>(c.q.heads),
+                static_cast<long long>(longest));
 }
 
 /// The score's name and list; what is in the list is checked once the kernel says what it asks for.
@@ -184,6 +201,7 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     need_data = need_data && read_lists;
     GYRE_TRY(check_sequences(a, need_data, c));
     GYRE_TRY(check_page_table(a, need_data, c));
+    GYRE_TRY(check_amounts(*c));
     GYRE_TRY(check_scalars(a, c));
     GYRE_TRY(check_broadcast(a.bias, "bias", {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, *c, &c->bias));
     GYRE_TRY(check_broadcast(a.mask, "mask", {GYRE_BOOL}, need_data, *c, &c->mask));

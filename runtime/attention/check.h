@@ -1,6 +1,7 @@
 /// What calls of attention are checked against, and the parts of check_attention() that live in files of their own.
 #pragma once
 #include "attention/call.h"
+#include "saturated.h"
 
 namespace gyre {
 
@@ -18,7 +19,7 @@ gyre_status check_rotations(const gyre_attention_args &args, bool need_data, Att
 
 /// True if (rows - 1) * stride + columns counts in 31 bits.
 inline bool fits_index(int64_t rows, int64_t stride, int64_t columns) {
-    return rows < 2 || (stride < 0 ? -stride : stride) < (INT32_MAX - columns) / (rows - 1);
+    return saturated_sum(reach(rows, stride), columns) < INT32_MAX;
 }
 
 /// The page table and the pools that k and v are with one, which become what they stand for. After q, k, v, out and

@@ -12,7 +12,6 @@ gyre_status check_page_table(const gyre_attention_args &a, bool need_data, Atten
     const gyre_tensor &t = *a.page_table;
     if (a.layout == GYRE_THD && a.score)
         return fail(GYRE_UNSUPPORTED, "page_table: is given with layout thd and a score, expected one of these alone");
-    if (!a.seqused_k) return fail(GYRE_BAD_ARGUMENT, "page_table: is given without seqused_k");
     GYRE_TRY(check_tensor(t, "page_table", {2}, {GYRE_I32}, need_data));
     if (t.shape[0] != c->sequences)
         return fail(GYRE_BAD_SHAPE, "page_table: got shape %s, expected a row for each of %lld sequences",
@@ -49,7 +48,7 @@ gyre_status check_pages(bool need_data, const AttentionCall &c) {
     if (!p.entries || !need_data) return GYRE_OK;
     const int64_t page_size = int64_t{1} << p.bits;
     for (int64_t b = 0; b < c.sequences; b++)
-        GYRE_TRY(check_page_ids(p.entries + b * p.stride, b, 0, ceil_div(c.seqused_k[b], page_size), p.pages));
+        GYRE_TRY(check_page_ids(p.entries + b * p.stride, b, 0, ceil_div(c.sequence(b).k_len, page_size), p.pages));
     return GYRE_OK;
 }
 

@@ -24,17 +24,17 @@ gyre_status check_rotation(const gyre_rope *rope, const char *name, int64_t dim,
 
 /// Consecutive positions that are not given: queries may stand before the first key, unless a table has no row for
 /// that.
-gyre_status check_default_positions(const AttentionCall &c, const char *name, const Rotation &r) {
+gyre_status check_default_positions(const AttentionCall &c, const char *name, const Rotation &r, bool rotates_keys) {
     if (!r.on || !r.cos) return GYRE_OK;
     for (int64_t i = 0; i < c.sequences; i++) {
         const Sequence s = c.sequence(i);
         const int64_t first = s.k_len - s.q_len, last = s.k_len - 1;
-        if (s.q_len > 0 && !c.q_positions.data && (first < 0 || last >= r.position_limit()))
+        if (s.q_len > 0 && !c.q_positions.given && (first < 0 || last >= r.position_limit()))
             return fail(GYRE_BAD_ARGUMENT,
                         "%s.cos: queries stand at %lld .. %lld, expected rows for all of them, got %lld", name,
                         static_cast<long long>(first), static_cast<long long>(last),
                         static_cast<long long>(r.position_limit()));
-        if (!c.k_positions.data && last >= r.position_limit())
+        if (rotates_keys && !c.k_positions.given && last >= r.position_limit())
             return fail(GYRE_BAD_ARGUMENT, "%s.cos: keys stand at 0 .. %lld, expected rows for all of them, got %lld",
                         name, static_cast<long long>(last), static_cast<long long>(r.position_limit()));
     }
@@ -54,6 +54,7 @@ gyre_status check_sequences(const gyre_attention_args &a, bool need_data, Attent
                     c->packed_keys ? "NULL" : "a list");
     c->sequences = c->q.batch;
     if (!packed) return GYRE_OK;
+    c->has_cu_seqlens_q = true;
     GYRE_TRY(check_bounds(*a.cu_seqlens_q, "cu_seqlens_q", c->q.seqlen, need_data, &c->cu_seqlens_q, &c->sequences));
     if (!c->packed_keys) return GYRE_OK;
     GYRE_TRY(check_list(*a.cu_seqlens_k, "cu_seqlens_k", c->sequences + 1, need_data, &c->cu_seqlens_k));
@@ -63,6 +64,7 @@ gyre_status check_sequences(const gyre_attention_args &a, bool need_data, Attent
 gyre_status check_used_keys(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     if (!a.seqused_k) return GYRE_OK;
     GYRE_TRY(check_list(*a.seqused_k, "seqused_k", c->sequences, need_data, &c->seqused_k));
+    c->has_used_keys = true;
     for (int64_t i = 0; need_data && i < c->sequences; i++) {
         const int64_t most = c->packed_keys ? c->cu_seqlens_k[i + 1] - c->cu_seqlens_k[i] : c->k.seqlen;
         if (c->seqused_k[i] < 0 || c->seqused_k[i] > most)
@@ -109,8 +111,8 @@ gyre_status check_rotations(const gyre_attention_args &a, bool need_data, Attent
         GYRE_TRY(check_positions(a.k_positions, "k_positions", axes, c->k.batch, c->k.seqlen, 0, limit, need_data,
                                  &c->k_positions));
     if (!need_data) return GYRE_OK;
-    GYRE_TRY(check_default_positions(*c, "rope", c->rope));
-    return check_default_positions(*c, "value_rope", c->value_rope);
+    GYRE_TRY(check_default_positions(*c, "rope", c->rope, c->rotate_keys));
+    return check_default_positions(*c, "value_rope", c->value_rope, c->rotate_values);
 }
 
 } // namespace gyre

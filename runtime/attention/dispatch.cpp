@@ -40,7 +40,7 @@ constexpr DispatchRule rules[] = {
 
 const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c) {
     const AttentionKernel *best = nullptr;
-    for (const AttentionKernel &k : attention_kernels(static_cast<size_t>(&rule - rules))) {
+    for (const AttentionKernel &k : attention_kernels(context, static_cast<size_t>(&rule - rules))) {
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
         if (k.kernel->row && k.kernel->row->device != GYRE_CPU) continue;
         const bool fits =

@@ -36,7 +36,7 @@ int64_t first_slot(const AttentionCall &c, const Sequence &s, int64_t index) {
 } // namespace
 
 const OperandsKernel *find_operands_kernel(const gyre_context &context, const AttentionCall &c) {
-    for (const OperandsKernel &k : kernels.rows())
+    for (const OperandsKernel &k : kernels.rows(*context.kernels))
         if (k.dtype == c.k.dtype && k.head_dim == c.k.dim && k.head_dim == c.v.dim && may_use(context, *k.kernel))
             return &k;
     return nullptr;
@@ -44,7 +44,7 @@ const OperandsKernel *find_operands_kernel(const gyre_context &context, const At
 
 bool pays_to_form_operands(const AttentionCall &c) {
     if (c.empty() || c.k.empty() || c.sequences == 0) return false;
-    const int64_t queries = c.cu_seqlens_q ? c.q.seqlen / c.sequences : c.q.seqlen;
+    const int64_t queries = c.has_cu_seqlens_q ? c.q.seqlen / c.sequences : c.q.seqlen;
     const int64_t bytes = slots_of_head(c) * c.k.heads * (c.k.dim + c.v.dim) * 2;
     return queries * (c.q.heads / c.k.heads) >= fewest_rows && bytes <= most_bytes;
 }

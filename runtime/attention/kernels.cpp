@@ -46,12 +46,14 @@ KernelTable<AttentionKernel> kernels("attention", read, family_of);
 
 } // namespace
 
-const std::vector<AttentionKernel> &attention_kernels(size_t family) { return kernels.rows(family); }
+const std::vector<AttentionKernel> &attention_kernels(const gyre_context &context, size_t family) {
+    return kernels.rows(*context.kernels, family);
+}
 
 std::vector<std::string_view> usable_scores(const gyre_context &context) {
     std::vector<std::string_view> names;
     for (size_t family = 0; family < dispatch_rules().count; family++)
-        for (const AttentionKernel &k : kernels.rows(family))
+        for (const AttentionKernel &k : attention_kernels(context, family))
             if (!k.score.empty() && may_use(context, *k.kernel)) names.push_back(k.score);
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());

@@ -38,8 +38,8 @@ struct AttentionKernel {
     bool is(unsigned trait) const { return traits & trait; }
 };
 
-/// Those that are linked of one family, by its row among the rules of dispatch; best target first.
-const std::vector<AttentionKernel> &attention_kernels(size_t family);
+/// Those that the context's call knows of one family, by its row among the rules of dispatch; best target first.
+const std::vector<AttentionKernel> &attention_kernels(const gyre_context &context, size_t family);
 
 /// The names of the score functions of all kernels that calls with this context may use, in order.
 std::vector<std::string_view> usable_scores(const gyre_context &context);

@@ -24,7 +24,9 @@ gyre_status view_lse(const gyre_tensor &t, const char *name, gyre_layout layout,
         GYRE_TRY(check_shape(t, name, {beside.heads, beside.seqlen}));
     else
         GYRE_TRY(check_shape(t, name, {beside.batch, beside.heads, beside.seqlen}));
-    *lse = {static_cast<float *>(t.data), packed ? 0 : t.strides[0], t.strides[packed ? 0 : 1]};
+    int64_t strides[GYRE_MAX_RANK];
+    find_strides(t, strides);
+    *lse = {static_cast<float *>(t.data), packed ? 0 : strides[0], strides[packed ? 0 : 1]};
     return GYRE_OK;
 }
 

@@ -19,7 +19,7 @@ struct MergeCall {
     int64_t tasks() const { return task.merged.out.empty() ? 0 : task.merged.out.batch * token_runs() * head_runs(); }
     size_t slab_bytes() const { return round_up(task.scratch_bytes()); }
     size_t workspace_bytes(const gyre_context &context) const {
-        return slab_bytes() * static_cast<size_t>(std::min<int64_t>(context.threads.size(), tasks()));
+        return bytes_of_slabs(slab_bytes(), context.threads.size(), tasks());
     }
     gyre_status prepare(const gyre_context &context);
     gyre_status run(gyre_context &context, char *memory) const;
@@ -56,7 +56,13 @@ gyre_status MergeCall::prepare(const gyre_context &context) {
         return fail(GYRE_UNSUPPORTED, "%s: strides reach over 2^31 elements within %lld tokens of %lld heads",
                     fits(out, 1, 0) ? "part_out" : "out", static_cast<long long>(t.kernel->most_tokens),
                     static_cast<long long>(t.kernel->most_heads));
-    if (!fits_kernel_index({{t.kernel->most_heads, t.parts.lse.head_stride}, {args.parts, t.lse_part_stride}}))
+    const auto lse_fits = [&](const Lse &lse, int64_t parts, int64_t part_stride) {
+        return fits_kernel_index({{std::min(out.seqlen, t.kernel->most_tokens), 1},
+                                  {std::min(out.heads, t.kernel->most_heads), lse.head_stride},
+                                  {parts, part_stride}});
+    };
+    if (!lse_fits(t.merged.lse, 1, 0)) return fail(GYRE_UNSUPPORTED, "lse: strides reach over 2^31 elements");
+    if (!lse_fits(t.parts.lse, args.parts, t.lse_part_stride))
         return fail(GYRE_UNSUPPORTED, "part_lse: strides reach over 2^31 elements");
     return GYRE_OK;
 }
@@ -81,27 +87,31 @@ gyre_status take(const gyre_attention_merge_args *given, gyre_attention_merge_ar
 } // namespace
 
 extern "C" gyre_status gyre_attention_merge(gyre_context *context, const gyre_attention_merge_args *args) {
-    MergeCall call;
-    MergeOnDevice on_device;
-    GYRE_TRY(take(args, &call.args));
-    if (on_device.place(call.args)) {
-        GYRE_TRY(on_device.check(true));
-        return run_call_on_device(context, on_device);
-    }
-    GYRE_TRY(check_merge(call.args, true, &call.task));
-    return run_call(context, call.args, call);
+    return enter([&] {
+        MergeCall call;
+        MergeOnDevice on_device;
+        GYRE_TRY(take(args, &call.args));
+        if (on_device.place(call.args)) {
+            GYRE_TRY(on_device.check(true));
+            return run_call_on_device(context, on_device);
+        }
+        GYRE_TRY(check_merge(call.args, true, &call.task));
+        return run_call(context, call.args, call);
+    });
 }
 
 extern "C" gyre_status gyre_attention_merge_workspace_size(gyre_context *context, const gyre_attention_merge_args *args,
                                                            size_t *bytes) {
-    GYRE_TRY(check_size_output(bytes));
-    MergeCall call;
-    MergeOnDevice on_device;
-    GYRE_TRY(take(args, &call.args));
-    if (on_device.place(call.args)) {
-        GYRE_TRY(on_device.check(false));
-        return tell_workspace_size(context, on_device, bytes);
-    }
-    GYRE_TRY(check_merge(call.args, false, &call.task));
-    return tell_workspace_size(context, call, bytes);
+    return enter([&] {
+        GYRE_TRY(check_size_output(bytes));
+        MergeCall call;
+        MergeOnDevice on_device;
+        GYRE_TRY(take(args, &call.args));
+        if (on_device.place(call.args)) {
+            GYRE_TRY(on_device.check(false));
+            return tell_workspace_size(context, on_device, bytes);
+        }
+        GYRE_TRY(check_merge(call.args, false, &call.task));
+        return tell_workspace_size(context, call, bytes);
+    });
 }

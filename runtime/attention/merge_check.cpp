@@ -9,15 +9,19 @@
 namespace gyre {
 namespace {
 
-gyre_status check_part_stride(int64_t stride, const char *name) {
+gyre_status check_part_stride(int64_t stride, const char *name, int32_t parts, const gyre_tensor &part) {
     if (stride < 0) return fail(GYRE_BAD_ARGUMENT, "%s: got %lld, expected >= 0", name, static_cast<long long>(stride));
-    return GYRE_OK;
+    const int64_t last = reach(parts, stride);
+    if (last <= most_elements && in_address_space(part, last)) return GYRE_OK;
+    return fail(GYRE_BAD_ARGUMENT, "%s: got %lld for %d parts, which overflows the address space", name,
+                static_cast<long long>(stride), parts);
 }
 
 gyre_status check_overlap(const gyre_attention_merge_args &a, const MergeTask &t) {
     const Heads lse = t.merged.lse.as_heads(t.merged.out);
     const auto check = [&](Heads part, int64_t stride, const char *name) -> gyre_status {
-        for (int p = 0; p < a.parts; p++) {
+        const int32_t places = stride ? a.parts : std::min(a.parts, 1); // where parts are
+        for (int p = 0; p < places; p++) {
             for (const Heads *written : {&t.merged.out, &lse})
                 if (written->data && !disjoint(part, *written))
                     return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s of part %d, expected other memory",
@@ -39,11 +43,11 @@ gyre_status check_merge(const gyre_attention_merge_args &a, bool need_data, Merg
     MergeTask &t = *task;
     GYRE_TRY(check_layout(a.layout));
     if (a.parts < 0) return fail(GYRE_BAD_ARGUMENT, "parts: got %d, expected >= 0", a.parts);
-    GYRE_TRY(check_part_stride(a.part_out_stride, "part_out_stride"));
-    GYRE_TRY(check_part_stride(a.part_lse_stride, "part_lse_stride"));
     const bool need_parts = need_data && a.parts > 0;
     GYRE_TRY(view_heads(a.part_out, "part_out", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_parts, &t.parts.out));
+    GYRE_TRY(check_part_stride(a.part_out_stride, "part_out_stride", a.parts, a.part_out));
     GYRE_TRY(view_lse(a.part_lse, "part_lse", a.layout, t.parts.out, need_parts, &t.parts.lse));
+    GYRE_TRY(check_part_stride(a.part_lse_stride, "part_lse_stride", a.parts, a.part_lse));
     GYRE_TRY(view_heads(a.out, "out", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &t.merged.out));
     if (a.part_out.dtype != GYRE_F32 && a.out.dtype != a.part_out.dtype)
         return fail(GYRE_BAD_TYPE, "out: got %s, expected part_out's %s", dtype_name(a.out.dtype),

@@ -18,7 +18,7 @@ KernelTable<MergeKernel> kernels("merge", [](const Kernel &k) {
 
 const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype,
                                      gyre_device device) {
-    for (const MergeKernel &k : kernels.rows())
+    for (const MergeKernel &k : kernels.rows(*context.kernels))
         if (k.part_dtype == part_dtype && k.dtype == dtype && may_use(context, *k.kernel, device)) return &k;
     return nullptr;
 }

@@ -97,8 +97,8 @@ int64_t Plan::form_tasks() const { return task.call.empty() ? 0 : task.operands.
 
 size_t Plan::workspace_bytes(const gyre_context &context) const {
     const int64_t busiest = std::max({tasks(), fill_tasks(), form_tasks(), split.tasks(task)});
-    return split.bytes() + table_bytes + task.operands.bytes() +
-           slab_bytes * static_cast<size_t>(std::min<int64_t>(context.threads.size(), busiest));
+    return saturated_bytes(split.bytes() + table_bytes + task.operands.bytes(),
+                           bytes_of_slabs(slab_bytes, context.threads.size(), busiest));
 }
 
 gyre_status Plan::run(gyre_context &context, char *memory) {

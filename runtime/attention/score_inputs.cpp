@@ -75,7 +75,7 @@ gyre_status check_input(const ScoreInput &input, const gyre_tensor &t, const Att
         if (!fits && !repeats)
             return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected %s", name, shape_text(t.shape, t.rank),
                         expected_shape(input, full, packed_tokens).c_str());
-        strides[d] = repeats ? 0 : t.strides[i];
+        strides[d] = t.shape[i] == 1 ? 0 : t.strides[i];
         if (d >= 2) view->extents[d - 2] = t.shape[i];
     }
     view->data = static_cast<const char *>(t.data);

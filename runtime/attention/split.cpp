@@ -7,7 +7,7 @@
 namespace gyre {
 
 bool has_few_queries(const AttentionCall &c, bool need_data) {
-    if (!c.cu_seqlens_q) return c.q.seqlen <= most_few_queries;
+    if (!c.has_cu_seqlens_q) return c.q.seqlen <= most_few_queries;
     if (!need_data) return c.q.seqlen <= most_few_queries * c.sequences;
     for (int64_t i = 0; i < c.sequences; i++)
         if (c.sequence(i).q_len > most_few_queries) return false;

@@ -73,13 +73,11 @@ float AttentionTask::key_gain() const {
     return call.rope.cos ? std::numeric_limits<float>::infinity() : std::max(1.0f, call.rope.scale);
 }
 
-void AttentionTask::write_empty_rows(const Extent &x, const Heads &out, const Lse &lse) const {
+void AttentionTask::write_empty_row(const Extent &x, int64_t token, const Heads &out, const Lse &lse) const {
     for (int64_t h = 0; h < heads; h++) {
-        for (int64_t i = 0; i < x.tokens; i++) {
-            std::memset(out.at(x.sequence.batch, x.sequence.q_first + x.first_token + i, x.head + h), 0,
-                        static_cast<size_t>(out.dim) * element_size(out.dtype));
-            lse.data[h * lse.head_stride + i] = -INFINITY;
-        }
+        std::memset(out.at(x.sequence.batch, x.sequence.q_first + x.first_token + token, x.head + h), 0,
+                    static_cast<size_t>(out.dim) * element_size(out.dtype));
+        lse.data[h * lse.head_stride + token] = -INFINITY;
     }
 }
 
@@ -94,8 +92,9 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     // so the result's bits, does not depend on how tokens are cut into tasks.
     const int64_t position = x.first_token + c.shift(s);
     const int64_t part_first = part * part_keys(s), part_end = std::min(part_first + part_keys(s), s.k_len);
-    const int64_t low = c.left < 0 ? part_first : std::max(position - c.left, part_first);
-    const int64_t high = c.right < 0 ? part_end : std::min(position + x.tokens + c.right, part_end);
+    const auto first_seen = [&](int64_t p) { return c.left < 0 ? part_first : std::max(p - c.left, part_first); };
+    const auto past_seen = [&](int64_t p) { return c.right < 0 ? part_end : std::min(p + 1 + c.right, part_end); };
+    const int64_t low = first_seen(position), high = past_seen(position + x.tokens - 1);
     x.first_key = low / kernel->key_block * kernel->key_block;
     // To the end of a block, because what may be concluded from a block's keys is to depend on the block alone.
     x.keys = high > low ? std::min(to_block_end(high), part_end) - x.first_key : 0;
@@ -106,8 +105,14 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     lse.data = c.lse.data ? c.lse.at(s.batch, s.q_first + x.first_token, head) + part * lse_part_stride
                           : reinterpret_cast<float *>(scratch + kernel->workspace);
     if (!c.lse.data) lse.head_stride = x.tokens;
+    // Rows that the window leaves without a key: the kernel's zeros, rotated back, may be negative, and whether it is asked for
+    // such a row depends on which rows share its task.
+    const auto write_empty_rows = [&] {
+        for (int64_t i = 0; i < x.tokens; i++)
+            if (first_seen(position + i) >= past_seen(position + i)) write_empty_row(x, i, out_heads, lse);
+    };
     if (x.keys == 0) {
-        write_empty_rows(x, out_heads, lse);
+        write_empty_rows();
         return true;
     }
 
@@ -170,7 +175,9 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
         score->add_to(&arguments);
     }
     arguments.add(&out, &lse_view);
-    return arguments.call(*kernel->kernel, slab);
+    if (!arguments.call(*kernel->kernel, slab)) return false;
+    if (c.left >= 0 || c.right >= 0) write_empty_rows();
+    return true;
 }
 
 } // namespace gyre

@@ -37,7 +37,7 @@ private:
     int64_t to_block_end(int64_t keys) const; // rounded up to whole blocks
     int64_t part_keys(const Sequence &s) const;
     float key_gain() const;
-    void write_empty_rows(const Extent &x, const Heads &out, const Lse &lse) const;
+    void write_empty_row(const Extent &x, int64_t token, const Heads &out, const Lse &lse) const;
 };
 
 } // namespace gyre

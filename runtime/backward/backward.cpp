@@ -17,8 +17,8 @@ struct BackwardPlan {
 
     gyre_status prepare(gyre_context &context);
     size_t workspace_bytes(const gyre_context &context) const {
-        return table_bytes + slab_bytes * static_cast<size_t>(std::min<int64_t>(context.threads.size(),
-                                                                                std::max(task.count(), fill_tasks())));
+        return saturated_bytes(
+            table_bytes, bytes_of_slabs(slab_bytes, context.threads.size(), std::max(task.count(), fill_tasks())));
     }
     gyre_status run(gyre_context &context, char *memory);
 
@@ -61,15 +61,19 @@ gyre_status check(const gyre_attention_backward_args *given, bool need_data, Bac
 using namespace gyre;
 
 extern "C" gyre_status gyre_attention_backward(gyre_context *context, const gyre_attention_backward_args *args) {
-    BackwardPlan plan;
-    GYRE_TRY(check(args, true, &plan));
-    return run_call(context, plan.args, plan);
+    return enter([&] {
+        BackwardPlan plan;
+        GYRE_TRY(check(args, true, &plan));
+        return run_call(context, plan.args, plan);
+    });
 }
 
 extern "C" gyre_status gyre_attention_backward_workspace_size(gyre_context *context,
                                                               const gyre_attention_backward_args *args, size_t *bytes) {
-    GYRE_TRY(check_size_output(bytes));
-    BackwardPlan plan;
-    GYRE_TRY(check(args, false, &plan));
-    return tell_workspace_size(context, plan, bytes);
+    return enter([&] {
+        GYRE_TRY(check_size_output(bytes));
+        BackwardPlan plan;
+        GYRE_TRY(check(args, false, &plan));
+        return tell_workspace_size(context, plan, bytes);
+    });
 }

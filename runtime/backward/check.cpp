@@ -1,4 +1,5 @@
 // Checks of gyre_attention_backward(): those of the forward call, and of what it adds to it.
+#include "attention/check.h"
 #include "arguments.h"
 #include "backward/call.h"
 #include "error.h"
@@ -29,7 +30,7 @@ gyre_status check_gradient(const gyre_tensor &given, const char *name, const gyr
     if (!std::equal(of.shape, of.shape + of.rank, given.shape))
         return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected forward.%s's %s", name,
                     shape_text(given.shape, given.rank), of_name, shape_text(of.shape, of.rank));
-    if (view->seqlen > 1 && std::abs(view->token_stride) >= (INT32_MAX - view->dim) / (view->seqlen - 1))
+    if (!fits_index(view->seqlen, view->token_stride, view->dim))
         return fail(GYRE_UNSUPPORTED, "%s: one head's tokens reach over 2^31 elements", name);
     if (written && !writable(*view)) return fail(GYRE_BAD_SHAPE, "%s: strides make elements share memory", name);
     return GYRE_OK;
@@ -52,7 +53,7 @@ gyre_status check_bias_gradient(const gyre_attention_backward_args &a, const gyr
     grad->data = static_cast<float *>(t.data);
     const Heads view = grad->as_heads();
     if (!writable(view)) return fail(GYRE_BAD_SHAPE, "bias_grad: strides make elements share memory");
-    if (view.seqlen > 1 && std::abs(view.token_stride) >= (INT32_MAX - view.dim) / (view.seqlen - 1))
+    if (!fits_index(view.seqlen, view.token_stride, view.dim))
         return fail(GYRE_UNSUPPORTED, "bias_grad: one head reaches over 2^31 elements");
     return GYRE_OK;
 }

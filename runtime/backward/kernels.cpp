@@ -25,13 +25,13 @@ KernelTable<SmallKernel> panel_kernels("panels", read_small);
 KernelTable<SmallKernel> delta_kernels("delta", read_small);
 
 const SmallKernel *find_small(KernelTable<SmallKernel> &kernels, const gyre_context &context) {
-    for (const SmallKernel &k : kernels.rows())
+    for (const SmallKernel &k : kernels.rows(*context.kernels))
         if (may_use(context, *k.kernel)) return &k;
     return nullptr;
 }
 
 const BlockKernel *find_blocks(const gyre_context &context, bool capped, bool general) {
-    for (const BlockKernel &k : block_kernels.rows())
+    for (const BlockKernel &k : block_kernels.rows(*context.kernels))
         if (k.general == general && k.capped == (capped && !general) && may_use(context, *k.kernel)) return &k;
     return nullptr;
 }

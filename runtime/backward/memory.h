@@ -20,7 +20,7 @@ struct BackwardMemory {
     float *delta, *power, *lse;     // [group, rows]
     float *k, *v, *k_grad, *v_grad; // [keys, stride]
     float *k_panels, *v_panels;     // [keys / lanes, features, lanes]
-    float *out;                     // [run, stride]
+    float *out, *stored_grad;       // [run, stride]
     char *scratch;
     size_t bytes; // of all
 
@@ -36,7 +36,7 @@ struct BackwardMemory {
         for (float **numbers : {&delta, &power, &lse}) *numbers = take(all_rows);
         for (float **block : {&k, &v, &k_grad, &v_grad}) *block = take(z.keys * z.stride);
         for (float **panels : {&k_panels, &v_panels}) *panels = take(z.keys * z.features);
-        out = take(z.run * z.stride);
+        for (float **run : {&out, &stored_grad}) *run = take(z.run * z.stride);
         scratch = memory ? memory + end : nullptr;
         bytes = end + round_up(z.workspace);
     }

@@ -126,12 +126,20 @@ bool Runner::load_queries() const {
     return true;
 }
 
+/// delta is the product of the result and its gradient as they are stored. Rotated ones have the same product only where a
+/// rotation keeps lengths, which a caller's tables need not.
 bool Runner::load_statistics(int64_t g, int64_t first, int64_t count) const {
-    if (!load(output_run(c.out, g, first, count), m.out)) return false;
-    const halide_type_t f32 = halide_type(GYRE_F32);
     const int64_t row = g * z.rows + first;
+    const auto stored_run = [&](const Heads &of) { return rows_run(of, g, first, count, c.value_rope, nullptr); };
+    float *stored_grad = m.out_grad + row * z.stride;
+    if (c.value_rope.on) {
+        stored_grad = m.stored_grad;
+        if (!load(stored_run(task.call.out_grad), stored_grad)) return false;
+    }
+    if (!load(stored_run(c.out), m.out)) return false;
+    const halide_type_t f32 = halide_type(GYRE_F32);
     Buffer out(m.out, f32, {{z.features, 1}, {count, z.stride}});
-    Buffer out_grad(m.out_grad + row * z.stride, f32, {{z.features, 1}, {count, z.stride}});
+    Buffer out_grad(stored_grad, f32, {{z.features, 1}, {count, z.stride}});
     Buffer lse(c.lse.at(s.batch, s.q_first + first, head(g)), f32, {{count, 1}});
     Buffer delta(m.delta + row, f32, {{count, 1}}), power(m.power + row, f32, {{count, 1}});
     Slab slab(m.scratch, task.kernels.delta->workspace);

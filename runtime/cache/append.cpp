@@ -20,29 +20,33 @@ gyre_status take(const gyre_cache_append_args *given, gyre_cache_append_args *ar
 } // namespace
 
 extern "C" gyre_status gyre_cache_append(gyre_context *context, const gyre_cache_append_args *given) {
-    gyre_cache_append_args args;
-    AppendCall call;
-    AppendOnDevice on_device;
-    GYRE_TRY(take(given, &args));
-    if (on_device.place(args)) {
-        GYRE_TRY(on_device.check(true));
-        return run_call_on_device(context, on_device);
-    }
-    GYRE_TRY(check_append(args, true, &call));
-    return run_call(context, args, call);
+    return enter([&] {
+        gyre_cache_append_args args;
+        AppendCall call;
+        AppendOnDevice on_device;
+        GYRE_TRY(take(given, &args));
+        if (on_device.place(args)) {
+            GYRE_TRY(on_device.check(true));
+            return run_call_on_device(context, on_device);
+        }
+        GYRE_TRY(check_append(args, true, &call));
+        return run_call(context, args, call);
+    });
 }
 
 extern "C" gyre_status gyre_cache_append_workspace_size(gyre_context *context, const gyre_cache_append_args *given,
                                                         size_t *bytes) {
-    GYRE_TRY(check_size_output(bytes));
-    gyre_cache_append_args args;
-    AppendCall call;
-    AppendOnDevice on_device;
-    GYRE_TRY(take(given, &args));
-    if (on_device.place(args)) {
-        GYRE_TRY(on_device.check(false));
-        return tell_workspace_size(context, on_device, bytes);
-    }
-    GYRE_TRY(check_append(args, false, &call));
-    return tell_workspace_size(context, call, bytes);
+    return enter([&] {
+        GYRE_TRY(check_size_output(bytes));
+        gyre_cache_append_args args;
+        AppendCall call;
+        AppendOnDevice on_device;
+        GYRE_TRY(take(given, &args));
+        if (on_device.place(args)) {
+            GYRE_TRY(on_device.check(false));
+            return tell_workspace_size(context, on_device, bytes);
+        }
+        GYRE_TRY(check_append(args, false, &call));
+        return tell_workspace_size(context, call, bytes);
+    });
 }

@@ -80,8 +80,7 @@ int64_t AppendCall::most_pages() const {
 }
 
 size_t AppendCall::workspace_bytes(const gyre_context &context) const {
-    return std::max(WrittenPages::bytes(most_pages()),
-                    slab_bytes() * static_cast<size_t>(std::min<int64_t>(context.threads.size(), tasks())));
+    return std::max(WrittenPages::bytes(most_pages()), bytes_of_slabs(slab_bytes(), context.threads.size(), tasks()));
 }
 
 gyre_status AppendCall::check_written_pages(char *memory) const {
@@ -131,7 +130,7 @@ bool AppendCall::append(const NewTokens &n, char *memory) const {
     auto *k_rows = reinterpret_cast<float *>(memory), *v_rows = reinterpret_cast<float *>(memory + k_rows_bytes);
     char *values = memory + k_rows_bytes + v_rows_bytes, *scratch = values + values_bytes;
     Positions p = positions;
-    if (!p.data) p.offset = n.slot - n.first; // a key stands where its slot is
+    if (!p.given) p.offset = n.slot - n.first; // a key stands where its slot is
     if (k.rotation.on && !k.angles.fill(p, n.batch, n.first, n.count, k_rows, scratch)) return false;
     if (same_angles)
         v_rows = k_rows;

@@ -43,7 +43,7 @@ void DeviceAngles::add_pairs_to(KernelArguments *arguments) { arguments->add(&pa
 gyre_status DevicePositions::place(const Positions &p, const char *name, int64_t batch, int64_t token, int64_t batches,
                                    int64_t tokens, int axes) {
     const int64_t words = p.wide ? 2 : 1; // of a position, whose lower one is enough
-    given = p.data != nullptr;
+    given = p.given;
     const auto *first = static_cast<const int32_t *>(p.data);
     if (first) first += (batch * p.batch_stride + token * p.token_stride) * words;
     const std::initializer_list<Buffer::Dimension> extents = {

@@ -49,7 +49,7 @@ gyre_status AppendOnDevice::prepare(gyre_context &context) {
 }
 
 gyre_status AppendOnDevice::run(gyre_context &context) const {
-    context.selected = call.k.rotate.kernel->kernel;
+    context.select(*call.k.rotate.kernel->kernel);
     if (device < 0) return GYRE_OK;
     cuda::Scope scope;
     GYRE_TRY(scope.enter(device));

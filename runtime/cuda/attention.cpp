@@ -39,7 +39,7 @@ const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &contex
         if (!rule.takes(call, few) || (rule.is(trait::paged) != paged && !may_be_paged) ||
             (rule.is(trait::as_stored) && !copyable))
             continue;
-        for (const AttentionKernel &k : attention_kernels(family))
+        for (const AttentionKernel &k : attention_kernels(context, family))
             if (may_use(context, *k.kernel, GYRE_CUDA) && k.dtype == call.q.dtype && k.head_dim == call.q.dim &&
                 k.head_dim == call.v.dim)
                 return &k;
@@ -59,7 +59,7 @@ gyre_status AttentionOnDevice::prepare(gyre_context &context) {
 }
 
 gyre_status AttentionOnDevice::run(gyre_context &context) {
-    context.selected = kernel->kernel;
+    context.select(*kernel->kernel);
     if (device < 0 || call.empty()) return GYRE_OK;
     cuda::Scope scope;
     GYRE_TRY(scope.enter(device));
@@ -82,7 +82,7 @@ gyre_status AttentionOnDevice::run(gyre_context &context) {
         GYRE_TRY(launch(context, scope, rope, value_rope, first, batches));
         if (split.on()) GYRE_TRY(split.merge(context, scope, first, batches));
     }
-    context.selected = kernel->kernel;
+    context.select(*kernel->kernel);
     return GYRE_OK;
 }
 

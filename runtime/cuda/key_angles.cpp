@@ -5,9 +5,10 @@
 namespace gyre::cuda {
 namespace {
 
+KernelTable<const Kernel *> kernels("angles", [](const Kernel &k) { return &k; });
+
 const Kernel *find_kernel(const gyre_context &context) {
-    static KernelTable<const Kernel *> kernels("angles", [](const Kernel &k) { return &k; });
-    for (const Kernel *k : kernels.rows())
+    for (const Kernel *k : kernels.rows(*context.kernels))
         if (may_use(context, *k, GYRE_CUDA)) return k;
     return nullptr;
 }
@@ -23,7 +24,7 @@ gyre_status KeyAngles::prepare(const gyre_context &context, const AttentionCall 
     kernel = find_kernel(context);
     if (!kernel) return fail(GYRE_UNSUPPORTED, "%s: no linked kernel forms angles on a CUDA device", name);
     sections =
-        call.k_positions.data && call.k_positions.batch_stride ? call.k.batch : std::min<int64_t>(call.k.batch, 1);
+        call.k_positions.given && call.k_positions.batch_stride ? call.k.batch : std::min<int64_t>(call.k.batch, 1);
     rows = call.k.seqlen;
     if (!fits_kernel_index({{row_floats, 1}, {rows, row_floats}}))
         return fail(GYRE_UNSUPPORTED, "%s: angles of %lld keys reach over 2^31 elements", name,

@@ -59,7 +59,7 @@ gyre_status launch(gyre_context &context, const Scope &scope, const Kernel &kern
     const bool ok = arguments.call_with(kernel, &call);
     if (call.status != GYRE_OK) return call.status;
     if (!ok) return fail(GYRE_INTERNAL, "%s: the kernel failed", kernel.name);
-    context.selected = &kernel;
+    context.select(kernel);
     return GYRE_OK;
 }
 

@@ -100,7 +100,7 @@ gyre_status MergeOnDevice::prepare(gyre_context &context) {
 }
 
 gyre_status MergeOnDevice::run(gyre_context &context) const {
-    context.selected = task.kernel->kernel;
+    context.select(*task.kernel->kernel);
     if (device < 0 || task.merged.out.empty()) return GYRE_OK;
     cuda::Scope scope;
     GYRE_TRY(scope.enter(device));

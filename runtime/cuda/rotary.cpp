@@ -27,7 +27,7 @@ gyre_status RotaryCall::prepare_on_device(const gyre_context &context) {
 }
 
 gyre_status RotaryCall::run_on_device(gyre_context &context) const {
-    context.selected = kernel->kernel;
+    context.select(*kernel->kernel);
     if (device < 0) return GYRE_OK;
     cuda::Scope scope;
     GYRE_TRY(scope.enter(device));

@@ -57,24 +57,27 @@ gyre_status check_memory(const Driver &driver, const Named &t, Device *device) {
 
 void CallTensors::add(const gyre_tensor *&t, const char *name) {
     if (!t) return;
-    copies.push_back(*t);
-    add(copies.back(), name);
-    t = &copies.back();
+    gyre_tensor &copy = copies[copied++];
+    copy = *t;
+    add(copy, name);
+    t = &copy;
 }
 
 void CallTensors::add(const gyre_rope *&rope, const char *cos, const char *sin) {
     if (!rope || rope->size != sizeof *rope) return;
-    ropes.push_back(*rope);
-    add(ropes.back().cos, cos), add(ropes.back().sin, sin);
-    rope = &ropes.back();
+    gyre_rope &copy = ropes[ropes_copied++];
+    copy = *rope;
+    add(copy.cos, cos);
+    add(copy.sin, sin);
+    rope = &copy;
 }
 
-bool any_on_device(const std::vector<Named> &tensors) {
+bool any_on_device(const NamedList &tensors) {
     return std::any_of(tensors.begin(), tensors.end(),
                        [](const Named &t) { return t.tensor && t.tensor->device == GYRE_CUDA; });
 }
 
-gyre_status adopt_tensors(const std::vector<Named> &tensors, Device *device) {
+gyre_status adopt_tensors(const NamedList &tensors, Device *device) {
     const char *on_device = "";
     for (const Named &t : tensors)
         if (t.tensor && t.tensor->device == GYRE_CUDA) on_device = t.name;
@@ -92,7 +95,7 @@ gyre_status adopt_tensors(const std::vector<Named> &tensors, Device *device) {
     return GYRE_OK;
 }
 
-gyre_status check_data(const std::vector<Named> &tensors) {
+gyre_status check_data(const NamedList &tensors) {
     for (const Named &t : tensors) {
         bool empty = false;
         for (int i = 0; i < std::clamp(t.tensor->rank, 0, GYRE_MAX_RANK); i++) empty = empty || t.tensor->shape[i] == 0;

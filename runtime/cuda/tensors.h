@@ -1,10 +1,8 @@
 /// Tensors of a call on a CUDA device: all of them are there, and checked like others from then on.
 #pragma once
 #include "cuda/driver.h"
+#include "registry.h"
 #include "tensor.h"
-
-#include <deque>
-#include <vector>
 
 namespace gyre::cuda {
 
@@ -14,6 +12,8 @@ struct Named {
     const char *name;
 };
 
+using NamedList = RowList<Named>;
+
 /// All tensors of a call. Those that its arguments point to are copied, with the rotations that point to more, and the arguments
 /// then point to the copies: what adopt_tensors() changes is not the caller's.
 class CallTensors {
@@ -22,29 +22,31 @@ public:
     CallTensors(const CallTensors &) = delete; // arguments point into it
     CallTensors &operator=(const CallTensors &) = delete;
 
-    void add(gyre_tensor &t, const char *name) { all_.push_back({&t, name}); }
+    void add(gyre_tensor &t, const char *name) { all_[count++] = {&t, name}; }
     void add(const gyre_tensor *&t, const char *name);
     /// A rotation of an unknown size is left as it is: it is refused later.
     void add(const gyre_rope *&rope, const char *cos, const char *sin);
 
-    const std::vector<Named> &all() const { return all_; }
+    NamedList all() const { return {all_, count}; }
 
 private:
-    std::vector<Named> all_;
-    std::deque<gyre_tensor> copies;
-    std::deque<gyre_rope> ropes;
+    // Room for those of gyre_attention(), which has the most.
+    Named all_[19];
+    gyre_tensor copies[15];
+    gyre_rope ropes[2];
+    size_t count = 0, copied = 0, ropes_copied = 0;
 };
 
 /// True if any is on a CUDA device.
-bool any_on_device(const std::vector<Named> &tensors);
+bool any_on_device(const NamedList &tensors);
 
 /// Checks that all of them are on one CUDA device, and the memory that each spans is that device's, as its driver says; then
 /// calls them CPU tensors, so that the checks that all calls share take them. What a pointer points to is never read here.
 /// `device`: theirs; -1 if all are empty. Errors: UNSUPPORTED (a tensor on the CPU, no driver), BAD_ARGUMENT.
-gyre_status adopt_tensors(const std::vector<Named> &tensors, Device *device);
+gyre_status adopt_tensors(const NamedList &tensors, Device *device);
 
 /// What is only read on the device must be there. Errors: BAD_ARGUMENT.
-gyre_status check_data(const std::vector<Named> &tensors);
+gyre_status check_data(const NamedList &tensors);
 
 /// True if every element of `batches` batch entries counts in 31 bits, as kernels count.
 bool in_reach(const Heads &x, int64_t batches);

@@ -14,7 +14,7 @@
 ///
 /// A new rule is one function, declared in rules.h, and one row of `rules`.
 #include "arguments.h"
-#include "error.h"
+#include "entry.h"
 #include "frequencies/rules.h"
 
 #include <algorithm>
@@ -137,5 +137,6 @@ gyre_status compute(const gyre_frequency_rule *rule, int32_t rotary_dim, int32_t
 
 extern "C" gyre_status gyre_frequencies(const gyre_frequency_rule *rule, int32_t rotary_dim, int32_t head_dim,
                                         int64_t length, double *inv_freq, double *attention_factor) {
-    return gyre::frequencies::compute(rule, rotary_dim, head_dim, length, inv_freq, attention_factor);
+    return gyre::enter(
+        [&] { return gyre::frequencies::compute(rule, rotary_dim, head_dim, length, inv_freq, attention_factor); });
 }

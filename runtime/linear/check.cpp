@@ -40,8 +40,9 @@ gyre_attention_args shared_arguments(const gyre_linear_attention_args &a) {
 }
 
 bool same_positions(const Positions &a, const Positions &b) {
-    return a.data == b.data && a.wide == b.wide && a.axis_stride == b.axis_stride && a.batch_stride == b.batch_stride &&
-           a.token_stride == b.token_stride;
+    if (!a.given && !b.given) return true;
+    return a.data && a.data == b.data && a.wide == b.wide && a.axis_stride == b.axis_stride &&
+           a.batch_stride == b.batch_stride && a.token_stride == b.token_stride;
 }
 
 } // namespace
@@ -56,8 +57,9 @@ gyre_status view_state(const gyre_tensor *kv, const char *kv_name, const gyre_te
     GYRE_TRY(check_shape(*kv, kv_name, {c.sequences, c.k.heads, c.k.dim, c.v.dim}));
     GYRE_TRY(check_tensor(*k, k_name, {3}, {GYRE_F32}, need_data));
     GYRE_TRY(check_shape(*k, k_name, {c.sequences, c.k.heads, c.k.dim}));
-    state->k = {
-        static_cast<char *>(k->data), GYRE_F32, c.sequences, 1, c.k.heads, c.k.dim, k->strides[0], 0, k->strides[1]};
+    int64_t strides[GYRE_MAX_RANK];
+    find_strides(*k, strides);
+    state->k = {static_cast<char *>(k->data), GYRE_F32, c.sequences, 1, c.k.heads, c.k.dim, strides[0], 0, strides[1]};
     return GYRE_OK;
 }
 
@@ -73,6 +75,7 @@ gyre_status check_apart(const Named &written, std::initializer_list<Named> other
 gyre_status check_linear_inputs(const gyre_linear_attention_args &a, bool need_data, bool with_out, LinearCall *c) {
     gyre_attention_args shared = shared_arguments(a);
     AttentionCall &h = c->heads;
+    GYRE_TRY(check_flag(a.causal, "causal"));
     c->causal = a.causal != 0;
     if (c->causal) shared.seqused_k = nullptr;
     GYRE_TRY(check_attention(shared, need_data, &h, with_out));
@@ -81,6 +84,7 @@ gyre_status check_linear_inputs(const gyre_linear_attention_args &a, bool need_d
         shared.seqused_k = a.seqused_k;
         GYRE_TRY(check_used_keys(shared, need_data, &h));
         std::swap(c->seqused_k, h.seqused_k);
+        h.has_used_keys = false;
         c->same_tokens = same_positions(h.q_positions, h.k_positions);
         if (c->same_tokens) h.rotate_keys = false; // by a table of their own
     }

@@ -19,7 +19,7 @@ KernelTable<Row> linear_rows("linear", read), outer_rows("outer", read), sums_ro
     norms_rows("norms", read);
 
 LinearPart find(KernelTable<Row> &rows, const gyre_context &context, gyre_dtype dtype) {
-    for (const Row &row : rows.rows())
+    for (const Row &row : rows.rows(*context.kernels))
         if (row.dtype == dtype && may_use(context, *row.kernel))
             return {row.kernel, static_cast<size_t>(attribute(*row.kernel, "workspace", 0))};
     return {};

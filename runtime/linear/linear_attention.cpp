@@ -32,15 +32,19 @@ gyre_status check(const gyre_linear_attention_args *given, bool need_data, Forwa
 using namespace gyre;
 
 extern "C" gyre_status gyre_linear_attention(gyre_context *context, const gyre_linear_attention_args *args) {
-    Forward forward;
-    GYRE_TRY(check(args, true, &forward));
-    return run_call(context, forward.args, forward);
+    return enter([&] {
+        Forward forward;
+        GYRE_TRY(check(args, true, &forward));
+        return run_call(context, forward.args, forward);
+    });
 }
 
 extern "C" gyre_status gyre_linear_attention_workspace_size(gyre_context *context,
                                                             const gyre_linear_attention_args *args, size_t *bytes) {
-    GYRE_TRY(check_size_output(bytes));
-    Forward forward;
-    GYRE_TRY(check(args, false, &forward));
-    return tell_workspace_size(context, forward, bytes);
+    return enter([&] {
+        GYRE_TRY(check_size_output(bytes));
+        Forward forward;
+        GYRE_TRY(check(args, false, &forward));
+        return tell_workspace_size(context, forward, bytes);
+    });
 }

@@ -36,16 +36,20 @@ using namespace gyre;
 
 extern "C" gyre_status gyre_linear_attention_backward(gyre_context *context,
                                                       const gyre_linear_attention_backward_args *args) {
-    Backward backward;
-    GYRE_TRY(check(args, true, &backward));
-    return run_call(context, backward.args, backward);
+    return enter([&] {
+        Backward backward;
+        GYRE_TRY(check(args, true, &backward));
+        return run_call(context, backward.args, backward);
+    });
 }
 
 extern "C" gyre_status gyre_linear_attention_backward_workspace_size(gyre_context *context,
                                                                      const gyre_linear_attention_backward_args *args,
                                                                      size_t *bytes) {
-    GYRE_TRY(check_size_output(bytes));
-    Backward backward;
-    GYRE_TRY(check(args, false, &backward));
-    return tell_workspace_size(context, backward, bytes);
+    return enter([&] {
+        GYRE_TRY(check_size_output(bytes));
+        Backward backward;
+        GYRE_TRY(check(args, false, &backward));
+        return tell_workspace_size(context, backward, bytes);
+    });
 }

@@ -34,8 +34,8 @@ gyre_status LinearPlan::prepare(gyre_context &context, LinearTask *given, bool b
 }
 
 size_t LinearPlan::workspace_bytes(const gyre_context &context) const {
-    const int64_t busiest = std::max(tasks(), fill_tasks());
-    return table_bytes + slab_bytes * static_cast<size_t>(std::min<int64_t>(context.threads.size(), busiest));
+    return saturated_bytes(table_bytes,
+                           bytes_of_slabs(slab_bytes, context.threads.size(), std::max(tasks(), fill_tasks())));
 }
 
 bool LinearPlan::fill_tables(gyre_context &context, char *memory, char *slabs) {

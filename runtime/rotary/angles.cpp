@@ -16,10 +16,12 @@ struct AnglesKernel {
     size_t workspace = 0; // bytes
 };
 
+KernelTable<AnglesKernel> kernels("angles", [](const Kernel &k) {
+    return AnglesKernel{&k, static_cast<size_t>(attribute(k, "workspace", 0))};
+});
+
 AnglesKernel find_kernel(const gyre_context &context) {
-    static KernelTable<AnglesKernel> kernels(
-        "angles", [](const Kernel &k) { return AnglesKernel{&k, static_cast<size_t>(attribute(k, "workspace", 0))}; });
-    for (const AnglesKernel &k : kernels.rows())
+    for (const AnglesKernel &k : kernels.rows(*context.kernels))
         if (may_use(context, *k.kernel)) return k;
     return {};
 }

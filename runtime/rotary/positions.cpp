@@ -38,6 +38,7 @@ gyre_status check_positions(const gyre_tensor *tensor, const char *name, int axe
     if (lead && !per_batch) GYRE_TRY(check_shape(*tensor, name, {axes, seqlen}));
     if (!lead && per_batch) GYRE_TRY(check_shape(*tensor, name, {batch, seqlen}));
     if (!lead && !per_batch) GYRE_TRY(check_shape(*tensor, name, {seqlen}));
+    positions->given = true;
     positions->data = tensor->data;
     positions->wide = tensor->dtype == GYRE_I64;
     positions->axis_stride = lead ? tensor->strides[0] : 0;

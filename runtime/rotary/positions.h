@@ -8,13 +8,14 @@ namespace gyre {
 
 /// Positions of [axes, batch, seqlen] tokens. Strides in elements.
 struct Positions {
-    const void *data = nullptr; // NULL: offset + token
-    bool wide = false;          // int64 instead of int32
+    bool given = false; // else: offset + token
+    const void *data = nullptr;
+    bool wide = false; // int64 instead of int32
     int64_t offset = 0;
     int64_t axis_stride = 0, batch_stride = 0, token_stride = 0;
 
     int64_t at(int axis, int64_t batch, int64_t token) const {
-        if (!data) return offset + token;
+        if (!given) return offset + token;
         const int64_t i = axis * axis_stride + batch * batch_stride + token * token_stride;
         return wide ? static_cast<const int64_t *>(data)[i] : static_cast<const int32_t *>(data)[i];
     }

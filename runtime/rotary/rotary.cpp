@@ -11,7 +11,7 @@ gyre_status check(const gyre_rotary_args *given, bool need_data, gyre_rotary_arg
     GYRE_TRY(adopt(given, "args", gyre_rotary_defaults(), sizeof *a, a));
     GYRE_TRY(call->place({{&a->x, "x"}, {&a->out, "out"}}, &a->rope, &a->positions));
     GYRE_TRY(call->add(a->x, "x", a->out, "out", a->layout, need_data));
-    return call->check({a->rope, a->reverse != 0, a->positions, a->position_offset}, need_data);
+    return call->check({a->rope, a->reverse, a->positions, a->position_offset}, need_data);
 }
 
 gyre_status check(const gyre_rotary_qk_args *given, bool need_data, gyre_rotary_qk_args *a, RotaryCall *call) {
@@ -20,7 +20,7 @@ gyre_status check(const gyre_rotary_qk_args *given, bool need_data, gyre_rotary_
         call->place({{&a->q, "q"}, {&a->q_out, "q_out"}, {&a->k, "k"}, {&a->k_out, "k_out"}}, &a->rope, &a->positions));
     GYRE_TRY(call->add(a->q, "q", a->q_out, "q_out", a->layout, need_data));
     GYRE_TRY(call->add(a->k, "k", a->k_out, "k_out", a->layout, need_data));
-    return call->check({a->rope, a->reverse != 0, a->positions, a->position_offset}, need_data);
+    return call->check({a->rope, a->reverse, a->positions, a->position_offset}, need_data);
 }
 
 template <typename Arguments>
@@ -42,17 +42,19 @@ gyre_status tell_size(gyre_context *context, const Arguments *given, size_t *byt
 
 } // namespace
 
-extern "C" gyre_status gyre_rotary(gyre_context *context, const gyre_rotary_args *args) { return run(context, args); }
+extern "C" gyre_status gyre_rotary(gyre_context *context, const gyre_rotary_args *args) {
+    return enter([&] { return run(context, args); });
+}
 
 extern "C" gyre_status gyre_rotary_workspace_size(gyre_context *context, const gyre_rotary_args *args, size_t *bytes) {
-    return tell_size(context, args, bytes);
+    return enter([&] { return tell_size(context, args, bytes); });
 }
 
 extern "C" gyre_status gyre_rotary_qk(gyre_context *context, const gyre_rotary_qk_args *args) {
-    return run(context, args);
+    return enter([&] { return run(context, args); });
 }
 
 extern "C" gyre_status gyre_rotary_qk_workspace_size(gyre_context *context, const gyre_rotary_qk_args *args,
                                                      size_t *bytes) {
-    return tell_size(context, args, bytes);
+    return enter([&] { return tell_size(context, args, bytes); });
 }

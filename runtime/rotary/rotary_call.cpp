@@ -4,26 +4,29 @@
 #include "run_call.h"
 
 #include <algorithm>
-#include <vector>
+#include <array>
 
 namespace gyre {
 
 gyre_status RotaryCall::place(std::initializer_list<cuda::Named> written, gyre_rope *rope,
                               const gyre_tensor **positions) {
-    std::vector<cuda::Named> all(written);
+    std::array<cuda::Named, 7> all;
+    size_t count = 0;
+    for (const cuda::Named &t : written) all[count++] = t;
     const auto adopt = [&](const gyre_tensor **given, gyre_tensor *copy, const char *name) {
         if (!*given) return;
         *copy = **given;
         *given = copy;
-        all.push_back({copy, name});
+        all[count++] = {copy, name};
     };
     adopt(positions, &only_read[0], "positions");
     if (rope->size == sizeof *rope) { // else it is refused
         adopt(&rope->cos, &only_read[1], "rope.cos");
         adopt(&rope->sin, &only_read[2], "rope.sin");
     }
-    on_device = cuda::any_on_device(all);
-    return on_device ? cuda::adopt_tensors(all, &device) : GYRE_OK;
+    const cuda::NamedList list{all.data(), count};
+    on_device = cuda::any_on_device(list);
+    return on_device ? cuda::adopt_tensors(list, &device) : GYRE_OK;
 }
 
 gyre_status RotaryCall::add(const gyre_tensor &from, const char *from_name, const gyre_tensor &to, const char *to_name,
@@ -75,6 +78,7 @@ gyre_status RotaryCall::check_device_data(const RotaryOptions &o) const {
 
 gyre_status RotaryCall::check(const RotaryOptions &o, bool need_data) {
     const Heads &x = tensors[0].from;
+    GYRE_TRY(check_flag(o.reverse, "reverse"));
     GYRE_TRY(check_rope(&o.rope, "rope", x.dim, x.batch, x.seqlen, need_data, &rotation));
     // A device's positions cannot be read here: its kernels read nothing by them but tables, within these.
     const bool readable = need_data && !on_device;
@@ -120,7 +124,7 @@ int64_t RotaryCall::tasks() const {
 
 size_t RotaryCall::workspace_bytes(const gyre_context &context) const {
     if (on_device) return 0;
-    return slab_bytes * static_cast<size_t>(std::min<int64_t>(context.threads.size(), tasks()));
+    return bytes_of_slabs(slab_bytes, context.threads.size(), tasks());
 }
 
 gyre_status RotaryCall::run(gyre_context &context, char *memory) const {

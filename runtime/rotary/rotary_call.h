@@ -15,7 +15,7 @@ struct RotatedTensor {
 /// What is the same for all tensors of a call, as the caller gave it.
 struct RotaryOptions {
     const gyre_rope &rope;
-    bool reverse;
+    int32_t reverse;
     const gyre_tensor *positions;
     int64_t position_offset;
 };

@@ -31,23 +31,21 @@ void finish_streaming() {
 #endif
 }
 
-const std::vector<RotaryKernel> &rotary_kernels() {
-    static KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
-        return RotaryKernel{&k,
-                            from_dtype(k),
-                            kernel_dtype(k),
-                            attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
-                            static_cast<size_t>(attribute(k, "workspace", 0)),
-                            attribute(k, "appended") == "true",
-                            attribute(k, "vector_bytes", 0)};
-    });
-    return kernels.rows();
-}
+KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
+    return RotaryKernel{&k,
+                        from_dtype(k),
+                        kernel_dtype(k),
+                        attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
+                        static_cast<size_t>(attribute(k, "workspace", 0)),
+                        attribute(k, "appended") == "true",
+                        attribute(k, "vector_bytes", 0)};
+});
 
 /// The first kernel for these types and pairs that is `wanted`.
 template <typename Wanted>
-const RotaryKernel *first_kernel(gyre_dtype from, gyre_dtype to, gyre_pairing pairing, const Wanted &wanted) {
-    for (const RotaryKernel &k : rotary_kernels())
+const RotaryKernel *first_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to, gyre_pairing pairing,
+                                 const Wanted &wanted) {
+    for (const RotaryKernel &k : kernels.rows(*context.kernels))
         if (k.from == from && k.to == to && k.pairing == pairing && wanted(k)) return &k;
     return nullptr;
 }
@@ -56,13 +54,13 @@ const RotaryKernel *first_kernel(gyre_dtype from, gyre_dtype to, gyre_pairing pa
 
 const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
                                        gyre_pairing pairing, gyre_device device, bool appended) {
-    return first_kernel(from, to, pairing, [&](const RotaryKernel &k) {
+    return first_kernel(context, from, to, pairing, [&](const RotaryKernel &k) {
         return k.appended == appended && !k.vector_bytes && may_use(context, *k.kernel, device);
     });
 }
 
 const RotaryKernel *find_streaming_kernel(const gyre_context &context, gyre_dtype dtype, gyre_pairing pairing) {
-    return first_kernel(dtype, dtype, pairing,
+    return first_kernel(context, dtype, dtype, pairing,
                         [&](const RotaryKernel &k) { return k.vector_bytes && may_use(context, *k.kernel); });
 }
 

@@ -91,7 +91,8 @@ bool same_angles(const Rotation &a, const Rotation &b) {
     if (!a.cos && !b.cos) return a.inv_freq == b.inv_freq && a.theta == b.theta && a.denominator == b.denominator;
     if (!a.cos || !b.cos) return false;
     const auto same_table = [](const gyre_tensor &s, const gyre_tensor &t) {
-        return s.data == t.data && s.rank == t.rank && std::equal(s.strides, s.strides + s.rank - 1, t.strides);
+        return s.data && s.data == t.data && s.rank == t.rank &&
+               std::equal(s.strides, s.strides + s.rank - 1, t.strides);
     };
     return same_table(*a.cos, *b.cos) && same_table(*a.sin, *b.sin);
 }

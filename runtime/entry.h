@@ -1,0 +1,35 @@
+/// What every function of the C API does its work within: nothing is thrown across the boundary.
+#pragma once
+#include "call_state.h"
+#include "error.h"
+
+#include <new>
+
+namespace gyre {
+
+/// Does the work of a function that returns a status. Errors: OUT_OF_MEMORY, where memory for anything is lacking; INTERNAL.
+template <typename Work>
+gyre_status enter(const Work &work) noexcept {
+    const CancellationOff not_cancelled;
+    const FloatingPointModes modes;
+    try {
+        return work();
+    } catch (const std::bad_alloc &) {
+        return fail(GYRE_OUT_OF_MEMORY, "no memory for what the call needs beside its workspace");
+    } catch (...) {
+        return fail(GYRE_INTERNAL, "an exception was thrown: a defect of the library");
+    }
+}
+
+/// Of a function that returns something else: `otherwise`, where it cannot do its work.
+template <typename Result, typename Work>
+Result enter_or(Result otherwise, const Work &work) noexcept {
+    Result result = otherwise;
+    const gyre_status status = enter([&] {
+        result = work();
+        return GYRE_OK;
+    });
+    return status == GYRE_OK ? result : otherwise;
+}
+
+} // namespace gyre

@@ -1,0 +1,53 @@
+/// Memory that ends where none may be read: an access beyond its last byte is a fault, sanitizer or not.
+#pragma once
+#include <gyre/gyre.h>
+
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace gyre::test {
+
+class GuardedMemory {
+public:
+    explicit GuardedMemory(size_t bytes) {
+        const auto page = (size_t)sysconf(_SC_PAGESIZE);
+        const size_t used = (bytes + page - 1) / page * page;
+        mapped_ = used + page;
+        base_ = (char *)mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (base_ == MAP_FAILED || mprotect(base_ + used, page, PROT_NONE)) throw std::bad_alloc();
+        data_ = base_ + used - bytes;
+    }
+    ~GuardedMemory() { munmap(base_, mapped_); }
+    GuardedMemory(const GuardedMemory &) = delete;
+    GuardedMemory &operator=(const GuardedMemory &) = delete;
+
+    char *data() const { return data_; }
+
+private:
+    char *base_, *data_;
+    size_t mapped_;
+};
+
+/// Numbers in such memory, as a packed matrix.
+class GuardedMatrix {
+public:
+    GuardedMatrix(int64_t columns, const std::vector<float> &numbers)
+        : memory_(numbers.size() * sizeof(float)), shape_{(int64_t)numbers.size() / columns, columns},
+          view_(gyre_tensor_dense(memory_.data(), GYRE_F32, 2, shape_)) {
+        std::memcpy(memory_.data(), numbers.data(), numbers.size() * sizeof(float));
+    }
+
+    const gyre_tensor *view() const { return &view_; }
+
+private:
+    GuardedMemory memory_;
+    int64_t shape_[2];
+    gyre_tensor view_;
+};
+
+} // namespace gyre::test
