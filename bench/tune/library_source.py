@@ -1,4 +1,6 @@
-"""The C source that makes a shared object of kernels register itself as a kernel library (gyre/kernels.h)."""
+"""The C source that makes a shared object of kernels: it tells its kernels to whoever loads it (bench/tune/README.md)."""
+
+EXPORTED = "gyre_loadable_kernels"  # the only symbol that the shared object exports
 
 # What loops that an autoscheduler made parallel call; here one thread is what is measured, so they run in order.
 SERIAL_LOOPS = """
@@ -28,7 +30,6 @@ def library_source(name, kernels):
 {declarations}{SERIAL_LOOPS}
 static const gyre_kernel kernels[] = {{
 {rows}}};
-static const gyre_kernel_library library = {{sizeof library, GYRE_KERNEL_INTERFACE, {quoted(name)}, kernels,
-                                             sizeof kernels / sizeof kernels[0]}};
-__attribute__((constructor)) static void add(void) {{ gyre_register_kernels(&library); }}
+const gyre_kernel_library {EXPORTED} = {{sizeof(gyre_kernel_library), GYRE_KERNEL_INTERFACE, {quoted(name)}, kernels,
+                                                   sizeof kernels / sizeof kernels[0]}};
 """

@@ -1,4 +1,4 @@
-"""Makes candidates: the kernel's generator with other knobs, and its object in a shared library that registers itself."""
+"""Makes candidates: the kernel's generator with other knobs, and its object in a shared library."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 
 from child import run
-from library_source import library_source
+from library_source import EXPORTED, library_source
 
 SYMBOL_PREFIX = "gyrekernel_"
 HOOKS = ("--redefine-sym", "halide_malloc=gyre_kernel_malloc", "--redefine-sym", "halide_free=gyre_kernel_free")
@@ -45,6 +45,7 @@ class Workshop:
         """Where the library of these knobs is or would be; copy: another one with the same kernel."""
         key = json.dumps(
             [
+                EXPORTED,
                 self.recipe.name,
                 self.recipe.target,
                 self.recipe.halide_target,
@@ -112,13 +113,13 @@ class Workshop:
         return recipe, symbol, attributes, object_file
 
     def _link(self, name, kernels, scratch):
-        """All symbols stay inside, so that copies of one kernel can be loaded side by side; gyre_* come from the program."""
+        """Kernels' symbols stay inside, so that copies of one can be loaded side by side; gyre_* come from the program."""
         source, script = os.path.join(scratch, "library.c"), os.path.join(scratch, "symbols.map")
         made = os.path.join(scratch, name + ".so")
         with open(source, "w", encoding="utf-8") as file:
             file.write(library_source(name, [kernel[:3] for kernel in kernels]))
         with open(script, "w", encoding="utf-8") as file:
-            file.write("{ local: *; };\n")
+            file.write(f"{{ global: {EXPORTED}; local: *; }};\n")
         self._run(
             [
                 self.recipes.compiler,

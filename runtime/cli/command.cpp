@@ -111,6 +111,11 @@ Option Command::add_option(const std::string &option, const std::string &kind, c
     return Option(*app_->add_option_function<std::string>(option, checked, help)->type_name(kind));
 }
 
+void Command::add_option_list(const std::string &option, const std::string &kind, const std::string &help,
+                              std::vector<std::string> &values, bool required) const {
+    app_->add_option(option, values, help)->type_name(kind)->allow_extra_args(false)->required(required);
+}
+
 void Command::pass_on(const std::function<void(const std::vector<std::string> &)> &run) const {
     app_->set_help_flag();
     app_->prefix_command();
@@ -119,10 +124,10 @@ void Command::pass_on(const std::function<void(const std::vector<std::string> &)
 
 void Command::run(const std::function<void()> &run) const { app_->callback(run); }
 
-int run_command_line(int argc, char **argv, const std::string &description, const std::string &version,
+int run_command_line(int argc, char **argv, const Program &program,
                      const std::function<void(const Command &)> &add_commands) {
-    CLI::App app(description, "gyre");
-    app.set_version_flag("--version", [&version] { return version; });
+    CLI::App app(program.description, program.name);
+    app.set_version_flag("--version", [&program] { return program.version; });
     add_commands(Command(app));
     app.parse_complete_callback([&app] { require_command(app); });
     try {

@@ -38,6 +38,9 @@ public:
     /// `parse` takes the value, or throws UsageError. kind: what stands for the value in the help.
     Option add_option(const std::string &option, const std::string &kind, const std::string &help,
                       const std::function<void(const std::string &)> &parse) const;
+    /// An option that may be given several times, with one value each time; at least once if it is required.
+    void add_option_list(const std::string &option, const std::string &kind, const std::string &help,
+                         std::vector<std::string> &values, bool required) const;
     /// Everything behind this command's name goes to `run`, --help, too.
     void pass_on(const std::function<void(const std::vector<std::string> &)> &run) const;
     /// What the command does once all options have been read.
@@ -47,9 +50,13 @@ private:
     CLI::App *app_;
 };
 
-/// Reads the command line and runs the command that it names. `add_commands` adds them to the program. Returns the exit
-/// code; says on stderr, in one line, what went wrong.
-int run_command_line(int argc, char **argv, const std::string &description, const std::string &version,
+struct Program {
+    std::string name, description, version;
+};
+
+/// Reads the command line and runs the command that it names. `add_commands` adds commands to the program, or what it runs
+/// without any. Returns the exit code; says on stderr, in one line, what went wrong.
+int run_command_line(int argc, char **argv, const Program &program,
                      const std::function<void(const Command &)> &add_commands);
 
 } // namespace gyre::cli

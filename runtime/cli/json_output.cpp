@@ -27,6 +27,7 @@ JsonObject &JsonObject::add(const char *key, std::int64_t value) { return set(ke
 JsonObject &JsonObject::add(const char *key, std::size_t value) { return set(key, value); }
 JsonObject &JsonObject::add(const char *key, double value) { return set(key, value); }
 JsonObject &JsonObject::add(const char *key, const std::vector<std::int64_t> &values) { return set(key, values); }
+JsonObject &JsonObject::add(const char *key, const std::vector<double> &values) { return set(key, values); }
 JsonObject &JsonObject::add(const char *key, const std::vector<std::string> &values) { return set(key, values); }
 JsonObject &JsonObject::add(const char *key, const JsonObject &value) { return set(key, *value.object_); }
 
@@ -42,6 +43,8 @@ std::string JsonObject::text() const {
     const int indent = 2;
     return object_->dump(indent, ' ', false, Json::error_handler_t::replace);
 }
+
+std::string JsonObject::line() const { return object_->dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 std::string json_number(double value) { return Json(value).dump(); }
 

@@ -27,6 +27,7 @@ public:
     JsonObject &add(const char *key, std::size_t value);
     JsonObject &add(const char *key, double value);
     JsonObject &add(const char *key, const std::vector<std::int64_t> &values);
+    JsonObject &add(const char *key, const std::vector<double> &values);
     JsonObject &add(const char *key, const std::vector<std::string> &values);
     JsonObject &add(const char *key, const JsonObject &value);
     JsonObject &add(const char *key, const std::vector<JsonObject> &values);
@@ -34,6 +35,8 @@ public:
 
     /// Several indented lines. Text that is not UTF-8, as file names may be, gets replacement characters.
     std::string text() const;
+    /// The same in one line.
+    std::string line() const;
 
 private:
     template <typename T>

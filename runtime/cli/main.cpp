@@ -23,9 +23,9 @@ int run(int argc, char **argv) {
         add_tune(program);
         add_compare(program);
     };
-    return run_command_line(argc, argv,
-                            "Rotary embeddings, reverse-rotary attention and fused attention on .npy files.",
-                            std::string("gyre ") + gyre_version(), add_commands);
+    const Program program = {"gyre", "Rotary embeddings, reverse-rotary attention and fused attention on .npy files.",
+                             std::string("gyre ") + gyre_version()};
+    return run_command_line(argc, argv, program, add_commands);
 }
 
 } // namespace

@@ -1,13 +1,14 @@
 #include "events.h"
 
 #include <cstdio>
+#include <utility>
 
 namespace gyre::tune {
 
-void tell(const char *event, const Json &fields) {
-    Json line = {{"event", event}};
-    line.update(fields);
-    std::printf("%s\n", line.dump(-1, ' ', false, Json::error_handler_t::replace).c_str());
+cli::JsonObject event(const char *name) { return std::move(cli::JsonObject().add("event", name)); }
+
+void tell(const cli::JsonObject &event) {
+    std::printf("%s\n", event.line().c_str());
     std::fflush(stdout);
 }
 

@@ -2,17 +2,17 @@
 /// before a crash is known.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "json_output.h"
 
 #include <stdexcept>
-#include <string>
 
 namespace gyre::tune {
 
-using Json = nlohmann::ordered_json;
+/// {"event": name}, for fields to be added.
+cli::JsonObject event(const char *name);
 
-/// Prints {"event": name, …fields}.
-void tell(const char *event, const Json &fields);
+/// Prints an event.
+void tell(const cli::JsonObject &event);
 
 /// A library that cannot be loaded or run: exit code 1.
 struct Failure : std::runtime_error {

@@ -13,34 +13,47 @@ namespace {
 
 gyre_kernel_info find_kernel(const std::string &library, const std::string &kernel) {
     gyre_kernel_info info;
-    bool any = false;
+    std::string names;
     for (std::int32_t i = 0; gyre_kernel_at(i, &info); i++) {
         if (library != info.library) continue;
-        any = true;
-        if (kernel == std::string(info.operation) + "_" + info.variant) return info;
+        const std::string name = std::string(info.operation) + "_" + info.variant;
+        if (kernel == name) return info;
+        names += " " + name;
     }
-    throw Failure(any ? library + " has no kernel " + kernel
-                      : library + " registered no kernels: " + std::string(gyre_last_error()));
+    throw Failure(library + " has no kernel " + kernel + ", but" + names);
+}
+
+/// What the shared object exports. It is never unloaded: the process is short.
+const gyre_kernel_library &kernels_in(const std::string &path) {
+    void *object = dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!object) throw Failure(std::string("cannot be loaded: ") + dlerror());
+    const void *found = dlsym(object, "gyre_loadable_kernels");
+    if (!found) throw Failure(path + ": exports no gyre_loadable_kernels, as what cmake/go kernel makes does");
+    return *static_cast<const gyre_kernel_library *>(found);
 }
 
 } // namespace
 
 Library::Library(std::string role, const std::string &path, const std::string &kernel, std::int32_t threads)
-    : role_(std::move(role)), name_(std::filesystem::path(path).stem().string()) {
-    // Never unloaded: the registry refers to it, and the process is short.
-    if (!dlopen(std::filesystem::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL))
-        throw Failure(std::string("cannot be loaded: ") + dlerror());
-    kernel_ = find_kernel(name_, kernel);
+    : role_(std::move(role)), registered_(kernels_in(path)) {
+    registered_.name = role_.c_str();
+    if (gyre_register_kernels(&registered_) != GYRE_OK) throw Failure(path + ": " + gyre_last_error());
+    kernel_ = find_kernel(role_, kernel);
     if (!kernel_.runnable) throw Failure(std::string("this machine cannot run ") + kernel_.target);
     gyre_context_options options = gyre_context_defaults();
     options.threads = threads;
     options.target = kernel_.target;
-    options.library = name_.c_str();
+    options.library = role_.c_str();
     if (gyre_context_create(&options, &context_) != GYRE_OK) throw Failure(gyre_last_error());
 }
 
+Library::~Library() {
+    gyre_context_destroy(context_);
+    gyre_unregister_kernels(&registered_);
+}
+
 void Library::check_selected() const {
-    if (name_ != gyre_selected_library(context_)) throw Failure("another library's kernel ran in place of " + name_);
+    if (role_ != gyre_selected_library(context_)) throw Failure("another library's kernel ran in place of " + role_);
 }
 
 std::string attribute(const gyre_kernel_info &kernel, const std::string &name) {

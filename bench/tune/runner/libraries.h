@@ -1,20 +1,21 @@
 /// Kernel libraries loaded side by side: several copies of one kernel, made with different knobs, in one process.
 #pragma once
 
-#include <gyre/gyre.h>
+#include <gyre/kernels.h>
 
 #include <cstdint>
 #include <string>
 
 namespace gyre::tune {
 
-/// A loaded library with a context that uses no other. What it was loaded as says which part it plays in a session.
+/// A loaded library with a context that uses no other. Its role, which no other has, says which part it plays in a session,
+/// and is the name under which its kernels are registered: so two builds of one library can be loaded.
 class Library {
 public:
-    /// `path`: a shared object that registers itself under the name of its file, without ".so". `kernel`:
-    /// "attention_plain_f32_d64", which it must have. Throws Failure.
+    /// `path`: a shared object as bench/tune/README.md describes it. `kernel`: "attention_plain_f32_d64", which it must
+    /// have. Throws Failure.
     Library(std::string role, const std::string &path, const std::string &kernel, std::int32_t threads);
-    ~Library() { gyre_context_destroy(context_); }
+    ~Library();
     Library(const Library &) = delete;
     Library &operator=(const Library &) = delete;
 
@@ -26,7 +27,8 @@ public:
     void check_selected() const;
 
 private:
-    std::string role_, name_;
+    std::string role_;
+    gyre_kernel_library registered_{};
     gyre_kernel_info kernel_{};
     gyre_context *context_ = nullptr;
 };
