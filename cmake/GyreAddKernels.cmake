@@ -15,7 +15,8 @@
 #            For rotary: half, interleaved
 # TARGETS    rows of GyreTargets.cmake of the architecture that is compiled for; host: the best that this machine can run
 #            (default, but `all` when cross-compiling); all: one after the other, chosen when the program runs
-# TUNING     knobs of your own, in the format of generators/tuning; what they leave open is as shipped
+# TUNING     knobs of your own, in the format of generators/tuning; what they leave open is as shipped. An entry for a kernel that
+#            is not made is warned of, with the names of those that are
 # SCORE      files that define a score function each (generators/attention/score.h): makes attention kernels with it
 #
 # Needs Halide 21 on the machine that builds, see GyreHalide.cmake, and no other configuration to cross-compile. A mistake
@@ -48,6 +49,12 @@ function(gyre_add_kernels library)
     set(lists OPS DTYPES HEAD_DIMS FEATURES TARGETS TUNING SCORE)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "${lists}")
     set(who "gyre_add_kernels(${library})")
+    foreach (word IN LISTS ARGN) # which the list before it would take
+        if (word MATCHES "^[A-Z][A-Z_]+$" AND NOT word IN_LIST lists AND NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${word}")
+            list(JOIN lists ", " valid)
+            message(FATAL_ERROR "${who}: ${word} is no keyword; valid: ${valid}")
+        endif ()
+    endforeach ()
     if (arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
         list(JOIN lists ", " valid)
         message(FATAL_ERROR "${who}: got ${arg_UNPARSED_ARGUMENTS}${arg_KEYWORDS_MISSING_VALUES}, expected values after one of ${valid}")
@@ -115,6 +122,7 @@ function(gyre_add_kernels library)
         include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreEmbeddedLibrary.cmake")
         gyre_add_bare_kernels("${who}" ${library} OPS ${arg_OPS} DTYPES ${arg_DTYPES} HEAD_DIMS ${arg_HEAD_DIMS}
                               FEATURES ${arg_FEATURES} TARGETS ${arg_TARGETS} TUNING ${arg_TUNING} SCORE ${arg_SCORE})
+        gyre_report_unused_tuning("${who}" "${arg_TUNING}")
         return()
     endif ()
     file(GLOB shipped_tuning "${GYRE_GENERATORS_DIR}/tuning/*.json")
@@ -123,6 +131,7 @@ function(gyre_add_kernels library)
     gyre_add_variants(${library} OPS ${arg_OPS} DTYPES ${arg_DTYPES} HEAD_DIMS ${arg_HEAD_DIMS} FEATURES ${arg_FEATURES}
                       SCORE ${arg_SCORE})
     gyre_end_kernels(${library})
+    gyre_report_unused_tuning("${who}" "${arg_TUNING}")
 
     # Whoever links the library gets all of it: nothing else asks for a list that registers itself.
     gyre_kernel_sources(${library} shipped sources)

@@ -82,10 +82,15 @@ pip_install() {
     logged pip "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off "$@"
 }
 
-# python_packages <requirements file…>: the Python environment, with these files' packages. A stamp a file tells whether that
-# has been done already, here and for this Python.
+# python_packages <requirements file…>: the Python environment, with these files' packages, whose hashes are checked. A stamp a
+# file tells whether that has been done already, here and for this Python. Later Pythons than 3.13 take the packages that are
+# named in requirements*.in, without hashes.
 python_packages() {
-    local file stamp halide interpreter
+    local file stamp halide interpreter hashes=(--require-hashes)
+    if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 14))'; then
+        hashes=()
+        set -- "${@/%.txt/.in}"
+    fi
     interpreter=$("$python" -c 'import sys; print(sys.version, sys.base_prefix)')
     if [[ $(cat "$venv/made-from" 2>/dev/null) != "$venv $interpreter" ]]; then
         say "making $venv with $("$python" -V)"
@@ -97,7 +102,7 @@ python_packages() {
         stamp=$venv/installed-$(basename "$file")
         cmp -s "$file" "$stamp" && continue
         say "installing Python packages of $file"
-        pip_install -r "$file"
+        pip_install "${hashes[@]}" -r "$file"
         halide=$(grep -o '^halide==[0-9.]*' "$file" || true)
         if [[ -n $halide ]] && ! "$venv/bin/python" -m pip freeze | grep -qFx "$halide"; then
             # No package for this Python: Python 3.13's has the same C++ files.

@@ -19,3 +19,10 @@ add_test(NAME install:subdirectory
          COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${PROJECT_SOURCE_DIR}" -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/subdirectory"
                  -D "GENERATOR=${CMAKE_GENERATOR}" -D "GENERATORS=${generators}" -D "PYTHON=${Python3_EXECUTABLE}"
                  -D "LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}" -P "${install_dir}/subdirectory_test.cmake")
+if (GYRE_PKG_CONFIG)
+    add_test(NAME install:packages
+             COMMAND "${CMAKE_COMMAND}" -D "BUILD=${PROJECT_BINARY_DIR}" -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/packages"
+                     -D "CONFIG=$<CONFIG>" -D "CC=${CMAKE_C_COMPILER}" -D "PKG_CONFIG=${GYRE_PKG_CONFIG}"
+                     -P "${install_dir}/packages_test.cmake")
+    set_tests_properties(install:packages PROPERTIES RESOURCE_LOCK install_manifest SKIP_REGULAR_EXPRESSION "skipped: ")
+endif ()

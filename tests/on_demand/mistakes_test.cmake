@@ -41,7 +41,9 @@ foreach (size IN ITEMS 0 513 -8 64.5 big)
 endforeach ()
 refuse("FEATURES: got casual, valid: half, interleaved, causal, window" "${good} FEATURES casual")
 refuse("TARGETS: x86_64_avx1024 is no target of" "k OPS rotary TARGETS x86_64_avx1024")
-refuse("got HEADS;64, expected values after one of OPS, DTYPES" "k HEADS 64 OPS rotary")
+refuse("HEADS is no keyword; valid: OPS, DTYPES, HEAD_DIMS" "k HEADS 64 OPS rotary")
+refuse("HEAD_DIM is no keyword; valid: OPS, DTYPES, HEAD_DIMS" "k OPS attention HEAD_DIM 64")
+refuse("got 64, expected values after one of OPS, DTYPES" "k 64 OPS rotary")
 refuse("got DTYPES, expected values after one of" "k OPS rotary DTYPES")
 refuse("the name becomes part of symbols" "my-kernels OPS rotary")
 refuse("the name becomes part of symbols" "gyre OPS rotary")
@@ -64,5 +66,25 @@ refuse_tuning("key_block is many, expected a whole number" "${head} {\"knobs\": 
 refuse_tuning("attention_plain_f32_d64 has no knobs" "${head} {}}}")
 refuse_tuning("no kernel begins with convolution that has knobs"
               "{\"target\": \"x86_64_avx2\", \"kernels\": {\"convolution_f32\": {\"knobs\": {}}}}")
+
+refuse_tuning("key_block is 100000, valid: 16 to 1024" "${head} {\"knobs\": {\"key_block\": 100000}}}}")
+refuse_tuning("row_vectors is 0, valid: 1 to 6" "${head} {\"knobs\": {\"row_vectors\": 0}}}}")
+
+# Entries that no kernel takes, and files for other targets, are told of; what is taken is not.
+function(tune_with expected text)
+    file(WRITE "${WORK}/tuning.json" "${text}")
+    configure("k OPS attention HEAD_DIMS 72 TARGETS x86_64_avx2 TUNING ${WORK}/tuning.json" result output)
+    string(FIND "${output}" "${expected}" at)
+    if (expected STREQUAL "" AND output MATCHES "TUNING")
+        message(SEND_ERROR "a warning of what is taken:\n${output}")
+    elseif (NOT result EQUAL 0 OR at EQUAL -1)
+        message(SEND_ERROR "expected \"${expected}\", got:\n${output}")
+    endif ()
+endfunction()
+tune_with("no kernel takes kernels.attention_plain_f32_d72; made for x86_64_avx2: attention_general_f32_dmax80, attention_plain_f32_dmax80"
+          "{\"target\": \"x86_64_avx2\", \"kernels\": {\"attention_plain_f32_d72\": {\"knobs\": {\"key_block\": 64}}}}")
+tune_with("no kernel takes defaults.backward;" "{\"target\": \"x86_64_avx2\", \"defaults\": {\"backward\": {\"knobs\": {}}}}")
+tune_with("tuning.json is for x86_64_avx512, which no kernel is made for" "{\"target\": \"x86_64_avx512\"}")
+tune_with("" "{\"target\": \"x86_64_avx2\", \"kernels\": {\"attention_plain_f32_dmax80\": {\"knobs\": {\"key_block\": 64}}}}")
 
 refuse("gyre needs Halide 21. Install it with" "${good}" -DCMAKE_DISABLE_FIND_PACKAGE_Halide=ON --fresh)

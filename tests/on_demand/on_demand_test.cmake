@@ -3,7 +3,8 @@
 #     cmake -D PROJECT=<score or libraries> -D WORK=<scratch directory> -D GENERATOR=<name> [-D PREFIX=<installed package>]
 #           [-D SOURCE=<clone of gyre>] [-D TOOLCHAIN=<file>] -P on_demand_test.cmake
 #
-# With PREFIX it finds the package; with SOURCE it adds gyre as a subdirectory, which a TOOLCHAIN needs.
+# With PREFIX it finds the package; with SOURCE it adds gyre as a subdirectory. Prints "skipped: …" where there is no compiler
+# or emulator for the TOOLCHAIN.
 
 function(run what)
     execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -24,6 +25,15 @@ if (TOOLCHAIN)
     list(APPEND options "-DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN}")
     include("${TOOLCHAIN}")
     set(emulator ${CMAKE_CROSSCOMPILING_EMULATOR})
+    string(REGEX MATCH "qemu-[a-z0-9]+" emulating "${CMAKE_CROSSCOMPILING_EMULATOR}")
+    foreach (tool IN ITEMS "${CMAKE_CXX_COMPILER}" "${emulating}")
+        find_program(program NAMES "${tool}" NO_CACHE)
+        if (NOT program)
+            message(STATUS "skipped: there is no ${tool}, which cmake/go arm installs")
+            return()
+        endif ()
+        unset(program)
+    endforeach ()
 endif ()
 string(TIMESTAMP begin "%s")
 run("configuring" "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/${PROJECT}" -B "${WORK}" -G "${GENERATOR}" ${options})
