@@ -16,7 +16,7 @@ from errors import RunError, refuse
 from evaluation import HOPELESS, WORSE
 from progress import Progress
 from recipes import Recipes
-from setup import Setup, targets_of
+from setup import Setup, chosen
 from workshop import NotBuilt
 
 TRIALS = 50
@@ -25,12 +25,12 @@ TRIALS = 50
 def export(options):
     options.study = options.study or f"device-{options.seed}"  # apart from what this machine measures
     recipes = Recipes(options.build)
-    setups = [Setup(options, recipes, recipe) for recipe in recipes.find(options.kernel, targets_of(options))]
-    if len(setups) > 1:
-        refuse("kernel", f"'{options.kernel}' means {len(setups)} kernels", "one, since a bundle holds one study")
+    found, _ = chosen(options, recipes)
+    if len(found) > 1:
+        refuse("kernel", f"'{options.kernel}' means {len(found)} kernels", "one, since a bundle holds one study")
     if os.path.exists(options.out) and os.listdir(options.out):
         refuse(f"--out {options.out}", "is there and not empty", "a new folder")
-    bundle(setups[0], options.out, options.trials or TRIALS, Progress())
+    bundle(Setup(options, recipes, found[0]), options.out, options.trials or TRIALS, Progress())
 
 
 def bundle(setup, out, trials, progress):

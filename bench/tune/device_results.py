@@ -47,6 +47,7 @@ def import_bundle(options):
     machine = machine_of(options.folder)
     progress = Progress()
     setup = setup_of(options, manifest)
+    setup.check_writable()
     study = setup.open()
     if study.optuna.user_attrs["identity"] != manifest["identity"]:
         refuse(f"folder {options.folder}", "made with other options than those it says", "a bundle as it was exported")
@@ -100,6 +101,7 @@ def setup_of(options, manifest):
     words += ["--tuning", options.tuning] if options.tuning else []
     words += ["--storage", options.storage] if options.storage else []
     words += ["--no-write"] if options.no_write else []
+    words += ["--force"] if options.force else []
     given = parse(words, options.build)
     recipes = Recipes(options.build)
     return Setup(given, recipes, recipes.get(manifest["kernel"], manifest["target"]))

@@ -7,7 +7,8 @@ import re
 from errors import UsageError
 from shapes import shape
 
-COMMANDS = ("report", "export", "import")
+COMMANDS = ("report", "export", "import", "revert", "compare")
+PATHS = ("build", "studies", "tuning", "runner", "out", "folder", "old", "new")  # children run in other folders
 LARGEST = 1 << 30
 
 
@@ -49,21 +50,54 @@ def name(text):
     return text
 
 
-def add_common(parser, build):
-    parser.add_argument("--build", default=build, metavar="DIR", help="the build tree; default: the program's own")
+def add_build(parser, build):
+    parser.add_argument(
+        "--build",
+        default=build,
+        metavar="DIR",
+        help="the build tree, or a folder that gyre_add_kernels() made; default: the program's own",
+    )
+
+
+def add_studies(parser):
     parser.add_argument("--studies", default=None, metavar="DIR", help="where studies are kept; default: BUILD/tune")
+
+
+def add_storage(parser):
     parser.add_argument(
         "--storage", metavar="URL", help="database of trials, shared by several machines; default: a file in the study"
     )
 
 
-def add_study(parser):
-    parser.add_argument("kernel", help="its name, say attention_plain_f32_d64, the beginning of one, or a pattern with *")
-    parser.add_argument("--target", default="host", metavar="NAME", help="host (default): the best that this machine can run")
+def add_runner(parser):
+    parser.add_argument("--threads", type=whole(1, 4096), default=1)
+    parser.add_argument("--limit-seconds", type=positive, default=60, metavar="N", help="for making or running a candidate, 60")
+    parser.add_argument("--limit-memory", type=whole(64, 1 << 24), default=4096, metavar="MiB", help="likewise, 4096")
+    parser.add_argument("--runner", metavar="PATH", help="gyre_tune_runner; default: the build's")
+
+
+def add_shape(parser):
     parser.add_argument(
         "--shape", action="append", type=shape, metavar="b=1,h=8,lq=1024", help="what to time; several: their geometric mean"
     )
-    parser.add_argument("--threads", type=whole(1, 4096), default=1)
+
+
+def add_comparison(parser):
+    parser.add_argument("old", metavar="OLD.so", help="what cmake/go kernel made")
+    parser.add_argument("new", metavar="NEW.so", help="what it made later")
+    parser.add_argument("--kernel", required=True, type=name, metavar="NAME", help="say attention_plain_f32_d64")
+    add_shape(parser)
+    add_runner(parser)
+    parser.add_argument("--seconds", type=positive, default=10, metavar="N", help="of timing, for each shape, 10")
+    parser.add_argument("--no-verify", action="store_true", help="do not compare with the oracles before")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+
+
+def add_study(parser):
+    parser.add_argument("kernel", help="its name, say attention_plain_f32_d64, the beginning of one, or a pattern with *")
+    parser.add_argument("--target", default="host", metavar="NAME", help="host (default): the best that this machine can run")
+    add_shape(parser)
+    add_runner(parser)
     parser.add_argument("--sampler", choices=("tpe", "random", "grid"), default="tpe")
     parser.add_argument("--seed", type=whole(0), default=1)
     parser.add_argument(
@@ -74,8 +108,7 @@ def add_study(parser):
         "--tuning", metavar="DIR", help="where <target>.json is read and written; default: the sources' generators/tuning"
     )
     parser.add_argument("--no-write", action="store_true", help="leave <target>.json as it is")
-    parser.add_argument("--limit-seconds", type=positive, default=60, metavar="N", help="for making or running a candidate, 60")
-    parser.add_argument("--limit-memory", type=whole(64, 1 << 24), default=4096, metavar="MiB", help="likewise, 4096")
+    parser.add_argument("--force", action="store_true", help="also replace knobs that were found on more shapes")
     parser.add_argument(
         "--trial-seconds",
         type=positive,
@@ -86,28 +119,38 @@ def add_study(parser):
     parser.add_argument(
         "--final-seconds", type=positive, default=30, metavar="N", help="of the session that decides, for each shape, 30"
     )
-    parser.add_argument("--runner", metavar="PATH", help="gyre_tune_runner; default: the build's")
 
 
 def parse(words, build):
     """The options, with `command` among them: "search" or one of COMMANDS."""
     command = words[0] if words and words[0] in COMMANDS else "search"
-    parser = Parser(
-        prog="gyre tune" + (f" {command}" if command != "search" else ""), allow_abbrev=False, description=DESCRIPTIONS[command]
-    )
-    add_common(parser, build)
-    if command == "report":
+    program = {"search": "gyre tune", "compare": "gyre compare"}.get(command, f"gyre tune {command}")
+    parser = Parser(prog=program, allow_abbrev=False, description=DESCRIPTIONS[command])
+    add_build(parser, build)
+    if command != "compare":
+        add_studies(parser)
+    if command not in ("compare", "revert"):
+        add_storage(parser)
+    if command == "compare":
+        add_comparison(parser)
+    elif command == "revert":
+        parser.add_argument("kernel", type=name, help="its whole name, say attention_plain_f32_d64")
+        parser.add_argument("--target", type=name, metavar="NAME", help="needed if knobs of several were written")
+        parser.add_argument("--force", action="store_true", help="also if the entry has changed since")
+    elif command == "report":
         parser.add_argument("study", nargs="*", help="names of studies; default: all")
         parser.add_argument("--out", metavar="DIR", help="default: STUDIES/report")
     elif command == "import":
         parser.add_argument("folder", help="a bundle that a device has worked through")
         parser.add_argument("--tuning", metavar="DIR", help="as in gyre tune")
         parser.add_argument("--no-write", action="store_true")
+        parser.add_argument("--force", action="store_true", help="as in gyre tune")
     else:
         add_study(parser)
         budget = parser.add_mutually_exclusive_group()
         budget.add_argument("--trials", type=whole(1), metavar="N", help="of the whole study")
         if command == "search":
+            parser.add_argument("--list", action="store_true", help="say which kernels the name means, and do nothing")
             budget.add_argument("--minutes", type=positive, metavar="M", help="of the whole study on this machine; default: 15")
             parser.add_argument(
                 "--autoscheduler",
@@ -118,12 +161,18 @@ def parse(words, build):
             parser.add_argument("--out", required=True, metavar="DIR", help="the bundle")
     options = parser.parse_args(words[1:] if command != "search" else words)
     options.command = command
-    options.studies = options.studies or os.path.join(options.build, "tune")
+    if command != "compare":
+        options.studies = options.studies or os.path.join(options.build, "tune")
+    for path in PATHS:
+        if getattr(options, path, None):
+            setattr(options, path, os.path.abspath(getattr(options, path)))
     return options
 
 
 DESCRIPTIONS = {
-    "search": "Searches the knobs of kernels; see also gyre tune report, export and import, each with --help.",
+    "search": "Searches the knobs of kernels; see also gyre tune report, export, import and revert, each with --help.",
+    "revert": "Takes back the last knobs of a kernel that gyre tune has written.",
+    "compare": "Times two builds of one kernel in turns, and says whether they differ by more than the noise.",
     "report": "Draws what studies found: one HTML page, and its pictures.",
     "export": "Makes candidates to be timed on a device that has no compiler.",
     "import": "Takes what a device measured into a study and the tuning database.",

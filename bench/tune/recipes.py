@@ -1,4 +1,5 @@
-"""How the build makes kernels, as CMake writes it to <build>/kernels/recipes.json."""
+"""How a build makes kernels, as CMake writes it: <build>/kernels/recipes.json for gyre's own, and for those of
+gyre_add_kernels(LIBRARY …) in a project recipes.json in the folder LIBRARY of the project's build tree."""
 
 import fnmatch
 import json
@@ -46,11 +47,14 @@ class Recipes:
     def __init__(self, build):
         self.build = build
         path = os.path.join(build, "kernels", "recipes.json")
+        self.of_a_project = not os.path.exists(path) and os.path.exists(os.path.join(build, "recipes.json"))
+        if self.of_a_project:
+            path = os.path.join(build, "recipes.json")
         try:
             with open(path, encoding="utf-8") as file:
                 content = json.load(file)
         except (OSError, ValueError) as error:
-            refuse(f"--build {build}", f"no recipes of kernels there ({error})", "a build tree of gyre")
+            refuse(f"--build {build}", f"no recipes of kernels there ({error})", "a build tree of gyre, or a folder that gyre_add_kernels() made")
         self.compiler, self.objcopy, self.include = content["compiler"], content["objcopy"], content["include"]
         self.tuning, self.generators = content["tuning"], content["generators"]
         self.halide_libraries = content["halide_libraries"]

@@ -63,7 +63,8 @@ def search(study, space, evaluation, reference, budget, sampler_name, seed, prog
         best_value = best[0].value if best else None
         progress.show(
             f"trial {trial.number}: best {'not known' if best_value is None else f'{best_value:.3f}'}, "
-            f"machine's spread {100 * spread(study):.0f} %, {budget.left(study)[1]}; {text_of(trial.params, space.defaults)}"
+            f"machine's spread {100 * spread(study):.0f} %, {budget.left(study)[1]}; {text_of(trial.params, space.defaults)}",
+            budget.left(study)[0] if budget.trials is None else None,
         )
         best_library = library_of(workshop, best[0].params) if best else None
         record = evaluation.record(trial.params, reference, best_library, best_value)

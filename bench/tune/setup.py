@@ -1,11 +1,10 @@
 """What a study is about, from the options: a kernel, its space, shapes and stored knobs, and what makes and runs candidates."""
 
-import json
 import os
-import subprocess
 
 import provenance
-from errors import refuse
+from errors import UsageError, refuse
+from programs import find_runner, runnable_targets
 from runner import Limits, Runner
 from shapes import complete_shape
 from space import read_declaration, space_of
@@ -15,15 +14,42 @@ from workshop import Plan, Workshop
 
 
 def targets_of(options):
-    """The target that was asked for; for host, those of the build's program that this machine can run, best first."""
-    if options.target != "host":
-        return [options.target]
-    program = os.path.join(options.build, "bin", "gyre")
-    try:
-        told = json.loads(subprocess.run([program, "info", "--json"], capture_output=True, text=True, check=True).stdout)
-    except (OSError, ValueError, subprocess.CalledProcessError) as error:
-        refuse("--target host", f"{program} does not tell ({error})", "a build with its program, or a target's name")
-    return [target["name"] for target in told["targets"] if target["runnable"] and target["linked"]]
+    """The target that was asked for; for host, those that this machine can run, best first."""
+    return runnable_targets(options.build) if options.target == "host" else [options.target]
+
+
+def check_tunable(recipes, recipe):
+    """Refuses a kernel that has no knobs, or another's."""
+    if not os.path.exists(space_path(recipes, recipe)):
+        refuse("kernel", f"'{recipe.name}' has no knobs", "a kernel whose operation has a search space")
+    if "score" in recipe.parameters:
+        refuse("kernel", f"'{recipe.name}' computes a score function that no oracle knows", "a kernel without one")
+    for parameter, family, other_family in (("value_blocks", "_value_blocks_", "_"), ("dropout", "_dropout_", "_general_")):
+        if recipe.parameters.get(parameter) == "true":
+            other = recipe.name.replace(family, other_family)
+            refuse("kernel", f"'{recipe.name}' has the knobs of {other}", other)
+
+
+def space_path(recipes, recipe):
+    return os.path.join(recipes.generators, recipe.operation, f"{recipe.operation}_knobs.json")
+
+
+def chosen(options, recipes):
+    """The recipes that the name means, and why others that it means are left out: of several, those that cannot be tuned."""
+    found = recipes.find(options.kernel, targets_of(options))
+    if len(found) == 1:
+        check_tunable(recipes, found[0])
+        return found, []
+    tunable, left_out = [], []
+    for recipe in found:
+        try:
+            check_tunable(recipes, recipe)
+            tunable.append(recipe)
+        except UsageError as error:
+            left_out.append(str(error))
+    if not tunable:
+        refuse("kernel", f"'{options.kernel}' means {len(found)} kernels without knobs of their own", "one that has")
+    return tunable, left_out
 
 
 class Setup:
@@ -32,13 +58,8 @@ class Setup:
         self.autoscheduler = getattr(options, "autoscheduler", None)
         self.tuning = options.tuning or recipes.tuning
         self.database = TuningFile(self.tuning, recipe.target)
-        path = os.path.join(recipes.generators, recipe.operation, f"{recipe.operation}_knobs.json")
-        if not os.path.exists(path):
-            refuse("kernel", f"'{recipe.name}' has no knobs", "a kernel whose operation has a search space")
-        for parameter, family, other_family in (("value_blocks", "_value_blocks_", "_"), ("dropout", "_dropout_", "_general_")):
-            if recipe.parameters.get(parameter) == "true":
-                other = recipe.name.replace(family, other_family)
-                refuse("kernel", f"'{recipe.name}' has the knobs of {other}", other)
+        check_tunable(recipes, recipe)
+        path = space_path(recipes, recipe)
         declaration = read_declaration(path)
         if recipe.parameters.get("partial") == "true":
             declaration = {**declaration, **declaration["partial"]}
@@ -49,7 +70,7 @@ class Setup:
         if self.autoscheduler:
             self.verification = ["--only-timed"]
             self.thorough = ["--only-timed", *self.timed, "--seconds", 0, "--fewest-rounds", 1]
-        stored, given = self.database.knobs(recipe), dict(options.knobs)
+        stored, given = self.stored_knobs(recipe), dict(options.knobs)
         scheduled = space_of(
             declaration, path, recipe.variables(), include=(stored, given) if not self.autoscheduler else (stored,)
         )
@@ -71,10 +92,31 @@ class Setup:
         self.limits = Limits(options.limit_seconds, options.limit_memory)
         names = [name.format(dtype=recipe.dtype) for name in declaration["needs"]]
         needed = [recipes.serving(name, recipe.target) for name in names]
-        needed = [(each, TuningFile(self.tuning, each.target).knobs(each)) for each in needed]
+        needed = [(each, self.stored_knobs(each)) for each in needed]
         # Stored and default knobs are always the hand-written schedule's; candidates, if asked for, an autoscheduler's.
         self.scheduled = Workshop(recipes, recipe, needed, self.folder, self.limits)
         self.workshop = Workshop(recipes, recipe, needed, self.folder, self.limits, plan)
+
+    def stored_knobs(self, recipe):
+        """As the tuning database has them. A project's tuning files have any names, so unless --tuning names a folder, its kernels'
+        knobs are those that it was configured with."""
+        if not self.recipes.of_a_project:
+            return TuningFile(self.tuning, recipe.target).knobs(recipe)
+        found = TuningFile(self.options.tuning, recipe.target).knobs(recipe) if self.options.tuning else {}
+        return found or {name: int(value) for name, value in recipe.knobs.items()}
+
+    def check_writable(self):
+        """Refuses to begin what would end in knobs that nobody wants written there."""
+        options = self.options
+        if options.no_write or self.autoscheduler:
+            return
+        if self.recipes.of_a_project and not options.tuning:
+            refuse("--tuning", "missing for kernels of gyre_add_kernels()",
+                   "a folder of the project, whose <target>.json is then given to it as TUNING; or --no-write")
+        before = self.database.shapes(self.recipe)
+        if len(before) > len(self.shapes) and not options.force:
+            refuse("--shape", f"{len(self.shapes)}, but the stored knobs of {self.recipe.name} were found on "
+                   f"{len(before)}: {' and '.join(before)}", "as many, or --force to replace them, or --no-write")
 
     def autoscheduled(self, options):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "autoschedulers.json")
@@ -86,10 +128,7 @@ class Setup:
         return space_of(declaration, path, {}, include=(dict(options.knobs),)), Plan(words, "autoscheduler.")
 
     def make_runner(self):
-        program = self.options.runner or os.path.join(self.options.build, "bin", "gyre_tune_runner")
-        if not os.access(program, os.X_OK):
-            refuse(f"--runner {program}", "cannot be run", "the program gyre_tune_runner, which `cmake/go tune` builds")
-        return Runner(os.path.abspath(program), self.recipe.name, self.options.threads, self.limits)
+        return Runner(find_runner(self.options), self.recipe.name, self.options.threads, self.limits)
 
     def identity(self):
         """What a study that is resumed must agree on, by the options that say it."""

@@ -5,24 +5,53 @@ import provenance
 from acceptance import made
 from errors import RunError
 from evaluation import Evaluation
-from progress import Progress
+from history import History
+from progress import Progress, Whole
 from recipes import Recipes
 from search import Budget, search, text_of
-from setup import Setup, targets_of
+from setup import Setup, chosen
 from study import locked
+from tuning_file import TuningFile
 
 MINUTES = 15
 
 
 def tune(options):
     recipes = Recipes(options.build)
-    setups = [Setup(options, recipes, recipe) for recipe in recipes.find(options.kernel, targets_of(options))]
+    found, left_out = chosen(options, recipes)
     progress = Progress()
-    for setup in setups:
+    if options.list:
+        for recipe in found:
+            setup = Setup(options, recipes, recipe)
+            stored = text_of(setup.stored, setup.defaults)
+            progress.line(f"{recipe.name}  {recipe.target}  {len(setup.space)} points  stored: {stored}")
+        for reason in left_out:
+            progress.line(f"left out: {reason}")
+        return
+    for recipe in found:
+        Setup(options, recipes, recipe).check_writable()
+    failures = []
+    for number, recipe in enumerate(found):
+        progress.whole = Whole(number, len(found), seconds_of_each(options)) if len(found) > 1 else None
+        setup = Setup(options, recipes, recipe)
         runner = setup.make_runner()
         study = setup.open()
-        with locked(setup.folder, study.own):
-            run(setup, study, runner, progress)
+        try:
+            with locked(setup.folder, study.own):
+                run(setup, study, runner, progress)
+        except RunError as error:
+            if len(found) == 1:
+                raise
+            failures.append(recipe.name)
+            progress.line(f"{recipe.name}: {error}")
+    if failures:
+        raise RunError(f"{len(failures)} of {len(found)} kernels failed: {', '.join(failures)}")
+
+
+def seconds_of_each(options):
+    """What a study takes, about; None where trials are counted."""
+    final = options.final_seconds * max(len(options.shape or ()), 1)
+    return None if options.trials else 60 * (options.minutes or MINUTES) + final
 
 
 def run(setup, study, runner, progress):
@@ -69,8 +98,19 @@ def store_verdict(setup, study, verdict, machine, progress):
     if verdict.knobs:
         progress.line(f"best: {text_of(verdict.knobs, {})}")
     if verdict.accepted and not setup.options.no_write and not setup.autoscheduler:
-        setup.database.store(setup.recipe, verdict.knobs, evidence_of(setup, study, verdict, machine))
-        progress.line(f"written to {setup.database.path}; the next build makes the kernel with them")
+        store(setup, verdict.knobs, evidence_of(setup, study, verdict, machine), progress)
+
+
+def store(setup, knobs, evidence, progress):
+    database, recipe = TuningFile(setup.tuning, setup.recipe.target), setup.recipe  # read again: others may have written
+    before = database.entry(recipe.name)
+    database.store(recipe, knobs, evidence)
+    history = History(setup.options.studies)
+    history.add(
+        kernel=recipe.name, target=recipe.target, folder=setup.tuning, before=before, after=database.entry(recipe.name)
+    )
+    then = "give it to gyre_add_kernels() as TUNING" if setup.recipes.of_a_project else "the next build makes the kernel with them"
+    progress.line(f"written to {database.path}; {then} (gyre tune revert {recipe.name} takes it back)")
 
 
 def last_text(study):

@@ -29,13 +29,26 @@ class TuningFile:
                 return dict(entry["knobs"])
         return {}
 
+    def entry(self, name):
+        """The kernel's own, or None."""
+        return self.content.get("kernels", {}).get(name)
+
+    def shapes(self, recipe):
+        """On which its own knobs were found."""
+        text = ((self.entry(recipe.name) or {}).get("evidence") or {}).get("shape", "")
+        return text.split(" and ") if isinstance(text, str) and text else []
+
     def store(self, recipe, knobs, evidence):
-        """Replaces the kernel's entry. The file is whole at every moment."""
-        kernels = self.content.setdefault("kernels", {})
-        kernels[recipe.name] = {"knobs": knobs, "evidence": evidence}
-        self.content["kernels"] = dict(sorted(kernels.items()))
+        self.replace(recipe.name, {"knobs": knobs, "evidence": evidence})
+
+    def replace(self, name, entry):
+        """Replaces a kernel's entry; None: removes it. The file is whole at every moment."""
+        kernels = dict(self.content.get("kernels", {}))
+        kernels[name] = entry
+        self.content["kernels"] = {key: value for key, value in sorted(kernels.items()) if value is not None}
         temporary = f"{self.path}.{os.getpid()}"
         try:
+            os.makedirs(os.path.dirname(self.path), exist_ok=True)
             with open(temporary, "w", encoding="utf-8") as file:
                 file.write(formatted(self.content))
             os.replace(temporary, self.path)

@@ -92,7 +92,7 @@ void Option::make_value_optional(const std::string &value) const {
 }
 
 Command Command::add(const std::string &name, const std::string &help) const {
-    return Command(*app_->add_subcommand(name, help));
+    return Command(*app_->add_subcommand(name, help), *passed_on_);
 }
 
 void Command::add_flag(const std::string &option, bool &given, const std::string &help) const {
@@ -116,11 +116,7 @@ void Command::add_option_list(const std::string &option, const std::string &kind
     app_->add_option(option, values, help)->type_name(kind)->allow_extra_args(false)->required(required);
 }
 
-void Command::pass_on(const std::function<void(const std::vector<std::string> &)> &run) const {
-    app_->set_help_flag();
-    app_->prefix_command();
-    app_->callback([app = app_, run] { run(app->remaining()); });
-}
+void Command::pass_on(const std::function<void(const Words &)> &run) const { (*passed_on_)[app_->get_name()] = run; }
 
 void Command::run(const std::function<void()> &run) const { app_->callback(run); }
 
@@ -128,26 +124,34 @@ int run_command_line(int argc, char **argv, const Program &program,
                      const std::function<void(const Command &)> &add_commands) {
     CLI::App app(program.description, program.name);
     app.set_version_flag("--version", [&program] { return program.version; });
-    add_commands(Command(app));
+    Command::PassedOn passed_on;
+    add_commands(Command(app, passed_on));
     app.parse_complete_callback([&app] { require_command(app); });
+    // The parser would take a word behind such a command for another command, if it is the name of one.
+    const auto takes_all = argc > 1 ? passed_on.find(argv[1]) : passed_on.end();
+    const auto given = [&]() -> const CLI::App & {
+        return takes_all == passed_on.end() ? given_command(app) : *app.get_subcommand(takes_all->first);
+    };
     try {
-        app.parse(argc, argv);
+        if (takes_all == passed_on.end())
+            app.parse(argc, argv);
+        else
+            takes_all->second(Command::Words(argv + 2, argv + argc));
         return 0;
     } catch (const CLI::Success &help_or_version) {
         return app.exit(help_or_version);
     } catch (const CLI::ParseError &error) {
-        const CLI::App &given = given_command(app);
         const bool other_fault = !dynamic_cast<const CLI::ExtrasError *>(&error);
         const Complaint complaint =
-            complaint_of_unknown(app, given, other_fault).value_or(Complaint{&given, error.what()});
+            complaint_of_unknown(app, given(), other_fault).value_or(Complaint{&given(), error.what()});
         const std::string help = "; see " + command_line_of(*complaint.command) + " --help";
         return report(*complaint.command, complaint.text + help, 2);
     } catch (const UsageError &error) {
-        return report(given_command(app), error.what(), 2);
+        return report(given(), error.what(), 2);
     } catch (const std::bad_alloc &) {
-        return report(given_command(app), "out of memory", 1);
+        return report(given(), "out of memory", 1);
     } catch (const std::exception &error) {
-        return report(given_command(app), error.what(), 1);
+        return report(given(), error.what(), 1);
     }
 }
 

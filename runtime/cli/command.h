@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,11 @@ private:
 /// `gyre`, or a command of it such as `gyre bench rotary`. What it refers to lasts as long as the program.
 class Command {
 public:
-    explicit Command(CLI::App &app) : app_(&app) {}
+    using Words = std::vector<std::string>;
+    /// Commands that read everything behind their names themselves.
+    using PassedOn = std::map<std::string, std::function<void(const Words &)>>;
+
+    Command(CLI::App &app, PassedOn &passed_on) : app_(&app), passed_on_(&passed_on) {}
 
     /// A command of this one.
     Command add(const std::string &name, const std::string &help) const;
@@ -41,13 +46,15 @@ public:
     /// An option that may be given several times, with one value each time; at least once if it is required.
     void add_option_list(const std::string &option, const std::string &kind, const std::string &help,
                          std::vector<std::string> &values, bool required) const;
-    /// Everything behind this command's name goes to `run`, --help, too.
-    void pass_on(const std::function<void(const std::vector<std::string> &)> &run) const;
+    /// Everything behind this command's name goes to `run`, --help and the names of other commands, too. Only for commands of
+    /// the program itself.
+    void pass_on(const std::function<void(const Words &)> &run) const;
     /// What the command does once all options have been read.
     void run(const std::function<void()> &run) const;
 
 private:
     CLI::App *app_;
+    PassedOn *passed_on_;
 };
 
 struct Program {

@@ -20,7 +20,7 @@ from attention_test import Attention
 from files_test import Files
 from frequencies_test import Frequencies
 from linear_attention_test import LinearAttention
-from listing_test import Bench, Listing
+from listing_test import Bench, Listing, Tuner
 from plot_test import Plot
 from refused_files_test import RefusedFiles
 from refused_json_test import RefusedJson

@@ -1,6 +1,7 @@
 """gyre info, gyre kernels and gyre bench."""
 
 import os
+from unittest import mock
 
 from harness import GyreTest
 
@@ -58,6 +59,18 @@ class Listing(GyreTest):
         ):
             self.assertIn("Usage: gyre", self.succeed(*command, "--help"))
         self.assertRegex(self.succeed("--version"), r"^gyre \d+\.\d+\.\d+\n$")
+
+
+class Tuner(GyreTest):
+    def test_what_is_behind_the_command_is_not_read(self):
+        """Names of gyre's own commands are the beginnings of kernels' names."""
+        with open(self.path("python"), "w", encoding="utf-8") as script:
+            script.write('#!/bin/sh\nshift 2\nprintf "%s\\n" "$@"\n')
+        os.chmod(self.path("python"), 0o755)
+        with mock.patch.dict(os.environ, GYRE_PYTHON=self.path("python")):
+            for words in (["rotary", "--trials", "3"], ["attention", "bench"], ["--help"], ["tune", "--version", "--", "x"]):
+                self.assertEqual(self.succeed("tune", *words).splitlines(), words)
+                self.assertEqual(self.succeed("compare", *words).splitlines(), ["compare", *words])
 
 
 class Bench(GyreTest):

@@ -26,12 +26,15 @@ if __name__ == "__main__":
     # Every name imported here is a class of tests that unittest.main() finds.
     from acceptance_test import Acceptance
     from bundle_test import Bundle
+    from compare_test import Compare, Compared
     from expression_test import Expressions
     from faults_test import Faults
     from kernels_test import Kernels
     from options_test import Options
+    from places_test import Places
     from report_test import Report
     from resume_test import Resume
+    from several_test import Replacing, Reverting, Several, Wholes
     from space_test import Spaces
     from tuning_file_test import Style, Writing
 
