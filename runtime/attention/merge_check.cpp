@@ -20,7 +20,7 @@ gyre_status check_part_stride(int64_t stride, const char *name, int32_t parts, c
 gyre_status check_overlap(const gyre_attention_merge_args &a, const MergeTask &t) {
     const Heads lse = t.merged.lse.as_heads(t.merged.out);
     const auto check = [&](Heads part, int64_t stride, const char *name) -> gyre_status {
-        const int32_t places = stride ? a.parts : std::min(a.parts, 1); // where parts are
+        const int32_t places = part.empty() ? 0 : stride ? a.parts : std::min(a.parts, 1); // where parts are
         for (int p = 0; p < places; p++) {
             for (const Heads *written : {&t.merged.out, &lse})
                 if (written->data && !disjoint(part, *written))
