@@ -26,6 +26,9 @@ int64_t element_bytes(gyre_dtype dtype) {
     }
 }
 
+/// What is beyond all addresses stays there, and can be added up.
+Wide bounded(Wide elements) { return std::clamp<Wide>(elements, -most_addresses, most_addresses); }
+
 struct Extent {
     Wide low = 0, high = 0, elements = 1; // bytes
 };
@@ -36,7 +39,7 @@ Extent extent_of(const gyre_tensor &t) {
     for (int i = 0; i < std::clamp(t.rank, 0, GYRE_MAX_RANK); i++) {
         const Wide shape = std::max<int64_t>(t.shape[i], 0);
         e.elements = std::min(e.elements * shape, most_addresses);
-        if (shape > 1) (t.strides[i] < 0 ? e.low : e.high) += (shape - 1) * t.strides[i] * size;
+        if (shape > 1) (t.strides[i] < 0 ? e.low : e.high) += bounded((shape - 1) * t.strides[i]) * size;
     }
     e.high += size;
     return e;
@@ -132,7 +135,7 @@ const gyre_tensor *HostileTensors::pointer(std::initializer_list<int64_t> shape,
 
 bool parts_are_checkable(const gyre_tensor &part, int64_t parts, int64_t stride, const Memory &) {
     if (!part.data || parts < 2 || stride < 0) return true;
-    const Wide shift = Wide(parts - 1) * stride * element_bytes(part.dtype);
+    const Wide shift = bounded(Wide(parts - 1) * stride) * element_bytes(part.dtype);
     const Extent e = extent_of(part);
     if (shift + e.high - e.low >= most_addresses) return true;
     if (e.elements == 0) return true;
