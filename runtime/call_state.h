@@ -55,7 +55,8 @@ private:
 #endif
 };
 
-/// Puts cancellation off: a thread that pthread_cancel() ends within a call would leave the context locked.
+/// Puts cancellation off: a thread that pthread_cancel() ends within a call would leave the context locked. restore() is a
+/// function rather than the destructor, because a thread may end there, where cancellation is asynchronous.
 class CancellationOff {
 public:
     CancellationOff(const CancellationOff &) = delete;
@@ -63,12 +64,13 @@ public:
 
 #if defined(__linux__) && !defined(__ANDROID__)
     CancellationOff() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before); }
-    ~CancellationOff() { pthread_setcancelstate(before, nullptr); }
+    void restore() const { pthread_setcancelstate(before, nullptr); }
 
 private:
     int before = 0;
 #else
     CancellationOff() {}
+    void restore() const {}
 #endif
 };
 

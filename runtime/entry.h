@@ -7,10 +7,9 @@
 
 namespace gyre {
 
-/// Does the work of a function that returns a status. Errors: OUT_OF_MEMORY, where memory for anything is lacking; INTERNAL.
+/// Does work that returns a status. Errors: OUT_OF_MEMORY, where memory for anything is lacking; INTERNAL.
 template <typename Work>
-gyre_status enter(const Work &work) noexcept {
-    const CancellationOff not_cancelled;
+gyre_status guard(const Work &work) noexcept {
     const FloatingPointModes modes;
     try {
         return work();
@@ -21,9 +20,18 @@ gyre_status enter(const Work &work) noexcept {
     }
 }
 
+/// guard(), in which the thread is not cancelled.
+template <typename Work>
+gyre_status enter(const Work &work) {
+    const CancellationOff not_cancelled;
+    const gyre_status status = guard(work);
+    not_cancelled.restore();
+    return status;
+}
+
 /// Of a function that returns something else: `otherwise`, where it cannot do its work.
 template <typename Result, typename Work>
-Result enter_or(Result otherwise, const Work &work) noexcept {
+Result enter_or(Result otherwise, const Work &work) {
     Result result = otherwise;
     const gyre_status status = enter([&] {
         result = work();

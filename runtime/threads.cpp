@@ -170,14 +170,16 @@ void Threads::Pool::work(int worker) {
 /// Whichever index the host gives: no two threads work as the same one, and none as one that there is no memory for.
 void Threads::Loop::join_from_host() {
     const CancellationOff not_cancelled;
-    const FloatingPointModes modes;
-    const int worker = joined.fetch_add(1);
-    if (worker < workers) drain(worker);
+    {
+        const FloatingPointModes modes;
+        const int worker = joined.fetch_add(1);
+        if (worker < workers) drain(worker);
+    }
+    not_cancelled.restore();
 }
 
 void Threads::run_in_host(Loop &loop) {
-    host(
-        host_pool, loop.workers, [](void *state, int32_t) { static_cast<Loop *>(state)->join_from_host(); }, &loop);
+    host(host_pool, loop.workers, [](void *state, int32_t) { static_cast<Loop *>(state)->join_from_host(); }, &loop);
     loop.join_from_host(); // tasks that the host left out
 }
 

@@ -85,26 +85,13 @@ TEST_CASE("attention refuses bad structures, tensors and shapes") {
             {"out is v", GYRE_BAD_ARGUMENT, "out", [](Call &k) { k.c.args.out.data = k.c.args.v.data; }},
             {"out beside q", GYRE_BAD_ARGUMENT, "out",
              [](Call &k) { k.c.args.out.data = (float *)k.c.args.q.data + 1; }},
-            {"lse type", GYRE_BAD_TYPE, "lse",
-             [](Call &k) {
-                 k.give(&Args::lse, GYRE_F64, {2, 4, 5});
-             }},
-            {"lse shape", GYRE_BAD_SHAPE, "lse",
-             [](Call &k) {
-                 k.give(&Args::lse, GYRE_F32, {2, 5, 4});
-             }},
-            {"lse rank", GYRE_BAD_SHAPE, "lse",
-             [](Call &k) {
-                 k.give(&Args::lse, GYRE_F32, {4, 5});
-             }},
+            {"lse type", GYRE_BAD_TYPE, "lse", [](Call &k) { k.give(&Args::lse, GYRE_F64, {2, 4, 5}); }},
+            {"lse shape", GYRE_BAD_SHAPE, "lse", [](Call &k) { k.give(&Args::lse, GYRE_F32, {2, 5, 4}); }},
+            {"lse rank", GYRE_BAD_SHAPE, "lse", [](Call &k) { k.give(&Args::lse, GYRE_F32, {4, 5}); }},
             {"lse NULL", GYRE_BAD_ARGUMENT, "lse",
-             [](Call &k) {
-                 k.give(&Args::lse, GYRE_F32, {2, 4, 5}).data = nullptr;
-             }},
+             [](Call &k) { k.give(&Args::lse, GYRE_F32, {2, 4, 5}).data = nullptr; }},
             {"lse inside out", GYRE_BAD_ARGUMENT, "lse",
-             [](Call &k) {
-                 k.give(&Args::lse, GYRE_F32, {2, 4, 5}).data = (float *)k.c.args.out.data + 100;
-             }},
+             [](Call &k) { k.give(&Args::lse, GYRE_F32, {2, 4, 5}).data = (float *)k.c.args.out.data + 100; }},
             {"workspace too small", GYRE_WORKSPACE_TOO_SMALL, "workspace_size",
              [](Call &k) {
                  k.c.args.workspace = &k.rope;
@@ -148,62 +135,30 @@ TEST_CASE("attention refuses bad numbers, biases and masks") {
              }},
             {"window_left", GYRE_BAD_ARGUMENT, "window_left", [](Call &k) { k.c.args.window_left = -2; }},
             {"window_right", GYRE_BAD_ARGUMENT, "window_right", [](Call &k) { k.c.args.window_right = -huge; }},
-            {"bias keys", GYRE_BAD_SHAPE, "bias",
-             [](Call &k) {
-                 k.give(&Args::bias, GYRE_F32, {2, 4, 5, 6});
-             }},
-            {"bias heads", GYRE_BAD_SHAPE, "bias",
-             [](Call &k) {
-                 k.give(&Args::bias, GYRE_F32, {2, 2, 5, 7});
-             }},
-            {"bias batch", GYRE_BAD_SHAPE, "bias",
-             [](Call &k) {
-                 k.give(&Args::bias, GYRE_F32, {3, 1, 1, 1});
-             }},
-            {"bias queries", GYRE_BAD_SHAPE, "bias",
-             [](Call &k) {
-                 k.give(&Args::bias, GYRE_F32, {7, 5});
-             }},
+            {"bias keys", GYRE_BAD_SHAPE, "bias", [](Call &k) { k.give(&Args::bias, GYRE_F32, {2, 4, 5, 6}); }},
+            {"bias heads", GYRE_BAD_SHAPE, "bias", [](Call &k) { k.give(&Args::bias, GYRE_F32, {2, 2, 5, 7}); }},
+            {"bias batch", GYRE_BAD_SHAPE, "bias", [](Call &k) { k.give(&Args::bias, GYRE_F32, {3, 1, 1, 1}); }},
+            {"bias queries", GYRE_BAD_SHAPE, "bias", [](Call &k) { k.give(&Args::bias, GYRE_F32, {7, 5}); }},
             {"bias empty", GYRE_BAD_SHAPE, "bias", [](Call &k) { k.give(&Args::bias, GYRE_F32, {0}); }},
             {"bias rank", GYRE_BAD_SHAPE, "bias", [](Call &k) { k.give(&Args::bias, GYRE_F32, {7}).rank = 5; }},
-            {"bias type", GYRE_BAD_TYPE, "bias",
-             [](Call &k) {
-                 k.give(&Args::bias, GYRE_BOOL, {5, 7});
-             }},
+            {"bias type", GYRE_BAD_TYPE, "bias", [](Call &k) { k.give(&Args::bias, GYRE_BOOL, {5, 7}); }},
             {"bias NULL", GYRE_BAD_ARGUMENT, "bias",
-             [](Call &k) {
-                 k.give(&Args::bias, GYRE_F32, {5, 7}).data = nullptr;
-             }},
+             [](Call &k) { k.give(&Args::bias, GYRE_F32, {5, 7}).data = nullptr; }},
             {"bias keys far apart", GYRE_UNSUPPORTED, "bias",
-             [](Call &k) {
-                 k.give(&Args::bias, GYRE_F32, {5, 7}).strides[1] = INT64_C(1) << 30;
-             }},
+             [](Call &k) { k.give(&Args::bias, GYRE_F32, {5, 7}).strides[1] = INT64_C(1) << 30; }},
             {"bias on CUDA", GYRE_UNSUPPORTED, "bias",
-             [](Call &k) {
-                 k.give(&Args::bias, GYRE_F32, {5, 7}).device = GYRE_CUDA;
-             }},
-            {"mask shape", GYRE_BAD_SHAPE, "mask",
-             [](Call &k) {
-                 k.give(&Args::mask, GYRE_BOOL, {5, 5});
-             }},
-            {"mask type", GYRE_BAD_TYPE, "mask",
-             [](Call &k) {
-                 k.give(&Args::mask, GYRE_F32, {5, 7});
-             }},
+             [](Call &k) { k.give(&Args::bias, GYRE_F32, {5, 7}).device = GYRE_CUDA; }},
+            {"mask shape", GYRE_BAD_SHAPE, "mask", [](Call &k) { k.give(&Args::mask, GYRE_BOOL, {5, 5}); }},
+            {"mask type", GYRE_BAD_TYPE, "mask", [](Call &k) { k.give(&Args::mask, GYRE_F32, {5, 7}); }},
             {"mask NULL", GYRE_BAD_ARGUMENT, "mask",
-             [](Call &k) {
-                 k.give(&Args::mask, GYRE_BOOL, {5, 7}).data = nullptr;
-             }},
+             [](Call &k) { k.give(&Args::mask, GYRE_BOOL, {5, 7}).data = nullptr; }},
             {"sinks shape", GYRE_BAD_SHAPE, "sinks", [](Call &k) { k.give(&Args::sinks, GYRE_F32, {2}); }},
             {"sinks type", GYRE_BAD_TYPE, "sinks", [](Call &k) { k.give(&Args::sinks, GYRE_F16, {4}); }},
             {"sinks NaN", GYRE_BAD_ARGUMENT, "sinks",
              [](Call &k) { k.give(&Args::sinks, GYRE_F32, {4}, not_a_number); }},
             {"sinks infinite", GYRE_BAD_ARGUMENT, "sinks",
              [](Call &k) { k.give(&Args::sinks, GYRE_F32, {4}, infinity); }},
-            {"alibi shape", GYRE_BAD_SHAPE, "alibi",
-             [](Call &k) {
-                 k.give(&Args::alibi, GYRE_F32, {4, 1});
-             }},
+            {"alibi shape", GYRE_BAD_SHAPE, "alibi", [](Call &k) { k.give(&Args::alibi, GYRE_F32, {4, 1}); }},
             {"alibi type", GYRE_BAD_TYPE, "alibi", [](Call &k) { k.give(&Args::alibi, GYRE_F64, {4}); }},
             {"alibi NaN", GYRE_BAD_ARGUMENT, "alibi",
              [](Call &k) { k.give(&Args::alibi, GYRE_F32, {4}, not_a_number); }},

@@ -13,36 +13,21 @@ using Call = AttentionCall;
 } // namespace
 
 TEST_CASE("attention refuses bad key lengths") {
-    check_all_refused(GYRE_BSHD,
-                      {
-                          {"too long", GYRE_BAD_ARGUMENT, "seqused_k",
-                           [](Call &k) {
-                               k.list(&Args::seqused_k, {7, 8});
-                           }},
-                          {"negative", GYRE_BAD_ARGUMENT, "seqused_k",
-                           [](Call &k) {
-                               k.list(&Args::seqused_k, {-1, 7});
-                           }},
-                          {"count", GYRE_BAD_SHAPE, "seqused_k", [](Call &k) { k.list(&Args::seqused_k, {7}); }},
-                          {"type", GYRE_BAD_TYPE, "seqused_k",
-                           [](Call &k) {
-                               k.list(&Args::seqused_k, {7, 7}, GYRE_I64);
-                           }},
-                          {"rank", GYRE_BAD_SHAPE, "seqused_k",
-                           [](Call &k) {
-                               k.give(&Args::seqused_k, GYRE_I32, {2, 1});
-                           }},
-                          {"NULL", GYRE_BAD_ARGUMENT, "seqused_k",
-                           [](Call &k) { k.give(&Args::seqused_k, GYRE_I32, {2}).data = nullptr; }},
-                          {"cu_seqlens_q without thd", GYRE_BAD_ARGUMENT, "cu_seqlens_q",
-                           [](Call &k) {
-                               k.list(&Args::cu_seqlens_q, {0, 5});
-                           }},
-                          {"cu_seqlens_k without thd", GYRE_BAD_ARGUMENT, "cu_seqlens_k",
-                           [](Call &k) {
-                               k.list(&Args::cu_seqlens_k, {0, 7});
-                           }},
-                      });
+    check_all_refused(
+        GYRE_BSHD,
+        {
+            {"too long", GYRE_BAD_ARGUMENT, "seqused_k", [](Call &k) { k.list(&Args::seqused_k, {7, 8}); }},
+            {"negative", GYRE_BAD_ARGUMENT, "seqused_k", [](Call &k) { k.list(&Args::seqused_k, {-1, 7}); }},
+            {"count", GYRE_BAD_SHAPE, "seqused_k", [](Call &k) { k.list(&Args::seqused_k, {7}); }},
+            {"type", GYRE_BAD_TYPE, "seqused_k", [](Call &k) { k.list(&Args::seqused_k, {7, 7}, GYRE_I64); }},
+            {"rank", GYRE_BAD_SHAPE, "seqused_k", [](Call &k) { k.give(&Args::seqused_k, GYRE_I32, {2, 1}); }},
+            {"NULL", GYRE_BAD_ARGUMENT, "seqused_k",
+             [](Call &k) { k.give(&Args::seqused_k, GYRE_I32, {2}).data = nullptr; }},
+            {"cu_seqlens_q without thd", GYRE_BAD_ARGUMENT, "cu_seqlens_q",
+             [](Call &k) { k.list(&Args::cu_seqlens_q, {0, 5}); }},
+            {"cu_seqlens_k without thd", GYRE_BAD_ARGUMENT, "cu_seqlens_k",
+             [](Call &k) { k.list(&Args::cu_seqlens_k, {0, 7}); }},
+        });
 }
 
 TEST_CASE("attention refuses bad packed sequences") {
@@ -51,55 +36,25 @@ TEST_CASE("attention refuses bad packed sequences") {
         {
             {"no cu_seqlens_q", GYRE_BAD_ARGUMENT, "cu_seqlens_q", [](Call &k) { k.c.args.cu_seqlens_q = nullptr; }},
             {"no cu_seqlens_k", GYRE_BAD_ARGUMENT, "cu_seqlens_k", [](Call &k) { k.c.args.cu_seqlens_k = nullptr; }},
-            {"starts late", GYRE_BAD_ARGUMENT, "cu_seqlens_q",
-             [](Call &k) {
-                 k.list(&Args::cu_seqlens_q, {1, 2, 5});
-             }},
+            {"starts late", GYRE_BAD_ARGUMENT, "cu_seqlens_q", [](Call &k) { k.list(&Args::cu_seqlens_q, {1, 2, 5}); }},
             {"starts early", GYRE_BAD_ARGUMENT, "cu_seqlens_k",
-             [](Call &k) {
-                 k.list(&Args::cu_seqlens_k, {-1, 3, 7});
-             }},
-            {"decreases", GYRE_BAD_ARGUMENT, "cu_seqlens_q",
-             [](Call &k) {
-                 k.list(&Args::cu_seqlens_q, {0, 6, 5});
-             }},
+             [](Call &k) { k.list(&Args::cu_seqlens_k, {-1, 3, 7}); }},
+            {"decreases", GYRE_BAD_ARGUMENT, "cu_seqlens_q", [](Call &k) { k.list(&Args::cu_seqlens_q, {0, 6, 5}); }},
             {"decreases below 0", GYRE_BAD_ARGUMENT, "cu_seqlens_k",
-             [](Call &k) {
-                 k.list(&Args::cu_seqlens_k, {0, -3, 7});
-             }},
-            {"ends early", GYRE_BAD_ARGUMENT, "cu_seqlens_q",
-             [](Call &k) {
-                 k.list(&Args::cu_seqlens_q, {0, 2, 4});
-             }},
-            {"ends late", GYRE_BAD_ARGUMENT, "cu_seqlens_k",
-             [](Call &k) {
-                 k.list(&Args::cu_seqlens_k, {0, 3, 8});
-             }},
-            {"counts differ", GYRE_BAD_SHAPE, "cu_seqlens_k",
-             [](Call &k) {
-                 k.list(&Args::cu_seqlens_k, {0, 7});
-             }},
-            {"type", GYRE_BAD_TYPE, "cu_seqlens_q",
-             [](Call &k) {
-                 k.list(&Args::cu_seqlens_q, {0, 2, 5}, GYRE_I64);
-             }},
-            {"rank", GYRE_BAD_SHAPE, "cu_seqlens_q",
-             [](Call &k) {
-                 k.give(&Args::cu_seqlens_q, GYRE_I32, {3, 1});
-             }},
+             [](Call &k) { k.list(&Args::cu_seqlens_k, {0, -3, 7}); }},
+            {"ends early", GYRE_BAD_ARGUMENT, "cu_seqlens_q", [](Call &k) { k.list(&Args::cu_seqlens_q, {0, 2, 4}); }},
+            {"ends late", GYRE_BAD_ARGUMENT, "cu_seqlens_k", [](Call &k) { k.list(&Args::cu_seqlens_k, {0, 3, 8}); }},
+            {"counts differ", GYRE_BAD_SHAPE, "cu_seqlens_k", [](Call &k) { k.list(&Args::cu_seqlens_k, {0, 7}); }},
+            {"type", GYRE_BAD_TYPE, "cu_seqlens_q", [](Call &k) { k.list(&Args::cu_seqlens_q, {0, 2, 5}, GYRE_I64); }},
+            {"rank", GYRE_BAD_SHAPE, "cu_seqlens_q", [](Call &k) { k.give(&Args::cu_seqlens_q, GYRE_I32, {3, 1}); }},
             {"empty", GYRE_BAD_SHAPE, "cu_seqlens_q", [](Call &k) { k.give(&Args::cu_seqlens_q, GYRE_I32, {0}); }},
             {"NULL", GYRE_BAD_ARGUMENT, "cu_seqlens_k",
              [](Call &k) { k.give(&Args::cu_seqlens_k, GYRE_I32, {3}).data = nullptr; }},
             {"seqused_k beyond its sequence", GYRE_BAD_ARGUMENT, "seqused_k",
-             [](Call &k) {
-                 k.list(&Args::seqused_k, {4, 4});
-             }},
+             [](Call &k) { k.list(&Args::seqused_k, {4, 4}); }},
             {"bias", GYRE_UNSUPPORTED, "bias", [](Call &k) { k.give(&Args::bias, GYRE_F32, {1}); }},
             {"mask", GYRE_UNSUPPORTED, "mask", [](Call &k) { k.give(&Args::mask, GYRE_BOOL, {1}); }},
-            {"lse of bshd", GYRE_BAD_SHAPE, "lse",
-             [](Call &k) {
-                 k.give(&Args::lse, GYRE_F32, {1, 4, 5});
-             }},
+            {"lse of bshd", GYRE_BAD_SHAPE, "lse", [](Call &k) { k.give(&Args::lse, GYRE_F32, {1, 4, 5}); }},
             {"positions of one sequence", GYRE_BAD_SHAPE, "q_positions",
              [](Call &k) {
                  k.rotate();

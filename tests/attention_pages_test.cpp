@@ -194,9 +194,7 @@ TEST_CASE("pages: what packed queries may not have with them is refused") {
         {"cu_seqlens_k", GYRE_BAD_ARGUMENT, "cu_seqlens_k",
          [](PackedQueries &p) { p.args.cu_seqlens_k = p.args.cu_seqlens_q; }},
         {"rows of the table", GYRE_BAD_SHAPE, "page_table",
-         [](PackedQueries &p) {
-             p.args.cu_seqlens_q = p.hold(GYRE_I32, {0, 3});
-         }},
+         [](PackedQueries &p) { p.args.cu_seqlens_q = p.hold(GYRE_I32, {0, 3}); }},
         {"packed keys", GYRE_BAD_SHAPE, "k", [](PackedQueries &p) { p.args.k = p.args.q; }},
         {"a score", GYRE_UNSUPPORTED, "page_table", [](PackedQueries &p) { p.args.score = "probe"; }},
         {"no cu_seqlens_q", GYRE_BAD_ARGUMENT, "cu_seqlens_q", [](PackedQueries &p) { p.args.cu_seqlens_q = nullptr; }},

@@ -55,29 +55,17 @@ const std::vector<Refusal<Call>> &shared_refusals() {
         {"fewer keys when causal", GYRE_BAD_SHAPE, "k", [](Call &c) { c.a.k.shape[1] = c.a.v.shape[1] = 5; }},
         {"v rows", GYRE_BAD_SHAPE, "v", [](Call &c) { c.a.v.shape[1] = 5; }},
         {"device", GYRE_UNSUPPORTED, "v", [](Call &c) { c.a.v.device = GYRE_CUDA; }},
-        {"seqused too large", GYRE_BAD_ARGUMENT, "seqused_k",
-         [](Call &c) {
-             c.a.seqused_k = c.list({2, 7});
-         }},
+        {"seqused too large", GYRE_BAD_ARGUMENT, "seqused_k", [](Call &c) { c.a.seqused_k = c.list({2, 7}); }},
         {"seqused extent", GYRE_BAD_SHAPE, "seqused_k", [](Call &c) { c.a.seqused_k = c.list({2}); }},
-        {"cu_seqlens", GYRE_BAD_ARGUMENT, "cu_seqlens_q",
-         [](Call &c) {
-             c.a.cu_seqlens_q = c.list({0, 6});
-         }},
+        {"cu_seqlens", GYRE_BAD_ARGUMENT, "cu_seqlens_q", [](Call &c) { c.a.cu_seqlens_q = c.list({0, 6}); }},
         {"rotary_dim", GYRE_BAD_SHAPE, "rope.rotary_dim", [](Call &c) { c.rope.rotary_dim = 18; }},
         {"rotary_offset", GYRE_UNSUPPORTED, "rope.rotary_offset", [](Call &c) { c.rope.rotary_offset = 2; }},
         {"positions without rope", GYRE_BAD_ARGUMENT, "q_positions",
-         [](Call &c) {
-             c.a.rope = nullptr, c.a.q_positions = c.a.k_positions = c.list({0, 1, 2, 3, 4, 5});
-         }},
+         [](Call &c) { c.a.rope = nullptr, c.a.q_positions = c.a.k_positions = c.list({0, 1, 2, 3, 4, 5}); }},
         {"positions of queries alone", GYRE_BAD_ARGUMENT, "k_positions",
-         [](Call &c) {
-             c.a.q_positions = c.list({0, 1, 2, 3, 4, 5});
-         }},
+         [](Call &c) { c.a.q_positions = c.list({0, 1, 2, 3, 4, 5}); }},
         {"negative position", GYRE_BAD_ARGUMENT, "q_positions",
-         [](Call &c) {
-             c.a.q_positions = c.a.k_positions = c.list({0, 1, -2, 3, 4, 5});
-         }},
+         [](Call &c) { c.a.q_positions = c.a.k_positions = c.list({0, 1, -2, 3, 4, 5}); }},
         {"half a state", GYRE_BAD_ARGUMENT, "k_state", [](Call &c) { c.a.k_state = nullptr; }},
         {"state's shape", GYRE_BAD_SHAPE, "kv_state", [](Call &c) { c.spoil(&Forward::kv_state).shape[2] = 15; }},
         {"state's heads", GYRE_BAD_SHAPE, "k_state", [](Call &c) { c.spoil(&Forward::k_state).shape[1] = 4; }},

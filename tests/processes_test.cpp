@@ -138,6 +138,7 @@ TEST_CASE("a process ends while its threads call, and calls from what runs at it
 }
 
 TEST_CASE("a thread that is cancelled in a call ends after it") {
+    constexpr long most = 1000000; // calls of a thread that is never cancelled
     gyre_context *context = context_of(2);
     for (int round = 0; round < 20; round++) {
         Caller caller(context);
@@ -149,16 +150,15 @@ TEST_CASE("a thread that is cancelled in a call ends after it") {
                         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
                         auto &caller = *(Caller *)self;
                         static thread_local Call call; // outlives the thread's frames
-                        while (caller.calls < 1000000)
+                        while (caller.calls < most)
                             if (call.run(caller.context) == GYRE_OK) caller.calls++;
                         return nullptr;
                     },
                     &caller) == 0);
         caller.wait_for_calls(2);
         REQUIRE(pthread_cancel(thread) == 0);
-        void *result = nullptr;
-        REQUIRE(pthread_join(thread, &result) == 0);
-        CHECK(result == PTHREAD_CANCELED);
+        REQUIRE(pthread_join(thread, nullptr) == 0);
+        CHECK(caller.calls < most);
         Call call;
         CHECK(call.run(context) == GYRE_OK); // nobody holds the context
     }
@@ -169,8 +169,7 @@ TEST_CASE("signals of the process are not delivered to the pool's threads") {
     static std::atomic<int> elsewhere;
     static pthread_t here;
     elsewhere = 0, here = pthread_self();
-    struct sigaction handler {
-    }, before{};
+    struct sigaction handler{}, before{};
     handler.sa_handler = [](int) {
         if (!pthread_equal(pthread_self(), here)) elsewhere++;
     };

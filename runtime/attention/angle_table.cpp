@@ -29,7 +29,7 @@ gyre_status AngleTable::prepare(const gyre_context &context, const AttentionCall
 void AngleTable::place(char *memory) {
     table = reinterpret_cast<float *>(memory);
     longest = 0;
-    for (int64_t i = 0; i < call->sequences; i++) longest = std::max(longest, call->sequence(i).k_len);
+    for (int64_t i = 0; i < call->lengths(); i++) longest = std::max(longest, call->sequence(i).k_len);
 }
 
 bool AngleTable::is_packed() const { return side == queries ? call->layout == GYRE_THD : call->packed_keys; }

@@ -58,6 +58,8 @@ struct AttentionCall {
     const char *score = nullptr; // name of the score function; NULL: none
     Dropout dropout;
 
+    /// How many sequences have to be looked at to know the lengths of all: without lists they are alike, and may be any number.
+    int64_t lengths() const { return has_used_keys || has_cu_seqlens_q ? sequences : sequences > 0 ? 1 : 0; }
     bool general() const { return bias.data || mask.data || sinks || alibi || softcap > 0 || score; }
     Sequence sequence(int64_t index) const;
     /// pos_q of row 0 among the keys, for causal, window and ALiBi.

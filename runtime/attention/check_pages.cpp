@@ -45,7 +45,7 @@ gyre_status check_page_table(const gyre_attention_args &a, bool need_data, Atten
 
 gyre_status check_pages(bool need_data, const AttentionCall &c) {
     const PageTable &p = c.pages;
-    if (!p.entries || !need_data) return GYRE_OK;
+    if (!p.entries || !need_data || c.k.seqlen == 0) return GYRE_OK;
     const int64_t page_size = int64_t{1} << p.bits;
     for (int64_t b = 0; b < c.sequences; b++)
         GYRE_TRY(check_page_ids(p.entries + b * p.stride, b, 0, ceil_div(c.sequence(b).k_len, page_size), p.pages));

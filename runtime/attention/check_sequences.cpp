@@ -26,7 +26,7 @@ gyre_status check_rotation(const gyre_rope *rope, const char *name, int64_t dim,
 /// that.
 gyre_status check_default_positions(const AttentionCall &c, const char *name, const Rotation &r, bool rotates_keys) {
     if (!r.on || !r.cos) return GYRE_OK;
-    for (int64_t i = 0; i < c.sequences; i++) {
+    for (int64_t i = 0; i < c.lengths(); i++) {
         const Sequence s = c.sequence(i);
         const int64_t first = s.k_len - s.q_len, last = s.k_len - 1;
         if (s.q_len > 0 && !c.q_positions.given && (first < 0 || last >= r.position_limit()))

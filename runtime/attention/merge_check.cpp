@@ -20,13 +20,13 @@ gyre_status check_part_stride(int64_t stride, const char *name, int32_t parts, c
 gyre_status check_overlap(const gyre_attention_merge_args &a, const MergeTask &t) {
     const Heads lse = t.merged.lse.as_heads(t.merged.out);
     const auto check = [&](Heads part, int64_t stride, const char *name) -> gyre_status {
-        const int32_t places = stride ? a.parts : std::min(a.parts, 1); // where parts are
+        const int32_t places = part.empty() ? 0 : stride ? a.parts : std::min(a.parts, 1); // where parts are
         for (int p = 0; p < places; p++) {
+            if (p > 0) part.data += stride * static_cast<int64_t>(element_size(part.dtype));
             for (const Heads *written : {&t.merged.out, &lse})
                 if (written->data && !disjoint(part, *written))
                     return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s of part %d, expected other memory",
                                 written == &lse ? "lse" : "out", name, p);
-            part.data += stride * static_cast<int64_t>(element_size(part.dtype));
         }
         return GYRE_OK;
     };
@@ -59,8 +59,8 @@ gyre_status check_merge(const gyre_attention_merge_args &a, bool need_data, Merg
         return fail(dim < 1 ? GYRE_BAD_SHAPE : GYRE_UNSUPPORTED, "part_out: got head size %lld, expected 1 .. %lld",
                     static_cast<long long>(dim), static_cast<long long>(largest_head_dim));
     if (a.lse) GYRE_TRY(view_lse(*a.lse, "lse", a.layout, t.merged.out, need_data, &t.merged.lse));
-    t.out_part_stride = a.part_out_stride;
-    t.lse_part_stride = a.part_lse_stride;
+    t.out_part_stride = a.parts > 1 ? a.part_out_stride : 0;
+    t.lse_part_stride = a.parts > 1 ? a.part_lse_stride : 0;
     if (!writable(t.merged.out)) return fail(GYRE_BAD_SHAPE, "out: strides make elements share memory");
     if (a.lse && !writable(t.merged.lse.as_heads(t.merged.out)))
         return fail(GYRE_BAD_SHAPE, "lse: strides make elements share memory");

@@ -32,9 +32,9 @@ bool MergeTask::run(const Rows &r, int64_t count, char *scratch) const {
     const halide_type_t f32 = halide_type(GYRE_F32);
     const Heads &from = parts.out, &to = merged.out;
     Buffer part_out(
-        from.at(r.batch, r.first_token, r.first_head), halide_type(from.dtype),
+        count ? from.at(r.batch, r.first_token, r.first_head) : nullptr, halide_type(from.dtype),
         {{from.dim, 1}, {r.heads, from.head_stride}, {r.tokens, from.token_stride}, {count, out_part_stride}});
-    Buffer part_lse(lse_at(parts.lse), f32,
+    Buffer part_lse(count ? lse_at(parts.lse) : nullptr, f32,
                     {{r.tokens, 1}, {r.heads, parts.lse.head_stride}, {count, lse_part_stride}});
     Buffer out(to.at(r.batch, r.first_token, r.first_head), halide_type(to.dtype),
                {{to.dim, 1}, {r.heads, to.head_stride}, {r.tokens, to.token_stride}});

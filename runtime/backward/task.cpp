@@ -257,14 +257,15 @@ int64_t BackwardTask::heads_together() const {
 }
 
 int64_t BackwardTask::count() const {
+    if (call.forward.q.empty() && call.forward.k.empty()) return 0;
     const int64_t all = call.forward.sequences * call.forward.k.heads;
     return all ? all / (sequences_together() * heads_together()) : 0;
 }
 
 void BackwardTask::clear_bias_gradient() const {
     const BiasGradient &grad = call.bias_grad;
-    if (!grad.data) return;
     const Heads rows = grad.as_heads();
+    if (!grad.data || rows.empty()) return;
     for (int64_t b = 0; b < rows.batch; b++)
         for (int64_t h = 0; h < rows.heads; h++)
             for (int64_t i = 0; i < rows.seqlen; i++)

@@ -41,9 +41,15 @@ gyre_status check_page_table(const gyre_cache_append_args &a, bool need_data, Ap
     return GYRE_OK;
 }
 
+/// How many sequences have to be looked at: those without tokens or lists are alike, and may be any number.
+int64_t distinct_sequences(const AppendCall &c) {
+    const bool alike = !c.cu_seqlens && !c.cache_seqlens && c.k.from.seqlen == 0;
+    return alike ? std::min<int64_t>(c.sequences, 1) : c.sequences;
+}
+
 /// That every sequence has room for its new tokens, in pages that exist.
 gyre_status check_room(const AppendCall &c) {
-    for (int64_t i = 0; i < c.sequences; i++) {
+    for (int64_t i = 0; i < distinct_sequences(c); i++) {
         const NewTokens n = c.of_sequence(i);
         if (n.slot < 0)
             return fail(GYRE_BAD_ARGUMENT, "cache_seqlens[%lld]: got %lld, expected 0 or more",
@@ -62,7 +68,7 @@ gyre_status check_room(const AppendCall &c) {
 
 /// Positions that are not given: those of the slots.
 gyre_status check_default_positions(const AppendCall &c, int64_t limit) {
-    for (int64_t i = 0; i < c.sequences; i++) {
+    for (int64_t i = 0; i < distinct_sequences(c); i++) {
         const NewTokens n = c.of_sequence(i);
         if (n.count && n.slot > limit - n.count)
             return fail(GYRE_BAD_ARGUMENT,

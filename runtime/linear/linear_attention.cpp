@@ -23,7 +23,9 @@ struct Forward {
 
 gyre_status check(const gyre_linear_attention_args *given, bool need_data, Forward *f) {
     GYRE_TRY(adopt(given, "args", gyre_linear_attention_defaults(), sizeof *given, &f->args));
-    return check_linear(f->args, need_data, &f->task.call);
+    GYRE_TRY(check_linear(f->args, need_data, &f->task.call));
+    f->task.writes_states = f->args.kv_state_out != nullptr;
+    return GYRE_OK;
 }
 
 } // namespace

@@ -26,6 +26,7 @@ gyre_status check(const gyre_linear_attention_backward_args *given, bool need_da
     GYRE_TRY(adopt(given, "args", gyre_linear_attention_backward_defaults(), sizeof *given, &b->args));
     GYRE_TRY(check_linear_backward(b->args, need_data, &b->task.call));
     b->task.forward.call = b->task.call.forward;
+    b->task.forward.writes_states = b->args.kv_state_grad != nullptr;
     return GYRE_OK;
 }
 

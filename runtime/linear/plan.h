@@ -27,7 +27,10 @@ private:
     size_t table_bytes = 0, slab_bytes = 0;
 
     int64_t head_groups() const { return ceil_div(task->call.heads.k.heads, task->heads); }
-    int64_t tasks() const { return task->call.heads.sequences * head_groups(); }
+    int64_t tasks() const {
+        const AttentionCall &c = task->call.heads;
+        return c.q.empty() && c.k.empty() && !task->writes_states ? 0 : c.sequences * head_groups();
+    }
     int64_t fill_tasks() const { return tasks() ? task->angles.tasks() : 0; }
     bool fill_tables(gyre_context &context, char *memory, char *slabs);
 };

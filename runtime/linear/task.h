@@ -26,7 +26,8 @@ struct LinearTask {
 
     /// Of as many key heads as sizes() says, from this one. False: a kernel failed.
     bool run(int64_t sequence, int64_t first_head, char *memory) const;
-    int64_t heads = 1; // key heads of a task
+    int64_t heads = 1;          // key heads of a task
+    bool writes_states = false; // also of sequences without tokens
 };
 
 /// What a task works with, one key head at a time.

@@ -7,7 +7,7 @@ namespace gyre {
 namespace {
 
 gyre_status check_values(const Positions &p, const char *name, int axes, int64_t batch, int64_t seqlen, int64_t limit) {
-    const int64_t distinct = p.batch_stride ? batch : (batch ? 1 : 0);
+    const int64_t distinct = seqlen == 0 ? 0 : p.batch_stride ? batch : (batch ? 1 : 0);
     for (int axis = 0; axis < axes; axis++)
         for (int64_t b = 0; b < distinct; b++)
             for (int64_t t = 0; t < seqlen; t++)

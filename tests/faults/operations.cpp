@@ -16,6 +16,8 @@ struct Memory {
     std::deque<gyre_tensor> tensors;
     std::deque<gyre_rope> ropes;
     std::deque<std::vector<int32_t>> lists;
+    std::deque<gyre_attention_args> attention;
+    std::deque<gyre_linear_attention_args> linear;
 
     gyre_tensor dense(std::vector<int64_t> shape) {
         int64_t count = 1;
@@ -128,7 +130,7 @@ std::vector<Operation> operations(int threads) {
     gyre_attention_args decoding = attention_args(1, 3000);
     all.push_back(operation("decoding", threads, decoding, gyre_attention, gyre_attention_workspace_size, m.last()));
 
-    gyre_attention_args *forward = new gyre_attention_args(attention_args(tokens, keys)); // lives as the memory does
+    gyre_attention_args *const forward = &m.attention.emplace_back(attention_args(tokens, keys));
     forward->lse = m.hold(m.dense({batch, heads, tokens}));
     gyre_attention_backward_args backward = gyre_attention_backward_defaults();
     backward.forward = forward;
@@ -168,7 +170,7 @@ std::vector<Operation> operations(int threads) {
         operation("linear", threads, linear, gyre_linear_attention, gyre_linear_attention_workspace_size, m.last()));
 
     gyre_linear_attention_backward_args linear_backward = gyre_linear_attention_backward_defaults();
-    linear_backward.forward = new gyre_linear_attention_args(linear);
+    linear_backward.forward = &m.linear.emplace_back(linear);
     linear_backward.out_grad = m.dense({batch, tokens, heads, dim});
     linear_backward.k_grad = m.dense({batch, tokens, heads, dim});
     linear_backward.v_grad = m.dense({batch, tokens, heads, dim});

@@ -42,7 +42,7 @@ void call(const char *file, const char *name, bool in_context) {
     expect(found, "the function is not there");
     if (found && in_context) expect(((decltype(&gyre_attention))found)(nullptr, &c.args) == GYRE_OK, "the call failed");
     if (found && !in_context)
-        expect(((gyre_status(*)(const gyre_attention_args *))found)(&c.args) == GYRE_OK, "the plug-in's call failed");
+        expect(((gyre_status (*)(const gyre_attention_args *))found)(&c.args) == GYRE_OK, "the plug-in's call failed");
     if (!in_context) {
         expect(!dlsym(library, "gyre_attention"), "the plug-in exports gyre_attention()");
         expect(!dlsym(library, "gyre_register_kernels"), "the plug-in exports gyre_register_kernels()");

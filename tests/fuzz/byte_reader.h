@@ -1,0 +1,57 @@
+/// The bytes of a fuzzer as the choices of a test case. Past their end everything is 0.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace gyre::fuzz {
+
+class ByteReader {
+public:
+    ByteReader(const uint8_t *bytes, size_t count) : bytes_(bytes), left_(count) {}
+
+    uint8_t byte() {
+        if (!left_) return 0;
+        left_--;
+        return *bytes_++;
+    }
+    /// 0 .. count - 1.
+    uint32_t below(uint32_t count) { return byte() % count; }
+    /// True in one of `rarity` cases.
+    bool rarely(uint32_t rarity = 16) { return byte() % rarity == rarity - 1; }
+    template <typename Number>
+    Number number() {
+        Number value{};
+        uint8_t raw[sizeof(Number)];
+        for (uint8_t &one : raw) one = byte();
+        std::memcpy(&value, raw, sizeof value);
+        return value;
+    }
+    /// A number at the edges of what 64 bits hold, or a small one.
+    int64_t edge() {
+        switch (below(8)) {
+        case 0:
+            return INT64_MAX;
+        case 1:
+            return INT64_MIN;
+        case 2:
+            return INT64_MAX / (1 + byte());
+        case 3:
+            return INT64_C(1) << below(63);
+        case 4:
+            return -(INT64_C(1) << below(63));
+        case 5:
+            return number<int32_t>();
+        case 6:
+            return -static_cast<int64_t>(byte());
+        default:
+            return byte();
+        }
+    }
+
+private:
+    const uint8_t *bytes_;
+    size_t left_;
+};
+
+} // namespace gyre::fuzz
