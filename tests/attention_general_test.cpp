@@ -100,7 +100,7 @@ TEST_CASE("a large finite bias that does not mask, -65504 as f16 models write it
     bias.fill(-65504); // a whole row of it is a uniform shift, not a mask
     for (int64_t i = 10; i < 20; i++) bias.set({i, i}, 0);
     c.args.bias = c.hold(std::move(bias));
-    c.check(0.02); // scores near -65504 keep 2^-8 in f32
+    c.check();
 }
 
 TEST_CASE("the mask counts every nonzero byte as true") {

@@ -12,6 +12,9 @@ using namespace gyre::test;
 
 namespace {
 
+/// Products of ones and of 64 features that are all alike are rounded alike.
+constexpr double roundings_alike = 64;
+
 AttentionCase tile_case(gyre_dtype type, int64_t rows, int64_t keys, int64_t head_dim) {
     return AttentionCase(AttentionShape().lengths(rows, keys).head_counts(2, 1).dims(head_dim).of(type));
 }
@@ -98,6 +101,7 @@ TEST_CASE("tiles: one key far above all others, wherever it is") {
             for (const double size : {3.0, 40.0, 1e4}) {
                 AttentionCase c = tile_case(type, 70, 400, 64);
                 c.q.fill(1.0);
+                c.roundings_of_score += roundings_alike;
                 set_key(c.k, key, size);
                 c.check();
             }
@@ -109,6 +113,7 @@ TEST_CASE("tiles: one key far below all others, and keys that are all the same")
         for (const double size : {-40.0, -1e4}) {
             AttentionCase c = tile_case(type, 70, 400, 64);
             c.q.fill(1.0);
+            c.roundings_of_score += roundings_alike;
             set_key(c.k, 200, size);
             c.check();
         }
@@ -123,9 +128,9 @@ TEST_CASE("tiles: one key far below all others, and keys that are all the same")
 TEST_CASE("tiles: scores that rise and fall from block to block") {
     each_type([](gyre_dtype type) {
         for (const double slope : {0.02, 1.0, -0.02, -1.0}) {
-            if (type == GYRE_F32 && std::fabs(slope) == 1.0) continue; // 64 roundings alike, of sums of 600
             AttentionCase c = tile_case(type, 70, 600, 64);
             c.q.fill(1.0);
+            c.roundings_of_score += roundings_alike;
             for (int64_t key = 0; key < 600; key++) set_key(c.k, key, slope * static_cast<double>(key) / 8);
             c.check();
         }

@@ -1,5 +1,6 @@
 /// gyre_attention() and gyre_cache_append() with values in blocks: the bits of the same cache with rows.
 #include "support/append_case.h"
+#include "support/attention_allowance.h"
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
@@ -18,8 +19,8 @@ namespace {
 
 constexpr int64_t most_few_queries = 16; // as runtime/attention has it
 
-/// True if kernels of this target load matrix tiles, which take values in blocks.
-bool has_tiles(gyre_context *context) { return text(gyre_context_target(context)) == "x86_64_amx"; }
+/// True if kernels of this target take values in blocks.
+bool takes_blocks(gyre_context *context) { return has_kernel_with(gyre_context_target(context), "value_blocks=true"); }
 
 /// A case whose keys and values are rows, and the same cache with values in blocks: contiguous, or in pages in random order.
 /// Slots without a key are poison.
@@ -78,8 +79,8 @@ struct BlocksCase : Keeper {
                 const std::vector<uint64_t> out = rows.out.bits(), lse = rows.lse.bits();
                 rows.args = in_blocks();
                 const gyre_status status = rows.run(context);
-                if (!has_tiles(context)) {
-                    check_refused("no tiles", status, GYRE_UNSUPPORTED, "blocks");
+                if (!takes_blocks(context)) {
+                    check_refused("no blocks", status, GYRE_UNSUPPORTED, "blocks");
                     return;
                 }
                 REQUIRE_MESSAGE(status == GYRE_OK, text(gyre_last_error()));
@@ -90,9 +91,9 @@ struct BlocksCase : Keeper {
                     CHECK(rows.lse.bits() == lse);
                 } else {
                     const AttentionAllowance allowed =
-                        attention_allowance(expected, GYRE_BF16, kernel, attention_tolerance(expected));
-                    check_close("out", rows.output().data, expected.out.data, allowed.out);
-                    check_close("lse", rows.lse.values(), expected.lse, allowed.lse);
+                        attention_allowance(expected, with_rows, rounding_of_kernel(kernel));
+                    check_within("out", rows.output().data, expected.out.data, allowed.out);
+                    check_within("lse", rows.lse.values(), expected.lse, allowed.lse);
                 }
             },
             threads);

@@ -1,6 +1,7 @@
 /// gyre_linear_attention() against the oracle, over extents, options, types and layouts; and sequences in pieces.
 #include "support/compare.h"
 #include "support/each_kernel.h"
+#include "support/kernel_facts.h"
 #include "support/linear_case.h"
 #include "support/random.h"
 
@@ -9,22 +10,6 @@
 #include <limits>
 
 using namespace gyre::test;
-
-namespace {
-
-/// A number among the attributes of a kernel.
-double attribute_of(const std::string &kernel, const std::string &name) {
-    gyre_kernel_info info;
-    for (int32_t i = 0; gyre_kernel_at(i, &info); i++) {
-        const std::string attributes = std::string(" ") + info.attributes;
-        const size_t at = attributes.find(" " + name + "=");
-        if (kernel == info.name && at != std::string::npos) return std::stod(attributes.substr(at + name.size() + 2));
-    }
-    FAIL("no such attribute");
-    return 0;
-}
-
-} // namespace
 
 TEST_CASE("linear: every kind of head_dim, with causal and without") {
     const int64_t pairs[][2] = {{32, 32}, {64, 64}, {80, 80}, {96, 96}, {128, 128}, {256, 256},
@@ -184,7 +169,7 @@ TEST_CASE("linear: a sequence in pieces, down to single tokens, is the sequence"
         const OracleLinear expected = oracle_linear(whole.args);
         REQUIRE(whole.run(context) == GYRE_OK);
         const std::vector<uint64_t> bits = whole.out.bits(), state_bits = whole.kv_state_out.bits();
-        const int64_t chunk = (int64_t)attribute_of(gyre_selected_kernel(context), "rows");
+        const int64_t chunk = std::stoll(fact_of(gyre_selected_kernel(context), "rows"));
         for (const std::vector<int64_t> &pieces : std::vector<std::vector<int64_t>>{
                  {chunk, length}, {chunk, 2 * chunk, length}, {1, 2, 3, 50, 51, 150, length}}) {
             whole.out.poison(), whole.kv_state_out.fill(0), whole.k_state_out.fill(0);

@@ -163,7 +163,8 @@ public:
                       {{"row_tile", cuda::tile_rows},
                        {"task_rows", sizes.query_rows},
                        {"key_block", sizes.key_block},
-                       {"most_pairs", most_pairs}});
+                       {"most_pairs", most_pairs},
+                       {"operands", dtype.value().is_bfloat() ? "bf16" : "f16"}});
     }
 
 private:

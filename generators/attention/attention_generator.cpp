@@ -219,6 +219,8 @@ public:
         Facts known{
             {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
         if (sizes.bounded) known.emplace_back("bounded", 1);
+        const std::string operands = operand_type(sizes);
+        if (!operands.empty()) known.insert(known.end(), {{"operands", operands}, {"sum", operands}});
         if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
         map_half_vectors(*this);
         if (get_target().os == Halide::Target::NoOS) use_small_stack(*this);
@@ -243,6 +245,14 @@ private:
     /// Few queries would read all keys once more for little.
     bool may_be_bounded() const { return tiles() && dtype.value().is_bfloat() && !partial && !padded && !value_blocks; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
+
+    /// What weights and rotated operands are rounded to before they are multiplied and summed; empty: they stay f32.
+    /// bf16x2 is the sum of two bf16 numbers, and three hold f32.
+    static std::string operand_type(const Sizes &sizes) {
+        if (sizes.matrices) return "bf16";
+        if (sizes.tile_depth == 0) return "";
+        return sizes.terms == 1 ? "bf16" : sizes.terms == 2 ? "bf16x2" : "";
+    }
 
     void bind_general(Inputs &in) {
         for (auto *tensor : {bias_f32, bias_16, mask}) {

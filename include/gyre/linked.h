@@ -25,7 +25,7 @@ typedef struct gyre_kernel_info {
     const char *operation;  /* "attention" */
     const char *variant;    /* "plain_f32_d64" */
     const char *target;     /* "x86_64_avx512" */
-    const char *attributes; /* "dtype=float32 head_dim=64 … workspace=407552": what it computes, and its facts */
+    const char *attributes; /* "dtype=bfloat16 general=false head_dim=64 … operands=bf16": parameters, then facts */
     const char *evidence;   /* where its knobs come from: "default", or a measurement in one line */
     const char *library;    /* whose it is: "gyre", or a name given to gyre_add_kernels() */
     int32_t runnable;

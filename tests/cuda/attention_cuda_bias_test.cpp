@@ -117,8 +117,8 @@ TEST_CASE("attention on devices: bias and mask with everything else, over severa
     c.args.sinks = c.hold(GYRE_F32, {0.5, 3});
     c.args.rope = c.args.value_rope = &rope;
     c.args.keys_rotated = c.args.values_rotated = 1;
-    c.check_on_devices(0.02);
+    c.check_on_devices();
     const KeyPages pages(c, 8, used); // of which the first sequence fills all, as biases are for all keys of the table
     const gyre_attention_args in_pages = pages.args();
-    c.check_on_devices(0.02, &in_pages);
+    c.check_on_devices(&in_pages);
 }

@@ -83,10 +83,10 @@ TEST_CASE("decode on devices: RoPE and RoPER with rotated caches, in pages of ev
         c.args.rope = c.args.value_rope = &rope;
         c.args.keys_rotated = c.args.values_rotated = 1;
         c.args.scale = page_size == 16 ? -0.3f : 0.2f;
-        c.check_on_devices(0.02);
+        c.check_on_devices();
         const KeyPages pages(c, page_size, used);
         const gyre_attention_args in_pages = pages.args();
-        c.check_on_devices(0.02, &in_pages);
+        c.check_on_devices(&in_pages);
     }
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("decode on devices: packed sequences of few queries, as they are and i
     c.check_on_devices();
     const KeyPages pages(c, 16, {290, 10, 10, 110}, {0, 290, 300, 310});
     const gyre_attention_args in_pages = pages.args();
-    c.check_on_devices(0, &in_pages);
+    c.check_on_devices(&in_pages);
     for (const std::vector<double> &wrong : {std::vector<double>{0, 9, 3, 400, 2}, {-9, 1e9, 5, -1e9, 9}})
         for (const bool of_queries : {false, true}) {
             AttentionCase spoilt(

@@ -1,4 +1,5 @@
 #include "attention_case.h"
+#include "attention_allowance.h"
 #include "compare.h"
 #include "each_kernel.h"
 #include "on_device.h"
@@ -69,16 +70,16 @@ void AttentionCase::check_against(const OracleAttention &expected, double tolera
     REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
     CAPTURE(text(gyre_selected_kernel(context)));
     const AttentionAllowance allowed =
-        attention_allowance(expected, shape.dtype, gyre_selected_kernel(context), tolerance);
-    check_close("out", output().data, expected.out.data, allowed.out);
-    if (args.lse) check_close("lse", lse.values(), expected.lse, allowed.lse);
+        attention_allowance(expected, args, rounding_of_kernel(gyre_selected_kernel(context)),
+                            {roundings_of_score, tolerance});
+    check_within("out", output().data, expected.out.data, allowed.out);
+    if (args.lse) check_within("lse", lse.values(), expected.lse, allowed.lse);
 }
 
 void AttentionCase::check(double tolerance) {
     const std::string description = describe();
     CAPTURE(description);
     const OracleAttention expected = oracle_attention(args, oracle_score);
-    if (tolerance == 0) tolerance = attention_tolerance(expected);
     each_target([&](gyre_context *context) { check_against(expected, tolerance, context); });
 }
 
@@ -86,7 +87,6 @@ void AttentionCase::check_on_devices(double tolerance, const gyre_attention_args
     const std::string description = describe();
     CAPTURE(description);
     const OracleAttention expected = oracle_attention(args, oracle_score);
-    if (tolerance == 0) tolerance = attention_tolerance(expected);
     const gyre_attention_args own = args;
     if (as) args = *as;
     each_device([&](gyre_context *context) { check_against(expected, tolerance, context); });

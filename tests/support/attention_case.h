@@ -40,8 +40,7 @@ public:
     /// Poisons out and lse and runs the call. Every memory but theirs must be left as it was.
     gyre_status run(gyre_context *context);
 
-    /// Runs on every target, compares with the oracle, which reads the inputs as they are stored. tolerance 0:
-    /// attention_tolerance(). To either, what rounding the exact output to its type costs is added.
+    /// Runs on every target, compares with the oracle, which reads the inputs as they are stored, by attention_allowance().
     void check(double tolerance = 0);
 
     /// The same on every device instead, of which there must be one. `as`: what runs, which computes the same as args.
@@ -56,7 +55,8 @@ public:
     AttentionShape shape;
     Tensor q, k, v, out, lse;
     gyre_attention_args args;
-    OracleScore oracle_score; // what args.score names, by its definition
+    OracleScore oracle_score;      // what args.score names, by its definition
+    double roundings_of_score = 8; // see Arithmetic
 
 private:
     gyre_tensor lse_view_;

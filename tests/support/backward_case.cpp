@@ -2,6 +2,7 @@
 #include "compare.h"
 #include "each_kernel.h"
 #include "element.h"
+#include "kernel_facts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,12 +13,8 @@ namespace {
 /// Relative errors that f32 arithmetic leaves in P, dP and sums of some hundred terms, beside those of large scores.
 constexpr double f32_error = 3e-6, f32_spacing = 1.2e-7;
 
-/// Kernels that multiply in bf16 write lse with a relative error of P of up to so much.
-double error_of_lse(const std::string &forward_kernel, gyre_dtype dtype) {
-    const bool in_bf16 = forward_kernel.find("__x86_64_amx") != std::string::npos ||
-                         forward_kernel.find("__arm_64_bf16") != std::string::npos;
-    return in_bf16 && dtype == GYRE_BF16 ? 1.0 / 128 : 0;
-}
+/// Kernels that sum rounded weights write lse with a relative error of P of up to so much.
+double error_of_lse(const std::string &forward_kernel) { return 2 * rounding_of_kernel(forward_kernel).sum; }
 
 /// Half the spacing of the type, relative.
 double rounding_of_type(gyre_dtype dtype) {
@@ -113,7 +110,7 @@ void BackwardCase::check(int32_t threads) {
             REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
             CAPTURE(text(gyre_selected_kernel(context)));
             const double weight_error =
-                f32_error + 4 * f32_spacing * expected.largest_score + error_of_lse(forward_kernel, dtype);
+                f32_error + 4 * f32_spacing * expected.largest_score + error_of_lse(forward_kernel);
             const double delta_error = rounding_of_type(dtype);
             check_gradient("q_grad", Dense(args.q_grad, layout), expected.q, dtype, weight_error, delta_error);
             check_gradient("k_grad", Dense(args.k_grad, layout), expected.k, dtype, weight_error, delta_error);

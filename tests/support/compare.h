@@ -13,25 +13,21 @@ struct Worst {
     double error = 0;
     size_t index = 0;
 };
-
-inline Worst worst_difference(const std::vector<double> &got, const std::vector<double> &expected) {
-    Worst worst;
-    for (size_t i = 0; i < expected.size(); i++) {
-        const double error = difference(got[i], expected[i]);
-        if (error > worst.error) worst = {error, i};
-    }
-    return worst;
-}
+Worst worst_difference(const std::vector<double> &got, const std::vector<double> &expected);
 
 /// One doctest assertion: as many numbers, none further apart than the tolerance.
-inline void check_close(const char *what, const std::vector<double> &got, const std::vector<double> &expected,
-                        double tolerance) {
-    REQUIRE_MESSAGE(got.size() == expected.size(), text(what));
-    const Worst worst = worst_difference(got, expected);
-    const double got_there = got.empty() ? 0 : got[worst.index];
-    const double expected_there = expected.empty() ? 0 : expected[worst.index];
-    CHECK_MESSAGE(worst.error <= tolerance, text(what), ": element ", worst.index, " is ", got_there, ", expected ",
-                  expected_there, ", error ", worst.error, " > ", tolerance);
-}
+void check_close(const char *what, const std::vector<double> &got, const std::vector<double> &expected,
+                 double tolerance);
+
+/// Elements that are further from what is expected than what is allowed there, NaN among them.
+struct Outside {
+    size_t count = 0, worst = 0; // where the excess is largest
+};
+Outside outside_of(const std::vector<double> &got, const std::vector<double> &expected,
+                   const std::vector<double> &allowed);
+
+/// One doctest assertion: as many numbers, none further from what is expected than what is allowed there.
+void check_within(const char *what, const std::vector<double> &got, const std::vector<double> &expected,
+                  const std::vector<double> &allowed);
 
 } // namespace gyre::test

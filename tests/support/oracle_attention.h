@@ -11,16 +11,15 @@
 
 #include <gyre/gyre.h>
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 namespace gyre::test {
 
 struct OracleAttention {
-    Dense out;                // as bshd; thd as one batch entry
-    std::vector<double> lse;  // C order of the lse tensor
-    double largest_score = 0; // magnitude, of those that are visible
+    Dense out;                         // as bshd; thd as one batch entry
+    Dense magnitude, square;           // of each output, sums of |P v| and of its square; a rotation mixes those of a pair
+    std::vector<double> lse;           // C order of the lse tensor
+    std::vector<ScoreSize> score_size; // likewise
 };
 
 /// What gyre_attention() should write; with the score function that args.score names, by its definition.
@@ -28,20 +27,5 @@ OracleAttention oracle_attention(const gyre_attention_args &args, const OracleSc
 
 /// The same output by the second form; value_rope must be given, with one axis and without tables.
 Dense oracle_attention_second_form(const gyre_attention_args &args);
-
-/// |error| that f32 arithmetic may leave on normally distributed inputs: the bound that the project promises at unit
-/// variance, and beyond it the rounding of scores that are larger than that.
-double attention_tolerance(const OracleAttention &expected);
-
-/// Half the spacing of the output's type at the largest element: what storing the exact result costs beyond that.
-double output_rounding(const std::vector<double> &exact, gyre_dtype dtype);
-
-/// |error| that this kernel may leave, where f32 arithmetic may leave `tolerance`: what storing costs and, of kernels
-/// on matrix tiles, what rounding to bf16 on the way does.
-struct AttentionAllowance {
-    double out, lse;
-};
-AttentionAllowance attention_allowance(const OracleAttention &expected, gyre_dtype dtype, const std::string &kernel,
-                                       double tolerance);
 
 } // namespace gyre::test

@@ -70,7 +70,7 @@ OracleScores::OracleScores(const gyre_attention_args &args, OracleScore score_fu
     if (!args.keys_rotated) rotate_all(k_, OracleRotation(*args.rope, k_.dim, k_.batch, k_.seqlen, k_positions_, true));
 }
 
-double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int64_t j) const {
+double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int64_t j, ScoreSize &size) const {
     const int64_t pos_q = i + (args_.alignment == GYRE_BOTTOM_RIGHT ? s.k_length - s.q_length : 0);
     const int64_t ahead = j - pos_q;
     if (args_.causal && ahead > 0) return minus_infinity;
@@ -80,18 +80,31 @@ double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int
     if (args_.mask && read_broadcast(*args_.mask, index) == 0) return minus_infinity;
 
     const double *q = q_.head(s.batch, s.q_begin + i, head), *k = k_.head(s.batch, s.k_begin + j, kv_head(head));
-    double score = 0;
-    for (int64_t d = 0; d < q_.dim; d++) score += q[d] * k[d];
+    double score = 0, magnitude = 0, square = 0;
+    for (int64_t d = 0; d < q_.dim; d++) {
+        const double product = q[d] * k[d];
+        score += product;
+        magnitude += std::fabs(product);
+        square += product * product;
+    }
     score *= scale_;
+    magnitude *= std::fabs(scale_);
     if (args_.softcap > 0) score = args_.softcap * std::tanh(score / args_.softcap);
+    const auto add = [&](double term) {
+        score += term;
+        magnitude += std::fabs(term);
+    };
     if (score_function_)
-        score = score_function_({score, scale_, s.entry, head, i, j, s.q_begin + i, s.k_begin + j, ahead});
-    if (args_.alibi) score += read_vector(*args_.alibi, head) * (double)ahead;
+        add(score_function_({score, scale_, s.entry, head, i, j, s.q_begin + i, s.k_begin + j, ahead}) - score);
+    if (args_.alibi) add(read_vector(*args_.alibi, head) * (double)ahead);
     if (args_.bias) {
         const double bias = read_broadcast(*args_.bias, index);
         if (bias < -1e38) return minus_infinity;
-        score += bias;
+        add(bias);
     }
+    if (score == minus_infinity) return score;
+    size.sum = std::max(size.sum, magnitude);
+    size.norm = std::max(size.norm, std::sqrt(square) * std::fabs(scale_));
     return score;
 }
 
@@ -99,7 +112,7 @@ OracleRow OracleScores::row(const OracleSequence &s, int64_t head, int64_t i) {
     OracleRow row;
     double maximum = minus_infinity;
     for (int64_t j = 0; j < s.k_length; j++) {
-        row.weights.push_back(score(s, head, i, j));
+        row.weights.push_back(score(s, head, i, j, row.size));
         row.keep.push_back(dropout_factor(args_, q_.heads, s.entry, head, i, j));
         maximum = std::max(maximum, row.weights.back());
         if (std::isfinite(row.weights.back())) largest_score_ = std::max(largest_score_, std::fabs(row.weights.back()));
@@ -111,6 +124,7 @@ OracleRow OracleScores::row(const OracleSequence &s, int64_t head, int64_t i) {
     }
     const double sink = args_.sinks ? read_vector(*args_.sinks, head) : minus_infinity;
     maximum = std::max(maximum, sink);
+    if (std::isfinite(sink)) row.size.sum = std::max(row.size.sum, std::fabs(sink));
     double sum = std::exp(sink - maximum);
     for (double &weight : row.weights) sum += weight = std::exp(weight - maximum);
     for (double &weight : row.weights) weight /= sum;

@@ -18,10 +18,17 @@ struct OracleSequence {
     int64_t q_begin = 0, q_length = 0, k_begin = 0, k_length = 0;
 };
 
+/// Magnitudes of what scores are added up from, the largest of the keys that are visible: what relative errors are multiplied by.
+struct ScoreSize {
+    double sum = 0;  // of all terms: products of features, distance, bias, sink
+    double norm = 0; // root of the sum of the squares of the products
+};
+
 struct OracleRow {
     std::vector<double> weights; // P_ij, [k_length]
     std::vector<double> keep;    // what dropout multiplies them by, [k_length]
     double lse = 0;
+    ScoreSize size;
 };
 
 /// One score and where it stands, for a score function by its definition.
@@ -51,7 +58,8 @@ public:
     const Dense &k() const { return k_; }
 
 private:
-    double score(const OracleSequence &sequence, int64_t head, int64_t i, int64_t j) const;
+    /// Widens `size` if the key is visible.
+    double score(const OracleSequence &sequence, int64_t head, int64_t i, int64_t j, ScoreSize &size) const;
 
     gyre_attention_args args_;
     Dense q_, k_; // rotated

@@ -1,0 +1,43 @@
+#include "kernel_facts.h"
+#include "doctest.h"
+
+#include <gyre/gyre.h>
+
+namespace gyre::test {
+
+std::string fact_of(const std::string &kernel, const std::string &name) {
+    gyre_kernel_info info;
+    for (int32_t i = 0; gyre_kernel_at(i, &info); i++) {
+        if (kernel != info.name) continue;
+        const std::string attributes = " " + std::string(info.attributes) + " ", key = " " + name + "=";
+        const size_t at = attributes.find(key);
+        if (at == std::string::npos) return "";
+        const size_t from = at + key.size();
+        return attributes.substr(from, attributes.find(' ', from) - from);
+    }
+    FAIL("no linked kernel has the name ", kernel);
+    return "";
+}
+
+bool has_kernel_with(const std::string &target, const std::string &attribute) {
+    gyre_kernel_info info;
+    for (int32_t i = 0; gyre_kernel_at(i, &info); i++)
+        if (target == info.target && (" " + std::string(info.attributes) + " ").find(" " + attribute + " ") != std::string::npos)
+            return true;
+    return false;
+}
+
+KernelRounding rounding_of_kernel(const std::string &kernel) {
+    return {half_spacing(fact_of(kernel, "operands")), half_spacing(fact_of(kernel, "sum"))};
+}
+
+double half_spacing(const std::string &type) {
+    if (type.empty()) return 0;
+    if (type == "bf16") return 0x1p-8;
+    if (type == "f16") return 0x1p-11;
+    if (type == "bf16x2") return 0x1p-16; // the sum of two
+    FAIL("no half_spacing() of ", type);
+    return 0;
+}
+
+} // namespace gyre::test

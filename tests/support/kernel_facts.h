@@ -1,0 +1,24 @@
+/// What kernels say of themselves among their attributes.
+#pragma once
+#include <string>
+
+namespace gyre::test {
+
+/// The value of `name=value` among the attributes of the kernel of that name; empty if it has none. An unknown kernel fails the
+/// test.
+std::string fact_of(const std::string &kernel, const std::string &name);
+
+/// True if a kernel of this target is linked whose attributes have `attribute`: "formed=true".
+bool has_kernel_with(const std::string &target, const std::string &attribute);
+
+/// Relative errors that a kernel of attention adds to those of f32 arithmetic.
+struct KernelRounding {
+    double operands = 0; // of weights and of rotated queries, keys and values, before products: fact `operands`
+    double sum = 0;      // of the weights' sum: fact `sum`
+};
+KernelRounding rounding_of_kernel(const std::string &kernel);
+
+/// Half the spacing of a type by its name among facts, relative; of "", which stands for f32, 0.
+double half_spacing(const std::string &type);
+
+} // namespace gyre::test
