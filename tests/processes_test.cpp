@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,10 +67,11 @@ struct Caller {
     std::atomic<bool> stop{false};
     std::atomic<long> calls{0};
     gyre_context *context;
+    Call call;
 
     explicit Caller(gyre_context *context) : context(context) {}
     void run() {
-        for (Call call; !stop && call.run(context) == GYRE_OK;) calls++;
+        while (!stop && call.run(context) == GYRE_OK) calls++;
     }
     void wait_for_calls(long count) const {
         while (calls < count) std::this_thread::yield();
@@ -128,9 +130,9 @@ TEST_CASE("a process ends while its threads call, and calls from what runs at it
             std::atexit([] {
                 if (at_end.call.run(nullptr) != GYRE_OK) std::_Exit(3);
             });
-            static Caller caller(nullptr);
-            for (int i = 0; i < 3; i++) std::thread([] { caller.run(); }).detach();
-            caller.wait_for_calls(3);
+            static Caller callers[3] = {Caller(nullptr), Caller(nullptr), Caller(nullptr)};
+            for (Caller &caller : callers) std::thread([&] { caller.run(); }).detach();
+            for (const Caller &caller : callers) caller.wait_for_calls(1);
             return 0;
         });
         CHECK(result == 0);
@@ -149,9 +151,8 @@ TEST_CASE("a thread that is cancelled in a call ends after it") {
                         int before;
                         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
                         auto &caller = *(Caller *)self;
-                        static thread_local Call call; // outlives the thread's frames
                         while (caller.calls < most)
-                            if (call.run(caller.context) == GYRE_OK) caller.calls++;
+                            if (caller.call.run(caller.context) == GYRE_OK) caller.calls++;
                         return nullptr;
                     },
                     &caller) == 0);
@@ -226,3 +227,19 @@ TEST_CASE("results do not depend on the caller's floating-point modes, which sta
     gyre_context_destroy(one);
     gyre_context_destroy(expected_of);
 }
+
+#if defined(__x86_64__) && defined(__linux__)
+TEST_CASE("the system is not asked for matrix tiles by a context of a target that has none") {
+    const auto permitted = [] { // ARCH_GET_XCOMP_PERM; 0 where the system does not know it
+        uint64_t features = 0;
+        return syscall(SYS_arch_prctl, 0x1022, &features) == 0 ? features : 0;
+    };
+    const uint64_t before = permitted();
+    const Context context("x86_64_generic");
+    Call call;
+    REQUIRE(call.run(context) == GYRE_OK);
+    gyre_target_info target;
+    for (int32_t i = 0; gyre_target_at(i, &target); i++) CHECK(*gyre_cpu_features());
+    CHECK(permitted() == before);
+}
+#endif

@@ -26,8 +26,7 @@ typedef struct gyre_context_options {
                                        target has kernels of its own for some calls only, as x86_64_amx, those of the
                                        next one it is made to go with serve for the others */
     gyre_parallel_for
-        parallel_for;    /* NULL: own threads, started by the first call that needs them, where signals of the
-                                       process are blocked */
+        parallel_for;    /* NULL: own threads, started by the first call that needs them; signals are blocked there */
     void *pool;          /* handed to parallel_for */
     const char *library; /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names the
                             kernels that are part of this library */

@@ -31,10 +31,11 @@ bool MergeTask::run(const Rows &r, int64_t count, char *scratch) const {
     const auto lse_at = [&](const Lse &lse) { return lse.at(r.batch, r.first_token, r.first_head); };
     const halide_type_t f32 = halide_type(GYRE_F32);
     const Heads &from = parts.out, &to = merged.out;
+    // Of no parts nothing is read, but kernels take an address.
     Buffer part_out(
-        count ? from.at(r.batch, r.first_token, r.first_head) : nullptr, halide_type(from.dtype),
+        count ? from.at(r.batch, r.first_token, r.first_head) : to.data, halide_type(from.dtype),
         {{from.dim, 1}, {r.heads, from.head_stride}, {r.tokens, from.token_stride}, {count, out_part_stride}});
-    Buffer part_lse(count ? lse_at(parts.lse) : nullptr, f32,
+    Buffer part_lse(count ? lse_at(parts.lse) : reinterpret_cast<float *>(to.data), f32,
                     {{r.tokens, 1}, {r.heads, parts.lse.head_stride}, {count, lse_part_stride}});
     Buffer out(to.at(r.batch, r.first_token, r.first_head), halide_type(to.dtype),
                {{to.dim, 1}, {r.heads, to.head_stride}, {r.tokens, to.token_stride}});
