@@ -56,7 +56,6 @@ public:
         return true;
     }
 
-    /// Without memory for another list, the one that there is says that the library is gone.
     bool remove(const gyre_kernel_library *given) {
         const std::lock_guard<std::mutex> lock(registry_mutex());
         const auto &all = current_->libraries();
@@ -70,6 +69,7 @@ public:
             libraries.erase(libraries.begin() + (found - all.begin()));
             publish(std::move(libraries));
         } catch (const std::bad_alloc &) {
+            return true; // without memory for another list, the one that there is says that the library is gone
         }
         return true;
     }

@@ -16,18 +16,18 @@ extern "C" {
 typedef struct gyre_context gyre_context;
 
 /** The host's thread pool: runs task(state, 0) … task(state, count - 1), in any order, possibly at once, and returns
- *  when all are done. count is at most the context's number of threads. Tasks that it leaves out, the caller does. */
+ *  when all are done. count is at most the context's number of threads. What it leaves out is done by the
+ *  calling thread. Without one, a context has threads of its own, in which the process's signals are blocked. */
 typedef void (*gyre_parallel_for)(void *pool, int32_t count, void (*task)(void *state, int32_t index), void *state);
 
 typedef struct gyre_context_options {
     uint32_t size;
-    int32_t threads;    /* 0: as many as this process may run on */
-    const char *target; /* NULL: environment variable GYRE_TARGET, else the best that can run here. Where a
+    int32_t threads;                /* 0: as many as this process may run on */
+    const char *target;             /* NULL: environment variable GYRE_TARGET, else the best that can run here. Where a
                                        target has kernels of its own for some calls only, as x86_64_amx, those of the
                                        next one it is made to go with serve for the others */
-    gyre_parallel_for
-        parallel_for;    /* NULL: own threads, started by the first call that needs them; signals are blocked there */
-    void *pool;          /* handed to parallel_for */
+    gyre_parallel_for parallel_for; /* NULL: own threads, started by the first call that needs them */
+    void *pool;                     /* handed to parallel_for */
     const char *library; /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names the
                             kernels that are part of this library */
     void *
