@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 # What cmake/go says, and where it keeps what its steps print. Sourced by cmake/go.
 
 say() { printf '[%4d s] %s\n' "$SECONDS" "$*"; }

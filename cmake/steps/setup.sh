@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2034
 # System packages and the Python environment. Sourced by cmake/go.
 
 # Halide's package is made for CPython 3.10 to 3.13; with a later one its C++ files are taken alone (see python_packages).
