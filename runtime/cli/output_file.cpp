@@ -61,9 +61,10 @@ void check_outputs(const std::vector<std::pair<std::string, std::string>> &outpu
         const auto &[option, path] = *output;
         if (path.empty()) continue;
         check_output(option, path);
+        const std::string subject = option + " " + path;
         for (auto other = outputs.begin(); other != output; ++other)
             if (!other->second.empty() && is_same_entry(other->second, path))
-                refuse(option + " " + path, "the file that " + other->first + " names", "another file");
+                refuse(subject, "the file that " + other->first + " names", "another file");
     }
 }
 
