@@ -12,11 +12,12 @@ import shutil
 
 import numpy as np
 from acceptance import FINALISTS, NEAR, made
+from choice import chosen
 from errors import RunError, refuse
 from evaluation import HOPELESS, WORSE
 from progress import Progress
 from recipes import Recipes
-from setup import Setup, chosen
+from setup import Setup
 from workshop import NotBuilt
 
 TRIALS = 50

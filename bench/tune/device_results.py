@@ -5,6 +5,7 @@ import os
 
 import optuna
 from acceptance import verdict
+from choice import check_writable
 from errors import RunError, refuse
 from evaluation import record_of
 from options import parse
@@ -47,7 +48,7 @@ def import_bundle(options):
     machine = machine_of(options.folder)
     progress = Progress()
     setup = setup_of(options, manifest)
-    setup.check_writable()
+    check_writable(setup.options, setup.recipes, setup.recipe)
     study = setup.open()
     if study.optuna.user_attrs["identity"] != manifest["identity"]:
         refuse(f"folder {options.folder}", "made with other options than those it says", "a bundle as it was exported")

@@ -5,49 +5,17 @@ import os
 import re
 
 from errors import UsageError
+from option_values import knob, name, positive, whole
 from shapes import shape
 
 COMMANDS = ("report", "export", "import", "revert", "compare")
 PATHS = ("build", "studies", "tuning", "runner", "out", "folder", "old", "new")  # children run in other folders
-LARGEST = 1 << 30
 
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         named = re.match(r"argument ([^:]+): (.*)", message)
         raise UsageError(f"{named[1]}: {named[2]}; see --help" if named else f"{message}; see --help")
-
-
-def whole(least, most=LARGEST):
-    def parse(text):
-        if not re.fullmatch(r"-?\d{1,15}", text) or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"'{text}'; expected a whole number from {least} to {most}")
-        return int(text)
-
-    return parse
-
-
-def positive(text):
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
-    if not 0 < value < 1e6:
-        raise argparse.ArgumentTypeError(f"'{text}'; expected a number above 0")
-    return value
-
-
-def knob(text):
-    match = re.fullmatch(r"([A-Za-z_][\w.]*)=(-?\d{1,9})", text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"'{text}'; expected name=number")
-    return match[1], int(match[2])
-
-
-def name(text):
-    if not re.fullmatch(r"[\w.+-]{1,80}", text):
-        raise argparse.ArgumentTypeError(f"'{text}'; expected letters, digits, and _ . + -")
-    return text
 
 
 def add_build(parser, build):

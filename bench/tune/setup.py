@@ -3,53 +3,15 @@
 import os
 
 import provenance
-from errors import UsageError, refuse
-from programs import find_runner, runnable_targets
+from choice import check_tunable, space_path
+from errors import refuse
+from programs import find_runner
 from runner import Limits, Runner
 from shapes import complete_shape
 from space import read_declaration, space_of
 from study import Study, open_storage
 from tuning_file import TuningFile
 from workshop import Plan, Workshop
-
-
-def targets_of(options):
-    """The target that was asked for; for host, those that this machine can run, best first."""
-    return runnable_targets(options.build) if options.target == "host" else [options.target]
-
-
-def check_tunable(recipes, recipe):
-    """Refuses a kernel that has no knobs, or another's."""
-    if not os.path.exists(space_path(recipes, recipe)):
-        refuse("kernel", f"'{recipe.name}' has no knobs", "a kernel whose operation has a search space")
-    if "score" in recipe.parameters:
-        refuse("kernel", f"'{recipe.name}' computes a score function that no oracle knows", "a kernel without one")
-    for parameter, family, other_family in (("value_blocks", "_value_blocks_", "_"), ("dropout", "_dropout_", "_general_")):
-        if recipe.parameters.get(parameter) == "true":
-            other = recipe.name.replace(family, other_family)
-            refuse("kernel", f"'{recipe.name}' has the knobs of {other}", other)
-
-
-def space_path(recipes, recipe):
-    return os.path.join(recipes.generators, recipe.operation, f"{recipe.operation}_knobs.json")
-
-
-def chosen(options, recipes):
-    """The recipes that the name means, and why others that it means are left out: of several, those that cannot be tuned."""
-    found = recipes.find(options.kernel, targets_of(options))
-    if len(found) == 1:
-        check_tunable(recipes, found[0])
-        return found, []
-    tunable, left_out = [], []
-    for recipe in found:
-        try:
-            check_tunable(recipes, recipe)
-            tunable.append(recipe)
-        except UsageError as error:
-            left_out.append(str(error))
-    if not tunable:
-        refuse("kernel", f"'{options.kernel}' means {len(found)} kernels without knobs of their own", "one that has")
-    return tunable, left_out
 
 
 class Setup:
@@ -104,19 +66,6 @@ class Setup:
             return TuningFile(self.tuning, recipe.target).knobs(recipe)
         found = TuningFile(self.options.tuning, recipe.target).knobs(recipe) if self.options.tuning else {}
         return found or {name: int(value) for name, value in recipe.knobs.items()}
-
-    def check_writable(self):
-        """Refuses to begin what would end in knobs that nobody wants written there."""
-        options = self.options
-        if options.no_write or self.autoscheduler:
-            return
-        if self.recipes.of_a_project and not options.tuning:
-            refuse("--tuning", "missing for kernels of gyre_add_kernels()",
-                   "a folder of the project, whose <target>.json is then given to it as TUNING; or --no-write")
-        before = self.database.shapes(self.recipe)
-        if len(before) > len(self.shapes) and not options.force:
-            refuse("--shape", f"{len(self.shapes)}, but the stored knobs of {self.recipe.name} were found on "
-                   f"{len(before)}: {' and '.join(before)}", "as many, or --force to replace them, or --no-write")
 
     def autoscheduled(self, options):
         path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "autoschedulers.json")

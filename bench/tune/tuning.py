@@ -3,13 +3,15 @@
 import acceptance
 import provenance
 from acceptance import made
-from errors import RunError
+from choice import check_writable, chosen
+from errors import RunError, UsageError
 from evaluation import Evaluation
 from history import History
+from programs import find_runner
 from progress import Progress, Whole
 from recipes import Recipes
 from search import Budget, search, text_of
-from setup import Setup, chosen
+from setup import Setup
 from study import locked
 from tuning_file import TuningFile
 
@@ -21,31 +23,38 @@ def tune(options):
     found, left_out = chosen(options, recipes)
     progress = Progress()
     if options.list:
-        for recipe in found:
-            setup = Setup(options, recipes, recipe)
-            stored = text_of(setup.stored, setup.defaults)
-            progress.line(f"{recipe.name}  {recipe.target}  {len(setup.space)} points  stored: {stored}")
-        for reason in left_out:
-            progress.line(f"left out: {reason}")
+        show(found, left_out, options, recipes, progress)
         return
     for recipe in found:
-        Setup(options, recipes, recipe).check_writable()
+        check_writable(options, recipes, recipe)
+    if len(found) > 1:
+        find_runner(options)  # what would fail for each fails once
     failures = []
     for number, recipe in enumerate(found):
         progress.whole = Whole(number, len(found), seconds_of_each(options)) if len(found) > 1 else None
-        setup = Setup(options, recipes, recipe)
-        runner = setup.make_runner()
-        study = setup.open()
         try:
+            setup = Setup(options, recipes, recipe)
+            runner = setup.make_runner()
+            study = setup.open()
             with locked(setup.folder, study.own):
                 run(setup, study, runner, progress)
-        except RunError as error:
+        except (RunError, UsageError) as error:
             if len(found) == 1:
                 raise
             failures.append(recipe.name)
             progress.line(f"{recipe.name}: {error}")
     if failures:
         raise RunError(f"{len(failures)} of {len(found)} kernels failed: {', '.join(failures)}")
+
+
+def show(found, left_out, options, recipes, progress):
+    """A line for each kernel."""
+    for recipe in found:
+        setup = Setup(options, recipes, recipe)
+        stored = text_of(setup.stored, setup.defaults)
+        progress.line(f"{recipe.name}  {recipe.target}  {len(setup.space)} points  stored: {stored}")
+    for reason in left_out:
+        progress.line(f"left out: {reason}")
 
 
 def seconds_of_each(options):

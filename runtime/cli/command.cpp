@@ -73,7 +73,7 @@ std::optional<Complaint> complaint_of_unknown(const CLI::App &command, const CLI
     if (first == words.end() && !options_alone) first = words.begin();
     if (first != words.end()) return Complaint{&command, unknown(command, given, *first)};
     for (const CLI::App *next : command.get_subcommands())
-        if (const auto complaint = complaint_of_unknown(*next, given, options_alone)) return complaint;
+        if (auto complaint = complaint_of_unknown(*next, given, options_alone)) return complaint;
     return std::nullopt;
 }
 

@@ -46,7 +46,7 @@ public:
         const char quote = take("'") ? '\'' : take("\"") ? '"' : '\0';
         const std::size_t length = quote ? rest_.substr(0, longest_string + 1).find(quote) : std::string_view::npos;
         if (length == std::string_view::npos) malformed();
-        const std::string text(rest_.substr(0, length));
+        std::string text(rest_.substr(0, length));
         rest_.remove_prefix(length + 1);
         return text;
     }

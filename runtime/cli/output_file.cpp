@@ -31,6 +31,8 @@ fs::path behind_links(fs::path path) {
 
 fs::path directory_of(const fs::path &path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
+std::string subject_of(const std::string &option, const std::string &path) { return option + " " + path; }
+
 /// Whether both names are of one entry of one directory, however they are spelled.
 bool is_same_entry(const std::string &one, const std::string &other) {
     std::error_code error;
@@ -43,7 +45,7 @@ bool is_same_entry(const std::string &one, const std::string &other) {
 
 void check_output(const std::string &option, const std::string &path) {
     std::error_code error;
-    const std::string subject = option + " " + path;
+    const std::string subject = subject_of(option, path);
     const fs::path replaced = behind_links(path);
     if (fs::is_symlink(replaced, error)) refuse(subject, "symbolic links without an end", "a file name");
     const fs::path directory = directory_of(replaced);
@@ -63,7 +65,7 @@ void check_outputs(const std::vector<std::pair<std::string, std::string>> &outpu
         check_output(option, path);
         for (auto other = outputs.begin(); other != output; ++other)
             if (!other->second.empty() && is_same_entry(other->second, path))
-                refuse(option + " " + path, "the file that " + other->first + " names", "another file");
+                refuse(subject_of(option, path), "the file that " + other->first + " names", "another file");
     }
 }
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import unittest
 
 from harness import KERNEL, QUICK, TuneTest
@@ -33,16 +34,20 @@ class Several(TuneTest):
         content = self.read_json("build/kernels/recipes.json")
         wanted = (KERNEL, OTHER, "angles_f32")
         content["kernels"] = [each for each in content["kernels"] if f"{each['operation']}_{each['variant']}" in wanted]
-        content["kernels"].append({**content["kernels"][0], "operation": "merge", "variant": "f32_f32"})
+        for operation, variant in (("merge", "f32_f32"), ("backward", "f32_d64")):
+            content["kernels"].append({**content["kernels"][0], "operation": operation, "variant": variant})
         self.write_json("build/kernels/recipes.json", content)
+        os.makedirs(self.path("generators", "backward"))
+        self.write_json("generators/backward/backward_knobs.json", {"knobs": {}})
 
     def test_a_list_of_what_would_be_tuned(self):
         lines = self.succeed("*", *self.common(), "--list").splitlines()
         self.assertEqual([line.split()[0] for line in lines[:3]], ["angles_f32", KERNEL, OTHER])
         for line in lines[:3]:
             self.assertRegex(line, rf"^\S+  {self.target}  \d+ points  stored: ")
-        self.assertEqual(len(lines), 4)
-        self.assertRegex(lines[3], "^left out: .*merge_f32_f32.* no knobs")
+        self.assertEqual(len(lines), 5)
+        self.assertRegex(lines[3], "^left out: .*backward_f32_d64.* cannot time backward")
+        self.assertRegex(lines[4], "^left out: .*merge_f32_f32.* no knobs")
 
     def test_one_after_the_other(self):
         said = self.succeed("rotary", *self.common(), *QUICK, "--trials", 1, "--no-write")

@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 from child import run
 from harness import TuneTest
-from recipes import Recipes
+from recipes import Recipe, Recipes
 from space import read_declaration, space_of
 
 
@@ -105,6 +105,28 @@ class Spaces(unittest.TestCase):
                 with self.subTest(recipe.name, knobs=space.point(row)):
                     made = self.generate(recipe, space.point(row))
                     self.assertTrue(made.ok, made.text())
+
+    def shipped(self, operation, halide_target, **parameters):
+        """The space of a kernel that this build need not have."""
+        recipe = Recipe(operation, "", "", "", halide_target, parameters, {})
+        path = os.path.join(self.recipes.generators, operation, f"{operation}_knobs.json")
+        return space_of(read_declaration(path), path, recipe.variables())
+
+    def test_points_that_do_not_build_are_not_searched(self):
+        """A block of one step of keys has no loop for the schedule on tiles to bound."""
+        tiles = self.shipped("attention", "x86-64-linux-avx512-avx512_sapphirerapids", head_dim="64", general="false")
+        self.assertTrue(len(tiles))
+        column = tiles.names.index("key_block")
+        self.assertGreater(min(tiles.values["key_block"][rank] for rank in set(tiles.points[:, column])), 32)
+
+    def test_points_that_take_the_compiler_minutes_are_not_searched(self):
+        """Unrolled loops of rotary: at most 16 vectors at once."""
+        for target, width in (("x86-64-linux", 4), ("x86-64-linux-avx-avx2", 8), ("x86-64-linux-avx512_skylake", 16)):
+            space = self.shipped("rotary", target)
+            for row in range(len(space)):
+                point = space.point(row)
+                if point["usual_lengths"]:
+                    self.assertLessEqual(max(point["lanes"], width) * point["rows"], 16 * width, point)
 
     def points(self, space, count):
         for _ in range(count):
