@@ -72,7 +72,7 @@ TEST_CASE("biases and masks in any strides: repeating, transposed, backwards") {
             }
 }
 
-TEST_CASE("a bias of minus infinity, or below -1e38, masks, whole rows too") {
+TEST_CASE("a bias of minus infinity masks, whole rows too") {
     for (const gyre_dtype type : float_types)
         for (const int64_t head_dim : {64, 24}) {
             AttentionCase c(broadcast_target(head_dim));
@@ -81,10 +81,7 @@ TEST_CASE("a bias of minus infinity, or below -1e38, masks, whole rows too") {
             Random random(9);
             for (int64_t i = 0; i < 33; i++)
                 for (int64_t j = 0; j < 70; j++)
-                    if (i % 5 == 0 || random.chance(0.4)) {
-                        const bool extreme = type != GYRE_F16 && random.chance(0.5);
-                        bias.set({i, j}, extreme ? -3.0e38 : -infinity);
-                    }
+                    if (i % 5 == 0 || random.chance(0.4)) bias.set({i, j}, -infinity);
             c.args.bias = c.hold(std::move(bias));
             c.check();
             Tensor everything(type, {1});

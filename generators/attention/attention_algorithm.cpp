@@ -11,6 +11,8 @@
 namespace gyre::attention {
 using namespace Halide;
 
+Expr is_masked(const Expr &score) { return reinterpret<uint32_t>(score) == reinterpret<uint32_t>(Expr(masked_score)); }
+
 Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Func &lse, const Type &type) {
     const Sizes &z = sizes;
     Stages s;
@@ -35,7 +37,7 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
 
     // Sums that begin with -0 are the same but for the sign of 0, and compilers do not turn its storing into scalar code.
     std::vector<Expr> initial(chunk + 2, Expr(z.lanes_along_features ? -0.0f : 0.0f));
-    initial[chunk] = masked_score;
+    initial[chunk] = least_score;
     s.state = Func("state");
     s.state(r, t, e) = Tuple(initial);
     if (z.bounded) {
@@ -55,12 +57,9 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
         } f;
         const FuncRef end = s.state(rr, tt, 0);
         const Expr sum = end[chunk + 1];
-        // As bits, because f32 arithmetic is compiled as if there were no NaN. No maximum is found among NaNs alone.
-        const Expr sum_bits = reinterpret<uint32_t>(sum),
-                   undefined = (sum_bits & Expr(0x7fffffffu)) > Expr(0x7f800000u);
-        Expr any_visible = end[chunk] > masked_score * 0.5f;
-        if (z.bounded) any_visible = any_visible && sum_bits != Expr(0u);
-        any_visible = any_visible || undefined;
+        // As bits, because f32 arithmetic is compiled as if there were no NaN. Masked keys add exactly 0.
+        const Expr magnitude_bits = reinterpret<uint32_t>(sum) & Expr(0x7fffffffu);
+        const Expr undefined = magnitude_bits > Expr(0x7f800000u), any_visible = magnitude_bits != Expr(0u);
         const Expr maximum = z.tile_depth > 0 ? end[chunk] * magnitude_of(in.scale) : Expr(end[chunk]);
         const Expr nothing = reinterpret<float>(Expr(0xff800000u)); // -inf, which arithmetic may not produce
         if (!z.general) {
@@ -68,9 +67,9 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
             f.lse = select(undefined, sum, any_visible, maximum * ln_2 + log_positive(sum), nothing);
         } else {
             const Expr top = max(maximum, in.sink);
-            const Expr keys_share = select(any_visible, exp2_nonpositive(maximum - top), 0.0f);
+            const Expr keys_share = exp2_nonpositive(maximum - top);
             const Expr total = sum * keys_share + exp2_nonpositive(in.sink - top);
-            f.inverse = keys_share / total;
+            f.inverse = select(any_visible, keys_share / total, 0.0f);
             if (z.dropout) f.inverse = f.inverse * in.dropout.keep_scale;
             f.lse = select(undefined, sum, any_visible, top * ln_2 + log_positive(total), nothing);
         }

@@ -22,6 +22,7 @@
 #include "score.h"
 
 #include <Halide.h>
+#include <limits>
 #include <memory>
 
 namespace gyre::attention {
@@ -76,6 +77,7 @@ struct Inputs {
 
     // The general family only. Where a tensor is absent, its Func may not be read.
     Halide::Func bias;         // (j, i)  f32, added
+    Halide::Func bias_masks;   // (j, i)  bool, true where it is -inf
     Halide::Expr has_bias;     // bool
     Halide::Func mask;         // (j, i)  0: masked
     Halide::Expr has_mask;     // bool
@@ -91,9 +93,14 @@ struct Inputs {
     ScorePoint score_origin;                               // row 0 and key 0 of the task; without a score
 };
 
-/// A score that no key can have: its probability vanishes beside any visible key's. Finite, because Halide compiles f32
+/// The score of a masked key, which no other key has; its weight is exactly 0. Finite, because Halide compiles f32
 /// arithmetic under the assumption that there are no infinities.
-constexpr float masked_score = masked;
+constexpr float masked_score = std::numeric_limits<float>::lowest();
+/// The maximum of rows that see no key. Biased scores below it count as it, so that only a bias of -inf masks. It is so
+/// far above masked_score that masked keys have no weight in these rows either.
+constexpr float least_score = -3e38f;
+/// True for masked_score.
+Halide::Expr is_masked(const Halide::Expr &score);
 constexpr float log2_e = 1.44269504088896f, ln_2 = 0.69314718055995f;
 
 /// What ScorePoint's by_…() and along_…() keep, in the order in which they were asked for.
@@ -145,6 +152,10 @@ struct Stages {
     Halide::Func masked;               // (r, j, t, b)  capped, biased and masked
     Halide::Func block_max, block_sum; // (r, t, b)
     Halide::Func key_scales;           // (j, t, b)     {of keys, of values}; undefined: none
+    Halide::Func value_peaks,
+        guarded; // (l, b) (b)    see attention_guard.h; undefined: values are integers, or on tiles
+    Halide::RVar peak_chunk, peak_key, peak_lane; // of their updates
+    Halide::RVar guarded_j, guarded_turn;         // of the last update of a guarded product
     Halide::Func weights;              // (r, j, t, b)  2^(score - block_max); with key_scales, also times the value's
     Halide::Func draws;                // (r, j / 4, t, b)  dropout only, as the next: random words of four keys
     Halide::Func kept;                 // (r, j, t, b)  weights, 0 where they are dropped

@@ -103,7 +103,7 @@ void find_maximum(Stages &s, const Visible &visible) {
     keys.where(b * z.key_block + keys * at_once <= visible.tile_last);
     s.max_j = keys;
     s.block_max = Func("block_max");
-    s.block_max(r, t, b) = masked_score;
+    s.block_max(r, t, b) = least_score;
     std::vector<Expr> candidates;
     for (int n = 0; n < at_once; n++) candidates.push_back(s.masked(r, keys * at_once + n, t, b));
     s.block_max(r, t, b) = max(s.block_max(r, t, b), greatest(candidates));

@@ -132,9 +132,10 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.maximum(i, t, b, h, z) = before(0, 0);
     s.maximum(i, t, b, h, z) = max(s.maximum(i, t, b, h, z), s.scores(along, i, t, b, h, z));
     const Expr top = s.maximum(i, t, b, h, z); // of a row that sees nothing: all powers are 0
+    constexpr float lowest_top = masked_score / 2 + least_score / 2;
     s.keep(i, t, b, h, z) = cuda::exp2_approx((before(0, 0) - top) * scale);
     s.powers(j, i, t, b, h, z) =
-        cuda::exp2_approx(s.scores(j, i, t, b, h, z) * scale - select(top > masked_score / 2, top * scale, 0.0f));
+        cuda::exp2_approx(s.scores(j, i, t, b, h, z) * scale - select(top > lowest_top, top * scale, 0.0f));
     s.block_sum(i, t, b, h, z) = 0.0f;
     s.block_sum(i, t, b, h, z) += s.powers(along, i, t, b, h, z);
     s.weights(j, i, t, b, h, z) = stored(s.powers(j, i, t, b, h, z), type);

@@ -5,6 +5,12 @@
 
 namespace gyre::attention {
 using namespace Halide;
+namespace {
+
+/// NaN stays NaN.
+Expr at_least_score(const Expr &score) { return select(strict_float(score < least_score), least_score, score); }
+
+} // namespace
 
 void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key) {
     const Sizes &z = s.sizes;
@@ -24,8 +30,8 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     s.bias_rows = Func("bias_rows");
     const Expr sum = select(in.has_bias, in.bias(known_key(j), known_row) * log2_e, 0.0f) +
                      in.alibi * cast<float>(b * z.key_block + j - i + in.alibi_origin);
-    // strict_float: a bias may be -inf, which the compiler is otherwise told not to expect.
-    s.bias_rows(j, r, t, b) = select(strict_float(sum < masked_score), masked_score, sum);
+    const Expr masks = in.has_bias && in.bias_masks(known_key(j), known_row);
+    s.bias_rows(j, r, t, b) = select(masks, masked_score, at_least_score(sum));
     RDom attend(0, z.key_block, "attend");
     attend.where(in.has_mask);
     s.attend_j = attend;
@@ -37,7 +43,10 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     biased.where((in.has_bias || in.has_mask || in.alibi != 0.0f) && b * z.key_block + biased <= tile_last_key);
     s.bias_j = biased;
     s.bias_update = s.masked.num_update_definitions();
-    s.masked(r, biased, t, b) = max(s.masked(r, biased, t, b) + s.bias_lanes.out(r, biased, t, b), masked_score);
+    const Expr score = s.masked(r, biased, t, b), added = s.bias_lanes.out(r, biased, t, b);
+    Expr masked_key = is_masked(added);
+    if (in.score) masked_key = masked_key || is_masked(score);
+    s.masked(r, biased, t, b) = select(masked_key, masked_score, at_least_score(score + added));
 }
 
 } // namespace gyre::attention

@@ -2,6 +2,7 @@
 
 #include "../common/transcendental.h"
 #include "attention_blocks.h"
+#include "attention_guard.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -19,7 +20,8 @@ void define_weights(Stages &s, const Visible &visible) {
                            : z.matrices       ? exp2_nonpositive_bf16(below)
                                               : exp2_nonpositive(below);
         if (!s.key_scales.defined()) return {power};
-        return {power, power * s.key_scales(key, t, b)[1]};
+        const Expr of_value = power * s.key_scales(key, t, b)[1]; // a masked key's scale may hold anything
+        return {power, select(is_masked(s.masked(r, key, t, b)), 0.0f, of_value)};
     };
     if (z.weight_step == 0) {
         s.weights(r, j, t, b) = Tuple(weights_of(j));
@@ -104,25 +106,34 @@ void define_weighted_values(Stages &s, const Inputs &in, const Visible &visible)
         return z.dropout ? Expr(s.kept(r, key, t, b)) : weight_of(key, 1);
     };
     RDom sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
-    for (RDom *domain : {&sum_keys, &keys}) domain->where(b * z.key_block + *domain <= visible.tile_last);
-    s.sum_j = sum_keys, s.value_j = keys;
+    sum_keys.where(b * z.key_block + sum_keys <= visible.tile_last);
+    s.sum_j = sum_keys;
     s.block_sum(r, t, b) += weight_of(sum_keys, 0);
+    const bool may_be_guarded = !s.key_scales.defined(); // integers are finite
+    if (may_be_guarded) define_guarded(s, in);
     if (z.matrices) return define_matrix_weighted_values(s, visible);
+    const auto limit_keys = [&] {
+        keys.where(b * z.key_block + keys <= visible.tile_last);
+        s.value_j = keys;
+    };
+    const auto guard = [&](Func product) {
+        if (may_be_guarded) define_guarded_product(s, product, visible, value_weight);
+    };
     if (z.fold > 0) {
         s.weighted_rows = Func("weighted_rows");
         if (z.lanes_along_features) { // a block that is computed has a first key
-            RDom more(1, z.key_block - 1, "more");
-            more.where(b * z.key_block + more <= visible.tile_last);
-            s.value_j = more;
+            keys = RDom(1, z.key_block - 1, "more");
             s.weighted_rows(d, r, t, b) = value_weight(0) * s.v_rows(d, 0, b);
-            s.weighted_rows(d, r, t, b) += value_weight(more) * s.v_rows(d, more, b);
-        } else {
-            s.weighted_rows(d, r, t, b) += value_weight(keys) * s.v_rows(d, keys, b);
         }
+        limit_keys();
+        s.weighted_rows(d, r, t, b) += value_weight(keys) * s.v_rows(d, keys, b);
+        guard(s.weighted_rows);
         s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
         s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
     } else {
+        limit_keys();
         s.weighted(r, d, t, b) += value_weight(keys) * s.v_rows(d, keys, b);
+        guard(s.weighted);
     }
 }
 

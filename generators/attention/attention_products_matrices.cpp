@@ -4,6 +4,7 @@
 #include "../common/bf16_matrices.h"
 #include "../common/bf16_rounding.h"
 #include "../common/storage.h"
+#include "attention_guard.h"
 #include "attention_products.h"
 
 namespace gyre::attention {
@@ -55,6 +56,8 @@ void define_matrix_weighted_values(Stages &s, const Visible &visible) {
     s.weighted_sums = Func("weighted_sums");
     s.weighted_sums(lane, p, g, t, b) += number(s.v_matrices(keys.x, lane / matrix_rows, keys.y, g, b)) *
                                          number(s.weight_matrices(keys.x, lane % matrix_rows, keys.y, p, t, b));
+    // A matrix has values of keys that one of its rows sees and the other does not: guarded blocks are summed number by number.
+    define_guarded_product(s, s.weighted_sums, visible, [&](const Expr &key) { return s.weights(s.r, key, t, b); });
     s.weighted(r, d, t, b) = sum_of(s.weighted_sums, r, d, t, b);
 }
 

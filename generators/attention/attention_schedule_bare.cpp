@@ -91,6 +91,11 @@ void schedule_bare(Stages &s, const Knobs &k) {
     s.weighted_rows.compute_at(weighted_copy, d_o);
     for (Stage stage : {Stage(s.weighted_rows), s.weighted_rows.update().reorder(s.d, s.r, s.value_j)})
         stage.vectorize(s.d, k.lanes).unroll(s.d).unroll(s.r);
+    schedule_guard(s, k.lanes);
+    if (s.guarded.defined())
+        for (Stage stage :
+             {s.weighted_rows.update(1), s.weighted_rows.update(2).reorder(s.d, s.r, s.guarded_j, s.guarded_turn)})
+            stage.vectorize(s.d, k.lanes);
 
     s.inverse_sum.compute_root().bound_storage(s.t, 1);
     s.lse.compute_root();

@@ -103,6 +103,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
     const TaskLoops loops;
     schedule_task(s);
     schedule_recurrence(s, k, loops);
+    schedule_guard(s, w);
 
     // Rows are a cache line longer than they need be: at a power of two, equal features of all keys would share a few
     // sets of the L1 cache.

@@ -85,6 +85,8 @@ void schedule_matrices(Stages &s, const Knobs &k, const LoopLevel &scores_at, co
         .unroll(pi);
     schedule_sums(s.score_sums, s, s.feature_place, s.feature, scores_at);
     schedule_sums(s.weighted_sums, s, s.value_place, s.value_j, values_at);
+    s.weighted_sums.update(1).unscheduled();
+    s.weighted_sums.update(2).reorder(s.lane, s.p, s.g, s.guarded_j, s.guarded_turn);
 }
 
 } // namespace gyre::attention

@@ -38,6 +38,9 @@ void schedule_products_of_many_rows(Stages &s, const Knobs &k, const LoopLevel &
     s.weighted.compute_at(values_at).vectorize(s.r, w).unroll(s.r).unroll(s.d);
     s.weighted.update().reorder(s.r, s.d, s.value_j).vectorize(s.r, w).unroll(s.r).unroll(s.d);
     if (k.key_vector > 1) read_as_vectors(s.v_rows, s.weighted, s.value_j, s.d, k.key_vector);
+    if (s.guarded.defined())
+        for (Stage stage : {s.weighted.update(1), s.weighted.update(2).reorder(s.r, s.d, s.guarded_j, s.guarded_turn)})
+            stage.vectorize(s.r, w).unroll(s.r).unroll(s.d);
 }
 
 /// For fewer rows than a vector has lanes. Beside each row of the queries stand its next `fold` features, and a key's are
@@ -60,6 +63,10 @@ void schedule_products_of_few_rows(Stages &s, const Knobs &k, const LoopLevel &s
     for (Stage stage : {Stage(s.weighted_rows), s.weighted_rows.update().reorder(s.d, s.r, s.value_j)})
         stage.vectorize(s.d, wide).unroll(s.d).unroll(s.r);
     if (k.key_vector > 1) read_as_vectors(s.weights, s.weighted_rows, s.value_j, s.r, w);
+    if (s.guarded.defined())
+        for (Stage stage :
+             {s.weighted_rows.update(1), s.weighted_rows.update(2).reorder(s.d, s.r, s.guarded_j, s.guarded_turn)})
+            stage.vectorize(s.d, wide).unroll(s.d).unroll(s.r);
     schedule_transpose(s.weighted_lanes, values_at);
 }
 

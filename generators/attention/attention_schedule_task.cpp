@@ -1,5 +1,8 @@
 // What all schedules of attention do alike: what surrounds the recurrence, and its loops.
+#include "attention_guard.h"
 #include "attention_schedules.h"
+
+#include <algorithm>
 
 namespace gyre::attention {
 using namespace Halide;
@@ -55,6 +58,15 @@ void schedule_task(Stages &s) {
     schedule_results(s, w);
 
     s.state.bound(s.e, 0, z.v_head_dim / z.feature_chunk).bound(s.r, 0, z.row_tile).vectorize(s.r, w);
+}
+
+void schedule_guard(Stages &s, int lanes) {
+    if (!s.guarded.defined()) return;
+    for (Func *one_block : {&s.value_peaks, &s.guarded}) one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
+    const int together = guard_lanes(s.sizes), vector = std::min(lanes, together);
+    s.value_peaks.bound(s.l, 0, together).vectorize(s.l, vector).unroll(s.l);
+    s.value_peaks.update().reorder(s.l, s.peak_chunk, s.peak_key).vectorize(s.l, vector).unroll(s.l);
+    s.guarded.update().unscheduled();
 }
 
 Stage schedule_recurrence(Stages &s, const Knobs &k, const TaskLoops &loops, int update) {

@@ -49,6 +49,9 @@ void schedule_task(Stages &s);
 /// is its stage.
 Halide::Stage schedule_recurrence(Stages &s, const Knobs &k, const TaskLoops &loops, int update = 0);
 
+/// What tells guarded blocks, once a block.
+void schedule_guard(Stages &s, int lanes);
+
 /// Both products on vectors, each register tile in a loop of its own.
 void schedule_products(Stages &s, const Knobs &k, const Halide::LoopLevel &scores_at,
                        const Halide::LoopLevel &values_at);

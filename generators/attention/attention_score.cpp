@@ -122,9 +122,9 @@ void define_score(Stages &s, const Inputs &in, const Expr &tile_last_key) {
     ScorePoint p = without_score(in.score_origin, &row, &key);
     p.score = s.masked(r, scored, t, b) * ln_2;
     p.staging = &staging;
-    const Expr value = in.score(p) * log2_e;
+    const Expr value = in.score(p);
     // strict_float: a table may hold -inf, which the compiler is otherwise told not to expect.
-    s.masked(r, scored, t, b) = select(strict_float(value < masked_score), masked_score, value);
+    s.masked(r, scored, t, b) = select(strict_float(value <= masked), masked_score, value * log2_e);
 }
 
 } // namespace attention

@@ -33,7 +33,10 @@ std::vector<CudaHead::Change> CudaHead::changes() const {
     };
     const auto biased = [&](const Expr &where, const std::function<Expr(const std::vector<Expr> &)> &bias) {
         return Change{where, [=](const Expr &score, const std::vector<Expr> &element) {
-                          return max(score + bias(within(element)) * log2_e, masked_score);
+                          const Expr added = bias(within(element)), sum = score + added * log2_e;
+                          const Expr masks = reinterpret<uint32_t>(added) == Expr(0xff800000u);
+                          const Expr kept = cuda::opaque_select(sum < least_score, least_score, sum); // NaN, too
+                          return cuda::opaque_select(masks, masked_score, kept);
                       }};
     };
     const auto bits = [from](const std::vector<Expr> &element) { return from.bias_16(element); };

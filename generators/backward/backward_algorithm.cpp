@@ -2,6 +2,7 @@
 
 #include "../common/transcendental.h"
 #include "backward_general.h"
+#include "backward_guard.h"
 
 namespace gyre::backward {
 using namespace Halide;
@@ -11,11 +12,11 @@ namespace {
 Tuple weights(const Inputs &in, const Sizes &z, const Pair &of) {
     const Expr distance = cast<float>(of.key - of.row + in.alibi_origin) * in.alibi;
     if (!z.capped) {
-        const Expr p = exp2_nonpositive(of.product * (in.scale * log2_e) + (distance - of.lse));
+        const Expr p = exp2_nonpositive(of.product + distance - of.lse);
         return {p, p * (of.prob_grad - of.delta) * in.scale};
     }
-    const Expr bent = tanh_accurate(of.product * (in.scale / in.softcap));
-    const Expr p = exp2_nonpositive(bent * (in.softcap * log2_e) + (distance - of.lse));
+    const Expr bent = tanh_accurate(of.product * ln_2 / in.softcap);
+    const Expr p = exp2_nonpositive(in.softcap * log2_e * bent + distance - of.lse);
     return {p, p * (of.prob_grad - of.delta) * ((1.0f - bent * bent) * in.scale)};
 }
 
@@ -32,7 +33,10 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     RDom score_features(0, in.features, "score_features"), prob_features(0, in.features, "prob_features");
     s.score_feature = score_features, s.prob_feature = prob_features;
     s.scores = Func("scores"), s.prob_grads = Func("prob_grads");
-    s.scores(j, y, t) += in.k_panels(j % z.key_lanes, score_features, j / z.key_lanes) * in.q(score_features, y, t);
+    s.q_scaled = Func("q_scaled");
+    s.q_scaled(d, y, t) = in.q(d, y, t) * (in.scale * log2_e);
+    s.scores(j, y, t) +=
+        in.k_panels(j % z.key_lanes, score_features, j / z.key_lanes) * s.q_scaled(score_features, y, t);
     s.prob_grads(j, y, t) +=
         in.v_panels(j % z.key_lanes, prob_features, j / z.key_lanes) * in.out_grad(prob_features, y, t);
 
@@ -64,8 +68,10 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     const Expr row = edge.z * z.tile + edge.y, key = edge.x;
     const Expr tile_first = edge.z * z.tile, tile_last = tile_first + z.tile - 1;
     edge.where(tile_first < in.rows);
-    edge.where(z.keys > in.keys || z.keys - 1 > tile_first + in.last_visible || 0 < tile_last + in.first_visible);
-    const Expr visible = key < in.keys && key <= row + in.last_visible && key >= row + in.first_visible;
+    edge.where(z.keys > in.keys || z.keys - 1 > tile_first + in.last_visible || 0 < tile_last + in.first_visible ||
+               tile_last >= in.rows);
+    const Expr visible =
+        key < in.keys && row < in.rows && key <= row + in.last_visible && key >= row + in.first_visible;
     s.edge_key = edge.x, s.edge_row = edge.y, s.edge_tile = edge.z;
     const FuncRef old = s.weights(edge.x, edge.y, edge.z);
     std::vector<Expr> kept;
@@ -76,17 +82,32 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     const auto tiles_see = [&](const Expr &row_tile, const Expr &key_tile) {
         return sees(row_tile, key_tile * z.tile, z.tile);
     };
-    RDom keys(0, z.tile, 0, z.keys / z.tile, "keys");
-    keys.where(tiles_see(t, keys.y));
+    define_guarded(s, in);
+    const auto pairs = [&](const std::string &name, int count) { return RDom(0, z.tile, 0, count / z.tile, name); };
+    RDom keys = pairs("keys", z.keys), k_rows = pairs("k_rows", z.rows), v_rows = pairs("v_rows", z.rows);
+    RDom guarded_keys = pairs("guarded_keys", z.keys);
+    RDom guarded_k_rows = pairs("guarded_k_rows", z.rows), guarded_v_rows = pairs("guarded_v_rows", z.rows);
+    for (RDom *of_keys : {&keys, &guarded_keys}) of_keys->where(tiles_see(t, of_keys->y));
+    for (RDom *of_rows : {&k_rows, &v_rows, &guarded_k_rows, &guarded_v_rows}) of_rows->where(tiles_see(of_rows->y, u));
+    for (RDom *usual : {&keys, &k_rows, &v_rows}) usual->where(s.guarded() == 0);
+    for (RDom *guarded : {&guarded_keys, &guarded_k_rows, &guarded_v_rows}) guarded->where(s.guarded() != 0);
     s.q_key = keys.x, s.q_tile = keys.y;
-    s.q_sum = Func("q_sum");
-    s.q_sum(d, y, t) += s.weights(keys.y * z.tile + keys.x, y, t)[1] * in.k(d, keys.x, keys.y);
-    RDom k_rows(0, z.tile, 0, z.rows / z.tile, "k_rows"), v_rows(0, z.tile, 0, z.rows / z.tile, "v_rows");
-    k_rows.where(tiles_see(k_rows.y, u)), v_rows.where(tiles_see(v_rows.y, u));
     s.k_row = k_rows.x, s.k_tile = k_rows.y, s.v_row = v_rows.x, s.v_tile = v_rows.y;
-    s.k_sum = Func("k_sum"), s.v_sum = Func("v_sum");
-    s.k_sum(d, x, u) += s.weights(u * z.tile + x, k_rows.x, k_rows.y)[1] * in.q(d, k_rows.x, k_rows.y);
-    s.v_sum(d, x, u) += s.weights(u * z.tile + x, v_rows.x, v_rows.y)[0] * in.out_grad(d, v_rows.x, v_rows.y);
+    s.guarded_q_key = guarded_keys.x, s.guarded_q_tile = guarded_keys.y;
+    s.guarded_k_row = guarded_k_rows.x, s.guarded_k_tile = guarded_k_rows.y;
+    s.guarded_v_row = guarded_v_rows.x, s.guarded_v_tile = guarded_v_rows.y;
+    s.q_sum = Func("q_sum"), s.k_sum = Func("k_sum"), s.v_sum = Func("v_sum");
+    const auto of_key = [&](const RDom &n) -> Expr { return s.weights(n.y * z.tile + n.x, y, t)[1]; };
+    const auto of_row = [&](const RDom &n, int which) -> Expr { return s.weights(u * z.tile + x, n.x, n.y)[which]; };
+    s.q_sum(d, y, t) += of_key(keys) * in.k(d, keys.x, keys.y);
+    s.q_sum(d, y, t) +=
+        of_key(guarded_keys) * if_weighted(of_key(guarded_keys), in.k(d, guarded_keys.x, guarded_keys.y));
+    const auto sum_rows = [&](Func sum, const Func &rows, int which, const RDom &usual, const RDom &guarded) {
+        sum(d, x, u) += of_row(usual, which) * rows(d, usual.x, usual.y);
+        sum(d, x, u) += of_row(guarded, which) * if_weighted(of_row(guarded, which), rows(d, guarded.x, guarded.y));
+    };
+    sum_rows(s.k_sum, in.q, 1, k_rows, guarded_k_rows);
+    sum_rows(s.v_sum, in.out_grad, 0, v_rows, guarded_v_rows);
 
     s.dq(d, y, t) = undef<float>();
     s.dk(d, x, u) = undef<float>();

@@ -11,6 +11,11 @@
 /// and dv_j sums D_ij P_ij do_i. Everything has been rotated: a rotation's gradient is the reverse rotation, which the caller
 /// applies to the sums. Source: Dao et al., FlashAttention (arXiv:2205.14135), algorithm 4, with keys in the outer loop.
 ///
+/// Scores are formed as the forward pass on vectors forms them, the scale in the queries and products in the order of features,
+/// so that roundings of large scores do not part P from the forward pass's. A masked key has weight 0, and neither its key nor
+/// its value reaches a gradient, nor does a row reach those of keys that it does not see: in a block that is not seen whole,
+/// and in which something is not finite, sums take 0 in place of what a weight of 0 multiplies.
+///
 /// Keys run along the lanes of the two products over features, for which keys and values are in panels of `lanes` neighbours;
 /// features along those of the three sums, whose other factors, P and dS, are scalars. So nothing is transposed here, and no
 /// reduction crosses lanes. All numbers are f32, whatever the tensors' type.
@@ -34,6 +39,9 @@ struct Sizes {
     bool general = false; // they may be capped and have a bias, and probabilities may be dropped
 };
 
+/// Features of a row, at most.
+constexpr int most_features = 512;
+
 /// What a kernel reads. Blocks are whole: rows and keys past the end hold finite numbers.
 struct Inputs {
     Halide::Func q, out_grad;          // (d, y, t)  rotated
@@ -50,6 +58,7 @@ struct Inputs {
 
     // General only.
     Halide::Func bias;               // (j, i)  f32; may not be read if there is none
+    Halide::Func bias_masks;         // (j, i)  bool, true where it is -inf
     Halide::Expr has_bias;           // bool
     Halide::Expr key_sums, row_sums; // keys and rows of the block that an element of the bias's gradient sums
     Dropout dropout;
@@ -65,12 +74,17 @@ struct Stages {
     Halide::RVar q_key, q_tile; // dq: keys of a tile, tiles
     Halide::RVar k_row, k_tile; // dk: rows of a tile, tiles
     Halide::RVar v_row, v_tile; // dv likewise
-    Halide::Func scores;        // (j, y, t)  <q, k>
+    Halide::Func q_scaled;      // (d, y, t)  times the scale and log2(e)
+    Halide::Func scores;        // (j, y, t)  <q, k> times the scale and log2(e)
     Halide::Func prob_grads;    // (j, y, t)  <do, v>
     Halide::Func weights;       // (j, y, t)  {P, scale dS}; general: {D P, scale dS, dS before cap and scale}
     Halide::Func q_sum;         // (d, y, t)  what this block of keys adds to dq
     Halide::Func k_sum, v_sum;  // (d, x, u)  what this block of rows adds to dk and dv
     Halide::Func dq, dk, dv;    // the generator's own outputs, which are added to
+    Halide::Var l{"l"};
+    Halide::Func row_peaks, key_peaks, guarded;            // (l) (l) ()  guarded: sums leave out what has no weight
+    Halide::RVar peak_chunk[2], peak_row[2], peak_tile[2]; // of their updates: of rows, of keys
+    Halide::RVar guarded_q_key, guarded_q_tile, guarded_k_row, guarded_k_tile, guarded_v_row, guarded_v_tile;
 
     // General only.
     Halide::Var a{"a"}, i{"i"};

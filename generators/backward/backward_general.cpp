@@ -2,11 +2,14 @@
 
 #include "../common/transcendental.h"
 
+#include <limits>
+
 namespace gyre::backward {
 using namespace Halide;
 namespace {
 
-constexpr float masked = -1e38f; // as attention has it: its key has no weight
+// As attention has it: a bias of -inf masks, and others are at least the least one.
+constexpr float masked_bias = std::numeric_limits<float>::lowest(), least_bias = -3e38f;
 
 } // namespace
 
@@ -19,9 +22,9 @@ void define_general_parts(Stages &s, const Inputs &in) {
     s.bias_key = given.x, s.bias_row = given.y;
     s.biases = Func("biases");
     s.biases(j, i) = 0.0f;
-    // strict_float: a bias may be -inf, which the compiler is otherwise told not to expect.
     const Expr bias = in.bias(given.x, given.y) * log2_e;
-    s.biases(given.x, given.y) = select(strict_float(bias < masked), masked, bias);
+    s.biases(given.x, given.y) =
+        select(in.bias_masks(given.x, given.y), masked_bias, strict_float(bias < least_bias), least_bias, bias);
 
     s.draws = Func("draws"), s.keep = Func("keep");
     const auto words = dropout_words(in.dropout, i, a);
@@ -35,13 +38,15 @@ Tuple general_weights(const Stages &s, const Inputs &in, const Pair &of) {
     const Expr bias = select(in.has_bias, s.biases(of.key, of.row), 0.0f);
     const Expr added = cast<float>(of.key - of.row + in.alibi_origin) * in.alibi + bias;
     const Expr is_capped = in.softcap > 0.0f;
-    const Expr bent = tanh_accurate(of.product * (in.scale / in.softcap));
-    const Expr score = select(is_capped, bent * (in.softcap * log2_e), of.product * (in.scale * log2_e));
+    const Expr bent = tanh_accurate(of.product * ln_2 / in.softcap);
+    const Expr score = select(is_capped, in.softcap * log2_e * bent, of.product);
     const Expr slope = select(is_capped, 1.0f - bent * bent, 1.0f) * in.scale;
-    const Expr p = select(bias > masked * 0.5f, exp2_nonpositive(score + (added - of.lse)), 0.0f);
+    const Expr masked = reinterpret<uint32_t>(bias) == reinterpret<uint32_t>(Expr(masked_bias));
+    const auto unless_masked = [&](const Expr &x) { return select(masked, 0.0f, x); };
+    const Expr p = exp2_nonpositive(score + added - of.lse);
     const Expr keep = select(in.dropout.threshold != 0, s.keep(of.key, of.row), in.dropout.keep_scale);
     const Expr score_grad = p * (keep * of.prob_grad - of.delta);
-    return {keep * p, score_grad * slope, score_grad};
+    return {unless_masked(keep * p), unless_masked(score_grad * slope), unless_masked(score_grad)};
 }
 
 void define_bias_grad(Stages &s, const Inputs &in, const Func &bias_grad) {

@@ -5,11 +5,11 @@
 
 namespace gyre::backward {
 
-constexpr float log2_e = 1.44269504088896f;
+constexpr float log2_e = 1.44269504088896f, ln_2 = 0.69314718055995f;
 
 /// A row and a key of the block.
 struct Pair {
-    Halide::Expr product, prob_grad; // <q, k> and <do, v>
+    Halide::Expr product, prob_grad; // <q, k> times the scale and log2(e), and <do, v>
     Halide::Expr key, row;
     Halide::Expr lse, delta;
 };

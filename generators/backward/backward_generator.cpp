@@ -111,6 +111,8 @@ private:
         Halide::Var j("j"), i("i");
         in.bias = Halide::Func("bias");
         in.bias(j, i) = element_of_kind(*bias_kind, (*bias_f32)(j, i), (*bias_16)(j, i));
+        in.bias_masks = Halide::Func("bias_masks");
+        in.bias_masks(j, i) = is_minus_infinity_of_kind(*bias_kind, (*bias_f32)(j, i), (*bias_16)(j, i));
         in.has_bias = *bias_kind != 0;
         in.key_sums = *key_sums, in.row_sums = *row_sums;
         in.dropout = dropout->bound();

@@ -4,10 +4,12 @@ namespace gyre::backward {
 using namespace Halide;
 namespace {
 
+constexpr int cache_line = 16; // f32 elements
+
 /// One of the three sums: a register tile of `vectors` vectors of features and `tile` rows or keys is summed in registers,
 /// then added to what is there.
-void schedule_sum(Func total, Func sum, const Var &feature, const Var &scalar, const Var &tile, const RVar &inner,
-                  const RVar &outer, const Sizes &z, int lanes) {
+void schedule_sum(Func total, Func sum, const Var &feature, const Var &scalar, const Var &tile,
+                  const std::vector<std::pair<RVar, RVar>> &loops, const Sizes &z, int lanes) {
     Var chunk("chunk"), within("within");
     total.update()
         .split(feature, chunk, within, z.features)
@@ -16,7 +18,26 @@ void schedule_sum(Func total, Func sum, const Var &feature, const Var &scalar, c
         .unroll(within)
         .unroll(scalar);
     sum.compute_at(total, chunk).vectorize(feature, lanes).unroll(feature).unroll(scalar);
-    sum.update().reorder(feature, scalar, inner, outer).vectorize(feature, lanes).unroll(feature).unroll(scalar);
+    for (size_t n = 0; n < loops.size(); n++)
+        sum.update(static_cast<int>(n))
+            .reorder(feature, scalar, loops[n].first, loops[n].second)
+            .vectorize(feature, lanes)
+            .unroll(feature)
+            .unroll(scalar);
+}
+
+void schedule_guard(Stages &s, int w) {
+    Func *const peaks[] = {&s.row_peaks, &s.key_peaks};
+    for (int n = 0; n < 2; n++) {
+        peaks[n]->compute_root().bound(s.l, 0, s.sizes.features).vectorize(s.l, w).unroll(s.l);
+        peaks[n]
+            ->update()
+            .reorder(s.l, s.peak_row[n], s.peak_chunk[n], s.peak_tile[n])
+            .vectorize(s.l, w)
+            .unroll(s.l)
+            .unroll(s.peak_row[n]);
+    }
+    s.guarded.compute_root().update().unscheduled();
 }
 
 /// Biases and random words are laid out for a block once; whoever asks for none of them finds them skipped.
@@ -48,6 +69,13 @@ void schedule_general(Stages &s, const Inputs &in, int w) {
 void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k) {
     const Sizes &z = s.sizes;
     const int w = k.lanes;
+    schedule_guard(s, w);
+    // Rows are a cache line longer than they need be: at a power of two they would share a few sets of the L1 cache.
+    s.q_scaled.compute_root()
+        .bound_storage(s.d, most_features + cache_line)
+        .bound(s.y, 0, z.tile)
+        .bound(s.t, 0, z.rows / z.tile)
+        .vectorize(s.d, w);
     s.weights.compute_root().bound(s.j, 0, z.keys).bound(s.y, 0, z.tile).bound(s.t, 0, z.rows / z.tile);
     s.weights.update(0)
         .allow_race_conditions()
@@ -61,9 +89,9 @@ void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k) {
         product->update().reorder(s.j, s.y, feature).vectorize(s.j, w).unroll(s.j).unroll(s.y);
     }
     s.weights.update(1).allow_race_conditions().reorder(s.edge_key, s.edge_row, s.edge_tile).vectorize(s.edge_key, w);
-    schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, s.q_key, s.q_tile, z, w);
-    schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, s.k_row, s.k_tile, z, w);
-    schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, s.v_row, s.v_tile, z, w);
+    schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, {{s.q_key, s.q_tile}, {s.guarded_q_key, s.guarded_q_tile}}, z, w);
+    schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, {{s.k_row, s.k_tile}, {s.guarded_k_row, s.guarded_k_tile}}, z, w);
+    schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, {{s.v_row, s.v_tile}, {s.guarded_v_row, s.guarded_v_tile}}, z, w);
     if (z.general) schedule_general(s, in, w);
 }
 

@@ -11,8 +11,10 @@ Expr exp_nonpositive(const Expr &x, const Target &target) {
     constexpr float log2_e = 1.44269504088896f;
     // Vectors of 32-bit ARM have no numbers below 2^-126: two features and a value of 2^-22 multiply to no less.
     constexpr float least_on_arm_32 = -52;
+    // Elsewhere features end at 2^-64, so that no sum of them, which divides, is 0.
+    constexpr float least = -64;
     const bool on_arm_32 = target.arch == Target::ARM && target.bits == 32;
-    return on_arm_32 ? exp2_nonpositive_by_bits(x * log2_e, least_on_arm_32) : exp2_nonpositive(x * log2_e);
+    return on_arm_32 ? exp2_nonpositive_by_bits(x * log2_e, least_on_arm_32) : exp2_nonpositive(x * log2_e, least);
 }
 
 /// x > 0. LLVM compares halves instead of what they were widened to, on ARM by an instruction of ARMv8.2: hence by bits,

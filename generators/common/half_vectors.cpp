@@ -11,10 +11,18 @@ constexpr uint32_t infinity_f32 = 0x7f800000u, infinity_f16 = 0x7c00u, nan_f16 =
 constexpr int shift = 13; // mantissa bits that f32 has more
 
 class MapHalves : public IRMutator {
+public:
+    explicit MapHalves(bool scalars) : scalars(scalars) {}
+
+private:
+    const bool scalars; // as well
+
     using IRMutator::visit;
 
     // Whatever is a vector of f16 becomes one of integers, reinterpreted.
-    static bool is_half_vector(const Type &type) { return type.is_vector() && type.element_of() == Float(16); }
+    bool is_half_vector(const Type &type) const {
+        return (scalars || type.is_vector()) && type.element_of() == Float(16);
+    }
     static Expr bits_of(const Expr &half) {
         const Reinterpret *r = half.as<Reinterpret>();
         const Type bits = UInt(16, half.type().lanes());
@@ -104,9 +112,10 @@ class MapHalves : public IRMutator {
 
 void map_half_vectors(GeneratorBase &generator) {
     const Target &target = generator.context().target();
-    const bool has_none = target.arch == Target::ARM && target.bits == 32 && !target.has_feature(Target::NoNEON) &&
-                          !target.has_feature(Target::ARMFp16);
-    if (has_none) generator.get_pipeline().add_custom_lowering_pass(new MapHalves);
+    const bool arm = target.arch == Target::ARM && target.bits == 32 && !target.has_feature(Target::NoNEON) &&
+                     !target.has_feature(Target::ARMFp16);
+    const bool x86 = target.arch == Target::X86 && !target.has_feature(Target::F16C);
+    if (arm || x86) generator.get_pipeline().add_custom_lowering_pass(new MapHalves(x86));
 }
 
 } // namespace gyre

@@ -1,5 +1,6 @@
-/// Conversions of f16 in vectors where the compiler has none: on 32-bit ARM with NEON, whose vectors of f16 come with
-/// ARMv8.2, LLVM converts them one by one.
+/// Conversions of f16 where the compiler has none that serve. On 32-bit ARM with NEON, whose vectors of f16 come with ARMv8.2,
+/// LLVM converts them one by one. On x86 without F16C, Halide's own make infinity of a NaN; there numbers that are not in
+/// vectors are converted as well.
 #pragma once
 #include <Halide.h>
 

@@ -27,4 +27,9 @@ Expr element_of_kind(const Expr &kind, const Expr &f32, const Expr &bits) {
     return select(kind == 1, f32, kind == 2, widen(reinterpret<float16_t>(bits)), widen(reinterpret<bfloat16_t>(bits)));
 }
 
+Expr is_minus_infinity_of_kind(const Expr &kind, const Expr &f32, const Expr &bits) {
+    const auto of_16 = [&](int pattern) { return bits == cast<uint16_t>(pattern); };
+    return select(kind == 1, reinterpret<uint32_t>(f32) == Expr(0xff800000u), kind == 2, of_16(0xfc00), of_16(0xff80));
+}
+
 } // namespace gyre

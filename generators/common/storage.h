@@ -19,4 +19,7 @@ Halide::Expr narrow(const Halide::Expr &value, const Halide::Type &type, Bf16 bf
 /// whose bits are in `bits`.
 Halide::Expr element_of_kind(const Halide::Expr &kind, const Halide::Expr &f32, const Halide::Expr &bits);
 
+/// True for -inf as element_of_kind()'s arguments give it. Of integers alone: arithmetic is compiled as if there were no infinities.
+Halide::Expr is_minus_infinity_of_kind(const Halide::Expr &kind, const Halide::Expr &f32, const Halide::Expr &bits);
+
 } // namespace gyre

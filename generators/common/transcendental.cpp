@@ -16,47 +16,49 @@ Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
     return sum;
 }
 
-/// mantissa * 2^n, by adding the lowest bits of n to the exponent.
-Expr scaled(const Expr &mantissa, const Expr &n) {
-    return reinterpret<float>(reinterpret<int32_t>(mantissa) + (n << 23));
-}
-
 // Adding 1.5 * 2^23 leaves the nearest integer n in the lowest bits; subtracting it again gives n as a number. Both
-// must be exact, hence strict_float. There is one such power a score, so every operation counts.
+// must be exact, hence strict_float. With the exponent's bias added as well, these bits are those of 2^n once they are
+// shifted, and of 0 for n = -127. The product with them keeps a NaN, which a sum of bits would not. There is one such
+// power a score, so every operation counts.
 Expr exp2_by(const Expr &clamped, std::initializer_list<float> coefficients) {
-    const Expr shifted = strict_float(clamped + 12582912.0f);
-    const Expr f = clamped - strict_float(shifted - 12582912.0f); // [-1/2, 1/2]
-    return scaled(polynomial(f, coefficients), reinterpret<int32_t>(shifted));
+    constexpr float rounds = 12582912.0f + 127.0f;
+    const Expr shifted = strict_float(clamped + rounds);
+    const Expr f = clamped - strict_float(shifted - rounds); // [-1/2, 1/2]
+    return polynomial(f, coefficients) * reinterpret<float>(reinterpret<int32_t>(shifted) << 23);
 }
 
-Expr clamp_below(const Expr &x) { return select(strict_float(x < -64.0f), -64.0f, x); } // in this order a NaN passes
+Expr clamp_below(const Expr &x, float least) {
+    return select(strict_float(x < least), least, x); // in this order a NaN passes
+}
 
+// c0 is 1, so that the power of 0 is: it multiplies what has been summed so far once a block of keys.
 Expr exp2_of_clamped(const Expr &x) {
-    return exp2_by(
-        x, {1.00000007165f, 0.693146967064f, 0.240221197239f, 0.0555071327415f, 0.00967554133276f, 0.00132764717818f});
+    return exp2_by(x, {1.0f, 0.693146977597f, 0.240222420818f, 0.0555073374565f, 0.00967151286227f, 0.00132647270802f});
 }
 
 } // namespace
 
-Expr exp2_nonpositive(const Expr &x) { return exp2_of_clamped(clamp_below(x)); }
+Expr exp2_nonpositive(const Expr &x, float least) { return exp2_of_clamped(clamp_below(x, least)); }
 
 Expr exp2_nonpositive_by_bits(const Expr &x, float least) {
     return exp2_of_clamped(reinterpret<float>(min(reinterpret<uint32_t>(x), reinterpret<uint32_t>(Expr(least)))));
 }
 
 Expr exp2_nonpositive_bf16(const Expr &x) {
-    return exp2_by(clamp_below(x), {0.999928072917f, 0.69326098644f, 0.242611132794f, 0.0551716687606f});
+    return exp2_by(clamp_below(x, exp2_is_zero), {0.999928072917f, 0.69326098644f, 0.242611132794f, 0.0551716687606f});
 }
 
-// (e^2x - 1) / (e^2x + 1), with e^2x - 1 formed so that nothing cancels near 0.
+// (e^2x - 1) / (e^2x + 1), with e^2x - 1 formed so that nothing cancels near 0: strict_float, because a compiler that may
+// reorder sums would subtract the 1 last.
 Expr tanh_accurate(const Expr &x) {
-    const Expr y = min(abs(x) * 2.88539008178f, 30.0f); // 2 |x| log2(e); beyond 30 the result is 1
+    const Expr doubled = abs(x) * 2.88539008178f;                         // 2 |x| log2(e)
+    const Expr y = select(strict_float(doubled > 30.0f), 30.0f, doubled); // beyond 30 the result is 1; a NaN passes
     const Expr n = cast<int32_t>(y + 0.5f);
     const Expr f = y - cast<float>(n);
     const Expr part = f * polynomial(f, {0.693147188029f, 0.240226510842f, 0.055503571055f, 0.00961803077174f,
                                          0.00133908668532f, 0.00015469734818f});
-    const Expr power = scaled(1.0f, n);
-    const Expr expm1 = power * part + (power - 1.0f);
+    const Expr power = reinterpret<float>((n + 127) << 23);
+    const Expr expm1 = power * part + strict_float(power - 1.0f);
     const Expr magnitude = expm1 / (expm1 + 2.0f);
     return select(x < 0.0f, -magnitude, magnitude);
 }

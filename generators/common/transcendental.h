@@ -4,15 +4,17 @@
 
 namespace gyre {
 
-/// 2^x for x <= 0, relative error below 3e-7. Arguments below -64 count as -64: the result, 5e-20, is still a normal
-/// number, where a subnormal one would make the multiply-adds that follow twenty times slower. NaN stays NaN.
-Halide::Expr exp2_nonpositive(const Halide::Expr &x);
+/// Powers of two from here on downwards are 0, and so are some up to half a unit above.
+constexpr float exp2_is_zero = -127;
 
-/// The same where comparisons of vectors take NaN for a small number, and arithmetic's only NaN has no sign: 32-bit ARM.
-/// Arguments below `least` count as it.
-Halide::Expr exp2_nonpositive_by_bits(const Halide::Expr &x, float least = -64);
+/// 2^x for x <= 0, relative error below 2e-7, and 1 for 0. Arguments below `least` count as it. NaN stays NaN.
+Halide::Expr exp2_nonpositive(const Halide::Expr &x, float least = exp2_is_zero);
 
-/// The same for results that are rounded to bf16 next: relative error below 8e-5, a fiftieth of that rounding.
+/// exp2_nonpositive() where comparisons of vectors take NaN for a small number, and arithmetic's only NaN has no sign:
+/// 32-bit ARM.
+Halide::Expr exp2_nonpositive_by_bits(const Halide::Expr &x, float least = exp2_is_zero);
+
+/// exp2_nonpositive() for results that are rounded to bf16 next: relative error below 8e-5, a fiftieth of that rounding.
 Halide::Expr exp2_nonpositive_bf16(const Halide::Expr &x);
 
 /// tanh(x), relative error below 4e-7 for every x.

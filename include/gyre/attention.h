@@ -39,7 +39,8 @@ typedef struct gyre_score_input {
  *    softcap    > 0: scores become softcap * tanh(score / softcap), before bias and masks
  *    window     pos_q - window_left <= pos_k <= pos_q + window_right, -1: unbounded; causal, 0 or 1, also asks
  *               pos_k <= pos_q
- *    bias       f32, f16 or bf16, added to the scores; below -1e38 it masks;  mask: bool, true = attend; NULL: none.
+ *    bias       f32, f16 or bf16, added to the scores; -inf masks; other sums below -2e38 count as -2e38
+ *    mask       bool, true = attend; NULL: none, as of bias.
  *               Both broadcast to [batch, num_heads, seqlen_q, seqlen_kv] by NumPy's rule; not with thd
  *    sinks      [num_heads] f32 or NULL: exp(sink) joins the denominator only
  *    alibi      [num_heads] f32 or NULL: slope * (pos_k - pos_q) is added to the scores

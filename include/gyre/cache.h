@@ -60,8 +60,9 @@ static inline gyre_cache_append_args gyre_cache_append_defaults(void) {
 /** Rotates new keys and values, converts them to the cache's type and writes them into a cache that gyre_attention()
  *  then reads with keys_rotated and values_rotated, in one pass over the tokens: angles are formed once a token if both
  *  ropes have the same. Slots of other keys stay as they are. The bits are those of gyre_rotary() where types are the same;
- *  else the f32 result is rounded to nearest even. What is not rotated is copied bit for bit, or rounded. value_rope's
- *  attention_factor is not applied.
+ *  else the f32 result is rounded to nearest even. What is not rotated is copied bit for bit, or rounded. Where the
+ *  processor rounds to bf16 (targets x86_64_avx512_bf16 and x86_64_amx), a subnormal number that is rounded becomes 0.
+ *  value_rope's attention_factor is not applied.
  *  Tensors on a CUDA device (all of them, lists and positions too): a launch for keys and one for values on the context's
  *  cuda_stream, without workspace. What lists hold is not checked: a token that the cache has no room for, or in a page that
  *  the pool does not have, is not written; a slot that is written twice holds either. Not there: value_order.

@@ -15,7 +15,7 @@ namespace {
 
 constexpr float log2_e = 1.44269504088896f;
 constexpr int64_t unbounded = 1 << 29; // beyond every row and key, and sums with rows stay in 32 bits
-constexpr float no_sink = -1e38f;
+constexpr float no_sink = std::numeric_limits<float>::lowest();
 
 int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbounded, unbounded)); }
 

@@ -53,7 +53,7 @@ TEST_CASE("attention on devices: biases of every type and masks broadcast in eve
         }
 }
 
-TEST_CASE("attention on devices: a bias of minus infinity, or below -1e38, masks, and so do masks, whole rows too") {
+TEST_CASE("attention on devices: a bias of minus infinity masks, and so do masks, whole rows too") {
     for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16, GYRE_BOOL}) {
         AttentionCase c = broadcast_target();
         Tensor tensor(type, {19, 70}), everything(type, {1});
@@ -62,10 +62,7 @@ TEST_CASE("attention on devices: a bias of minus infinity, or below -1e38, masks
         Random random(9);
         for (int64_t i = 0; i < 19; i++)
             for (int64_t j = 0; j < 70; j++)
-                if (i % 5 == 0 || random.chance(0.4)) {
-                    const bool extreme = type != GYRE_F16 && random.chance(0.5);
-                    tensor.set({i, j}, type == GYRE_BOOL ? 0 : extreme ? -3.0e38 : -infinity);
-                }
+                if (i % 5 == 0 || random.chance(0.4)) tensor.set({i, j}, type == GYRE_BOOL ? 0 : -infinity);
         slot(c, type) = c.hold(std::move(tensor));
         c.check_on_devices();
         slot(c, type) = c.hold(std::move(everything));

@@ -99,7 +99,7 @@ double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int
     if (args_.alibi) add(read_vector(*args_.alibi, head) * (double)ahead);
     if (args_.bias) {
         const double bias = read_broadcast(*args_.bias, index);
-        if (bias < -1e38) return minus_infinity;
+        if (bias == minus_infinity) return minus_infinity;
         add(bias);
     }
     if (score == minus_infinity) return score;

@@ -1,0 +1,199 @@
+/// What is masked does not matter, whatever it holds: a result has the bits that it has without garbage in the keys and values
+/// of masked keys.
+#include "support/attention_case.h"
+#include "support/compare.h"
+#include "support/each_kernel.h"
+#include "support/random.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+using namespace gyre::test;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// What a cache that was never written may hold, in this type.
+std::vector<double> garbage_of(gyre_dtype type) {
+    const double large = type == GYRE_F16 ? 6e4 : 1e38;
+    return {std::nan(""), infinity, -infinity, large, -large};
+}
+
+/// Kernels on x86's matrix tiles choose their arithmetic by norms of all keys, which moves results within the rounding of
+/// weights to bf16; and values of masked keys must be finite there.
+bool on_tiles(const std::string &kernel) { return kernel.find("__x86_64_amx") != std::string::npos; }
+
+using RowSees = std::function<bool(int64_t i, int64_t j)>;
+
+struct Garbage {
+    double key, value;
+    std::vector<int64_t> keys; // where it is
+};
+
+void put(AttentionCase &c, const Garbage &garbage) {
+    for (const int64_t j : garbage.keys)
+        for (int64_t h = 0; h < c.shape.kv_heads; h++) {
+            for (int64_t d = 0; d < c.shape.head_dim; d++) c.k.set({0, j, h, d}, garbage.key);
+            for (int64_t d = 0; d < c.shape.v_head_dim; d++) c.v.set({0, j, h, d}, garbage.value);
+        }
+}
+
+/// Rows that see none of the keys with garbage must have the bits that they have without it; in rows that see NaN no element of
+/// out is a number. `c` holds no garbage yet.
+void check_garbage(AttentionCase &c, const RowSees &sees, std::vector<int64_t> keys) {
+    const std::vector<double> k = c.k.values(), v = c.v.values();
+    each_target([&](gyre_context *context) {
+        c.k.set_values(k), c.v.set_values(v);
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        CAPTURE(text(gyre_selected_kernel(context)));
+        const bool tiles = on_tiles(gyre_selected_kernel(context));
+        const auto same = [&](double got, double clean) {
+            return got == clean || (tiles && std::fabs(got - clean) <= 1.0 / 64);
+        };
+        const Dense clean = c.output();
+        const std::vector<double> clean_lse = c.lse.values();
+        for (const double of_key : garbage_of(c.shape.dtype))
+            for (const double of_value : garbage_of(c.shape.dtype)) {
+                if (tiles && !std::isfinite(of_value)) continue;
+                CAPTURE(of_key);
+                CAPTURE(of_value);
+                put(c, {of_key, of_value, keys});
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                const Dense out = c.output();
+                const std::vector<double> lse = c.lse.values();
+                int64_t changed = 0, hidden = 0;
+                for (int64_t i = 0; i < c.shape.seqlen_q; i++)
+                    for (int64_t h = 0; h < c.shape.heads; h++) {
+                        bool reached = false;
+                        for (const int64_t j : keys) reached = reached || sees(i, j);
+                        const auto row = (size_t)(h * c.shape.seqlen_q + i);
+                        for (int64_t d = 0; d < c.shape.v_head_dim; d++) {
+                            const double got = out.head(0, i, h)[d];
+                            if (!reached) changed += !same(got, clean.head(0, i, h)[d]);
+                            if (reached && std::isnan(of_key)) hidden += !std::isnan(got);
+                        }
+                        if (!reached) changed += !same(lse[row], clean_lse[row]);
+                        if (reached && std::isnan(of_key)) hidden += !std::isnan(lse[row]);
+                    }
+                CHECK(changed == 0);
+                CHECK(hidden == 0);
+            }
+    });
+    c.k.set_values(k), c.v.set_values(v);
+}
+
+const gyre_dtype types[] = {GYRE_F32, GYRE_F16, GYRE_BF16};
+
+} // namespace
+
+TEST_CASE("masked keys: of causal attention, from the first row that does not see a key to the last that does") {
+    for (const gyre_dtype type : types)
+        for (const int64_t head_dim : {64, 72})
+            for (const int64_t rows : {3, 100}) {
+                AttentionCase c(AttentionShape().lengths(rows, 150).head_counts(2, 1).dims(head_dim).of(type));
+                c.args.causal = 1;
+                const RowSees sees = [&](int64_t i, int64_t j) { return j <= i + 150 - rows; };
+                check_garbage(c, sees, {149});
+                check_garbage(c, sees, {150 - rows + 1, 150 - rows / 2});
+            }
+}
+
+TEST_CASE("masked keys: before and behind a window") {
+    for (const gyre_dtype type : types)
+        for (const int64_t rows : {3, 100}) {
+            AttentionCase c(AttentionShape().lengths(rows, 400).head_counts(2, 1).dims(64).of(type));
+            c.args.window_left = 40, c.args.window_right = 3;
+            const RowSees sees = [&](int64_t i, int64_t j) {
+                const int64_t ahead = j - (i + 400 - rows);
+                return ahead >= -40 && ahead <= 3;
+            };
+            check_garbage(c, sees, {0, 100, 400 - rows - 41});
+            check_garbage(c, sees, {400 - rows - 38, 400 - rows / 2});
+        }
+}
+
+TEST_CASE("masked keys: by a boolean mask, and by a bias of -inf, for all rows and for some") {
+    const int64_t rows = 33, count = 300;
+    for (const gyre_dtype type : types)
+        for (const int64_t head_dim : {64, 72})
+            for (const bool boolean : {true, false})
+                for (const bool for_all : {true, false}) {
+                    AttentionCase c(AttentionShape().lengths(rows, count).head_counts(2, 1).dims(head_dim).of(type));
+                    Tensor mask(boolean ? GYRE_BOOL : GYRE_F32, {rows, count});
+                    if (!boolean) mask.fill_normal(3);
+                    const RowSees sees = [&](int64_t i, int64_t j) {
+                        return j % 7 != 3 && (for_all || (i * 5 + j) % 3 != 0) && i != 20;
+                    };
+                    for (int64_t i = 0; i < rows; i++)
+                        for (int64_t j = 0; j < count; j++)
+                            if (boolean)
+                                mask.set({i, j}, sees(i, j));
+                            else if (!sees(i, j))
+                                mask.set({i, j}, -infinity);
+                    (boolean ? c.args.mask : c.args.bias) = c.hold(std::move(mask));
+                    check_garbage(c, sees, {3, 10, 150, 297});
+                    check_garbage(c, sees, {1, 295});
+                }
+}
+
+TEST_CASE("masked keys: past a sequence's length") {
+    for (const gyre_dtype type : types)
+        for (const int64_t rows : {3, 40})
+            for (const int64_t used : {1, 63, 130}) {
+                AttentionCase c(AttentionShape().lengths(rows, 200).head_counts(2, 1).dims(64).of(type));
+                c.args.seqused_k = c.hold(GYRE_I32, {(double)used});
+                check_garbage(c, [&](int64_t, int64_t j) { return j < used; }, {used, used + 1, 199});
+            }
+}
+
+TEST_CASE("weights have no floor: a key far below the largest score adds nothing, whatever it holds") {
+    for (const int64_t head_dim : {64, 72}) {
+        AttentionCase c(AttentionShape().lengths(20, 40).dims(head_dim));
+        Tensor bias(GYRE_F32, {40});
+        bias.fill(0);
+        for (int64_t j = 0; j < 40; j += 3) bias.set({j}, -1e4);
+        c.args.bias = c.hold(std::move(bias));
+        for (int64_t j = 0; j < 40; j += 3)
+            for (int64_t d = 0; d < head_dim; d++) c.v.set({0, j, 0, d}, 1e25);
+        c.check();
+    }
+}
+
+TEST_CASE("weights have no floor: a sink far above all scores takes all the weight") {
+    AttentionCase c(AttentionShape().lengths(20, 40).dims(64));
+    c.args.sinks = c.hold(GYRE_F32, {80});
+    for (int64_t j = 0; j < 40; j++)
+        for (int64_t d = 0; d < 64; d++) c.v.set({0, j, 0, d}, 1e25);
+    const OracleAttention expected = oracle_attention(c.args);
+    each_target([&](gyre_context *context) {
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        const Dense out = c.output();
+        for (size_t n = 0; n < out.data.size(); n++) // a score's rounding, 80 2^-24, and sums of positive numbers
+            CHECK(std::fabs(out.data[n] / expected.out.data[n] - 1) < 2e-5);
+    });
+}
+
+TEST_CASE("a bias that is finite does not mask, the lowest one neither") {
+    for (const double lowest : {-1e9, -1e38, -3.4e38})
+        for (const int64_t head_dim : {64, 72}) {
+            AttentionCase c(AttentionShape().lengths(20, 200).dims(head_dim));
+            Tensor bias(GYRE_F32, {20, 200});
+            bias.fill(lowest); // all that is added is the same, and swallows the scores
+            for (int64_t i = 10; i < 20; i++) bias.set({i, i}, 0);
+            c.args.bias = c.hold(std::move(bias));
+            each_target([&](gyre_context *context) {
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                const Dense out = c.output();
+                for (int64_t i = 0; i < 20; i++) {
+                    std::vector<double> row(out.head(0, i, 0), out.head(0, i, 0) + head_dim), mean((size_t)head_dim);
+                    for (int64_t j = 0; j < 200; j++)
+                        for (int64_t d = 0; d < head_dim; d++)
+                            mean[(size_t)d] += i >= 10 ? (j == i) * c.v.get({0, j, 0, d}) : c.v.get({0, j, 0, d}) / 200;
+                    if (lowest < -1e37 || i >= 10) check_close("out", row, mean, 2e-6);
+                    CHECK(std::isfinite(c.lse.get({0, 0, i})));
+                }
+            });
+        }
+}
