@@ -13,11 +13,12 @@ struct OutputSums {
     /// Masked keys have no weight, and may hold NaN.
     void add(double weight, const double *v, int64_t dim) const {
         if (weight == 0) return;
+        double *__restrict to = out, *__restrict magnitudes = magnitude, *__restrict squares = square;
         for (int64_t d = 0; d < dim; d++) {
             const double term = weight * v[d];
-            out[d] += term;
-            magnitude[d] += std::fabs(term);
-            square[d] += term * term;
+            to[d] += term;
+            magnitudes[d] += std::fabs(term);
+            squares[d] += term * term;
         }
     }
 
