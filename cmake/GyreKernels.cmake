@@ -203,16 +203,14 @@ function(gyre_write_kernel_list library flavour file)
 const gyre_kernel_library *gyre_prebuilt_kernels(void) { return &library; }\n")
     else ()
         set(finish "
-__attribute__((constructor)) static void add_library(void) {
-    if (gyre_register_kernels(&library) != GYRE_OK) fprintf(stderr, \"%s\\n\", gyre_last_error());
-}
+/* Where this fails, gyre_last_error() tells why, and calls do not find the kernels. */
+__attribute__((constructor)) static void add_library(void) { gyre_register_kernels(&library); }
 __attribute__((destructor)) static void remove_library(void) { gyre_unregister_kernels(&library); }
 ")
     endif ()
     file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT
          "/* The kernels of the library @library@, best target first. Written by gyre's CMake functions. */
 #include <gyre/kernels.h>
-#include <stdio.h>
 
 @declarations@
 static const gyre_kernel kernels[] = {

@@ -150,13 +150,19 @@ function(gyre_find_targets list error)
     set(${list} "${targets}" PARENT_SCOPE)
 endfunction()
 
-# The first row whose features this machine has.
-function(gyre_find_host_target out)
+# gyre_missing_features(<target> <out>): what this machine lacks for it.
+function(gyre_missing_features target out)
     file(STRINGS /proc/cpuinfo flags REGEX "^(flags|Features)" LIMIT_COUNT 1)
     string(REGEX MATCHALL "[a-z0-9_]+" flags "${flags}")
+    set(missing ${GYRE_TARGET_${target}_FEATURES})
+    list(REMOVE_ITEM missing ${flags} "")
+    set(${out} "${missing}" PARENT_SCOPE)
+endfunction()
+
+# The first row whose features this machine has.
+function(gyre_find_host_target out)
     foreach (target IN LISTS GYRE_TARGETS_HERE)
-        set(missing ${GYRE_TARGET_${target}_FEATURES})
-        list(REMOVE_ITEM missing ${flags} "")
+        gyre_missing_features(${target} missing)
         if (NOT missing)
             set(${out} ${target} PARENT_SCOPE)
             return()

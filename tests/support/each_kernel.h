@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -58,9 +59,11 @@ inline std::map<std::string, TargetTally> &target_tally() {
 inline std::vector<std::string> runnable_targets(bool devices = false) {
     // What runs emulated devices has no need to run the CPU's kernels again.
     const bool only_devices = devices && std::getenv("GYRE_TEST_ONLY_DEVICES");
+    const char *only_target = std::getenv("GYRE_TEST_ONLY_TARGET");
     std::vector<std::string> names;
     for (const gyre_target_info &info : all_targets()) {
         if (info.device == GYRE_CPU ? only_devices : !devices) continue;
+        if (only_target && only_target != std::string_view(info.name)) continue;
         TargetTally &tally = target_tally()[info.name];
         if (info.linked && info.runnable)
             names.push_back(info.name);

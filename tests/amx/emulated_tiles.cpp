@@ -1,0 +1,177 @@
+/// AMX's matrix tiles for processors without them: each tile instruction traps as an illegal one, and is carried out here.
+///
+/// Sources: Intel's Software Developer's Manual, volume 2 (encodings; TDPBF16PS: denormal inputs and results are zero, rounding to
+/// nearest even, even and odd elements of a pair summed apart) and volume 1, chapter 18 (the configuration's 64 bytes).
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <immintrin.h>
+#include <ucontext.h>
+
+namespace {
+
+constexpr int most_tiles = 8, most_rows = 16, row_bytes = 64;
+
+struct Tile {
+    int rows, bytes; // of a row
+    alignas(64) uint8_t data[most_rows][row_bytes];
+};
+
+thread_local Tile tiles[most_tiles];
+
+/// General registers by their numbers in instructions.
+constexpr int by_number[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                               REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+/// A VEX-encoded instruction of opcode map 0F38 without 256-bit operands.
+struct Instruction {
+    const uint8_t *end; // of what was read so far
+    const greg_t *registers;
+    int prefix, opcode, reg, rm, third; // prefix: 0 none, 1 66, 2 F3, 3 F2; third: the register named in the VEX prefix
+    bool in_memory;
+    uint8_t *address; // of the operand in memory
+    int64_t stride;   // from row to row: the scaled index register
+
+    bool read(const uint8_t *at, const greg_t *values);
+    void read_address(int mode, int extended_index, int extended_base);
+};
+
+bool Instruction::read(const uint8_t *at, const greg_t *values) {
+    if (at[0] != 0xc4 || (at[1] & 0x1f) != 2 || at[2] & 0x84) return false;
+    registers = values;
+    prefix = at[2] & 3;
+    third = (~at[2] >> 3) & 15;
+    opcode = at[3];
+    const int mode = at[4] >> 6;
+    reg = (at[4] >> 3 & 7) | (~at[1] >> 4 & 8);
+    rm = at[4] & 7;
+    in_memory = mode != 3;
+    end = at + 5;
+    if (in_memory) read_address(mode, ~at[1] >> 3 & 8, ~at[1] >> 2 & 8);
+    return true;
+}
+
+void Instruction::read_address(int mode, int extended_index, int extended_base) {
+    int base = rm;
+    int64_t sum = 0;
+    stride = 0;
+    if (rm == 4) {
+        const int scale = *end >> 6, index = (*end >> 3 & 7) | extended_index;
+        base = *end++ & 7;
+        if (index != 4) stride = static_cast<int64_t>(static_cast<uint64_t>(registers[by_number[index]]) << scale);
+    }
+    const bool without_base = mode == 0 && base == 5, relative = without_base && rm == 5;
+    if (!without_base) sum += registers[by_number[base | extended_base]];
+    if (mode == 1) {
+        sum += static_cast<int8_t>(*end);
+        end += 1;
+    } else if (mode == 2 || without_base) {
+        int32_t displacement;
+        std::memcpy(&displacement, end, sizeof displacement);
+        sum += displacement;
+        end += 4;
+    }
+    if (relative) sum += reinterpret_cast<int64_t>(end);
+    address = reinterpret_cast<uint8_t *>(sum);
+}
+
+void configure(const uint8_t *from) {
+    for (int t = 0; t < most_tiles; t++) {
+        uint16_t bytes;
+        std::memcpy(&bytes, from + 16 + 2 * t, sizeof bytes);
+        tiles[t] = Tile{};
+        tiles[t].rows = from[48 + t];
+        tiles[t].bytes = bytes;
+    }
+}
+
+float even_element(uint32_t pair) {
+    const uint32_t bits = pair << 16;
+    float number;
+    std::memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+float odd_element(uint32_t pair) {
+    const uint32_t bits = pair & 0xffff0000u;
+    float number;
+    std::memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+/// sum += left * right, pairs of bf16 along the left's rows.
+void multiply(Tile &sum, const Tile &left, const Tile &right) {
+    constexpr int words = row_bytes / 4;
+    for (int m = 0; m < sum.rows; m++) {
+        float even[words] = {}, odd[words] = {};
+        for (int k = 0; k < left.bytes / 4; k++) {
+            uint32_t pair, others[words];
+            std::memcpy(&pair, left.data[m] + 4 * k, sizeof pair);
+            std::memcpy(others, right.data[k], sizeof others);
+            const float a = even_element(pair), b = odd_element(pair);
+            for (int n = 0; n < words; n++) {
+                even[n] += a * even_element(others[n]);
+                odd[n] += b * odd_element(others[n]);
+            }
+        }
+        float row[words];
+        std::memcpy(row, sum.data[m], sizeof row);
+        for (int n = 0; n < sum.bytes / 4; n++) row[n] += even[n] + odd[n];
+        std::memcpy(sum.data[m], row, sizeof row);
+    }
+}
+
+bool carry_out(const Instruction &i) {
+    if (i.opcode == 0x49) {
+        if (i.prefix == 0 && i.in_memory) {
+            configure(i.address);
+        } else if (i.prefix == 0 && i.rm == 0) { // tilerelease
+            for (Tile &tile : tiles) tile = Tile{};
+        } else if (i.prefix == 3 && !i.in_memory) {
+            std::memset(tiles[i.reg & 7].data, 0, sizeof tiles[0].data);
+        } else {
+            return false;
+        }
+        return true;
+    }
+    Tile &tile = tiles[i.reg & 7];
+    if (i.opcode == 0x4b && i.in_memory && (i.prefix == 1 || i.prefix == 3)) { // loads, with and without a hint
+        std::memset(tile.data, 0, sizeof tile.data);
+        for (int r = 0; r < tile.rows; r++) std::memcpy(tile.data[r], i.address + r * i.stride, tile.bytes);
+        return true;
+    }
+    if (i.opcode == 0x4b && i.in_memory && i.prefix == 2) {
+        for (int r = 0; r < tile.rows; r++) std::memcpy(i.address + r * i.stride, tile.data[r], tile.bytes);
+        return true;
+    }
+    if (i.opcode == 0x5c && !i.in_memory && i.prefix == 2) {
+        multiply(tile, tiles[i.rm], tiles[i.third & 7]);
+        return true;
+    }
+    return false;
+}
+
+void on_illegal_instruction(int, siginfo_t *, void *context) {
+    _mm_setcsr(0x1f80 | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON); // the interrupted code's comes back with its registers
+    greg_t *registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
+    const auto *at = reinterpret_cast<const uint8_t *>(registers[REG_RIP]);
+    Instruction instruction{};
+    if (instruction.read(at, registers) && carry_out(instruction)) {
+        registers[REG_RIP] = reinterpret_cast<greg_t>(instruction.end);
+        return;
+    }
+    std::fprintf(stderr, "emulated tiles: no such instruction: %02x %02x %02x %02x %02x %02x\n", at[0], at[1], at[2], at[3], at[4], at[5]);
+    std::signal(SIGILL, SIG_DFL);
+}
+
+__attribute__((constructor)) void emulate_tiles() {
+    struct sigaction action {};
+    action.sa_sigaction = on_illegal_instruction;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGILL, &action, nullptr);
+}
+
+} // namespace
