@@ -20,19 +20,23 @@ typedef struct gyre_context gyre_context;
  *  calling thread. Without one, a context has threads of its own, in which the process's signals are blocked. */
 typedef void (*gyre_parallel_for)(void *pool, int32_t count, void (*task)(void *state, int32_t index), void *state);
 
+/** Options of gyre_context_create().
+ *    threads       0: as many as this process may run on
+ *    target        NULL: environment variable GYRE_TARGET, else the best that can run here. Where a target has kernels of its
+ *                  own for some calls only, as x86_64_amx, those of the next one that it is made to go with serve for the others
+ *    parallel_for  NULL: own threads, started by the first call that needs them; signals of the process are blocked there
+ *    pool          is handed to parallel_for
+ *    library       NULL: kernels of every library; else of this one only (gyre/kernels.h). "gyre" names the kernels that are
+ *                  part of this library
+ *    cuda_stream   CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on; NULL: the default stream */
 typedef struct gyre_context_options {
     uint32_t size;
-    int32_t threads;                /* 0: as many as this process may run on */
-    const char *target;             /* NULL: environment variable GYRE_TARGET, else the best that can run here. Where a
-                                       target has kernels of its own for some calls only, as x86_64_amx, those of the
-                                       next one it is made to go with serve for the others */
-    gyre_parallel_for parallel_for; /* NULL: own threads, started by the first call that needs them */
-    void *pool;                     /* handed to parallel_for */
-    const char *library; /* NULL: kernels of every library; else of this one only (gyre/kernels.h); "gyre" names the
-                            kernels that are part of this library */
-    void *
-        cuda_stream; /* CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on; NULL: the default
-                            stream */
+    int32_t threads;
+    const char *target;
+    gyre_parallel_for parallel_for;
+    void *pool;
+    const char *library;
+    void *cuda_stream;
 } gyre_context_options;
 
 static inline gyre_context_options gyre_context_defaults(void) {
