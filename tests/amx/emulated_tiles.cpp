@@ -1,13 +1,16 @@
-/// AMX's matrix tiles for processors without them: each tile instruction traps as an illegal one, and is carried out here.
+/// AMX's matrix tiles for processors without them: each tile instruction traps as an illegal one, and is carried out here. So is VMOVW of
+/// AVX512_FP16, by which these kernels load single numbers of 16 bits.
 ///
 /// Sources: Intel's Software Developer's Manual, volume 2 (encodings; TDPBF16PS: denormal inputs and results are zero, rounding to
-/// nearest even, even and odd elements of a pair summed apart) and volume 1, chapter 18 (the configuration's 64 bytes).
+/// nearest even, even and odd elements of a pair summed apart) and volume 1, chapters 13 (the registers' places in memory) and 18 (the
+/// configuration's 64 bytes).
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include <cpuid.h>
 #include <immintrin.h>
 #include <ucontext.h>
 
@@ -26,17 +29,19 @@ thread_local Tile tiles[most_tiles];
 constexpr int by_number[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
-/// A VEX-encoded instruction of opcode map 0F38 without 256-bit operands.
+/// A VEX-encoded instruction of opcode map 0F38 without 256-bit operands, or VMOVW from memory.
 struct Instruction {
     const uint8_t *end; // of what was read so far
     const greg_t *registers;
     int prefix, opcode, reg, rm, third; // prefix: 0 none, 1 66, 2 F3, 3 F2; third: the register named in the VEX prefix
     bool in_memory;
+    bool loads_half;  // VMOVW
     uint8_t *address; // of the operand in memory
-    int64_t stride;   // from row to row: the scaled index register
+    int64_t stride;   // the scaled index register: of tiles from row to row, else part of the address
 
     bool read(const uint8_t *at, const greg_t *values);
-    void read_address(int mode, int extended_index, int extended_base);
+    bool read_half_load(const uint8_t *at, const greg_t *values);
+    void read_address(int mode, int extended_index, int extended_base, int displacement_unit);
 };
 
 bool Instruction::read(const uint8_t *at, const greg_t *values) {
@@ -50,11 +55,22 @@ bool Instruction::read(const uint8_t *at, const greg_t *values) {
     rm = at[4] & 7;
     in_memory = mode != 3;
     end = at + 5;
-    if (in_memory) read_address(mode, ~at[1] >> 3 & 8, ~at[1] >> 2 & 8);
+    if (in_memory) read_address(mode, ~at[1] >> 3 & 8, ~at[1] >> 2 & 8, 1);
     return true;
 }
 
-void Instruction::read_address(int mode, int extended_index, int extended_base) {
+bool Instruction::read_half_load(const uint8_t *at, const greg_t *values) {
+    if (at[0] != 0x62 || (at[1] & 0x0f) != 5 || (at[2] & 3) != 1 || at[4] != 0x6e || at[5] >> 6 == 3) return false;
+    registers = values;
+    reg = (at[5] >> 3 & 7) | (~at[1] >> 4 & 8) | (~at[1] & 16);
+    rm = at[5] & 7;
+    loads_half = true;
+    end = at + 6;
+    read_address(at[5] >> 6, ~at[1] >> 3 & 8, ~at[1] >> 2 & 8, 2);
+    return true;
+}
+
+void Instruction::read_address(int mode, int extended_index, int extended_base, int displacement_unit) {
     int base = rm;
     int64_t sum = 0;
     stride = 0;
@@ -66,7 +82,7 @@ void Instruction::read_address(int mode, int extended_index, int extended_base) 
     const bool without_base = mode == 0 && base == 5, relative = without_base && rm == 5;
     if (!without_base) sum += registers[by_number[base | extended_base]];
     if (mode == 1) {
-        sum += static_cast<int8_t>(*end);
+        sum += static_cast<int8_t>(*end) * displacement_unit;
         end += 1;
     } else if (mode == 2 || without_base) {
         int32_t displacement;
@@ -154,12 +170,48 @@ bool carry_out(const Instruction &i) {
     return false;
 }
 
+/// Parts of the state that XSAVE writes, by their numbers.
+enum StatePart { sse = 1, upper_ymm = 2, upper_zmm = 6, upper_registers = 7 };
+
+/// Writes one number of 16 bits into a vector register of the interrupted code, and zeros above.
+void set_vector(fpregset_t state, int number, uint16_t value) {
+    auto *bytes = reinterpret_cast<uint8_t *>(state);
+    uint64_t in_use;
+    std::memcpy(&in_use, bytes + 512, sizeof in_use);
+    const auto write = [&](StatePart part, size_t at_least, size_t offset, size_t size) {
+        unsigned length = 0, from = 0, unused;
+        if (part == sse)
+            from = 160, length = 256;
+        else
+            __get_cpuid_count(0xd, part, &length, &from, &unused, &unused);
+        if (!(in_use >> part & 1)) std::memset(bytes + from, 0, length);
+        in_use |= uint64_t{1} << part;
+        std::memset(bytes + from + offset, 0, size);
+        std::memcpy(bytes + from + offset, &value, at_least);
+    };
+    if (number < 16) {
+        write(sse, sizeof value, static_cast<size_t>(number) * 16, 16);
+        write(upper_ymm, 0, static_cast<size_t>(number) * 16, 16);
+        write(upper_zmm, 0, static_cast<size_t>(number) * 32, 32);
+    } else {
+        write(upper_registers, sizeof value, static_cast<size_t>(number - 16) * 64, 64);
+    }
+    std::memcpy(bytes + 512, &in_use, sizeof in_use);
+}
+
 void on_illegal_instruction(int, siginfo_t *, void *context) {
     _mm_setcsr(0x1f80 | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON); // the interrupted code's comes back with its registers
     greg_t *registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
     const auto *at = reinterpret_cast<const uint8_t *>(registers[REG_RIP]);
     Instruction instruction{};
-    if (instruction.read(at, registers) && carry_out(instruction)) {
+    bool done = instruction.read(at, registers) && carry_out(instruction);
+    if (!done && instruction.read_half_load(at, registers)) {
+        uint16_t number;
+        std::memcpy(&number, instruction.address + instruction.stride, sizeof number);
+        set_vector(static_cast<ucontext_t *>(context)->uc_mcontext.fpregs, instruction.reg, number);
+        done = true;
+    }
+    if (done) {
         registers[REG_RIP] = reinterpret_cast<greg_t>(instruction.end);
         return;
     }
@@ -167,11 +219,21 @@ void on_illegal_instruction(int, siginfo_t *, void *context) {
     std::signal(SIGILL, SIG_DFL);
 }
 
+} // namespace
+
+extern "C" {
+
+int __real_sigaction(int signal, const struct sigaction *action, struct sigaction *before);
+
+/// The linker's name for sigaction() in this program: doctest's handlers leave illegal instructions alone.
+int __wrap_sigaction(int signal, const struct sigaction *action, struct sigaction *before) {
+    return signal == SIGILL ? 0 : __real_sigaction(signal, action, before);
+}
+
 __attribute__((constructor)) void emulate_tiles() {
     struct sigaction action {};
     action.sa_sigaction = on_illegal_instruction;
     action.sa_flags = SA_SIGINFO;
-    sigaction(SIGILL, &action, nullptr);
+    __real_sigaction(SIGILL, &action, nullptr);
 }
-
-} // namespace
+}

@@ -10,9 +10,6 @@ namespace {
 /// Relative errors that f32 arithmetic leaves in powers of two and in sums, and a rounding's.
 constexpr double f32_error = 2e-6, f32_rounding = 0x1p-24;
 
-/// Kernels take weights below 2^-64 for that, of some hundred values of some units.
-constexpr double floor_of_weights = 1e-16;
-
 /// A power of two that is rounded next is off by its rounding and by a third of that (generators/common/exp2_pairs.h).
 constexpr double roundings_of_weight = 4.0 / 3;
 
@@ -86,7 +83,7 @@ AttentionAllowance attention_allowance(const OracleAttention &expected, const gy
                     const double of_arithmetic = tolerance > 0 ? tolerance : error.arithmetic * magnitude;
                     const double of_rounding =
                         rounding_of_output(error, out.data[at], magnitude, expected.square.data[at]);
-                    allowed.out[at] = stored(args.out.dtype, out.data[at], of_arithmetic + of_rounding + floor_of_weights);
+                    allowed.out[at] = stored(args.out.dtype, out.data[at], of_arithmetic + of_rounding);
                 }
             }
     return allowed;

@@ -44,7 +44,7 @@ public:
     void check(double tolerance = 0);
 
     /// The same on every device instead, of which there must be one. `as`: what runs, which computes the same as args.
-    void check_on_devices(double tolerance = 0, const gyre_attention_args *as = nullptr);
+    void check_on_devices(const gyre_attention_args *as = nullptr);
 
     /// Runs on every target, compares the output alone with `expected`, as bshd.
     void check_output(const Dense &expected, double tolerance);

@@ -4,8 +4,8 @@
 
 namespace gyre::test {
 
-/// The value of `name=value` among the attributes of the kernel of that name; empty if it has none. An unknown kernel fails the
-/// test.
+/// The value of `name=value` among the attributes of the kernel of that name; empty if it has none. Throws where no
+/// linked kernel has that name.
 std::string fact_of(const std::string &kernel, const std::string &name);
 
 /// True if a kernel of this target is linked whose attributes have `attribute`: "formed=true".

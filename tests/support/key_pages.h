@@ -2,7 +2,7 @@
 /// without an entry, and nonsense in the table behind the last page.
 ///
 ///     KeyPages pages(c, 16, {130, 0, 64});          // c: an AttentionCase, seqused_k of its sequences
-///     c.check_on_devices(0, pages.args());
+///     c.check_on_devices(&in_pages);
 #pragma once
 #include "attention_case.h"
 #include "random.h"

@@ -4,6 +4,7 @@
 #include "libraries.h"
 #include "verification.h"
 
+#include "support/attention_allowance.h"
 #include "support/keeper.h"
 #include "support/oracle_attention.h"
 #include "support/random.h"
@@ -78,10 +79,10 @@ public:
         for (const Tensor *tensor : {&q, &k, &v, &out, &lse})
             require(tensor->surroundings_intact(), name, "memory around a tensor was written");
         const test::OracleAttention expected = test::oracle_attention(args);
-        const test::AttentionAllowance allowed = test::attention_allowance(
-            expected, out.dtype(), gyre_selected_kernel(context), test::attention_tolerance(expected));
-        compare(name, "out", test::Dense(out.view(), args.layout).data, expected.out.data, {allowed.out});
-        compare(name, "lse", lse.values(), expected.lse, {allowed.lse});
+        const test::AttentionAllowance allowed =
+            test::attention_allowance(expected, args, test::rounding_of_kernel(gyre_selected_kernel(context)));
+        compare(name, "out", test::Dense(out.view(), args.layout).data, expected.out.data, allowed.out);
+        compare(name, "lse", lse.values(), expected.lse, allowed.lse);
     }
 
     const Extents extents;
