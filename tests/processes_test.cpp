@@ -136,9 +136,12 @@ TEST_CASE("a process ends while its threads call, and calls from what runs at it
             std::atexit([] {
                 if (at_end.call.run(nullptr) != GYRE_OK) std::_Exit(3);
             });
-            static Caller callers[3] = {Caller(nullptr), Caller(nullptr), Caller(nullptr)};
-            for (Caller &caller : callers) std::thread([&] { caller.run(); }).detach();
-            for (const Caller &caller : callers) caller.wait_for_calls(1);
+            static Caller *callers[3]; // never destroyed: their threads call to the end
+            for (Caller *&caller : callers) {
+                caller = new Caller(nullptr);
+                std::thread([&] { caller->run(); }).detach();
+            }
+            for (const Caller *caller : callers) caller->wait_for_calls(1);
             return 0;
         });
         CHECK(result == 0);
