@@ -200,7 +200,8 @@ void set_vector(fpregset_t state, int number, uint16_t value) {
 }
 
 void on_illegal_instruction(int, siginfo_t *, void *context) {
-    _mm_setcsr(0x1f80 | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON); // the interrupted code's comes back with its registers
+    _mm_setcsr(0x1f80 | _MM_FLUSH_ZERO_ON |
+               _MM_DENORMALS_ZERO_ON); // the interrupted code's comes back with its registers
     greg_t *registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
     const auto *at = reinterpret_cast<const uint8_t *>(registers[REG_RIP]);
     Instruction instruction{};
@@ -215,7 +216,8 @@ void on_illegal_instruction(int, siginfo_t *, void *context) {
         registers[REG_RIP] = reinterpret_cast<greg_t>(instruction.end);
         return;
     }
-    std::fprintf(stderr, "emulated tiles: no such instruction: %02x %02x %02x %02x %02x %02x\n", at[0], at[1], at[2], at[3], at[4], at[5]);
+    std::fprintf(stderr, "emulated tiles: no such instruction: %02x %02x %02x %02x %02x %02x\n", at[0], at[1], at[2],
+                 at[3], at[4], at[5]);
     std::signal(SIGILL, SIG_DFL);
 }
 
@@ -231,7 +233,7 @@ int __wrap_sigaction(int signal, const struct sigaction *action, struct sigactio
 }
 
 __attribute__((constructor)) void emulate_tiles() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_sigaction = on_illegal_instruction;
     action.sa_flags = SA_SIGINFO;
     __real_sigaction(SIGILL, &action, nullptr);

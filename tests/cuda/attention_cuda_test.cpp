@@ -75,7 +75,7 @@ TEST_CASE("attention on devices: heads that share keys, every layout, strides ap
     shared.args.scale = -0.7f;
     shared.check_on_devices();
     shared.args.scale = 12;
-    shared.check_on_devices();     // weights are close to one another or 0
+    shared.check_on_devices();         // weights are close to one another or 0
     for (const int64_t gap : {8, 3}) { // rows that asynchronous copies take, and rows that they do not
         AttentionCase strided(AttentionShape().batches(2).lengths(18, 70).head_counts(2, 2).dims(64).of(GYRE_BF16).in(
             GYRE_BSHD, Placement::with_gaps(gap)));

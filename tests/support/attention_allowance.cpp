@@ -26,11 +26,11 @@ struct Rounding {
 
 /// Relative errors of one row.
 struct RowError {
-    double arithmetic = 0;   // of weights, in f32
-    double weights = 0;      // of their rounding
-    Rounding scores;         // what rounding rotated queries and keys does to weights
-    double values = 0;       // of rounding rotated values
-    double sum = 0;          // of the sum of weights alone
+    double arithmetic = 0; // of weights, in f32
+    double weights = 0;    // of their rounding
+    Rounding scores;       // what rounding rotated queries and keys does to weights
+    double values = 0;     // of rounding rotated values
+    double sum = 0;        // of the sum of weights alone
 };
 
 RowError error_of_row(const ScoreSize &size, const gyre_attention_args &args, const KernelRounding &kernel,

@@ -22,7 +22,8 @@ std::string fact_of(const std::string &kernel, const std::string &name) {
 bool has_kernel_with(const std::string &target, const std::string &attribute) {
     gyre_kernel_info info;
     for (int32_t i = 0; gyre_kernel_at(i, &info); i++)
-        if (target == info.target && (" " + std::string(info.attributes) + " ").find(" " + attribute + " ") != std::string::npos)
+        if (target == info.target &&
+            (" " + std::string(info.attributes) + " ").find(" " + attribute + " ") != std::string::npos)
             return true;
     return false;
 }

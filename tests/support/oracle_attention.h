@@ -16,9 +16,9 @@
 namespace gyre::test {
 
 struct OracleAttention {
-    Dense out;                         // as bshd; thd as one batch entry
-    Dense magnitude, square;           // of each output, sums of |P v| and of its square; a rotation mixes those of a pair
-    std::vector<double> lse;           // C order of the lse tensor
+    Dense out;               // as bshd; thd as one batch entry
+    Dense magnitude, square; // of each output, sums of |P v| and of its square; a rotation mixes those of a pair
+    std::vector<double> lse; // C order of the lse tensor
     std::vector<ScoreSize> score_size; // likewise
 };
 
