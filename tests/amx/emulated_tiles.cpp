@@ -203,17 +203,22 @@ void on_illegal_instruction(int, siginfo_t *, void *context) {
     _mm_setcsr(0x1f80 | _MM_FLUSH_ZERO_ON |
                _MM_DENORMALS_ZERO_ON); // the interrupted code's comes back with its registers
     greg_t *registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
-    const auto *at = reinterpret_cast<const uint8_t *>(registers[REG_RIP]);
-    Instruction instruction{};
-    bool done = instruction.read(at, registers) && carry_out(instruction);
-    if (!done && instruction.read_half_load(at, registers)) {
-        uint16_t number;
-        std::memcpy(&number, instruction.address + instruction.stride, sizeof number);
-        set_vector(static_cast<ucontext_t *>(context)->uc_mcontext.fpregs, instruction.reg, number);
-        done = true;
+    const auto *at = reinterpret_cast<const uint8_t *>(registers[REG_RIP]), *const first = at;
+    for (;;) { // tile instructions often follow one another, and a signal takes longer than most of them
+        Instruction instruction{};
+        if (instruction.read(at, registers) && carry_out(instruction)) {
+            at = instruction.end;
+        } else if (instruction.read_half_load(at, registers)) {
+            uint16_t number;
+            std::memcpy(&number, instruction.address + instruction.stride, sizeof number);
+            set_vector(static_cast<ucontext_t *>(context)->uc_mcontext.fpregs, instruction.reg, number);
+            at = instruction.end;
+        } else {
+            break;
+        }
     }
-    if (done) {
-        registers[REG_RIP] = reinterpret_cast<greg_t>(instruction.end);
+    if (at != first) {
+        registers[REG_RIP] = reinterpret_cast<greg_t>(at);
         return;
     }
     std::fprintf(stderr, "emulated tiles: no such instruction: %02x %02x %02x %02x %02x %02x\n", at[0], at[1], at[2],
