@@ -45,7 +45,7 @@ void after_fork() {
     contexts().mutex.unlock();
     contexts().of_default.unlock();
 }
-// Of the parent's threads only the one that called fork() is here: the others will not give back what they held.
+// Only the thread that called fork() is here: the parent's others will not give back what they held.
 void after_fork_in_child() {
     for (gyre_context *c = contexts().first; c; c = c->next) {
         c->threads.forget();

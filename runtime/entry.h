@@ -29,7 +29,7 @@ gyre_status enter(const Work &work) {
     return status;
 }
 
-/// Of a function that returns something else: `otherwise`, where it cannot do its work.
+/// Does the work of a function that returns something else than a status, and gives `otherwise` where that fails.
 template <typename Result, typename Work>
 Result enter_or(Result otherwise, const Work &work) {
     Result result = otherwise;

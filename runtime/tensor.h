@@ -12,7 +12,7 @@ const char *dtype_name(gyre_dtype dtype);
 /// "[2, 3, 4]" of a shape, for messages; in a per-thread buffer that the next few calls reuse.
 const char *shape_text(const int64_t *shape, int rank);
 
-/// Of any tensor, repeated ones counted: more than memory holds, and sums of sizes of some such tensors stay in 63 bits.
+/// A tensor has at most so many elements, repeated ones counted: memory holds fewer, and sums of a few such sizes stay in 63 bits.
 constexpr int64_t most_elements = INT64_C(1) << 46;
 
 enum Strides { contiguous, any_strides };

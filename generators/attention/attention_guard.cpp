@@ -38,13 +38,16 @@ void define_guarded(Stages &s, const Inputs &in) {
     RDom values(0, z.v_head_dim / lanes, 0, z.key_block, "guard_values"), all(0, lanes, "guard_lanes");
     values.where(cut && b * z.key_block + values.y < in.keys);
     all.where(cut);
-    s.value_peaks = Func("value_peaks"), s.guarded = Func("guarded");
+    s.value_peaks = Func("value_peaks");
+    s.guarded = Func("guarded");
     const Expr magnitude = value_bits(s, values.x * lanes + l, values.y) & Expr(0x7fffffffu);
     s.value_peaks(l, b) = Expr(0u);
     s.value_peaks(l, b) = max(s.value_peaks(l, b), magnitude);
     s.guarded(b) = 0;
     s.guarded(b) = max(s.guarded(b), select(s.value_peaks(all, b) >= Expr(0x7f800000u), 1, 0));
-    s.peak_chunk = values.x, s.peak_key = values.y, s.peak_lane = all;
+    s.peak_chunk = values.x;
+    s.peak_key = values.y;
+    s.peak_lane = all;
 }
 
 void define_guarded_product(Stages &s, Func product, const Visible &visible,
@@ -62,7 +65,8 @@ void define_guarded_product(Stages &s, Func product, const Visible &visible,
     again.where(again < s.guarded(b));
     keys.where(b * z.key_block + keys.x <= visible.tile_last);
     keys.where(keys.y < s.guarded(b));
-    s.guarded_j = keys.x, s.guarded_turn = keys.y;
+    s.guarded_j = keys.x;
+    s.guarded_turn = keys.y;
     std::vector<Expr> place;
     for (const Var &v : product.args()) place.emplace_back(v);
     Expr row = r, feature = d;

@@ -9,7 +9,7 @@ namespace gyre::merge {
 using namespace Halide;
 namespace {
 
-/// Of an f32 number's bits.
+/// True if these are the bits of an f32 NaN.
 Expr has_nan_bits(const Expr &bits) { return (bits & Expr(0x7fffffffu)) > Expr(0x7f800000u); }
 
 } // namespace

@@ -31,7 +31,7 @@ bool MergeTask::run(const Rows &r, int64_t count, char *scratch) const {
     const auto lse_at = [&](const Lse &lse) { return lse.at(r.batch, r.first_token, r.first_head); };
     const halide_type_t f32 = halide_type(GYRE_F32);
     const Heads &from = parts.out, &to = merged.out;
-    // Of no parts nothing is read, but kernels take an address.
+    // A merge of no parts reads nothing, but kernels take an address.
     Buffer part_out(
         count ? from.at(r.batch, r.first_token, r.first_head) : to.data, halide_type(from.dtype),
         {{from.dim, 1}, {r.heads, from.head_stride}, {r.tokens, from.token_stride}, {count, out_part_stride}});

@@ -35,7 +35,7 @@ public:
 
     /// Several indented lines. Text that is not UTF-8, as file names may be, gets replacement characters.
     std::string text() const;
-    /// The same in one line.
+    /// The text as one line.
     std::string line() const;
 
 private:

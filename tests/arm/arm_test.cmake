@@ -3,14 +3,8 @@
 
 include("${TOOLCHAIN}")
 string(REGEX MATCH "qemu-[a-z0-9]+" emulator "${CMAKE_CROSSCOMPILING_EMULATOR}")
-foreach (tool IN ITEMS "${CMAKE_CXX_COMPILER}" "${emulator}")
-    find_program(program NAMES "${tool}" NO_CACHE)
-    if (NOT program)
-        message(STATUS "skipped: there is no ${tool}, which cmake/go arm installs")
-        return()
-    endif ()
-    unset(program)
-endforeach ()
+include("${CMAKE_CURRENT_LIST_DIR}/../tools.cmake")
+skip_without("cmake/go arm" "${CMAKE_CXX_COMPILER}" "${emulator}")
 
 execute_process(COMMAND "${CMAKE_COMMAND}" -S "${ROOT}" -B "${BUILD}" -G "${GENERATOR}" "-DCMAKE_MAKE_PROGRAM=${MAKE}"
                         --toolchain "${TOOLCHAIN}" "-DPython3_EXECUTABLE=${PYTHON}" "-DHalide_DIR=${HALIDE}"

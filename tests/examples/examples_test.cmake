@@ -4,15 +4,8 @@
 #           Halide> [-D TOOLCHAIN=<file> -D TOOLS=<programs that it takes> -D RUN=<emulator>] -P examples_test.cmake
 #
 # Prints "skipped: …" where a program for the toolchain is missing.
-foreach (tool IN LISTS TOOLS)
-    string(REPLACE "|" ";" names "${tool}")
-    find_program(program NAMES ${names} NO_CACHE)
-    if (NOT program)
-        message(STATUS "skipped: there is no ${tool}, which cmake/go arm or bare installs")
-        return()
-    endif ()
-    unset(program)
-endforeach ()
+include("${CMAKE_CURRENT_LIST_DIR}/../tools.cmake")
+skip_without("cmake/go arm or bare" ${TOOLS})
 file(REMOVE_RECURSE "${WORK}")
 set(options "-DCMAKE_PREFIX_PATH=${PREFIX}" -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=${PYTHON}")
 if (TOOLCHAIN)

@@ -34,7 +34,7 @@ public:
 
     /// A view of that shape, of which anything may then be spoilt.
     gyre_tensor tensor(std::initializer_list<int64_t> shape, gyre_dtype dtype, bool output = false);
-    /// The same behind a pointer, which now and then is NULL.
+    /// A tensor behind a pointer, which now and then is NULL.
     const gyre_tensor *pointer(std::initializer_list<int64_t> shape, gyre_dtype dtype, bool output = false);
 
 private:

@@ -2,15 +2,8 @@
 #   cmake -D WORK=… -D OPTIONS=<of cmake> -D MAKE=… -D FLAGS=… -D RUN=… -D CLOCK=<MHz>
 #         [-D TOOLS=<programs that it takes>] -P makefile_test.cmake
 # Prints "skipped: …" where one of the TOOLS is missing.
-foreach (tool IN LISTS TOOLS)
-    string(REPLACE "|" ";" names "${tool}")
-    find_program(program NAMES ${names} NO_CACHE)
-    if (NOT program)
-        message(STATUS "skipped: there is no ${tool}, which cmake/go bare installs")
-        return()
-    endif ()
-    unset(program)
-endforeach ()
+include("${CMAKE_CURRENT_LIST_DIR}/../../tools.cmake")
+skip_without("cmake/go bare" ${TOOLS})
 file(REMOVE_RECURSE "${WORK}")
 execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/kernels" -B "${WORK}/kernels" ${OPTIONS}
                 COMMAND_ERROR_IS_FATAL ANY)
