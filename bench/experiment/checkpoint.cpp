@@ -2,8 +2,8 @@
 // both moments, then a checksum of all that. Numbers as the machine has them.
 #include "checkpoint.h"
 
-#include "errors.h"
-#include "output_file.h"
+#include "console/errors.h"
+#include "files/output_file.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "curve.h"
 
-#include "output_file.h"
+#include "files/output_file.h"
 
 #include <cstdio>
 

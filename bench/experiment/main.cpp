@@ -2,10 +2,10 @@
 ///     exit code 0   done, or stopped by --stop-after
 ///               2   bad usage, or a checkpoint that cannot be used
 ///               1   a failure while running, such as a full disk; the last good checkpoint is kept
-#include "errors.h"
+#include "console/errors.h"
 #include "linear.h"
-#include "output_file.h"
-#include "terminal.h"
+#include "files/output_file.h"
+#include "console/terminal.h"
 #include "training.h"
 
 #include <CLI/CLI.hpp>

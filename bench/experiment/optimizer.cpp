@@ -1,7 +1,7 @@
 #include "optimizer.h"
 
 #include "elementwise.h"
-#include "errors.h"
+#include "console/errors.h"
 
 #include <algorithm>
 #include <cmath>

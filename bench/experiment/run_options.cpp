@@ -1,6 +1,6 @@
 #include "training.h"
 
-#include "errors.h"
+#include "console/errors.h"
 
 #include <algorithm>
 #include <cmath>

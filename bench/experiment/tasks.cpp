@@ -1,6 +1,6 @@
 #include "tasks.h"
 
-#include "errors.h"
+#include "console/errors.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,11 +1,11 @@
 #include "training.h"
 
 #include "checkpoint.h"
-#include "errors.h"
+#include "console/errors.h"
 #include "evaluation.h"
-#include "npy.h"
+#include "files/npy.h"
 #include "optimizer.h"
-#include "terminal.h"
+#include "console/terminal.h"
 
 #include <unistd.h>
 

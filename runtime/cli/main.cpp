@@ -3,7 +3,7 @@
 ///     exit code 0   done
 ///               2   bad usage or input: one line on stderr, no output file
 ///               1   a failure while running
-#include "commands.h"
+#include "commands/commands.h"
 
 #include <gyre/gyre.h>
 

@@ -3,7 +3,7 @@
 #include "support/doctest.h"
 
 #include "checkpoint.h"
-#include "errors.h"
+#include "console/errors.h"
 #include "linear.h"
 #include "training.h"
 

@@ -1,7 +1,7 @@
 /// The training experiment's data: every target is what its task asks for, and held-out questions are not trained on.
 #include "support/doctest.h"
 
-#include "errors.h"
+#include "console/errors.h"
 #include "tasks.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "libraries.h"
 #include "workload.h"
 
-#include "work_done.h"
+#include "calls/work_done.h"
 
 #include <vector>
 

@@ -2,7 +2,7 @@
 /// before a crash is known.
 #pragma once
 
-#include "json_output.h"
+#include "json/json_output.h"
 
 #include <stdexcept>
 

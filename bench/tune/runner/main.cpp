@@ -12,9 +12,9 @@
 #include "options.h"
 #include "session.h"
 
-#include "command.h"
-#include "errors.h"
-#include "option_values.h"
+#include "console/command.h"
+#include "console/errors.h"
+#include "options/option_values.h"
 #include "roofline.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "options.h"
 
-#include "option_values.h"
+#include "options/option_values.h"
 
 namespace gyre::tune {
 

@@ -3,7 +3,7 @@
 
 #include "session.h"
 
-#include "command.h"
+#include "console/command.h"
 
 #include <cstdint>
 #include <optional>

@@ -5,7 +5,7 @@
 #include "rotary_call.h"
 #include "workload.h"
 
-#include "work_done.h"
+#include "calls/work_done.h"
 
 #include <vector>
 

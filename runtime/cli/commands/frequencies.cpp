@@ -1,0 +1,68 @@
+/// gyre frequencies: writes the rotation frequencies that a model's configuration means.
+#include "commands/commands.h"
+
+#include "files/array.h"
+#include "options/common_options.h"
+#include "console/errors.h"
+#include "json/json_output.h"
+#include "files/npy.h"
+#include "reports/operation_report.h"
+#include "options/option_values.h"
+#include "files/output_file.h"
+#include "options/rope_frequencies.h"
+#include "console/terminal.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+namespace gyre::cli {
+namespace {
+
+struct Options {
+    CommonOptions common;
+    std::string rope, out;
+    std::optional<std::int64_t> head_dim, length;
+};
+
+void run(const Options &options) {
+    check_output("--out", options.out);
+    const RopeConfig config = read_rope(options.rope);
+    const std::optional<std::int64_t> head_dim = options.head_dim ? options.head_dim : implied_head_dim(config);
+    if (!head_dim) refuse("--head-dim", "missing, and not in --rope either", "the features of a head");
+    const std::int64_t rotary_dim = rotary_dim_of(config, *head_dim);
+    if (rotary_dim % 2 != 0 || rotary_dim > *head_dim) {
+        refuse("--head-dim", std::to_string(*head_dim) + ", of which " + std::to_string(rotary_dim) + " rotate",
+               "an even number that rotate");
+    }
+    const Frequencies frequencies = frequencies_of(config, rotary_dim, *head_dim, options.length.value_or(0));
+
+    Array array = make_array("--out", GYRE_F64, {rotary_dim / 2});
+    std::copy(frequencies.inv_freq.begin(), frequencies.inv_freq.end(), array.as<double>());
+    write_npy({{options.out, &array}});
+    JsonObject json;
+    json.add("operation", "frequencies");
+    json.add("rope_type", config.rope_type);
+    json.add("rotary_dim", rotary_dim);
+    json.add("attention_factor", frequencies.attention_factor);
+    json.add("out", to_json({"out", options.out, &array}));
+    print(options.common.json ? json.text() : "attention_factor " + json_number(frequencies.attention_factor));
+}
+
+} // namespace
+
+void add_frequencies(const Command &program) {
+    const auto options = std::make_shared<Options>();
+    const Command command = program.add("frequencies", "write inv_freq of a model's rotary settings");
+    add_text(command, "--rope", options->rope, "JSON|@FILE", "a model configuration, or the rotary part of one")
+        .require();
+    add_whole_number(command, "--head-dim", options->head_dim, 1, std::numeric_limits<std::int32_t>::max(),
+                     "features of a head; default: as --rope says");
+    add_whole_number(command, "--length", options->length, 1, std::int64_t(1) << 40,
+                     "tokens of the sequence, for rules that depend on it");
+    add_text(command, "--out", options->out, "F.npy", "float64, [rotary_dim/2], radians a token").require();
+    add_json(command, options->common);
+    command.run([options] { run(*options); });
+}
+
+} // namespace gyre::cli

@@ -1,0 +1,158 @@
+#include "console/command.h"
+
+#include "console/errors.h"
+#include "console/suggestion.h"
+#include "console/terminal.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <optional>
+
+namespace gyre::cli {
+namespace {
+
+/// The command furthest down that was given: `bench rotary` of `gyre bench rotary --repeat 3`.
+const CLI::App &given_command(const CLI::App &app) {
+    const std::vector<CLI::App *> given = app.get_subcommands();
+    return given.empty() ? app : given_command(*given.back());
+}
+
+/// "gyre bench rotary"
+std::string command_line_of(const CLI::App &app) {
+    const CLI::App *parent = app.get_parent();
+    return (parent ? command_line_of(*parent) + " " : "") + app.get_name();
+}
+
+std::string names_of_commands(const CLI::App &app) {
+    std::string names;
+    for (const CLI::App *command : app.get_subcommands(nullptr)) names += " " + command->get_name();
+    return names;
+}
+
+void require_command(const CLI::App &app) {
+    const CLI::App &given = given_command(app);
+    if (given.get_subcommands(nullptr).empty()) return;
+    throw UsageError("no command given; expected one of" + names_of_commands(given));
+}
+
+std::string option_like(const CLI::App &command, const std::string &word) {
+    std::vector<std::string> known;
+    for (const CLI::Option *option : command.get_options()) known.push_back(option->get_name());
+    return most_similar(word.substr(0, word.find('=')), known);
+}
+
+/// What to say about a word that is no option or command where it stands, behind `command`.
+std::string unknown(const CLI::App &command, const CLI::App &given, const std::string &word) {
+    if (word[0] == '-') {
+        const std::string here = option_like(command, word);
+        if (!here.empty()) return word + ": no such option; did you mean " + here + "?";
+        const std::string further_down = option_like(given, word);
+        if (further_down.empty()) return word + ": no such option";
+        return word + ": no such option; did you mean " + further_down + " behind " + given.get_name() + "?";
+    }
+    if (command.get_subcommands(nullptr).empty()) return "'" + word + "': not expected; expected options alone";
+    return "'" + word + "': no such command; expected one of" + names_of_commands(command);
+}
+
+struct Complaint {
+    const CLI::App *command;
+    std::string text;
+};
+
+/// About the first option that nobody knows, or else the first word that nobody expected, on the way from the program to the
+/// command that was given. What follows an option that lacks its value is not expected either, so where something else is
+/// wrong only options count.
+std::optional<Complaint> complaint_of_unknown(const CLI::App &command, const CLI::App &given, bool options_alone) {
+    const std::vector<std::string> words = command.remaining();
+    const auto is_option = [](const std::string &word) { return word[0] == '-'; };
+    auto first = std::find_if(words.begin(), words.end(), is_option);
+    if (first == words.end() && !options_alone) first = words.begin();
+    if (first != words.end()) return Complaint{&command, unknown(command, given, *first)};
+    for (const CLI::App *next : command.get_subcommands())
+        if (auto complaint = complaint_of_unknown(*next, given, options_alone)) return complaint;
+    return std::nullopt;
+}
+
+int report(const CLI::App &app, const std::string &message, int exit_code) {
+    std::fprintf(stderr, "%s\n", one_line(command_line_of(app) + ": " + message).c_str());
+    return exit_code;
+}
+
+} // namespace
+
+void Option::require() const { option_->required(); }
+
+void Option::make_value_optional(const std::string &value) const {
+    option_->expected(0, 1);
+    option_->default_str(value);
+}
+
+Command Command::add(const std::string &name, const std::string &help) const {
+    return Command(*app_->add_subcommand(name, help), *passed_on_);
+}
+
+void Command::add_flag(const std::string &option, bool &given, const std::string &help) const {
+    app_->add_flag(option, given, help);
+}
+
+Option Command::add_option(const std::string &option, const std::string &kind, const std::string &help,
+                           const std::function<void(const std::string &)> &parse) const {
+    const auto checked = [parse](const std::string &text) {
+        try {
+            parse(text);
+        } catch (const UsageError &error) {
+            throw CLI::ValidationError(error.what());
+        }
+    };
+    return Option(*app_->add_option_function<std::string>(option, checked, help)->type_name(kind));
+}
+
+void Command::add_option_list(const std::string &option, const std::string &kind, const std::string &help,
+                              std::vector<std::string> &values, bool required) const {
+    app_->add_option(option, values, help)->type_name(kind)->allow_extra_args(false)->required(required);
+}
+
+void Command::pass_on(const std::function<void(const Words &)> &run) const { (*passed_on_)[app_->get_name()] = run; }
+
+void Command::run(const std::function<void()> &run) const { app_->callback(run); }
+
+int run_command_line(int argc, char **argv, const Program &program,
+                     const std::function<void(const Command &)> &add_commands) {
+    CLI::App app(program.description, program.name);
+    app.set_version_flag("--version", [&program] { return program.version; });
+    Command::PassedOn passed_on;
+    add_commands(Command(app, passed_on));
+    app.parse_complete_callback([&app] { require_command(app); });
+    // The parser would take a word behind such a command for another command, if it is the name of one.
+    const auto takes_all = argc > 1 ? passed_on.find(argv[1]) : passed_on.end();
+    const auto given = [&]() -> const CLI::App & {
+        return takes_all == passed_on.end() ? given_command(app) : *app.get_subcommand(takes_all->first);
+    };
+    try {
+        if (takes_all == passed_on.end())
+            app.parse(argc, argv);
+        else
+            takes_all->second(Command::Words(argv + 2, argv + argc));
+        return 0;
+    } catch (const CLI::Success &help_or_version) {
+        return app.exit(help_or_version);
+    } catch (const CLI::ParseError &error) {
+        const bool other_fault = !dynamic_cast<const CLI::ExtrasError *>(&error);
+        const Complaint complaint =
+            complaint_of_unknown(app, given(), other_fault).value_or(Complaint{&given(), error.what()});
+        const std::string help = "; see " + command_line_of(*complaint.command) + " --help";
+        return report(*complaint.command, complaint.text + help, 2);
+    } catch (const UsageError &error) {
+        return report(given(), error.what(), 2);
+    } catch (const std::bad_alloc &) {
+        return report(given(), "out of memory", 1);
+    } catch (const std::exception &error) {
+        return report(given(), error.what(), 1);
+    }
+}
+
+} // namespace gyre::cli
