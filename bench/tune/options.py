@@ -93,7 +93,13 @@ def parse(words, build):
     """The options, with `command` among them: "search" or one of COMMANDS."""
     command = words[0] if words and words[0] in COMMANDS else "search"
     program = {"search": "gyre tune", "compare": "gyre compare"}.get(command, f"gyre tune {command}")
-    parser = Parser(prog=program, allow_abbrev=False, description=DESCRIPTIONS[command])
+    parser = Parser(
+        prog=program,
+        allow_abbrev=False,
+        description=DESCRIPTIONS[command],
+        epilog=f"Example:\n  {EXAMPLES[command]}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     add_build(parser, build)
     if command != "compare":
         add_studies(parser)
@@ -144,4 +150,12 @@ DESCRIPTIONS = {
     "report": "Draws what studies found: one HTML page, and its pictures.",
     "export": "Makes candidates to be timed on a device that has no compiler.",
     "import": "Takes what a device measured into a study and the tuning database.",
+}
+EXAMPLES = {
+    "search": "gyre tune attention_plain_f32_d64 --minutes 15",
+    "revert": "gyre tune revert attention_plain_f32_d64",
+    "compare": "gyre compare old.so new.so --kernel attention_plain_f32_d64",
+    "report": "gyre tune report --out report",
+    "export": "gyre tune export attention_plain_f32_d64 --trials 40 --out bundle",
+    "import": "gyre tune import bundle",
 }

@@ -9,6 +9,17 @@
 
 namespace {
 
+constexpr char foot[] =
+    "Example:\n"
+    "  gyre attention --q q.npy --k k.npy --v v.npy --out o.npy --causal --rotary-dim 64 --rotary-v-dim 64\n"
+    "Exit codes:\n"
+    "  0  done\n"
+    "  1  a failure while running, such as a full disk\n"
+    "  2  bad usage or input: one line on stderr, and no output file\n"
+    "Environment:\n"
+    "  GYRE_TARGET  the target whose kernels run, instead of the best; --target overrides it\n"
+    "  GYRE_PYTHON  the Python of gyre plot, tune and compare; default: python3";
+
 int run(int argc, char **argv) {
     using namespace gyre::cli;
     const auto add_commands = [](const Command &program) {
@@ -22,9 +33,10 @@ int run(int argc, char **argv) {
         add_plot(program);
         add_tune(program);
         add_compare(program);
+        add_reference(program);
     };
     const Program program = {"gyre", "Rotary embeddings, reverse-rotary attention and fused attention on .npy files.",
-                             std::string("gyre ") + gyre_version()};
+                             std::string("gyre ") + gyre_version(), foot};
     return run_command_line(argc, argv, program, add_commands);
 }
 

@@ -19,6 +19,7 @@ from attention_rotation_test import AttentionRotation
 from attention_test import Attention
 from files_test import Files
 from frequencies_test import Frequencies
+from help_test import Help
 from linear_attention_test import LinearAttention
 from listing_test import Bench, Listing, Tuner
 from plot_test import Plot

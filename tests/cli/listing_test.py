@@ -45,19 +45,7 @@ class Listing(GyreTest):
         text = self.succeed("kernels")
         self.assertTrue(all(kernel["variant"] in text for kernel in kernels))
 
-    def test_help_and_version(self):
-        for command in (
-            [],
-            ["info"],
-            ["kernels"],
-            ["frequencies"],
-            ["rotary"],
-            ["attention"],
-            ["bench"],
-            ["bench", "rotary"],
-            ["bench", "attention"],
-        ):
-            self.assertIn("Usage: gyre", self.succeed(*command, "--help"))
+    def test_version(self):
         self.assertRegex(self.succeed("--version"), r"^gyre \d+\.\d+\.\d+\n$")
 
 

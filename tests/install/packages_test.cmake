@@ -48,7 +48,8 @@ foreach (package IN ITEMS libgyre0.1 libgyre-dev gyre-tools)
     file(COPY "${WORK}/${package}/usr/" DESTINATION "${WORK}/root") # as installed together
 endforeach ()
 foreach (expected IN ITEMS "libgyre-dev|include/gyre/gyre.h" "libgyre-dev|lib/libgyre.a" "libgyre-dev|lib/libgyre.so"
-         "libgyre0.1|lib/libgyre.so.0.1" "gyre-tools|bin/gyre" "gyre-tools|share/gyre/tune/tune.py")
+         "libgyre0.1|lib/libgyre.so.0.1" "gyre-tools|bin/gyre" "gyre-tools|share/man/man1/gyre.1"
+         "gyre-tools|share/bash-completion/completions/gyre" "gyre-tools|share/gyre/tune/tune.py")
     string(REPLACE "|" ";" expected "${expected}")
     list(GET expected 0 package)
     list(GET expected 1 path)

@@ -1,12 +1,22 @@
 """Options that gyre tune must not accept, and what it needs to run at all."""
 
 import os
+import shlex
 import sys
 
+import options
 from harness import KERNEL, TuneTest
 
 
 class Options(TuneTest):
+    def test_examples(self):
+        for command, line in options.EXAMPLES.items():
+            with self.subTest(line=line):
+                words = shlex.split(line.removeprefix("gyre ").removeprefix("tune "))
+                self.assertEqual(options.parse(words, "build").command, command)
+                shown = self.succeed(*words[: command != "search"], "--help")
+                self.assertIn(f"Example:\n  {line}\n", shown)
+
     def test_refused(self):
         common = self.common()
         for naming, *words in (

@@ -2,16 +2,16 @@
 #include "commands/commands.h"
 
 #include "calls/attention_call.h"
-#include "options/common_options.h"
 #include "console/errors.h"
-#include "options/gradient_options.h"
-#include "files/inputs.h"
-#include "options/layout.h"
-#include "files/npy.h"
-#include "reports/operation_report.h"
-#include "options/option_values.h"
-#include "files/output_file.h"
 #include "console/terminal.h"
+#include "files/inputs.h"
+#include "files/npy.h"
+#include "files/output_file.h"
+#include "options/common_options.h"
+#include "options/gradient_options.h"
+#include "options/layout.h"
+#include "options/option_values.h"
+#include "reports/operation_report.h"
 
 #include <memory>
 
@@ -124,6 +124,8 @@ void run(const Options &options) {
 void add_attention(const Command &program) {
     const auto options = std::make_shared<Options>();
     const Command command = program.add("attention", "fused attention, with RoPE and RoPER");
+    command.show_example(
+        "gyre attention --q q.npy --k k.npy --v v.npy --out o.npy --causal --rotary-dim 64 --rotary-v-dim 64");
     add_text(command, "--q", options->q, "Q.npy", "float, [batch, num_heads, seqlen_q, head_dim]").require();
     add_text(command, "--k", options->k, "K.npy", "float, [batch, num_kv_heads, seqlen_kv, head_dim]").require();
     add_text(command, "--v", options->v, "V.npy", "float, [batch, num_kv_heads, seqlen_kv, v_head_dim]").require();

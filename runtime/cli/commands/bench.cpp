@@ -2,15 +2,15 @@
 #include "commands/commands.h"
 
 #include "calls/attention_call.h"
-#include "reports/bench_report.h"
-#include "options/bench_shape.h"
-#include "options/common_options.h"
-#include "files/conversion.h"
 #include "calls/linear_call.h"
 #include "calls/measurement.h"
-#include "options/option_values.h"
 #include "calls/rotary_call.h"
 #include "console/terminal.h"
+#include "files/conversion.h"
+#include "options/bench_shape.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
+#include "reports/bench_report.h"
 
 #include "roofline.h"
 
@@ -117,10 +117,12 @@ void add_bench_options(const Command &command, BenchOptions &options) {
 
 void add_bench(const Command &program) {
     const Command bench = program.add("bench", "time an operation on random data, beside this machine's peak");
+    bench.show_example("gyre bench attention --shape h=8,lq=1024,d=64 --causal");
 
     const auto rotary_bench = std::make_shared<BenchOptions>();
     const auto rotary = std::make_shared<RotaryOptions>();
     const Command rotary_command = bench.add("rotary", "gyre rotary's options but --x and --out; reads b, h, lq, d");
+    rotary_command.show_example("gyre bench rotary --shape h=8,lq=1024,d=64 --dtype bf16");
     add_bench_options(rotary_command, *rotary_bench);
     add_rotary_options(rotary_command, *rotary);
     rotary_command.run([=] { run_rotary(*rotary_bench, *rotary); });
@@ -128,6 +130,7 @@ void add_bench(const Command &program) {
     const auto attention_bench = std::make_shared<BenchOptions>();
     const auto attention = std::make_shared<AttentionOptions>();
     const Command attention_command = bench.add("attention", "gyre attention's options but the tensors");
+    attention_command.show_example("gyre bench attention --shape h=8,lq=1024,d=64 --causal");
     add_bench_options(attention_command, *attention_bench);
     add_attention_options(attention_command, *attention);
     attention_command.run([=] { run_attention(*attention_bench, *attention); });
@@ -135,6 +138,7 @@ void add_bench(const Command &program) {
     const auto linear_bench = std::make_shared<BenchOptions>();
     const auto linear = std::make_shared<LinearOptions>();
     const Command linear_command = bench.add("linear-attention", "gyre linear-attention's options but the tensors");
+    linear_command.show_example("gyre bench linear-attention --shape h=8,lq=1024,d=64 --causal");
     add_bench_options(linear_command, *linear_bench);
     add_linear_options(linear_command, *linear);
     linear_command.run([=] { run_linear_attention(*linear_bench, *linear); });

@@ -15,5 +15,6 @@ void add_bench(const Command &program);
 void add_plot(const Command &program);
 void add_tune(const Command &program);
 void add_compare(const Command &program);
+void add_reference(const Command &program);
 
 } // namespace gyre::cli

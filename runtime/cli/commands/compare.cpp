@@ -6,11 +6,12 @@
 namespace gyre::cli {
 
 void add_compare(const Command &program) {
-    program.add("compare", "time two builds of one kernel in turns, with Python")
-        .pass_on([](std::vector<std::string> words) {
-            words.insert(words.begin(), "compare");
-            become_tuner(words);
-        });
+    const Command command = program.add("compare", "time two builds of one kernel in turns, with Python");
+    command.show_example("gyre compare old.so new.so --kernel attention_plain_f32_d64");
+    command.pass_on([](std::vector<std::string> words) {
+        words.insert(words.begin(), "compare");
+        become_tuner(words);
+    });
 }
 
 } // namespace gyre::cli

@@ -1,16 +1,16 @@
 /// gyre frequencies: writes the rotation frequencies that a model's configuration means.
 #include "commands/commands.h"
 
-#include "files/array.h"
-#include "options/common_options.h"
 #include "console/errors.h"
-#include "json/json_output.h"
-#include "files/npy.h"
-#include "reports/operation_report.h"
-#include "options/option_values.h"
-#include "files/output_file.h"
-#include "options/rope_frequencies.h"
 #include "console/terminal.h"
+#include "files/array.h"
+#include "files/npy.h"
+#include "files/output_file.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
+#include "options/rope_frequencies.h"
+#include "reports/operation_report.h"
+#include "json/json_output.h"
 
 #include <algorithm>
 #include <limits>
@@ -54,6 +54,8 @@ void run(const Options &options) {
 void add_frequencies(const Command &program) {
     const auto options = std::make_shared<Options>();
     const Command command = program.add("frequencies", "write inv_freq of a model's rotary settings");
+    command.show_example(
+        "gyre frequencies --rope '{\"rope_type\": \"linear\", \"factor\": 4}' --head-dim 64 --out f.npy");
     add_text(command, "--rope", options->rope, "JSON|@FILE", "a model configuration, or the rotary part of one")
         .require();
     add_whole_number(command, "--head-dim", options->head_dim, 1, std::numeric_limits<std::int32_t>::max(),

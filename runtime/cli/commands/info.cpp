@@ -1,9 +1,9 @@
 /// gyre info: what this machine is, what is linked, and what would run.
 #include "commands/commands.h"
 
+#include "console/terminal.h"
 #include "options/common_options.h"
 #include "json/json_output.h"
-#include "console/terminal.h"
 
 #include <cstdlib>
 #include <memory>
@@ -107,6 +107,7 @@ void add_info(const Command &program) {
     const auto options = std::make_shared<CommonOptions>();
     const Command command =
         program.add("info", "CPU features, targets, the one chosen and why, threads, which kernels take which calls");
+    command.show_example("gyre info --json");
     add_target_and_threads(command, *options);
     add_json(command, *options);
     command.run([options] {

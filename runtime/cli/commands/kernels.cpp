@@ -1,9 +1,9 @@
 /// gyre kernels: every kernel that is linked.
 #include "commands/commands.h"
 
+#include "console/terminal.h"
 #include "options/common_options.h"
 #include "json/json_output.h"
-#include "console/terminal.h"
 
 #include <gyre/gyre.h>
 
@@ -61,6 +61,7 @@ std::string to_text(const std::vector<gyre_kernel_info> &kernels) {
 void add_kernels(const Command &program) {
     const auto options = std::make_shared<CommonOptions>();
     const Command command = program.add("kernels", "every linked kernel, in the order in which they are tried");
+    command.show_example("gyre kernels --json");
     add_json(command, *options);
     command.run([options] { print(options->json ? to_json(linked_kernels()) : to_text(linked_kernels())); });
 }

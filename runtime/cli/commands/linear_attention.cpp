@@ -1,17 +1,17 @@
 /// gyre linear-attention: linear attention with rotary embeddings over .npy files, its states and its gradients.
 #include "commands/commands.h"
 
-#include "options/common_options.h"
-#include "console/errors.h"
-#include "options/gradient_options.h"
-#include "files/inputs.h"
-#include "options/layout.h"
 #include "calls/linear_call.h"
-#include "files/npy.h"
-#include "reports/operation_report.h"
-#include "options/option_values.h"
-#include "files/output_file.h"
+#include "console/errors.h"
 #include "console/terminal.h"
+#include "files/inputs.h"
+#include "files/npy.h"
+#include "files/output_file.h"
+#include "options/common_options.h"
+#include "options/gradient_options.h"
+#include "options/layout.h"
+#include "options/option_values.h"
+#include "reports/operation_report.h"
 
 #include <memory>
 
@@ -71,7 +71,8 @@ void run(const Options &options) {
                                make_array("--kv-state-out", GYRE_F32, {sequences, keys.heads, keys.dim, extents.dim})});
             outputs.push_back({"k_state_out", options.k_state_out,
                                make_array("--k-state-out", GYRE_F32, {sequences, keys.heads, keys.dim})});
-            states[0] = view(outputs[1].array), states[1] = view(outputs[2].array);
+            states[0] = view(outputs[1].array);
+            states[1] = view(outputs[2].array);
             call.want_states(&states[0], &states[1]);
         }
         const Context context(options.common);
@@ -105,6 +106,7 @@ void run(const Options &options) {
 void add_linear_attention(const Command &program) {
     const auto options = std::make_shared<Options>();
     const Command command = program.add("linear-attention", "linear attention with RoPE, in time linear in the length");
+    command.show_example("gyre linear-attention --q q.npy --k k.npy --v v.npy --out o.npy --causal --rotary-dim 64");
     add_text(command, "--q", options->q, "Q.npy", "float, [batch, num_heads, seqlen_q, head_dim]").require();
     add_text(command, "--k", options->k, "K.npy", "float, [batch, num_kv_heads, seqlen_kv, head_dim]").require();
     add_text(command, "--v", options->v, "V.npy", "float, [batch, num_kv_heads, seqlen_kv, v_head_dim]").require();

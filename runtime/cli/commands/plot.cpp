@@ -2,17 +2,17 @@
 /// looks at (plot_attention.h).
 #include "commands/commands.h"
 
-#include "options/common_options.h"
 #include "console/errors.h"
-#include "json/json_output.h"
+#include "console/terminal.h"
 #include "files/npy.h"
-#include "reports/operation_report.h"
-#include "options/option_values.h"
 #include "files/output_file.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
 #include "plots/plot_attention.h"
 #include "plots/plot_data.h"
 #include "plots/plot_script.h"
-#include "console/terminal.h"
+#include "reports/operation_report.h"
+#include "json/json_output.h"
 
 #include <memory>
 
@@ -24,15 +24,17 @@ struct Plot {
     const char *name;
     const char *help;
     const char *data_help;
+    const char *example;
     Array (*numbers)(const RotatedHeads &);
     std::int64_t length; // positions, unless asked for otherwise
 };
 
 const Plot plots[] = {{"angles", "the angles position * inv_freq[pair], modulo one turn",
-                       "float64, [length, rotary_dim/2]: radians in [0, 2 pi)", angles, 256},
+                       "float64, [length, rotary_dim/2]: radians in [0, 2 pi)",
+                       "gyre plot angles --out angles.png --head-dim 64", angles, 256},
                       {"decay", "how the dot product of equal vectors falls with their distance",
                        "float64, [2, length]: the dot product, and RoFormer's mean |S_j|; both over their value at 0",
-                       decay, 1024}};
+                       "gyre plot decay --out decay.png --head-dim 64", decay, 1024}};
 
 struct Options {
     CommonOptions common;
@@ -86,13 +88,16 @@ void run(const Plot &plot, const Options &options) {
 void add_plot(const Command &program) {
     const Command group =
         program.add("plot", "draw what rotary embeddings and attention do, with Python and matplotlib");
+    group.show_example("gyre plot decay --out decay.png --head-dim 64");
     add_plot_attention(group);
     for (const Plot &plot : plots) {
         const auto options = std::make_shared<Options>();
         const Command command = group.add(plot.name, plot.help);
+        command.show_example(plot.example);
         add_text(command, "--out", options->out, "F.png", "the picture");
         add_text(command, "--data", options->data, "F.npy", plot.data_help);
-        const std::int64_t longest = std::int64_t(1) << 20, largest = std::int64_t(1) << 16;
+        const std::int64_t longest = std::int64_t(1) << 20;
+        const std::int64_t largest = std::int64_t(1) << 16;
         add_whole_number(command, "--head-dim", options->head_dim, 2, largest, "default: as --rope says, else 128");
         add_whole_number(command, "--length", options->length, 2, longest,
                          "positions, default " + std::to_string(plot.length));

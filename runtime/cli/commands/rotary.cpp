@@ -1,15 +1,15 @@
 /// gyre rotary: rotates the features of an .npy file.
 #include "commands/commands.h"
 
-#include "options/common_options.h"
-#include "files/inputs.h"
-#include "options/layout.h"
-#include "files/npy.h"
-#include "reports/operation_report.h"
-#include "options/option_values.h"
-#include "files/output_file.h"
 #include "calls/rotary_call.h"
 #include "console/terminal.h"
+#include "files/inputs.h"
+#include "files/npy.h"
+#include "files/output_file.h"
+#include "options/common_options.h"
+#include "options/layout.h"
+#include "options/option_values.h"
+#include "reports/operation_report.h"
 
 #include <memory>
 
@@ -50,6 +50,7 @@ void run(const Options &options) {
 void add_rotary(const Command &program) {
     const auto options = std::make_shared<Options>();
     const Command command = program.add("rotary", "rotate the features of X.npy by their positions");
+    command.show_example("gyre rotary --x x.npy --out y.npy --rotary-dim 32 --offset 100");
     add_text(command, "--x", options->x, "X.npy", "float; dimensions by --layout").require();
     add_text(command, "--out", options->out, "Y.npy", "the result, of X's shape").require();
     add_rotary_options(command, options->rotary);

@@ -6,7 +6,9 @@
 namespace gyre::cli {
 
 void add_tune(const Command &program) {
-    program.add("tune", "search the knobs of kernels on this machine, with Python and optuna").pass_on(become_tuner);
+    const Command command = program.add("tune", "search the knobs of kernels on this machine, with Python and optuna");
+    command.show_example("gyre tune attention_plain_f32_d64 --minutes 15");
+    command.pass_on(become_tuner);
 }
 
 } // namespace gyre::cli

@@ -1,6 +1,7 @@
 #include "console/command.h"
 
 #include "console/errors.h"
+#include "console/reference.h"
 #include "console/suggestion.h"
 #include "console/terminal.h"
 
@@ -29,7 +30,8 @@ std::string command_line_of(const CLI::App &app) {
 
 std::string names_of_commands(const CLI::App &app) {
     std::string names;
-    for (const CLI::App *command : app.get_subcommands(nullptr)) names += " " + command->get_name();
+    for (const CLI::App *command : app.get_subcommands(nullptr))
+        if (!command->get_group().empty()) names += " " + command->get_name();
     return names;
 }
 
@@ -95,6 +97,10 @@ Command Command::add(const std::string &name, const std::string &help) const {
     return Command(*app_->add_subcommand(name, help), *passed_on_);
 }
 
+void Command::show_example(const std::string &line) const { app_->footer("Example:\n  " + line); }
+
+void Command::hide() const { app_->group(""); }
+
 void Command::add_flag(const std::string &option, bool &given, const std::string &help) const {
     app_->add_flag(option, given, help);
 }
@@ -120,9 +126,14 @@ void Command::pass_on(const std::function<void(const Words &)> &run) const { (*p
 
 void Command::run(const std::function<void()> &run) const { app_->callback(run); }
 
+std::string Command::manual_page(const std::string &title) const { return cli::manual_page(*app_, title); }
+
+std::string Command::completions(const Words &words) const { return cli::completions(*app_, words); }
+
 int run_command_line(int argc, char **argv, const Program &program,
                      const std::function<void(const Command &)> &add_commands) {
     CLI::App app(program.description, program.name);
+    app.footer(program.foot);
     app.set_version_flag("--version", [&program] { return program.version; });
     Command::PassedOn passed_on;
     add_commands(Command(app, passed_on));

@@ -38,6 +38,10 @@ public:
 
     /// A command of this one.
     Command add(const std::string &name, const std::string &help) const;
+    /// What the help ends with: a line that can be copied.
+    void show_example(const std::string &line) const;
+    /// No help shows this command.
+    void hide() const;
     /// An option without a value.
     void add_flag(const std::string &option, bool &given, const std::string &help) const;
     /// `parse` takes the value, or throws UsageError. kind: what stands for the value in the help.
@@ -51,14 +55,18 @@ public:
     void pass_on(const std::function<void(const Words &)> &run) const;
     /// What the command does once all options have been read.
     void run(const std::function<void()> &run) const;
+    /// manual_page() and completions() of this command, see console/reference.h.
+    std::string manual_page(const std::string &title) const;
+    std::string completions(const Words &words) const;
 
 private:
     CLI::App *app_;
     PassedOn *passed_on_;
 };
 
+/// foot: what the help ends with.
 struct Program {
-    std::string name, description, version;
+    std::string name, description, version, foot;
 };
 
 /// Reads the command line and runs the command that it names. `add_commands` adds commands to the program, or what it runs

@@ -1,13 +1,13 @@
 #include "plots/plot_attention.h"
 
-#include "options/common_options.h"
 #include "console/errors.h"
-#include "json/json_output.h"
-#include "files/npy.h"
-#include "options/option_values.h"
-#include "files/output_file.h"
-#include "plots/plot_script.h"
 #include "console/terminal.h"
+#include "files/npy.h"
+#include "files/output_file.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
+#include "plots/plot_script.h"
+#include "json/json_output.h"
 
 #include <memory>
 #include <optional>
@@ -73,6 +73,7 @@ void run(const Options &options) {
 void add_plot_attention(const Command &group) {
     const auto options = std::make_shared<Options>();
     const Command command = group.add("attention", "what each head looks at: maps of saved probabilities");
+    command.show_example("gyre plot attention --probabilities p.npy --out maps.png");
     add_text(
         command, "--probabilities", options->probabilities, "P.npy",
         "float, [batch or layers, heads, seqlen_q, seqlen_kv]; gyre attention or gyre_experiment --probabilities, or "

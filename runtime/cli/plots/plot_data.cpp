@@ -46,14 +46,16 @@ Array angles(const RotatedHeads &heads) {
 
 Array decay(const RotatedHeads &heads) {
     Array result = make_array("--length", GYRE_F64, {2, heads.length});
-    double *dot_products = result.as<double>(), *partial_sums = dot_products + heads.length;
+    double *dot_products = result.as<double>();
+    double *partial_sums = dot_products + heads.length;
     const float *at_zero = heads.ones.as<float>();
     for (std::int64_t m = 0; m < heads.length; m++) {
         const float *head = heads.ones.as<float>() + m * heads.head_dim;
         for (std::int64_t d = 0; d < heads.head_dim; d++) dot_products[m] += double(at_zero[d]) * double(head[d]);
 
         const float *unit = heads.units.as<float>() + m * heads.head_dim;
-        double cos_sum = 0, sin_sum = 0;
+        double cos_sum = 0;
+        double sin_sum = 0;
         for (std::int64_t i = 0; i < heads.pairs; i++) {
             cos_sum += double(unit[heads.first(i)]);
             sin_sum += double(unit[heads.second(i)]);

@@ -9,13 +9,15 @@
 
 namespace gyre::cli {
 
-/// The same heads rotated to the positions 0, 1, 2 … length - 1.
+/// Two heads, one of units and one of ones, rotated to the positions 0, 1, 2 … length - 1.
 struct RotatedHeads {
     /// Throws UsageError that names --head-dim, --rope, --theta, --target …
     RotatedHeads(const RotationOptions &rotation, const CommonOptions &common, std::int64_t head_dim,
                  std::int64_t length);
 
-    std::int64_t length, head_dim, pairs = 0;
+    std::int64_t length;
+    std::int64_t head_dim;
+    std::int64_t pairs = 0;
     Array units; // [length, head_dim]: of the head whose pairs are (1, 0), hence (cos, sin) of the angles
     Array ones;  // [length, head_dim]: of the head of ones
     std::string kernel;

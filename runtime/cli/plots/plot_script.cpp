@@ -1,9 +1,9 @@
 #include "plots/plot_script.h"
 
 #include "console/errors.h"
+#include "console/python_script.h"
 #include "files/npy.h"
 #include "files/output_file.h"
-#include "console/python_script.h"
 
 #include <spawn.h>
 #include <sys/wait.h>
@@ -74,7 +74,8 @@ void draw(const std::string &name, const Array &numbers, const std::string &pict
     const SignalsHeld signals; // declared first, released last: after the temporary files are gone
     const std::string script = script_path("plots", name);
     const TemporaryFolder folder;
-    const std::string data = folder.file("data.npy"), drawn = folder.file("picture.png");
+    const std::string data = folder.file("data.npy");
+    const std::string drawn = folder.file("picture.png");
     write_npy({{data, &numbers}});
     std::vector<std::string> command = {python(), "-B", script, data, drawn};
     command.insert(command.end(), words.begin(), words.end());
