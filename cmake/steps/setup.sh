@@ -54,6 +54,7 @@ system_packages() {
     case $1 in
     arm) needs_of_arm ;;&
     bare) needs_of_bare ;;&
+    doc) need doxygen command -v doxygen ;;&
     test | lint | arm) need doctest-dev has_header doctest/doctest.h ;;&
     bench | experiment | lint) need libbenchmark-dev has_header benchmark/benchmark.h ;;
     esac

@@ -1,4 +1,5 @@
-/** Fused attention, with RoPE and RoPER. */
+/** @file
+ *  Fused attention, with RoPE and RoPER. */
 #ifndef GYRE_ATTENTION_H
 #define GYRE_ATTENTION_H
 
@@ -14,94 +15,116 @@
 extern "C" {
 #endif
 
-/** Where row i of the queries stands among the keys, for causal, window and ALiBi:
- *  bottom_right: pos_q = i + seqlen_kv - seqlen_q (the last query sees the last key); top_left: pos_q = i; pos_k = j. */
-typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_alignment;
+/** Where row i of the queries stands among the keys, for causal, window and ALiBi. Key j stands at pos_k = j. */
+typedef enum gyre_alignment {
+    GYRE_BOTTOM_RIGHT = 0, /**< pos_q = i + seqlen_kv - seqlen_q: the last query sees the last key */
+    GYRE_TOP_LEFT = 1      /**< pos_q = i */
+} gyre_alignment;
 
-/** A tensor that a score function asks for by name: what it says of it, with [batch, num_heads] before, either of which
- *  may be 1, and 1s in front may be left out. f32 or int32, any strides. An extent that the function declares as that of
- *  the queries or keys is seqlen_q or seqlen_kv. thd: entry b belongs to sequence b, unless an extent is that of queries
- *  or keys: this one then counts the tokens of all sequences, and the first extent is 1. */
+/** A tensor that a score function asks for by name. */
 typedef struct gyre_score_input {
+    /** The name that the function asks for. */
     const char *name;
-    gyre_tensor tensor; /* must not overlap out or lse */
+    /** f32 or int32, any strides: the extents that the function declares, with [batch, num_heads] before them. Either of these two
+     *  may be 1, and 1s in front may be left out. An extent that is declared as that of the queries or keys is seqlen_q or
+     *  seqlen_kv. With thd, entry b belongs to sequence b; but an extent of queries or keys then counts the tokens of all
+     *  sequences, and the first extent is 1. It overlaps neither out nor lse. */
+    gyre_tensor tensor;
 } gyre_score_input;
 
-/** Arguments of gyre_attention().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says; lists are
- *  contiguous.
- *    q          [batch, seqlen_q, num_heads, head_dim]        f32, f16 or bf16, all four the same; contiguous, 1..512
- *    k          [batch, seqlen_kv, num_kv_heads, head_dim]    num_heads % num_kv_heads == 0 (GQA, MQA)
- *    v          [batch, seqlen_kv, num_kv_heads, v_head_dim]  v_head_dim 1..512, may differ from head_dim
- *    out        [batch, seqlen_q, num_heads, v_head_dim]      must not overlap q, k or v; it may be q itself
- *    lse        [batch, num_heads, seqlen_q] f32 ([num_heads, total_q] for thd), last dimension contiguous, or NULL:
- *               log of the softmax denominator, natural, sink included; -inf where nothing is visible
- *    scale      of the scores; 0 counts as not given: 1 / sqrt(head_dim)
- *    softcap    > 0: scores become softcap * tanh(score / softcap), before bias and masks
- *    window     pos_q - window_left <= pos_k <= pos_q + window_right, -1: unbounded; causal, 0 or 1, also asks
- *               pos_k <= pos_q
- *    bias       f32, f16 or bf16, added to the scores; -inf masks; other sums below -2e38 count as -2e38
- *    mask       bool, true = attend; NULL: none, as of bias.
- *               Both broadcast to [batch, num_heads, seqlen_q, seqlen_kv] by NumPy's rule; not with thd
- *    sinks      [num_heads] f32 or NULL: exp(sink) joins the denominator only
- *    alibi      [num_heads] f32 or NULL: slope * (pos_k - pos_q) is added to the scores
- *    seqused_k  [batch] int32 or NULL: only the first seqused_k[b] keys exist (and count for the alignment)
- *    cu_seqlens [batch + 1] int32, thd only: sequence b is tokens cu_seqlens[b] .. cu_seqlens[b + 1] - 1
- *    rope       rotates q and k, NULL: not; keys_rotated, 0 or 1: k is already rotated (a cache), only q is
- *    value_rope RoPER: rotates v at its positions, the weighted sum back at the query's; values_rotated, 0 or 1: v already
- *               is. Tables of either need rows for the tokens that exist, and that are rotated in the call
- *    q_positions, k_positions   for the rotations only: [batch, seqlen] or [seqlen] (thd: [total]), int32 or int64,
- *               >= 0, preceded by [axes] if the ropes have several, which must then be as many for both;
- *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths
- *    score      name of a score function that kernels were built with (gyre_add_kernels() in CMake), NULL: none. It
- *               changes the scores after softcap, before bias and masks, and reads score_inputs, all of them and no others
- *    page_table [batch, max_pages] int32 or NULL: k and v are pools of pages, [num_pages, page_size, num_kv_heads, dim]
- *               (bhsd: [num_pages, num_kv_heads, page_size, dim]), page_size a power of two, and key j of entry b is slot
- *               j % page_size of page page_table[b, j / page_size]. Strides from page to page and slot to slot are >= 0.
- *               seqlen_kv is max_pages * page_size; seqused_k says how many keys each entry has (NULL: all of them), and
- *               only the pages that hold them are looked up. With thd, entries are sequences, pools are as with bshd,
- *               k_positions too, and there is no cu_seqlens_k; not with a score then
- *    value_order  GYRE_VALUES_IN_BLOCKS: v is a cache in blocks, contiguous or paged, whose keys and values are rotated
- *               already where they are to be; not with thd without a page_table, nor with softcap, bias, mask, sinks, alibi,
- *               dropout or a score
- *    dropout    probability p, 0 <= p < 1, that P_ij becomes 0; the others become P_ij / (1 - p). lse is that of all. Not with a
- *               score. Which are dropped follows from dropout_seed, dropout_offset, and where they stand, alone: key j of
- *               query i and head h of batch entry b (thd: of sequence b; i and j count from its first) is dropped if
- *               w[j % 4] < floor(p 2^32), where w = Philox4x32-10 of the counter words {j / 4, i, b * num_heads + h,
- *               dropout_offset} and the key words {dropout_seed % 2^32, dropout_seed / 2^32} (Salmon et al., SC 2011).
- *               A training step takes a seed for all and an offset of its own for each call */
+/** Arguments of gyre_attention(). */
 typedef struct gyre_attention_args {
+    /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
+    /** How the dimensions of q, k, v and out are read; the shapes below are those of bshd. Lists are contiguous. */
     gyre_layout layout;
-    gyre_tensor q, k, v, out;
+    /** Queries: [batch, seqlen_q, num_heads, head_dim], f32, f16 or bf16; head_dim contiguous, 1 to 512. */
+    gyre_tensor q;
+    /** Keys: [batch, seqlen_kv, num_kv_heads, head_dim], of q's type; head_dim contiguous; num_kv_heads divides num_heads (GQA, MQA). */
+    gyre_tensor k;
+    /** Values: [batch, seqlen_kv, num_kv_heads, v_head_dim], of q's type; v_head_dim contiguous, 1 to 512, possibly another size than
+     *  head_dim. */
+    gyre_tensor v;
+    /** The result: [batch, seqlen_q, num_heads, v_head_dim], of q's type. It may be q itself, and overlaps neither k nor v. */
+    gyre_tensor out;
+    /** The natural logarithm of the softmax's denominators, sinks included: [batch, num_heads, seqlen_q] f32 ([num_heads, total_q] for
+     *  thd), last dimension contiguous; -inf where nothing is visible. NULL: not wanted. */
     const gyre_tensor *lse;
+    /** What the products of queries and keys are multiplied by; 0: 1 / sqrt(head_dim). */
     float scale;
+    /** Above 0: scores become softcap * tanh(score / softcap), before bias and masks; 0: they stay. */
     float softcap;
+    /** 1: a query sees keys with pos_k <= pos_q only; 0: all. */
     int32_t causal;
+    /** Where queries stand among the keys. */
     gyre_alignment alignment;
-    int64_t window_left, window_right;
+    /** A query sees keys with pos_k >= pos_q - window_left only; -1: no bound. */
+    int64_t window_left;
+    /** A query sees keys with pos_k <= pos_q + window_right only; -1: no bound. */
+    int64_t window_right;
+    /** Added to the scores: f32, f16 or bf16, broadcast to [batch, num_heads, seqlen_q, seqlen_kv] by NumPy's rule; not with thd. -inf
+     *  masks, and other sums below -2e38 count as -2e38. NULL: none. */
     const gyre_tensor *bias;
+    /** Which keys are seen: bool, true where the query attends, broadcast as bias is; not with thd. NULL: all. */
     const gyre_tensor *mask;
+    /** [num_heads] f32: exp(sink) joins the denominator only. NULL: none. */
     const gyre_tensor *sinks;
+    /** [num_heads] f32: slope * (pos_k - pos_q) is added to the scores. NULL: none. */
     const gyre_tensor *alibi;
+    /** [batch] int32: entry b has its first seqused_k[b] keys only, which also count for the alignment. NULL: all of them. */
     const gyre_tensor *seqused_k;
-    const gyre_tensor *cu_seqlens_q, *cu_seqlens_k;
+    /** [batch + 1] int32, with thd only: the queries of sequence b are the tokens cu_seqlens_q[b] .. cu_seqlens_q[b + 1] - 1. */
+    const gyre_tensor *cu_seqlens_q;
+    /** [batch + 1] int32, with thd only and not with a page_table: the keys of each sequence, as cu_seqlens_q has its queries. */
+    const gyre_tensor *cu_seqlens_k;
+    /** Rotates q and k; NULL: neither. Tables need rows for all tokens that are rotated in the call. */
     const gyre_rope *rope;
+    /** RoPER: rotates v at its positions and the weighted sum back at the query's; NULL: neither. Tables as rope's. */
     const gyre_rope *value_rope;
+    /** 1: k is rotated already, as in a cache, and only q is rotated here; 0: both are. */
     int32_t keys_rotated;
+    /** 1: v is rotated already, and only the weighted sum is rotated back; 0: v is rotated here. */
     int32_t values_rotated;
-    const gyre_tensor *q_positions, *k_positions;
+    /** Positions of the queries for the rotations only: [batch, seqlen_q] or [seqlen_q] (thd: [total_q]), int32 or int64, at least 0,
+     *  preceded by [axes] if the ropes have several, which must be as many for both. NULL: seqlen_kv - seqlen_q + 0, 1, 2 … of each
+     *  sequence's own lengths. */
+    const gyre_tensor *q_positions;
+    /** Positions of the keys for the rotations only, shaped as q_positions are. NULL: 0, 1, 2 … */
+    const gyre_tensor *k_positions;
+    /** Scratch memory of the caller; NULL: the context's own. */
     void *workspace;
-    size_t workspace_size; /* bytes */
+    /** Bytes of workspace; 0 with NULL. */
+    size_t workspace_size;
+    /** The name of a score function that kernels were built with (gyre_add_kernels() in CMake); NULL: none. It changes the scores
+     *  after softcap, before bias and masks. */
     const char *score;
-    const gyre_score_input *score_inputs; /* [score_input_count] */
+    /** [score_input_count] what the score function reads: all that it asks for, and nothing else. */
+    const gyre_score_input *score_inputs;
+    /** The number of score_inputs. */
     int32_t score_input_count;
+    /** [batch, max_pages] int32: k and v are pools of pages, [num_pages, page_size, num_kv_heads, dim] (bhsd: [num_pages, num_kv_heads,
+     *  page_size, dim]). page_size is a power of two, and key j of entry b is slot j % page_size of page
+     *  page_table[b, j / page_size]. Strides from page to page and slot to slot are at least 0. seqlen_kv is
+     *  max_pages * page_size; seqused_k says how many keys each entry has, and only the pages that hold them are looked up. With
+     *  thd, entries are sequences, pools and k_positions are as with bshd, there is no cu_seqlens_k, and there is no score.
+     *  NULL: k and v are as the layout says. */
     const gyre_tensor *page_table;
+    /** GYRE_VALUES_IN_BLOCKS: v is a cache in blocks, contiguous or paged, whose keys and values are rotated already where they are to
+     *  be; not with thd without a page_table, nor with softcap, bias, mask, sinks, alibi, dropout or a score. */
     gyre_value_order value_order;
+    /** The probability p, 0 <= p < 1, that P_ij becomes 0; the others become P_ij / (1 - p). lse is that of all. Not with a score.
+     *  Which are dropped follows from dropout_seed, dropout_offset and their places alone: key j of query i and head h of batch
+     *  entry b (thd: of sequence b; i and j count from its first) is dropped if w[j % 4] < floor(p 2^32), where
+     *  w = Philox4x32-10 of the counter words {j / 4, i, b * num_heads + h, dropout_offset} and the key words
+     *  {dropout_seed % 2^32, dropout_seed / 2^32} (Salmon et al., SC 2011). */
     float dropout;
+    /** A number of the call's own: a training step takes one seed for all its calls, and an offset for each. */
     uint32_t dropout_offset;
+    /** The seed of dropout. */
     uint64_t dropout_seed;
 } gyre_attention_args;
 
+/** Arguments without masks, rotations and options; q, k, v and out are to be set. */
 static inline gyre_attention_args gyre_attention_defaults(void) {
     gyre_attention_args a;
     memset(&a, 0, sizeof a);

@@ -1,4 +1,5 @@
-/** Gradients of attention. */
+/** @file
+ *  Gradients of attention. */
 #ifndef GYRE_ATTENTION_BACKWARD_H
 #define GYRE_ATTENTION_BACKWARD_H
 
@@ -12,26 +13,33 @@
 extern "C" {
 #endif
 
-/** Arguments of gyre_attention_backward().   Layout and options are those of the forward call.
- *    forward    what gyre_attention() was called with: q, k, v and its results out and lse, which it must have written (lse
- *               is not optional here, and out not q itself). mask, sinks, score and page_table must be NULL; dropout, seed and
- *               offset are to be the same. Its workspace is not used
- *    out_grad   dO, of out's shape and type; head_dim contiguous
- *    q_grad, k_grad, v_grad   dQ, dK and dV, of q's, k's and v's shapes and types; written, whatever they held; head_dim
- *               contiguous; they must not overlap each other or anything that is read
- *    workspace  NULL: the context's own memory. It is linear in the sequences' lengths
- *    bias_grad  of forward.bias's shape, f32 whatever its type, last dimension contiguous; NULL: not wanted. Sums over whatever
- *               bias is repeated for: where batch entries or heads share one, a single thread does all of them */
+/** Arguments of gyre_attention_backward(). Layout and options are those of the forward call. */
 typedef struct gyre_attention_backward_args {
+    /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
+    /** What gyre_attention() was called with: q, k, v, and its results out and lse, which it must have written. Here lse is not
+     *  optional, and out is not q itself. mask, sinks, score and page_table are NULL; dropout, seed and offset are the forward
+     *  call's. The workspace is not used. */
     const gyre_attention_args *forward;
+    /** dO, of out's shape and type; head_dim contiguous. */
     gyre_tensor out_grad;
-    gyre_tensor q_grad, k_grad, v_grad;
+    /** dQ, of q's shape and type; written, whatever it held; head_dim contiguous. It overlaps neither other gradients nor anything
+     *  that is read, as k_grad and v_grad do not. */
+    gyre_tensor q_grad;
+    /** dK, of k's shape and type. */
+    gyre_tensor k_grad;
+    /** dV, of v's shape and type. */
+    gyre_tensor v_grad;
+    /** Scratch memory of the caller, linear in the sequences' lengths; NULL: the context's own. */
     void *workspace;
-    size_t workspace_size; /* bytes */
+    /** Bytes of workspace; 0 with NULL. */
+    size_t workspace_size;
+    /** The bias's gradient, of its shape, f32 whatever its type, last dimension contiguous; NULL: not wanted. It sums over whatever
+     *  the bias is repeated for: where batch entries or heads share one, a single thread does all of them. */
     const gyre_tensor *bias_grad;
 } gyre_attention_backward_args;
 
+/** Arguments to be filled: forward, out_grad and the gradients. */
 static inline gyre_attention_backward_args gyre_attention_backward_defaults(void) {
     gyre_attention_backward_args a;
     memset(&a, 0, sizeof a);

@@ -1,4 +1,5 @@
-/** Attention over disjoint sets of keys, merged. */
+/** @file
+ *  Attention over disjoint sets of keys, merged. */
 #ifndef GYRE_ATTENTION_MERGE_H
 #define GYRE_ATTENTION_MERGE_H
 
@@ -13,27 +14,35 @@
 extern "C" {
 #endif
 
-/** Arguments of gyre_attention_merge().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says.
- *    part_out   what gyre_attention() gave as out for part 0: [batch, seqlen, num_heads, v_head_dim]; f32, f16 or bf16;
- *               head_dim contiguous, 1..512. The out of part p begins p * part_out_stride elements later
- *    part_lse   its lse: [batch, num_heads, seqlen] f32 ([num_heads, total] for thd), last dimension contiguous; of part p
- *               p * part_lse_stride elements later; -inf: the part sees no key, and its out is not read for this row
- *    parts      how many, >= 0
- *    out        part_out's shape; part_out's type, or any if that is f32
- *    lse        part_lse's shape, or NULL.   out and lse must not overlap each other or any part
- *    workspace  NULL: the context's own memory */
+/** Arguments of gyre_attention_merge(). */
 typedef struct gyre_attention_merge_args {
+    /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
+    /** How the dimensions of part_out and out are read; the shapes below are those of bshd. */
     gyre_layout layout;
+    /** The number of parts, at least 0. */
     int32_t parts;
-    gyre_tensor part_out, part_lse;
-    int64_t part_out_stride, part_lse_stride; /* elements, >= 0 */
+    /** What gyre_attention() gave as out for part 0: [batch, seqlen, num_heads, v_head_dim], f32, f16 or bf16; v_head_dim contiguous,
+     *  1 to 512. */
+    gyre_tensor part_out;
+    /** Part 0's lse: [batch, num_heads, seqlen] f32 ([num_heads, total] for thd), last dimension contiguous. -inf: the part sees no key,
+     *  and its out is not read for this row. */
+    gyre_tensor part_lse;
+    /** Elements from one part's out to the next part's, at least 0. */
+    int64_t part_out_stride;
+    /** Elements from one part's lse to the next part's, at least 0. */
+    int64_t part_lse_stride;
+    /** The result: part_out's shape, and its type, or any if that is f32. It overlaps neither lse nor any part. */
     gyre_tensor out;
+    /** The lse of all keys, of part_lse's shape; NULL: not wanted. It overlaps neither out nor any part. */
     const gyre_tensor *lse;
+    /** Scratch memory of the caller; NULL: the context's own. */
     void *workspace;
-    size_t workspace_size; /* bytes */
+    /** Bytes of workspace; 0 with NULL. */
+    size_t workspace_size;
 } gyre_attention_merge_args;
 
+/** Arguments to be filled: parts, their tensors and strides, and out. */
 static inline gyre_attention_merge_args gyre_attention_merge_defaults(void) {
     gyre_attention_merge_args a;
     memset(&a, 0, sizeof a);

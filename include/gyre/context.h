@@ -1,4 +1,5 @@
-/** Threads, target and scratch memory of calls. */
+/** @file
+ *  Threads, target and scratch memory of calls. */
 #ifndef GYRE_CONTEXT_H
 #define GYRE_CONTEXT_H
 
@@ -20,25 +21,28 @@ typedef struct gyre_context gyre_context;
  *  calling thread. Without one, a context has threads of its own, in which the process's signals are blocked. */
 typedef void (*gyre_parallel_for)(void *pool, int32_t count, void (*task)(void *state, int32_t index), void *state);
 
-/** Options of gyre_context_create().
- *    threads       0: as many as this process may run on
- *    target        NULL: environment variable GYRE_TARGET, else the best that can run here. Where a target has kernels of its
- *                  own for some calls only, as x86_64_amx, those of the next one that it is made to go with serve for the others
- *    parallel_for  NULL: own threads, started by the first call that needs them; signals of the process are blocked there
- *    pool          is handed to parallel_for
- *    library       NULL: kernels of every library; else of this one only (gyre/kernels.h). "gyre" names the kernels that are
- *                  part of this library
- *    cuda_stream   CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on; NULL: the default stream */
+/** Options of gyre_context_create(). */
 typedef struct gyre_context_options {
+    /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
+    /** How many threads work for a call, the caller's included; 0: as many as this process may run on. */
     int32_t threads;
+    /** The target whose kernels run. NULL: the environment variable GYRE_TARGET, else the best that can run here. Where a target has
+     *  kernels of its own for some calls only, as x86_64_amx, those of the next one that it is made to go with serve for the
+     *  others. */
     const char *target;
+    /** The caller's thread pool. NULL: own threads, started by the first call that needs them; signals of the process are blocked
+     *  there. */
     gyre_parallel_for parallel_for;
+    /** What parallel_for gets as its first argument. */
     void *pool;
+    /** The only library whose kernels run (gyre/kernels.h); "gyre" names the kernels that are part of this library. NULL: all. */
     const char *library;
+    /** The CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on; NULL: the default stream. */
     void *cuda_stream;
 } gyre_context_options;
 
+/** Options for all processors, the best target and the kernels of every library. */
 static inline gyre_context_options gyre_context_defaults(void) {
     gyre_context_options o;
     memset(&o, 0, sizeof o);
@@ -49,10 +53,14 @@ static inline gyre_context_options gyre_context_defaults(void) {
 /** Makes a context; options may be NULL. Errors: BAD_ARGUMENT (null, threads < 0, unknown target or
  *  library), UNSUPPORTED (a known target that is not linked or that this machine cannot run), OUT_OF_MEMORY. */
 GYRE_API gyre_status gyre_context_create(const gyre_context_options *options, gyre_context **context);
+
+/** Ends the context's threads and frees its memory. No call may be running with it. NULL: nothing happens. */
 GYRE_API void gyre_context_destroy(gyre_context *context);
 
-/** The number of threads and the best target that calls with this context use. */
+/** The number of threads that calls with this context use. */
 GYRE_API int32_t gyre_context_threads(const gyre_context *context);
+
+/** The best target that calls with this context use, such as "x86_64_avx512". */
 GYRE_API const char *gyre_context_target(const gyre_context *context);
 
 /** The kernel that the last successful call with this context ran, such as "attention_plain_f32_d64__x86_64_avx512"; ""

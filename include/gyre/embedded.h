@@ -1,4 +1,4 @@
-/**
+/** @file
  * Gyre for machines without an operating system: rotary embeddings (RoPE) and attention over a cache of rotated keys
  * and values (RoPER), from kernels that Halide generated ahead of time. C99, nothing of the hosted library.
  *
@@ -24,22 +24,26 @@ extern "C" {
 
 /** The numbers are those of gyre_status. */
 typedef enum gyre_embedded_status {
-    GYRE_EMBEDDED_OK = 0,
-    GYRE_EMBEDDED_BAD_ARGUMENT = 1, /* a null or misaligned pointer, tensors that overlap, a value out of range */
-    GYRE_EMBEDDED_BAD_SHAPE = 2,    /* an extent: negative, too large, or not what the kernel was made for */
-    GYRE_EMBEDDED_WORKSPACE_TOO_SMALL = 5, /* smaller than gyre_embedded_attention_workspace_size() says */
-    GYRE_EMBEDDED_INTERNAL = 7             /* a kernel reported a failure: a defect of the library */
+    GYRE_EMBEDDED_OK = 0,           /**< done */
+    GYRE_EMBEDDED_BAD_ARGUMENT = 1, /**< a null or misaligned pointer, tensors that overlap, a value out of range */
+    GYRE_EMBEDDED_BAD_SHAPE = 2,    /**< an extent: negative, too large, or not what the kernel was made for */
+    GYRE_EMBEDDED_WORKSPACE_TOO_SMALL = 5, /**< smaller than gyre_embedded_attention_workspace_size() says */
+    GYRE_EMBEDDED_INTERNAL = 7             /**< a kernel reported a failure: a defect of the library */
 } gyre_embedded_status;
 
+/** The types of tensors' elements. */
 typedef enum gyre_embedded_dtype {
-    GYRE_EMBEDDED_F32 = 0,
-    GYRE_EMBEDDED_F16 = 1,
-    GYRE_EMBEDDED_I8 = 2, /* of caches alone: each row with a scale, see gyre_embedded_quantize() */
-    GYRE_EMBEDDED_Q15 = 3 /* of rotary alone: int16 in units of 2^-15, with tables likewise; arithmetic in integers */
+    GYRE_EMBEDDED_F32 = 0, /**< IEEE 754 binary32 */
+    GYRE_EMBEDDED_F16 = 1, /**< IEEE 754 binary16 */
+    GYRE_EMBEDDED_I8 = 2,  /**< of caches alone: each row with a scale, see gyre_embedded_quantize() */
+    GYRE_EMBEDDED_Q15 = 3 /**< of rotary alone: int16 in units of 2^-15, with tables likewise; arithmetic in integers */
 } gyre_embedded_dtype;
 
-/** How features pair up: (i, i + pairs), ccccssss; or (2i, 2i + 1), cscscscs. */
-typedef enum gyre_embedded_pairing { GYRE_EMBEDDED_HALF = 0, GYRE_EMBEDDED_INTERLEAVED = 1 } gyre_embedded_pairing;
+/** Which two features form pair i. */
+typedef enum gyre_embedded_pairing {
+    GYRE_EMBEDDED_HALF = 0,       /**< (i, i + pairs): ccccssss */
+    GYRE_EMBEDDED_INTERLEAVED = 1 /**< (2i, 2i + 1): cscscscs */
+} gyre_embedded_pairing;
 
 /* ------------------------------------------------------------------------------------------------ angles */
 
@@ -58,33 +62,42 @@ uint64_t gyre_embedded_frequency(double radians);
 gyre_embedded_status gyre_embedded_angles(const uint64_t *frequencies, int32_t pairs, int32_t first, int32_t rows,
                                           float scale, float *table);
 
-/** The same in Q15, for kernels that take it, without a scale: rounded to nearest, and 1 is 32767 / 32768. Integers alone.
- *  Within 2^-15. */
+/** gyre_embedded_angles() in Q15, for kernels that take it, without a scale: cosines and sines are rounded to nearest, and 1 is
+ *  32767 / 32768. Computes in integers alone, within 2^-15. */
 gyre_embedded_status gyre_embedded_angles_q15(const uint64_t *frequencies, int32_t pairs, int32_t first, int32_t rows,
                                               int16_t *table);
 
 /* ------------------------------------------------------------------------------------------------ rotary */
 
+/** A kernel of rotary embeddings. */
 typedef struct gyre_embedded_rotary_kernel {
-    gyre_embedded_dtype x_dtype, out_dtype;
-    gyre_embedded_pairing pairing;
-    int (*call)(void **);
+    gyre_embedded_dtype x_dtype;   /**< what it reads */
+    gyre_embedded_dtype out_dtype; /**< what it writes */
+    gyre_embedded_pairing pairing; /**< which features form pairs */
+    int (*call)(void **);          /**< Halide's entry */
 } gyre_embedded_rotary_kernel;
 
-/** Rotates heads, or rotates them back; other features are copied. Between types all are converted; rotary_dim 0: a copy.
- *  In Q15 results that are too large saturate: rotated features may grow by a factor of the square root of 2.
- *    x, out   [tokens, heads, head_dim]          dense; out may be x, if their types are the same
- *    angles   [tokens, 2, rotary_dim / 2]        see gyre_embedded_angles(), or _q15(); may be NULL if rotary_dim is 0 */
+/** Arguments of gyre_embedded_rotary(). */
 typedef struct gyre_embedded_rotary_args {
+    /** The kernel to run. */
     const gyre_embedded_rotary_kernel *kernel;
+    /** Heads to rotate: [tokens, heads, head_dim] of kernel->x_dtype, dense. */
     const void *x;
+    /** The result: [tokens, heads, head_dim] of kernel->out_dtype, dense. It may be x, if their types are the same. */
     void *out;
-    int32_t tokens, heads, head_dim;
-    int32_t rotary_dim, rotary_offset; /* features [offset, offset + rotary_dim) are rotated; even */
+    int32_t tokens;        /**< at least 0 */
+    int32_t heads;         /**< at least 0 */
+    int32_t head_dim;      /**< at least 0 */
+    int32_t rotary_dim;    /**< features that are rotated, even; 0: all are copied */
+    int32_t rotary_offset; /**< the first of them */
+    /** [tokens, 2, rotary_dim / 2], see gyre_embedded_angles(), or _q15(); may be NULL if rotary_dim is 0. */
     const void *angles;
-    int32_t reverse; /* 1: rotate back */
+    int32_t reverse; /**< 1: rotate back; 0: rotate */
 } gyre_embedded_rotary_args;
 
+/** Rotates heads, or rotates them back; other features are copied. Where the types differ, all are converted. In Q15, results that
+ *  are too large saturate: rotated features may grow by a factor of the square root of 2.
+ *  Errors: BAD_ARGUMENT (null, misaligned or overlapping pointers, a value out of range), BAD_SHAPE, INTERNAL. */
 gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *args);
 
 /** Rows for a cache in 8 bits: `out` times the row's scale is within half a scale of x. The scale is the row's largest magnitude
@@ -97,38 +110,54 @@ gyre_embedded_status gyre_embedded_quantize(const float *x, int32_t rows, int32_
 
 /* ------------------------------------------------------------------------------------------------ attention */
 
+/** A kernel of attention. */
 typedef struct gyre_embedded_attention_kernel {
-    gyre_embedded_dtype dtype;       /* of q and out; arithmetic is in f32 */
-    gyre_embedded_dtype cache_dtype; /* of k and v */
-    int32_t head_dim;
-    int32_t task_rows; /* query rows that run at once */
-    int32_t key_block;
-    size_t workspace; /* bytes it allocates; 0: its stack suffices */
-    int (*call)(void **);
+    gyre_embedded_dtype dtype;       /**< of q and out; arithmetic is in f32 */
+    gyre_embedded_dtype cache_dtype; /**< of k and v */
+    int32_t head_dim;                /**< features of a head */
+    int32_t task_rows;               /**< query rows that run at once */
+    int32_t key_block;               /**< keys whose scores exist at once */
+    size_t workspace;                /**< bytes it allocates; 0: its stack suffices */
+    int (*call)(void **);            /**< Halide's entry */
 } gyre_embedded_attention_kernel;
 
-/** out_i = R(-i) sum_j softmax_j(scale < R(i) q_i, k_j >) v_j: k and v are rotated already, as gyre_embedded_rotary()
- *  has written them into a cache. Query i is at key keys - tokens + i: prefill and decoding differ in `tokens` alone.
- *    q, out   [tokens, num_heads, head_dim]      dense; out may be q
- *    k, v     [keys, num_kv_heads, head_dim]     dense; query head h reads head h / (num_heads / num_kv_heads)
- *    k_scales, v_scales   [keys, num_kv_heads]   of a cache in int8; NULL with other kernels
- *    lse      [num_heads, tokens], or NULL       natural logarithm of the softmax's denominator; -inf: no key is visible
- *  Where no key is visible, out is 0. */
+/** Arguments of gyre_embedded_attention(). */
 typedef struct gyre_embedded_attention_args {
+    /** The kernel to run. */
     const gyre_embedded_attention_kernel *kernel;
-    const void *q, *k, *v;
-    const float *k_scales, *v_scales;
+    /** Queries: [tokens, num_heads, head_dim] of kernel->dtype, dense. */
+    const void *q;
+    /** Keys: [keys, num_kv_heads, head_dim] of kernel->cache_dtype, dense. Query head h reads head h / (num_heads / num_kv_heads). */
+    const void *k;
+    /** Values, shaped as k is. */
+    const void *v;
+    /** [keys, num_kv_heads] scales of a cache in int8; NULL with other kernels. */
+    const float *k_scales;
+    /** [keys, num_kv_heads] scales of a cache in int8; NULL with other kernels. */
+    const float *v_scales;
+    /** The result: [tokens, num_heads, head_dim] of kernel->dtype, dense. It may be q. */
     void *out;
+    /** [num_heads, tokens] natural logarithms of the softmax's denominators, -inf where no key is visible; NULL: not wanted. */
     float *lse;
-    int32_t tokens, keys, num_heads, num_kv_heads, head_dim;
-    float scale;                                  /* 0: 1 / sqrt(head_dim) */
-    int32_t causal;                               /* 1: a query sees keys up to its own */
-    int32_t window_left;                          /* and this many before it; -1: all */
-    int32_t rotary_dim, rotary_v_dim;             /* first features of q, and of out, that are rotated; 0: none */
-    gyre_embedded_pairing pairing, value_pairing; /* of q, and of out */
-    const float *q_angles;                        /* [tokens, 2, rotary_dim / 2]     of the queries' positions */
-    const float *out_angles;                      /* [tokens, 2, rotary_v_dim / 2]   likewise */
+    int32_t tokens;                /**< queries, at least 0; the last stands at the last key */
+    int32_t keys;                  /**< keys of the cache, at least 0 */
+    int32_t num_heads;             /**< query heads */
+    int32_t num_kv_heads;          /**< key heads, a divisor of num_heads */
+    int32_t head_dim;              /**< features of a head, as the kernel's */
+    float scale;                   /**< what products of queries and keys are multiplied by; 0: 1 / sqrt(head_dim) */
+    int32_t causal;                /**< 1: a query sees keys up to its own; 0: all */
+    int32_t window_left;           /**< a query sees this many keys before its own; -1: all */
+    int32_t rotary_dim;            /**< first features of q that are rotated; 0: none */
+    int32_t rotary_v_dim;          /**< first features of out that are rotated back; 0: none */
+    gyre_embedded_pairing pairing; /**< of q */
+    gyre_embedded_pairing value_pairing; /**< of out */
+    /** [tokens, 2, rotary_dim / 2] of the queries' positions; may be NULL if rotary_dim is 0. */
+    const float *q_angles;
+    /** [tokens, 2, rotary_v_dim / 2] of the queries' positions; may be NULL if rotary_v_dim is 0. */
+    const float *out_angles;
+    /** gyre_embedded_attention_workspace_size() bytes. */
     void *workspace;
+    /** Bytes of workspace. */
     size_t workspace_size;
 } gyre_embedded_attention_args;
 
@@ -136,6 +165,11 @@ typedef struct gyre_embedded_attention_args {
  *  and for other machines. */
 size_t gyre_embedded_attention_workspace_size(const gyre_embedded_attention_kernel *kernel);
 
+/** Attention over a cache: out_i = R(-i) sum_j softmax_j(scale R(i) q_i · k_j) v_j. k and v are rotated already, as
+ *  gyre_embedded_rotary() has written them into a cache. Query i is at key keys - tokens + i: prefill and decoding differ in
+ *  `tokens` alone. Where no key is visible, out is 0.
+ *  Errors: BAD_ARGUMENT (null, misaligned or overlapping pointers, a value out of range), BAD_SHAPE, WORKSPACE_TOO_SMALL,
+ *  INTERNAL. */
 gyre_embedded_status gyre_embedded_attention(const gyre_embedded_attention_args *args);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-/** Rotation frequencies by the rules of model configurations. */
+/** @file
+ *  Rotation frequencies by the rules of model configurations. */
 #ifndef GYRE_FREQUENCIES_H
 #define GYRE_FREQUENCIES_H
 
@@ -12,23 +13,45 @@ extern "C" {
 #endif
 
 /** A rule for the rotation frequencies, by the parameter names of model configurations. Zero means "not given": the
- *  rule's own default, or an error where the rule needs it. What each reads: runtime/frequencies/frequencies.cpp. */
+ *  rule's own default, or an error where the rule needs it. What each rule reads: runtime/frequencies/frequencies.cpp. */
 typedef struct gyre_frequency_rule {
+    /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
-    const char *rope_type;                    /* default, linear, dynamic, yarn, longrope, llama3, proportional */
-    double rope_theta;                        /* base of the geometric series, 10000 */
-    double factor;                            /* stretch: wanted length / trained length, >= 1 */
-    int64_t original_max_position_embeddings; /* tokens the model was trained on */
-    int64_t max_position_embeddings;          /* tokens the model is configured for */
-    double attention_factor;                  /* yarn, longrope: overrides the computed one */
-    double beta_fast, beta_slow;              /* yarn: 32, 1 turns */
-    double mscale, mscale_all_dim;            /* yarn */
-    int32_t truncate;                         /* yarn: 1 (default) rounds the ramp's ends, 0 does not */
-    const double *short_factor, *long_factor; /* longrope: [rotary_dim / 2] each */
-    double low_freq_factor, high_freq_factor; /* llama3 */
-    double partial_rotary_factor;             /* proportional: rotated share of the head */
+    /** "default", "linear", "dynamic", "yarn", "longrope", "llama3" or "proportional". */
+    const char *rope_type;
+    /** Base of the geometric series; the defaults say 10000. */
+    double rope_theta;
+    /** Stretch: wanted length / trained length, at least 1. */
+    double factor;
+    /** Tokens that the model was trained on. */
+    int64_t original_max_position_embeddings;
+    /** Tokens that the model is configured for. */
+    int64_t max_position_embeddings;
+    /** yarn, longrope: replaces the factor that the rule computes. */
+    double attention_factor;
+    /** yarn: turns within the trained length above which frequencies stay; 32. */
+    double beta_fast;
+    /** yarn: turns within the trained length below which frequencies are stretched whole; 1. */
+    double beta_slow;
+    /** yarn: weight of the logarithm in the attention factor. */
+    double mscale;
+    /** yarn: the same weight in the factor that divides it. */
+    double mscale_all_dim;
+    /** yarn: 1, the default, rounds the ramp's ends to whole pairs; 0 does not. */
+    int32_t truncate;
+    /** longrope: [rotary_dim / 2] factors for sequences within the trained length. */
+    const double *short_factor;
+    /** longrope: [rotary_dim / 2] factors for longer sequences. */
+    const double *long_factor;
+    /** llama3: the trained length divided by this is the wavelength beyond which frequencies are stretched whole. */
+    double low_freq_factor;
+    /** llama3: the trained length divided by this is the wavelength below which frequencies stay. */
+    double high_freq_factor;
+    /** proportional: the share of the head that is rotated. */
+    double partial_rotary_factor;
 } gyre_frequency_rule;
 
+/** The rule "default" with theta 10000. */
 static inline gyre_frequency_rule gyre_frequency_defaults(void) {
     gyre_frequency_rule r;
     memset(&r, 0, sizeof r);
@@ -39,8 +62,8 @@ static inline gyre_frequency_rule gyre_frequency_defaults(void) {
     return r;
 }
 
-/** inv_freq[i], i in [0, rotary_dim / 2): radians a token; and the factor s that cos and sin are multiplied by.
- *  length: tokens of the sequence, read by dynamic and longrope; 0: not known. Computed in double.
+/** Forms inv_freq[i], i in [0, rotary_dim / 2), in radians a token, and the factor s that cos and sin are multiplied by. `length`
+ *  is the tokens of the sequence, which dynamic and longrope read; 0: not known. Computes in double.
  *  Errors: BAD_ARGUMENT (null, unknown rule, a missing or impossible parameter), BAD_SHAPE (rotary_dim odd, <= 0 or
  *  above head_dim). */
 GYRE_API gyre_status gyre_frequencies(const gyre_frequency_rule *rule, int32_t rotary_dim, int32_t head_dim,

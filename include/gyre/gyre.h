@@ -1,4 +1,4 @@
-/**
+/** @file
  * Gyre: rotary embeddings (RoPE), reverse-rotary attention (RoPER) and fused attention, from kernels that Halide
  * generated ahead of time. The whole public interface, in C99; each header can be included alone.
  *
@@ -12,8 +12,8 @@
  *     args.value_rope = &rope;                                          // and values, undone on the output: RoPER
  *     if (gyre_attention(NULL, &args) != GYRE_OK) puts(gyre_last_error());
  *
- * Every function that can fail returns a gyre_status; gyre_last_error() then names the argument, what it was and what
- * was expected. Nothing is written to an output when arguments are refused, or memory is lacking. The library never prints,
+ * Every function that can fail returns a gyre_status; gyre_last_error() then says which argument was wrong, what it was and
+ * what is expected, and gyre_last_error_argument() gives the argument's name. Nothing is written to an output when arguments are refused, or memory is lacking. The library never prints,
  * aborts or throws.
  * Argument structures begin with their size: fill them through the *_defaults() functions and they can grow.
  * Calls compute with rounding to nearest even, subnormals and masked exceptions, on every thread, whatever modes the caller

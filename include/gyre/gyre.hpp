@@ -1,3 +1,4 @@
+/// @file
 /// Gyre from C++17: views, ownership and exceptions over gyre.h, which says what every argument means. Header-only.
 ///
 ///     std::vector<float> q(1 * 128 * 8 * 64), k(q), v(q), out(q);

@@ -1,4 +1,4 @@
-/**
+/** @file
  * What a library of kernels made at build time (gyre_add_kernels() in CMake) tells the runtime. Such a library registers
  * itself when it is loaded; only code that makes libraries by other means needs this header.
  */
@@ -17,22 +17,23 @@ extern "C" {
 
 /** One ahead-of-time kernel. Strings belong to the library. */
 typedef struct gyre_kernel {
-    const char *name;       /* "attention_plain_f32_d64__x86_64_avx512" */
-    const char *operation;  /* "attention" */
-    const char *variant;    /* "plain_f32_d64" */
-    const char *target;     /* "x86_64_avx512" */
-    const char *attributes; /* "general=false head_dim=64 … workspace=407552": what it computes, and its facts */
-    const char *evidence;   /* where its knobs come from, in one line */
-    int (*call)(void **);   /* Halide's _argv entry: 0, or Halide's error code */
-    const void *image;      /* a device's machine code, as its driver loads it; NULL: runs on the CPU */
+    const char *name;       /**< "attention_plain_f32_d64__x86_64_avx512" */
+    const char *operation;  /**< "attention" */
+    const char *variant;    /**< "plain_f32_d64" */
+    const char *target;     /**< "x86_64_avx512" */
+    const char *attributes; /**< "general=false head_dim=64 … workspace=407552": what it computes, and its facts */
+    const char *evidence;   /**< where its knobs come from, in one line */
+    int (*call)(void **);   /**< Halide's _argv entry: 0, or Halide's error code */
+    const void *image;      /**< a device's machine code, as its driver loads it; NULL: runs on the CPU */
 } gyre_kernel;
 
+/** The kernels of a library. */
 typedef struct gyre_kernel_library {
-    uint32_t size;             /* of this structure */
-    uint32_t kernel_interface; /* GYRE_KERNEL_INTERFACE */
-    const char *name;          /* "my_kernels"; no two registered libraries share one */
-    const gyre_kernel *kernels;
-    size_t count;
+    uint32_t size;              /**< of this structure */
+    uint32_t kernel_interface;  /**< GYRE_KERNEL_INTERFACE */
+    const char *name;           /**< "my_kernels"; no two registered libraries share one */
+    const gyre_kernel *kernels; /**< [count], the library's own memory */
+    size_t count;               /**< the number of kernels */
 } gyre_kernel_library;
 
 /** Adds a library, which must stay in memory until it is taken away. Calls see it from now on; of two kernels for the same
@@ -45,8 +46,10 @@ GYRE_API gyre_status gyre_register_kernels(const gyre_kernel_library *library);
  *  BAD_ARGUMENT: it is not registered. */
 GYRE_API gyre_status gyre_unregister_kernels(const gyre_kernel_library *library);
 
-/** The memory of running kernels, called by them alone: `slab` is what the runtime handed to the kernel. */
+/** Memory of a running kernel, called by it alone: `slab` is what the runtime handed to the kernel. NULL if it is full. */
 GYRE_API void *gyre_kernel_malloc(void *slab, size_t bytes);
+
+/** Gives memory of gyre_kernel_malloc() back. */
 GYRE_API void gyre_kernel_free(void *slab, void *pointer);
 
 /** A launch on a device, called by running kernels alone: of the function `entry` in the kernel's image, with the addresses of

@@ -1,4 +1,5 @@
-/** Linear attention, with RoPE and carried states. */
+/** @file
+ *  Linear attention, with RoPE and carried states. */
 #ifndef GYRE_LINEAR_ATTENTION_H
 #define GYRE_LINEAR_ATTENTION_H
 
@@ -14,41 +15,53 @@
 extern "C" {
 #endif
 
-/** Arguments of gyre_linear_attention().   Layout bshd; bhsd and thd swap the dimensions as gyre_layout says; lists are
- *  contiguous.
- *    q          [batch, seqlen_q, num_heads, head_dim]        f32, f16 or bf16, all four the same; contiguous, 1..512
- *    k          [batch, seqlen_kv, num_kv_heads, head_dim]    num_heads % num_kv_heads == 0 (GQA, MQA)
- *    v          [batch, seqlen_kv, num_kv_heads, v_head_dim]  v_head_dim 1..512
- *    out        [batch, seqlen_q, num_heads, v_head_dim]      must not overlap q, k or v; it may be q itself
- *    causal     0: every query sees every key;   1: query i sees keys 0 .. i, and seqlen_q == seqlen_kv, of packed
- *               sequences each
- *    seqused_k  [batch] int32 or NULL: only the first seqused_k[b] keys exist
- *    cu_seqlens [batch + 1] int32, thd only: sequence b is tokens cu_seqlens[b] .. cu_seqlens[b + 1] - 1
- *    rope       rotates the features of q and k in the numerator, NULL: not
- *    q_positions, k_positions   [batch, seqlen] or [seqlen] (thd: [total]), int32 or int64, >= 0, preceded by [axes] if the
- *               rope has several; NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own
- *               lengths (causal: both at 0, 1, 2 …, whatever seqused_k says). A sequence that goes on from a state needs both
- *    kv_state, k_state          [batch, num_kv_heads, head_dim, v_head_dim] and [batch, num_kv_heads, head_dim], f32, last
- *               dimension contiguous; batch: of sequences with thd. What earlier calls left of keys that all queries here see
- *               too: the sum of their rotated features times their values, and of their features. NULL, both: there are none
- *    kv_state_out, k_state_out  the same with the keys of this call; NULL, both: not wanted. They may be kv_state and k_state
- *               themselves
- *    workspace  NULL: the context's own memory */
+/** Arguments of gyre_linear_attention(). */
 typedef struct gyre_linear_attention_args {
+    /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
+    /** How the dimensions of q, k, v and out are read; the shapes below are those of bshd. Lists are contiguous. */
     gyre_layout layout;
-    gyre_tensor q, k, v, out;
+    /** Queries: [batch, seqlen_q, num_heads, head_dim], f32, f16 or bf16; head_dim contiguous, 1 to 512. */
+    gyre_tensor q;
+    /** Keys: [batch, seqlen_kv, num_kv_heads, head_dim], of q's type; head_dim contiguous; num_kv_heads divides num_heads (GQA, MQA). */
+    gyre_tensor k;
+    /** Values: [batch, seqlen_kv, num_kv_heads, v_head_dim], of q's type; v_head_dim contiguous, 1 to 512, possibly another size than
+     *  head_dim. */
+    gyre_tensor v;
+    /** The result: [batch, seqlen_q, num_heads, v_head_dim], of q's type. It may be q itself, and overlaps neither k nor v. */
+    gyre_tensor out;
+    /** 0: every query sees every key. 1: query i sees keys 0 .. i, and seqlen_q == seqlen_kv, of packed sequences each. */
     int32_t causal;
+    /** [batch] int32: only the first seqused_k[b] keys exist. NULL: all of them. */
     const gyre_tensor *seqused_k;
-    const gyre_tensor *cu_seqlens_q, *cu_seqlens_k;
+    /** [batch + 1] int32, with thd only: the queries of sequence b are the tokens cu_seqlens_q[b] .. cu_seqlens_q[b + 1] - 1. */
+    const gyre_tensor *cu_seqlens_q;
+    /** [batch + 1] int32, with thd only: the keys of each sequence, as cu_seqlens_q has its queries. */
+    const gyre_tensor *cu_seqlens_k;
+    /** Rotates the features of q and k in the numerator; NULL: not. */
     const gyre_rope *rope;
-    const gyre_tensor *q_positions, *k_positions;
-    const gyre_tensor *kv_state, *k_state;
-    const gyre_tensor *kv_state_out, *k_state_out;
+    /** Positions of the queries: [batch, seqlen_q] or [seqlen_q] (thd: [total_q]), int32 or int64, at least 0, preceded by [axes] if the
+     *  rope has several. NULL: seqlen_kv - seqlen_q + 0, 1, 2 … of each sequence's own lengths; in causal calls 0, 1, 2 …, whatever
+     *  seqused_k says. A sequence that goes on from a state needs the positions of both. */
+    const gyre_tensor *q_positions;
+    /** Positions of the keys, shaped as q_positions are. NULL: 0, 1, 2 … */
+    const gyre_tensor *k_positions;
+    /** What earlier calls left of keys that all queries here see, too: the sum of their rotated features times their values,
+     *  [batch, num_kv_heads, head_dim, v_head_dim] f32, last dimension contiguous; batch counts sequences with thd. NULL: none. */
+    const gyre_tensor *kv_state;
+    /** The sum of the same keys' features, [batch, num_kv_heads, head_dim] f32, last dimension contiguous; NULL with kv_state. */
+    const gyre_tensor *k_state;
+    /** Gets kv_state with the keys of this call; it may be kv_state itself. NULL: not wanted. */
+    const gyre_tensor *kv_state_out;
+    /** Gets k_state with the keys of this call; it may be k_state itself. NULL with kv_state_out. */
+    const gyre_tensor *k_state_out;
+    /** Scratch memory of the caller; NULL: the context's own. */
     void *workspace;
-    size_t workspace_size; /* bytes */
+    /** Bytes of workspace; 0 with NULL. */
+    size_t workspace_size;
 } gyre_linear_attention_args;
 
+/** Arguments without masks, rotations and states; q, k, v and out are to be set. */
 static inline gyre_linear_attention_args gyre_linear_attention_defaults(void) {
     gyre_linear_attention_args a;
     memset(&a, 0, sizeof a);

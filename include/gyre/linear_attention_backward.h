@@ -1,4 +1,5 @@
-/** Gradients of linear attention. */
+/** @file
+ *  Gradients of linear attention. */
 #ifndef GYRE_LINEAR_ATTENTION_BACKWARD_H
 #define GYRE_LINEAR_ATTENTION_BACKWARD_H
 
@@ -12,26 +13,37 @@
 extern "C" {
 #endif
 
-/** Arguments of gyre_linear_attention_backward().   Layout and options are those of the forward call.
- *    forward    what gyre_linear_attention() was called with: q, k, v, and the states as they were before. Its out, kv_state_out
- *               and k_state_out are not looked at, nor its workspace
- *    out_grad   of out's shape and type; head_dim contiguous
- *    q_grad, k_grad, v_grad             of q's, k's and v's shapes and types; written, whatever they held; head_dim contiguous; they
- *               must not overlap each other or anything that is read
- *    kv_state_out_grad, k_state_out_grad  gradients of what the call left as states, of these shapes, f32; NULL, both: 0
- *    kv_state_grad, k_state_grad        gradients of kv_state and k_state, written; NULL, both: not wanted
- *    workspace  NULL: the context's own memory. It is linear in the sequences' lengths */
+/** Arguments of gyre_linear_attention_backward(). Layout and options are those of the forward call. */
 typedef struct gyre_linear_attention_backward_args {
+    /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
+    /** What gyre_linear_attention() was called with: q, k, v, and the states as they were before. Its out, kv_state_out, k_state_out and
+     *  workspace are not looked at. */
     const gyre_linear_attention_args *forward;
+    /** The gradient of out, of its shape and type; head_dim contiguous. */
     gyre_tensor out_grad;
-    gyre_tensor q_grad, k_grad, v_grad;
-    const gyre_tensor *kv_state_out_grad, *k_state_out_grad;
-    const gyre_tensor *kv_state_grad, *k_state_grad;
+    /** The gradient of q, of its shape and type; written, whatever it held; head_dim contiguous. It overlaps neither other gradients nor
+     *  anything that is read, as k_grad and v_grad do not. */
+    gyre_tensor q_grad;
+    /** The gradient of k, of its shape and type. */
+    gyre_tensor k_grad;
+    /** The gradient of v, of its shape and type. */
+    gyre_tensor v_grad;
+    /** The gradient of what the call left as kv_state_out, of its shape, f32; NULL: 0. */
+    const gyre_tensor *kv_state_out_grad;
+    /** The gradient of what the call left as k_state_out, of its shape, f32; NULL with kv_state_out_grad. */
+    const gyre_tensor *k_state_out_grad;
+    /** The gradient of kv_state, written; NULL: not wanted. */
+    const gyre_tensor *kv_state_grad;
+    /** The gradient of k_state, written; NULL with kv_state_grad. */
+    const gyre_tensor *k_state_grad;
+    /** Scratch memory of the caller, linear in the sequences' lengths; NULL: the context's own. */
     void *workspace;
-    size_t workspace_size; /* bytes */
+    /** Bytes of workspace; 0 with NULL. */
+    size_t workspace_size;
 } gyre_linear_attention_backward_args;
 
+/** Arguments to be filled: forward, out_grad and the gradients. */
 static inline gyre_linear_attention_backward_args gyre_linear_attention_backward_defaults(void) {
     gyre_linear_attention_backward_args a;
     memset(&a, 0, sizeof a);

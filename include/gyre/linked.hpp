@@ -1,3 +1,4 @@
+/// @file
 /// What is linked, in vectors.
 #ifndef GYRE_LINKED_HPP
 #define GYRE_LINKED_HPP

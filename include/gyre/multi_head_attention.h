@@ -1,14 +1,16 @@
+/// @file
 /// gyre::MultiHeadAttention: projections, attention with RoPE and RoPER, and the output's projection, with gradients.
 ///
 ///     gyre::MultiHeadAttentionOptions options;
-///     options.heads = 8, options.d_model = 512;                        // half of each head is rotated, as in labml-nn
+///     options.heads = 8;
+///     options.d_model = 512;                                           // half of each head is rotated, as in labml-nn
 ///     gyre::MultiHeadAttention attention(options);                     // weights are 0: set those of parameters()
 ///     gyre::Context context;
 ///     const gyre_tensor x = gyre::view(tokens, {128, 4, 512});         // [seq, batch, d_model], f32
 ///     attention.forward(context, x, x, x, gyre::view(out, {128, 4, 512}));
 ///     attention.backward(context, out_grad, x_grad);                   // adds to the gradients of parameters()
 ///
-/// The same results as RotaryValuePEMultiHeadAttention of labml-nn with the same weights, and the same names of weights.
+/// With the same weights, which have the same names, it gives the results of labml-nn's RotaryValuePEMultiHeadAttention.
 /// In CMake: gyre::modules, which is there if a BLAS was found when the library was built.
 #ifndef GYRE_MULTI_HEAD_ATTENTION_H
 #define GYRE_MULTI_HEAD_ATTENTION_H
@@ -26,11 +28,12 @@ inline namespace v0 {
 
 /// Weights that a module owns, and the gradients that its backward pass adds to.
 struct Parameter {
-    std::string name;                // "query.linear.weight"
-    std::vector<std::int64_t> shape; // weight: [out_features, in_features]; bias: [out_features]
-    float *values = nullptr;
-    float *gradients = nullptr;
+    std::string name;                ///< "query.linear.weight"
+    std::vector<std::int64_t> shape; ///< weight: [out_features, in_features]; bias: [out_features]
+    float *values = nullptr;         ///< [size()], in C order
+    float *gradients = nullptr;      ///< [size()], in C order
 
+    /// The number of values.
     std::size_t size() const {
         std::size_t product = 1;
         for (std::int64_t extent : shape) product *= static_cast<std::size_t>(extent);
@@ -38,25 +41,28 @@ struct Parameter {
     }
 };
 
+/// What a layer is made from.
 struct MultiHeadAttentionOptions {
-    std::int32_t heads = 0;
-    std::int32_t d_model = 0;           // features of a token, a multiple of heads
-    double rope_percentage = 0.5;       // share of each head's features that is rotated in queries and keys, 0..1
-    double rope_value_percentage = 0.5; // in values, and back in what attention makes of them (RoPER)
-    gyre_pairing pairing = GYRE_HALF;   // of the features that are rotated
-    double theta = 10000;               // base of the frequencies
-    bool query_key_bias = true;         // biases of these projections
-    bool value_bias = true;
-    bool output_bias = true;
-    bool causal = false;               // query i sees keys 0..i
-    bool batch_first = false;          // tensors are [batch, seq, d_model]
-    std::vector<float> alibi_slopes;   // [heads], or empty: slope * (j - i) is added to the score of query i and key j
-    std::int32_t relative_buckets = 0; // of T5's learnt relative position bias, "relative_attention_bias.weight"
-    // [relative_buckets, heads]; 0: none. Not causal: even, half of them for keys ahead
-    std::int32_t relative_max_distance = 128; // the largest distance that buckets tell apart
-    double dropout = 0;                       // of probabilities, in training alone: 0 <= p < 1
-    std::uint64_t dropout_seed = 0; // a layer should have its own; forward passes count gyre's dropout_offset up
-    bool save_attention = false;    // for attention(): one more pass, and memory for seq_q * seq_kv numbers a head
+    std::int32_t heads = 0;       ///< at least 1
+    std::int32_t d_model = 0;     ///< features of a token, a multiple of heads
+    double rope_percentage = 0.5; ///< share of each head's features that is rotated in queries and keys, 0 to 1
+    double rope_value_percentage =
+        0.5; ///< share that is rotated in values, and back in attention's result (RoPER), 0 to 1
+    gyre_pairing pairing = GYRE_HALF; ///< which of the rotated features form pairs
+    double theta = 10000;             ///< base of the frequencies, at least 1
+    bool query_key_bias = true;       ///< whether the projections of queries and keys have biases
+    bool value_bias = true;           ///< whether the projection of values has a bias
+    bool output_bias = true;          ///< whether the output's projection has a bias
+    bool causal = false;              ///< query i sees keys 0..i
+    bool batch_first = false;         ///< tensors are [batch, seq, d_model]
+    std::vector<float> alibi_slopes;  ///< [heads], or empty: slope * (j - i) is added to the score of query i and key j
+    /// Buckets of T5's learnt relative position bias, "relative_attention_bias.weight", [relative_buckets, heads]; 0: none. Where
+    /// attention is not causal they are an even number, half of them for keys ahead.
+    std::int32_t relative_buckets = 0;
+    std::int32_t relative_max_distance = 128; ///< the largest distance in tokens that buckets tell apart
+    double dropout = 0;             ///< probability that a probability is dropped, in training alone: 0 <= p < 1
+    std::uint64_t dropout_seed = 0; ///< a layer should have its own; forward passes count gyre's dropout_offset up
+    bool save_attention = false;    ///< for attention(): one more pass, and memory for seq_q * seq_kv numbers a head
 };
 
 /// Multi-head attention as a layer. Not for several threads at once; those of the context are used.
@@ -69,9 +75,12 @@ public:
     /// a dropout that is no probability below 1; GYRE_BAD_SHAPE for a d_model that heads does not divide, or as many slopes.
     explicit MultiHeadAttention(const MultiHeadAttentionOptions &options);
     ~MultiHeadAttention();
+    /// Takes another layer's weights and state.
     MultiHeadAttention(MultiHeadAttention &&) noexcept;
+    /// Takes another layer's weights and state.
     MultiHeadAttention &operator=(MultiHeadAttention &&) noexcept;
 
+    /// What the layer was made from.
     const MultiHeadAttentionOptions &options() const;
 
     /// Weights and biases of query, key, value and output, by the names of labml-nn, and the relative bias. They are 0 at
@@ -90,8 +99,9 @@ public:
     /// In training, as at first, or not: without it nothing is dropped.
     void train(bool on);
 
-    /// How many forward passes have dropped; to be set where training goes on.
+    /// How many forward passes have dropped.
     std::uint32_t dropout_offset() const;
+    /// Sets how many forward passes have dropped, where training goes on.
     void set_dropout_offset(std::uint32_t passes);
 
     /// Gradients of the last forward(): those of the weights are added to parameters(), those of the inputs are written.

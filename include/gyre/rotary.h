@@ -1,4 +1,5 @@
-/** Rotary embeddings (RoPE) of queries and keys. */
+/** @file
+ *  Rotary embeddings (RoPE) of queries and keys. */
 #ifndef GYRE_ROTARY_H
 #define GYRE_ROTARY_H
 
@@ -13,40 +14,65 @@
 extern "C" {
 #endif
 
-/** Which two features form pair i.   half: (i, i + rotary_dim/2), ccccssss;   interleaved: (2i, 2i + 1), cscscscs. */
-typedef enum gyre_pairing { GYRE_HALF = 0, GYRE_INTERLEAVED = 1 } gyre_pairing;
+/** Which two features form pair i. */
+typedef enum gyre_pairing {
+    GYRE_HALF = 0,       /**< (i, i + rotary_dim / 2): ccccssss */
+    GYRE_INTERLEAVED = 1 /**< (2i, 2i + 1): cscscscs */
+} gyre_pairing;
 
 /** The exponent's denominator D in theta^(-2i / D): mixing the two silently ruins a model, hence explicit. */
-typedef enum gyre_frequency_base { GYRE_OVER_ROTARY_DIM = 0, GYRE_OVER_HEAD_DIM = 1 } gyre_frequency_base;
+typedef enum gyre_frequency_base {
+    GYRE_OVER_ROTARY_DIM = 0, /**< D = rotary_dim */
+    GYRE_OVER_HEAD_DIM = 1    /**< D = head_dim */
+} gyre_frequency_base;
 
-/** M-RoPE: which position axis pair i reads.   contiguous: sections[0] pairs of axis 0, then sections[1] of axis 1, …
- *  interleaved: pair i reads axis i % axes while i < axes * sections[i % axes], else axis 0. */
-typedef enum gyre_section_order { GYRE_SECTIONS_CONTIGUOUS = 0, GYRE_SECTIONS_INTERLEAVED = 1 } gyre_section_order;
+/** Which axis of positions pair i reads (M-RoPE). */
+typedef enum gyre_section_order {
+    GYRE_SECTIONS_CONTIGUOUS = 0, /**< sections[0] pairs read axis 0, then sections[1] pairs axis 1, … */
+    GYRE_SECTIONS_INTERLEAVED = 1 /**< pair i reads axis i % axes while i < axes * sections[i % axes], else axis 0 */
+} gyre_section_order;
 
+/** The most axes that positions have. */
 #define GYRE_MAX_AXES 4
 
-/** A rotation of the features [rotary_offset, rotary_offset + rotary_dim) of a head:
+/** A rotation of the features [rotary_offset, rotary_offset + rotary_dim) of a head. Pair i has the features p and q:
+ *
  *      out[p] = s * (x[p] cos a - x[q] sin a)        a = position * inv_freq[i], radians, reduced in double
  *      out[q] = s * (x[q] cos a + x[p] sin a)        source: Su et al., RoFormer, arXiv:2104.09864, section 3.2.2
- *  Angles come from theta, or inv_freq, or the tables cos and sin, the last given winning. */
+ *
+ *  Angles come from the tables cos and sin, else from inv_freq, else from theta. */
 typedef struct gyre_rope {
+    /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
+    /** Which features form a pair. */
     gyre_pairing pairing;
-    int32_t rotary_dim;    /* even; 0: the head from rotary_offset to its end */
-    int32_t rotary_offset; /* first rotated feature; attention accepts 0 only */
-    double theta;          /* base, >= 1; the defaults say 10000 */
+    /** Rotated features, even; 0: the head from rotary_offset to its end. */
+    int32_t rotary_dim;
+    /** The first rotated feature; attention accepts 0 only. */
+    int32_t rotary_offset;
+    /** Base of the frequencies, at least 1; the defaults say 10000. */
+    double theta;
+    /** What theta's exponent is divided by. */
     gyre_frequency_base frequency_base;
-    const double *inv_freq;  /* [rotary_dim / 2] radians a token, or NULL; see gyre_frequencies(). At most 1024; above 1
-                                they lower the largest position to 2^31 / the largest of them */
-    double attention_factor; /* s, 1; multiplies cos and sin of queries and keys, never of values or of given tables */
-    const gyre_tensor *cos, *sin; /* f32, contiguous, or NULL: [rows, rotary_dim/2] read at the position, or
-                                     [batch, seqlen, rotary_dim/2] one row a token (gyre_rotary() only; positions are
-                                     then not read). One axis only */
-    int32_t axes;                 /* 0 or 1: one position a token; 2..4: positions are [axes, batch, seqlen] */
+    /** [rotary_dim / 2] radians a token, or NULL; see gyre_frequencies(). Their magnitudes are at most 1024; above 1 they lower the
+     *  largest position to 2^31 / the largest of them. */
+    const double *inv_freq;
+    /** The factor s, 1 by default. It multiplies cos and sin of queries and keys, never of values or of given tables. */
+    double attention_factor;
+    /** Table of cosines: f32, contiguous, one axis only, or NULL. [rows, rotary_dim / 2] is read at the position;
+     *  [batch, seqlen, rotary_dim / 2] has a row a token (gyre_rotary() only; positions are then not read). */
+    const gyre_tensor *cos;
+    /** Table of sines, of cos's shape; NULL with it. */
+    const gyre_tensor *sin;
+    /** 0 or 1: a token has one position; 2 to 4: positions are [axes, batch, seqlen]. */
+    int32_t axes;
+    /** [axes] numbers of pairs that read each axis; their sum is rotary_dim / 2. */
     int32_t sections[GYRE_MAX_AXES];
+    /** How sections are spread over the pairs. */
     gyre_section_order section_order;
 } gyre_rope;
 
+/** A rotation of the whole head with half pairing and theta 10000. */
 static inline gyre_rope gyre_rope_defaults(void) {
     gyre_rope r;
     memset(&r, 0, sizeof r);
@@ -56,24 +82,32 @@ static inline gyre_rope gyre_rope_defaults(void) {
     return r;
 }
 
-/** Arguments of gyre_rotary().
- *    x, out      layout's shape (batch = 1 for thd), f32, f16 or bf16, the same type; head_dim contiguous; out may be x
- *    positions   [batch, seqlen] or [seqlen], int32 or int64, in tokens, 0 <= position < 2^31; with rope.axes > 1
- *                [axes, batch, seqlen] or [axes, seqlen]; NULL: position_offset + 0, 1, 2, … (else it must be 0)
- *    reverse     0: rotate, 1: rotate back (the transpose); nothing else
- *    workspace   NULL: the context's own memory */
+/** Arguments of gyre_rotary(). */
 typedef struct gyre_rotary_args {
+    /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
+    /** How the dimensions of x and out are read; batch is 1 for thd. */
     gyre_layout layout;
-    gyre_tensor x, out;
+    /** What is rotated: layout's shape, f32, f16 or bf16, head_dim contiguous. */
+    gyre_tensor x;
+    /** The result, of x's shape and type; head_dim contiguous. It may be x, and else does not overlap it. */
+    gyre_tensor out;
+    /** The rotation. */
     gyre_rope rope;
+    /** 0: rotate; 1: rotate back, which is the transpose. */
     int32_t reverse;
+    /** [batch, seqlen] or [seqlen], int32 or int64, in tokens, 0 <= position < 2^31; with rope.axes above 1 [axes, batch, seqlen] or
+     *  [axes, seqlen]. NULL: position_offset + 0, 1, 2, … */
     const gyre_tensor *positions;
+    /** The first token's position, at least 0; 0 where positions are given. */
     int64_t position_offset;
+    /** Scratch memory of the caller; NULL: the context's own. */
     void *workspace;
-    size_t workspace_size; /* bytes */
+    /** Bytes of workspace; 0 with NULL. */
+    size_t workspace_size;
 } gyre_rotary_args;
 
+/** Arguments that rotate from position 0 on by gyre_rope_defaults(); x and out are to be set. */
 static inline gyre_rotary_args gyre_rotary_defaults(void) {
     gyre_rotary_args a;
     memset(&a, 0, sizeof a);
@@ -100,22 +134,36 @@ GYRE_API gyre_status gyre_rotary(gyre_context *context, const gyre_rotary_args *
 /** Bytes of workspace that gyre_rotary() with these arguments and this context needs; the data pointers may be NULL. */
 GYRE_API gyre_status gyre_rotary_workspace_size(gyre_context *context, const gyre_rotary_args *args, size_t *bytes);
 
-/** Arguments of gyre_rotary_qk(): queries and keys of the same tokens.
- *    q, k            layout's shape, with num_heads and num_kv_heads of their own; f32, f16 or bf16, all four the same
- *    q_out, k_out    their shapes; may be q and k themselves; none may overlap the other's
- *    all others      as gyre_rotary_args */
+/** Arguments of gyre_rotary_qk(): queries and keys of the same tokens. */
 typedef struct gyre_rotary_qk_args {
+    /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
+    /** How the dimensions of all four tensors are read; batch is 1 for thd. */
     gyre_layout layout;
-    gyre_tensor q, k, q_out, k_out;
+    /** Queries: layout's shape with num_heads, f32, f16 or bf16, head_dim contiguous. */
+    gyre_tensor q;
+    /** Keys: q's shape but for num_kv_heads, and q's type. */
+    gyre_tensor k;
+    /** Rotated queries, of q's shape and type. They may be q, and else overlap neither q nor k. */
+    gyre_tensor q_out;
+    /** Rotated keys, of k's shape and type. They may be k, and else overlap neither q, k nor q_out. */
+    gyre_tensor k_out;
+    /** The rotation. */
     gyre_rope rope;
+    /** 0: rotate; 1: rotate back, which is the transpose. */
     int32_t reverse;
+    /** [batch, seqlen] or [seqlen], int32 or int64, in tokens, 0 <= position < 2^31; with rope.axes above 1 [axes, batch, seqlen] or
+     *  [axes, seqlen]. NULL: position_offset + 0, 1, 2, … */
     const gyre_tensor *positions;
+    /** The first token's position, at least 0; 0 where positions are given. */
     int64_t position_offset;
+    /** Scratch memory of the caller; NULL: the context's own. */
     void *workspace;
-    size_t workspace_size; /* bytes */
+    /** Bytes of workspace; 0 with NULL. */
+    size_t workspace_size;
 } gyre_rotary_qk_args;
 
+/** Arguments that rotate from position 0 on by gyre_rope_defaults(); the tensors are to be set. */
 static inline gyre_rotary_qk_args gyre_rotary_qk_defaults(void) {
     gyre_rotary_qk_args a;
     memset(&a, 0, sizeof a);

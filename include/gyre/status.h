@@ -1,7 +1,9 @@
-/** What calls return, why they failed, and the version that is linked. */
+/** @file
+ *  What calls return, why they failed, and the version that is linked. */
 #ifndef GYRE_STATUS_H
 #define GYRE_STATUS_H
 
+/** Marks what the shared library exports. */
 #if defined(_WIN32)
 #define GYRE_API
 #else
@@ -12,19 +14,21 @@
 extern "C" {
 #endif
 
+/** The version of this header is major.minor.patch; gyre_version() is that of the library. */
 #define GYRE_VERSION_MAJOR 0
-#define GYRE_VERSION_MINOR 1
-#define GYRE_VERSION_PATCH 0
+#define GYRE_VERSION_MINOR 1 /**< See GYRE_VERSION_MAJOR. */
+#define GYRE_VERSION_PATCH 0 /**< See GYRE_VERSION_MAJOR. */
 
+/** What a call returns. */
 typedef enum gyre_status {
-    GYRE_OK = 0,
-    GYRE_BAD_ARGUMENT = 1,        /* a null pointer, a value out of range, a contradiction */
-    GYRE_BAD_SHAPE = 2,           /* a rank, an extent or a stride */
-    GYRE_BAD_TYPE = 3,            /* an element type not accepted here, or two that must agree and do not */
-    GYRE_UNSUPPORTED = 4,         /* valid, but no linked kernel that this machine can run does it */
-    GYRE_WORKSPACE_TOO_SMALL = 5, /* the caller's buffer is smaller than gyre_*_workspace_size() says */
-    GYRE_OUT_OF_MEMORY = 6,
-    GYRE_INTERNAL = 7 /* a kernel reported a failure: a defect of the library */
+    GYRE_OK = 0,                  /**< done */
+    GYRE_BAD_ARGUMENT = 1,        /**< a null pointer, a value out of range, a contradiction */
+    GYRE_BAD_SHAPE = 2,           /**< a rank, an extent or a stride */
+    GYRE_BAD_TYPE = 3,            /**< an element type not accepted here, or two that must agree and do not */
+    GYRE_UNSUPPORTED = 4,         /**< valid, but no linked kernel that this machine can run does it */
+    GYRE_WORKSPACE_TOO_SMALL = 5, /**< the caller's buffer is smaller than gyre_*_workspace_size() says */
+    GYRE_OUT_OF_MEMORY = 6,       /**< the system gave no memory; outputs are as they were */
+    GYRE_INTERNAL = 7             /**< a kernel reported a failure: a defect of the library */
 } gyre_status;
 
 /** The name of a status, such as "bad shape"; never NULL. */
@@ -32,6 +36,12 @@ GYRE_API const char *gyre_status_string(gyre_status status);
 
 /** What the last failing call on this thread found wrong, in one line; "" if none failed. Valid until the next one. */
 GYRE_API const char *gyre_last_error(void);
+
+/** The argument that the last failing call on this thread found wrong, by the name that its structure or its function gives it,
+ *  with the members and the index that lead there: "k", "rope.theta", "forward.lse", "cu_seqlens_q[2]", "page_table[0, 5]"; or
+ *  the environment variable "GYRE_TARGET". gyre_last_error() then begins with this name and ": ". NULL where no argument is to
+ *  blame, say because memory is lacking, and where no call has failed. Valid until the next failing call. */
+GYRE_API const char *gyre_last_error_argument(void);
 
 /** "major.minor.patch" of the library that is linked. */
 GYRE_API const char *gyre_version(void);

@@ -1,4 +1,5 @@
-/** Tensors of the caller, and the orders in which they hold queries, keys and values. */
+/** @file
+ *  Tensors of the caller, and the orders in which they hold queries, keys and values. */
 #ifndef GYRE_TENSOR_H
 #define GYRE_TENSOR_H
 
@@ -11,34 +12,39 @@
 extern "C" {
 #endif
 
+/** The types of a tensor's elements. */
 typedef enum gyre_dtype {
-    GYRE_F32 = 0,
-    GYRE_F16 = 1,
-    GYRE_BF16 = 2,
-    GYRE_F64 = 3,
-    GYRE_I32 = 4,
-    GYRE_I64 = 5,
-    GYRE_BOOL = 6 /* one byte, 0 or not 0 */
+    GYRE_F32 = 0,  /**< IEEE 754 binary32 */
+    GYRE_F16 = 1,  /**< IEEE 754 binary16 */
+    GYRE_BF16 = 2, /**< the upper half of a binary32 */
+    GYRE_F64 = 3,  /**< IEEE 754 binary64 */
+    GYRE_I32 = 4,  /**< 32 bits, signed */
+    GYRE_I64 = 5,  /**< 64 bits, signed */
+    GYRE_BOOL = 6  /**< one byte, 0 or not 0 */
 } gyre_dtype;
 
-/** DLPack's device codes. */
-typedef enum gyre_device { GYRE_CPU = 1, GYRE_CUDA = 2 } gyre_device;
+/** The devices whose memory holds tensors, by DLPack's codes. */
+typedef enum gyre_device {
+    GYRE_CPU = 1, /**< the host's memory */
+    GYRE_CUDA = 2 /**< a CUDA device's memory */
+} gyre_device;
 
+/** The most dimensions that a tensor has. */
 #define GYRE_MAX_RANK 4
 
 /** A view of somebody's memory. Shapes are outermost first; strides count elements, may be anything that stays inside
  *  the owner's memory (0 repeats), and the last one must be 1 wherever a function says "contiguous". The stride of a
  *  dimension of one element means nothing. A tensor has at most 2^46 elements, repeated ones counted. */
 typedef struct gyre_tensor {
-    void *data;
-    gyre_dtype dtype;
-    gyre_device device;
-    int32_t rank;
-    int64_t shape[GYRE_MAX_RANK];
-    int64_t strides[GYRE_MAX_RANK];
+    void *data;                     /**< The first element; aligned to an element. NULL where there are none. */
+    gyre_dtype dtype;               /**< The type of the elements. */
+    gyre_device device;             /**< Whose memory it is. */
+    int32_t rank;                   /**< The number of dimensions, 1 to GYRE_MAX_RANK. */
+    int64_t shape[GYRE_MAX_RANK];   /**< [rank] extents, each at least 0. */
+    int64_t strides[GYRE_MAX_RANK]; /**< [rank] elements from one index of a dimension to the next. */
 } gyre_tensor;
 
-/** A view of densely packed CPU memory in C order. rank: 1..GYRE_MAX_RANK. */
+/** Views densely packed CPU memory in C order. `shape` has `rank` extents, 1 to GYRE_MAX_RANK of them. */
 static inline gyre_tensor gyre_tensor_dense(const void *data, gyre_dtype dtype, int32_t rank, const int64_t *shape) {
     gyre_tensor t;
     uint64_t stride = 1; /* wraps where the tensor is larger than any memory, which functions then refuse */
@@ -63,13 +69,12 @@ GYRE_API gyre_status gyre_tensor_from_dlpack(const struct DLTensor *dl_tensor, g
 
 /** How the dimensions of q, k, v, x and out are read. */
 typedef enum gyre_layout {
-    GYRE_BSHD = 0, /* [batch, seqlen, heads, head_dim] */
-    GYRE_BHSD = 1, /* [batch, heads, seqlen, head_dim] */
-    GYRE_THD = 2   /* [tokens of all sequences, heads, head_dim] */
+    GYRE_BSHD = 0, /**< [batch, seqlen, heads, head_dim] */
+    GYRE_BHSD = 1, /**< [batch, heads, seqlen, head_dim] */
+    GYRE_THD = 2   /**< [tokens of all sequences, heads, head_dim] */
 } gyre_layout;
 
-/** How a cache keeps values.   In blocks, for decoding on processors with matrix tiles, where nothing is then rearranged:
- *  every GYRE_VALUE_BLOCK tokens of a head are [v_head_dim][GYRE_VALUE_BLOCK] in place of as many rows of v_head_dim:
+/** How a cache keeps values. Blocks are for decoding on processors with matrix tiles, which then rearrange nothing: every GYRE_VALUE_BLOCK tokens of a head are [v_head_dim][GYRE_VALUE_BLOCK] in place of as many rows of v_head_dim:
  *
  *      in rows                              in blocks
  *      v[t=0]   d=0 1 2 … v_head_dim - 1    d=0               t=0 1 2 … 31
@@ -79,7 +84,12 @@ typedef enum gyre_layout {
  *
  *  The tensor has shape and strides as if it held rows, without gaps: from token to token v_head_dim. Capacity or page size
  *  is a multiple of GYRE_VALUE_BLOCK. Slots after the last key may hold anything. bf16 only. Keys are rows in any case. */
-typedef enum gyre_value_order { GYRE_VALUES_IN_ROWS = 0, GYRE_VALUES_IN_BLOCKS = 1 } gyre_value_order;
+typedef enum gyre_value_order {
+    GYRE_VALUES_IN_ROWS = 0,  /**< a row of v_head_dim for each token */
+    GYRE_VALUES_IN_BLOCKS = 1 /**< [v_head_dim][GYRE_VALUE_BLOCK] for every GYRE_VALUE_BLOCK tokens */
+} gyre_value_order;
+
+/** The number of tokens whose values are one block of GYRE_VALUES_IN_BLOCKS. */
 #define GYRE_VALUE_BLOCK 32
 
 #ifdef __cplusplus

@@ -1,3 +1,4 @@
+/// @file
 /// Views of tensors, from C++ types and containers.
 #ifndef GYRE_VIEW_HPP
 #define GYRE_VIEW_HPP
@@ -21,13 +22,17 @@ inline namespace v0 { // keeps these names apart from the library's own
 /// Throws Error (GYRE_BAD_SHAPE) for more or fewer.
 class Extents {
 public:
+    /// The numbers of a list.
     Extents(std::initializer_list<std::int64_t> extents) { assign(extents.begin(), extents.end()); }
+    /// The numbers of a container.
     template <typename Container, typename = decltype(std::begin(std::declval<const Container &>()))>
     Extents(const Container &extents) {
         assign(std::begin(extents), std::end(extents));
     }
 
+    /// How many there are.
     std::int32_t rank() const { return rank_; }
+    /// [rank()] numbers, outermost first.
     const std::int64_t *data() const { return extents_.data(); }
     /// The number of elements of a tensor of this shape.
     std::int64_t product() const {
@@ -84,10 +89,14 @@ inline gyre_tensor view(const void *data, gyre_dtype dtype, const Extents &shape
     return tensor;
 }
 
+/// A view of CPU memory in C order, whose element type is that of the pointer.
 template <typename T>
 gyre_tensor view(T *data, const Extents &shape) {
     return view(data, dtype_of<T>(), shape);
 }
+
+/// A view of CPU memory with strides in elements, whose element type is that of the pointer. Throws Error (GYRE_BAD_SHAPE) unless
+/// there are as many strides as extents.
 template <typename T>
 gyre_tensor view(T *data, const Extents &shape, const Extents &strides) {
     return view(data, dtype_of<T>(), shape, strides);
