@@ -10,10 +10,10 @@ namespace gyre {
 /// had).
 template <typename Struct>
 gyre_status adopt(const Struct *given, const char *name, const Struct &defaults, size_t oldest_size, Struct *adopted) {
-    if (!given) return fail(GYRE_BAD_ARGUMENT, "%s: got NULL", name);
+    if (!given) return refuse(GYRE_BAD_ARGUMENT, name, "got NULL");
     if (given->size < oldest_size || given->size > sizeof(Struct))
-        return fail(GYRE_BAD_ARGUMENT, "%s.size: got %u, expected %zu: fill the structure by its defaults function",
-                    name, given->size, sizeof(Struct));
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.size", name),
+                      "got %u, expected %zu: fill the structure by its defaults function", given->size, sizeof(Struct));
     *adopted = defaults;
     std::memcpy(adopted, given, given->size);
     return GYRE_OK;

@@ -60,7 +60,7 @@ gyre_status watch_forks() {
     static bool watched = false;
     const std::lock_guard<std::mutex> lock(contexts().mutex);
     if (!watched && pthread_atfork(before_fork, after_fork, after_fork_in_child))
-        return fail(GYRE_OUT_OF_MEMORY, "context: no memory to follow fork()");
+        return fail(Failure::out_of_memory, "context: no memory to follow fork()");
     watched = true;
 #endif
     return GYRE_OK;
@@ -84,17 +84,17 @@ std::string library_names(const KernelList &list) {
 gyre_status find_forced_target(const char *name, const char *source, const Target **forced) {
     *forced = find_target(name);
     if (!*forced)
-        return fail(GYRE_BAD_ARGUMENT, "%s: got \"%s\", expected one of %s", source, name, target_names().c_str());
-    if (!is_linked(**forced)) return fail(GYRE_UNSUPPORTED, "%s: no kernels of %s are linked", source, name);
+        return refuse(GYRE_BAD_ARGUMENT, source, "got \"%s\", expected one of %s", name, target_names().c_str());
+    if (!is_linked(**forced)) return refuse(GYRE_UNSUPPORTED, source, "no kernels of %s are linked", name);
     const std::string missing(first_missing_feature((*forced)->features));
     if (!missing.empty() || ((*forced)->device == GYRE_CPU && !obtain(**forced)))
-        return fail(GYRE_UNSUPPORTED, "%s: this machine cannot run %s, it lacks %s", source, name,
-                    missing.empty() ? "the system's permission" : missing.c_str());
+        return refuse(GYRE_UNSUPPORTED, source, "this machine cannot run %s, it lacks %s", name,
+                      missing.empty() ? "the system's permission" : missing.c_str());
     return GYRE_OK;
 }
 
 gyre_status create(const gyre_context_options &o, gyre_context **context) {
-    if (o.threads < 0) return fail(GYRE_BAD_ARGUMENT, "threads: got %d, expected 0 (all) or more", o.threads);
+    if (o.threads < 0) return refuse(GYRE_BAD_ARGUMENT, "threads", "got %d, expected 0 (all) or more", o.threads);
     const Target *forced = nullptr;
     const char *environment = std::getenv("GYRE_TARGET");
     if (o.target) {
@@ -105,13 +105,13 @@ gyre_status create(const gyre_context_options &o, gyre_context **context) {
     const auto list = linked_kernels();
     const Library *library = o.library ? list->find_library(o.library) : nullptr;
     if (o.library && !library)
-        return fail(GYRE_BAD_ARGUMENT, "library: got \"%.64s\", expected one of %s", o.library,
-                    library_names(*list).c_str());
+        return refuse(GYRE_BAD_ARGUMENT, "library", "got \"%.64s\", expected one of %s", o.library,
+                      library_names(*list).c_str());
     const Target *best = forced;
     for (const Kernel &k : list->kernels())
         if (!best && (!library || k.library == library) && k.row && k.row->device == GYRE_CPU && obtain(*k.row))
             best = k.row;
-    if (!best) return fail(GYRE_UNSUPPORTED, "target: no linked kernel can run on this machine");
+    if (!best) return refuse(GYRE_UNSUPPORTED, "target", "no linked kernel can run on this machine");
     const int threads = o.threads ? o.threads : available_processors();
     GYRE_TRY(watch_forks());
     *context = new gyre_context(forced, best, library, threads, o.parallel_for, o.pool, o.cuda_stream);
@@ -137,8 +137,8 @@ bool may_use(const gyre_context &context, const Kernel &kernel, gyre_device devi
 
 gyre_status check_target_device(const gyre_context &context, gyre_device device, const char *name) {
     if (!context.forced || context.forced->device == device) return GYRE_OK;
-    return fail(GYRE_UNSUPPORTED, "%s: is %s, where the context's target %s does not compute", name,
-                device == GYRE_CPU ? "on the CPU" : "on a CUDA device", context.forced->name);
+    return refuse(GYRE_UNSUPPORTED, name, "is %s, where the context's target %s does not compute",
+                  device == GYRE_CPU ? "on the CPU" : "on a CUDA device", context.forced->name);
 }
 
 } // namespace gyre
@@ -176,7 +176,7 @@ void gyre_context::use_current_kernels() {
 
 extern "C" gyre_status gyre_context_create(const gyre_context_options *options, gyre_context **context) {
     return enter([&] {
-        if (!context) return fail(GYRE_BAD_ARGUMENT, "context: got NULL, expected where to store it");
+        if (!context) return refuse(GYRE_BAD_ARGUMENT, "context", "got NULL, expected where to store it");
         *context = nullptr;
         gyre_context_options o = gyre_context_defaults();
         if (options)

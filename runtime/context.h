@@ -32,12 +32,14 @@ struct gyre_context {
     std::mutex busy;
     std::shared_ptr<const gyre::KernelList> kernels; // of the call that runs, or ran last
     uint64_t usable_targets = 0;                     // of the CPU, a bit for each row of the target table
-    const char *selected_kernel = "", *selected_library = "";
+    const char *selected_kernel = "";
+    const char *selected_library = "";
 
     /// theta^(-2i / denominator) of the last calls, so that a decoding loop computes them once.
     struct Frequencies {
         double theta = 0;
-        int denominator = 0, pairs = 0;
+        int denominator = 0;
+        int pairs = 0;
         std::vector<double> inv_freq;
     };
     Frequencies frequencies[2]; // of queries and keys, and of values

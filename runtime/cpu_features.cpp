@@ -36,8 +36,9 @@ uint64_t saved_registers() {
     return uint64_t{high} << 32 | low;
 }
 
-constexpr long supported_features = 0x1021, request_permission = 0x1023; // ARCH_GET_XCOMP_SUPP, ARCH_REQ_XCOMP_PERM
-constexpr long tile_data = 18;                                           // XFEATURE_XTILEDATA
+constexpr long supported_features = 0x1021; // ARCH_GET_XCOMP_SUPP
+constexpr long request_permission = 0x1023; // ARCH_REQ_XCOMP_PERM
+constexpr long tile_data = 18;              // XFEATURE_XTILEDATA
 
 /// True if the system saves tile registers for a process that asks for it. Linux does from 5.16 on.
 bool tiles_supported() {
@@ -66,7 +67,14 @@ struct Probe {
     Feature features[19];
 
     Probe() {
-        uint32_t eax = 0, ebx = 0, ecx1 = 0, edx = 0, ebx7 = 0, ecx7 = 0, edx7 = 0, eax7_1 = 0;
+        uint32_t eax = 0;
+        uint32_t ebx = 0;
+        uint32_t ecx1 = 0;
+        uint32_t edx = 0;
+        uint32_t ebx7 = 0;
+        uint32_t ecx7 = 0;
+        uint32_t edx7 = 0;
+        uint32_t eax7_1 = 0;
         __get_cpuid(1, &eax, &ebx, &ecx1, &edx);
         __get_cpuid_count(7, 0, &eax, &ebx7, &ecx7, &edx7);
         if (eax >= 1) __get_cpuid_count(7, 1, &eax7_1, &ebx, &eax, &edx);

@@ -38,20 +38,19 @@ bool find_dtype(int code, int bits, gyre_dtype *dtype) {
 
 extern "C" gyre_status gyre_tensor_from_dlpack(const DLTensor *t, gyre_tensor *out) {
     return gyre::enter([&] {
-        using gyre::fail;
-        if (!t || !out) return fail(GYRE_BAD_ARGUMENT, "%s: got NULL", t ? "out" : "dl_tensor");
+        using gyre::refuse;
+        if (!t || !out) return refuse(GYRE_BAD_ARGUMENT, t ? "out" : "dl_tensor", "got NULL");
         if (t->ndim < 1 || t->ndim > GYRE_MAX_RANK)
-            return fail(GYRE_BAD_SHAPE, "dl_tensor: got rank %d, expected 1 .. %d", t->ndim, GYRE_MAX_RANK);
-        if (!t->shape) return fail(GYRE_BAD_ARGUMENT, "dl_tensor.shape: got NULL");
+            return refuse(GYRE_BAD_SHAPE, "dl_tensor", "got rank %d, expected 1 .. %d", t->ndim, GYRE_MAX_RANK);
+        if (!t->shape) return refuse(GYRE_BAD_ARGUMENT, "dl_tensor.shape", "got NULL");
         if (t->device.device_type != GYRE_CPU && t->device.device_type != GYRE_CUDA)
-            return fail(GYRE_UNSUPPORTED, "dl_tensor: got device type %d, expected 1 (CPU) or 2 (CUDA)",
-                        t->device.device_type);
+            return refuse(GYRE_UNSUPPORTED, "dl_tensor", "got device type %d, expected 1 (CPU) or 2 (CUDA)",
+                          t->device.device_type);
         gyre_dtype dtype;
         if (t->dtype.lanes != 1 || !find_dtype(t->dtype.code, t->dtype.bits, &dtype))
-            return fail(
-                GYRE_BAD_TYPE,
-                "dl_tensor: got type code %d of %d bits in %d lanes, expected f32, f16, bf16, f64, i32, i64 or bool",
-                t->dtype.code, t->dtype.bits, t->dtype.lanes);
+            return refuse(GYRE_BAD_TYPE, "dl_tensor",
+                          "got type code %d of %d bits in %d lanes, expected f32, f16, bf16, f64, i32, i64 or bool",
+                          t->dtype.code, t->dtype.bits, t->dtype.lanes);
         *out =
             gyre_tensor_dense(static_cast<char *>(t->data) + (t->data ? t->byte_offset : 0), dtype, t->ndim, t->shape);
         out->device = static_cast<gyre_device>(t->device.device_type);

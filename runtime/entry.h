@@ -14,9 +14,9 @@ gyre_status guard(const Work &work) noexcept {
     try {
         return work();
     } catch (const std::bad_alloc &) {
-        return fail(GYRE_OUT_OF_MEMORY, "no memory for what the call needs beside its workspace");
+        return fail(Failure::out_of_memory, "no memory for what the call needs beside its workspace");
     } catch (...) {
-        return fail(GYRE_INTERNAL, "an exception was thrown: a defect of the library");
+        return fail(Failure::internal, "an exception was thrown: a defect of the library");
     }
 }
 

@@ -13,7 +13,8 @@ struct Span {
 };
 
 Span span(const Heads &v) {
-    int64_t low = 0, high = 0;
+    int64_t low = 0;
+    int64_t high = 0;
     const int64_t extents[] = {v.batch, v.seqlen, v.heads, v.dim};
     const int64_t strides[] = {v.batch_stride, v.token_stride, v.head_stride, 1};
     for (int i = 0; i < 4; i++) (strides[i] < 0 ? low : high) += (extents[i] - 1) * strides[i];
@@ -50,8 +51,10 @@ struct Runs {
 /// True if runs of both views can never meet: their places modulo the common gap are apart.
 bool interleaved(const Heads &a, const Heads &b) {
     if (a.dtype != b.dtype) return false;
-    const Runs r(a), s(b);
-    const int64_t gap = std::gcd(r.gap, s.gap), bytes = b.data - a.data;
+    const Runs r(a);
+    const Runs s(b);
+    const int64_t gap = std::gcd(r.gap, s.gap);
+    const int64_t bytes = b.data - a.data;
     const auto size = static_cast<int64_t>(element_size(a.dtype));
     if (gap == 0 || bytes % size) return false;
     const int64_t offset = (bytes / size % gap + gap) % gap; // of b's runs behind a's
@@ -64,14 +67,16 @@ bool writable(const Heads &v) { return v.empty() || !Runs(v).self_overlap; }
 
 bool disjoint(const Heads &a, const Heads &b) {
     if (a.empty() || b.empty() || !a.data || !b.data) return true;
-    const Span s = span(a), t = span(b);
+    const Span s = span(a);
+    const Span t = span(b);
     const std::less_equal<const char *> before;
     return before(s.end, t.begin) || before(t.end, s.begin) || interleaved(a, b);
 }
 
 bool disjoint(const gyre_tensor &t, const Heads &v) {
     if (v.empty() || !v.data || !t.data || std::find(t.shape, t.shape + t.rank, 0) != t.shape + t.rank) return true;
-    int64_t low = 0, high = 0;
+    int64_t low = 0;
+    int64_t high = 0;
     for (int i = 0; i < t.rank; i++) (t.strides[i] < 0 ? low : high) += (t.shape[i] - 1) * t.strides[i];
     const auto size = static_cast<int64_t>(element_size(t.dtype));
     const char *data = static_cast<const char *>(t.data);

@@ -183,17 +183,22 @@ namespace {
 /// Every string that the registry will read.
 gyre_status check_library(const gyre_kernel_library *library) {
     if (!library || !library->name || (library->count && !library->kernels))
-        return fail(GYRE_BAD_ARGUMENT, "library: got NULL, expected a library, its name and its kernels");
+        return refuse(GYRE_BAD_ARGUMENT, "library", "got NULL, expected a library, its name and its kernels");
     if (library->size != sizeof *library)
-        return fail(GYRE_BAD_ARGUMENT, "library.size: got %u, expected %zu", library->size, sizeof *library);
+        return refuse(GYRE_BAD_ARGUMENT, "library.size", "got %u, expected %zu", library->size, sizeof *library);
     if (library->kernel_interface != GYRE_KERNEL_INTERFACE)
-        return fail(GYRE_UNSUPPORTED, "%.64s: made for kernel interface %u, this library has %d: make it again",
-                    library->name, library->kernel_interface, GYRE_KERNEL_INTERFACE);
+        return refuse(GYRE_UNSUPPORTED, "library.kernel_interface",
+                      "got %u in \"%.64s\", expected %d: make the library again", library->kernel_interface,
+                      library->name, GYRE_KERNEL_INTERFACE);
     for (size_t i = 0; i < library->count; i++) {
         const gyre_kernel &k = library->kernels[i];
         for (const char *text : {k.name, k.operation, k.variant, k.target, k.attributes, k.evidence})
-            if (!text) return fail(GYRE_BAD_ARGUMENT, "library.kernels[%zu]: got NULL, expected all its strings", i);
-        if (!k.call) return fail(GYRE_BAD_ARGUMENT, "library.kernels[%zu].call: got NULL, expected a function", i);
+            if (!text)
+                return refuse(GYRE_BAD_ARGUMENT, ArgumentName("library.kernels[%zu]", i),
+                              "got NULL, expected all its strings");
+        if (!k.call)
+            return refuse(GYRE_BAD_ARGUMENT, ArgumentName("library.kernels[%zu].call", i),
+                          "got NULL, expected a function");
     }
     return GYRE_OK;
 }
@@ -204,7 +209,7 @@ extern "C" gyre_status gyre_register_kernels(const gyre_kernel_library *library)
     return enter([&] {
         GYRE_TRY(check_library(library));
         if (!Registry::instance().add(library))
-            return fail(GYRE_BAD_ARGUMENT, "library.name: a library called \"%.64s\" is registered", library->name);
+            return refuse(GYRE_BAD_ARGUMENT, "library.name", "a library called \"%.64s\" is registered", library->name);
         return GYRE_OK;
     });
 }
@@ -212,7 +217,7 @@ extern "C" gyre_status gyre_register_kernels(const gyre_kernel_library *library)
 extern "C" gyre_status gyre_unregister_kernels(const gyre_kernel_library *library) {
     return enter([&] {
         if (!library || !Registry::instance().remove(library))
-            return fail(GYRE_BAD_ARGUMENT, "library: not registered");
+            return refuse(GYRE_BAD_ARGUMENT, "library", "not registered");
         return GYRE_OK;
     });
 }

@@ -20,7 +20,7 @@ gyre_status run_call(gyre_context *given, const Arguments &args, Call &call) {
     return call.run(*context, memory);
 }
 
-/// The same of a call whose memory is a device's: run(context) finds it itself.
+/// run_call() of a call whose memory is a device's: run(context) finds it itself.
 template <typename Call>
 gyre_status run_call_on_device(gyre_context *given, Call &call) {
     gyre_context *context;
@@ -33,7 +33,7 @@ gyre_status run_call_on_device(gyre_context *given, Call &call) {
 
 /// What a ..._workspace_size() needs before its arguments are looked at.
 inline gyre_status check_size_output(const size_t *bytes) {
-    return bytes ? GYRE_OK : fail(GYRE_BAD_ARGUMENT, "bytes: got NULL, expected where to store the size");
+    return bytes ? GYRE_OK : refuse(GYRE_BAD_ARGUMENT, "bytes", "got NULL, expected where to store the size");
 }
 
 /// Bytes of workspace, wherever it starts, with which run_call() would run.
@@ -48,9 +48,9 @@ gyre_status tell_workspace_size(gyre_context *given, Call &call, size_t *bytes) 
     return GYRE_OK;
 }
 
-/// Of a call whose tasks have all been run: `ok` if every kernel did.
+/// Ends a call whose tasks have all been run. `ok`: every kernel succeeded.
 inline gyre_status finish_call(gyre_context &context, const Kernel &kernel, bool ok) {
-    if (!ok) return fail(GYRE_INTERNAL, "%s: the kernel failed", kernel.name);
+    if (!ok) return fail(Failure::internal, "%s: the kernel failed", kernel.name);
     context.select(kernel);
     return GYRE_OK;
 }

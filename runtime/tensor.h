@@ -36,8 +36,13 @@ void find_strides(const gyre_tensor &t, int64_t (&strides)[GYRE_MAX_RANK]);
 struct Heads {
     char *data = nullptr;
     gyre_dtype dtype = GYRE_F32;
-    int64_t batch = 0, seqlen = 0, heads = 0, dim = 0;
-    int64_t batch_stride = 0, token_stride = 0, head_stride = 0;
+    int64_t batch = 0;
+    int64_t seqlen = 0;
+    int64_t heads = 0;
+    int64_t dim = 0;
+    int64_t batch_stride = 0;
+    int64_t token_stride = 0;
+    int64_t head_stride = 0;
 
     char *at(int64_t b, int64_t token, int64_t head) const {
         return data + (b * batch_stride + token * token_stride + head * head_stride) *

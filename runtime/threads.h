@@ -36,7 +36,7 @@ public:
                      [](const void *t, int64_t index, int worker) { (*static_cast<const Task *>(t))(index, worker); });
     }
 
-    /// As run(), of tasks that may fail. True: none did.
+    /// run() of tasks that may fail. Returns whether none did.
     template <typename Task>
     bool run_all(int64_t tasks, const Task &task) {
         std::atomic<bool> ok{true};

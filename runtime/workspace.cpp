@@ -55,17 +55,17 @@ void *Arena::reserve(size_t bytes) {
 gyre_status acquire_workspace(void *callers, size_t callers_size, size_t needed, Arena &arena, char **memory) {
     if (callers) {
         if (callers_size < saturated_bytes(needed, workspace_slack))
-            return fail(GYRE_WORKSPACE_TOO_SMALL, "workspace_size: got %zu bytes, expected at least %zu", callers_size,
-                        saturated_bytes(needed, workspace_slack));
+            return refuse(GYRE_WORKSPACE_TOO_SMALL, "workspace_size", "got %zu bytes, expected at least %zu",
+                          callers_size, saturated_bytes(needed, workspace_slack));
         const auto address = reinterpret_cast<uintptr_t>(callers);
         *memory = static_cast<char *>(callers) + (round_up(address) - address);
         return GYRE_OK;
     }
     if (callers_size)
-        return fail(GYRE_BAD_ARGUMENT, "workspace: got NULL with workspace_size %zu, expected a buffer or size 0",
-                    callers_size);
+        return refuse(GYRE_BAD_ARGUMENT, "workspace", "got NULL with workspace_size %zu, expected a buffer or size 0",
+                      callers_size);
     *memory = static_cast<char *>(arena.reserve(needed));
-    if (!*memory && needed) return fail(GYRE_OUT_OF_MEMORY, "workspace: no memory for %zu bytes", needed);
+    if (!*memory && needed) return fail(Failure::out_of_memory, "workspace: no memory for %zu bytes", needed);
     return GYRE_OK;
 }
 

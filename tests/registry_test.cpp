@@ -175,7 +175,8 @@ TEST_CASE("libraries that cannot be registered are refused by name") {
     StandIn older("older", target.c_str());
     older.library.kernel_interface = GYRE_KERNEL_INTERFACE + 1;
     CHECK(gyre_register_kernels(&older.library) == GYRE_UNSUPPORTED);
-    CHECK(text(gyre_last_error()).find("older") == 0);
+    CHECK(text(gyre_last_error()).find("\"older\"") != std::string::npos);
+    CHECK(text(gyre_last_error_argument()) == "library.kernel_interface");
     older.library.kernel_interface = GYRE_KERNEL_INTERFACE;
     older.library.size--;
     CHECK(gyre_register_kernels(&older.library) == GYRE_BAD_ARGUMENT);

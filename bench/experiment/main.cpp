@@ -3,9 +3,9 @@
 ///               2   bad usage, or a checkpoint that cannot be used
 ///               1   a failure while running, such as a full disk; the last good checkpoint is kept
 #include "console/errors.h"
-#include "linear.h"
-#include "files/output_file.h"
 #include "console/terminal.h"
+#include "files/output_file.h"
+#include "linear.h"
 #include "training.h"
 
 #include <CLI/CLI.hpp>

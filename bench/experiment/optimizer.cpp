@@ -1,7 +1,7 @@
 #include "optimizer.h"
 
-#include "elementwise.h"
 #include "console/errors.h"
+#include "elementwise.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,10 +2,10 @@
 
 #include "checkpoint.h"
 #include "console/errors.h"
+#include "console/terminal.h"
 #include "evaluation.h"
 #include "files/npy.h"
 #include "optimizer.h"
-#include "console/terminal.h"
 
 #include <unistd.h>
 

@@ -11,27 +11,28 @@ gyre_status check_page_table(const gyre_attention_args &a, bool need_data, Atten
     if (!a.page_table) return GYRE_OK;
     const gyre_tensor &t = *a.page_table;
     if (a.layout == GYRE_THD && a.score)
-        return fail(GYRE_UNSUPPORTED, "page_table: is given with layout thd and a score, expected one of these alone");
+        return refuse(GYRE_UNSUPPORTED, "page_table",
+                      "is given with layout thd and a score, expected one of these alone");
     GYRE_TRY(check_tensor(t, "page_table", {2}, {GYRE_I32}, need_data));
     if (t.shape[0] != c->sequences)
-        return fail(GYRE_BAD_SHAPE, "page_table: got shape %s, expected a row for each of %lld sequences",
-                    shape_text(t.shape, t.rank), static_cast<long long>(c->sequences));
+        return refuse(GYRE_BAD_SHAPE, "page_table", "got shape %s, expected a row for each of %lld sequences",
+                      shape_text(t.shape, t.rank), static_cast<long long>(c->sequences));
     PageTable &p = c->pages;
     const int64_t page_size = c->k.seqlen;
     GYRE_TRY(check_page_size(page_size, "k", &p.bits));
     if (t.shape[1] > most_tokens >> p.bits)
-        return fail(GYRE_UNSUPPORTED, "page_table: got %lld pages of %lld keys, expected at most %lld keys",
-                    static_cast<long long>(t.shape[1]), static_cast<long long>(page_size),
-                    static_cast<long long>(most_tokens));
+        return refuse(GYRE_UNSUPPORTED, "page_table", "got %lld pages of %lld keys, expected at most %lld keys",
+                      static_cast<long long>(t.shape[1]), static_cast<long long>(page_size),
+                      static_cast<long long>(most_tokens));
     p.entries = static_cast<const int32_t *>(t.data);
     p.stride = t.strides[0];
     p.pages = c->k.batch;
     for (const Heads *pool : {&c->k, &c->v}) {
         const char *name = pool == &c->k ? "k" : "v";
         if (pool->batch_stride < 0 || pool->token_stride < 0)
-            return fail(GYRE_UNSUPPORTED, "%s: got negative strides, expected pages that are stored forwards", name);
+            return refuse(GYRE_UNSUPPORTED, name, "got negative strides, expected pages that are stored forwards");
         if (!fits_kernel_index({{pool->batch, pool->batch_stride}, {page_size, pool->token_stride}, {pool->dim, 1}}))
-            return fail(GYRE_UNSUPPORTED, "%s: one head's pages reach over 2^31 elements", name);
+            return refuse(GYRE_UNSUPPORTED, name, "one head's pages reach over 2^31 elements");
     }
     p.k_page_stride = c->k.batch_stride;
     p.v_page_stride = c->v.batch_stride;

@@ -15,10 +15,11 @@ gyre_status check_rotation(const gyre_rope *rope, const char *name, int64_t dim,
     if (!rope) return GYRE_OK;
     GYRE_TRY(check_rope(rope, name, dim, c.q.batch, c.q.seqlen, need_data, out));
     if (out->offset)
-        return fail(GYRE_UNSUPPORTED, "%s.rotary_offset: got %d, expected 0 in attention", name, out->offset);
+        return refuse(GYRE_UNSUPPORTED, ArgumentName("%s.rotary_offset", name), "got %d, expected 0 in attention",
+                      out->offset);
     if (out->per_token)
-        return fail(GYRE_UNSUPPORTED, "%s.cos: got a row a token, expected [rows, rotary_dim / 2] read at the position",
-                    name);
+        return refuse(GYRE_UNSUPPORTED, ArgumentName("%s.cos", name),
+                      "got a row a token, expected [rows, rotary_dim / 2] read at the position");
     return GYRE_OK;
 }
 
@@ -30,13 +31,14 @@ gyre_status check_default_positions(const AttentionCall &c, const char *name, co
         const Sequence s = c.sequence(i);
         const int64_t first = s.k_len - s.q_len, last = s.k_len - 1;
         if (s.q_len > 0 && !c.q_positions.given && (first < 0 || last >= r.position_limit()))
-            return fail(GYRE_BAD_ARGUMENT,
-                        "%s.cos: queries stand at %lld .. %lld, expected rows for all of them, got %lld", name,
-                        static_cast<long long>(first), static_cast<long long>(last),
-                        static_cast<long long>(r.position_limit()));
+            return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.cos", name),
+                          "queries stand at %lld .. %lld, expected rows for all of them, got %lld",
+                          static_cast<long long>(first), static_cast<long long>(last),
+                          static_cast<long long>(r.position_limit()));
         if (rotates_keys && !c.k_positions.given && last >= r.position_limit())
-            return fail(GYRE_BAD_ARGUMENT, "%s.cos: keys stand at 0 .. %lld, expected rows for all of them, got %lld",
-                        name, static_cast<long long>(last), static_cast<long long>(r.position_limit()));
+            return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.cos", name),
+                          "keys stand at 0 .. %lld, expected rows for all of them, got %lld",
+                          static_cast<long long>(last), static_cast<long long>(r.position_limit()));
     }
     return GYRE_OK;
 }
@@ -47,11 +49,12 @@ gyre_status check_sequences(const gyre_attention_args &a, bool need_data, Attent
     const bool packed = a.layout == GYRE_THD;
     c->packed_keys = packed && !a.page_table;
     if (packed != (a.cu_seqlens_q != nullptr))
-        return fail(GYRE_BAD_ARGUMENT, "cu_seqlens_q: got %s, expected one with layout thd alone",
-                    packed ? "NULL" : "a list");
+        return refuse(GYRE_BAD_ARGUMENT, "cu_seqlens_q", "got %s, expected one with layout thd alone",
+                      packed ? "NULL" : "a list");
     if (c->packed_keys != (a.cu_seqlens_k != nullptr))
-        return fail(GYRE_BAD_ARGUMENT, "cu_seqlens_k: got %s, expected one with layout thd alone, without a page table",
-                    c->packed_keys ? "NULL" : "a list");
+        return refuse(GYRE_BAD_ARGUMENT, "cu_seqlens_k",
+                      "got %s, expected one with layout thd alone, without a page table",
+                      c->packed_keys ? "NULL" : "a list");
     c->sequences = c->q.batch;
     if (!packed) return GYRE_OK;
     c->has_cu_seqlens_q = true;
@@ -68,8 +71,8 @@ gyre_status check_used_keys(const gyre_attention_args &a, bool need_data, Attent
     for (int64_t i = 0; need_data && i < c->sequences; i++) {
         const int64_t most = c->packed_keys ? c->cu_seqlens_k[i + 1] - c->cu_seqlens_k[i] : c->k.seqlen;
         if (c->seqused_k[i] < 0 || c->seqused_k[i] > most)
-            return fail(GYRE_BAD_ARGUMENT, "seqused_k[%lld]: got %d, expected 0 .. %lld", static_cast<long long>(i),
-                        c->seqused_k[i], static_cast<long long>(most));
+            return refuse(GYRE_BAD_ARGUMENT, ArgumentName("seqused_k[%lld]", static_cast<long long>(i)),
+                          "got %d, expected 0 .. %lld", c->seqused_k[i], static_cast<long long>(most));
     }
     return GYRE_OK;
 }
@@ -86,20 +89,22 @@ gyre_status check_rotations(const gyre_attention_args &a, bool need_data, Attent
     GYRE_TRY(check_rotation(a.rope, "rope", c->q.dim, *c, need_data, &c->rope));
     GYRE_TRY(check_rotation(a.value_rope, "value_rope", c->v.dim, *c, need_data, &c->value_rope));
     c->value_rope.scale = 1; // the weighted sum of rotated values is rotated back: a scale would be applied twice
-    if (a.keys_rotated && !a.rope) return fail(GYRE_BAD_ARGUMENT, "keys_rotated: is set without rope");
-    if (a.values_rotated && !a.value_rope) return fail(GYRE_BAD_ARGUMENT, "values_rotated: is set without value_rope");
+    if (a.keys_rotated && !a.rope) return refuse(GYRE_BAD_ARGUMENT, "keys_rotated", "is set without rope");
+    if (a.values_rotated && !a.value_rope)
+        return refuse(GYRE_BAD_ARGUMENT, "values_rotated", "is set without value_rope");
     c->rotate_keys = c->rope.on && !a.keys_rotated;
     c->rotate_values = c->value_rope.on && !a.values_rotated;
     c->same_angles = c->rope.on && c->value_rope.on && same_angles(c->rope, c->value_rope);
     if (!c->rope.on && !c->value_rope.on) {
         const gyre_tensor *useless = a.q_positions ? a.q_positions : a.k_positions;
         if (useless)
-            return fail(GYRE_BAD_ARGUMENT, "%s: are given without rope or value_rope",
-                        a.q_positions ? "q_positions" : "k_positions");
+            return refuse(GYRE_BAD_ARGUMENT, a.q_positions ? "q_positions" : "k_positions",
+                          "are given without rope or value_rope");
         return GYRE_OK;
     }
     if (c->rope.on && c->value_rope.on && c->rope.axes != c->value_rope.axes)
-        return fail(GYRE_BAD_ARGUMENT, "value_rope.axes: got %d, expected rope's %d", c->value_rope.axes, c->rope.axes);
+        return refuse(GYRE_BAD_ARGUMENT, "value_rope.axes", "got %d, expected rope's %d", c->value_rope.axes,
+                      c->rope.axes);
     int64_t limit = INT64_C(1) << 31;
     for (const Rotation *r : {&c->rope, &c->value_rope})
         if (r->on) limit = std::min(limit, r->position_limit());

@@ -44,8 +44,8 @@ gyre_status MergeCall::prepare(const gyre_context &context) {
     const Heads &part = t.parts.out, &out = t.merged.out;
     t.kernel = find_merge_kernel(context, part.dtype, out.dtype);
     if (!t.kernel)
-        return fail(GYRE_UNSUPPORTED, "part_out: no linked kernel of %s merges %s into %s", context.best->name,
-                    dtype_name(part.dtype), dtype_name(out.dtype));
+        return refuse(GYRE_UNSUPPORTED, "part_out", "no linked kernel of %s merges %s into %s", context.best->name,
+                      dtype_name(part.dtype), dtype_name(out.dtype));
     const auto fits = [&](const Heads &v, int64_t parts, int64_t part_stride) {
         return fits_kernel_index({{v.dim, 1},
                                   {std::min(v.heads, t.kernel->most_heads), v.head_stride},
@@ -53,17 +53,17 @@ gyre_status MergeCall::prepare(const gyre_context &context) {
                                   {parts, part_stride}});
     };
     if (!fits(part, args.parts, t.out_part_stride) || !fits(out, 1, 0))
-        return fail(GYRE_UNSUPPORTED, "%s: strides reach over 2^31 elements within %lld tokens of %lld heads",
-                    fits(out, 1, 0) ? "part_out" : "out", static_cast<long long>(t.kernel->most_tokens),
-                    static_cast<long long>(t.kernel->most_heads));
+        return refuse(GYRE_UNSUPPORTED, fits(out, 1, 0) ? "part_out" : "out",
+                      "strides reach over 2^31 elements within %lld tokens of %lld heads",
+                      static_cast<long long>(t.kernel->most_tokens), static_cast<long long>(t.kernel->most_heads));
     const auto lse_fits = [&](const Lse &lse, int64_t parts, int64_t part_stride) {
         return fits_kernel_index({{std::min(out.seqlen, t.kernel->most_tokens), 1},
                                   {std::min(out.heads, t.kernel->most_heads), lse.head_stride},
                                   {parts, part_stride}});
     };
-    if (!lse_fits(t.merged.lse, 1, 0)) return fail(GYRE_UNSUPPORTED, "lse: strides reach over 2^31 elements");
+    if (!lse_fits(t.merged.lse, 1, 0)) return refuse(GYRE_UNSUPPORTED, "lse", "strides reach over 2^31 elements");
     if (!lse_fits(t.parts.lse, args.parts, t.lse_part_stride))
-        return fail(GYRE_UNSUPPORTED, "part_lse: strides reach over 2^31 elements");
+        return refuse(GYRE_UNSUPPORTED, "part_lse", "strides reach over 2^31 elements");
     return GYRE_OK;
 }
 

@@ -52,17 +52,17 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
     if (c.score && std::find(scores.begin(), scores.end(), c.score) == scores.end()) {
         std::string names;
         for (const std::string_view name : scores) names.append(names.empty() ? "" : ", ").append(name);
-        return fail(GYRE_UNSUPPORTED, "score: no linked kernel has \"%.64s\"; linked: %s", c.score,
-                    names.empty() ? "none" : names.c_str());
+        return refuse(GYRE_UNSUPPORTED, "score", "no linked kernel has \"%.64s\"; linked: %s", c.score,
+                      names.empty() ? "none" : names.c_str());
     }
     const std::string with = c.score        ? " with score " + std::string(c.score)
                              : c.dropout.on ? " with dropout"
                              : c.general()  ? " with a bias, mask, softcap, ALiBi or sinks"
                                             : "";
     const char *blocks = c.value_blocks ? " and values in blocks" : "";
-    return fail(GYRE_UNSUPPORTED, "q: no linked kernel of %s takes %s with head sizes %lld and %lld%s%s",
-                context.best->name, dtype_name(c.q.dtype), static_cast<long long>(c.q.dim),
-                static_cast<long long>(c.v.dim), with.c_str(), blocks);
+    return refuse(GYRE_UNSUPPORTED, "q", "no linked kernel of %s takes %s with head sizes %lld and %lld%s%s",
+                  context.best->name, dtype_name(c.q.dtype), static_cast<long long>(c.q.dim),
+                  static_cast<long long>(c.v.dim), with.c_str(), blocks);
 }
 
 } // namespace

@@ -73,8 +73,8 @@ gyre_status check_input(const ScoreInput &input, const gyre_tensor &t, const Att
         const bool repeats = d < 2 && t.shape[i] == 1;
         const bool fits = full[d] == ScoreInput::any ? t.shape[i] > 0 : t.shape[i] == full[d];
         if (!fits && !repeats)
-            return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected %s", name, shape_text(t.shape, t.rank),
-                        expected_shape(input, full, packed_tokens).c_str());
+            return refuse(GYRE_BAD_SHAPE, name, "got shape %s, expected %s", shape_text(t.shape, t.rank),
+                          expected_shape(input, full, packed_tokens).c_str());
         strides[d] = t.shape[i] == 1 ? 0 : t.strides[i];
         if (d >= 2) view->extents[d - 2] = t.shape[i];
     }
@@ -82,11 +82,11 @@ gyre_status check_input(const ScoreInput &input, const gyre_tensor &t, const Att
     view->batch_stride = strides[0], view->head_stride = strides[1];
     view->strides[0] = strides[2], view->strides[1] = strides[3];
     if (!fits_kernel_index({{view->extents[0], view->strides[0]}, {view->extents[1], view->strides[1]}}))
-        return fail(GYRE_UNSUPPORTED, "%s: one head reaches over 2^31 elements", name);
+        return refuse(GYRE_UNSUPPORTED, name, "one head reaches over 2^31 elements");
     if (!need_data) return GYRE_OK;
-    if (!disjoint(t, c.out)) return fail(GYRE_BAD_ARGUMENT, "%s: overlaps out, expected other memory", name);
+    if (!disjoint(t, c.out)) return refuse(GYRE_BAD_ARGUMENT, name, "overlaps out, expected other memory");
     if (!disjoint(t, c.lse.as_heads(c.q)))
-        return fail(GYRE_BAD_ARGUMENT, "%s: overlaps lse, expected other memory", name);
+        return refuse(GYRE_BAD_ARGUMENT, name, "overlaps lse, expected other memory");
     return GYRE_OK;
 }
 
@@ -108,27 +108,30 @@ ScoreInputs parse_score_inputs(std::string_view text) {
 gyre_status check_score_inputs(const gyre_attention_args &a, const AttentionCall &c, const ScoreInputs &asked,
                                bool need_data, ScoreViews *views) {
     if (asked.count < 0)
-        return fail(GYRE_UNSUPPORTED, "score: the kernels of %s were made for another version of this library",
-                    c.score);
+        return refuse(GYRE_UNSUPPORTED, "score", "the kernels of %s were made for another version of this library",
+                      c.score);
     std::array<bool, most_score_inputs> given{};
     for (int32_t i = 0; i < a.score_input_count; i++) {
         const gyre_score_input &input = a.score_inputs[i];
-        if (!input.name) return fail(GYRE_BAD_ARGUMENT, "score_inputs[%d].name: got NULL", i);
+        if (!input.name) return refuse(GYRE_BAD_ARGUMENT, ArgumentName("score_inputs[%d].name", i), "got NULL");
         const auto *found =
             std::find_if(asked.begin(), asked.end(), [&](const ScoreInput &one) { return one.name == input.name; });
         if (found == asked.end())
-            return fail(GYRE_BAD_ARGUMENT, "score_inputs[%d].name: %s does not ask for \"%.64s\"", i, c.score,
-                        input.name);
+            return refuse(GYRE_BAD_ARGUMENT, ArgumentName("score_inputs[%d].name", i), "%s does not ask for \"%.64s\"",
+                          c.score, input.name);
         const auto place = static_cast<size_t>(found - asked.begin());
-        if (given[place]) return fail(GYRE_BAD_ARGUMENT, "score_inputs[%d].name: \"%s\" is given twice", i, input.name);
+        if (given[place])
+            return refuse(GYRE_BAD_ARGUMENT, ArgumentName("score_inputs[%d].name", i), "\"%s\" is given twice",
+                          input.name);
         given[place] = true;
         GYRE_TRY(check_input(*found, input.tensor, c, need_data, &views->views[place]));
     }
     for (int i = 0; i < asked.count; i++)
         if (!given[static_cast<size_t>(i)]) {
             const std::string_view name = asked.inputs[static_cast<size_t>(i)].name;
-            return fail(GYRE_BAD_ARGUMENT, "score_inputs.%.*s: is not given, %s asks for it",
-                        static_cast<int>(name.size()), name.data(), c.score);
+            return refuse(GYRE_BAD_ARGUMENT,
+                          ArgumentName("score_inputs.%.*s", static_cast<int>(name.size()), name.data()),
+                          "is not given, %s asks for it", c.score);
         }
     return GYRE_OK;
 }

@@ -16,11 +16,13 @@ gyre_status check_options(const gyre_attention_args &f) {
     const std::pair<const void *, const char *> options[] = {
         {f.mask, "mask"}, {f.sinks, "sinks"}, {f.score, "score"}, {f.page_table, "page_table"}};
     for (const auto &[given, name] : options)
-        if (given) return fail(GYRE_UNSUPPORTED, "forward.%s: is given, expected NULL in the backward pass", name);
+        if (given)
+            return refuse(GYRE_UNSUPPORTED, ArgumentName("forward.%s", name),
+                          "is given, expected NULL in the backward pass");
     if (f.value_order != GYRE_VALUES_IN_ROWS)
-        return fail(GYRE_UNSUPPORTED, "forward.value_order: got %d, expected GYRE_VALUES_IN_ROWS in the backward pass",
-                    static_cast<int>(f.value_order));
-    if (!f.lse) return fail(GYRE_BAD_ARGUMENT, "forward.lse: got NULL, expected what gyre_attention() wrote");
+        return refuse(GYRE_UNSUPPORTED, "forward.value_order",
+                      "got %d, expected GYRE_VALUES_IN_ROWS in the backward pass", static_cast<int>(f.value_order));
+    if (!f.lse) return refuse(GYRE_BAD_ARGUMENT, "forward.lse", "got NULL, expected what gyre_attention() wrote");
     return GYRE_OK;
 }
 
@@ -28,11 +30,11 @@ gyre_status check_gradient(const gyre_tensor &given, const char *name, const gyr
                            gyre_layout layout, bool written, bool need_data, Heads *view) {
     GYRE_TRY(view_heads(given, name, layout, {of.dtype}, need_data, view));
     if (!std::equal(of.shape, of.shape + of.rank, given.shape))
-        return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected forward.%s's %s", name,
-                    shape_text(given.shape, given.rank), of_name, shape_text(of.shape, of.rank));
+        return refuse(GYRE_BAD_SHAPE, name, "got shape %s, expected forward.%s's %s",
+                      shape_text(given.shape, given.rank), of_name, shape_text(of.shape, of.rank));
     if (!fits_index(view->seqlen, view->token_stride, view->dim))
-        return fail(GYRE_UNSUPPORTED, "%s: one head's tokens reach over 2^31 elements", name);
-    if (written && !writable(*view)) return fail(GYRE_BAD_SHAPE, "%s: strides make elements share memory", name);
+        return refuse(GYRE_UNSUPPORTED, name, "one head's tokens reach over 2^31 elements");
+    if (written && !writable(*view)) return refuse(GYRE_BAD_SHAPE, name, "strides make elements share memory");
     return GYRE_OK;
 }
 
@@ -40,11 +42,11 @@ gyre_status check_bias_gradient(const gyre_attention_backward_args &a, const gyr
                                 BiasGradient *grad) {
     if (!a.bias_grad) return GYRE_OK;
     const gyre_tensor &t = *a.bias_grad;
-    if (!f.bias) return fail(GYRE_BAD_ARGUMENT, "bias_grad: is given without forward.bias");
+    if (!f.bias) return refuse(GYRE_BAD_ARGUMENT, "bias_grad", "is given without forward.bias");
     GYRE_TRY(check_tensor(t, "bias_grad", {1, 2, 3, 4}, {GYRE_F32}, need_data));
     if (t.rank != f.bias->rank || !std::equal(t.shape, t.shape + t.rank, f.bias->shape))
-        return fail(GYRE_BAD_SHAPE, "bias_grad: got shape %s, expected forward.bias's %s", shape_text(t.shape, t.rank),
-                    shape_text(f.bias->shape, f.bias->rank));
+        return refuse(GYRE_BAD_SHAPE, "bias_grad", "got shape %s, expected forward.bias's %s",
+                      shape_text(t.shape, t.rank), shape_text(f.bias->shape, f.bias->rank));
     for (int d = 0; d < 4; d++) {
         const int i = d - (4 - t.rank);
         grad->shape[d] = i < 0 ? 1 : t.shape[i];
@@ -52,9 +54,9 @@ gyre_status check_bias_gradient(const gyre_attention_backward_args &a, const gyr
     }
     grad->data = static_cast<float *>(t.data);
     const Heads view = grad->as_heads();
-    if (!writable(view)) return fail(GYRE_BAD_SHAPE, "bias_grad: strides make elements share memory");
+    if (!writable(view)) return refuse(GYRE_BAD_SHAPE, "bias_grad", "strides make elements share memory");
     if (!fits_index(view.seqlen, view.token_stride, view.dim))
-        return fail(GYRE_UNSUPPORTED, "bias_grad: one head reaches over 2^31 elements");
+        return refuse(GYRE_UNSUPPORTED, "bias_grad", "one head reaches over 2^31 elements");
     return GYRE_OK;
 }
 
@@ -71,12 +73,12 @@ gyre_status check_overlap(const BackwardCall &c, const gyre_tensor *bias) {
     for (const auto &[to, name] : written)
         for (const auto &[other, other_name] : read)
             if (to != other && !disjoint(*to, *other))
-                return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s, expected other memory", name, other_name);
+                return refuse(GYRE_BAD_ARGUMENT, name, "overlaps %s, expected other memory", other_name);
     for (const auto &[to, name] : written)
         if (bias && !disjoint(*bias, *to))
-            return fail(GYRE_BAD_ARGUMENT, "%s: overlaps forward.bias, expected other memory", name);
+            return refuse(GYRE_BAD_ARGUMENT, name, "overlaps forward.bias, expected other memory");
     if (!disjoint(f.q, f.out))
-        return fail(GYRE_BAD_ARGUMENT, "forward.out: overlaps forward.q, whose values the backward pass needs");
+        return refuse(GYRE_BAD_ARGUMENT, "forward.out", "overlaps forward.q, whose values the backward pass needs");
     return GYRE_OK;
 }
 
@@ -87,7 +89,10 @@ gyre_status check_backward(const gyre_attention_backward_args &a, bool need_data
     constexpr size_t oldest_forward = offsetof(gyre_attention_args, score);
     GYRE_TRY(adopt(a.forward, "forward", gyre_attention_defaults(), oldest_forward, forward));
     GYRE_TRY(check_options(*forward));
-    GYRE_TRY(check_attention(*forward, need_data, &c->forward));
+    {
+        const MembersOf forward_arguments("forward");
+        GYRE_TRY(check_attention(*forward, need_data, &c->forward));
+    }
     const gyre_attention_args &f = *forward;
     const gyre_layout layout = f.layout;
     GYRE_TRY(check_gradient(a.out_grad, "out_grad", f.out, "out", layout, false, need_data, &c->out_grad));

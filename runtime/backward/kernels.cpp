@@ -64,11 +64,11 @@ gyre_status find_backward_kernels(const gyre_context &context, const AttentionCa
         complete = complete && by_pairing[GYRE_HALF];
     }
     if (complete) return GYRE_OK;
-    return fail(GYRE_UNSUPPORTED, "forward.q: no linked kernels of %s form gradients of attention in %s%s",
-                context.best->name, dtype_name(c.q.dtype),
-                general  ? " with a bias or dropout"
-                : capped ? " with softcap"
-                         : "");
+    return refuse(GYRE_UNSUPPORTED, "forward.q", "no linked kernels of %s form gradients of attention in %s%s",
+                  context.best->name, dtype_name(c.q.dtype),
+                  general  ? " with a bias or dropout"
+                  : capped ? " with softcap"
+                           : "");
 }
 
 } // namespace gyre

@@ -10,7 +10,7 @@ using namespace gyre;
 
 namespace {
 
-/// Of the arguments before values could be in blocks.
+/// The size of the arguments before values could be in blocks.
 constexpr size_t oldest_size = offsetof(gyre_cache_append_args, value_order);
 
 gyre_status take(const gyre_cache_append_args *given, gyre_cache_append_args *args) {

@@ -16,7 +16,8 @@ struct Place {
 
 Place place_of(const AppendCall &c, int64_t sequence, int64_t key) {
     if (!c.paged) return {sequence, key, c.capacity - key};
-    const int64_t page_size = int64_t{1} << c.pages.bits, slot = key & (page_size - 1);
+    const int64_t page_size = int64_t{1} << c.pages.bits;
+    const int64_t slot = key & (page_size - 1);
     return {c.pages.entries[sequence * c.pages.stride + (key >> c.pages.bits)], slot, page_size - slot};
 }
 
@@ -25,8 +26,8 @@ gyre_status prepare_kernel(const gyre_context &context, Appended *t) {
     const RotaryKernel *kernel = find_rotary_kernel(context, t->from.dtype, t->to.dtype, r.pairing);
     if (!kernel && !r.on) kernel = find_rotary_kernel(context, t->from.dtype, t->to.dtype, GYRE_INTERLEAVED);
     if (!kernel)
-        return fail(GYRE_UNSUPPORTED, "%s: no linked kernel writes %s as %s on %s", t->name, dtype_name(t->from.dtype),
-                    dtype_name(t->to.dtype), context.best->name);
+        return refuse(GYRE_UNSUPPORTED, t->name, "no linked kernel writes %s as %s on %s", dtype_name(t->from.dtype),
+                      dtype_name(t->to.dtype), context.best->name);
     t->rotate = {kernel, r.offset, r.pairs, 1, false};
     return GYRE_OK;
 }
@@ -47,7 +48,9 @@ NewTokens AppendCall::from_token(int64_t token) const {
                                  : token / k.from.seqlen;
     NewTokens n = of_sequence(sequence);
     const int64_t skipped = token - (cu_seqlens ? n.first : sequence * k.from.seqlen);
-    n.first += skipped, n.slot += skipped, n.count -= skipped;
+    n.first += skipped;
+    n.slot += skipped;
+    n.count -= skipped;
     return n;
 }
 
@@ -92,13 +95,13 @@ gyre_status AppendCall::check_written_pages(char *memory) const {
             const Place p = place_of(*this, i, key);
             const int64_t count = std::min(p.room, end - key);
             if (!written.add(p.entry, p.slot, p.slot + count))
-                return fail(
-                    GYRE_BAD_ARGUMENT,
-                    "page_table[%lld, %lld]: got page %lld, of whose slots %lld .. %lld some are written by another "
-                    "entry, too",
-                    static_cast<long long>(i), static_cast<long long>(key >> pages.bits),
-                    static_cast<long long>(p.entry), static_cast<long long>(p.slot),
-                    static_cast<long long>(p.slot + count - 1));
+                return refuse(GYRE_BAD_ARGUMENT,
+                              ArgumentName("page_table[%lld, %lld]", static_cast<long long>(i),
+                                           static_cast<long long>(key >> pages.bits)),
+                              "got page %lld, of whose slots %lld .. %lld some are written by another "
+                              "entry, too",
+                              static_cast<long long>(p.entry), static_cast<long long>(p.slot),
+                              static_cast<long long>(p.slot + count - 1));
             key += count;
         }
     }
@@ -127,8 +130,10 @@ bool AppendCall::append_run(int64_t task, char *memory) const {
 
 /// `memory` is the thread's slab.
 bool AppendCall::append(const NewTokens &n, char *memory) const {
-    auto *k_rows = reinterpret_cast<float *>(memory), *v_rows = reinterpret_cast<float *>(memory + k_rows_bytes);
-    char *values = memory + k_rows_bytes + v_rows_bytes, *scratch = values + values_bytes;
+    auto *k_rows = reinterpret_cast<float *>(memory);
+    auto *v_rows = reinterpret_cast<float *>(memory + k_rows_bytes);
+    char *values = memory + k_rows_bytes + v_rows_bytes;
+    char *scratch = values + values_bytes;
     Positions p = positions;
     if (!p.given) p.offset = n.slot - n.first; // a key stands where its slot is
     if (k.rotation.on && !k.angles.fill(p, n.batch, n.first, n.count, k_rows, scratch)) return false;
@@ -146,7 +151,11 @@ bool AppendCall::append(const NewTokens &n, char *memory) const {
             rows += done * static_cast<int64_t>(Angles::row_floats(t->rotation));
             const bool in_blocks = t == &v && value_blocks;
             Heads to = t->to;
-            if (in_blocks) to.data = values, to.token_stride = to.heads * to.dim, to.head_stride = to.dim;
+            if (in_blocks) {
+                to.data = values;
+                to.token_stride = to.heads * to.dim;
+                to.head_stride = to.dim;
+            }
             ok = t->rotate.run({t->from, n.batch, n.first + done},
                                in_blocks ? TokenRun(to, 0, 0) : TokenRun(to, place.entry, place.slot), count,
                                t->from.heads, t->from.dim, rows, scratch) &&

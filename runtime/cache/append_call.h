@@ -7,8 +7,9 @@ namespace gyre {
 /// New keys or values.
 struct Appended {
     const char *name, *cache_name; // in the caller's arguments
-    Heads from{}, to{};            // to: the cache; with a page table its batch entries are pages, its tokens slots
-    Rotation rotation{};           // off, or on
+    Heads from{};
+    Heads to{};          // to: the cache; with a page table its batch entries are pages, its tokens slots
+    Rotation rotation{}; // off, or on
     Angles angles{};
     HeadRotation rotate{};
 
@@ -32,9 +33,12 @@ struct NewTokens {
 
 class AppendCall {
 public:
-    Appended k{"k", "k_cache"}, v{"v", "v_cache"};
-    int64_t sequences = 0, capacity = 0; // keys that the cache has room for in each sequence
-    const int32_t *cu_seqlens = nullptr, *cache_seqlens = nullptr;
+    Appended k{"k", "k_cache"};
+    Appended v{"v", "v_cache"};
+    int64_t sequences = 0;
+    int64_t capacity = 0; // keys that the cache has room for in each sequence
+    const int32_t *cu_seqlens = nullptr;
+    const int32_t *cache_seqlens = nullptr;
     bool paged = false;
     CachePages pages;
     Positions positions;
@@ -54,7 +58,10 @@ public:
     gyre_status run(gyre_context &context, char *memory) const;
 
 private:
-    size_t k_rows_bytes = 0, v_rows_bytes = 0, values_bytes = 0, scratch_bytes = 0; // of a thread's slab
+    size_t k_rows_bytes = 0;
+    size_t v_rows_bytes = 0;
+    size_t values_bytes = 0;
+    size_t scratch_bytes = 0; // of a thread's slab
 
     int64_t tokens() const { return k.from.batch * k.from.seqlen; } // of all sequences
     int64_t tasks() const;

@@ -13,9 +13,11 @@ const char *text(const gyre_tensor &t) { return shape_text(t.shape, t.rank); }
 gyre_status check_new_tokens(const gyre_cache_append_args &a, bool need_data, AppendCall *c) {
     GYRE_TRY(view_heads(a.k, "k", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &c->k.from));
     GYRE_TRY(view_heads(a.v, "v", a.layout, {a.k.dtype}, need_data, &c->v.from));
-    const Heads &k = c->k.from, &v = c->v.from;
+    const Heads &k = c->k.from;
+    const Heads &v = c->v.from;
     if (v.batch != k.batch || v.seqlen != k.seqlen || v.heads != k.heads)
-        return fail(GYRE_BAD_SHAPE, "v: got shape %s, expected k's %s but for the last extent", text(a.v), text(a.k));
+        return refuse(GYRE_BAD_SHAPE, "v", "got shape %s, expected k's %s but for the last extent", text(a.v),
+                      text(a.k));
     return GYRE_OK;
 }
 
@@ -26,28 +28,30 @@ gyre_status check_cache(const gyre_tensor &cache, gyre_layout layout, bool need_
     else
         GYRE_TRY(view_heads(cache, t->cache_name, layout, {t->from.dtype}, need_data, &t->to));
     if (t->to.heads != t->from.heads || t->to.dim != t->from.dim)
-        return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected %s's %lld heads of %lld features", t->cache_name,
-                    text(cache), t->name, static_cast<long long>(t->from.heads), static_cast<long long>(t->from.dim));
-    if (!writable(t->to)) return fail(GYRE_BAD_SHAPE, "%s: strides make elements share memory", t->cache_name);
+        return refuse(GYRE_BAD_SHAPE, t->cache_name, "got shape %s, expected %s's %lld heads of %lld features",
+                      text(cache), t->name, static_cast<long long>(t->from.heads), static_cast<long long>(t->from.dim));
+    if (!writable(t->to)) return refuse(GYRE_BAD_SHAPE, t->cache_name, "strides make elements share memory");
     for (const Heads *view : {&t->from, &t->to})
         if (!fits_run(*view, view->seqlen))
-            return fail(GYRE_UNSUPPORTED, "%s: strides reach over 2^31 elements within %lld tokens",
-                        view == &t->from ? t->name : t->cache_name, static_cast<long long>(run_tokens));
+            return refuse(GYRE_UNSUPPORTED, view == &t->from ? t->name : t->cache_name,
+                          "strides reach over 2^31 elements within %lld tokens", static_cast<long long>(run_tokens));
     return GYRE_OK;
 }
 
 gyre_status check_caches(const gyre_cache_append_args &a, bool need_data, AppendCall *c) {
     if (a.cache_layout != GYRE_BSHD && a.cache_layout != GYRE_BHSD)
-        return fail(GYRE_BAD_ARGUMENT, "cache_layout: got %d, expected GYRE_BSHD or GYRE_BHSD",
-                    static_cast<int>(a.cache_layout));
+        return refuse(GYRE_BAD_ARGUMENT, "cache_layout", "got %d, expected GYRE_BSHD or GYRE_BHSD",
+                      static_cast<int>(a.cache_layout));
     GYRE_TRY(check_cache(a.k_cache, a.cache_layout, need_data, &c->k));
     GYRE_TRY(check_cache(a.v_cache, a.cache_layout, need_data, &c->v));
-    const Heads &k = c->k.to, &v = c->v.to;
+    const Heads &k = c->k.to;
+    const Heads &v = c->v.to;
     if (v.dtype != k.dtype)
-        return fail(GYRE_BAD_TYPE, "v_cache: got %s, expected k_cache's %s", dtype_name(v.dtype), dtype_name(k.dtype));
+        return refuse(GYRE_BAD_TYPE, "v_cache", "got %s, expected k_cache's %s", dtype_name(v.dtype),
+                      dtype_name(k.dtype));
     if (v.batch != k.batch || v.seqlen != k.seqlen)
-        return fail(GYRE_BAD_SHAPE, "v_cache: got shape %s, expected k_cache's %s but for the last extent",
-                    text(a.v_cache), text(a.k_cache));
+        return refuse(GYRE_BAD_SHAPE, "v_cache", "got shape %s, expected k_cache's %s but for the last extent",
+                      text(a.v_cache), text(a.k_cache));
     GYRE_TRY(check_value_order(a.value_order));
     c->value_blocks = a.value_order == GYRE_VALUES_IN_BLOCKS;
     return c->value_blocks ? check_value_blocks(v, "v_cache") : GYRE_OK;
@@ -57,10 +61,10 @@ gyre_status check_overlap(const AppendCall &c) {
     for (const Appended *written : {&c.k, &c.v})
         for (const Appended *read : {&c.k, &c.v})
             if (!disjoint(read->from, written->to))
-                return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s, expected other memory", written->cache_name,
-                            read->name);
+                return refuse(GYRE_BAD_ARGUMENT, written->cache_name, "overlaps %s, expected other memory", read->name);
     if (!disjoint(c.k.to, c.v.to))
-        return fail(GYRE_BAD_ARGUMENT, "v_cache: overlaps k_cache, expected other memory, or other slots of one array");
+        return refuse(GYRE_BAD_ARGUMENT, "v_cache",
+                      "overlaps k_cache, expected other memory, or other slots of one array");
     return GYRE_OK;
 }
 

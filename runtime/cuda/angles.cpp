@@ -19,8 +19,8 @@ gyre_status DeviceAngles::prepare(const Rotation &r, const char *name, gyre_cont
         }
         const std::initializer_list<Buffer::Dimension> extents = {{pairs, 1}, {table->shape[0], table->strides[0]}};
         if (!fits_kernel_index(extents))
-            return fail(GYRE_UNSUPPORTED, "%s.%s: strides reach over 2^31 elements", name,
-                        table == r.cos ? "cos" : "sin");
+            return refuse(GYRE_UNSUPPORTED, ArgumentName("%s.%s", name, table == r.cos ? "cos" : "sin"),
+                          "strides reach over 2^31 elements");
         view.describe(table->data, f32, extents);
     }
     if (r.on && !has_tables) {
@@ -48,7 +48,7 @@ gyre_status DevicePositions::place(const Positions &p, const char *name, int64_t
     if (first) first += (batch * p.batch_stride + token * p.token_stride) * words;
     const std::initializer_list<Buffer::Dimension> extents = {
         {tokens, p.token_stride * words}, {batches, p.batch_stride * words}, {axes, p.axis_stride * words}};
-    if (!fits_kernel_index(extents)) return fail(GYRE_UNSUPPORTED, "%s: strides reach over 2^31 elements", name);
+    if (!fits_kernel_index(extents)) return refuse(GYRE_UNSUPPORTED, name, "strides reach over 2^31 elements");
     view.describe(first, halide_type(GYRE_I32), extents);
     return GYRE_OK;
 }

@@ -17,18 +17,17 @@ bool AppendOnDevice::place(const gyre_cache_append_args &given) {
 
 gyre_status AppendOnDevice::check(bool need_data) {
     if (args.value_order != GYRE_VALUES_IN_ROWS)
-        return fail(GYRE_UNSUPPORTED, "value_order: no kernel of a CUDA device takes value_order");
+        return refuse(GYRE_UNSUPPORTED, "value_order", "no kernel of a CUDA device takes value_order");
     GYRE_TRY(cuda::adopt_tensors(tensors.all(), &device));
     GYRE_TRY(check_append(args, need_data, &call, false));
     if (need_data) GYRE_TRY(cuda::check_data(tensors.all()));
     for (const Appended *t : {&call.k, &call.v})
         for (const Heads *x : {&t->from, &t->to})
             if (!cuda::in_reach(*x, x->batch))
-                return fail(GYRE_UNSUPPORTED, "%s: reaches over 2^31 elements",
-                            x == &t->from ? t->name : t->cache_name);
+                return refuse(GYRE_UNSUPPORTED, x == &t->from ? t->name : t->cache_name, "reaches over 2^31 elements");
     if (call.capacity > INT32_MAX)
-        return fail(GYRE_UNSUPPORTED, "page_table: has room for %lld keys, expected at most %d",
-                    static_cast<long long>(call.capacity), INT32_MAX);
+        return refuse(GYRE_UNSUPPORTED, "page_table", "has room for %lld keys, expected at most %d",
+                      static_cast<long long>(call.capacity), INT32_MAX);
     return GYRE_OK;
 }
 
@@ -41,8 +40,8 @@ gyre_status AppendOnDevice::prepare(gyre_context &context) {
             if (!kernel && (!r.on || pairing == r.pairing))
                 kernel = find_rotary_kernel(context, t->from.dtype, t->to.dtype, pairing, GYRE_CUDA, true);
         if (!kernel)
-            return fail(GYRE_UNSUPPORTED, "%s: no linked kernel writes %s as %s on a CUDA device", t->name,
-                        dtype_name(t->from.dtype), dtype_name(t->to.dtype));
+            return refuse(GYRE_UNSUPPORTED, t->name, "no linked kernel writes %s as %s on a CUDA device",
+                          dtype_name(t->from.dtype), dtype_name(t->to.dtype));
         t->rotate = {kernel, r.offset, r.pairs, 1, false};
     }
     return GYRE_OK;

@@ -40,7 +40,7 @@ gyre_status AttentionOnDevice::refuse_unsupported() const {
                                                              {args.dropout != 0, "dropout"},
                                                              {args.value_order != GYRE_VALUES_IN_ROWS, "value_order"}};
     for (const auto &[given, name] : no_kernel_takes)
-        if (given) return fail(GYRE_UNSUPPORTED, "%s: no kernel of a CUDA device takes %s", name, name);
+        if (given) return refuse(GYRE_UNSUPPORTED, name, "no kernel of a CUDA device takes %s", name);
     return GYRE_OK;
 }
 
@@ -52,18 +52,17 @@ gyre_status AttentionOnDevice::fail_without_kernel(bool copyable) const {
     const auto dim = static_cast<long long>(call.q.dim);
     for (const auto &[given, name] : asks_for_more) {
         if (given && (call.rotate_keys || call.rotate_values))
-            return fail(GYRE_UNSUPPORTED,
-                        "%s: no linked kernel of a CUDA device rotates keys or values of head size %lld then, expected "
-                        "keys_rotated and values_rotated",
-                        name, dim);
+            return refuse(GYRE_UNSUPPORTED, name,
+                          "no linked kernel of a CUDA device rotates keys or values of head size %lld then, expected "
+                          "keys_rotated and values_rotated",
+                          dim);
         if (given && !copyable)
-            return fail(
-                GYRE_UNSUPPORTED,
-                "%s: k's and v's rows are not all aligned to 16 bytes, as kernels of head size %lld expect then", name,
-                dim);
+            return refuse(GYRE_UNSUPPORTED, name,
+                          "k's and v's rows are not all aligned to 16 bytes, as kernels of head size %lld expect then",
+                          dim);
     }
-    return fail(GYRE_UNSUPPORTED, "q: no linked kernel of a CUDA device takes %s with head sizes %lld and %lld",
-                dtype_name(call.q.dtype), dim, static_cast<long long>(call.v.dim));
+    return refuse(GYRE_UNSUPPORTED, "q", "no linked kernel of a CUDA device takes %s with head sizes %lld and %lld",
+                  dtype_name(call.q.dtype), dim, static_cast<long long>(call.v.dim));
 }
 
 gyre_status AttentionOnDevice::check_reach() const {
@@ -71,16 +70,16 @@ gyre_status AttentionOnDevice::check_reach() const {
          {std::pair(&call.q, "q"), std::pair(&call.k, "k"), std::pair(&call.v, "v"), std::pair(&call.out, "out")}) {
         const bool in_pages = args.page_table && (t == &call.k || t == &call.v);
         if (!in_pages && !cuda::in_reach(*t, 1))
-            return fail(GYRE_UNSUPPORTED, "%s: one batch entry reaches over 2^31 elements", name);
+            return refuse(GYRE_UNSUPPORTED, name, "one batch entry reaches over 2^31 elements");
         if (in_pages && !cuda::in_reach(pool(*t), call.pages.pages))
-            return fail(GYRE_UNSUPPORTED, "%s: pages reach over 2^31 elements", name);
+            return refuse(GYRE_UNSUPPORTED, name, "pages reach over 2^31 elements");
     }
     for (const auto &[t, name] : {std::pair(&call.bias, "bias"), std::pair(&call.mask, "mask")})
         if (!cuda::in_reach(call, *t, 1))
-            return fail(GYRE_UNSUPPORTED, "%s: one batch entry reaches over 2^31 elements", name);
+            return refuse(GYRE_UNSUPPORTED, name, "one batch entry reaches over 2^31 elements");
     Heads tiles = call.out;
     tiles.seqlen = most_rows(most_tile_rows, 1);
-    if (!cuda::in_reach(tiles, 1)) return fail(GYRE_UNSUPPORTED, "out: packed sequences reach over 2^31 elements");
+    if (!cuda::in_reach(tiles, 1)) return refuse(GYRE_UNSUPPORTED, "out", "packed sequences reach over 2^31 elements");
     return GYRE_OK;
 }
 
@@ -91,8 +90,8 @@ gyre_status AttentionOnDevice::check(bool need_data) {
     if (need_data) GYRE_TRY(cuda::check_data(tensors.all()));
     const double scale = std::abs(static_cast<double>(call.scale));
     if (scale < least_scale || scale > most_scale)
-        return fail(GYRE_UNSUPPORTED, "scale: got %g, on CUDA devices expected a magnitude in %g .. %g",
-                    static_cast<double>(call.scale), least_scale, most_scale);
+        return refuse(GYRE_UNSUPPORTED, "scale", "got %g, on CUDA devices expected a magnitude in %g .. %g",
+                      static_cast<double>(call.scale), least_scale, most_scale);
     return check_reach();
 }
 

@@ -37,11 +37,12 @@ struct Cache {
 };
 
 gyre_status explain(const Driver &driver, const char *kernel, const char *what, Result result) {
-    if (result == out_of_memory) return fail(GYRE_OUT_OF_MEMORY, "%s: no memory on the device to %s", kernel, what);
+    if (result == out_of_memory) return fail(Failure::out_of_memory, "%s: no memory on the device to %s", kernel, what);
     if (result == no_binary_for_gpu || result == invalid_ptx || result == unsupported_ptx)
-        return fail(GYRE_UNSUPPORTED, "%s: has no machine code for this device, or the driver is too old for it (%s)",
-                    kernel, driver.text(result));
-    return fail(GYRE_INTERNAL, "%s: could not %s (%s)", kernel, what, driver.text(result));
+        return fail(Failure::unsupported,
+                    "%s: has no machine code for this device, or the driver is too old for it (%s)", kernel,
+                    driver.text(result));
+    return fail(Failure::internal, "%s: could not %s (%s)", kernel, what, driver.text(result));
 }
 
 gyre_status find(const Driver &driver, const char *kernel, const void *image, const char *entry, int shared_bytes,
@@ -64,8 +65,8 @@ gyre_status find(const Driver &driver, const char *kernel, const void *image, co
     }
     if (shared_bytes > known.shared_bytes) {
         if (const Result result = driver.FuncSetAttribute(known.function, function_max_dynamic_shared, shared_bytes))
-            return fail(GYRE_UNSUPPORTED, "%s: needs %d bytes of shared memory, more than this device has (%s)", kernel,
-                        shared_bytes, driver.text(result));
+            return fail(Failure::unsupported, "%s: needs %d bytes of shared memory, more than this device has (%s)",
+                        kernel, shared_bytes, driver.text(result));
         known.shared_bytes = shared_bytes;
     }
     *function = known.function;
@@ -79,7 +80,7 @@ gyre_status find_function(const Driver &driver, const char *kernel, const void *
     try {
         return find(driver, kernel, image, entry, shared_bytes, function);
     } catch (const std::bad_alloc &) {
-        return fail(GYRE_OUT_OF_MEMORY, "%s: no memory to remember its function", kernel);
+        return fail(Failure::out_of_memory, "%s: no memory to remember its function", kernel);
     }
 }
 

@@ -22,13 +22,13 @@ gyre_status KeyAngles::prepare(const gyre_context &context, const AttentionCall 
     row_floats = 2 * static_cast<int64_t>(std::max(rotation.pairs, 1));
     if (!on) return GYRE_OK;
     kernel = find_kernel(context);
-    if (!kernel) return fail(GYRE_UNSUPPORTED, "%s: no linked kernel forms angles on a CUDA device", name);
+    if (!kernel) return refuse(GYRE_UNSUPPORTED, name, "no linked kernel forms angles on a CUDA device");
     sections =
         call.k_positions.given && call.k_positions.batch_stride ? call.k.batch : std::min<int64_t>(call.k.batch, 1);
     rows = call.k.seqlen;
     if (!fits_kernel_index({{row_floats, 1}, {rows, row_floats}}))
-        return fail(GYRE_UNSUPPORTED, "%s: angles of %lld keys reach over 2^31 elements", name,
-                    static_cast<long long>(rows));
+        return refuse(GYRE_UNSUPPORTED, name, "angles of %lld keys reach over 2^31 elements",
+                      static_cast<long long>(rows));
     return GYRE_OK;
 }
 

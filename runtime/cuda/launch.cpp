@@ -12,15 +12,16 @@ gyre_status launch_entry(const Launches &call, const char *entry, const int (&gr
     const Driver &driver = call.driver;
     for (const int axis : {1, 2})
         if (grid[axis] > most_blocks)
-            return fail(GYRE_UNSUPPORTED, "%s: takes %d blocks, where a device has at most %d: cut the call into parts",
-                        call.kernel.name, grid[axis], most_blocks);
+            return fail(Failure::unsupported,
+                        "%s: takes %d blocks, where a device has at most %d: cut the call into parts", call.kernel.name,
+                        grid[axis], most_blocks);
     Function function;
     GYRE_TRY(find_function(driver, call.kernel.name, call.kernel.image, entry, shared_bytes, &function));
     const auto u = [](int extent) { return static_cast<unsigned>(extent); };
     const Result result = driver.LaunchKernel(function, u(grid[0]), u(grid[1]), u(grid[2]), u(block[0]), u(block[1]),
                                               u(block[2]), u(shared_bytes), call.stream, arguments, nullptr);
-    if (result == out_of_memory) return fail(GYRE_OUT_OF_MEMORY, "%s: no memory on the device", call.kernel.name);
-    if (result) return fail(GYRE_INTERNAL, "%s: the launch failed (%s)", call.kernel.name, driver.text(result));
+    if (result == out_of_memory) return fail(Failure::out_of_memory, "%s: no memory on the device", call.kernel.name);
+    if (result) return fail(Failure::internal, "%s: the launch failed (%s)", call.kernel.name, driver.text(result));
     return GYRE_OK;
 }
 
@@ -34,12 +35,12 @@ Scope::~Scope() {
 gyre_status Scope::enter(Device device) {
     const char *why;
     driver = find_driver(&why);
-    if (!driver) return fail(GYRE_UNSUPPORTED, "device: %s", why);
+    if (!driver) return fail(Failure::unsupported, "device: %s", why);
     int major = 0, minor = 0;
     driver->DeviceGetAttribute(&major, device_compute_major, device);
     driver->DeviceGetAttribute(&minor, device_compute_minor, device);
     if (major < 8)
-        return fail(GYRE_UNSUPPORTED, "device: has compute capability %d.%d, expected 8.0 or later", major, minor);
+        return fail(Failure::unsupported, "device: has compute capability %d.%d, expected 8.0 or later", major, minor);
     Context current = nullptr;
     Device of_current = -1;
     if (!driver->CtxGetCurrent(&current) && current && !driver->CtxGetDevice(&of_current) && of_current == device)
@@ -48,8 +49,8 @@ gyre_status Scope::enter(Device device) {
     // Retained for good: releasing it after an asynchronous launch could end the launch.
     Result result = driver->DevicePrimaryCtxRetain(&primary, device);
     if (!result) result = driver->CtxPushCurrent(primary);
-    if (result == out_of_memory) return fail(GYRE_OUT_OF_MEMORY, "device: no memory for a context");
-    if (result) return fail(GYRE_INTERNAL, "device: its context cannot be used (%s)", driver->text(result));
+    if (result == out_of_memory) return fail(Failure::out_of_memory, "device: no memory for a context");
+    if (result) return fail(Failure::internal, "device: its context cannot be used (%s)", driver->text(result));
     pushed = true;
     return GYRE_OK;
 }
@@ -58,7 +59,7 @@ gyre_status launch(gyre_context &context, const Scope &scope, const Kernel &kern
     Launches call{*scope.driver, kernel, static_cast<Stream>(context.cuda_stream)};
     const bool ok = arguments.call_with(kernel, &call);
     if (call.status != GYRE_OK) return call.status;
-    if (!ok) return fail(GYRE_INTERNAL, "%s: the kernel failed", kernel.name);
+    if (!ok) return fail(Failure::internal, "%s: the kernel failed", kernel.name);
     context.select(kernel);
     return GYRE_OK;
 }

@@ -86,7 +86,7 @@ gyre_status MergeOnDevice::check(bool need_data) {
     GYRE_TRY(cuda::adopt_tensors(tensors.all(), &device));
     GYRE_TRY(check_merge(args, need_data, &task));
     if (!cuda::fits_index(task, 1, args.parts))
-        return fail(GYRE_UNSUPPORTED, "part_out: one batch entry of all parts reaches over 2^31 elements");
+        return refuse(GYRE_UNSUPPORTED, "part_out", "one batch entry of all parts reaches over 2^31 elements");
     return GYRE_OK;
 }
 
@@ -94,8 +94,8 @@ gyre_status MergeOnDevice::prepare(gyre_context &context) {
     GYRE_TRY(check_target_device(context, GYRE_CUDA, "part_out"));
     task.kernel = find_merge_kernel(context, task.parts.out.dtype, task.merged.out.dtype, GYRE_CUDA);
     if (!task.kernel)
-        return fail(GYRE_UNSUPPORTED, "part_out: no linked kernel of a CUDA device merges %s into %s",
-                    dtype_name(task.parts.out.dtype), dtype_name(task.merged.out.dtype));
+        return refuse(GYRE_UNSUPPORTED, "part_out", "no linked kernel of a CUDA device merges %s into %s",
+                      dtype_name(task.parts.out.dtype), dtype_name(task.merged.out.dtype));
     return GYRE_OK;
 }
 

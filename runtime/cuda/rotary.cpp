@@ -21,8 +21,8 @@ gyre_status RotaryCall::prepare_on_device(const gyre_context &context) {
     const Heads &x = tensors[0].from;
     kernel = find_rotary_kernel(context, x.dtype, x.dtype, rotation.pairing, GYRE_CUDA);
     if (!kernel)
-        return fail(GYRE_UNSUPPORTED, "%s: no linked kernel rotates %s on a CUDA device", tensors[0].from_name,
-                    dtype_name(x.dtype));
+        return refuse(GYRE_UNSUPPORTED, tensors[0].from_name, "no linked kernel rotates %s on a CUDA device",
+                      dtype_name(x.dtype));
     return GYRE_OK;
 }
 

@@ -15,7 +15,7 @@ constexpr int64_t most_grid = 65535; // along batch entries and parts
 gyre_status count_multiprocessors(Device device, int64_t *count) {
     const char *why;
     const Driver *driver = find_driver(&why);
-    if (!driver) return fail(GYRE_UNSUPPORTED, "device: %s", why);
+    if (!driver) return fail(Failure::unsupported, "device: %s", why);
     *count = 1;
     int devices = 0;
     if (device < 0 && driver->DeviceGetCount(&devices)) devices = 0;

@@ -38,9 +38,9 @@ gyre_status check_memory(const Driver &driver, const Named &t, Device *device) {
     int ordinal = -1;
     if (driver.PointerGetAttribute(&type, pointer_memory_type, data) || type != memory_type_device ||
         driver.PointerGetAttribute(&ordinal, pointer_device_ordinal, data))
-        return fail(GYRE_BAD_ARGUMENT, "%s: data at %p is no memory of a CUDA device", t.name, t.tensor->data);
+        return refuse(GYRE_BAD_ARGUMENT, t.name, "data at %p is no memory of a CUDA device", t.tensor->data);
     if (*device >= 0 && ordinal != *device)
-        return fail(GYRE_BAD_ARGUMENT, "%s: is on CUDA device %d, others on %d", t.name, ordinal, *device);
+        return refuse(GYRE_BAD_ARGUMENT, t.name, "is on CUDA device %d, others on %d", ordinal, *device);
     *device = ordinal;
     Pointer begin = 0;
     size_t bytes = 0;
@@ -49,9 +49,9 @@ gyre_status check_memory(const Driver &driver, const Named &t, Device *device) {
         driver.PointerGetAttribute(&bytes, pointer_range_size, data))
         return GYRE_OK;
     if (data + static_cast<uint64_t>(span.low) < begin || data + static_cast<uint64_t>(span.high) > begin + bytes)
-        return fail(GYRE_BAD_ARGUMENT, "%s: shape %s with strides %s reaches beyond its allocation of %zu bytes",
-                    t.name, shape_text(t.tensor->shape, t.tensor->rank), shape_text(t.tensor->strides, t.tensor->rank),
-                    bytes);
+        return refuse(GYRE_BAD_ARGUMENT, t.name, "shape %s with strides %s reaches beyond its allocation of %zu bytes",
+                      shape_text(t.tensor->shape, t.tensor->rank), shape_text(t.tensor->strides, t.tensor->rank),
+                      bytes);
     return GYRE_OK;
 }
 
@@ -83,10 +83,10 @@ gyre_status adopt_tensors(const NamedList &tensors, Device *device) {
         if (t.tensor && t.tensor->device == GYRE_CUDA) on_device = t.name;
     for (const Named &t : tensors)
         if (t.tensor && t.tensor->device != GYRE_CUDA)
-            return fail(GYRE_UNSUPPORTED, "%s: is not on the CUDA device that %s is on", t.name, on_device);
+            return refuse(GYRE_UNSUPPORTED, t.name, "is not on the CUDA device that %s is on", on_device);
     const char *why;
     const Driver *driver = find_driver(&why);
-    if (!driver) return fail(GYRE_UNSUPPORTED, "%s: is on a CUDA device, but %s", on_device, why);
+    if (!driver) return refuse(GYRE_UNSUPPORTED, on_device, "is on a CUDA device, but %s", why);
     *device = -1;
     for (const Named &t : tensors)
         if (t.tensor) GYRE_TRY(check_memory(*driver, t, device));
@@ -99,7 +99,7 @@ gyre_status check_data(const NamedList &tensors) {
     for (const Named &t : tensors) {
         bool empty = false;
         for (int i = 0; i < std::clamp(t.tensor->rank, 0, GYRE_MAX_RANK); i++) empty = empty || t.tensor->shape[i] == 0;
-        if (!empty && !t.tensor->data) return fail(GYRE_BAD_ARGUMENT, "%s: data is NULL", t.name);
+        if (!empty && !t.tensor->data) return refuse(GYRE_BAD_ARGUMENT, t.name, "data is NULL");
     }
     return GYRE_OK;
 }

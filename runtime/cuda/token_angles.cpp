@@ -10,8 +10,8 @@ gyre_status TokenAngles::prepare(const Rotation &r, const char *name, gyre_conte
     has_tables = r.cos != nullptr;
     per_token = r.per_token;
     if (r.pairs > most_pairs)
-        return fail(GYRE_UNSUPPORTED, "%s.rotary_dim: got %d, on CUDA devices expected at most %d", name, 2 * r.pairs,
-                    2 * most_pairs);
+        return refuse(GYRE_UNSUPPORTED, ArgumentName("%s.rotary_dim", name),
+                      "got %d, on CUDA devices expected at most %d", 2 * r.pairs, 2 * most_pairs);
     if (r.on && !r.cos) {
         const double *inv_freq;
         GYRE_TRY(find_frequencies(r, cache, &inv_freq));
@@ -42,8 +42,8 @@ gyre_status TokenAngles::place(const Positions &p, const char *name, int64_t bat
         const std::initializer_list<Buffer::Dimension> extents = {
             {r.pairs, 1}, {rows, row}, {r.per_token ? batches : 1, entry}};
         if (!fits_kernel_index(extents))
-            return fail(GYRE_UNSUPPORTED, "%s.%s: strides reach over 2^31 elements", name,
-                        table == r.cos ? "cos" : "sin");
+            return refuse(GYRE_UNSUPPORTED, ArgumentName("%s.%s", name, table == r.cos ? "cos" : "sin"),
+                          "strides reach over 2^31 elements");
         view.describe(data, f32, extents);
     }
     return GYRE_OK;

@@ -14,8 +14,8 @@ gyre_status Workspace::acquire(Device device, void *callers, size_t callers_byte
         const auto begin = reinterpret_cast<uintptr_t>(callers),
                    aligned = (begin + cache_line - 1) / cache_line * cache_line;
         if (!callers || callers_bytes < aligned - begin + needed)
-            return fail(GYRE_WORKSPACE_TOO_SMALL, "workspace: got %zu bytes, expected %zu", callers ? callers_bytes : 0,
-                        needed + workspace_slack);
+            return refuse(GYRE_WORKSPACE_TOO_SMALL, "workspace", "got %zu bytes, expected %zu",
+                          callers ? callers_bytes : 0, needed + workspace_slack);
         const int64_t bytes[] = {static_cast<int64_t>(callers_bytes)};
         gyre_tensor as_tensor = gyre_tensor_dense(callers, GYRE_BOOL, 1, bytes);
         Device of_workspace = device;
@@ -27,11 +27,11 @@ gyre_status Workspace::acquire(Device device, void *callers, size_t callers_byte
         driver.MemAllocAsync && driver.MemFreeAsync ? driver.MemAllocAsync(&owned, needed, stream) : not_supported;
     if (result) owned = 0;
     if (result == not_supported)
-        return fail(GYRE_UNSUPPORTED,
-                    "workspace: got NULL, expected %zu bytes: the CUDA driver has none in a stream's order",
-                    needed + workspace_slack);
-    if (result == out_of_memory) return fail(GYRE_OUT_OF_MEMORY, "workspace: no %zu bytes on the device", needed);
-    if (result) return fail(GYRE_INTERNAL, "workspace: cannot be had (%s)", driver.text(result));
+        return refuse(GYRE_UNSUPPORTED, "workspace",
+                      "got NULL, expected %zu bytes: the CUDA driver has none in a stream's order",
+                      needed + workspace_slack);
+    if (result == out_of_memory) return fail(Failure::out_of_memory, "workspace: no %zu bytes on the device", needed);
+    if (result) return fail(Failure::internal, "workspace: cannot be had (%s)", driver.text(result));
     memory = reinterpret_cast<char *>(owned);
     return GYRE_OK;
 }

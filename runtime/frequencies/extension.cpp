@@ -12,14 +12,14 @@ gyre_status resolve_factor(const Request &request, double trained_length, double
     factor = rule.factor;
     if (factor != 0) return GYRE_OK;
     if (rule.max_position_embeddings == 0)
-        return fail(GYRE_BAD_ARGUMENT, "factor: not given, and rule \"%s\" needs it or max_position_embeddings",
-                    rule.rope_type);
+        return refuse(GYRE_BAD_ARGUMENT, "factor", "not given, and rule \"%s\" needs it or max_position_embeddings",
+                      rule.rope_type);
     factor = static_cast<double>(rule.max_position_embeddings) / trained_length;
     if (factor < 1)
-        return fail(GYRE_BAD_ARGUMENT,
-                    "max_position_embeddings: got %lld, expected at least original_max_position_embeddings (%.0f), "
-                    "because no factor is given",
-                    static_cast<long long>(rule.max_position_embeddings), trained_length);
+        return refuse(GYRE_BAD_ARGUMENT, "max_position_embeddings",
+                      "got %lld, expected at least original_max_position_embeddings (%.0f), "
+                      "because no factor is given",
+                      static_cast<long long>(rule.max_position_embeddings), trained_length);
     return GYRE_OK;
 }
 
@@ -44,12 +44,12 @@ double pair_of_turns(double turns, const Request &request, double trained_length
 
 gyre_status check_factors(const char *name, const double *factors, int32_t pairs) {
     if (!factors)
-        return fail(GYRE_BAD_ARGUMENT, "%s: got NULL, expected %d numbers: rule \"longrope\" needs it", name,
-                    static_cast<int>(pairs));
+        return refuse(GYRE_BAD_ARGUMENT, name, "got NULL, expected %d numbers: rule \"longrope\" needs it",
+                      static_cast<int>(pairs));
     for (int32_t i = 0; i < pairs; i++)
         if (!std::isfinite(factors[i]) || factors[i] <= 0)
-            return fail(GYRE_BAD_ARGUMENT, "%s[%d]: got %g, expected a finite number above 0", name,
-                        static_cast<int>(i), factors[i]);
+            return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s[%d]", name, static_cast<int>(i)),
+                          "got %g, expected a finite number above 0", factors[i]);
     return GYRE_OK;
 }
 
@@ -59,16 +59,18 @@ gyre_status check_factors(const char *name, const double *factors, int32_t pairs
 /// the factor, and a linear ramp over the pairs joins the two.
 gyre_status yarn_rule(const Request &request, Result &result) {
     const gyre_frequency_rule &rule = request.rule;
-    double trained_length = 0, factor = 0;
+    double trained_length = 0;
+    double factor = 0;
     GYRE_TRY(resolve_trained_length(request, trained_length));
     GYRE_TRY(resolve_factor(request, trained_length, factor));
     if (rule.rope_theta <= 1)
-        return fail(GYRE_BAD_ARGUMENT, "rope_theta: got %g, expected more than 1 for rule \"yarn\"", rule.rope_theta);
+        return refuse(GYRE_BAD_ARGUMENT, "rope_theta", "got %g, expected more than 1 for rule \"yarn\"",
+                      rule.rope_theta);
     const double beta_fast = rule.beta_fast == 0 ? 32.0 : rule.beta_fast;
     const double beta_slow = rule.beta_slow == 0 ? 1.0 : rule.beta_slow;
     if (beta_fast < beta_slow)
-        return fail(GYRE_BAD_ARGUMENT, "beta_fast: got %g, expected at least beta_slow, which is %g", beta_fast,
-                    beta_slow);
+        return refuse(GYRE_BAD_ARGUMENT, "beta_fast", "got %g, expected at least beta_slow, which is %g", beta_fast,
+                      beta_slow);
 
     double first = pair_of_turns(beta_fast, request, trained_length);
     double last = pair_of_turns(beta_slow, request, trained_length);
@@ -103,8 +105,8 @@ gyre_status longrope_rule(const Request &request, Result &result) {
         double factor = 0;
         GYRE_TRY(resolve_factor(request, trained_length, factor));
         if (factor > 1 && trained_length <= 1)
-            return fail(GYRE_BAD_ARGUMENT, "original_max_position_embeddings: got %.0f, expected more than 1 token",
-                        trained_length);
+            return refuse(GYRE_BAD_ARGUMENT, "original_max_position_embeddings", "got %.0f, expected more than 1 token",
+                          trained_length);
         result.attention_factor = factor <= 1 ? 1.0 : std::sqrt(1 + std::log(factor) / std::log(trained_length));
     }
     const double *factors = static_cast<double>(request.length) > trained_length ? rule.long_factor : rule.short_factor;

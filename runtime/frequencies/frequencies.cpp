@@ -44,7 +44,7 @@ gyre_status unknown_rule(const char *name) {
         const size_t used = std::strlen(known);
         std::snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", rule.name);
     }
-    return fail(GYRE_BAD_ARGUMENT, "rope_type: got \"%.64s\", expected one of %s", name, known);
+    return refuse(GYRE_BAD_ARGUMENT, "rope_type", "got \"%.64s\", expected one of %s", name, known);
 }
 
 /// No parameter of any rule can be negative, infinite or NaN, so all are checked, whether or not this rule reads them.
@@ -64,33 +64,34 @@ gyre_status check_numbers(gyre_frequency_rule &rule) {
                  {"partial_rotary_factor", rule.partial_rotary_factor}};
     for (const auto &real : reals)
         if (!std::isfinite(real.value) || real.value < 0)
-            return fail(GYRE_BAD_ARGUMENT, "%s: got %g, expected a finite number, 0 (not given) or above", real.name,
-                        real.value);
+            return refuse(GYRE_BAD_ARGUMENT, real.name, "got %g, expected a finite number, 0 (not given) or above",
+                          real.value);
 
     if (rule.rope_theta == 0) rule.rope_theta = gyre_frequency_defaults().rope_theta;
-    if (rule.rope_theta < 1) return fail(GYRE_BAD_ARGUMENT, "rope_theta: got %g, expected at least 1", rule.rope_theta);
+    if (rule.rope_theta < 1)
+        return refuse(GYRE_BAD_ARGUMENT, "rope_theta", "got %g, expected at least 1", rule.rope_theta);
     if (rule.factor != 0 && rule.factor < 1)
-        return fail(GYRE_BAD_ARGUMENT, "factor: got %g, expected at least 1", rule.factor);
+        return refuse(GYRE_BAD_ARGUMENT, "factor", "got %g, expected at least 1", rule.factor);
     if (rule.original_max_position_embeddings < 0)
-        return fail(GYRE_BAD_ARGUMENT, "original_max_position_embeddings: got %lld, expected a number of tokens",
-                    static_cast<long long>(rule.original_max_position_embeddings));
+        return refuse(GYRE_BAD_ARGUMENT, "original_max_position_embeddings", "got %lld, expected a number of tokens",
+                      static_cast<long long>(rule.original_max_position_embeddings));
     if (rule.max_position_embeddings < 0)
-        return fail(GYRE_BAD_ARGUMENT, "max_position_embeddings: got %lld, expected a number of tokens",
-                    static_cast<long long>(rule.max_position_embeddings));
+        return refuse(GYRE_BAD_ARGUMENT, "max_position_embeddings", "got %lld, expected a number of tokens",
+                      static_cast<long long>(rule.max_position_embeddings));
     if (rule.truncate != 0 && rule.truncate != 1)
-        return fail(GYRE_BAD_ARGUMENT, "truncate: got %d, expected 0 or 1", static_cast<int>(rule.truncate));
+        return refuse(GYRE_BAD_ARGUMENT, "truncate", "got %d, expected 0 or 1", static_cast<int>(rule.truncate));
     return GYRE_OK;
 }
 
 gyre_status check_request(const Request &request) {
     if (request.head_dim <= 0)
-        return fail(GYRE_BAD_SHAPE, "head_dim: got %d, expected at least 1", static_cast<int>(request.head_dim));
+        return refuse(GYRE_BAD_SHAPE, "head_dim", "got %d, expected at least 1", static_cast<int>(request.head_dim));
     if (request.rotary_dim <= 0 || request.rotary_dim % 2 != 0 || request.rotary_dim > request.head_dim)
-        return fail(GYRE_BAD_SHAPE, "rotary_dim: got %d, expected an even number from 2 to head_dim, which is %d",
-                    static_cast<int>(request.rotary_dim), static_cast<int>(request.head_dim));
+        return refuse(GYRE_BAD_SHAPE, "rotary_dim", "got %d, expected an even number from 2 to head_dim, which is %d",
+                      static_cast<int>(request.rotary_dim), static_cast<int>(request.head_dim));
     if (request.length < 0)
-        return fail(GYRE_BAD_ARGUMENT, "length: got %lld, expected a number of tokens, or 0 if not known",
-                    static_cast<long long>(request.length));
+        return refuse(GYRE_BAD_ARGUMENT, "length", "got %lld, expected a number of tokens, or 0 if not known",
+                      static_cast<long long>(request.length));
     return GYRE_OK;
 }
 
@@ -98,16 +99,16 @@ gyre_status check_request(const Request &request) {
 gyre_status run(Rule rule, const Request &request, double *inv_freq, double *attention_factor) {
     const int32_t pairs = request.pairs();
     const std::unique_ptr<double[]> computed(new (std::nothrow) double[static_cast<size_t>(pairs)]);
-    if (!computed) return fail(GYRE_OUT_OF_MEMORY, "no memory for %d frequencies", static_cast<int>(pairs));
+    if (!computed) return fail(Failure::out_of_memory, "no memory for %d frequencies", static_cast<int>(pairs));
     Result result;
     result.inv_freq = computed.get();
     GYRE_TRY(rule(request, result));
 
     for (int32_t i = 0; i < pairs; i++)
         if (!std::isfinite(computed[i]))
-            return fail(GYRE_BAD_ARGUMENT,
-                        "inv_freq[%d]: becomes %g under rule \"%s\": its parameters are out of range",
-                        static_cast<int>(i), computed[i], request.rule.rope_type);
+            return refuse(GYRE_BAD_ARGUMENT, ArgumentName("inv_freq[%d]", static_cast<int>(i)),
+                          "becomes %g under rule \"%s\": its parameters are out of range", computed[i],
+                          request.rule.rope_type);
     std::copy(computed.get(), computed.get() + pairs, inv_freq);
     *attention_factor = result.attention_factor;
     return GYRE_OK;
@@ -121,10 +122,11 @@ gyre_status compute(const gyre_frequency_rule *rule, int32_t rotary_dim, int32_t
     request.length = length;
     constexpr size_t shortest = offsetof(gyre_frequency_rule, factor);
     GYRE_TRY(adopt(rule, "rule", gyre_frequency_defaults(), shortest, &request.rule));
-    if (!inv_freq) return fail(GYRE_BAD_ARGUMENT, "inv_freq: got NULL, expected room for rotary_dim / 2 doubles");
-    if (!attention_factor) return fail(GYRE_BAD_ARGUMENT, "attention_factor: got NULL, expected a double");
+    if (!inv_freq) return refuse(GYRE_BAD_ARGUMENT, "inv_freq", "got NULL, expected room for rotary_dim / 2 doubles");
+    if (!attention_factor) return refuse(GYRE_BAD_ARGUMENT, "attention_factor", "got NULL, expected a double");
     const char *name = request.rule.rope_type;
-    if (!name) return fail(GYRE_BAD_ARGUMENT, "rope_type: got NULL, expected the name of a rule such as \"default\"");
+    if (!name)
+        return refuse(GYRE_BAD_ARGUMENT, "rope_type", "got NULL, expected the name of a rule such as \"default\"");
     GYRE_TRY(check_numbers(request.rule));
     GYRE_TRY(check_request(request));
     for (const NamedRule &known : rules)

@@ -14,11 +14,11 @@ gyre_status check_gradient(const gyre_tensor &given, const char *name, const gyr
                            int64_t dim, gyre_layout layout, bool need_data, Heads *view) {
     GYRE_TRY(view_heads(given, name, layout, {of.dtype}, need_data, view));
     if (!std::equal(of.shape, of.shape + of.rank - 1, given.shape) || view->dim != dim)
-        return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected forward.%s's %s with head size %lld", name,
-                    shape_text(given.shape, given.rank), of_name, shape_text(of.shape, of.rank),
-                    static_cast<long long>(dim));
+        return refuse(GYRE_BAD_SHAPE, name, "got shape %s, expected forward.%s's %s with head size %lld",
+                      shape_text(given.shape, given.rank), of_name, shape_text(of.shape, of.rank),
+                      static_cast<long long>(dim));
     if (!fits_index(view->seqlen, view->token_stride, view->dim))
-        return fail(GYRE_UNSUPPORTED, "%s: one head's tokens reach over 2^31 elements", name);
+        return refuse(GYRE_UNSUPPORTED, name, "one head's tokens reach over 2^31 elements");
     return GYRE_OK;
 }
 
@@ -27,7 +27,10 @@ gyre_status check_gradient(const gyre_tensor &given, const char *name, const gyr
 gyre_status check_linear_backward(const gyre_linear_attention_backward_args &a, bool need_data, LinearBackwardCall *c) {
     gyre_linear_attention_args f;
     GYRE_TRY(adopt(a.forward, "forward", gyre_linear_attention_defaults(), sizeof f, &f));
-    GYRE_TRY(check_linear_inputs(f, need_data, false, &c->forward));
+    {
+        const MembersOf forward_arguments("forward");
+        GYRE_TRY(check_linear_inputs(f, need_data, false, &c->forward));
+    }
     const AttentionCall &h = c->forward.heads;
     const int64_t dim = h.q.dim, v_dim = h.v.dim;
     GYRE_TRY(check_gradient(a.out_grad, "out_grad", f.q, "q", v_dim, f.layout, need_data, &c->out_grad));

@@ -14,15 +14,16 @@ namespace {
 gyre_status check_same_tokens(const LinearCall &c, const gyre_linear_attention_args &a, bool need_data) {
     const AttentionCall &h = c.heads;
     if (h.k.seqlen != h.q.seqlen)
-        return fail(GYRE_BAD_SHAPE, "k: got %lld tokens, expected q's %lld in a causal call",
-                    static_cast<long long>(h.k.seqlen), static_cast<long long>(h.q.seqlen));
+        return refuse(GYRE_BAD_SHAPE, "k", "got %lld tokens, expected q's %lld in a causal call",
+                      static_cast<long long>(h.k.seqlen), static_cast<long long>(h.q.seqlen));
     for (int64_t i = 0; need_data && h.cu_seqlens_q && i <= h.sequences; i++)
         if (h.cu_seqlens_k[i] != h.cu_seqlens_q[i])
-            return fail(GYRE_BAD_ARGUMENT, "cu_seqlens_k[%lld]: got %d, expected cu_seqlens_q's %d in a causal call",
-                        static_cast<long long>(i), h.cu_seqlens_k[i], h.cu_seqlens_q[i]);
+            return refuse(GYRE_BAD_ARGUMENT, ArgumentName("cu_seqlens_k[%lld]", static_cast<long long>(i)),
+                          "got %d, expected cu_seqlens_q's %d in a causal call", h.cu_seqlens_k[i], h.cu_seqlens_q[i]);
     if (h.rope.on && !a.q_positions != !a.k_positions)
-        return fail(GYRE_BAD_ARGUMENT, "%s: got NULL beside %s, expected both or neither in a causal call",
-                    a.q_positions ? "k_positions" : "q_positions", a.q_positions ? "q_positions" : "k_positions");
+        return refuse(GYRE_BAD_ARGUMENT, a.q_positions ? "k_positions" : "q_positions",
+                      "got NULL beside %s, expected both or neither in a causal call",
+                      a.q_positions ? "q_positions" : "k_positions");
     return GYRE_OK;
 }
 
@@ -50,8 +51,8 @@ bool same_positions(const Positions &a, const Positions &b) {
 gyre_status view_state(const gyre_tensor *kv, const char *kv_name, const gyre_tensor *k, const char *k_name,
                        const AttentionCall &c, bool need_data, LinearState *state) {
     if (!kv != !k)
-        return fail(GYRE_BAD_ARGUMENT, "%s: got NULL beside %s, expected both or neither", kv ? k_name : kv_name,
-                    kv ? kv_name : k_name);
+        return refuse(GYRE_BAD_ARGUMENT, kv ? k_name : kv_name, "got NULL beside %s, expected both or neither",
+                      kv ? kv_name : k_name);
     if (!kv) return GYRE_OK;
     GYRE_TRY(view_heads(*kv, kv_name, GYRE_BHSD, {GYRE_F32}, need_data, &state->kv));
     GYRE_TRY(check_shape(*kv, kv_name, {c.sequences, c.k.heads, c.k.dim, c.v.dim}));
@@ -65,10 +66,10 @@ gyre_status view_state(const gyre_tensor *kv, const char *kv_name, const gyre_te
 
 gyre_status check_apart(const Named &written, std::initializer_list<Named> others) {
     if (!written.view->data) return GYRE_OK;
-    if (!writable(*written.view)) return fail(GYRE_BAD_SHAPE, "%s: strides make elements share memory", written.name);
+    if (!writable(*written.view)) return refuse(GYRE_BAD_SHAPE, written.name, "strides make elements share memory");
     for (const Named &other : others)
         if (other.view->data && !disjoint(*written.view, *other.view))
-            return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s, expected other memory", written.name, other.name);
+            return refuse(GYRE_BAD_ARGUMENT, written.name, "overlaps %s, expected other memory", other.name);
     return GYRE_OK;
 }
 
@@ -106,10 +107,9 @@ gyre_status check_linear(const gyre_linear_attention_args &a, bool need_data, Li
                                                         {{&after.k, "k_state_out"}, &before.k}};
     for (const auto &[written, read] : in_place)
         if (written.view->data && read->data && !same_or_disjoint(*written.view, *read))
-            return fail(GYRE_BAD_ARGUMENT,
-                        "%s: overlaps its state before without being it, expected the same view or "
-                        "other memory",
-                        written.name);
+            return refuse(GYRE_BAD_ARGUMENT, written.name,
+                          "overlaps its state before without being it, expected the same view or "
+                          "other memory");
     return GYRE_OK;
 }
 

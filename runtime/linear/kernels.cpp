@@ -66,8 +66,9 @@ gyre_status find_linear_kernels(const gyre_context &context, const AttentionCall
         complete = complete && k.slopes.kernel && k.norms_in_f32.kernel && k.store;
     }
     if (!complete)
-        return fail(GYRE_UNSUPPORTED, "q: no linked kernels of %s do linear attention%s in %s", context.best->name,
-                    backward ? "'s gradients" : "", dtype_name(dtype));
+        return refuse(GYRE_UNSUPPORTED, backward ? "forward.q" : "q",
+                      "no linked kernels of %s do linear attention%s in %s", context.best->name,
+                      backward ? "'s gradients" : "", dtype_name(dtype));
     const Kernel &linear = *k.linear.kernel, &outer = *k.outer.kernel;
     k.chunk = attribute(linear, "rows", 1);
     k.tile = attribute(linear, "tile_size", 1);

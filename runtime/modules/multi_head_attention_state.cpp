@@ -49,12 +49,16 @@ MultiHeadAttention::State::State(const MultiHeadAttentionOptions &o)
     if (!o.alibi_slopes.empty() && o.alibi_slopes.size() != static_cast<std::size_t>(o.heads))
         throw Error(GYRE_BAD_SHAPE, "alibi_slopes: got " + std::to_string(o.alibi_slopes.size()) +
                                         ", expected one a head, " + std::to_string(o.heads));
-    for (Rope *r : {&rope, &value_rope}) r->pairing = o.pairing, r->theta = o.theta;
+    for (Rope *r : {&rope, &value_rope}) {
+        r->pairing = o.pairing;
+        r->theta = o.theta;
+    }
     rope.rotary_dim = rotated_features("rope_percentage", o.rope_percentage, head_dim);
     value_rope.rotary_dim = rotated_features("rope_value_percentage", o.rope_value_percentage, head_dim);
 
     relative = {o.relative_buckets, o.heads, o.relative_max_distance, o.causal};
-    const std::int32_t smallest = o.causal ? 2 : 4, exact = o.relative_buckets / smallest;
+    const std::int32_t smallest = o.causal ? 2 : 4;
+    const std::int32_t exact = o.relative_buckets / smallest;
     if (o.relative_buckets != 0 && (o.relative_buckets < smallest || (!o.causal && o.relative_buckets % 2 != 0) ||
                                     o.relative_max_distance <= exact))
         throw Error(GYRE_BAD_ARGUMENT,
@@ -102,12 +106,15 @@ gyre_tensor MultiHeadAttention::State::by_heads(const Rows &x, std::int64_t leng
 void MultiHeadAttention::State::take_inputs(const gyre_tensor &query, const gyre_tensor &key,
                                             const gyre_tensor &value) {
     has_run = false;
-    const int batch_at = options.batch_first ? 0 : 1, seq_at = 1 - batch_at;
+    const int batch_at = options.batch_first ? 0 : 1;
+    const int seq_at = 1 - batch_at;
     for (const gyre_tensor *t : {&query, &key})
         if (t->rank != 3)
             throw Error(GYRE_BAD_SHAPE, std::string(t == &query ? "query" : "key") + ": got " +
                                             std::to_string(t->rank) + " dimensions, expected 3");
-    batch = query.shape[batch_at], rows = query.shape[seq_at], keys = key.shape[seq_at];
+    batch = query.shape[batch_at];
+    rows = query.shape[seq_at];
+    keys = key.shape[seq_at];
     const auto shape = [&](std::int64_t seq) {
         return options.batch_first ? Extents{batch, seq, features} : Extents{seq, batch, features};
     };
@@ -116,7 +123,9 @@ void MultiHeadAttention::State::take_inputs(const gyre_tensor &query, const gyre
     check_tensor("value", value, shape(keys));
     if (std::max(tokens(query_input), tokens(key_input)) > std::numeric_limits<std::int32_t>::max())
         throw Error(GYRE_UNSUPPORTED, "query: got over 2^31 tokens");
-    inputs[query_input] = query, inputs[key_input] = key, inputs[value_input] = value;
+    inputs[query_input] = query;
+    inputs[key_input] = key;
+    inputs[value_input] = value;
 }
 
 void MultiHeadAttention::State::take_mask(const gyre_tensor *given) {

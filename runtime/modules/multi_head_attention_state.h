@@ -27,7 +27,9 @@ struct MultiHeadAttention::State {
 
     // The last forward pass: what backward() needs.
     gyre_tensor inputs[3] = {};
-    std::int64_t batch = 0, rows = 0, keys = 0;
+    std::int64_t batch = 0;
+    std::int64_t rows = 0;
+    std::int64_t keys = 0;
     std::vector<float> projected, projected_grad; // q, k and v: beside each other if the inputs are the same
     std::vector<float> mixed, mixed_grad;         // what attention makes of v, and its gradient
     std::vector<float> lse;
@@ -39,7 +41,9 @@ struct MultiHeadAttention::State {
     bool is_training = true;
     std::uint32_t dropout_offset = 0;
     std::vector<std::int32_t> row_positions;
-    gyre_tensor row_positions_view = {}, alibi = {}, mask = {};
+    gyre_tensor row_positions_view = {};
+    gyre_tensor alibi = {};
+    gyre_tensor mask = {};
     AttentionArgs call;
     bool has_run = false;
     std::vector<float> probabilities;

@@ -7,7 +7,8 @@
 namespace gyre::modules {
 
 std::int32_t RelativeBias::bucket(std::int64_t key_minus_query) const {
-    const std::int32_t count = causal ? buckets : buckets / 2, exact = count / 2;
+    const std::int32_t count = causal ? buckets : buckets / 2;
+    const std::int32_t exact = count / 2;
     const std::int64_t n = causal ? std::max<std::int64_t>(-key_minus_query, 0) : std::abs(key_minus_query);
     std::int32_t found = static_cast<std::int32_t>(std::min<std::int64_t>(n, exact));
     // A bucket begins at an integer: that it must not become the next one by rounding, 1e-9 is taken off.

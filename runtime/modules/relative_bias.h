@@ -8,7 +8,8 @@
 namespace gyre::modules {
 
 struct RelativeBias {
-    std::int32_t buckets = 0, heads = 0;
+    std::int32_t buckets = 0;
+    std::int32_t heads = 0;
     std::int32_t max_distance = 0; // the largest that is told apart
     bool causal = false;           // keys after the query count as distance 0; else half of the buckets are theirs
 

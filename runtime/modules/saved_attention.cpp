@@ -8,8 +8,11 @@
 namespace gyre::modules {
 
 std::vector<float> attention_probabilities(gyre_context *context, const gyre_attention_args &call) {
-    const std::int64_t batch = call.q.shape[0], rows = call.q.shape[1], heads = call.q.shape[2];
-    const std::int64_t keys = call.k.shape[1], width = call.q.shape[3];
+    const std::int64_t batch = call.q.shape[0];
+    const std::int64_t rows = call.q.shape[1];
+    const std::int64_t heads = call.q.shape[2];
+    const std::int64_t keys = call.k.shape[1];
+    const std::int64_t width = call.q.shape[3];
     std::vector<float> probabilities(static_cast<std::size_t>(batch * heads * rows * keys));
 
     // The unit vector of key j, in a window of columns that begins at `first`, is row j of a matrix whose ones lie at row

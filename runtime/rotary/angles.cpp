@@ -41,11 +41,13 @@ gyre_status find_frequencies(const Rotation &r, gyre_context::Frequencies &cache
         try {
             cache.inv_freq.resize(static_cast<size_t>(r.pairs));
         } catch (const std::bad_alloc &) {
-            return fail(GYRE_OUT_OF_MEMORY, "rope: no memory for %d frequencies", r.pairs);
+            return fail(Failure::out_of_memory, "rope: no memory for %d frequencies", r.pairs);
         }
         for (int i = 0; i < r.pairs; i++)
             cache.inv_freq[static_cast<size_t>(i)] = std::pow(r.theta, -2.0 * i / r.denominator);
-        cache.theta = r.theta, cache.denominator = r.denominator, cache.pairs = r.pairs;
+        cache.theta = r.theta;
+        cache.denominator = r.denominator;
+        cache.pairs = r.pairs;
     }
     *inv_freq = cache.inv_freq.data();
     return GYRE_OK;
@@ -57,7 +59,7 @@ gyre_status Angles::prepare(const gyre_context &context, const Rotation &r, gyre
     const AnglesKernel found = find_kernel(context);
     kernel = found.kernel;
     kernel_bytes = found.workspace;
-    if (!kernel) return fail(GYRE_UNSUPPORTED, "rope: no linked kernel computes angles on %s", context.best->name);
+    if (!kernel) return refuse(GYRE_UNSUPPORTED, "rope", "no linked kernel computes angles on %s", context.best->name);
     return find_frequencies(r, cache, &inv_freq);
 }
 
@@ -86,7 +88,8 @@ bool Angles::fill(const Positions &positions, int64_t batch, int64_t first, int6
         copy_rows(positions, batch, first, tokens, rows);
         return true;
     }
-    const int pairs = rotation->pairs, axes = rotation->axes;
+    const int pairs = rotation->pairs;
+    const int axes = rotation->axes;
     auto *position = reinterpret_cast<int32_t *>(scratch);
     for (int axis = 0; axis < axes; axis++)
         for (int64_t t = 0; t < tokens; t++)

@@ -12,10 +12,10 @@ gyre_status check_values(const Positions &p, const char *name, int axes, int64_t
         for (int64_t b = 0; b < distinct; b++)
             for (int64_t t = 0; t < seqlen; t++)
                 if (const int64_t m = p.at(axis, b, t); m < 0 || m >= limit)
-                    return fail(GYRE_BAD_ARGUMENT,
-                                "%s: got %lld at token %lld of batch entry %lld, expected 0 <= position < %lld", name,
-                                static_cast<long long>(m), static_cast<long long>(t), static_cast<long long>(b),
-                                static_cast<long long>(limit));
+                    return refuse(GYRE_BAD_ARGUMENT, name,
+                                  "got %lld at token %lld of batch entry %lld, expected 0 <= position < %lld",
+                                  static_cast<long long>(m), static_cast<long long>(t), static_cast<long long>(b),
+                                  static_cast<long long>(limit));
     return GYRE_OK;
 }
 
@@ -27,8 +27,9 @@ gyre_status check_positions(const gyre_tensor *tensor, const char *name, int axe
     if (!tensor) {
         positions->offset = offset;
         if (seqlen > 0 && offset > limit - seqlen)
-            return fail(GYRE_BAD_ARGUMENT, "%s: got %lld for %lld tokens, expected 0 <= position < %lld", name,
-                        static_cast<long long>(offset), static_cast<long long>(seqlen), static_cast<long long>(limit));
+            return refuse(GYRE_BAD_ARGUMENT, name, "got %lld for %lld tokens, expected 0 <= position < %lld",
+                          static_cast<long long>(offset), static_cast<long long>(seqlen),
+                          static_cast<long long>(limit));
         return GYRE_OK;
     }
     const int lead = axes > 1 ? 1 : 0;

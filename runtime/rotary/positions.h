@@ -12,7 +12,9 @@ struct Positions {
     const void *data = nullptr;
     bool wide = false; // int64 instead of int32
     int64_t offset = 0;
-    int64_t axis_stride = 0, batch_stride = 0, token_stride = 0;
+    int64_t axis_stride = 0;
+    int64_t batch_stride = 0;
+    int64_t token_stride = 0;
 
     int64_t at(int axis, int64_t batch, int64_t token) const {
         if (!given) return offset + token;

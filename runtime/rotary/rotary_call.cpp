@@ -33,35 +33,37 @@ gyre_status RotaryCall::add(const gyre_tensor &from, const char *from_name, cons
                             gyre_layout layout, bool need_data) {
     GYRE_TRY(check_layout(layout));
     RotatedTensor t;
-    t.from_name = from_name, t.to_name = to_name;
+    t.from_name = from_name;
+    t.to_name = to_name;
     if (count == 0)
         GYRE_TRY(view_heads(from, from_name, layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &t.from));
     else
         GYRE_TRY(view_heads(from, from_name, layout, {tensors[0].from.dtype}, need_data, &t.from));
     GYRE_TRY(view_heads(to, to_name, layout, {from.dtype}, need_data, &t.to));
     if (!std::equal(from.shape, from.shape + from.rank, to.shape))
-        return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected %s's %s", to_name, shape_text(to.shape, to.rank),
-                    from_name, shape_text(from.shape, from.rank));
-    const Heads &x = t.from, &first = tensors[0].from;
+        return refuse(GYRE_BAD_SHAPE, to_name, "got shape %s, expected %s's %s", shape_text(to.shape, to.rank),
+                      from_name, shape_text(from.shape, from.rank));
+    const Heads &x = t.from;
+    const Heads &first = tensors[0].from;
     if (count > 0 && (x.batch != first.batch || x.seqlen != first.seqlen || x.dim != first.dim))
-        return fail(GYRE_BAD_SHAPE, "%s: got shape %s, expected %s's but for the number of heads", from_name,
-                    shape_text(from.shape, from.rank), tensors[0].from_name);
-    if (!writable(t.to)) return fail(GYRE_BAD_SHAPE, "%s: strides make elements share memory", to_name);
+        return refuse(GYRE_BAD_SHAPE, from_name, "got shape %s, expected %s's but for the number of heads",
+                      shape_text(from.shape, from.rank), tensors[0].from_name);
+    if (!writable(t.to)) return refuse(GYRE_BAD_SHAPE, to_name, "strides make elements share memory");
     t.in_place = x.data == t.to.data;
     if (need_data && !same_or_disjoint(x, t.to))
-        return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s without being %s, expected the same view or other memory",
-                    to_name, from_name, from_name);
+        return refuse(GYRE_BAD_ARGUMENT, to_name,
+                      "overlaps %s without being %s, expected the same view or other memory", from_name, from_name);
     for (const Heads *view : {&t.from, &t.to})
         if (!fits_run(*view, view->seqlen))
-            return fail(GYRE_UNSUPPORTED, "%s: strides reach over 2^31 elements within %lld tokens",
-                        view == &t.from ? from_name : to_name, static_cast<long long>(run_tokens));
+            return refuse(GYRE_UNSUPPORTED, view == &t.from ? from_name : to_name,
+                          "strides reach over 2^31 elements within %lld tokens", static_cast<long long>(run_tokens));
     for (int i = 0; need_data && i < count; i++) {
         const RotatedTensor &other = tensors[i];
         for (const auto &[written, name] : {std::pair(&t.to, to_name), std::pair(&t.from, from_name)})
             if (!disjoint(*written, other.to))
-                return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s, expected other memory", name, other.to_name);
+                return refuse(GYRE_BAD_ARGUMENT, name, "overlaps %s, expected other memory", other.to_name);
         if (!disjoint(t.to, other.from))
-            return fail(GYRE_BAD_ARGUMENT, "%s: overlaps %s, expected other memory", to_name, other.from_name);
+            return refuse(GYRE_BAD_ARGUMENT, to_name, "overlaps %s, expected other memory", other.from_name);
     }
     tensors[count++] = t;
     return GYRE_OK;
@@ -71,8 +73,8 @@ gyre_status RotaryCall::add(const gyre_tensor &from, const char *from_name, cons
 gyre_status RotaryCall::check_device_data(const RotaryOptions &o) const {
     const bool any = !tensors[0].from.empty();
     if (any && o.positions && !o.positions->data)
-        return fail(GYRE_BAD_ARGUMENT, "positions: data is NULL, expected %s",
-                    shape_text(o.positions->shape, std::clamp(o.positions->rank, 0, GYRE_MAX_RANK)));
+        return refuse(GYRE_BAD_ARGUMENT, "positions", "data is NULL, expected %s",
+                      shape_text(o.positions->shape, std::clamp(o.positions->rank, 0, GYRE_MAX_RANK)));
     return GYRE_OK;
 }
 
@@ -83,11 +85,11 @@ gyre_status RotaryCall::check(const RotaryOptions &o, bool need_data) {
     // A device's positions cannot be read here: its kernels read nothing by them but tables, within these.
     const bool readable = need_data && !on_device;
     if (o.position_offset < 0)
-        return fail(GYRE_BAD_ARGUMENT, "position_offset: got %lld, expected >= 0",
-                    static_cast<long long>(o.position_offset));
+        return refuse(GYRE_BAD_ARGUMENT, "position_offset", "got %lld, expected >= 0",
+                      static_cast<long long>(o.position_offset));
     if (o.positions && o.position_offset)
-        return fail(GYRE_BAD_ARGUMENT, "position_offset: got %lld beside positions, expected 0",
-                    static_cast<long long>(o.position_offset));
+        return refuse(GYRE_BAD_ARGUMENT, "position_offset", "got %lld beside positions, expected 0",
+                      static_cast<long long>(o.position_offset));
     direction = o.reverse ? -1.0f : 1.0f;
     if (on_device && need_data) GYRE_TRY(check_device_data(o));
     if (rotation.per_token) return GYRE_OK;
@@ -101,8 +103,8 @@ gyre_status RotaryCall::prepare(gyre_context &context) {
     if (on_device) return prepare_on_device(context);
     kernel = find_rotary_kernel(context, x.dtype, x.dtype, rotation.pairing);
     if (!kernel)
-        return fail(GYRE_UNSUPPORTED, "%s: no linked kernel rotates %s on %s", tensors[0].from_name,
-                    dtype_name(x.dtype), context.best->name);
+        return refuse(GYRE_UNSUPPORTED, tensors[0].from_name, "no linked kernel rotates %s on %s", dtype_name(x.dtype),
+                      context.best->name);
     GYRE_TRY(angles.prepare(context, rotation, context.frequencies[0]));
     streaming = find_streaming_kernel(context, x.dtype, rotation.pairing);
     slab_bytes = round_up(run_tokens * Angles::row_floats(rotation) * sizeof(float)) +
@@ -137,7 +139,8 @@ gyre_status RotaryCall::run(gyre_context &context, char *memory) const {
 
 /// Rotates every head of one run of tokens. `memory` is the thread's slab.
 bool RotaryCall::rotate_run(int64_t task, char *memory) const {
-    const int64_t batch = task / runs(), first = task % runs() * run_tokens;
+    const int64_t batch = task / runs();
+    const int64_t first = task % runs() * run_tokens;
     const int64_t tokens = std::min(run_tokens, tensors[0].from.seqlen - first);
     auto *rows = reinterpret_cast<float *>(memory);
     char *scratch = memory + round_up(run_tokens * Angles::row_floats(rotation) * sizeof(float));
@@ -145,7 +148,8 @@ bool RotaryCall::rotate_run(int64_t task, char *memory) const {
     HeadRotation rotate{kernel, rotation.offset, rotation.pairs, direction, false};
     bool ok = true;
     for (int i = 0; i < count; i++) {
-        const Heads &from = tensors[i].from, &to = tensors[i].to;
+        const Heads &from = tensors[i].from;
+        const Heads &to = tensors[i].to;
         if (from.empty()) continue;
         rotate.kernel = &kernel_for(tensors[i]);
         rotate.in_place = tensors[i].in_place;

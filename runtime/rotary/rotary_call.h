@@ -47,7 +47,8 @@ private:
     Rotation rotation;
     Positions positions;
     Angles angles;
-    const RotaryKernel *kernel = nullptr, *streaming = nullptr;
+    const RotaryKernel *kernel = nullptr;
+    const RotaryKernel *streaming = nullptr;
     float direction = 1;
     size_t slab_bytes = 0;
     bool on_device = false;

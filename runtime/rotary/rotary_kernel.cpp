@@ -85,7 +85,8 @@ bool HeadRotation::run(const TokenRun &from, const TokenRun &to, int64_t tokens,
     const int64_t row = 2 * static_cast<int64_t>(pairs);
     if (!pairs) rows = no_angles;
     // The kernel walks the denser of tokens and heads first; the angles of a token are the same for all its heads.
-    Repeated inner{heads, from.head_stride, to.head_stride, 0}, outer{tokens, from.token_stride, to.token_stride, row};
+    Repeated inner{heads, from.head_stride, to.head_stride, 0};
+    Repeated outer{tokens, from.token_stride, to.token_stride, row};
     if (std::abs(from.head_stride) > std::abs(from.token_stride)) std::swap(inner, outer);
     if (!pairs) { // what lies densely on both sides is copied as one row
         for (Repeated *r : {&inner, &outer}) {
@@ -99,10 +100,11 @@ bool HeadRotation::run(const TokenRun &from, const TokenRun &to, int64_t tokens,
     };
     const halide_type_t f32 = halide_type(GYRE_F32);
     const int32_t end = offset + 2 * pairs;
-    const int32_t before = in_place ? 0 : offset, after = in_place ? 0 : static_cast<int32_t>(dim) - end;
+    const int32_t before = in_place ? 0 : offset;
+    const int32_t after = in_place ? 0 : static_cast<int32_t>(dim) - end;
     Slab slab(scratch, kernel->workspace);
-    Buffer cos = view(rows, f32, pairs, &Repeated::row_stride),
-           sin = view(rows + pairs, f32, pairs, &Repeated::row_stride);
+    Buffer cos = view(rows, f32, pairs, &Repeated::row_stride);
+    Buffer sin = view(rows + pairs, f32, pairs, &Repeated::row_stride);
     Buffer x = view(from.data, halide_type(kernel->from), dim, &Repeated::from_stride);
     Buffer out = view(to.data, halide_type(kernel->to), dim, &Repeated::to_stride);
     const bool ok =

@@ -13,15 +13,16 @@ gyre_status check_sections(const gyre_rope &r, const char *name, int pairs) {
     int64_t sum = 0;
     for (int axis = 0; axis < r.axes; axis++) {
         if (r.sections[axis] < 0)
-            return fail(GYRE_BAD_ARGUMENT, "%s.sections[%d]: got %d, expected >= 0", name, axis, r.sections[axis]);
+            return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.sections[%d]", name, axis), "got %d, expected >= 0",
+                          r.sections[axis]);
         sum += r.sections[axis];
     }
     if (sum != pairs)
-        return fail(GYRE_BAD_ARGUMENT, "%s.sections: sum is %lld, expected rotary_dim / 2 = %d", name,
-                    static_cast<long long>(sum), pairs);
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.sections", name), "sum is %lld, expected rotary_dim / 2 = %d",
+                      static_cast<long long>(sum), pairs);
     if (r.section_order != GYRE_SECTIONS_CONTIGUOUS && r.section_order != GYRE_SECTIONS_INTERLEAVED)
-        return fail(GYRE_BAD_ARGUMENT, "%s.section_order: got %d, expected 0 or 1", name,
-                    static_cast<int>(r.section_order));
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.section_order", name), "got %d, expected 0 or 1",
+                      static_cast<int>(r.section_order));
     return GYRE_OK;
 }
 
@@ -29,9 +30,10 @@ gyre_status check_tables(const gyre_rope &r, const char *name, int pairs, int64_
                          Rotation *out) {
     char field[64];
     if (!r.cos || !r.sin)
-        return fail(GYRE_BAD_ARGUMENT, "%s.%s: got NULL beside the other table, expected both", name,
-                    r.cos ? "sin" : "cos");
-    if (r.axes > 1) return fail(GYRE_BAD_ARGUMENT, "%s.axes: got %d with tables, expected 1", name, r.axes);
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.%s", name, r.cos ? "sin" : "cos"),
+                      "got NULL beside the other table, expected both");
+    if (r.axes > 1)
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.axes", name), "got %d with tables, expected 1", r.axes);
     for (const gyre_tensor *table : {r.cos, r.sin}) {
         std::snprintf(field, sizeof field, "%s.%s", name, table == r.cos ? "cos" : "sin");
         GYRE_TRY(check_tensor(*table, field, {2, 3}, {GYRE_F32}, need_data));
@@ -39,7 +41,8 @@ gyre_status check_tables(const gyre_rope &r, const char *name, int pairs, int64_
         if (table->rank == 3) GYRE_TRY(check_shape(*table, field, {batch, seqlen, pairs}));
     }
     if (r.cos->rank != r.sin->rank)
-        return fail(GYRE_BAD_SHAPE, "%s.sin: got rank %d, expected cos's %d", name, r.sin->rank, r.cos->rank);
+        return refuse(GYRE_BAD_SHAPE, ArgumentName("%s.sin", name), "got rank %d, expected cos's %d", r.sin->rank,
+                      r.cos->rank);
     out->cos = r.cos;
     out->sin = r.sin;
     out->per_token = r.cos->rank == 3;
@@ -49,23 +52,24 @@ gyre_status check_tables(const gyre_rope &r, const char *name, int pairs, int64_
 gyre_status check_frequencies(const gyre_rope &r, const char *name, int pairs, int64_t head_dim, int rotary_dim,
                               Rotation *out) {
     if (!(std::isfinite(r.attention_factor) && r.attention_factor > 0))
-        return fail(GYRE_BAD_ARGUMENT, "%s.attention_factor: got %g, expected a finite number > 0", name,
-                    r.attention_factor);
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.attention_factor", name),
+                      "got %g, expected a finite number > 0", r.attention_factor);
     out->scale = static_cast<float>(r.attention_factor);
     if (r.inv_freq) {
         for (int i = 0; i < pairs; i++)
             if (!std::isfinite(r.inv_freq[i]) || std::fabs(r.inv_freq[i]) > 1024)
-                return fail(GYRE_BAD_ARGUMENT, "%s.inv_freq[%d]: got %g, expected radians a token in [-1024, 1024]",
-                            name, i, r.inv_freq[i]);
+                return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.inv_freq[%d]", name, i),
+                              "got %g, expected radians a token in [-1024, 1024]", r.inv_freq[i]);
         for (int i = 0; i < pairs; i++) out->fastest = std::max(out->fastest, std::fabs(r.inv_freq[i]));
         out->inv_freq = r.inv_freq;
         return GYRE_OK;
     }
     if (!(std::isfinite(r.theta) && r.theta >= 1))
-        return fail(GYRE_BAD_ARGUMENT, "%s.theta: got %g, expected a finite number >= 1", name, r.theta);
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.theta", name), "got %g, expected a finite number >= 1",
+                      r.theta);
     if (r.frequency_base != GYRE_OVER_ROTARY_DIM && r.frequency_base != GYRE_OVER_HEAD_DIM)
-        return fail(GYRE_BAD_ARGUMENT, "%s.frequency_base: got %d, expected 0 or 1", name,
-                    static_cast<int>(r.frequency_base));
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.frequency_base", name), "got %d, expected 0 or 1",
+                      static_cast<int>(r.frequency_base));
     out->theta = r.theta;
     out->denominator = r.frequency_base == GYRE_OVER_HEAD_DIM ? static_cast<int>(head_dim) : rotary_dim;
     return GYRE_OK;
@@ -104,19 +108,21 @@ gyre_status check_rope(const gyre_rope *given, const char *name, int64_t head_di
     GYRE_TRY(adopt(given, name, gyre_rope_defaults(), sizeof r, &r));
     const int64_t rotary_dim = r.rotary_dim ? r.rotary_dim : head_dim - r.rotary_offset;
     if (r.pairing != GYRE_HALF && r.pairing != GYRE_INTERLEAVED)
-        return fail(GYRE_BAD_ARGUMENT, "%s.pairing: got %d, expected GYRE_HALF (0) or GYRE_INTERLEAVED (1)", name,
-                    static_cast<int>(r.pairing));
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.pairing", name),
+                      "got %d, expected GYRE_HALF (0) or GYRE_INTERLEAVED (1)", static_cast<int>(r.pairing));
     if (r.rotary_offset < 0 || r.rotary_offset > head_dim)
-        return fail(GYRE_BAD_SHAPE, "%s.rotary_offset: got %d, expected 0 .. head_dim %lld", name, r.rotary_offset,
-                    static_cast<long long>(head_dim));
+        return refuse(GYRE_BAD_SHAPE, ArgumentName("%s.rotary_offset", name), "got %d, expected 0 .. head_dim %lld",
+                      r.rotary_offset, static_cast<long long>(head_dim));
     if (rotary_dim < 0 || rotary_dim % 2 || (rotary_dim == 0 && head_dim > 0))
-        return fail(GYRE_BAD_SHAPE, "%s.rotary_dim: got %lld, expected an even number > 0", name,
-                    static_cast<long long>(rotary_dim));
+        return refuse(GYRE_BAD_SHAPE, ArgumentName("%s.rotary_dim", name), "got %lld, expected an even number > 0",
+                      static_cast<long long>(rotary_dim));
     if (r.rotary_offset + rotary_dim > head_dim)
-        return fail(GYRE_BAD_SHAPE, "%s.rotary_dim: got %lld at rotary_offset %d, expected to end within head_dim %lld",
-                    name, static_cast<long long>(rotary_dim), r.rotary_offset, static_cast<long long>(head_dim));
+        return refuse(GYRE_BAD_SHAPE, ArgumentName("%s.rotary_dim", name),
+                      "got %lld at rotary_offset %d, expected to end within head_dim %lld",
+                      static_cast<long long>(rotary_dim), r.rotary_offset, static_cast<long long>(head_dim));
     if (r.axes < 0 || r.axes > GYRE_MAX_AXES)
-        return fail(GYRE_BAD_ARGUMENT, "%s.axes: got %d, expected 0 .. %d", name, r.axes, GYRE_MAX_AXES);
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.axes", name), "got %d, expected 0 .. %d", r.axes,
+                      GYRE_MAX_AXES);
     out->on = true;
     out->pairing = r.pairing;
     out->pairs = static_cast<int>(rotary_dim / 2);

@@ -21,8 +21,9 @@ struct Rotation {
     int axes = 1;
     int32_t sections[GYRE_MAX_AXES] = {};
     gyre_section_order section_order = GYRE_SECTIONS_CONTIGUOUS;
-    const gyre_tensor *cos = nullptr, *sin = nullptr; // the caller's tables, or NULL
-    bool per_token = false;                           // tables have a row a token instead of a row a position
+    const gyre_tensor *cos = nullptr; // the caller's table, or NULL
+    const gyre_tensor *sin = nullptr; // the caller's table, or NULL
+    bool per_token = false;           // tables have a row a token instead of a row a position
 
     /// Positions are below this: the tables' rows, or what keeps the quarter turns of the fastest angle in 31 bits.
     int64_t position_limit() const {

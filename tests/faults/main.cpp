@@ -56,6 +56,8 @@ int try_operation(const Operation &o, long nth, Shared &shared) {
         if (o.written) std::memcpy(shared.expected, o.written->data(), o.written->size() * sizeof(float));
     } else {
         if (status != GYRE_OK && status != GYRE_OUT_OF_MEMORY) return complain(o, nth, "another status");
+        if (status == GYRE_OUT_OF_MEMORY && gyre_last_error_argument())
+            return complain(o, nth, "an argument is blamed");
         if (status == GYRE_OK ? !is_expected(o, shared) : !is_untouched(o)) return complain(o, nth, "what is written");
     }
     if (o.run() != GYRE_OK) return complain(o, nth, "the next call failed");

@@ -4,23 +4,21 @@
 
 #include <gyre/gyre.h>
 
-#include <cctype>
 #include <functional>
 #include <string>
 
 namespace gyre::test {
 
-/// True if the last message has `name` as a word of its own: "x" is not in "index".
-inline bool message_names(const std::string &name) {
-    const std::string message = gyre_last_error();
-    const auto is_word = [](char c) { return std::isalnum((unsigned char)c) || c == '_'; };
-    for (size_t at = message.find(name); at != std::string::npos; at = message.find(name, at + 1)) {
-        const size_t end = at + name.size();
-        const bool begins = at == 0 || !is_word(message[at - 1]),
-                   ends = end == message.size() || !is_word(message[end]);
-        if (begins && ends) return true;
-    }
-    return false;
+/// True if gyre_last_error_argument() is `named`, an element or a member of it, or a member of that name: "rope" and "theta" are
+/// both names of "rope.theta", and "cu_seqlens_q" is one of "cu_seqlens_q[2]".
+inline bool blames(const std::string &named) {
+    const char *argument = gyre_last_error_argument();
+    if (!argument) return false;
+    const std::string path = std::string(".") + argument + ".";
+    const size_t at = path.find("." + named);
+    if (at == std::string::npos) return false;
+    const char behind = path[at + 1 + named.size()];
+    return behind == '.' || behind == '[';
 }
 
 /// One way to spoil a good call, and what the refusal must say.
@@ -32,12 +30,13 @@ struct Refusal {
     std::function<void(Case &)> spoil;
 };
 
-/// The status, a message of one line that names the argument, and no trace of another failure's message.
+/// The status, the argument to blame, and a message of one line that begins with its name.
 inline void check_refused(const char *what, gyre_status status, gyre_status expected, const char *named) {
     CAPTURE(text(what));
     CAPTURE(text(gyre_last_error()));
     CHECK(text(gyre_status_string(status)) == text(gyre_status_string(expected)));
-    CHECK(message_names(named));
+    CHECK_MESSAGE(blames(named), text(named));
+    CHECK(text(gyre_last_error()).find(text(gyre_last_error_argument()) + ": ") == 0);
     CHECK(text(gyre_last_error()).find('\n') == std::string::npos);
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "calls/argument_tensors.h"
-#include "options/attention_options.h"
 #include "calls/attention_probabilities.h"
+#include "options/attention_options.h"
 #include "options/gradient_options.h"
 
 #include <memory>

@@ -8,7 +8,10 @@ namespace gyre::cli {
 
 LinearCall::LinearCall(const LinearOptions &options, const LinearTensors &tensors) {
     args_.layout = layout_of(options);
-    args_.q = tensors.q, args_.k = tensors.k, args_.v = tensors.v, args_.out = tensors.out;
+    args_.q = tensors.q;
+    args_.k = tensors.k;
+    args_.v = tensors.v;
+    args_.out = tensors.out;
     args_.causal = options.causal.has_value();
     names_ = {{"q", tensors.q_name},           {"k", tensors.k_name},
               {"v", tensors.v_name},           {"out", "--out"},
@@ -45,7 +48,8 @@ void LinearCall::set_rotation(const LinearOptions &options, const std::string &k
 }
 
 void LinearCall::want_states(const gyre_tensor *kv_state_out, const gyre_tensor *k_state_out) {
-    args_.kv_state_out = kv_state_out, args_.k_state_out = k_state_out;
+    args_.kv_state_out = kv_state_out;
+    args_.k_state_out = k_state_out;
 }
 
 void LinearCall::run(gyre_context *context) { check(gyre_linear_attention(context, &args_), names_); }
@@ -54,7 +58,9 @@ void LinearCall::run_backward(gyre_context *context, const GradientTensors &tens
     gyre_linear_attention_backward_args args = gyre_linear_attention_backward_defaults();
     args.forward = &args_;
     args.out_grad = tensors.out_grad;
-    args.q_grad = tensors.q_grad, args.k_grad = tensors.k_grad, args.v_grad = tensors.v_grad;
+    args.q_grad = tensors.q_grad;
+    args.k_grad = tensors.k_grad;
+    args.v_grad = tensors.v_grad;
     ArgumentNames names = {
         {"out_grad", tensors.out_grad_name}, {"q_grad", "--q-grad"}, {"k_grad", "--k-grad"}, {"v_grad", "--v-grad"}};
     for (const auto &[argument, subject] : names_) names.emplace_back("forward." + argument, subject);

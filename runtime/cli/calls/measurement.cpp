@@ -35,7 +35,10 @@ Measurement measure(const std::function<void()> &call, const std::function<doubl
                     std::optional<std::int64_t> repeat, Progress &progress) {
     progress.show("warming up");
     const double shortest = warm_up(call);
-    const double shortest_run = 1e-3, all_runs = 1, fewest_runs = 11, most_runs = 1000;
+    const double shortest_run = 1e-3;
+    const double all_runs = 1;
+    const double fewest_runs = 11;
+    const double most_runs = 1000;
     Measurement result;
     result.calls_per_run = std::int64_t(std::ceil(shortest_run / shortest));
     const double fitting = all_runs / (shortest * double(result.calls_per_run));

@@ -14,7 +14,8 @@ void check_combinations(const RotaryOptions &options) {
     const Given theta = {"--theta", options.rotation.theta.has_value()};
     const Given rope = {"--rope", !options.rotation.rope.empty()};
     const Given inv_freq = {"--inv-freq", !options.inv_freq.empty()};
-    const Given cos = {"--cos", !options.cos.empty()}, sin = {"--sin", !options.sin.empty()};
+    const Given cos = {"--cos", !options.cos.empty()};
+    const Given sin = {"--sin", !options.sin.empty()};
     refuse_together({theta, rope, inv_freq, cos});
     refuse_together({theta, rope, inv_freq, sin});
     refuse_without(cos, sin);

@@ -1,8 +1,8 @@
 /// From the options of gyre rotary (and gyre bench rotary) to the arguments of gyre_rotary().
 #pragma once
 
-#include "files/array.h"
 #include "console/command.h"
+#include "files/array.h"
 #include "options/library_errors.h"
 #include "options/rotation.h"
 
@@ -20,7 +20,7 @@ struct RotaryOptions {
     bool reverse = false;
 };
 
-/// All of them but the tensors.
+/// Adds every option but those of the tensors.
 void add_rotary_options(const Command &command, RotaryOptions &options);
 
 /// Arguments and what they point to.

@@ -30,7 +30,8 @@ double visible_pairs(const gyre_attention_args &args, std::int64_t seqlen_q, std
     const std::int64_t shift = args.alignment == GYRE_BOTTOM_RIGHT ? seqlen_kv - seqlen_q : 0;
     for (std::int64_t i = 0; i < seqlen_q; i++) {
         const std::int64_t position = i + shift;
-        std::int64_t first = 0, last = seqlen_kv - 1;
+        std::int64_t first = 0;
+        std::int64_t last = seqlen_kv - 1;
         if (args.window_left >= 0) first = std::max(first, position - args.window_left);
         if (args.window_right >= 0) last = std::min(last, position + args.window_right);
         if (args.causal) last = std::min(last, position);

@@ -22,7 +22,8 @@ float float_of(std::uint32_t bits) {
 
 float f16_to_f32(std::uint16_t half) {
     const std::uint32_t sign = std::uint32_t(half & 0x8000u) << 16;
-    const std::uint32_t exponent = (half >> 10) & 0x1fu, mantissa = half & 0x3ffu;
+    const std::uint32_t exponent = (half >> 10) & 0x1fu;
+    const std::uint32_t mantissa = half & 0x3ffu;
     if (exponent == 0) { // zero or subnormal: mantissa * 2^-24 is exact in f32
         const float magnitude = std::ldexp(float(mantissa), -24);
         return float_of(bits_of(magnitude) | sign);

@@ -1,7 +1,7 @@
 #include "files/inputs.h"
 
-#include "files/conversion.h"
 #include "console/errors.h"
+#include "files/conversion.h"
 #include "files/npy.h"
 
 namespace gyre::cli {

@@ -1,7 +1,7 @@
 #include "files/npy.h"
 
-#include "files/conversion.h"
 #include "console/errors.h"
+#include "files/conversion.h"
 #include "files/npy_header.h"
 #include "files/output_file.h"
 

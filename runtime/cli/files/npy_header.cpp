@@ -130,7 +130,8 @@ std::string format_npy_header(gyre_dtype dtype, const Shape &shape) {
     text += "', 'fortran_order': False, 'shape': (";
     for (std::int64_t extent : shape) text += std::to_string(extent) + ", "; // (3, ) is a tuple, (3) is not
     text += "), }";
-    const std::size_t preamble = 10, alignment = 64;
+    const std::size_t preamble = 10;
+    const std::size_t alignment = 64;
     text.append(alignment - 1 - (preamble + text.size()) % alignment, ' ');
     text += '\n';
     const char length[] = {char(text.size() & 0xff), char(text.size() >> 8)};

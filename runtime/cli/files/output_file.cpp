@@ -36,7 +36,8 @@ std::string subject_of(const std::string &option, const std::string &path) { ret
 /// Whether both names are of one entry of one directory, however they are spelled.
 bool is_same_entry(const std::string &one, const std::string &other) {
     std::error_code error;
-    const fs::path first = behind_links(one), second = behind_links(other);
+    const fs::path first = behind_links(one);
+    const fs::path second = behind_links(other);
     if (first.filename() != second.filename()) return false;
     return fs::equivalent(directory_of(first), directory_of(second), error);
 }

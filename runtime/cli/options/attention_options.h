@@ -22,7 +22,8 @@ struct AttentionOptions {
     std::optional<double> dropout;
     std::optional<std::int64_t> dropout_seed, dropout_offset;
     std::optional<std::int64_t> rotary_dim, rotary_v_dim;
-    bool keys_rotated = false, values_rotated = false;
+    bool keys_rotated = false;
+    bool values_rotated = false;
     RotationOptions rotation;
     std::string q_positions, k_positions; // files
 };
@@ -30,7 +31,7 @@ struct AttentionOptions {
 /// --causal, --causal bottom_right, --causal top_left
 void add_causal(const Command &command, std::optional<gyre_alignment> &causal);
 
-/// All of them but the tensors.
+/// Adds every option but those of the tensors.
 void add_attention_options(const Command &command, AttentionOptions &options);
 
 /// Throws UsageError for options that contradict each other, or that do nothing without another.
@@ -39,7 +40,7 @@ void check_combinations(const AttentionOptions &options);
 /// thd where sequences are packed, else --layout.
 gyre_layout layout_of(const AttentionOptions &options);
 
-/// Of k and v, which may be pools of pages beside packed queries.
+/// The layout of k and v, which may be pools of pages beside packed queries.
 gyre_layout keys_layout_of(const AttentionOptions &options);
 
 } // namespace gyre::cli

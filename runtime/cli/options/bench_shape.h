@@ -2,8 +2,8 @@
 #pragma once
 
 #include "console/command.h"
-#include "json/json_output.h"
 #include "options/layout.h"
+#include "json/json_output.h"
 
 #include <cstdint>
 #include <string>
@@ -11,13 +11,19 @@
 namespace gyre::cli {
 
 struct BenchShape {
-    std::int64_t batch = 0, num_heads = 0, num_kv_heads = 0, seqlen_q = 0, seqlen_kv = 0, head_dim = 0, v_head_dim = 0;
+    std::int64_t batch = 0;
+    std::int64_t num_heads = 0;
+    std::int64_t num_kv_heads = 0;
+    std::int64_t seqlen_q = 0;
+    std::int64_t seqlen_kv = 0;
+    std::int64_t head_dim = 0;
+    std::int64_t v_head_dim = 0;
 };
 
 /// Makes --shape a required option. h and lq must be said; b is 1, hkv = h, lk = lq, d = 128 and dv = d where they are not.
 void add_shape(const Command &command, BenchShape &shape);
 
-/// The same names again: {"b": 1, "h": 8, …}
+/// The sizes by the names that --shape takes: {"b": 1, "h": 8, …}
 JsonObject to_json(const BenchShape &shape);
 
 /// " b=1 h=8 …"

@@ -1,8 +1,8 @@
 /// How the four dimensions of q, k, v, x and out stand in their files.
 #pragma once
 
-#include "files/array.h"
 #include "console/command.h"
+#include "files/array.h"
 
 #include <optional>
 
@@ -16,7 +16,10 @@ const char *dimension_names(gyre_layout layout);
 
 /// Sizes by name. Of packed sequences (thd) batch is 1 and seqlen is all tokens.
 struct Extents {
-    std::int64_t batch = 1, heads = 0, seqlen = 0, dim = 0;
+    std::int64_t batch = 1;
+    std::int64_t heads = 0;
+    std::int64_t seqlen = 0;
+    std::int64_t dim = 0;
 };
 
 /// Throws UsageError that blames subject unless the shape has as many dimensions as the layout.

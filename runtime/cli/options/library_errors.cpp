@@ -3,47 +3,37 @@
 #include "console/errors.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace gyre::cli {
 namespace {
 
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
-
-/// The first argument that the message speaks of, perhaps by a part such as k.shape; else "", if that is in the list.
-const ArgumentNames::value_type *argument_in(const std::string &message, const ArgumentNames &names) {
-    const auto find = [&names](const std::string &argument) {
+/// The entry of the argument, or of the nearest structure or array that it is a part of: rope for rope.theta, cu_seqlens_q for
+/// cu_seqlens_q[2]; else the entry "", which stands for every argument. nullptr if the list has none of these.
+const ArgumentNames::value_type *entry_of(std::string argument, const ArgumentNames &names) {
+    for (;;) {
         const auto is_it = [&argument](const auto &name) { return name.first == argument; };
         const auto at = std::find_if(names.begin(), names.end(), is_it);
-        return at == names.end() ? nullptr : &*at;
-    };
-    for (std::size_t begin = 0; begin < message.size();) {
-        std::size_t end = begin;
-        while (end < message.size() && is_name_character(message[end])) end++;
-        for (std::string word = message.substr(begin, end - begin); !word.empty();) {
-            if (const auto *name = find(word)) return name;
-            const std::size_t dot = word.rfind('.');
-            word.resize(dot == std::string::npos ? 0 : dot);
-        }
-        begin = end + 1;
+        if (at != names.end()) return &*at;
+        if (argument.empty()) return nullptr;
+        const std::size_t part = argument.find_last_of(".[");
+        argument.resize(part == std::string::npos ? 0 : part);
     }
-    return find("");
 }
 
-/// "k: got …" becomes "--k K.npy: got …"; a message that begins in another way is put behind the option.
-std::string translate(const std::string &message, const ArgumentNames &names) {
-    const auto *name = argument_in(message, names);
-    if (!name) return message;
-    const auto &[argument, subject] = *name;
-    const bool leads = !argument.empty() && message.compare(0, argument.size() + 1, argument + ":") == 0;
-    return leads ? subject + message.substr(argument.size()) : subject + ": " + message;
+/// "k: got …" becomes "--k K.npy: got …"; the name of a part stays in the message, behind the option.
+std::string translate(const std::string &message, const char *argument, const ArgumentNames &names) {
+    const auto *entry = entry_of(argument, names);
+    if (!entry) return message;
+    const auto &[name, subject] = *entry;
+    return name == argument ? subject + message.substr(name.size()) : subject + ": " + message;
 }
 
 } // namespace
 
 void check(gyre_status status, const ArgumentNames &names) {
     if (status == GYRE_OK) return;
-    const std::string line = translate(gyre_last_error(), names);
+    const char *argument = gyre_last_error_argument();
+    const std::string line = argument ? translate(gyre_last_error(), argument, names) : gyre_last_error();
     switch (status) {
     case GYRE_BAD_ARGUMENT:
     case GYRE_BAD_SHAPE:

@@ -9,7 +9,7 @@
 
 namespace gyre::cli {
 
-/// Pairs of an argument's name, as gyre_last_error() writes it, and the option (and file) that it came from.
+/// Pairs of an argument's name, as gyre_last_error_argument() gives it, and the option (and file) that it came from.
 using ArgumentNames = std::vector<std::pair<std::string, std::string>>;
 
 /// Returns if the status is GYRE_OK. Otherwise throws, with gyre_last_error() behind the option that it is about:

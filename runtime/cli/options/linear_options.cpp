@@ -1,7 +1,7 @@
 #include "options/linear_options.h"
 
-#include "options/attention_options.h"
 #include "console/errors.h"
+#include "options/attention_options.h"
 #include "options/layout.h"
 #include "options/option_values.h"
 
@@ -37,7 +37,8 @@ void check_combinations(const LinearOptions &options) {
     refuse_without(cu_q, cu_k);
     refuse_without(cu_k, cu_q);
     refuse_together({cu_q, {"--layout", options.layout.has_value()}});
-    const Given kv_state = given("--kv-state", options.kv_state), k_state = given("--k-state", options.k_state);
+    const Given kv_state = given("--kv-state", options.kv_state);
+    const Given k_state = given("--k-state", options.k_state);
     refuse_without(kv_state, k_state);
     refuse_without(k_state, kv_state);
     if (options.rotary_dim) return; // a size of 0 says that this is meant

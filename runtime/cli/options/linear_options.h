@@ -21,7 +21,7 @@ struct LinearOptions {
     std::string q_positions, k_positions, kv_state, k_state; // files
 };
 
-/// All of them but the tensors.
+/// Adds every option but those of the tensors.
 void add_linear_options(const Command &command, LinearOptions &options);
 
 /// Throws UsageError for options that contradict each other, or that do nothing without another.

@@ -49,7 +49,8 @@ void use_position_axes(gyre_rope &rope, const RopeConfig &config) {
 }
 
 std::int64_t length_from_positions(const gyre_tensor &positions) {
-    std::int64_t elements = 1, last = -1;
+    std::int64_t elements = 1;
+    std::int64_t last = -1;
     for (std::int32_t i = 0; i < positions.rank; i++) elements *= positions.shape[i];
     for (std::int64_t i = 0; i < elements; i++) {
         const std::int64_t position = positions.dtype == GYRE_I64

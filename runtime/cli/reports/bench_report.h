@@ -1,9 +1,9 @@
 /// What gyre bench prints.
 #pragma once
 
-#include "options/bench_shape.h"
 #include "calls/measurement.h"
 #include "calls/work_done.h"
+#include "options/bench_shape.h"
 
 #include <string>
 
