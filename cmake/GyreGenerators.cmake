@@ -2,7 +2,8 @@
 # machine's compiler in commands of their own: a project that cross-compiles needs no second configuration.
 #
 #   GYRE_HOST_CXX     the compiler; default: the project's own, or when cross-compiling the first of c++, g++ and clang++
-#   GYRE_GENERATORS   a folder of these programs, gyre_generators of another build: used as they are
+#   GYRE_GENERATORS   a folder of these programs, gyre_generators of another build: used as they are. A score function of the
+#                     project's own is compiled, and linked with that build's objects
 #
 # Beside each program lies <program>.key, the checksums of it and of Halide (cached_command.cmake).
 
@@ -19,10 +20,17 @@ function(gyre_require_generator operation score program_out)
         set(score_flags "-DGYRE_SCORE_FILE=\"${score}\"")
     endif ()
     set(folder "${CMAKE_BINARY_DIR}/gyre_generators")
-    set(program "${folder}/gyre_${name}.generator")
+    set(parts_folder "${folder}")
+    set(used_as_it_is FALSE)
     if (GYRE_GENERATORS)
-        set(program "${GYRE_GENERATORS}/gyre_${name}.generator")
+        set(parts_folder "${GYRE_GENERATORS}")
+        gyre_score_of("${GYRE_GENERATORS}/gyre_${name}" there)
+        if (there STREQUAL score)
+            set(used_as_it_is TRUE)
+            set(folder "${GYRE_GENERATORS}")
+        endif ()
     endif ()
+    set(program "${folder}/gyre_${name}.generator")
     set(${program_out} "${program}" PARENT_SCOPE)
     if (TARGET gyre_${name}_generator)
         get_target_property(known gyre_${name}_generator GYRE_SCORE_FILE)
@@ -31,28 +39,27 @@ function(gyre_require_generator operation score program_out)
         endif ()
         return()
     endif ()
-    if (GYRE_GENERATORS)
+    if (used_as_it_is)
         add_custom_target(gyre_${name}_generator)
         set_target_properties(gyre_${name}_generator PROPERTIES GYRE_SCORE_FILE "${score}")
         return()
     endif ()
 
     gyre_place_halide("${folder}")
-    gyre_find_host_compiler(compiler)
-    get_target_property(halide_include Halide::Halide INTERFACE_INCLUDE_DIRECTORIES)
-    # No path of this folder is left in the program: builds in several folders make the same one.
-    set(command "${compiler}" -std=c++17 -O1 "-ffile-prefix-map=${GYRE_GENERATORS_DIR}=generators"
-                "-ffile-prefix-map=${folder}=." "-ffile-prefix-map=${halide_include}=halide" -isystem "${halide_include}" "-I${GYRE_GENERATORS_DIR}")
+    gyre_generator_command("${parts_folder}" command)
     set(parts ${operation} common)
     if (EXISTS "${GYRE_GENERATORS_DIR}/${operation}/${operation}_cuda_generator.cpp")
         list(APPEND parts cuda)
     endif ()
     set(objects "")
+    set(targets "")
     foreach (part IN LISTS parts)
-        gyre_compile_generator_part(${part} "${folder}/${part}" "${command}")
-        list(APPEND objects "${folder}/${part}.o")
+        list(APPEND objects "${parts_folder}/${part}.o")
+        if (NOT GYRE_GENERATORS)
+            gyre_compile_generator_part(${part} "${folder}" "${command}")
+            list(APPEND targets gyre_generator_part_${part})
+        endif ()
     endforeach ()
-    list(TRANSFORM parts REPLACE "(.+)" "gyre_generator_part_\\1")
     # What a score function changes is one file.
     set(score_source "${GYRE_GENERATORS_DIR}/${operation}/score_function.cpp")
     if (EXISTS "${score_source}")
@@ -62,17 +69,39 @@ function(gyre_require_generator operation score program_out)
         set(score_source "")
         set(depfile "")
     endif ()
+    if (score)
+        file(WRITE "${folder}/gyre_${name}.score" "${score}")
+    endif ()
     add_custom_command(
         OUTPUT "${program}" "${program}.key"
         COMMAND ${command} ${objects} -o "${program}" "$<TARGET_FILE:Halide::GenGen>" "$<TARGET_FILE:Halide::Halide>"
                 "-Wl,-rpath,\$ORIGIN/halide" -ldl -pthread
         COMMAND "${CMAKE_COMMAND}" -D "FILES=${program};${folder}/halide.key" -D "OUT=${program}.key" -P "${gyre_file_key}"
-        DEPENDS ${objects} ${parts} ${score_source} ${score} "${folder}/halide.key"
+        DEPENDS ${objects} ${targets} ${score_source} ${score} "${folder}/halide.key"
         ${depfile}
         COMMENT "generator ${name}"
         VERBATIM)
     add_custom_target(gyre_${name}_generator DEPENDS "${program}")
     set_target_properties(gyre_${name}_generator PROPERTIES GYRE_SCORE_FILE "${score}")
+endfunction()
+
+# gyre_score_of(<stem of a program of another build> <out>): the path of the score function that it has; "" if it has none.
+function(gyre_score_of stem out)
+    set(score "")
+    if (EXISTS "${stem}.score")
+        file(READ "${stem}.score" score)
+    endif ()
+    set(${out} "${score}" PARENT_SCOPE)
+endfunction()
+
+# gyre_generator_command(<folder of the parts> <out>): how a file of generators/ is compiled, but for what it is and becomes.
+function(gyre_generator_command folder out)
+    gyre_find_host_compiler(compiler)
+    get_target_property(halide_include Halide::Halide INTERFACE_INCLUDE_DIRECTORIES)
+    # No path of this folder is left in the program: builds in several folders make the same one.
+    set(${out} "${compiler}" -std=c++17 -O1 "-ffile-prefix-map=${GYRE_GENERATORS_DIR}=generators"
+               "-ffile-prefix-map=${folder}=." "-ffile-prefix-map=${halide_include}=halide" -isystem "${halide_include}"
+               "-I${GYRE_GENERATORS_DIR}" -include "${folder}/precompiled.h" PARENT_SCOPE)
 endfunction()
 
 # gyre_place_halide(<folder>): links Halide's library folder to <folder>/halide, where the programs look for it, and makes its key,
@@ -95,15 +124,17 @@ function(gyre_place_halide folder)
     add_custom_target(gyre_halide_key DEPENDS "${folder}/halide.key")
 endfunction()
 
-# gyre_compile_generator_part(<folder of generators/> <stem> <compiler and options>): sees to it that the folder is compiled
-# into <stem>.o, once for all programs that take it, but for score_function.cpp.
-function(gyre_compile_generator_part part stem command)
+# gyre_compile_generator_part(<folder of generators/> <folder> <compiler and options>): sees to it that the folder is compiled
+# into <folder>/<its name>.o, once for all programs that take it, but for score_function.cpp.
+function(gyre_compile_generator_part part folder command)
     if (TARGET gyre_generator_part_${part})
         return()
     endif ()
+    gyre_precompile_halide("${folder}" "${command}")
+    set(stem "${folder}/${part}")
     file(GLOB sources CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/${part}/*.cpp")
     list(FILTER sources EXCLUDE REGEX "/score_function\\.cpp$")
-    # Halide's header takes seconds to read: one translation unit.
+    # One translation unit: what these files share is compiled once.
     set(unit "")
     foreach (source IN LISTS sources)
         string(APPEND unit "#include \"${source}\"\n")
@@ -112,11 +143,32 @@ function(gyre_compile_generator_part part stem command)
     add_custom_command(
         OUTPUT "${stem}.o"
         COMMAND ${command} -MMD -MF "${stem}.d" -MT "${stem}.o" -c "${stem}.cpp" -o "${stem}.o"
-        DEPENDS "${stem}.cpp" ${sources}
+        DEPENDS "${stem}.cpp" "${folder}/precompiled.h.gch" ${sources}
         DEPFILE "${stem}.d"
         COMMENT "generators: ${part}"
         VERBATIM)
     add_custom_target(gyre_generator_part_${part} DEPENDS "${stem}.o")
+    add_dependencies(gyre_generator_part_${part} gyre_precompiled_halide)
+endfunction()
+
+# gyre_precompile_halide(<folder> <compiler and options>): Halide's header, which takes seconds to read, once for all parts.
+# Where a compiler cannot use what another left, it reads the header itself.
+function(gyre_precompile_halide folder command)
+    if (TARGET gyre_precompiled_halide)
+        return()
+    endif ()
+    set(header "${folder}/precompiled.h")
+    file(CONFIGURE OUTPUT "${header}" CONTENT "#include <Halide.h>\n" @ONLY)
+    list(POP_BACK command) # -include, and this header
+    list(POP_BACK command)
+    get_target_property(halide_include Halide::Halide INTERFACE_INCLUDE_DIRECTORIES)
+    add_custom_command(
+        OUTPUT "${header}.gch"
+        COMMAND ${command} -x c++-header "${header}" -o "${header}.gch"
+        DEPENDS "${header}" "${halide_include}/Halide.h"
+        COMMENT "generators: Halide's header"
+        VERBATIM)
+    add_custom_target(gyre_precompiled_halide DEPENDS "${header}.gch")
 endfunction()
 
 function(gyre_find_host_compiler out)

@@ -37,7 +37,7 @@ add_custom_target(uninstall COMMAND "${CMAKE_COMMAND}" -D "BUILD=${PROJECT_BINAR
 # libgyre0.1, libgyre-dev and gyre-tools as .deb, and everything in one .tar.gz.
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME gyre)
-set(CPACK_PACKAGE_CONTACT "The Gyre authors <gyre@localhost>")
+set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_CURRENT_LIST_DIR}/debian_maintainer.cmake")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_PACKAGE_FILE_NAME "gyre-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")

@@ -12,6 +12,10 @@ function(gyre_add_runtime name)
                                PRIVATE "${arg_FOLDER}" "${CMAKE_CURRENT_BINARY_DIR}"
                                        "$<TARGET_PROPERTY:Halide::Runtime,INTERFACE_INCLUDE_DIRECTORIES>")
     target_link_libraries(${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+    # Reading these takes longer than compiling most files that include them.
+    set(headers algorithm array cmath cstring memory mutex new string string_view vector gyre/gyre.h)
+    list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
+    target_precompile_headers(${name} PRIVATE ${headers})
     set_target_properties(${name} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden
                           VISIBILITY_INLINES_HIDDEN ON)
 endfunction()

@@ -159,6 +159,24 @@ function(gyre_missing_features target out)
     set(${out} "${missing}" PARENT_SCOPE)
 endfunction()
 
+# gyre_unchecked_targets(<targets> <out>): those that tests with assertions do without: what this machine cannot run, and AVX2 beside
+# AVX-512, whose schedules it shares.
+function(gyre_unchecked_targets targets out)
+    set(unchecked "")
+    if (NOT CMAKE_CROSSCOMPILING)
+        foreach (target IN LISTS targets)
+            gyre_missing_features(${target} missing)
+            if (missing)
+                list(APPEND unchecked ${target})
+            endif ()
+        endforeach ()
+        if (x86_64_avx512 IN_LIST targets AND NOT x86_64_avx512 IN_LIST unchecked)
+            list(APPEND unchecked x86_64_avx2)
+        endif ()
+    endif ()
+    set(${out} "${unchecked}" PARENT_SCOPE)
+endfunction()
+
 # The first row whose features this machine has.
 function(gyre_find_host_target out)
     foreach (target IN LISTS GYRE_TARGETS_HERE)

@@ -257,3 +257,13 @@ function(gyre_list_sizes exact padded sizes_out)
     list(REMOVE_DUPLICATES sizes)
     set(${sizes_out} "${sizes}" PARENT_SCOPE)
 endfunction()
+
+# gyre_takes_size(<padded sizes> <size> <out>): whether one of the padded kernels takes heads of this size.
+function(gyre_takes_size padded size out)
+    set(${out} FALSE PARENT_SCOPE)
+    foreach (largest IN LISTS padded)
+        if (largest GREATER_EQUAL size)
+            set(${out} TRUE PARENT_SCOPE)
+        endif ()
+    endforeach ()
+endfunction()

@@ -38,20 +38,24 @@ class Space:
         sizes = [len(values) for values in self.values.values()]
         if np.prod([float(size) for size in sizes]) > MOST_POINTS:
             raise RunError(f"a search space of more than {MOST_POINTS} points: give its knobs fewer values")
-        # Ranks of values, a row a point; of one value of the first knob after the other, which takes less memory.
-        slices = [self._slice(sizes, first) for first in range(sizes[0])] if sizes else [np.zeros((1, 0), np.int16)]
-        self.points = np.concatenate(slices)
+        self.points = self._points()
         self._scale = np.maximum(np.array(sizes, float) - 1, 1)
 
-    def _slice(self, sizes, first):
-        """The points at which the first knob has its value of rank `first`."""
-        ranks = np.indices([1, *sizes[1:]], np.int16).reshape(len(sizes), -1)
-        ranks[0] = first
-        columns = {name: np.array(self.values[name])[ranks[i]] for i, name in enumerate(self.names)}
-        holds = np.ones(ranks.shape[1], bool)
-        for condition in self.constraints + self.worthwhile:
-            holds &= np.asarray(condition({**self.variables, **columns}), bool)
-        return ranks[:, holds].T
+    def _points(self):
+        """Ranks of values, a row a point. A condition is asked as soon as its knobs have values, so that few beginnings go on."""
+        points, waiting = np.zeros((1, 0), np.int16), self.constraints + self.worthwhile
+        for count, name in enumerate(self.names, 1):
+            ranks = np.arange(len(self.values[name]), dtype=np.int16)
+            points = np.column_stack([np.repeat(points, len(ranks), axis=0), np.tile(ranks, len(points))])
+            columns = {known: np.array(self.values[known])[points[:, i]] for i, known in enumerate(self.names[:count])}
+            known = {**self.variables, **columns}
+            ready = [condition for condition in waiting if condition.names <= known.keys() or count == len(self.names)]
+            waiting = [condition for condition in waiting if condition not in ready]
+            holds = np.ones(len(points), bool)
+            for condition in ready:
+                holds &= np.asarray(condition(known), bool)
+            points = points[holds]
+        return points
 
     def __len__(self):
         return len(self.points)

@@ -37,6 +37,7 @@ class Workshop:
         self.recipes, self.recipe, self.limits, self.plan = recipes, recipe, limits, plan
         self.folder = os.path.join(folder, "libraries")
         self.needs = needs
+        self.made_needs = []  # what _generate() has said of each, and its object
         os.makedirs(self.folder, exist_ok=True)
         with open(recipe.generator, "rb") as file:
             self.generator_digest = hashlib.sha256(file.read()).hexdigest()[:16]
@@ -62,12 +63,33 @@ class Workshop:
         path = self.library_path(knobs, copy)
         if os.path.exists(path):
             return path
+        of = self.make(knobs) if copy else None
         with tempfile.TemporaryDirectory(prefix="making-", dir=self.folder) as scratch:
-            kernels = [self._generate(self.recipe, knobs, scratch, self.plan)]
-            kernels += [self._generate(recipe, known, scratch, Plan()) for recipe, known in self.needs]
-            made = self._link(os.path.splitext(os.path.basename(path))[0], kernels, scratch)
+            made = os.path.join(scratch, os.path.basename(path))
+            if copy:
+                shutil.copyfile(of, made)
+            else:
+                kernels = [self._generate(self.recipe, knobs, scratch, self.plan), *self._needed(scratch)]
+                self._link(made, kernels, scratch)
             os.replace(made, path)  # whole or not at all
         return path
+
+    def _needed(self, scratch):
+        """The kernels that calls use beside this one: the same in every library, so they are made once."""
+        if not self.made_needs:
+            made = []
+            for recipe, known in self.needs:
+                kernel = self._generate(recipe, known, scratch, Plan())
+                with open(kernel[3], "rb") as file:
+                    made.append((kernel, file.read()))
+            self.made_needs = made
+        placed = []
+        for (recipe, symbol, attributes, path), content in self.made_needs:
+            here = os.path.join(scratch, os.path.basename(path))
+            with open(here, "wb") as file:
+                file.write(content)
+            placed.append((recipe, symbol, attributes, here))
+        return placed
 
     def forget(self, path):
         """Removes a library that will not be loaded again."""
@@ -112,10 +134,10 @@ class Workshop:
         attributes = " ".join([*(f"{name}={value}" for name, value in recipe.parameters.items()), told])
         return recipe, symbol, attributes, object_file
 
-    def _link(self, name, kernels, scratch):
+    def _link(self, made, kernels, scratch):
         """Kernels' symbols stay inside, so that copies of one can be loaded side by side; gyre_* come from the program."""
         source, script = os.path.join(scratch, "library.c"), os.path.join(scratch, "symbols.map")
-        made = os.path.join(scratch, name + ".so")
+        name = os.path.splitext(os.path.basename(made))[0]
         with open(source, "w", encoding="utf-8") as file:
             file.write(library_source(name, [kernel[:3] for kernel in kernels]))
         with open(script, "w", encoding="utf-8") as file:
@@ -140,4 +162,3 @@ class Workshop:
                 "-lm",
             ]
         )
-        return made

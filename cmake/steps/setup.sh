@@ -50,7 +50,7 @@ system_packages() {
     need "$venv_package" "$python" -c 'import ensurepip, venv'
     need libcli11-dev has_header CLI/CLI.hpp
     need nlohmann-json3-dev has_header nlohmann/json.hpp
-    [[ $1 == demo || $1 == kernel ]] || need libopenblas-dev has_header cblas.h
+    [[ $1 == demo || $1 == kernel || $1 == compare ]] || need libopenblas-dev has_header cblas.h
     case $1 in
     arm) needs_of_arm ;;&
     bare) needs_of_bare ;;&

@@ -1,14 +1,18 @@
-/// AMX's matrix tiles for processors without them: each tile instruction traps as an illegal one, and is carried out here. So is VMOVW of
-/// AVX512_FP16, by which these kernels load single numbers of 16 bits.
+/// AMX's matrix tiles for processors without them: tile instructions trap as illegal ones, and are carried out here. From then on a jump
+/// stands in their place (patched_code.h), since a signal takes longer than most of them. VMOVW of AVX512_FP16, by which these kernels load
+/// single numbers of 16 bits, traps each time.
 ///
 /// Sources: Intel's Software Developer's Manual, volume 2 (encodings; TDPBF16PS: denormal inputs and results are zero, rounding to
 /// nearest even, even and odd elements of a pair summed apart) and volume 1, chapters 13 (the registers' places in memory) and 18 (the
 /// configuration's 64 bytes).
+#include "patched_code.h"
+
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include <cpuid.h>
 #include <immintrin.h>
@@ -32,19 +36,20 @@ constexpr int by_number[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_
 /// A VEX-encoded instruction of opcode map 0F38 without 256-bit operands, or VMOVW from memory.
 struct Instruction {
     const uint8_t *end; // of what was read so far
-    const greg_t *registers;
+    const int64_t *registers; // general registers by their numbers
     int prefix, opcode, reg, rm, third; // prefix: 0 none, 1 66, 2 F3, 3 F2; third: the register named in the VEX prefix
     bool in_memory;
     bool loads_half;  // VMOVW
     uint8_t *address; // of the operand in memory
     int64_t stride;   // the scaled index register: of tiles from row to row, else part of the address
+    bool relative;    // the address is counted from the instruction's end
 
-    bool read(const uint8_t *at, const greg_t *values);
-    bool read_half_load(const uint8_t *at, const greg_t *values);
+    bool read(const uint8_t *at, const int64_t *values);
+    bool read_half_load(const uint8_t *at, const int64_t *values);
     void read_address(int mode, int extended_index, int extended_base, int displacement_unit);
 };
 
-bool Instruction::read(const uint8_t *at, const greg_t *values) {
+bool Instruction::read(const uint8_t *at, const int64_t *values) {
     if (at[0] != 0xc4 || (at[1] & 0x1f) != 2 || at[2] & 0x84) return false;
     registers = values;
     prefix = at[2] & 3;
@@ -59,7 +64,7 @@ bool Instruction::read(const uint8_t *at, const greg_t *values) {
     return true;
 }
 
-bool Instruction::read_half_load(const uint8_t *at, const greg_t *values) {
+bool Instruction::read_half_load(const uint8_t *at, const int64_t *values) {
     if (at[0] != 0x62 || (at[1] & 0x0f) != 5 || (at[2] & 3) != 1 || at[4] != 0x6e || at[5] >> 6 == 3) return false;
     registers = values;
     reg = (at[5] >> 3 & 7) | (~at[1] >> 4 & 8) | (~at[1] & 16);
@@ -77,10 +82,11 @@ void Instruction::read_address(int mode, int extended_index, int extended_base, 
     if (rm == 4) {
         const int scale = *end >> 6, index = (*end >> 3 & 7) | extended_index;
         base = *end++ & 7;
-        if (index != 4) stride = static_cast<int64_t>(static_cast<uint64_t>(registers[by_number[index]]) << scale);
+        if (index != 4) stride = static_cast<int64_t>(static_cast<uint64_t>(registers[index]) << scale);
     }
-    const bool without_base = mode == 0 && base == 5, relative = without_base && rm == 5;
-    if (!without_base) sum += registers[by_number[base | extended_base]];
+    const bool without_base = mode == 0 && base == 5;
+    relative = without_base && rm == 5;
+    if (!without_base) sum += registers[base | extended_base];
     if (mode == 1) {
         sum += static_cast<int8_t>(*end) * displacement_unit;
         end += 1;
@@ -199,23 +205,54 @@ void set_vector(fpregset_t state, int number, uint16_t value) {
     std::memcpy(bytes + 512, &in_use, sizeof in_use);
 }
 
-void on_illegal_instruction(int, siginfo_t *, void *context) {
-    _mm_setcsr(0x1f80 | _MM_FLUSH_ZERO_ON |
-               _MM_DENORMALS_ZERO_ON); // the interrupted code's comes back with its registers
-    greg_t *registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
-    const auto *at = reinterpret_cast<const uint8_t *>(registers[REG_RIP]), *const first = at;
-    for (;;) { // tile instructions often follow one another, and a signal takes longer than most of them
+constexpr unsigned int tile_rounding = 0x1f80 | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON;
+
+/// Tile instructions that follow one another.
+using Sequence = std::vector<const uint8_t *>;
+
+void run_sequence(const void *what, const int64_t *registers) {
+    _mm_setcsr(tile_rounding);
+    for (const uint8_t *at : *static_cast<const Sequence *>(what)) {
         Instruction instruction{};
-        if (instruction.read(at, registers) && carry_out(instruction)) {
-            at = instruction.end;
-        } else if (instruction.read_half_load(at, registers)) {
-            uint16_t number;
-            std::memcpy(&number, instruction.address + instruction.stride, sizeof number);
-            set_vector(static_cast<ucontext_t *>(context)->uc_mcontext.fpregs, instruction.reg, number);
-            at = instruction.end;
-        } else {
-            break;
-        }
+        instruction.read(at, registers);
+        carry_out(instruction);
+    }
+}
+
+/// Carries out tile instructions from `at` on, and puts a jump in the place of the first; returns where they end.
+const uint8_t *emulate_sequence(const uint8_t *at, const int64_t *registers) {
+    const uint8_t *const first = at;
+    Sequence sequence;
+    bool movable = true;
+    for (Instruction i{}; i.read(at, registers) && carry_out(i); i = {}) {
+        movable &= !i.relative;
+        sequence.push_back(at);
+        at = i.end;
+    }
+    if (at == first || !movable) return at;
+    auto *copy = new uint8_t[at - first]; // as long as the code is
+    std::memcpy(copy, first, at - first);
+    for (const uint8_t *&place : sequence) place = copy + (place - first);
+    const auto *kept = new Sequence(sequence);
+    if (!gyre::test::patch_code(const_cast<uint8_t *>(first), at, run_sequence, kept)) {
+        delete kept;
+        delete[] copy;
+    }
+    return at;
+}
+
+void on_illegal_instruction(int, siginfo_t *, void *context) {
+    _mm_setcsr(tile_rounding); // the interrupted code's comes back with its registers
+    greg_t *registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
+    int64_t numbered[16];
+    for (int n = 0; n < 16; n++) numbered[n] = registers[by_number[n]];
+    const auto *const first = reinterpret_cast<const uint8_t *>(registers[REG_RIP]);
+    const uint8_t *at = emulate_sequence(first, numbered);
+    for (Instruction load{}; load.read_half_load(at, numbered); load = {}) {
+        uint16_t number;
+        std::memcpy(&number, load.address + load.stride, sizeof number);
+        set_vector(static_cast<ucontext_t *>(context)->uc_mcontext.fpregs, load.reg, number);
+        at = load.end;
     }
     if (at != first) {
         registers[REG_RIP] = reinterpret_cast<greg_t>(at);

@@ -1,13 +1,14 @@
 # Builds an example against the installed package, and runs it:
 #
 #     cmake -D EXAMPLE=<folder> -D PREFIX=<installed package> -D WORK=<scratch directory> -D GENERATOR=<name> -D PYTHON=<that has
-#           Halide> [-D TOOLCHAIN=<file> -D TOOLS=<programs that it takes> -D RUN=<emulator>] -P examples_test.cmake
+#           Halide> -D GENERATORS=<folder of their programs> [-D TOOLCHAIN=<file> -D TOOLS=<programs that it takes> -D RUN=<emulator>] -P examples_test.cmake
 #
 # Prints "skipped: …" where a program for the toolchain is missing.
 include("${CMAKE_CURRENT_LIST_DIR}/../tools.cmake")
 skip_without("cmake/go arm or bare" ${TOOLS})
 file(REMOVE_RECURSE "${WORK}")
-set(options "-DCMAKE_PREFIX_PATH=${PREFIX}" -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=${PYTHON}")
+set(options "-DCMAKE_PREFIX_PATH=${PREFIX}" -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=${PYTHON}"
+            "-DGYRE_GENERATORS=${GENERATORS}")
 if (TOOLCHAIN)
     list(APPEND options --toolchain "${TOOLCHAIN}")
 endif ()

@@ -129,6 +129,14 @@ class Demo(GoTest):
         self.assertNotIn("GYRE_TARGETS", self.call("cmake -S"))
 
 
+class Compare(GoTest):
+    def test_it_builds_no_kernels(self):
+        self.prepared()
+        self.assertEqual(self.run_go("compare", "old.so", "new.so", "--kernel", "k").returncode, 0)
+        self.assertTrue(self.call("ninja").endswith(" gyre_tune_runner"))
+        self.assertTrue(self.call("python").endswith("share/gyre/tune/tune.py compare old.so new.so --kernel k"))
+
+
 class Tests(GoTest):
     def test_what_is_left_out_is_told_with_its_command(self):
         self.prepared()

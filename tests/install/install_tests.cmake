@@ -6,18 +6,14 @@ add_test(NAME install
                  -D "GENERATOR=${CMAKE_GENERATOR}" -D "CONFIG=$<CONFIG>" -D "NM=${CMAKE_NM}" -D "CC=${CMAKE_C_COMPILER}"
                  -D "PKG_CONFIG=$<$<BOOL:${GYRE_PKG_CONFIG}>:${GYRE_PKG_CONFIG}>" -D "MODULES=${gyre_has_modules}"
                  -P "${install_dir}/install_test.cmake")
-set_tests_properties(install PROPERTIES FIXTURES_SETUP installed RESOURCE_LOCK install_manifest)
+set_tests_properties(install PROPERTIES FIXTURES_SETUP installed COST 1000 RESOURCE_LOCK install_manifest)
 add_test(NAME install:uninstall
          COMMAND "${CMAKE_COMMAND}" -D "BUILD=${PROJECT_BINARY_DIR}" -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/uninstall"
                  -D "CONFIG=$<CONFIG>" -P "${install_dir}/uninstall_test.cmake")
 set_tests_properties(install:uninstall PROPERTIES RESOURCE_LOCK install_manifest)
-set(generators "${GYRE_GENERATORS}")
-if (NOT generators)
-    set(generators "${PROJECT_BINARY_DIR}/gyre_generators")
-endif ()
 add_test(NAME install:subdirectory
          COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${PROJECT_SOURCE_DIR}" -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/subdirectory"
-                 -D "GENERATOR=${CMAKE_GENERATOR}" -D "GENERATORS=${generators}" -D "PYTHON=${Python3_EXECUTABLE}"
+                 -D "GENERATOR=${CMAKE_GENERATOR}" -D "GENERATORS=${gyre_generators_of_this_build}" -D "PYTHON=${Python3_EXECUTABLE}"
                  -D "LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}" -P "${install_dir}/subdirectory_test.cmake")
 if (GYRE_PKG_CONFIG)
     add_test(NAME install:packages

@@ -1,7 +1,7 @@
 # Builds and runs a downstream project that has kernels made for it:
 #
 #     cmake -D PROJECT=<score or libraries> -D WORK=<scratch directory> -D GENERATOR=<name> [-D PREFIX=<installed package>]
-#           [-D SOURCE=<clone of gyre>] [-D TOOLCHAIN=<file>] -P on_demand_test.cmake
+#           [-D SOURCE=<clone of gyre>] [-D TOOLCHAIN=<file>] [-D GENERATORS=<folder of their programs>] -P on_demand_test.cmake
 #
 # With PREFIX it finds the package; with SOURCE it adds gyre as a subdirectory. Prints "skipped: …" where there is no compiler
 # or emulator for the TOOLCHAIN.
@@ -20,6 +20,9 @@ set(options "-DCMAKE_PREFIX_PATH=${PREFIX}" -DCMAKE_BUILD_TYPE=Release)
 set(emulator "")
 if (SOURCE)
     list(APPEND options "-DGYRE_SOURCE=${SOURCE}")
+endif ()
+if (GENERATORS)
+    list(APPEND options "-DGYRE_GENERATORS=${GENERATORS}")
 endif ()
 if (TOOLCHAIN)
     list(APPEND options "-DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN}")

@@ -1,0 +1,19 @@
+/// Puts a jump in place of machine code, so that what would trap each time traps once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gyre::test {
+
+/// Called instead of the code: `what` as given to patch_code(), and the 16 general registers by their numbers in instructions. All
+/// registers are afterwards as they were before.
+using PatchRoutine = void (*)(const void *what, const int64_t *registers);
+
+constexpr size_t jump_bytes = 5;
+
+/// From now on the code at `at`, an instruction of at least jump_bytes, calls the routine and goes on at `next`. Returns false, and changes
+/// nothing, while the process has several threads, of which one might be reading the instruction, and where memory is refused.
+bool patch_code(uint8_t *at, const uint8_t *next, PatchRoutine routine, const void *what);
+
+} // namespace gyre::test
