@@ -5,7 +5,7 @@
 
 namespace gyre {
 namespace {
-thread_local char message[512] = "";
+thread_local char message[4096] = ""; // as long as two lists of arguments
 }
 
 gyre_status fail(gyre_status status, const char *format, ...) {
