@@ -11,11 +11,13 @@ function(gyre_add_embedded_library library)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET" "OPS;DTYPES;PAIRINGS;HEAD_DIMS;TUNING")
     get_property(runtime GLOBAL PROPERTY GYRE_EMBEDDED_DIR)
     get_property(include GLOBAL PROPERTY GYRE_INCLUDE_DIR)
+    get_property(generators GLOBAL PROPERTY GYRE_GENERATORS_DIR)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${library}")
     set(sources angles.c angles_q15.c attention.c attention_call.c attention_check.c attention_task.c frequencies.c memory.c quantize.c rotary.c)
     list(TRANSFORM sources PREPEND "${runtime}/")
     add_library(${library} STATIC ${sources})
     target_include_directories(${library} PUBLIC "$<BUILD_INTERFACE:${include}>" "$<INSTALL_INTERFACE:include>")
+    target_include_directories(${library} PRIVATE "${generators}") # what kernels are called with
     target_include_directories(${library} SYSTEM PRIVATE
                                "$<TARGET_PROPERTY:Halide::Runtime,INTERFACE_INCLUDE_DIRECTORIES>")
     # First of all: a cross compiler for Linux finds headers of the C library that it cannot read without the target's own.

@@ -95,13 +95,13 @@ endforeach ()
 # build's the runtime's sources.
 set(gyre_generators_dir "${CMAKE_INSTALL_DATADIR}/gyre/generators")
 install(DIRECTORY "${GYRE_GENERATORS_DIR}/" DESTINATION "${gyre_generators_dir}" COMPONENT dev
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.S" PATTERN "*.json" PATTERN "README.md")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*.cpp" PATTERN "*.S" PATTERN "*.json" PATTERN "README.md")
 set(gyre_embedded_dir "${CMAKE_INSTALL_DATADIR}/gyre/embedded")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/embedded/" DESTINATION "${gyre_embedded_dir}" COMPONENT dev
         FILES_MATCHING PATTERN "*.h" PATTERN "*.c" PATTERN "README.md")
 set(gyre_runtime_dir "${CMAKE_INSTALL_DATADIR}/gyre/runtime")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${gyre_runtime_dir}" COMPONENT dev
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.c"
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*.cpp" PATTERN "*.c"
         PATTERN "cli" EXCLUDE PATTERN "embedded" EXCLUDE PATTERN "modules" EXCLUDE PATTERN "python" EXCLUDE)
 get_property(sources GLOBAL PROPERTY GYRE_RUNTIME_SOURCES)
 list(JOIN sources " " sources)
@@ -111,7 +111,7 @@ install(FILES "${PROJECT_BINARY_DIR}/GyreRuntimeSources.cmake" "${CMAKE_CURRENT_
               "${CMAKE_CURRENT_LIST_DIR}/cached_command.cmake" "${CMAKE_CURRENT_LIST_DIR}/file_key.cmake"
               "${CMAKE_CURRENT_LIST_DIR}/streaming_stores.cmake"
         DESTINATION "${gyre_package_dir}" COMPONENT dev)
-foreach (module IN ITEMS AddKernels Cuda Embedded EmbeddedLibrary Generators Halide Kernels Knobs Runtime Targets Variants)
+foreach (module IN ITEMS AddKernels Cuda Embedded EmbeddedLibrary Families Generators Halide Kernels Knobs Runtime Targets Variants)
     install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}" COMPONENT dev)
 endforeach ()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)

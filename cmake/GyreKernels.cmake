@@ -2,14 +2,14 @@
 #
 #   gyre_begin_kernels(<library> FOLDER <folder> FLAVOURS <shipped, checked> TARGETS <names> TUNING <files>
 #                      [CHECKED <regular expression>] [UNCHECKED <names>] [OMITTED <regular expression>])
-#   gyre_add_kernel(<library> <operation> VARIANT <name> [SCORE <file>] [NEEDS <feature>] [KNOBS_OF <variant>]
+#   gyre_add_kernel(<library> <operation> VARIANT <name> TARGETS <names> [SCORE <file>] [KNOBS_OF <variant>]
 #                   [STAND_INS <script>] PARAMS <name=value>…)                                                        any number
 #   gyre_end_kernels(<library>)
 #
 # A kernel is called <operation>_<variant>__<target>. CHECKED tells by that name which kernels are made in the checked flavour, too; the
 # others stand in its library as shipped. Default: all. UNCHECKED are targets that this library does without. OMITTED tells which
 # kernels are not made at all, since others serve.
-# NEEDS: only for targets whose machines have it. STAND_INS: as of a target (GyreTargets.cmake), for this kernel.
+# TARGETS: those to make it for (GyreFamilies.cmake). STAND_INS: as of a target (GyreTargets.cmake), for this kernel.
 # KNOBS_OF: with the knobs of another, whose bits it is to give. PARAMS fix what it computes; how is up to the knobs in the tuning files.
 # Each kernel is one command of its own: after a knob has changed only that kernel is made. GYRE_KERNEL_CACHE in the environment names
 # a folder that kernels are kept in for other builds (cached_command.cmake).
@@ -25,18 +25,17 @@ function(gyre_begin_kernels library)
 endfunction()
 
 function(gyre_add_kernel library operation)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "VARIANT;SCORE;NEEDS;KNOBS_OF;STAND_INS" "PARAMS")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "VARIANT;SCORE;KNOBS_OF;STAND_INS" "TARGETS;PARAMS")
     if (NOT arg_KNOBS_OF)
         set(arg_KNOBS_OF "${arg_VARIANT}")
     endif ()
-    foreach (field IN ITEMS FOLDER FLAVOURS TARGETS TUNING OMITTED)
+    foreach (field IN ITEMS FOLDER FLAVOURS TUNING OMITTED)
         get_property(${field} GLOBAL PROPERTY GYRE_${library}_${field})
     endforeach ()
     gyre_require_generator("${operation}" "${arg_SCORE}" generator)
-    gyre_targets_with("${operation}_${arg_VARIANT}" "${TARGETS}" serving)
-    foreach (target IN LISTS serving)
+    foreach (target IN LISTS arg_TARGETS)
         set(name "${operation}_${arg_VARIANT}__${target}")
-        if ((arg_NEEDS AND NOT arg_NEEDS IN_LIST GYRE_TARGET_${target}_FEATURES) OR (OMITTED AND name MATCHES "${OMITTED}"))
+        if (OMITTED AND name MATCHES "${OMITTED}")
             continue()
         endif ()
         set(stand_ins ${GYRE_TARGET_${target}_STAND_INS} ${arg_STAND_INS})
@@ -188,7 +187,8 @@ function(gyre_write_kernel_list library flavour file)
                 continue()
             endif ()
             set(symbol "gyrekernel_${library}_${name}")
-            string(APPEND declarations "int ${symbol}_argv(void **);\n")
+            string(APPEND declarations "int ${symbol}_argv(void **);\n"
+                                       "const struct halide_filter_metadata_t *${symbol}_metadata(void);\n")
             set(image 0)
             if (GYRE_TARGET_${target}_DEVICE)
                 set(image "${symbol}_image")
@@ -196,7 +196,7 @@ function(gyre_write_kernel_list library flavour file)
             endif ()
             string(APPEND rows "    {\"${name}\", \"${operation}\", \"${variant}\", \"${target}\", \"${attributes} \"\n"
                                "#include \"${folder}/${made}/${symbol}.inc\"\n"
-                               "     , \"${evidence}\", ${symbol}_argv, ${image}},\n")
+                               "     , \"${evidence}\", ${symbol}_argv, ${image}, ${symbol}_metadata},\n")
         endforeach ()
     endforeach ()
     # The kernels of the library gyre are part of the runtime, which asks for them; others call the runtime.

@@ -1,15 +1,18 @@
-# gyre_add_runtime(<target> FOLDER <the folder runtime> INCLUDE <the folder of gyre/gyre.h> SOURCES <files>)
+# gyre_add_runtime(<target> FOLDER <the folder runtime> INCLUDE <the folder of gyre/gyre.h> GENERATORS <the folder generators>
+#                  SOURCES <files>)
 #
-# A static library of the runtime, with kernels or with no_prebuilt_kernels.c among its SOURCES. The rows of GyreTargets.cmake
-# are written into the current binary directory, where registry.cpp includes them.
+# A static library of the runtime, with kernels or with no_prebuilt_kernels.c among its SOURCES. What kernels are called with is in
+# GENERATORS. The rows of GyreTargets.cmake and of families.json are written into the current binary directory, where sources include
+# them.
 
 function(gyre_add_runtime name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;INCLUDE" "SOURCES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;INCLUDE;GENERATORS" "SOURCES")
     gyre_write_target_list("${CMAKE_CURRENT_BINARY_DIR}/gyre_targets.inc")
+    gyre_write_family_list("${CMAKE_CURRENT_BINARY_DIR}/gyre_families.inc")
     add_library(${name} STATIC ${arg_SOURCES})
     target_include_directories(${name}
                                PUBLIC "$<BUILD_INTERFACE:${arg_INCLUDE}>" "$<INSTALL_INTERFACE:include>"
-                               PRIVATE "${arg_FOLDER}" "${CMAKE_CURRENT_BINARY_DIR}"
+                               PRIVATE "${arg_FOLDER}" "${arg_GENERATORS}" "${CMAKE_CURRENT_BINARY_DIR}"
                                        "$<TARGET_PROPERTY:Halide::Runtime,INTERFACE_INCLUDE_DIRECTORIES>")
     target_link_libraries(${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
     # Reading these takes longer than compiling most files that include them.
@@ -25,9 +28,11 @@ endfunction()
 function(gyre_add_installed_runtime)
     get_property(folder GLOBAL PROPERTY GYRE_RUNTIME_DIR)
     get_property(include GLOBAL PROPERTY GYRE_INCLUDE_DIR)
+    get_property(generators GLOBAL PROPERTY GYRE_GENERATORS_DIR)
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreRuntimeSources.cmake")
     list(TRANSFORM gyre_runtime_sources PREPEND "${folder}/")
-    gyre_add_runtime(gyre_runtime FOLDER "${folder}" INCLUDE "${include}" SOURCES ${gyre_runtime_sources})
+    gyre_add_runtime(gyre_runtime FOLDER "${folder}" INCLUDE "${include}" GENERATORS "${generators}"
+                     SOURCES ${gyre_runtime_sources})
     set_target_properties(gyre_runtime PROPERTIES EXCLUDE_FROM_ALL ON POSITION_INDEPENDENT_CODE ON
                           CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF C_STANDARD 99)
     add_library(gyre::runtime ALIAS gyre_runtime)

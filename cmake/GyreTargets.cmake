@@ -2,10 +2,10 @@
 # cross-compiled).
 #
 #   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>
-#                   [ONLY <regular expression> [REST <target>]] [LLC <options>] [STAND_INS <script>] [DEVICE cuda])
+#                   [MACHINE <word> [REST <target>]] [LLC <options>] [STAND_INS <script>] [DEVICE cuda])
 #
-# ONLY: which kernels, by <operation>_<variant>, are made for it; REST: the target, further down, whose kernels serve for the
-# others, also where this target is forced. Without REST nothing does.
+# MACHINE: it has only the kernels that generators/families.json gives to this kind of machine; else all of `cpu`. REST: the target,
+# further down, whose kernels serve for the others, also where this target is forced. Without REST nothing does.
 # DEVICE: its kernels take tensors on such devices and no others; they have generators of their own, <operation>_cuda. The row
 # is there if its compiler is (GyreCuda.cmake). Rows of devices come last.
 # STAND_INS: Halide does not know some of the instructions; others stand for them until this script of this folder, .cmake, has
@@ -17,17 +17,17 @@
 # /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
-# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _ONLY, _REST, _LLC, _STAND_INS and _DEVICE.
+# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _MACHINE, _REST, _LLC, _STAND_INS and _DEVICE.
 
 set(GYRE_KNOWN_TARGETS "")
 set(GYRE_TARGETS_HERE "")
 macro(gyre_add_target name)
-    cmake_parse_arguments(arg "" "ARCH;HALIDE;ONLY;REST;LLC;STAND_INS;DEVICE" "FEATURES" ${ARGN})
+    cmake_parse_arguments(arg "" "ARCH;HALIDE;MACHINE;REST;LLC;STAND_INS;DEVICE" "FEATURES" ${ARGN})
     list(APPEND GYRE_KNOWN_TARGETS ${name})
     set(GYRE_TARGET_${name}_ARCH "${arg_ARCH}")
     set(GYRE_TARGET_${name}_HALIDE "${arg_HALIDE}")
     set(GYRE_TARGET_${name}_FEATURES "${arg_FEATURES}")
-    set(GYRE_TARGET_${name}_ONLY "${arg_ONLY}")
+    set(GYRE_TARGET_${name}_MACHINE "${arg_MACHINE}")
     set(GYRE_TARGET_${name}_REST "${arg_REST}")
     set(GYRE_TARGET_${name}_LLC "${arg_LLC}")
     set(GYRE_TARGET_${name}_STAND_INS "${arg_STAND_INS}")
@@ -41,12 +41,12 @@ gyre_add_target(x86_64_amx     ARCH x86_64
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4-avx512_sapphirerapids
                 FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl avx512ifma avx512vbmi avx512_vbmi2
                          avx512_vnni avx512_bitalg avx512_vpopcntdq avx512_bf16 avx512_fp16 amx_tile amx_int8 amx_bf16
-                ONLY "^(attention_(plain_|split_(value_blocks_)?bf16_)|operands_)" REST x86_64_avx512_bf16)
+                MACHINE amx REST x86_64_avx512_bf16)
 gyre_add_target(x86_64_avx512_bf16 ARCH x86_64 # Zen 4, Sapphire Rapids
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4
                 FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl avx512ifma avx512vbmi avx512_vbmi2
                          avx512_vnni avx512_bitalg avx512_vpopcntdq avx512_bf16
-                ONLY "^rotary_(f32_|streamed_)?bf16_" REST x86_64_avx512)
+                MACHINE avx512_bf16 REST x86_64_avx512)
 gyre_add_target(x86_64_avx512  ARCH x86_64
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake
                 FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl)
@@ -58,7 +58,7 @@ gyre_add_target(x86_64_generic ARCH x86_64
 gyre_add_target(arm_64_bf16    ARCH aarch64 # Neoverse V1, N2, V2, Cortex-A510, A710 and later
                 HALIDE arm-64-linux-arm_fp16-arm_dot_prod # sdot and fcvtn stand for bfmmla and bfcvtn
                 FEATURES bf16 STAND_INS bf16_instructions
-                ONLY "^(attention_plain_bf16_|rotary_(f32_)?bf16_)" REST arm_64_neon)
+                MACHINE bfmmla REST arm_64_neon)
 gyre_add_target(arm_64_neon    ARCH aarch64
                 HALIDE arm-64-linux-arm_fp16) # arithmetic is in f32: only conversions come of it, which every core has
 # Neither SVE nor arithmetic of ARMv8.2 in f16, nor RISC-V: bench/arm/README.md says why.
@@ -71,7 +71,7 @@ gyre_add_target(arm_32_neon    ARCH armv7
 gyre_add_target(cuda           ARCH x86_64 DEVICE cuda
                 HALIDE x86-64-linux-cuda-cuda_capability_80
                 FEATURES cuda
-                ONLY "^rotary_(append_[a-z0-9]+_)?[a-z0-9]+_(half|interleaved)$|^angles_f32$|^attention_(plain|plain_as_stored|general_as_stored|paged|split_as_stored)_(bf16|f16)_d(64|96|128|256)$|^merge_")
+                MACHINE cuda)
 
 # Without an operating system: for gyre_embedded (cmake/GyreEmbedded.cmake).
 gyre_add_target(arm_64_bare    ARCH aarch64-none
@@ -97,19 +97,6 @@ function(gyre_write_target_list file)
         string(APPEND rows "{\"${target}\", \"${features}\", \"${GYRE_TARGET_${target}_REST}\", ${device}},\n")
     endforeach ()
     file(CONFIGURE OUTPUT "${file}" CONTENT "${rows}")
-endfunction()
-
-# gyre_targets_with(<kernel> <targets> <out>): the targets to make a kernel for so that each of the given ones is served.
-function(gyre_targets_with kernel targets out)
-    set(serving "")
-    foreach (target IN LISTS targets)
-        while (GYRE_TARGET_${target}_ONLY AND NOT kernel MATCHES "${GYRE_TARGET_${target}_ONLY}")
-            set(target "${GYRE_TARGET_${target}_REST}")
-        endwhile ()
-        list(APPEND serving ${target})
-    endforeach ()
-    list(REMOVE_DUPLICATES serving)
-    set(${out} "${serving}" PARENT_SCOPE)
 endfunction()
 
 # gyre_find_targets(<list> <error>): resolves `host`, the best target that this machine can run, and `all` in the list; at a

@@ -111,6 +111,7 @@ gyre_status create(const gyre_context_options &o, gyre_context **context) {
     for (const Kernel &k : list->kernels())
         if (!best && (!library || k.library == library) && k.row && k.row->device == GYRE_CPU && obtain(*k.row))
             best = k.row;
+    if (!best && *prebuilt_refusal()) return fail(Failure::unsupported, "%s", prebuilt_refusal());
     if (!best) return refuse(GYRE_UNSUPPORTED, "target", "no linked kernel can run on this machine");
     const int threads = o.threads ? o.threads : available_processors();
     GYRE_TRY(watch_forks());

@@ -6,7 +6,7 @@
 namespace gyre {
 namespace {
 
-thread_local char message[512] = "";
+thread_local char message[4096] = "";         // as long as two lists of arguments
 thread_local char blamed[128] = "";           // "" where no argument is to blame
 thread_local const char *structure = nullptr; // of which the arguments are members
 

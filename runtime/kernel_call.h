@@ -1,4 +1,4 @@
-/// How a kernel is called: Halide's buffer descriptions, and the one place that turns its index order into ours.
+/// What kernels take: Halide's buffer descriptions, and the one place that turns its index order into ours.
 #pragma once
 #include "context.h"
 #include "error.h"
@@ -7,7 +7,6 @@
 #include <HalideRuntime.h>
 
 #include <initializer_list>
-#include <type_traits>
 
 namespace gyre {
 
@@ -71,48 +70,6 @@ inline halide_type_t halide_type(gyre_dtype dtype) {
 inline gyre_dtype kernel_dtype(const Kernel &kernel, std::string_view name = "dtype") {
     const std::string_view type = attribute(kernel, name);
     return type == "float16" ? GYRE_F16 : type == "bfloat16" ? GYRE_BF16 : GYRE_F32;
-}
-
-/// What a kernel is called with: pointers to scalars and Buffers, in the generator's order.
-class KernelArguments {
-public:
-    template <typename... Arguments>
-    void add(Arguments *...arguments) {
-        (push(arguments), ...);
-    }
-
-    /// `slab` is the kernel's memory. False: the kernel failed.
-    bool call(const Kernel &kernel, Slab &slab) { return call_with(kernel, &slab) && !slab.overflowed(); }
-
-    /// The same for a kernel that was made for something else than memory.
-    bool call_with(const Kernel &kernel, void *user_context) {
-        argv[0] = &user_context;
-        return count <= most && kernel.call(argv) == 0;
-    }
-
-private:
-    static constexpr size_t most = 64;
-    void *argv[most];
-    size_t count = 1;
-
-    template <typename Argument>
-    void push(Argument *argument) {
-        if (count < most) {
-            if constexpr (std::is_same_v<Argument, Buffer>)
-                argv[count] = argument->get();
-            else
-                argv[count] = const_cast<void *>(static_cast<const void *>(argument));
-        }
-        count++;
-    }
-};
-
-/// Runs a kernel whose arguments are known here.
-template <typename... Arguments>
-bool call_kernel(const Kernel &kernel, Slab &slab, Arguments *...arguments) {
-    KernelArguments all;
-    all.add(arguments...);
-    return all.call(kernel, slab);
 }
 
 } // namespace gyre

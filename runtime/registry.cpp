@@ -1,5 +1,6 @@
 #include "registry.h"
 
+#include "contract.h"
 #include "cpu_features.h"
 #include "entry.h"
 
@@ -29,6 +30,21 @@ void keep_loaded() {
 #endif
 }
 
+/// The library that this is linked with, or none of its kernels, if these take other arguments than it hands over.
+struct Prebuilt {
+    const gyre_kernel_library *library;
+    std::string refusal; // why there are none; empty: they are all right
+
+    Prebuilt() : library(gyre_prebuilt_kernels()) {
+        static const gyre_kernel_library none = {sizeof none, GYRE_KERNEL_INTERFACE, "gyre", nullptr, 0};
+        for (size_t i = 0; i < library->count; i++)
+            if (check_arguments(library->kernels[i]) != GYRE_OK) {
+                refusal = gyre_last_error();
+                library = &none;
+            }
+    }
+};
+
 /// The registered libraries. Never destroyed: libraries take themselves away when the process ends, after static objects are
 /// gone, and other threads may still call.
 class Registry {
@@ -44,6 +60,8 @@ public:
         const std::lock_guard<std::mutex> lock(registry_mutex());
         return current_;
     }
+
+    const char *prebuilt_refusal() const { return prebuilt.refusal.c_str(); }
 
     bool is_current(const KernelList *list) const { return list == newest.load(std::memory_order_acquire); }
 
@@ -75,14 +93,14 @@ public:
     }
 
 private:
+    const Prebuilt prebuilt;
     std::set<std::string, std::less<>> strings; // of kernels, which contexts and callers go on to read
     List current_;
     std::atomic<const KernelList *> newest{nullptr};
 
     Registry() {
         keep_loaded();
-        const gyre_kernel_library *own = gyre_prebuilt_kernels();
-        publish({std::make_shared<const Library>(own->name, own)});
+        publish({std::make_shared<const Library>(prebuilt.library->name, prebuilt.library)});
     }
 
     const char *keep(std::string_view text) {
@@ -105,7 +123,7 @@ private:
 
     /// The library's kernels of that target; of none that is known, if `target` is nullptr.
     void append(const Library &library, const Target *target, std::vector<Kernel> *list) {
-        const bool own = library.given == gyre_prebuilt_kernels(); // whose strings are this library's
+        const bool own = library.given == prebuilt.library; // whose strings are this library's
         for (size_t i = 0; i < library.given->count; i++) {
             const gyre_kernel &given = library.given->kernels[i];
             if (find_target(given.target) != target) continue;
@@ -153,6 +171,8 @@ bool is_linked(const Target &target) {
 
 std::shared_ptr<const KernelList> linked_kernels() { return Registry::instance().current(); }
 
+const char *prebuilt_refusal() { return Registry::instance().prebuilt_refusal(); }
+
 bool is_current(const KernelList *list) { return Registry::instance().is_current(list); }
 
 std::string_view attribute(const gyre_kernel &kernel, std::string_view name) {
@@ -199,6 +219,7 @@ gyre_status check_library(const gyre_kernel_library *library) {
         if (!k.call)
             return refuse(GYRE_BAD_ARGUMENT, ArgumentName("library.kernels[%zu].call", i),
                           "got NULL, expected a function");
+        GYRE_TRY(check_arguments(k));
     }
     return GYRE_OK;
 }

@@ -33,6 +33,9 @@ bool is_linked(const Target &target);
 /// unloaded meanwhile. Errors: throws std::bad_alloc.
 std::shared_ptr<const KernelList> linked_kernels();
 
+/// Why none of the kernels that are part of this library is in that list: the first that was refused; "": none was.
+const char *prebuilt_refusal();
+
 /// True if that list is still the one that linked_kernels() gives. It must be kept by the caller.
 bool is_current(const KernelList *list);
 

@@ -7,7 +7,10 @@
 #include "support/refusal.h"
 #include "support/rotary_case.h"
 
+#include <fnmatch.h>
+
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -35,10 +38,14 @@ std::set<std::string> words(const char *list) {
 /// Calls of this file do not select these: outputs of many megabytes do (tests/rotary_streaming_test.cpp), or none, as angles of
 /// all, keys and values in tiles, what a backward pass loads its operands with, and parts of linear attention.
 bool runs_beside_others(const gyre_kernel_info &kernel) {
-    const std::string operation = kernel.operation;
-    const bool loads_for_backward = operation == "rotary" && text(kernel.variant).find("_f32_") != std::string::npos;
-    const std::set<std::string> parts = {"angles", "operands", "panels", "delta", "outer", "sums", "norms", "features"};
-    return parts.count(operation) || loads_for_backward || text(kernel.variant).rfind("streamed_", 0) == 0;
+    const struct {
+        const char *operation, *variants;
+    } parts[] = {
+#include "gyre_parts.inc"
+    };
+    return std::any_of(std::begin(parts), std::end(parts), [&](const auto &part) {
+        return text(kernel.operation) == part.operation && fnmatch(part.variants, kernel.variant, 0) == 0;
+    });
 }
 
 /// The environment variable GYRE_TARGET, for one scope.

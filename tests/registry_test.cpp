@@ -1,5 +1,6 @@
 // Libraries of kernels that register themselves: who is asked first, who is left out, and what is refused.
 #include "support/each_kernel.h"
+#include "support/said_arguments.h"
 
 #include <gyre/kernels.h>
 
@@ -30,7 +31,7 @@ struct StandIn {
 
     explicit StandIn(const char *name, const char *target)
         : kernel{"rotary_stand_in", "rotary", "stand_in", target, "dtype=float32 pairing=half workspace=0",
-                 "default",         stand_in, nullptr},
+                 "default",         stand_in, nullptr,    rotary_metadata},
           library{sizeof library, GYRE_KERNEL_INTERFACE, name, &kernel, 1} {}
     StandIn(const StandIn &) = delete;
     ~StandIn() { gyre_unregister_kernels(&library); }

@@ -20,10 +20,13 @@ def quoted(text):
 
 def library_source(name, kernels):
     """kernels: rows of (recipe, symbol, attributes). The library is called `name`."""
-    declarations = "".join(f"int {symbol}_argv(void **);\n" for _, symbol, _ in kernels)
+    declarations = "".join(
+        f"int {symbol}_argv(void **);\nconst struct halide_filter_metadata_t *{symbol}_metadata(void);\n"
+        for _, symbol, _ in kernels
+    )
     rows = "".join(
         f"    {{{', '.join(map(quoted, (f'{recipe.name}__{recipe.target}', recipe.operation, recipe.variant, recipe.target)))},\n"
-        f'     {quoted(attributes)}, "candidate", {symbol}_argv}},\n'
+        f'     {quoted(attributes)}, "candidate", {symbol}_argv, 0, {symbol}_metadata}},\n'
         for recipe, symbol, attributes in kernels
     )
     return f"""#include <gyre/kernels.h>

@@ -1,5 +1,6 @@
 // Binds signature, algorithm and schedule of the rotation angles on CUDA, of all tokens in one launch. No arithmetic and no loop
 // order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "../cuda/lower.h"
 #include "angles_schedules.h"
@@ -15,14 +16,10 @@ public:
     GeneratorParam<int> pairs{"pairs", 32, 1, 256}, tokens{"tokens", 8, 1, 64};
 
     // The angles, as attention on CUDA takes those of its queries.
-    Input<Halide::Buffer<uint64_t, 1>> frequencies{"frequencies"};  // (i)             by value
-    Input<Halide::Buffer<int32_t, 1>> axis_of_pair{"axis_of_pair"}; // (i)            by value
-    Input<Halide::Buffer<float, 2>> cos{"cos"}, sin{"sin"};         // (i, position)
-    Input<bool> has_tables{"has_tables"};
-    Input<float> scale{"scale"};
-    Input<Halide::Buffer<int32_t, 3>> positions{"positions"}; // (t, z, axis)
-    Input<bool> has_positions{"has_positions"};               // else t
-    Output<Halide::Buffer<float, 4>> table{"table"};          // (i, c, t, z)
+    DeclaredArguments arguments;
+#include "angles_cuda_arguments.inc"
+
+    void configure() { arguments.declare(*this); }
 
     void generate() {
         positions.dim(0).set_stride(Halide::Expr()); // the lower words of 64-bit positions lie apart

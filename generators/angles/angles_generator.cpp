@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of the rotation angles. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "angles_schedules.h"
 
@@ -12,11 +13,10 @@ public:
     // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
 
-    Input<Halide::Buffer<int32_t, 2>> positions{"positions"};       // (t, axis)
-    Input<Halide::Buffer<double, 1>> frequencies{"frequencies"};    // (i)
-    Input<Halide::Buffer<int32_t, 1>> axis_of_pair{"axis_of_pair"}; // (i)
-    Input<float> scale{"scale"};
-    Output<Halide::Buffer<float, 3>> table{"table"}; // (i, c, t)
+    DeclaredArguments arguments;
+#include "angles_arguments.inc"
+
+    void configure() { arguments.declare(*this); }
 
     void generate() {
         Knobs knobs{lanes};

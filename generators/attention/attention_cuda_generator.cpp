@@ -1,5 +1,6 @@
 // Binds signature, algorithm and schedule of fused attention on CUDA, whole tensors in one launch. No arithmetic and no loop
 // order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "../cuda/lower.h"
 #include "../cuda/warp_nest.h"
@@ -24,64 +25,16 @@ public:
     GeneratorParam<int> warps{"warps", 0, 0, 16}, key_block{"key_block", 0, 0, 256}; // 0: what suits the variant
     GeneratorParam<int> stages{"stages", 2, 2, 4};
 
-    // Angles of queries, and of results: cuda/turns.h, or tables.
-    Input<Halide::Buffer<uint64_t, 1>> rope_frequencies{"rope_frequencies"};    // (pair)          by value
-    Input<Halide::Buffer<int32_t, 1>> rope_axis{"rope_axis"};                   // (pair)          by value
-    Input<Halide::Buffer<float, 2>> rope_cos{"rope_cos"}, rope_sin{"rope_sin"}; // (pair, position)
-    Input<bool> rope_has_tables{"rope_has_tables"};
-    Input<float> rope_scale{"rope_scale"};
-    Input<int32_t> rope_pairs{"rope_pairs"};
-    Input<bool> rope_interleaved{"rope_interleaved"};
-    Input<Halide::Buffer<uint64_t, 1>> value_frequencies{"value_frequencies"};
-    Input<Halide::Buffer<int32_t, 1>> value_axis{"value_axis"};
-    Input<Halide::Buffer<float, 2>> value_cos{"value_cos"}, value_sin{"value_sin"};
-    Input<bool> value_has_tables{"value_has_tables"};
-    Input<float> value_scale{"value_scale"};
-    Input<int32_t> value_pairs{"value_pairs"};
-    Input<bool> value_interleaved{"value_interleaved"};
-    Input<Halide::Buffer<int32_t, 3>> q_positions{"q_positions"}; // (token, z, axis)
-    Input<bool> has_q_positions{"has_q_positions"};
-    // Angles of keys and values, as the operation angles writes them.
-    Input<Halide::Buffer<float, 4>> key_angles{"key_angles"},
-        value_key_angles{"value_key_angles"}; // (pair, cos or sin, row, z)
-    Input<int32_t> key_pairs{"key_pairs"}, value_key_pairs{"value_key_pairs"};
-    Input<bool> angles_by_token{"angles_by_token"};
-
-    Input<Halide::Buffer<int32_t, 1>> q_bounds{"q_bounds"}, k_bounds{"k_bounds"}; // (sequence)
-    Input<bool> packed_q{"packed_q"}, packed_k{"packed_k"};
-    Input<int32_t> sequences{"sequences"};
-    Input<Halide::Buffer<int32_t, 1>> key_counts{"key_counts"}; // (sequence)
-    Input<bool> has_key_counts{"has_key_counts"};
-    Input<Halide::Buffer<int32_t, 2>> page_table{"page_table"}; // (page, sequence)
-    Input<int32_t> page_bits{"page_bits"}, keys{"keys"};        // keys: of a sequence, at most
-    Input<bool> bottom_right{"bottom_right"};
-    Input<int32_t> group{"group"}, left{"left"}, right{"right"};
-    Input<float> scale{"scale"}, sign{"sign"};
-    Input<int32_t> parts{"parts"};      // of partial kernels
-    Input<bool> has_pages{"has_pages"}; // of general and partial ones, in which they are the call's choice
-    // Of the general kernels.
-    Input<float> softcap{"softcap"};                                // log2(e) included; 0: none
-    Input<Halide::Buffer<float, 1>> alibi{"alibi"}, sinks{"sinks"}; // (h)
-    Input<bool> has_alibi{"has_alibi"}, has_sinks{"has_sinks"};
-    Input<bool> has_f32_bias{"has_f32_bias"}, has_f16_bias{"has_f16_bias"}, has_bf16_bias{"has_bf16_bias"};
-    Input<Halide::Buffer<float, 4>> bias_f32{"bias_f32"};  // (key, query, h, z)  repeated by strides of 0
-    Input<Halide::Buffer<uint16_t, 4>> bias_16{"bias_16"}; // likewise, as bits
-    Input<bool> has_mask{"has_mask"};
-    Input<Halide::Buffer<uint8_t, 4>> mask{"mask"}; // likewise
-
-    Output<Halide::Buffer<void, 4>> out{"out"};  // (d, h, token, z)
-    Output<Halide::Buffer<float, 3>> lse{"lse"}; // (token, h, z)
+    DeclaredArguments arguments;
+#include "attention_cuda_arguments.inc"
 
     void configure() {
-        q = add_input<Halide::Buffer<>>("q", dtype, 4); // (d, h, token, z)
-        k = add_input<Halide::Buffer<>>("k", dtype, 4);
-        v = add_input<Halide::Buffer<>>("v", dtype, 4);
-        out.set_type(partial ? Halide::Float(32) : dtype.value());
         _halide_user_assert(!padded && head_dim % 16 == 0 && dtype.value().bits() == 16)
             << "no kernel for CUDA is padded, of f32 or of head sizes that are no multiple of 16\n";
         _halide_user_assert(as_stored || !(paged || partial))
             << "keys in pages of plain kernels, and in parts, are copied as they are\n";
         _halide_user_assert(!partial || !(paged || general)) << "no general kernel is partial\n";
+        arguments.declare(*this, {{"partial", partial}}, {{"dtype", dtype}});
     }
 
     void generate() {
@@ -93,7 +46,7 @@ public:
             key_block ? int(key_block) : (partial ? 32 : 64) / (large ? as_stored || partial ? 2 : 4 : 1);
         CudaSizes sizes{head_dim, head_dim, own_warps * cuda::tile_rows, own_block, as_stored, paged, general, partial};
         CudaInputs in;
-        in.q = *q, in.k = *k, in.v = *v;
+        in.q = q, in.k = k, in.v = v;
         in.sequences = {q_bounds,
                         k_bounds,
                         packed_q,
@@ -102,7 +55,7 @@ public:
                         select(packed_q, sequences, 1),
                         key_counts,
                         has_key_counts,
-                        q->dim(2).extent(),
+                        q.dim(2).extent(),
                         keys,
                         bottom_right,
                         left,
@@ -110,12 +63,12 @@ public:
                         group,
                         partial,
                         parts,
-                        q->dim(3).extent()};
-        in.key_heads = k->dim(1).extent(), in.key_tokens = k->dim(2).extent();
-        in.page_table = page_table, in.page_bits = page_bits, in.pages = k->dim(3).extent();
+                        q.dim(3).extent()};
+        in.key_heads = k.dim(1).extent(), in.key_tokens = k.dim(2).extent();
+        in.page_table = page_table, in.page_bits = page_bits, in.pages = k.dim(3).extent();
         in.most_pages = page_table.dim(0).extent();
         in.scoring = {softcap,       alibi,    sinks,   has_alibi, has_sinks, has_f32_bias,       has_f16_bias,
-                      has_bf16_bias, bias_f32, bias_16, mask,      has_mask,  q->dim(2).extent(), keys};
+                      has_bf16_bias, bias_f32, bias_16, mask,      has_mask,  q.dim(2).extent(), keys};
         in.has_pages = has_pages;
         in.out_stride = out.dim(2).stride(), in.scale = scale, in.sign = sign;
         in.angles = {rope_frequencies,         rope_axis,       rope_cos,  rope_sin,
@@ -127,7 +80,7 @@ public:
         in.key_angles = key_angles, in.value_key_angles = value_key_angles;
         in.key_pairs = key_pairs, in.value_pairs = value_key_pairs, in.angles_by_token = angles_by_token;
 
-        for (auto *t : {q, k, v}) {
+        for (auto *t : {&q, &k, &v}) {
             t->dim(0).set_bounds(0, head_dim);
             for (int n = 1; n < 4; n++) t->dim(n).set_min(0);
         }
@@ -166,9 +119,6 @@ public:
                        {"most_pairs", most_pairs},
                        {"operands", dtype.value().is_bfloat() ? "bf16" : "f16"}});
     }
-
-private:
-    Input<Halide::Buffer<>> *q = nullptr, *k = nullptr, *v = nullptr;
 };
 
 } // namespace gyre::attention

@@ -1,6 +1,7 @@
 // Binds signature, algorithm and schedule of fused attention. No arithmetic and no loop order here.
 #include "../common/bf16_matrices.h"
 #include "../common/bf16_rounding.h"
+#include "../common/declared_arguments.h"
 #include "../common/estimates.h"
 #include "../common/facts.h"
 #include "../common/half_vectors.h"
@@ -10,8 +11,6 @@
 #include "../common/tile_products.h"
 #include "attention_schedules.h"
 #include "score_function.h"
-
-#include <optional>
 
 namespace gyre::attention {
 
@@ -46,63 +45,28 @@ public:
     GeneratorParam<int> fold{"fold", 0, 0, 16};
     GeneratorParam<int> key_vector{"key_vector", 1, 1, 16};
 
-    Input<Halide::Buffer<float, 2>> q_cos{"q_cos"}, q_sin{"q_sin"}; // (pair, i)
-    Input<Halide::Buffer<float, 2>> k_cos{"k_cos"}, k_sin{"k_sin"}; // (pair, j)
-    Input<Halide::Buffer<float, 2>> v_cos{"v_cos"}, v_sin{"v_sin"}; // (pair, j)
-    Input<Halide::Buffer<float, 2>> o_cos{"o_cos"}, o_sin{"o_sin"}; // (pair, i)
-    Input<int32_t> q_half{"q_half"}, q_interleaved{"q_interleaved"};
-    Input<int32_t> k_half{"k_half"}, k_interleaved{"k_interleaved"};
-    Input<int32_t> v_half{"v_half"}, v_interleaved{"v_interleaved"};
-    Input<int32_t> o_half{"o_half"}, o_interleaved{"o_interleaved"};
-    Input<float> scale{"scale"}; // log2(e) included
-    Input<int32_t> first_visible{"first_visible"}, last_visible{"last_visible"};
-    Input<int32_t> keys{"keys"};
-    Input<Halide::Buffer<int32_t, 1>> pages{"pages"}; // (n)
-    Input<int32_t> page_bits{"page_bits"}, first_slot{"first_slot"};
-    Input<int32_t> k_slot_stride{"k_slot_stride"}, k_page_stride{"k_page_stride"};
-    Input<int32_t> v_slot_stride{"v_slot_stride"}, v_page_stride{"v_page_stride"};
-
-    Output<Halide::Buffer<void, 3>> out{"out"};  // (d, h, i)
-    Output<Halide::Buffer<float, 2>> lse{"lse"}; // (i, h)
+    DeclaredArguments arguments;
+#include "attention_arguments.inc"
 
     void configure() {
-        q = add_input<Halide::Buffer<>>("q", dtype, 3); // (d, h, i)
-        const Halide::Type cache = int8_cache               ? Halide::Int(8)
-                                   : value_blocks || formed ? Halide::UInt(16)
-                                                            : dtype.value();
-        k = add_input<Halide::Buffer<>>("k", cache, 2);                                            // (d, offset)
-        v = add_input<Halide::Buffer<>>("v", cache, 2);                                            // (d, offset)
-        if (formed) key_squares = add_input<Halide::Buffer<>>("key_squares", Halide::UInt(32), 2); // (l, block)
-        if (dense) row_step = add_input<int32_t>("row_step");
-        if (int8_cache) {
-            k_scales = add_input<Halide::Buffer<>>("k_scales", Halide::Float(32), 1); // (j)
-            v_scales = add_input<Halide::Buffer<>>("v_scales", Halide::Float(32), 1); // (j)
-        }
-        out.set_type(out_type());
-        _halide_user_assert(score.value() == compiled_score_name() && (general || score.value().empty()))
+        const bool scored = !score.value().empty();
+        _halide_user_assert(score.value() == compiled_score_name() && (general || !scored))
             << "score=" << score.value() << " general=" << general.value() << ": this generator was compiled "
             << (compiled_score_name().empty() ? "without a score function" : "with score=" + compiled_score_name())
             << ", which needs general=true\n";
-        if (may_be_bounded()) key_gain = add_input<float>("key_gain");
         _halide_user_assert(general || !dropout) << "dropout=true needs general=true\n";
-        if (!general) return;
-        // Absent tensors are one element repeated by strides of 0. 16-bit biases arrive as their bits.
-        bias_kind = add_input<int32_t>("bias_kind");                              // 0: none, 1: f32, 2: f16, 3: bf16
-        bias_f32 = add_input<Halide::Buffer<>>("bias_f32", Halide::Float(32), 2); // (j, i)
-        bias_16 = add_input<Halide::Buffer<>>("bias_16", Halide::UInt(16), 2);    // (j, i)
-        has_mask = add_input<bool>("has_mask");
-        mask = add_input<Halide::Buffer<>>("mask", Halide::UInt(8), 2); // (j, i)
-        softcap = add_input<float>("softcap");
-        alibi = add_input<float>("alibi"); // log2(e) included
-        alibi_origin = add_input<int32_t>("alibi_origin");
-        sink = add_input<float>("sink"); // log2(e) included
-        _halide_user_assert(!dropout || score.value().empty()) << "dropout=true with score=" << score.value() << "\n";
-        if (dropout) dropout_inputs.emplace(*this);
-        if (score.value().empty()) return;
-        for (const char *name : {"batch", "head", "first_row", "first_key", "first_position", "queries", "keys"})
-            score_scalars.push_back(add_input<int32_t>(std::string("score_") + name));
-        score_inputs.emplace(*this);
-        declare_score_inputs(*score_inputs);
+        _halide_user_assert(!dropout || !scored) << "dropout=true with score=" << score.value() << "\n";
+        arguments.declare(*this,
+                          {{"general", general},
+                           {"dropout", dropout},
+                           {"partial", partial},
+                           {"value_blocks", value_blocks},
+                           {"formed", formed},
+                           {"dense", dense},
+                           {"int8_cache", int8_cache},
+                           {"bounded", may_be_bounded()},
+                           {"score", scored}},
+                          {{"dtype", dtype}});
     }
 
     void generate() {
@@ -153,24 +117,24 @@ public:
         }
 
         Inputs in;
-        in.q = *q;
-        in.k = {*k, k->dim(1).extent(), k_slot_stride, k_page_stride};
-        in.v = {*v, v->dim(1).extent(), v_slot_stride, v_page_stride};
+        in.q = q;
+        in.k = {k, k.dim(1).extent(), k_slot_stride, k_page_stride};
+        in.v = {v, v.dim(1).extent(), v_slot_stride, v_page_stride};
         in.pages = {pages, pages.dim(0).extent(), page_bits, first_slot};
         const bool one_head = general || dense;
-        in.tokens = q->dim(2).extent(), in.heads = one_head ? Halide::Expr(1) : q->dim(1).extent();
+        in.tokens = q.dim(2).extent(), in.heads = one_head ? Halide::Expr(1) : q.dim(1).extent();
         in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * task_tiles);
         in.keys = keys;
-        if (dense) in.row_step = *row_step, in.pages = {};
+        if (dense) in.row_step = row_step, in.pages = {};
         if (formed) {
-            for (int d : {0, 1}) key_squares->dim(d).set_min(0);
-            in.key_squares = *key_squares, in.pages = {};
+            for (int d : {0, 1}) key_squares.dim(d).set_min(0);
+            in.key_squares = key_squares, in.pages = {};
         }
         if (int8_cache) {
-            for (auto *scales : {k_scales, v_scales}) scales->dim(0).set_min(0).set_stride(Halide::Expr());
-            in.k_scale = *k_scales, in.v_scale = *v_scales;
+            for (auto *scales : {&k_scales, &v_scales}) scales->dim(0).set_min(0).set_stride(Halide::Expr());
+            in.k_scale = k_scales, in.v_scale = v_scales;
         }
-        in.head_dim = q->dim(0).extent(), in.v_head_dim = v->dim(0).extent();
+        in.head_dim = q.dim(0).extent(), in.v_head_dim = v.dim(0).extent();
         in.scale = scale;
         in.first_visible = first_visible, in.last_visible = last_visible;
         in.q_rotation = {q_cos, q_sin, q_half, q_interleaved, +1};
@@ -179,11 +143,11 @@ public:
         in.out_rotation = {o_cos, o_sin, o_half, o_interleaved, -1};
         if (bare) in.q_rotation.lanes = in.out_rotation.lanes = knobs.lanes;
 
-        if (key_gain) in.key_gain = *key_gain;
+        if (key_gain) in.key_gain = key_gain;
         if (general) bind_general(in);
-        for (auto *tensor : {q, k, v})
-            for (int d = 0; d < tensor->dimensions(); d++) tensor->dim(d).set_min(0);
-        for (auto *tensor : {k, v}) tensor->dim(1).set_stride(1);
+        for (auto *tensor : {&q, &k, &v})
+            for (int d = 0; d < (*tensor)->dimensions(); d++) tensor->dim(d).set_min(0);
+        for (auto *tensor : {&k, &v}) tensor->dim(1).set_stride(1);
         pages.dim(0).set_min(0);
         for (auto *table : {&q_cos, &q_sin, &k_cos, &k_sin, &v_cos, &v_sin, &o_cos, &o_sin})
             table->dim(0).set_min(0), table->dim(1).set_min(0);
@@ -191,13 +155,13 @@ public:
         for (int d : {0, 1}) lse.dim(d).set_min(0);
         if (dense) lse.dim(0).set_stride(Halide::Expr()); // rows may be heads
         if (one_head) {
-            q->dim(1).set_extent(1), out.dim(1).set_extent(1), lse.dim(1).set_extent(1);
+            q.dim(1).set_extent(1), out.dim(1).set_extent(1), lse.dim(1).set_extent(1);
         } else {
-            out.dim(1).set_extent(q->dim(1).extent()), lse.dim(1).set_extent(q->dim(1).extent());
+            out.dim(1).set_extent(q.dim(1).extent()), lse.dim(1).set_extent(q.dim(1).extent());
         }
         Stages stages = algorithm(in, sizes, out, lse, out_type());
         if (!padded) {
-            for (auto *tensor : {q, k, v}) tensor->dim(0).set_bounds(0, head_dim);
+            for (auto *tensor : {&q, &k, &v}) tensor->dim(0).set_bounds(0, head_dim);
             out.dim(0).set_bounds(0, head_dim);
         }
         if (using_autoscheduler()) {
@@ -228,17 +192,6 @@ public:
     }
 
 private:
-    Input<Halide::Buffer<>> *q = nullptr, *k = nullptr, *v = nullptr;
-    Input<Halide::Buffer<>> *key_squares = nullptr, *k_scales = nullptr, *v_scales = nullptr;
-    Input<int32_t> *row_step = nullptr;
-    Input<Halide::Buffer<>> *bias_f32 = nullptr, *bias_16 = nullptr, *mask = nullptr;
-    Input<int32_t> *bias_kind = nullptr, *alibi_origin = nullptr;
-    Input<bool> *has_mask = nullptr;
-    Input<float> *key_gain = nullptr, *softcap = nullptr, *alibi = nullptr, *sink = nullptr;
-    std::vector<Input<int32_t> *> score_scalars;
-    std::optional<ScoreInputs> score_inputs;
-    std::optional<DropoutInputs> dropout_inputs;
-
     bool tiles() const {
         return get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
     }
@@ -255,32 +208,33 @@ private:
     }
 
     void bind_general(Inputs &in) {
-        for (auto *tensor : {bias_f32, bias_16, mask}) {
+        for (auto *tensor : {&bias_f32, &bias_16, &mask}) {
             tensor->dim(0).set_min(0).set_stride(Halide::Expr());
             tensor->dim(1).set_min(0);
         }
         Halide::Var j("j"), i("i");
         in.bias = Halide::Func("bias");
-        in.bias(j, i) = element_of_kind(*bias_kind, (*bias_f32)(j, i), (*bias_16)(j, i));
+        in.bias(j, i) = element_of_kind(bias_kind, bias_f32(j, i), bias_16(j, i));
         in.bias_masks = Halide::Func("bias_masks");
-        in.bias_masks(j, i) = is_minus_infinity_of_kind(*bias_kind, (*bias_f32)(j, i), (*bias_16)(j, i));
-        in.has_bias = *bias_kind != 0;
-        in.mask = *mask;
-        in.has_mask = *has_mask;
-        in.softcap = *softcap;
-        in.alibi = *alibi, in.alibi_origin = *alibi_origin;
-        in.sink = *sink;
-        if (dropout_inputs) in.dropout = dropout_inputs->bound();
+        in.bias_masks(j, i) = is_minus_infinity_of_kind(bias_kind, bias_f32(j, i), bias_16(j, i));
+        in.has_bias = bias_kind != 0;
+        in.mask = mask;
+        in.has_mask = has_mask;
+        in.softcap = softcap;
+        in.alibi = alibi, in.alibi_origin = alibi_origin;
+        in.sink = sink;
+        if (dropout)
+            in.dropout = {dropout_threshold, dropout_keep_scale, dropout_seed_low,  dropout_seed_high,
+                          dropout_offset,    dropout_head,       dropout_first_row, dropout_first_key};
         if (score_inputs) bind_score(in, *score_inputs);
     }
 
     void bind_score(Inputs &in, ScoreInputs &inputs) const {
         inputs.bind();
-        const auto scalar = [&](size_t i) -> Halide::Expr { return *score_scalars[i]; };
         ScorePoint &p = in.score_origin;
-        p.batch = scalar(0), p.head = scalar(1);
-        p.q_index = scalar(2), p.k_index = p.k_position = scalar(3), p.q_position = scalar(4);
-        p.q_length = scalar(5), p.k_length = scalar(6);
+        p.batch = score_batch, p.head = score_head;
+        p.q_index = score_first_row, p.k_index = p.k_position = score_first_key, p.q_position = score_first_position;
+        p.q_length = score_queries, p.k_length = score_keys;
         in.score = [&inputs](const ScorePoint &point) { return compiled_score(point, inputs); };
     }
 
@@ -295,8 +249,8 @@ private:
     /// or of one (Mullapudi2016), hence a few rotated pairs.
     void estimate(const Sizes &sizes) {
         const int rows = sizes.row_tile * sizes.task_tiles, keys = 1024, pairs = sizes.head_dim / 2;
-        estimate_extents({sizes.head_dim, 1, rows}, *q, out);
-        estimate_extents({sizes.head_dim, keys * sizes.head_dim}, *k, *v);
+        estimate_extents({sizes.head_dim, 1, rows}, q, out);
+        estimate_extents({sizes.head_dim, keys * sizes.head_dim}, k, v);
         estimate_value(sizes.head_dim, k_slot_stride, v_slot_stride);
         estimate_value(0, k_page_stride, v_page_stride);
         estimate_extents({1}, pages);
@@ -311,19 +265,19 @@ private:
         estimate_value(-keys, first_visible);
         estimate_value(keys, last_visible);
         if (!general) return;
-        estimate_extents({keys, rows}, *bias_f32, *bias_16, *mask);
-        estimate_value(0, *bias_kind, *alibi_origin);
-        estimate_value(0.0f, *softcap, *alibi, *sink);
-        has_mask->set_estimate(false);
+        estimate_extents({keys, rows}, bias_f32, bias_16, mask);
+        estimate_value(0, bias_kind, alibi_origin);
+        estimate_value(0.0f, softcap, alibi, sink);
+        has_mask.set_estimate(false);
     }
 
     /// One loop for each way in which a bias or a mask usually comes: dense rows of one type.
     void specialize_bias(Stages &stages) {
-        stages.bias_rows.specialize(*bias_kind == 0);
-        stages.bias_rows.specialize(*bias_kind == 1 && bias_f32->dim(0).stride() == 1);
-        stages.bias_rows.specialize(*bias_kind == 2 && bias_16->dim(0).stride() == 1);
-        stages.bias_rows.specialize(*bias_kind == 3 && bias_16->dim(0).stride() == 1);
-        stages.bias_rows.update().specialize(mask->dim(0).stride() == 1);
+        stages.bias_rows.specialize(bias_kind == 0);
+        stages.bias_rows.specialize(bias_kind == 1 && bias_f32.dim(0).stride() == 1);
+        stages.bias_rows.specialize(bias_kind == 2 && bias_16.dim(0).stride() == 1);
+        stages.bias_rows.specialize(bias_kind == 3 && bias_16.dim(0).stride() == 1);
+        stages.bias_rows.update().specialize(mask.dim(0).stride() == 1);
     }
 };
 

@@ -1,9 +1,8 @@
 // Binds signature, algorithm and schedule of attention's gradients. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "../common/storage.h"
 #include "backward_schedules.h"
-
-#include <optional>
 
 namespace gyre::backward {
 
@@ -22,31 +21,10 @@ public:
     GeneratorParam<int> blocks{"blocks", 16, 1, 64};
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
 
-    Input<Halide::Buffer<float, 3>> q{"q"}, out_grad{"out_grad"};               // (d, y, t)
-    Input<Halide::Buffer<float, 3>> k{"k"};                                     // (d, x, u)
-    Input<Halide::Buffer<float, 3>> k_panels{"k_panels"}, v_panels{"v_panels"}; // (l, d, p)
-    Input<Halide::Buffer<float, 2>> lse{"lse"}, delta{"delta"};                 // (y, t)
-    Input<int32_t> rows{"rows"}, keys{"keys"}, feature_tiles{"feature_tiles"};
-    Input<float> scale{"scale"};
-    Input<int32_t> first_visible{"first_visible"}, last_visible{"last_visible"};
-    Input<float> alibi{"alibi"};
-    Input<int32_t> alibi_origin{"alibi_origin"};
-    Input<float> softcap{"softcap"};
+    DeclaredArguments arguments;
+#include "backward_arguments.inc"
 
-    // Added to: the caller clears them first.
-    Output<Halide::Buffer<float, 3>> dq{"dq"};           // (d, y, t)
-    Output<Halide::Buffer<float, 3>> dk{"dk"}, dv{"dv"}; // (d, x, u)
-
-    void configure() {
-        if (!general) return;
-        // An absent bias is one element repeated by strides of 0. 16-bit biases arrive as their bits.
-        bias_kind = add_input<int32_t>("bias_kind");                              // 0: none, 1: f32, 2: f16, 3: bf16
-        bias_f32 = add_input<Halide::Buffer<>>("bias_f32", Halide::Float(32), 2); // (j, i)
-        bias_16 = add_input<Halide::Buffer<>>("bias_16", Halide::UInt(16), 2);    // (j, i)
-        key_sums = add_input<int32_t>("key_sums"), row_sums = add_input<int32_t>("row_sums");
-        dropout.emplace(*this);
-        bias_grad = add_output<Halide::Buffer<>>("bias_grad", Halide::Float(32), 2); // (j, i)
-    }
+    void configure() { arguments.declare(*this, {{"general", general}}); }
 
     void generate() {
         Knobs knobs{vectors, tile, blocks, lanes};
@@ -85,7 +63,7 @@ public:
             statistic->dim(0).set_bounds(0, sizes.tile);
             statistic->dim(1).set_bounds(0, row_tiles).set_stride(sizes.tile);
         }
-        Stages stages = algorithm(in, sizes, dq, dk, dv, general ? Halide::Func(*bias_grad) : Halide::Func());
+        Stages stages = algorithm(in, sizes, dq, dk, dv, general ? Halide::Func(bias_grad) : Halide::Func());
         schedule_cpu(stages, in, knobs);
         if (general) specialize_bias(stages);
         publish_facts(*this, facts,
@@ -97,32 +75,28 @@ public:
     }
 
 private:
-    Input<int32_t> *bias_kind = nullptr, *key_sums = nullptr, *row_sums = nullptr;
-    Input<Halide::Buffer<>> *bias_f32 = nullptr, *bias_16 = nullptr;
-    Output<Halide::Buffer<>> *bias_grad = nullptr;
-    std::optional<DropoutInputs> dropout;
-
     void bind_general(Inputs &in) {
-        for (auto *tensor : {bias_f32, bias_16}) {
+        for (auto *tensor : {&bias_f32, &bias_16}) {
             tensor->dim(0).set_min(0).set_stride(Halide::Expr());
             tensor->dim(1).set_min(0);
         }
-        for (int d : {0, 1}) bias_grad->dim(d).set_min(0);
+        for (int d : {0, 1}) bias_grad.dim(d).set_min(0);
         Halide::Var j("j"), i("i");
         in.bias = Halide::Func("bias");
-        in.bias(j, i) = element_of_kind(*bias_kind, (*bias_f32)(j, i), (*bias_16)(j, i));
+        in.bias(j, i) = element_of_kind(bias_kind, bias_f32(j, i), bias_16(j, i));
         in.bias_masks = Halide::Func("bias_masks");
-        in.bias_masks(j, i) = is_minus_infinity_of_kind(*bias_kind, (*bias_f32)(j, i), (*bias_16)(j, i));
-        in.has_bias = *bias_kind != 0;
-        in.key_sums = *key_sums, in.row_sums = *row_sums;
-        in.dropout = dropout->bound();
+        in.bias_masks(j, i) = is_minus_infinity_of_kind(bias_kind, bias_f32(j, i), bias_16(j, i));
+        in.has_bias = bias_kind != 0;
+        in.key_sums = key_sums, in.row_sums = row_sums;
+        in.dropout = {dropout_threshold, dropout_keep_scale, dropout_seed_low,  dropout_seed_high,
+                      dropout_offset,    dropout_head,       dropout_first_row, dropout_first_key};
     }
 
     /// One loop for each way in which a bias usually comes: dense rows of one type.
     void specialize_bias(Stages &stages) {
-        stages.biases.update().specialize(*bias_kind == 1 && bias_f32->dim(0).stride() == 1);
-        stages.biases.update().specialize(*bias_kind == 2 && bias_16->dim(0).stride() == 1);
-        stages.biases.update().specialize(*bias_kind == 3 && bias_16->dim(0).stride() == 1);
+        stages.biases.update().specialize(bias_kind == 1 && bias_f32.dim(0).stride() == 1);
+        stages.biases.update().specialize(bias_kind == 2 && bias_16.dim(0).stride() == 1);
+        stages.biases.update().specialize(bias_kind == 3 && bias_16.dim(0).stride() == 1);
     }
 };
 

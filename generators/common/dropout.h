@@ -19,18 +19,6 @@ struct Dropout {
     Halide::Expr first_key;           // i32: likewise, a multiple of 4
 };
 
-/// Adds the inputs of which Dropout consists to a generator, in this order. In configure().
-class DropoutInputs {
-public:
-    explicit DropoutInputs(Halide::Internal::GeneratorBase &generator);
-    Dropout bound() const;
-
-private:
-    Halide::GeneratorInput<uint32_t> *threshold, *seed_low, *seed_high, *offset;
-    Halide::GeneratorInput<float> *keep_scale;
-    Halide::GeneratorInput<int32_t> *head, *first_row, *first_key;
-};
-
 /// The random words of keys 4 group … 4 group + 3 for a row.
 std::array<Halide::Expr, 4> dropout_words(const Dropout &dropout, const Halide::Expr &row, const Halide::Expr &group);
 

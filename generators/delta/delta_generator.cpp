@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of the row sums that attention's gradients need. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "delta_schedules.h"
 
@@ -9,9 +10,10 @@ public:
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
 
-    Input<Halide::Buffer<float, 2>> out{"out"}, out_grad{"out_grad"}; // (d, i)
-    Input<Halide::Buffer<float, 1>> lse{"lse"};                       // (i)
-    Output<Halide::Buffer<float, 1>> delta{"delta"}, power{"power"};  // (i)
+    DeclaredArguments arguments;
+#include "delta_arguments.inc"
+
+    void configure() { arguments.declare(*this); }
 
     void generate() {
         const int lanes = natural_vector_size<float>();

@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of linear attention's features. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "features_schedules.h"
 
@@ -12,10 +13,10 @@ public:
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
 
-    Input<Halide::Buffer<void, 2>> x{"x"};       // (d, i)
-    Output<Halide::Buffer<float, 2>> out{"out"}; // (d, i)
+    DeclaredArguments arguments;
+#include "features_arguments.inc"
 
-    void configure() { x.set_type(dtype); }
+    void configure() { arguments.declare(*this, {}, {{"dtype", dtype}}); }
 
     void generate() {
         for (int d : {0, 1}) x.dim(d).set_min(0), out.dim(d).set_min(0);

@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of linear attention. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "linear_schedules.h"
 
@@ -15,14 +16,12 @@ public:
     GeneratorParam<int> blocks{"blocks", 16, 1, 64};
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
 
-    Input<Halide::Buffer<float, 2>> q{"q"};               // (d, i)
-    Input<Halide::Buffer<float, 3>> k_panels{"k_panels"}; // (l, d, p)
-    Input<Halide::Buffer<float, 2>> v{"v"};               // (e, j)
-    Input<Halide::Buffer<float, 2>> state{"state"};       // (e, d)
-    Input<int32_t> causal{"causal"}, stateful{"stateful"};
+    DeclaredArguments arguments;
+#include "linear_arguments.inc"
 
     // Added to: the caller clears it first.
-    Output<Halide::Buffer<float, 3>> out{"out"}; // (e, y, t)
+
+    void configure() { arguments.declare(*this); }
 
     void generate() {
         Knobs knobs{vectors, tile, blocks, lanes};

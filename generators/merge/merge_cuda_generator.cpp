@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of merging on CUDA, whole tensors in one launch. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "../cuda/lower.h"
 #include "merge_schedules.h"
@@ -13,28 +14,21 @@ public:
     GeneratorParam<std::string> facts{"facts", ""};
     GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
 
-    Input<Halide::Buffer<float, 4>> part_lse{"part_lse"}; // (i, h, z, p)
-    Output<Halide::Buffer<void, 4>> out{"out"};           // (d, h, i, z)
-    Output<Halide::Buffer<float, 3>> lse{"lse"};          // (i, h, z)
+    DeclaredArguments arguments;
+#include "merge_cuda_arguments.inc"
 
-    void configure() {
-        part_out = add_input<Halide::Buffer<>>("part_out", part_dtype, 5); // (d, h, i, z, p)
-        out.set_type(dtype);
-    }
+    void configure() { arguments.declare(*this, {}, {{"part_dtype", part_dtype}, {"dtype", dtype}}); }
 
     void generate() {
         for (int d = 0; d < 4; d++) part_lse.dim(d).set_min(0), out.dim(d).set_min(0);
-        for (int d = 0; d < 5; d++) part_out->dim(d).set_min(0);
+        for (int d = 0; d < 5; d++) part_out.dim(d).set_min(0);
         for (int d = 0; d < 3; d++) lse.dim(d).set_min(0);
         const Halide::Var z("z");
-        Stages stages = algorithm({*part_out, part_lse, part_lse.dim(3).extent(), {z}}, out, lse, dtype);
+        Stages stages = algorithm({part_out, part_lse, part_lse.dim(3).extent(), {z}}, out, lse, dtype);
         schedule_cuda(stages, z);
         cuda::lower_to_cuda(*this, {device_code, {}, most_features});
         publish_facts(*this, facts, {});
     }
-
-private:
-    Input<Halide::Buffer<>> *part_out = nullptr;
 };
 
 } // namespace gyre::merge

@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of merging. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/estimates.h"
 #include "../common/facts.h"
 #include "../common/half_vectors.h"
@@ -15,20 +16,16 @@ public:
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
 
-    Input<Halide::Buffer<float, 3>> part_lse{"part_lse"}; // (i, h, p)
-    Output<Halide::Buffer<void, 3>> out{"out"};           // (d, h, i)
-    Output<Halide::Buffer<float, 2>> lse{"lse"};          // (i, h)
+    DeclaredArguments arguments;
+#include "merge_arguments.inc"
 
-    void configure() {
-        part_out = add_input<Halide::Buffer<>>("part_out", part_dtype, 4); // (d, h, i, p)
-        out.set_type(dtype);
-    }
+    void configure() { arguments.declare(*this, {}, {{"part_dtype", part_dtype}, {"dtype", dtype}}); }
 
     void generate() {
         for (int d = 0; d < 3; d++) part_lse.dim(d).set_min(0), out.dim(d).set_min(0);
-        for (int d = 0; d < 4; d++) part_out->dim(d).set_min(0);
+        for (int d = 0; d < 4; d++) part_out.dim(d).set_min(0);
         for (int d = 0; d < 2; d++) lse.dim(d).set_min(0);
-        Stages stages = algorithm({*part_out, part_lse, part_lse.dim(2).extent()}, out, lse, dtype);
+        Stages stages = algorithm({part_out, part_lse, part_lse.dim(2).extent()}, out, lse, dtype);
         if (using_autoscheduler())
             estimate();
         else
@@ -38,12 +35,10 @@ public:
     }
 
 private:
-    Input<Halide::Buffer<>> *part_out = nullptr;
-
     /// A token of some heads, in a few parts, for autoschedulers.
     void estimate() {
         const int features = 128, heads = 32, tokens = 1, parts = 8;
-        estimate_extents({features, heads, tokens, parts}, *part_out);
+        estimate_extents({features, heads, tokens, parts}, part_out);
         estimate_extents({tokens, heads, parts}, part_lse);
         estimate_extents({features, heads, tokens}, out);
         estimate_extents({tokens, heads}, lse);

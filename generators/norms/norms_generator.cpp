@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of products of rows. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "norms_schedules.h"
 
@@ -12,12 +13,10 @@ public:
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
 
-    Input<Halide::Buffer<float, 2>> a{"a"}, b{"b"};      // (d, i)
-    Input<Halide::Buffer<float, 2>> x{"x"};              // (e, i)
-    Output<Halide::Buffer<float, 1>> product{"product"}; // (i)
-    Output<Halide::Buffer<void, 2>> out{"out"};          // (e, i)
+    DeclaredArguments arguments;
+#include "norms_arguments.inc"
 
-    void configure() { out.set_type(dtype); }
+    void configure() { arguments.declare(*this, {}, {{"dtype", dtype}}); }
 
     void generate() {
         const int lanes = natural_vector_size<float>();

@@ -1,5 +1,6 @@
 // Binds signature, algorithm and schedule of keys and values in the form of tiles. No arithmetic and no loop order here.
 #include "../common/bf16_rounding.h"
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "../common/tile_products.h"
 #include "operands_schedules.h"
@@ -15,36 +16,22 @@ public:
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
 
-    Input<Halide::Buffer<float, 2>> k_cos{"k_cos"}, k_sin{"k_sin"}; // (pair, j)
-    Input<Halide::Buffer<float, 2>> v_cos{"v_cos"}, v_sin{"v_sin"}; // (pair, j)
-    Input<int32_t> k_half{"k_half"}, k_interleaved{"k_interleaved"};
-    Input<int32_t> v_half{"v_half"}, v_interleaved{"v_interleaved"};
-    Input<int32_t> keys{"keys"};
-    Input<Halide::Buffer<int32_t, 1>> pages{"pages"}; // (n)
-    Input<int32_t> page_bits{"page_bits"}, first_slot{"first_slot"};
-    Input<int32_t> k_slot_stride{"k_slot_stride"}, k_page_stride{"k_page_stride"};
-    Input<int32_t> v_slot_stride{"v_slot_stride"}, v_page_stride{"v_page_stride"};
+    DeclaredArguments arguments;
+#include "operands_arguments.inc"
 
-    Output<Halide::Buffer<uint16_t, 2>> k_rows{"k_rows"};           // (d, j)
-    Output<Halide::Buffer<uint32_t, 3>> v_blocks{"v_blocks"};       // (pair, d, block)
-    Output<Halide::Buffer<uint32_t, 2>> key_squares{"key_squares"}; // (l, block)
-
-    void configure() {
-        k = add_input<Halide::Buffer<>>("k", dtype, 2); // (d, offset)
-        v = add_input<Halide::Buffer<>>("v", dtype, 2); // (d, offset)
-    }
+    void configure() { arguments.declare(*this, {}, {{"dtype", dtype}}); }
 
     void generate() {
         _halide_user_assert(head_dim % tile_depth == 0)
             << "head_dim is " << head_dim.value() << ", expected a multiple of " << tile_depth << "\n";
         Inputs in;
-        in.k = {*k, k->dim(1).extent(), k_slot_stride, k_page_stride};
-        in.v = {*v, v->dim(1).extent(), v_slot_stride, v_page_stride};
+        in.k = {k, k.dim(1).extent(), k_slot_stride, k_page_stride};
+        in.v = {v, v.dim(1).extent(), v_slot_stride, v_page_stride};
         in.pages = {pages, pages.dim(0).extent(), page_bits, first_slot};
         in.keys = keys;
         in.k_rotation = {k_cos, k_sin, k_half, k_interleaved, +1};
         in.v_rotation = {v_cos, v_sin, v_half, v_interleaved, +1};
-        for (auto *tensor : {k, v}) tensor->dim(0).set_bounds(0, head_dim), tensor->dim(1).set_min(0).set_stride(1);
+        for (auto *tensor : {&k, &v}) tensor->dim(0).set_bounds(0, head_dim), tensor->dim(1).set_min(0).set_stride(1);
         pages.dim(0).set_min(0);
         for (auto *table : {&k_cos, &k_sin, &v_cos, &v_sin}) table->dim(0).set_min(0), table->dim(1).set_min(0);
         const Halide::Expr blocks = key_squares.dim(1).extent();
@@ -60,7 +47,6 @@ public:
 
 private:
     static constexpr int cache_line_bf16 = 32; // rows a line longer do not share the sets of the L1 cache
-    Input<Halide::Buffer<>> *k = nullptr, *v = nullptr;
 };
 
 } // namespace gyre::operands

@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of linear attention's state. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "outer_schedules.h"
 
@@ -14,8 +15,10 @@ public:
     GeneratorParam<int> tile{"tile", 4, 1, 32};
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
 
-    Input<Halide::Buffer<float, 2>> k{"k"}, v{"v"};  // (d, j), (e, j)
-    Output<Halide::Buffer<float, 2>> state{"state"}; // (e, d)
+    DeclaredArguments arguments;
+#include "outer_arguments.inc"
+
+    void configure() { arguments.declare(*this); }
 
     void generate() {
         Knobs knobs{vectors, tile, lanes};

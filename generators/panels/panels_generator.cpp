@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of panels. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "panels_schedules.h"
 
@@ -9,8 +10,10 @@ public:
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
 
-    Input<Halide::Buffer<float, 3>> x{"x"};      // (d, l, p)
-    Output<Halide::Buffer<float, 3>> out{"out"}; // (l, d, p)
+    DeclaredArguments arguments;
+#include "panels_arguments.inc"
+
+    void configure() { arguments.declare(*this); }
 
     void generate() {
         const int block = natural_vector_size<float>();

@@ -1,6 +1,7 @@
 // Binds signature, algorithm and schedule of the rotary embedding on CUDA: the same algorithm, whose angles are formed on the
 // way instead of being read from a table, for whole tensors in one launch; and the same into a cache, at slots that the device
 // finds. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "../cuda/lower.h"
 #include "../cuda/primitives.h"
@@ -23,36 +24,11 @@ public:
     GeneratorParam<int> lanes{"lanes", 8, 1, 16}, copy_lanes{"copy_lanes", 8, 1, 16};
     GeneratorParam<int> tokens{"tokens", 16, 1, 64}, runs{"runs", 8, 1, 32}, heads{"heads", 8, 1, 64};
 
-    // The angles: frequencies in 2^-64 turns a token (cuda/turns.h) at positions, or rows of tables.
-    Input<Halide::Buffer<uint64_t, 1>> frequencies{"frequencies"};  // (i)                by value
-    Input<Halide::Buffer<uint8_t, 1>> axis_of_pair{"axis_of_pair"}; // (i)                by value
-    Input<Halide::Buffer<int32_t, 3>> positions{"positions"};       // (token, batch, axis)
-    Input<bool> has_positions{"has_positions"};                     // else position_offset + token
-    Input<int32_t> position_offset{"position_offset"};
-    Input<Halide::Buffer<float, 3>> cos{"cos"}, sin{"sin"};       // (i, row, batch)
-    Input<bool> has_tables{"has_tables"}, per_token{"per_token"}; // a row a token, else a row a position
-    Input<float> scale{"scale"};                                  // of cosines and sines from frequencies
-    Input<int32_t> offset{"offset"}, pairs{"pairs"};
-    Input<float> direction{"direction"};
-    Input<int32_t> copied_before{"copied_before"}, after{"after"}, copied_after{"copied_after"};
-    Output<Halide::Buffer<void, 4>> out{"out"}; // (d, head, token, batch)
+    DeclaredArguments arguments;
+#include "rotary_cuda_arguments.inc"
 
     void configure() {
-        if (appended) { // cache_slots.h; out then has stride 0 along batch
-            bounds = add_input<Halide::Buffer<int32_t, 1>>("bounds");
-            held = add_input<Halide::Buffer<int32_t, 1>>("held");
-            page_table = add_input<Halide::Buffer<int32_t, 2>>("page_table");
-            packed = add_input<bool>("packed"), has_held = add_input<bool>("has_held");
-            paged = add_input<bool>("paged");
-            for (const auto &[number, name] : {std::pair(&sequences, "sequences"),
-                                               {&page_bits, "page_bits"},
-                                               {&capacity, "capacity"},
-                                               {&entries, "entries"},
-                                               {&entry_stride, "entry_stride"}})
-                *number = add_input<int32_t>(name);
-        }
-        x = add_input<Halide::Buffer<>>("x", from_dtype, 4); // (d, head, token, batch)
-        out.set_type(dtype);
+        arguments.declare(*this, {{"appended", appended}}, {{"from_dtype", from_dtype}, {"dtype", dtype}});
     }
 
     void generate() {
@@ -76,11 +52,11 @@ public:
         cos_of(i, a, b, c) = angles.both(i, b, c)[0];
         sin_of(i, a, b, c) = angles.both(i, b, c)[1];
 
-        for (int d = 0; d < 4; d++) x->dim(d).set_min(0), out.dim(d).set_min(0);
+        for (int d = 0; d < 4; d++) x.dim(d).set_min(0), out.dim(d).set_min(0);
         for (int d = 0; d < 3; d++) cos.dim(d).set_min(0), sin.dim(d).set_min(0), positions.dim(d).set_min(0);
         positions.dim(0).set_stride(Expr()); // the lower words of 64-bit positions lie apart
         frequencies.dim(0).set_min(0), axis_of_pair.dim(0).set_min(0);
-        Inputs in{*x,     cos_of,        sin_of, offset,       pairs,  direction,
+        Inputs in{x,      cos_of,        sin_of, offset,       pairs,  direction,
                   Expr(), copied_before, after,  copied_after, Expr(), Bf16::as_casts};
         if (appended)
             in.place = [&](const Expr &value, int n) {
@@ -97,28 +73,21 @@ public:
     }
 
 private:
-    Input<Halide::Buffer<>> *x = nullptr;
-    Input<Halide::Buffer<int32_t, 1>> *bounds = nullptr, *held = nullptr;
-    Input<Halide::Buffer<int32_t, 2>> *page_table = nullptr;
-    Input<bool> *packed = nullptr, *has_held = nullptr, *paged = nullptr;
-    Input<int32_t> *sequences = nullptr, *page_bits = nullptr, *capacity = nullptr, *entries = nullptr,
-                   *entry_stride = nullptr;
-
     CacheLists lists() {
-        for (auto *list : {bounds, held}) list->dim(0).set_min(0);
-        for (int n = 0; n < 2; n++) page_table->dim(n).set_min(0);
-        return {*bounds,
-                *packed,
-                *sequences,
-                *held,
-                *has_held,
-                *page_table,
-                *paged,
-                *page_bits,
-                page_table->dim(0).extent(),
-                *capacity,
-                *entries,
-                *entry_stride,
+        for (auto *list : {&bounds, &held}) list->dim(0).set_min(0);
+        for (int n = 0; n < 2; n++) page_table.dim(n).set_min(0);
+        return {bounds,
+                packed,
+                sequences,
+                held,
+                has_held,
+                page_table,
+                paged,
+                page_bits,
+                page_table.dim(0).extent(),
+                capacity,
+                entries,
+                entry_stride,
                 out.dim(2).stride()};
     }
 };

@@ -1,5 +1,6 @@
 // Binds signature, algorithm and schedule of the rotary embedding. No arithmetic and no loop order here.
 #include "../common/bf16_rounding.h"
+#include "../common/declared_arguments.h"
 #include "../common/estimates.h"
 #include "../common/facts.h"
 #include "../common/half_vectors.h"
@@ -25,17 +26,12 @@ public:
     GeneratorParam<int> vector_copies{"vector_copies", 0, 0, 1};
     GeneratorParam<int> rows{"rows", 1, 1, 8};
 
-    Input<Halide::Buffer<void, 3>> cos{"cos"}, sin{"sin"}; // (i, a, b)
-    Input<int32_t> offset{"offset"}, pairs{"pairs"};
-    Input<float> direction{"direction"};
-    Input<int32_t> copied_before{"copied_before"}, after{"after"}, copied_after{"copied_after"};
-    Output<Halide::Buffer<void, 3>> out{"out"}; // (d, a, b)
+    DeclaredArguments arguments;
+#include "rotary_arguments.inc"
 
     void configure() {
-        x = add_input<Halide::Buffer<>>("x", from_dtype, 3); // (d, a, b)
-        out.set_type(dtype);
-        const bool fixed_point = dtype.value().is_int();
-        for (auto *table : {&cos, &sin}) table->set_type(fixed_point ? dtype.value() : Halide::Float(32));
+        arguments.declare(*this, {{"fixed_point", dtype.value().is_int()}},
+                          {{"from_dtype", from_dtype}, {"dtype", dtype}});
     }
 
     void generate() {
@@ -50,7 +46,7 @@ public:
         if (get_target().os == Halide::Target::NoOS) bind_dense();
         const bool by_instruction = has_bf16_rounding(get_target());
         const Bf16 bf16 = by_instruction ? Bf16::by_instruction : Bf16::as_integers;
-        Stages stages = algorithm({*x, cos, sin, offset, pairs, direction, whole(little_code, pairs), copied_before,
+        Stages stages = algorithm({x, cos, sin, offset, pairs, direction, whole(little_code, pairs), copied_before,
                                    after, copied_after, whole(little_code && vector_copies, copied_after), bf16},
                                   pairing, out, dtype);
         map_half_vectors(*this);
@@ -63,8 +59,6 @@ public:
     }
 
 private:
-    Input<Halide::Buffer<>> *x = nullptr;
-
     /// For large outputs: heads of which every feature is rotated, in a whole number of vectors, and stored to addresses that
     /// are multiples of a vector.
     void generate_streamed() {
@@ -72,7 +66,7 @@ private:
         const int vector_lanes = half ? natural_vector_size(dtype) : natural_vector_size<float>();
         const bool by_instruction = has_bf16_rounding(get_target());
         const Halide::Expr whole = pairs / vector_lanes * vector_lanes;
-        Stages stages = algorithm({*x,
+        Stages stages = algorithm({x,
                                    cos,
                                    sin,
                                    0,
@@ -95,10 +89,10 @@ private:
     /// What gyre_embedded calls with: rows of one layout, and tables of one, whose rows all heads of a token share.
     void bind_dense() {
         for (int d : {0, 1, 2}) {
-            x->dim(d).set_min(0), out.dim(d).set_min(0);
+            x.dim(d).set_min(0), out.dim(d).set_min(0);
             for (auto *table : {&cos, &sin}) table->dim(d).set_min(0);
         }
-        for (int d : {1, 2}) x->dim(d).set_stride(out.dim(d).stride());
+        for (int d : {1, 2}) x.dim(d).set_stride(out.dim(d).stride());
         cos.dim(1).set_stride(0), sin.dim(1).set_stride(0);
         sin.dim(2).set_stride(cos.dim(2).stride());
     }
@@ -106,7 +100,7 @@ private:
     /// A run of tokens of a few whole heads, for autoschedulers, which fail at loops of no iteration.
     void estimate() {
         const int features = 128, tokens = 64, heads = 8;
-        estimate_extents({features, tokens, heads}, *x, out);
+        estimate_extents({features, tokens, heads}, x, out);
         estimate_extents({features / 2, tokens, heads}, cos, sin);
         estimate_value(features / 2, pairs);
         estimate_value(1.0f, direction);

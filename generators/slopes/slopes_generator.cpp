@@ -1,5 +1,6 @@
 // Binds signature, algorithm and schedule of the gradients of linear attention's features. No arithmetic and no loop order
 // here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "slopes_schedules.h"
 
@@ -13,15 +14,10 @@ public:
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
 
-    Input<Halide::Buffer<void, 2>> x{"x"};                            // (d, i)
-    Input<Halide::Buffer<float, 2>> product{"product"}, sums{"sums"}; // (d, i)
-    Input<Halide::Buffer<float, 1>> weight{"weight"};                 // (i)
-    Output<Halide::Buffer<void, 2>> out{"out"};                       // (d, i)
+    DeclaredArguments arguments;
+#include "slopes_arguments.inc"
 
-    void configure() {
-        x.set_type(dtype);
-        out.set_type(dtype);
-    }
+    void configure() { arguments.declare(*this, {}, {{"dtype", dtype}}); }
 
     void generate() {
         for (int d : {0, 1}) {

@@ -1,4 +1,5 @@
 // Binds signature, algorithm and schedule of running sums. No arithmetic and no loop order here.
+#include "../common/declared_arguments.h"
 #include "../common/facts.h"
 #include "sums_schedules.h"
 
@@ -9,9 +10,10 @@ public:
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
 
-    Input<Halide::Buffer<float, 2>> x{"x"}, before{"before"}; // (d, i)
-    Input<Halide::Buffer<float, 1>> weight{"weight"};         // (i)
-    Output<Halide::Buffer<float, 2>> out{"out"};              // (d, i)
+    DeclaredArguments arguments;
+#include "sums_arguments.inc"
+
+    void configure() { arguments.declare(*this); }
 
     void generate() {
         for (int d : {0, 1}) x.dim(d).set_min(0), before.dim(d).set_min(0), out.dim(d).set_min(0);

@@ -11,9 +11,11 @@
 extern "C" {
 #endif
 
-/** Counts how the runtime calls kernels: their arguments, their facts and their memory. A library made for another count
- *  is refused. */
-#define GYRE_KERNEL_INTERFACE 4
+/** Counts the structures below, the facts that the runtime reads and the functions that kernels call. A library made for another
+ *  count is refused. Arguments are not counted: what each kernel takes is compared with what the runtime hands over. */
+#define GYRE_KERNEL_INTERFACE 5
+
+struct halide_filter_metadata_t; /* HalideRuntime.h */
 
 /** One ahead-of-time kernel. Strings belong to the library. */
 typedef struct gyre_kernel {
@@ -25,6 +27,8 @@ typedef struct gyre_kernel {
     const char *evidence;   /**< where its knobs come from, in one line */
     int (*call)(void **);   /**< Halide's _argv entry: 0, or Halide's error code */
     const void *image;      /**< a device's machine code, as its driver loads it; NULL: runs on the CPU */
+    const struct halide_filter_metadata_t *(*metadata)(
+        void); /**< Halide's _metadata entry: which arguments `call` takes */
 } gyre_kernel;
 
 /** The kernels of a library. */
@@ -38,7 +42,8 @@ typedef struct gyre_kernel_library {
 
 /** Adds a library, which must stay in memory until it is taken away. Calls see it from now on; of two kernels for the same
  *  call and target, the one of the library that was registered last is taken. Nothing is added where this fails. Thread-safe.
- *  Errors: BAD_ARGUMENT (null, size, a name that is registered), UNSUPPORTED (another kernel interface), OUT_OF_MEMORY. */
+ *  Errors: BAD_ARGUMENT (null, size, a name that is registered), UNSUPPORTED (another kernel interface; a kernel that takes other
+ *  arguments than this library hands over, both of which gyre_last_error() lists), OUT_OF_MEMORY. */
 GYRE_API gyre_status gyre_register_kernels(const gyre_kernel_library *library);
 
 /** Takes a registered library away, before it leaves memory. Calls that run other libraries' kernels may go on meanwhile; none

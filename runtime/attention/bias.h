@@ -1,7 +1,7 @@
 /// A tensor that broadcasts to the scores, as kernels take its part for some rows and keys of a head.
 #pragma once
 #include "attention/call.h"
-#include "kernel_call.h"
+#include "kernel_arguments.h"
 
 namespace gyre {
 
@@ -33,6 +33,14 @@ struct BiasArguments {
           as_f32(broadcast_view(bias, kind == 1, halide_type(GYRE_F32), batch, head, first_row, rows, first_key, keys)),
           as_16(broadcast_view(bias, kind > 1, {halide_type_uint, 16, 1}, batch, head, first_row, rows, first_key,
                                keys)) {}
+
+    template <typename A>
+    void add_to(KernelArguments<A> *to) {
+        KernelArguments<A> &arguments = *to;
+        arguments[A::bias_kind] = &kind;
+        arguments[A::bias_f32] = &as_f32;
+        arguments[A::bias_16] = &as_16;
+    }
 };
 
 } // namespace gyre

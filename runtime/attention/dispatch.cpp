@@ -8,34 +8,14 @@
 namespace gyre {
 namespace {
 
-// bench/README.md has the measurements: cutting keys into parts, and reading them where they are.
+// In the order of generators/families.json. bench/README.md has the measurements: cutting keys into parts, and reading them where
+// they are.
 constexpr DispatchRule rules[] = {
-    {"split_value_blocks", "values in blocks; at most 16 queries a sequence", trait::partial | trait::value_blocks},
-    {"plain_value_blocks", "values in blocks", trait::value_blocks},
-    {"split_as_stored",
-     "at most 16 queries a sequence; keys and values not rotated in the call; no bias, mask, cap, ALiBi, sinks or "
-     "score",
-     trait::partial | trait::as_stored},
-    {"split", "at most 16 queries a sequence; no bias, mask, cap, ALiBi, sinks or score", trait::partial},
-    {"paged",
-     "on CUDA devices; keys and values in pages, not rotated in the call, rows aligned to 16 bytes; no bias, mask, "
-     "cap, ALiBi, sinks or score",
-     trait::as_stored | trait::paged},
-    {"plain_as_stored",
-     "on CUDA devices; keys and values not rotated in the call, rows aligned to 16 bytes; no bias, mask, cap, ALiBi, "
-     "sinks or score",
-     trait::as_stored},
-    {"plain_formed",
-     "many queries a key head, not too many keys; no bias, mask, cap, ALiBi, sinks or score: keys and values are "
-     "formed once for all tasks",
-     trait::formed},
-    {"plain", "no bias, mask, cap, ALiBi, sinks or score", 0},
-    {"general_as_stored",
-     "on CUDA devices; keys and values, in pages or not, not rotated in the call, rows aligned to 16 bytes; no score",
-     trait::general | trait::as_stored},
-    {"dropout", "with dropout; any without a score", trait::general | trait::dropout},
-    {"general", "any without a score or dropout", trait::general},
-    {"score", "with a score, by its name", trait::general | trait::scored},
+#define GYRE_FAMILY(begin, calls, traits) {begin, calls, traits},
+#define GYRE_TRAIT(name)
+#include "gyre_families.inc"
+#undef GYRE_TRAIT
+#undef GYRE_FAMILY
 };
 
 const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c) {

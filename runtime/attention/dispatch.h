@@ -17,7 +17,7 @@ struct DispatchRule {
     bool is(unsigned trait) const { return traits & trait; }
     bool takes(const AttentionCall &call, bool few_queries) const {
         return is(trait::value_blocks) == call.value_blocks && is(trait::dropout) == call.dropout.on &&
-               is(trait::scored) == (call.score != nullptr) && (is(trait::general) || !call.general()) &&
+               is(trait::score) == (call.score != nullptr) && (is(trait::general) || !call.general()) &&
                (!is(trait::partial) || few_queries) &&
                (!is(trait::as_stored) || !(call.rotate_keys || call.rotate_values)) &&
                (!is(trait::formed) || pays_to_form_operands(call));

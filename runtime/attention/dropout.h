@@ -1,6 +1,6 @@
 /// Dropout of probabilities, as kernels take it (generators/common/dropout.h).
 #pragma once
-#include "kernel_call.h"
+#include "kernel_arguments.h"
 
 #include <cstdint>
 
@@ -29,9 +29,17 @@ public:
           head(static_cast<int32_t>(head)), first_row(static_cast<int32_t>(first_row)),
           first_key(static_cast<int32_t>(first_key)) {}
 
-    void add_to(KernelArguments *arguments) const {
-        arguments->add(&dropout.threshold, &seed_low, &seed_high, &dropout.offset, &dropout.keep_scale, &head,
-                       &first_row, &first_key);
+    template <typename A>
+    void add_to(KernelArguments<A> *to) const {
+        KernelArguments<A> &arguments = *to;
+        arguments[A::dropout_threshold] = &dropout.threshold;
+        arguments[A::dropout_seed_low] = &seed_low;
+        arguments[A::dropout_seed_high] = &seed_high;
+        arguments[A::dropout_offset] = &dropout.offset;
+        arguments[A::dropout_keep_scale] = &dropout.keep_scale;
+        arguments[A::dropout_head] = &head;
+        arguments[A::dropout_first_row] = &first_row;
+        arguments[A::dropout_first_key] = &first_key;
     }
 
 private:

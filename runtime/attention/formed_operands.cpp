@@ -1,6 +1,8 @@
 #include "attention/formed_operands.h"
 
+#include "argument_tables.h"
 #include "attention/kernels.h"
+#include "kernel_arguments.h"
 
 #include <algorithm>
 
@@ -102,11 +104,31 @@ bool FormedOperands::form(const AttentionCall &c, const AngleTables &angles, int
                     {{kernel->block / 2, 1}, {dim, kernel->block / 2}, {blocks, dim * kernel->block / 2}});
     Buffer squares;
     describe_squares(slot, count, &squares);
+    using A = OperandsArguments;
+    KernelArguments<A> arguments;
+    arguments[A::k_cos] = &k_angle.cos;
+    arguments[A::k_sin] = &k_angle.sin;
+    arguments[A::v_cos] = &v_angle.cos;
+    arguments[A::v_sin] = &v_angle.sin;
+    arguments[A::k_half] = &kp.half;
+    arguments[A::k_interleaved] = &kp.interleaved;
+    arguments[A::v_half] = &vp.half;
+    arguments[A::v_interleaved] = &vp.interleaved;
+    arguments[A::keys] = &keys;
+    arguments[A::pages] = &pages.table;
+    arguments[A::page_bits] = &pages.bits;
+    arguments[A::first_slot] = &pages.first_slot;
+    arguments[A::k_slot_stride] = &k.slot_stride;
+    arguments[A::k_page_stride] = &k.page_stride;
+    arguments[A::v_slot_stride] = &v.slot_stride;
+    arguments[A::v_page_stride] = &v.page_stride;
+    arguments[A::k] = &k.elements;
+    arguments[A::v] = &v.elements;
+    arguments[A::k_rows] = &k_rows;
+    arguments[A::v_blocks] = &v_blocks;
+    arguments[A::key_squares] = &squares;
     Slab slab(scratch, kernel->workspace);
-    return call_kernel(*kernel->kernel, slab, &k_angle.cos, &k_angle.sin, &v_angle.cos, &v_angle.sin, &kp.half,
-                       &kp.interleaved, &vp.half, &vp.interleaved, &keys, &pages.table, &pages.bits, &pages.first_slot,
-                       &k.slot_stride, &k.page_stride, &v.slot_stride, &v.page_stride, &k.elements, &v.elements,
-                       &k_rows, &v_blocks, &squares);
+    return arguments.call(*kernel->kernel, slab);
 }
 
 } // namespace gyre

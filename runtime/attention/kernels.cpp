@@ -1,22 +1,22 @@
 #include "attention/dispatch.h"
 
+#include "argument_tables.h"
+#include "contract.h"
 #include "kernel_call.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace gyre {
 namespace {
 
 unsigned traits_of(const Kernel &k) {
-    constexpr std::pair<const char *, unsigned> named[] = {
-        {"general", trait::general},     {"partial", trait::partial},
-        {"as_stored", trait::as_stored}, {"value_blocks", trait::value_blocks},
-        {"formed", trait::formed},       {"paged", trait::paged},
-        {"dropout", trait::dropout}};
-    unsigned traits = attribute(k, "score").empty() ? 0u : unsigned{trait::scored};
-    for (const auto &[name, one] : named)
-        if (attribute(k, name) == "true") traits |= one;
+    unsigned traits = 0;
+#define GYRE_FAMILY(begin, calls, traits)
+#define GYRE_TRAIT(name)                                                                                               \
+    if (is_made_with(k, #name)) traits |= trait::name;
+#include "gyre_families.inc"
+#undef GYRE_TRAIT
+#undef GYRE_FAMILY
     return traits;
 }
 
@@ -32,7 +32,8 @@ AttentionKernel read(const Kernel &k) {
             attribute(k, "key_block", 0),
             static_cast<size_t>(attribute(k, "workspace", 0)),
             attribute(k, "score"),
-            parse_score_inputs(attribute(k, "score_inputs"))};
+            parse_score_inputs(attribute(k, "score_inputs")),
+            k.image ? ArgumentPlaces{} : find_places<AttentionArguments>(k)};
 }
 
 size_t family_of(const AttentionKernel &kernel) {

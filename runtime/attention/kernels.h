@@ -1,5 +1,6 @@
 /// The attention kernels that are linked, and what each is made for.
 #pragma once
+#include "argument_row.h"
 #include "attention/call.h"
 #include "attention/score_inputs.h"
 
@@ -8,18 +9,20 @@
 
 namespace gyre {
 
-/// What kernels are made for beside types and sizes: a family has the same of them all.
+/// What kernels are made for beside types and sizes: a family has the same of them all. generators/families.json explains them.
 namespace trait {
-enum : unsigned {
-    general = 1,      // bias, mask, cap, ALiBi and sinks
-    partial = 2,      // writes f32, to be merged with the results for other keys
-    as_stored = 4,    // reads keys and values where they are: they are not rotated
-    value_blocks = 8, // likewise, values in blocks
-    formed = 16,      // reads FormedOperands
-    paged = 32,       // reads keys and values in pages; others leave that to who calls them
-    dropout = 64,     // drops probabilities
-    scored = 128,     // has a score function
+#define GYRE_FAMILY(begin, calls, traits)
+enum Place : unsigned {
+#define GYRE_TRAIT(name) place_of_##name,
+#include "gyre_families.inc"
+#undef GYRE_TRAIT
 };
+enum Trait : unsigned {
+#define GYRE_TRAIT(name) name = 1u << place_of_##name,
+#include "gyre_families.inc"
+#undef GYRE_TRAIT
+};
+#undef GYRE_FAMILY
 } // namespace trait
 
 struct AttentionKernel {
@@ -34,6 +37,7 @@ struct AttentionKernel {
     size_t workspace = 0;   // bytes
     std::string_view score; // its score function's name; empty: none
     ScoreInputs score_inputs;
+    ArgumentPlaces places; // of AttentionArguments
 
     bool is(unsigned trait) const { return traits & trait; }
 };

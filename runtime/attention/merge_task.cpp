@@ -1,6 +1,7 @@
 #include "attention/merge_task.h"
 
-#include "kernel_call.h"
+#include "argument_tables.h"
+#include "kernel_arguments.h"
 
 namespace gyre {
 namespace {
@@ -42,8 +43,14 @@ bool MergeTask::run(const Rows &r, int64_t count, char *scratch) const {
     const bool wanted = merged.lse.data != nullptr;
     Buffer lse(wanted ? lse_at(merged.lse) : reinterpret_cast<float *>(scratch + kernel->workspace), f32,
                {{r.tokens, 1}, {r.heads, wanted ? merged.lse.head_stride : r.tokens}});
+    using A = MergeArguments;
+    KernelArguments<A> arguments;
+    arguments[A::part_lse] = &part_lse;
+    arguments[A::part_out] = &part_out;
+    arguments[A::out] = &out;
+    arguments[A::lse] = &lse;
     Slab slab(scratch, kernel->workspace);
-    return call_kernel(*kernel->kernel, slab, &part_lse, &part_out, &out, &lse);
+    return arguments.call(*kernel->kernel, slab);
 }
 
 } // namespace gyre

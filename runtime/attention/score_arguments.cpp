@@ -33,13 +33,21 @@ ScoreArguments::ScoreArguments(const ScoreInputs &asked, const ScoreViews &given
     }
 }
 
-void ScoreArguments::add_to(KernelArguments *arguments) {
-    arguments->add(&batch, &head, &first_row, &first_key, &first_position, &queries, &keys);
+void ScoreArguments::add_to(KernelArguments<AttentionArguments> *to) {
+    using A = AttentionArguments;
+    KernelArguments<A> &arguments = *to;
+    arguments[A::score_batch] = &batch;
+    arguments[A::score_head] = &head;
+    arguments[A::score_first_row] = &first_row;
+    arguments[A::score_first_key] = &first_key;
+    arguments[A::score_first_position] = &first_position;
+    arguments[A::score_queries] = &queries;
+    arguments[A::score_keys] = &keys;
     for (size_t i = 0; i < static_cast<size_t>(asked.count); i++)
         if (asked.inputs[i].rank == 0)
-            arguments->add(&values[i]);
+            arguments.add(A::score_inputs, &values[i]);
         else
-            arguments->add(&tables[i]);
+            arguments.add(A::score_inputs, &tables[i]);
 }
 
 } // namespace gyre

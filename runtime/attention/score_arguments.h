@@ -1,7 +1,8 @@
 /// What a kernel with a score function is called with beyond the general family's arguments.
 #pragma once
+#include "argument_tables.h"
 #include "attention/score_inputs.h"
-#include "kernel_call.h"
+#include "kernel_arguments.h"
 
 namespace gyre {
 
@@ -11,7 +12,7 @@ public:
     ScoreArguments(const ScoreInputs &asked, const ScoreViews &given, const AttentionCall &call,
                    const Sequence &sequence, int64_t index, int64_t head, int64_t first_row, int64_t first_key);
 
-    void add_to(KernelArguments *arguments);
+    void add_to(KernelArguments<AttentionArguments> *arguments);
 
 private:
     const ScoreInputs &asked;

@@ -1,5 +1,6 @@
 #include "attention/task.h"
 
+#include "argument_tables.h"
 #include "attention/bias.h"
 #include "attention/score_arguments.h"
 #include "attention/task_views.h"
@@ -37,8 +38,16 @@ struct GeneralArguments {
         if (c.sinks) sink = std::max(c.sinks[head] * log2_e, no_sink);
     }
 
-    void add_to(KernelArguments *arguments) {
-        arguments->add(&bias.kind, &bias.as_f32, &bias.as_16, &has_mask, &mask, &softcap, &alibi, &alibi_origin, &sink);
+    void add_to(KernelArguments<AttentionArguments> *to) {
+        using A = AttentionArguments;
+        KernelArguments<A> &arguments = *to;
+        bias.add_to(to);
+        arguments[A::has_mask] = &has_mask;
+        arguments[A::mask] = &mask;
+        arguments[A::softcap] = &softcap;
+        arguments[A::alibi] = &alibi;
+        arguments[A::alibi_origin] = &alibi_origin;
+        arguments[A::sink] = &sink;
     }
 };
 
@@ -145,20 +154,47 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const float scale = c.scale * log2_e;
     const int32_t first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(position - c.left - x.first_key);
     const int32_t last_visible = c.right < 0 ? clamp_index(unbounded) : clamp_index(position + c.right - x.first_key);
-    Slab slab(scratch, kernel->workspace);
-    KernelArguments arguments;
-    arguments.add(&q_angle.cos, &q_angle.sin, &k_angle.cos, &k_angle.sin, &v_angle.cos, &v_angle.sin, &o_angle.cos,
-                  &o_angle.sin, &qp.half, &qp.interleaved, &kp.half, &kp.interleaved, &vp.half, &vp.interleaved,
-                  &op.half, &op.interleaved, &scale, &first_visible, &last_visible, &keys, &pages.table, &pages.bits,
-                  &pages.first_slot, &k.slot_stride, &k.page_stride, &v.slot_stride, &v.page_stride, &q, &k.elements,
-                  &v.elements);
-    const float gain = key_gain();
+    using A = AttentionArguments;
+    KernelArguments<A> arguments(kernel->places);
+    arguments[A::q_cos] = &q_angle.cos;
+    arguments[A::q_sin] = &q_angle.sin;
+    arguments[A::k_cos] = &k_angle.cos;
+    arguments[A::k_sin] = &k_angle.sin;
+    arguments[A::v_cos] = &v_angle.cos;
+    arguments[A::v_sin] = &v_angle.sin;
+    arguments[A::o_cos] = &o_angle.cos;
+    arguments[A::o_sin] = &o_angle.sin;
+    arguments[A::q_half] = &qp.half;
+    arguments[A::q_interleaved] = &qp.interleaved;
+    arguments[A::k_half] = &kp.half;
+    arguments[A::k_interleaved] = &kp.interleaved;
+    arguments[A::v_half] = &vp.half;
+    arguments[A::v_interleaved] = &vp.interleaved;
+    arguments[A::o_half] = &op.half;
+    arguments[A::o_interleaved] = &op.interleaved;
+    arguments[A::scale] = &scale;
+    arguments[A::first_visible] = &first_visible;
+    arguments[A::last_visible] = &last_visible;
+    arguments[A::keys] = &keys;
+    arguments[A::pages] = &pages.table;
+    arguments[A::page_bits] = &pages.bits;
+    arguments[A::first_slot] = &pages.first_slot;
+    arguments[A::k_slot_stride] = &k.slot_stride;
+    arguments[A::k_page_stride] = &k.page_stride;
+    arguments[A::v_slot_stride] = &v.slot_stride;
+    arguments[A::v_page_stride] = &v.page_stride;
+    arguments[A::q] = &q;
+    arguments[A::k] = &k.elements;
+    arguments[A::v] = &v.elements;
+    arguments[A::out] = &out;
+    arguments[A::lse] = &lse_view;
     Buffer key_squares;
     if (operands.on()) {
         operands.describe_squares(slot, x.keys, &key_squares);
-        arguments.add(&key_squares);
+        arguments[A::key_squares] = &key_squares;
     }
-    if (kernel->bounded) arguments.add(&gain);
+    const float gain = key_gain();
+    arguments[A::key_gain] = &gain;
     std::optional<GeneralArguments> general;
     if (kernel->is(trait::general)) {
         general.emplace(c, s, head, x.first_token, x.tokens, x.first_key, x.keys);
@@ -174,7 +210,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
         score.emplace(kernel->score_inputs, score_views, c, s, index, head, x.first_token, x.first_key);
         score->add_to(&arguments);
     }
-    arguments.add(&out, &lse_view);
+    Slab slab(scratch, kernel->workspace);
     if (!arguments.call(*kernel->kernel, slab)) return false;
     if (c.left >= 0 || c.right >= 0) write_empty_rows();
     return true;

@@ -1,5 +1,6 @@
 /// What the general family of attention's gradients is called with beyond the others' arguments.
 #pragma once
+#include "argument_tables.h"
 #include "attention/bias.h"
 #include "backward/call.h"
 
@@ -31,9 +32,14 @@ struct GeneralBlockArguments {
                            {{repeats_keys ? 1 : keys, 1}, {repeats_rows ? 1 : rows, grad.strides[2]}});
     }
 
-    void add_to(KernelArguments *arguments) {
-        arguments->add(&bias.kind, &bias.as_f32, &bias.as_16, &key_sums, &row_sums);
-        dropout.add_to(arguments);
+    void add_to(KernelArguments<BackwardArguments> *to) {
+        using A = BackwardArguments;
+        KernelArguments<A> &arguments = *to;
+        bias.add_to(to);
+        dropout.add_to(to);
+        arguments[A::key_sums] = &key_sums;
+        arguments[A::row_sums] = &row_sums;
+        arguments[A::bias_grad] = &bias_grad;
     }
 };
 

@@ -1,5 +1,7 @@
 #include "backward/kernels.h"
 
+#include "argument_tables.h"
+#include "contract.h"
 #include "kernel_call.h"
 
 #include <algorithm>
@@ -18,7 +20,8 @@ KernelTable<BlockKernel> block_kernels("backward", [](const Kernel &k) {
                        attribute(k, "tile_size", 0),
                        attribute(k, "key_lanes", 0),
                        attribute(k, "features", 0),
-                       workspace_of(k)};
+                       workspace_of(k),
+                       find_places<BackwardArguments>(k)};
 });
 SmallKernel read_small(const Kernel &k) { return {&k, workspace_of(k)}; }
 KernelTable<SmallKernel> panel_kernels("panels", read_small);

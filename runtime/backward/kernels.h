@@ -1,5 +1,6 @@
 /// The kernels that attention's backward pass consists of.
 #pragma once
+#include "argument_row.h"
 #include "attention/call.h"
 #include "context.h"
 #include "rotary/rotary_kernel.h"
@@ -16,6 +17,7 @@ struct BlockKernel {
     int64_t key_lanes = 0;      // of a panel
     int64_t features = 0;       // a multiple of which heads are padded to
     size_t workspace = 0;       // bytes
+    ArgumentPlaces places;      // of BackwardArguments
 };
 
 /// A kernel without facts but its workspace.

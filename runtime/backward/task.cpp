@@ -1,7 +1,8 @@
 #include "backward/task.h"
 
+#include "argument_tables.h"
 #include "backward/general_block_arguments.h"
-#include "kernel_call.h"
+#include "kernel_arguments.h"
 
 #include <algorithm>
 #include <cstring>
@@ -142,8 +143,15 @@ bool Runner::load_statistics(int64_t g, int64_t first, int64_t count) const {
     Buffer out_grad(stored_grad, f32, {{z.features, 1}, {count, z.stride}});
     Buffer lse(c.lse.at(s.batch, s.q_first + first, head(g)), f32, {{count, 1}});
     Buffer delta(m.delta + row, f32, {{count, 1}}), power(m.power + row, f32, {{count, 1}});
+    using A = DeltaArguments;
+    KernelArguments<A> arguments;
+    arguments[A::out] = &out;
+    arguments[A::out_grad] = &out_grad;
+    arguments[A::lse] = &lse;
+    arguments[A::delta] = &delta;
+    arguments[A::power] = &power;
     Slab slab(m.scratch, task.kernels.delta->workspace);
-    return call_kernel(*task.kernels.delta->kernel, slab, &out, &out_grad, &lse, &delta, &power);
+    return arguments.call(*task.kernels.delta->kernel, slab);
 }
 
 bool Runner::store_queries(int64_t g) const {
@@ -160,8 +168,11 @@ bool Runner::form_panels(const float *rows, float *panels) const {
     const int64_t lanes = blocks().key_lanes, count = z.keys / lanes;
     Buffer x(rows, f32, {{z.features, 1}, {lanes, z.stride}, {count, lanes * z.stride}});
     Buffer out(panels, f32, {{lanes, 1}, {z.features, lanes}, {count, z.features * lanes}});
+    KernelArguments<PanelsArguments> arguments;
+    arguments[PanelsArguments::x] = &x;
+    arguments[PanelsArguments::out] = &out;
     Slab slab(m.scratch, task.kernels.panels->workspace);
-    return call_kernel(*task.kernels.panels->kernel, slab, &x, &out);
+    return arguments.call(*task.kernels.panels->kernel, slab);
 }
 
 bool Runner::run_keys(int64_t first) const {
@@ -209,17 +220,33 @@ bool Runner::add_block(int64_t g, int64_t first_row, int64_t first_key) const {
     const int32_t origin = clamp_index(distance);
     constexpr float log2_e = 1.44269504088896f;
     const float alibi = c.alibi ? c.alibi[head(g)] * log2_e : 0;
-    Slab slab(m.scratch, b.workspace);
-    KernelArguments arguments;
-    arguments.add(&q, &out_grad, &k, &k_panels, &v_panels, &power, &delta, &rows, &keys, &feature_tiles, &c.scale,
-                  &first_visible, &last_visible, &alibi, &origin, &c.softcap);
+    using A = BackwardArguments;
+    KernelArguments<A> arguments(b.places);
+    arguments[A::q] = &q;
+    arguments[A::out_grad] = &out_grad;
+    arguments[A::k] = &k;
+    arguments[A::k_panels] = &k_panels;
+    arguments[A::v_panels] = &v_panels;
+    arguments[A::lse] = &power;
+    arguments[A::delta] = &delta;
+    arguments[A::rows] = &rows;
+    arguments[A::keys] = &keys;
+    arguments[A::feature_tiles] = &feature_tiles;
+    arguments[A::scale] = &c.scale;
+    arguments[A::first_visible] = &first_visible;
+    arguments[A::last_visible] = &last_visible;
+    arguments[A::alibi] = &alibi;
+    arguments[A::alibi_origin] = &origin;
+    arguments[A::softcap] = &c.softcap;
+    arguments[A::dq] = &q_grad;
+    arguments[A::dk] = &k_grad;
+    arguments[A::dv] = &v_grad;
     std::optional<GeneralBlockArguments> general;
     if (b.general) {
         general.emplace(task.call, s, index, head(g), first_row, rows, first_key, keys);
         general->add_to(&arguments);
     }
-    arguments.add(&q_grad, &k_grad, &v_grad);
-    if (general) arguments.add(&general->bias_grad);
+    Slab slab(m.scratch, b.workspace);
     return arguments.call(*b.kernel, slab);
 }
 

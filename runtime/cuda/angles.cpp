@@ -34,12 +34,6 @@ gyre_status DeviceAngles::prepare(const Rotation &r, const char *name, gyre_cont
     return GYRE_OK;
 }
 
-void DeviceAngles::add_angles_to(KernelArguments *arguments) {
-    arguments->add(&frequencies_view, &axes_view, &cos_view, &sin_view, &has_tables, &scale);
-}
-
-void DeviceAngles::add_pairs_to(KernelArguments *arguments) { arguments->add(&pairs, &interleaved); }
-
 gyre_status DevicePositions::place(const Positions &p, const char *name, int64_t batch, int64_t token, int64_t batches,
                                    int64_t tokens, int axes) {
     const int64_t words = p.wide ? 2 : 1; // of a position, whose lower one is enough

@@ -11,17 +11,16 @@ struct DeviceAngles {
     /// Errors: OUT_OF_MEMORY, UNSUPPORTED (tables with strides out of reach, as `name`.cos or .sin).
     gyre_status prepare(const Rotation &rotation, const char *name, gyre_context::Frequencies &cache);
 
-    /// As arguments, in the kernels' order: the angles; and how features pair up.
-    void add_angles_to(KernelArguments *arguments);
-    void add_pairs_to(KernelArguments *arguments);
+    // What kernels take: the angles; and how features pair up.
+    Buffer frequencies_view, axes_view, cos_view, sin_view;
+    bool has_tables = false;
+    float scale = 1;
+    int32_t pairs = 0;
+    bool interleaved = false;
 
 private:
     uint64_t frequencies[most_pairs] = {};
     int32_t axis_of_pair[most_pairs] = {};
-    Buffer frequencies_view, axes_view, cos_view, sin_view;
-    bool has_tables = false, interleaved = false;
-    float scale = 1;
-    int32_t pairs = 0;
 };
 
 /// Positions of tokens, likewise.

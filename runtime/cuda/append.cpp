@@ -79,10 +79,28 @@ gyre_status AppendOnDevice::append(gyre_context &context, const cuda::Scope &sco
         {{dim, 1}, {from.heads, from.head_stride}, {from.seqlen, from.token_stride}, {from.batch, from.batch_stride}});
     Buffer out(to.data, halide_type(to.dtype),
                {{dim, 1}, {to.heads, to.head_stride}, {from.seqlen, to.token_stride}, {from.batch, 0}});
-    KernelArguments arguments;
+    using A = RotaryCudaArguments;
+    KernelArguments<A> arguments(t.rotate.kernel->places_on_device);
     angles.add_to(&arguments);
-    arguments.add(&offset, &pairs, &direction, &offset, &end, &after, &bounds, &held, &table, &packed, &has_held,
-                  &paged, &sequences, &page_bits, &capacity, &entries, &entry_stride, &x, &out);
+    arguments[A::offset] = &offset;
+    arguments[A::pairs] = &pairs;
+    arguments[A::direction] = &direction;
+    arguments[A::copied_before] = &offset;
+    arguments[A::after] = &end;
+    arguments[A::copied_after] = &after;
+    arguments[A::bounds] = &bounds;
+    arguments[A::held] = &held;
+    arguments[A::page_table] = &table;
+    arguments[A::packed] = &packed;
+    arguments[A::has_held] = &has_held;
+    arguments[A::paged] = &paged;
+    arguments[A::sequences] = &sequences;
+    arguments[A::page_bits] = &page_bits;
+    arguments[A::capacity] = &capacity;
+    arguments[A::entries] = &entries;
+    arguments[A::entry_stride] = &entry_stride;
+    arguments[A::x] = &x;
+    arguments[A::out] = &out;
     return cuda::launch(context, scope, *t.rotate.kernel->kernel, arguments);
 }
 

@@ -136,15 +136,60 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &
     const float softcap = call.softcap * log2_e;
     Buffer alibi(call.alibi, f32, {{call.q.heads, 1}}), sinks(call.sinks, f32, {{call.q.heads, 1}});
     cuda::ScoreTensors added(call, first, batches);
-    KernelArguments arguments;
-    for (cuda::DeviceAngles *angles : {&rope, &value_rope})
-        angles->add_angles_to(&arguments), angles->add_pairs_to(&arguments);
-    arguments.add(&q_positions.view, &q_positions.given, &keys_angles, &values_angles, &key_pairs, &value_pairs,
-                  &angles_by_token, &q_bounds, &k_bounds, &packed_q, &packed_k, &sequences, &counts, &has_counts,
-                  &table, &page_bits, &keys, &bottom_right, &heads_of_key, &left, &right, &scale, &sign, &parts, &paged,
-                  &softcap, &alibi, &sinks, &has_alibi, &has_sinks);
+    using A = AttentionCudaArguments;
+    KernelArguments<A> arguments;
+    arguments[A::rope_frequencies] = &rope.frequencies_view;
+    arguments[A::rope_axis] = &rope.axes_view;
+    arguments[A::rope_cos] = &rope.cos_view;
+    arguments[A::rope_sin] = &rope.sin_view;
+    arguments[A::rope_has_tables] = &rope.has_tables;
+    arguments[A::rope_scale] = &rope.scale;
+    arguments[A::rope_pairs] = &rope.pairs;
+    arguments[A::rope_interleaved] = &rope.interleaved;
+    arguments[A::value_frequencies] = &value_rope.frequencies_view;
+    arguments[A::value_axis] = &value_rope.axes_view;
+    arguments[A::value_cos] = &value_rope.cos_view;
+    arguments[A::value_sin] = &value_rope.sin_view;
+    arguments[A::value_has_tables] = &value_rope.has_tables;
+    arguments[A::value_scale] = &value_rope.scale;
+    arguments[A::value_pairs] = &value_rope.pairs;
+    arguments[A::value_interleaved] = &value_rope.interleaved;
+    arguments[A::q_positions] = &q_positions.view;
+    arguments[A::has_q_positions] = &q_positions.given;
+    arguments[A::key_angles] = &keys_angles;
+    arguments[A::value_key_angles] = &values_angles;
+    arguments[A::key_pairs] = &key_pairs;
+    arguments[A::value_key_pairs] = &value_pairs;
+    arguments[A::angles_by_token] = &angles_by_token;
+    arguments[A::q_bounds] = &q_bounds;
+    arguments[A::k_bounds] = &k_bounds;
+    arguments[A::packed_q] = &packed_q;
+    arguments[A::packed_k] = &packed_k;
+    arguments[A::sequences] = &sequences;
+    arguments[A::key_counts] = &counts;
+    arguments[A::has_key_counts] = &has_counts;
+    arguments[A::page_table] = &table;
+    arguments[A::page_bits] = &page_bits;
+    arguments[A::keys] = &keys;
+    arguments[A::bottom_right] = &bottom_right;
+    arguments[A::group] = &heads_of_key;
+    arguments[A::left] = &left;
+    arguments[A::right] = &right;
+    arguments[A::scale] = &scale;
+    arguments[A::sign] = &sign;
+    arguments[A::parts] = &parts;
+    arguments[A::has_pages] = &paged;
+    arguments[A::softcap] = &softcap;
+    arguments[A::alibi] = &alibi;
+    arguments[A::sinks] = &sinks;
+    arguments[A::has_alibi] = &has_alibi;
+    arguments[A::has_sinks] = &has_sinks;
+    arguments[A::q] = &q;
+    arguments[A::k] = &k;
+    arguments[A::v] = &v;
+    arguments[A::out] = &out;
+    arguments[A::lse] = &lse;
     added.add_to(&arguments);
-    arguments.add(&q, &k, &v, &out, &lse);
     return cuda::launch(context, scope, *kernel->kernel, arguments);
 }
 

@@ -1,5 +1,7 @@
 #include "cuda/key_angles.h"
 
+#include "argument_tables.h"
+
 #include <algorithm>
 
 namespace gyre::cuda {
@@ -41,9 +43,17 @@ gyre_status KeyAngles::fill(gyre_context &context, const Scope &scope, DeviceAng
         GYRE_TRY(of_keys.place(positions, "k_positions", first, 0, at_once, rows, axes));
         Buffer out;
         view(first, at_once, &out);
-        KernelArguments arguments;
-        angles.add_angles_to(&arguments);
-        arguments.add(&of_keys.view, &of_keys.given, &out);
+        using A = AnglesCudaArguments;
+        KernelArguments<A> arguments;
+        arguments[A::frequencies] = &angles.frequencies_view;
+        arguments[A::axis_of_pair] = &angles.axes_view;
+        arguments[A::cos] = &angles.cos_view;
+        arguments[A::sin] = &angles.sin_view;
+        arguments[A::has_tables] = &angles.has_tables;
+        arguments[A::scale] = &angles.scale;
+        arguments[A::positions] = &of_keys.view;
+        arguments[A::has_positions] = &of_keys.given;
+        arguments[A::table] = &out;
         GYRE_TRY(launch(context, scope, *kernel, arguments));
     }
     return GYRE_OK;

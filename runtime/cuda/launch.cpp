@@ -55,12 +55,10 @@ gyre_status Scope::enter(Device device) {
     return GYRE_OK;
 }
 
-gyre_status launch(gyre_context &context, const Scope &scope, const Kernel &kernel, KernelArguments &arguments) {
-    Launches call{*scope.driver, kernel, static_cast<Stream>(context.cuda_stream)};
-    const bool ok = arguments.call_with(kernel, &call);
+gyre_status finish_launch(gyre_context &context, const Launches &call, bool ok) {
     if (call.status != GYRE_OK) return call.status;
-    if (!ok) return fail(Failure::internal, "%s: the kernel failed", kernel.name);
-    context.select(kernel);
+    if (!ok) return fail(Failure::internal, "%s: the kernel failed", call.kernel.name);
+    context.select(call.kernel);
     return GYRE_OK;
 }
 

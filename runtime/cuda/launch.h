@@ -1,7 +1,7 @@
 /// A call whose tensors are on a CUDA device: its context there, and the launches that its kernel asks for.
 #pragma once
 #include "cuda/driver.h"
-#include "kernel_call.h"
+#include "kernel_arguments.h"
 
 namespace gyre::cuda {
 
@@ -32,7 +32,15 @@ private:
     bool pushed = false;
 };
 
+/// What a kernel's call came to. `ok`: what the kernel returned.
+gyre_status finish_launch(gyre_context &context, const Launches &call, bool ok);
+
 /// Runs a kernel with these arguments on the context's stream, and returns when it is queued. In the device's Scope.
-gyre_status launch(gyre_context &context, const Scope &scope, const Kernel &kernel, KernelArguments &arguments);
+template <typename Table>
+gyre_status launch(gyre_context &context, const Scope &scope, const Kernel &kernel, KernelArguments<Table> &arguments) {
+    Launches call{*scope.driver, kernel, static_cast<Stream>(context.cuda_stream)};
+    const bool ok = arguments.call_with(kernel, &call);
+    return finish_launch(context, call, ok);
+}
 
 } // namespace gyre::cuda

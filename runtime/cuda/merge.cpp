@@ -1,7 +1,8 @@
 #include "cuda/merge.h"
 
+#include "argument_tables.h"
 #include "attention/merge_check.h"
-#include "kernel_call.h"
+#include "kernel_arguments.h"
 
 #include <algorithm>
 #include <cstring>
@@ -46,8 +47,12 @@ gyre_status launch_merge(gyre_context &context, const Scope &scope, const MergeT
     if (wanted.data)
         lse.describe(wanted.at(first, 0, 0), f32,
                      {{to.seqlen, 1}, {to.heads, wanted.head_stride}, {batches, wanted.batch_stride}});
-    KernelArguments arguments;
-    arguments.add(&part_lse, &part_out, &out, &lse);
+    using A = MergeCudaArguments;
+    KernelArguments<A> arguments;
+    arguments[A::part_lse] = &part_lse;
+    arguments[A::part_out] = &part_out;
+    arguments[A::out] = &out;
+    arguments[A::lse] = &lse;
     return launch(context, scope, *t.kernel->kernel, arguments);
 }
 

@@ -53,9 +53,17 @@ gyre_status RotaryCall::run_on_device(gyre_context &context) const {
                 };
                 Buffer x, out;
                 view(&x, from), view(&out, to);
-                KernelArguments arguments;
+                using A = RotaryCudaArguments;
+                KernelArguments<A> arguments(kernel->places_on_device);
                 angles.add_to(&arguments);
-                arguments.add(&offset, &pairs, &direction, &before, &end, &after, &x, &out);
+                arguments[A::offset] = &offset;
+                arguments[A::pairs] = &pairs;
+                arguments[A::direction] = &direction;
+                arguments[A::copied_before] = &before;
+                arguments[A::after] = &end;
+                arguments[A::copied_after] = &after;
+                arguments[A::x] = &x;
+                arguments[A::out] = &out;
                 GYRE_TRY(cuda::launch(context, scope, *kernel->kernel, arguments));
             }
     }

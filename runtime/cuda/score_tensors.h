@@ -1,7 +1,8 @@
 /// A call's bias and mask, as kernels of CUDA devices take them: whole, at any strides.
 #pragma once
+#include "argument_tables.h"
 #include "attention/call.h"
-#include "kernel_call.h"
+#include "kernel_arguments.h"
 
 namespace gyre::cuda {
 
@@ -23,8 +24,16 @@ public:
         view(&mask, call, call.mask, has_mask, byte, first, batches);
     }
 
-    void add_to(KernelArguments *arguments) {
-        arguments->add(&has_f32, &has_f16, &has_bf16, &f32, &of_16_bits, &has_mask, &mask);
+    void add_to(KernelArguments<AttentionCudaArguments> *to) {
+        using A = AttentionCudaArguments;
+        KernelArguments<A> &arguments = *to;
+        arguments[A::has_f32_bias] = &has_f32;
+        arguments[A::has_f16_bias] = &has_f16;
+        arguments[A::has_bf16_bias] = &has_bf16;
+        arguments[A::bias_f32] = &f32;
+        arguments[A::bias_16] = &of_16_bits;
+        arguments[A::has_mask] = &has_mask;
+        arguments[A::mask] = &mask;
     }
 
 private:

@@ -49,9 +49,19 @@ gyre_status TokenAngles::place(const Positions &p, const char *name, int64_t bat
     return GYRE_OK;
 }
 
-void TokenAngles::add_to(KernelArguments *arguments) {
-    arguments->add(&frequencies_view, &axes_view, &of_tokens.view, &of_tokens.given, &position_offset, &cos_view,
-                   &sin_view, &has_tables, &per_token, &scale);
+void TokenAngles::add_to(KernelArguments<RotaryCudaArguments> *to) {
+    using A = RotaryCudaArguments;
+    KernelArguments<A> &arguments = *to;
+    arguments[A::frequencies] = &frequencies_view;
+    arguments[A::axis_of_pair] = &axes_view;
+    arguments[A::positions] = &of_tokens.view;
+    arguments[A::has_positions] = &of_tokens.given;
+    arguments[A::position_offset] = &position_offset;
+    arguments[A::cos] = &cos_view;
+    arguments[A::sin] = &sin_view;
+    arguments[A::has_tables] = &has_tables;
+    arguments[A::per_token] = &per_token;
+    arguments[A::scale] = &scale;
 }
 
 } // namespace gyre::cuda

@@ -1,6 +1,8 @@
 /// The angles of tokens as rotary's kernels on devices take them, which form those of their tokens themselves.
 #pragma once
+#include "argument_tables.h"
 #include "cuda/angles.h"
+#include "kernel_arguments.h"
 
 namespace gyre::cuda {
 
@@ -13,8 +15,7 @@ public:
     gyre_status place(const Positions &positions, const char *name, int64_t batch, int64_t token, int64_t batches,
                       int64_t tokens);
 
-    /// As arguments, in the kernels' order.
-    void add_to(KernelArguments *arguments);
+    void add_to(KernelArguments<RotaryCudaArguments> *arguments);
 
 private:
     static constexpr int most_pairs = 256; // of a kernel, which is handed their frequencies by value

@@ -52,23 +52,62 @@ static void describe_angles(attention_call *c) {
     c->out_half = a->value_pairing == GYRE_EMBEDDED_HALF ? out_pairs : 0, c->out_interleaved = out_pairs - c->out_half;
 }
 
-/** In the order of generators/attention/attention_generator.cpp. Angles of keys and values, which are rotated already, and a
- *  table of pages are arguments that these kernels do not read. */
+/* What each argument of the table points to. Keys and values are rotated already and have no pages: what speaks of that is
+ * any buffer, which the kernels do not read, or 0. */
+#define FOR_q_cos &c->q_cos
+#define FOR_q_sin &c->q_sin
+#define FOR_k_cos &c->q_cos
+#define FOR_k_sin &c->q_cos
+#define FOR_v_cos &c->q_cos
+#define FOR_v_sin &c->q_cos
+#define FOR_o_cos &c->out_cos
+#define FOR_o_sin &c->out_sin
+#define FOR_q_half &c->q_half
+#define FOR_q_interleaved &c->q_interleaved
+#define FOR_k_half &c->zero
+#define FOR_k_interleaved &c->zero
+#define FOR_v_half &c->zero
+#define FOR_v_interleaved &c->zero
+#define FOR_o_half &c->out_half
+#define FOR_o_interleaved &c->out_interleaved
+#define FOR_scale &c->scale
+#define FOR_first_visible &c->first_visible
+#define FOR_last_visible &c->last_visible
+#define FOR_keys &c->keys
+#define FOR_pages &c->q_cos
+#define FOR_page_bits &c->zero
+#define FOR_first_slot &c->zero
+#define FOR_k_slot_stride &c->slot_stride
+#define FOR_k_page_stride &c->zero
+#define FOR_v_slot_stride &c->slot_stride
+#define FOR_v_page_stride &c->zero
+#define FOR_q &c->q
+#define FOR_k &c->k
+#define FOR_v &c->v
+#define FOR_row_step &c->row_step
+#define FOR_k_scales &c->k_scales
+#define FOR_v_scales &c->v_scales
+#define FOR_out &c->out
+#define FOR_lse &c->lse_view
+
+/* Which of them the kernels here have. */
+#define IF_always(statement) statement
+#define IF_dense(statement) statement
+#define IF_int8_cache(statement)                                                                                       \
+    if (c->args->kernel->cache_dtype == GYRE_EMBEDDED_I8) statement
+#define IF_formed(statement)
+#define IF_bounded(statement)
+#define IF_general(statement)
+#define IF_dropout(statement)
+#define IF_score(statement)
+
 static void list_arguments(attention_call *c) {
-    void **next = c->arguments, *unread = &c->q_cos;
+    void **next = c->arguments;
     *next++ = &c->context;
-    *next++ = &c->q_cos, *next++ = &c->q_sin;
-    for (int table = 0; table < 4; table++) *next++ = unread;
-    *next++ = &c->out_cos, *next++ = &c->out_sin;
-    *next++ = &c->q_half, *next++ = &c->q_interleaved;
-    for (int pairs = 0; pairs < 4; pairs++) *next++ = &c->zero;
-    *next++ = &c->out_half, *next++ = &c->out_interleaved;
-    *next++ = &c->scale, *next++ = &c->first_visible, *next++ = &c->last_visible, *next++ = &c->keys;
-    *next++ = unread, *next++ = &c->zero, *next++ = &c->zero; /* pages */
-    *next++ = &c->slot_stride, *next++ = &c->zero, *next++ = &c->slot_stride, *next++ = &c->zero;
-    *next++ = &c->q, *next++ = &c->k, *next++ = &c->v, *next++ = &c->row_step;
-    if (c->args->kernel->cache_dtype == GYRE_EMBEDDED_I8) *next++ = &c->k_scales, *next++ = &c->v_scales;
-    *next++ = &c->out, *next++ = &c->lse_view;
+#define GYRE_INPUT(name, type, rank, when) IF_##when(*next++ = FOR_##name;)
+#define GYRE_OUTPUT(name, type, rank, when) IF_##when(*next++ = FOR_##name;)
+#define GYRE_SCORE_INPUTS(when)
+#include "attention/attention_arguments.inc"
 }
 
 void gyre_embedded_begin_attention(attention_call *c, const gyre_embedded_attention_args *a) {

@@ -51,7 +51,10 @@ gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *a) {
     describe(&out, a->out, code, bits_of(a->kernel->out_dtype), 3, heads);
     slab nothing, *context = &nothing;
     begin_slab(&nothing, NULL, 0);
-    void *arguments[] = {&context,       &cos,   &sin,          &offset, &pairs, &direction,
-                         &copied_before, &after, &copied_after, &x,      &out};
+#define GYRE_INPUT(name, type, rank, when) &name,
+#define GYRE_OUTPUT(name, type, rank, when) &name,
+    void *arguments[] = {&context,
+#include "rotary/rotary_arguments.inc"
+    };
     return a->kernel->call(arguments) ? GYRE_EMBEDDED_INTERNAL : GYRE_EMBEDDED_OK;
 }

@@ -1,6 +1,7 @@
 #include "linear/rows.h"
 
-#include "kernel_call.h"
+#include "argument_tables.h"
+#include "kernel_arguments.h"
 
 namespace gyre {
 namespace {
@@ -16,10 +17,22 @@ Buffer view(const Rows &r, int64_t features, int64_t count) {
 }
 Buffer view(const RowNumbers &n, int64_t count) { return Buffer(n.first, f32, {{count, n.stride}}); }
 
-template <typename... Arguments>
-bool call(const LinearPart &part, char *scratch, Arguments *...arguments) {
+template <typename Table>
+bool call(const LinearPart &part, char *scratch, KernelArguments<Table> &arguments) {
     Slab slab(scratch, part.workspace);
-    return call_kernel(*part.kernel, slab, arguments...);
+    return arguments.call(*part.kernel, slab);
+}
+
+bool divide_by_product(const LinearPart &part, char *scratch, Buffer &a, Buffer &b, Buffer &x, Buffer &product,
+                       Buffer &out) {
+    using A = NormsArguments;
+    KernelArguments<A> arguments;
+    arguments[A::a] = &a;
+    arguments[A::b] = &b;
+    arguments[A::x] = &x;
+    arguments[A::product] = &product;
+    arguments[A::out] = &out;
+    return call(part, scratch, arguments);
 }
 
 TokenRun run_of(const HeadRows &r) {
@@ -46,7 +59,11 @@ bool RowKernels::store(const float *rows, int64_t count, const HeadRows &to) con
 
 bool RowKernels::map(const HeadRows &from, int64_t count, float *rows) const {
     Buffer x = view(from, count), out = view(Rows{rows, stride()}, from.heads.dim, count);
-    return call(kernels.features, scratch, &x, &out);
+    using A = FeaturesArguments;
+    KernelArguments<A> arguments;
+    arguments[A::x] = &x;
+    arguments[A::out] = &out;
+    return call(kernels.features, scratch, arguments);
 }
 
 bool RowKernels::rotate(const float *from, float *to, int64_t count, int64_t dim, const Rotation &rotation,
@@ -60,33 +77,50 @@ bool RowKernels::store_gradient(const HeadRows &x, const float *product, RowNumb
     const int64_t dim = x.heads.dim;
     Buffer from = view(x, count), products = view(Rows{const_cast<float *>(product), stride()}, dim, count);
     Buffer all_sums = view(sums, dim, count), weights = view(weight, count), out = view(to, count);
-    return call(kernels.slopes, scratch, &from, &products, &all_sums, &weights, &out);
+    using A = SlopesArguments;
+    KernelArguments<A> arguments;
+    arguments[A::x] = &from;
+    arguments[A::product] = &products;
+    arguments[A::sums] = &all_sums;
+    arguments[A::weight] = &weights;
+    arguments[A::out] = &out;
+    return call(kernels.slopes, scratch, arguments);
 }
 
 bool RowKernels::divide(Rows a, Rows b, Rows x, int64_t count, float *product, const HeadRows &to) const {
     Buffer first = view(a, features_, count), second = view(b, features_, count);
     Buffer rows = view(x, to.heads.dim, count), products = view(RowNumbers{product}, count), out = view(to, count);
-    return call(kernels.norms, scratch, &first, &second, &rows, &products, &out);
+    return divide_by_product(kernels.norms, scratch, first, second, rows, products, out);
 }
 
 bool RowKernels::divide(Rows a, Rows b, Rows x, int64_t features, int64_t count, float *product, Rows to) const {
     Buffer first = view(a, features_, count), second = view(b, features_, count);
     Buffer rows = view(x, features, count), products = view(RowNumbers{product}, count);
     Buffer out = view(to, features, count);
-    return call(kernels.norms_in_f32, scratch, &first, &second, &rows, &products, &out);
+    return divide_by_product(kernels.norms_in_f32, scratch, first, second, rows, products, out);
 }
 
 bool RowKernels::sum(Rows x, RowNumbers weight, Rows before, int64_t count, Rows to) const {
     Buffer rows = view(x, features_, count), start = view(before, features_, count), weights = view(weight, count);
     Buffer out = view(to, features_, count);
-    return call(kernels.sums, scratch, &rows, &start, &weights, &out);
+    using A = SumsArguments;
+    KernelArguments<A> arguments;
+    arguments[A::x] = &rows;
+    arguments[A::before] = &start;
+    arguments[A::weight] = &weights;
+    arguments[A::out] = &out;
+    return call(kernels.sums, scratch, arguments);
 }
 
 bool RowKernels::form_panels(Rows rows, int64_t count, float *panels) const {
     const int64_t lanes = kernels.key_lanes, whole = ceil_div(count, lanes);
     Buffer x(rows.first, f32, {{features_, 1}, {lanes, rows.stride}, {whole, lanes * rows.stride}});
     Buffer out(panels, f32, {{lanes, 1}, {features_, lanes}, {whole, features_ * lanes}});
-    return call(kernels.panels, scratch, &x, &out);
+    using A = PanelsArguments;
+    KernelArguments<A> arguments;
+    arguments[A::x] = &x;
+    arguments[A::out] = &out;
+    return call(kernels.panels, scratch, arguments);
 }
 
 bool RowKernels::attend(Rows q, const float *panels, Rows v, const float *state, int64_t count, Rows to) const {
@@ -99,13 +133,27 @@ bool RowKernels::attend(Rows q, const float *panels, Rows v, const float *state,
     Buffer values = view(v, features_, kernels.chunk);
     Buffer states(state ? state : nothing, f32, {{features_, 1}, {features_, stride()}});
     Buffer out(to.first, f32, {{features_, 1}, {tile, to.stride}, {tiles, tile * to.stride}});
-    return call(kernels.linear, scratch, &rows, &keys, &values, &states, &causal, &stateful, &out);
+    using A = LinearArguments;
+    KernelArguments<A> arguments;
+    arguments[A::q] = &rows;
+    arguments[A::k_panels] = &keys;
+    arguments[A::v] = &values;
+    arguments[A::state] = &states;
+    arguments[A::causal] = &causal;
+    arguments[A::stateful] = &stateful;
+    arguments[A::out] = &out;
+    return call(kernels.linear, scratch, arguments);
 }
 
 bool RowKernels::add(Rows k, Rows v, int64_t count, float *state) const {
     Buffer keys = view(k, features_, count), values = view(v, features_, count);
     Buffer sums(state, f32, {{features_, 1}, {features_, stride()}});
-    return call(kernels.outer, scratch, &keys, &values, &sums);
+    using A = OuterArguments;
+    KernelArguments<A> arguments;
+    arguments[A::k] = &keys;
+    arguments[A::v] = &values;
+    arguments[A::state] = &sums;
+    return call(kernels.outer, scratch, arguments);
 }
 
 } // namespace gyre

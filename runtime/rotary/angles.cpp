@@ -1,5 +1,6 @@
 // Rows of cosines and sines, from frequencies by a kernel or from the caller's tables.
-#include "kernel_call.h"
+#include "argument_tables.h"
+#include "kernel_arguments.h"
 #include "rotary/rotation.h"
 #include "tensor.h"
 
@@ -100,12 +101,19 @@ bool Angles::fill(const Positions &positions, int64_t batch, int64_t first, int6
     else
         for (int i = 0; i < pairs; i++) axis_of_pair[i] = rotation->axis_of_pair(i);
 
-    Slab slab(scratch + positions_bytes(*rotation, tokens) + axes_bytes(*rotation), kernel_bytes);
     Buffer p(position, halide_type(GYRE_I32), {{tokens, 1}, {axes, tokens}});
     Buffer f(inv_freq, halide_type(GYRE_F64), {{pairs, 1}});
     Buffer a(axis_of_pair, halide_type(GYRE_I32), {{pairs, 1}});
     Buffer table(rows, halide_type(GYRE_F32), {{pairs, 1}, {2, pairs}, {tokens, 2 * pairs}});
-    return call_kernel(*kernel, slab, &p, &f, &a, &rotation->scale, &table);
+    using A = AnglesArguments;
+    KernelArguments<A> arguments;
+    arguments[A::positions] = &p;
+    arguments[A::frequencies] = &f;
+    arguments[A::axis_of_pair] = &a;
+    arguments[A::scale] = &rotation->scale;
+    arguments[A::table] = &table;
+    Slab slab(scratch + positions_bytes(*rotation, tokens) + axes_bytes(*rotation), kernel_bytes);
+    return arguments.call(*kernel, slab);
 }
 
 } // namespace gyre

@@ -1,6 +1,8 @@
 #include "rotary/rotary_kernel.h"
 
-#include "kernel_call.h"
+#include "argument_tables.h"
+#include "contract.h"
+#include "kernel_arguments.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -38,7 +40,8 @@ KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
                         attribute(k, "pairing") == "half" ? GYRE_HALF : GYRE_INTERLEAVED,
                         static_cast<size_t>(attribute(k, "workspace", 0)),
                         attribute(k, "appended") == "true",
-                        attribute(k, "vector_bytes", 0)};
+                        attribute(k, "vector_bytes", 0),
+                        k.image ? find_places<RotaryCudaArguments>(k) : ArgumentPlaces{}};
 });
 
 /// The first kernel for these types and pairs that is `wanted`.
@@ -102,13 +105,24 @@ bool HeadRotation::run(const TokenRun &from, const TokenRun &to, int64_t tokens,
     const int32_t end = offset + 2 * pairs;
     const int32_t before = in_place ? 0 : offset;
     const int32_t after = in_place ? 0 : static_cast<int32_t>(dim) - end;
-    Slab slab(scratch, kernel->workspace);
     Buffer cos = view(rows, f32, pairs, &Repeated::row_stride);
     Buffer sin = view(rows + pairs, f32, pairs, &Repeated::row_stride);
     Buffer x = view(from.data, halide_type(kernel->from), dim, &Repeated::from_stride);
     Buffer out = view(to.data, halide_type(kernel->to), dim, &Repeated::to_stride);
-    const bool ok =
-        call_kernel(*kernel->kernel, slab, &cos, &sin, &offset, &pairs, &direction, &before, &end, &after, &x, &out);
+    using A = RotaryArguments;
+    KernelArguments<A> arguments;
+    arguments[A::cos] = &cos;
+    arguments[A::sin] = &sin;
+    arguments[A::offset] = &offset;
+    arguments[A::pairs] = &pairs;
+    arguments[A::direction] = &direction;
+    arguments[A::copied_before] = &before;
+    arguments[A::after] = &end;
+    arguments[A::copied_after] = &after;
+    arguments[A::x] = &x;
+    arguments[A::out] = &out;
+    Slab slab(scratch, kernel->workspace);
+    const bool ok = arguments.call(*kernel->kernel, slab);
     if (kernel->vector_bytes) finish_streaming();
     return ok;
 }

@@ -1,5 +1,6 @@
 /// The kernels that rotate, copy and convert heads, and how they are called for a few tokens.
 #pragma once
+#include "argument_row.h"
 #include "rotary/rotation.h"
 #include "tensor.h"
 
@@ -15,6 +16,7 @@ struct RotaryKernel {
     size_t workspace;     // bytes
     bool appended;        // writes into a cache, at slots that it finds on the device
     int64_t vector_bytes; // stores past the caches, to multiples of so many bytes; 0: stores into them
+    ArgumentPlaces places_on_device; // of RotaryCudaArguments
 };
 
 /// For tensors on `device`. nullptr: none is linked that this context may use.

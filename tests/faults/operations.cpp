@@ -1,5 +1,7 @@
 #include "operations.h"
 
+#include "../support/said_arguments.h"
+
 #include <gyre/kernels.h>
 
 #include <cmath>
@@ -83,7 +85,7 @@ int stand_in(void **) { return 0; }
 gyre_status look_around() {
     static const gyre_kernel kernel = {
         "rotary_stand_in", "rotary", "stand_in", "x86_64_generic", "dtype=float32 pairing=half workspace=0",
-        "default",         stand_in, nullptr};
+        "default",         stand_in, nullptr,    rotary_metadata};
     static const gyre_kernel_library library = {sizeof library, GYRE_KERNEL_INTERFACE, "stand_in", &kernel, 1};
     if (gyre_kernel_count() == 0 || !*gyre_cpu_features()) return GYRE_OUT_OF_MEMORY;
     gyre_kernel_info info;

@@ -19,7 +19,13 @@ C = {
 # Right, but slow: whatever else the machine does, this shows. Linked with the real kernel under another name.
 SLOW = """int {symbol}_real_argv(void **a);
 int {symbol}_argv(void **a) {{ for (volatile int i = 0; i < 100000; i++) continue; return {symbol}_real_argv(a); }}"""
-FAULTS = ["none", "refuses", "hangs", "garbage", "slow", *C]
+C["slow"] = SLOW
+# What Halide says of the real kernel's arguments is what the candidate says: the runtime runs no other.
+METADATA = """
+const void *{symbol}_real_metadata(void);
+const void *{symbol}_metadata(void) {{ return {symbol}_real_metadata(); }}
+"""
+FAULTS = ["none", "refuses", "hangs", "garbage", "slow", *(fault for fault in C if fault != "slow")]
 
 
 def compile_c(text, path, *objects):
@@ -42,21 +48,18 @@ def main(words):
     if fault == "hangs":
         time.sleep(1000)
     path = os.path.join(folder, symbol + ".o")
-    if fault in ("none", "slow"):
-        real = [word for word in words if not word.startswith("fault=")]
-        if fault == "slow":
-            real[real.index(symbol)] = symbol + "_real"
-        subprocess.check_call([os.environ["REAL_GENERATOR"], *real])
-        if fault == "slow":
-            compile_c(SLOW.format(symbol=symbol), path, os.path.join(folder, symbol + "_real.o"))
-        return
-    with open(given["facts"], "w", encoding="utf-8") as facts:
-        facts.write('"workspace=0"\n')
     if fault == "garbage":
+        with open(given["facts"], "w", encoding="utf-8") as facts:
+            facts.write('"workspace=0"\n')
         with open(path, "wb") as file:
             file.write(b"\x7fELF this is not an object")
         return
-    compile_c(C[fault].format(symbol=symbol), path)
+    real = [word for word in words if not word.startswith("fault=")]
+    if fault != "none":
+        real[real.index(symbol)] = symbol + "_real"
+    subprocess.check_call([os.environ["REAL_GENERATOR"], *real])
+    if fault != "none":
+        compile_c((C[fault] + METADATA).format(symbol=symbol), path, os.path.join(folder, symbol + "_real.o"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,168 @@
+# generators/families.json: every family of kernels, once. From it come the kernels that are made (GyreVariants.cmake), for which
+# targets, and the table by which the runtime and `gyre info` tell which family takes a call.
+#
+#   operation   whose generator makes it
+#   variant     the name of its kernels, with {dtype}, {size}, {pairing}, {score} and {from}, which is f32 and the type itself
+#   machines    the types of its kernels on each kind of machine. cpu: every target of GyreTargets.cmake without MACHINE; a
+#               feature: those of them that have it; another word: the targets that have it as MACHINE
+#   parameters  of the generator; those that are true are what dispatch knows the family by
+#   for         the words of OPS that take it; default: its operation
+#   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
+#   sizes       of heads: head_dims, decode or dropout, the sizes of that list and of padded kernels; `own` after it: without padded
+#               ones; `tiles`: of these those that are whole matrix tiles
+#   knobs_of    the variant whose knobs it has
+#   stand_ins   as STAND_INS of GyreTargets.cmake
+#   calls       which calls it takes, for those who read `gyre info`
+#   part        true: calls run it beside the kernel that they name
+#
+# head_dims has the defaults of the options GYRE_HEAD_DIMS and so on, and those that kernels for CUDA are made for.
+
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/families.json")
+file(READ "${GYRE_GENERATORS_DIR}/families.json" gyre_families)
+set(gyre_tile_depth 32) # tile_depth of generators/common/tile_products.h
+
+# gyre_family_field(<row> <field> <default> <out>)
+function(gyre_family_field row field default out)
+    string(JSON value ERROR_VARIABLE missing GET "${row}" ${field})
+    if (missing)
+        set(value "${default}")
+    endif ()
+    set(${out} "${value}" PARENT_SCOPE)
+endfunction()
+
+# gyre_head_dims(<list> <out>): of families.json.
+function(gyre_head_dims list out)
+    string(JSON sizes GET "${gyre_families}" head_dims ${list})
+    string(REGEX MATCHALL "[0-9]+" sizes "${sizes}")
+    set(${out} ${sizes} PARENT_SCOPE)
+endfunction()
+
+# gyre_read_families(): sets GYRE_FAMILIES, the numbers of the rows, and their fields, GYRE_FAMILY_<number>_<FIELD>.
+function(gyre_read_families)
+    string(JSON count LENGTH "${gyre_families}" families)
+    math(EXPR last "${count} - 1")
+    set(numbers "")
+    foreach (number RANGE ${last})
+        string(JSON row GET "${gyre_families}" families ${number})
+        list(APPEND numbers ${number})
+        string(JSON operation GET "${row}" operation)
+        set(GYRE_FAMILY_${number}_OPERATION "${operation}" PARENT_SCOPE)
+        foreach (field IN ITEMS variant feature knobs_of stand_ins calls part)
+            gyre_family_field("${row}" ${field} "" value)
+            string(TOUPPER ${field} upper)
+            set(GYRE_FAMILY_${number}_${upper} "${value}" PARENT_SCOPE)
+        endforeach ()
+        gyre_family_field("${row}" for "${operation}" for)
+        gyre_family_field("${row}" sizes "" sizes)
+        gyre_family_field("${row}" parameters "" parameters)
+        foreach (field IN ITEMS for sizes parameters)
+            separate_arguments(words UNIX_COMMAND "${${field}}")
+            string(TOUPPER ${field} upper)
+            set(GYRE_FAMILY_${number}_${upper} "${words}" PARENT_SCOPE)
+        endforeach ()
+        string(JSON machines GET "${row}" machines)
+        string(JSON kinds LENGTH "${machines}")
+        math(EXPR last_kind "${kinds} - 1")
+        set(names "")
+        foreach (kind RANGE ${last_kind})
+            string(JSON machine MEMBER "${machines}" ${kind})
+            string(JSON types GET "${machines}" ${machine})
+            separate_arguments(types UNIX_COMMAND "${types}")
+            list(APPEND names ${machine})
+            set(GYRE_FAMILY_${number}_TYPES_${machine} "${types}" PARENT_SCOPE)
+        endforeach ()
+        set(GYRE_FAMILY_${number}_MACHINES "${names}" PARENT_SCOPE)
+    endforeach ()
+    set(GYRE_FAMILIES "${numbers}" PARENT_SCOPE)
+endfunction()
+gyre_read_families()
+
+# gyre_target_has(<target> <family> <type> <head size, or "">  <out>): whether kernels of the family are made for it.
+function(gyre_target_has target family type size out)
+    set(${out} FALSE PARENT_SCOPE)
+    foreach (machine IN LISTS GYRE_FAMILY_${family}_MACHINES)
+        if (NOT type IN_LIST GYRE_FAMILY_${family}_TYPES_${machine})
+            continue()
+        elseif (GYRE_TARGET_${target}_MACHINE)
+            set(has FALSE)
+            if (machine STREQUAL GYRE_TARGET_${target}_MACHINE)
+                set(has TRUE)
+            endif ()
+        elseif (machine STREQUAL "cpu" OR machine IN_LIST GYRE_TARGET_${target}_FEATURES)
+            set(has TRUE)
+        else ()
+            set(has FALSE)
+        endif ()
+        if (has AND size AND GYRE_TARGET_${target}_DEVICE) # which has neither padded kernels nor all sizes
+            gyre_head_dims(${GYRE_TARGET_${target}_DEVICE} sizes)
+            list(TRANSFORM sizes PREPEND d)
+            if (NOT size IN_LIST sizes)
+                set(has FALSE)
+            endif ()
+        endif ()
+        if (has)
+            set(${out} TRUE PARENT_SCOPE)
+            return()
+        endif ()
+    endforeach ()
+endfunction()
+
+# gyre_targets_with(<family> <type> <head size, or ""> <targets> <out>): the targets to make a kernel for so that each of the given
+# ones is served that can be.
+function(gyre_targets_with family type size targets out)
+    set(serving "")
+    foreach (target IN LISTS targets)
+        set(has FALSE)
+        while (target AND NOT has)
+            gyre_target_has(${target} ${family} ${type} "${size}" has)
+            if (NOT has)
+                set(target "${GYRE_TARGET_${target}_REST}")
+            endif ()
+        endwhile ()
+        list(APPEND serving ${target})
+    endforeach ()
+    list(REMOVE_DUPLICATES serving)
+    set(${out} "${serving}" PARENT_SCOPE)
+endfunction()
+
+# gyre_write_family_list(<file>): the families that calls are dispatched to, as C++ and in their order: GYRE_FAMILY("how its variants
+# begin", "calls", traits); and GYRE_TRAIT(name) of each trait.
+function(gyre_write_family_list file)
+    string(JSON all GET "${gyre_families}" traits)
+    gyre_json_members("${all}" all)
+    set(rows "")
+    foreach (trait IN LISTS all)
+        string(JSON meaning GET "${gyre_families}" traits ${trait})
+        string(APPEND rows "GYRE_TRAIT(${trait}) // ${meaning}\n")
+    endforeach ()
+    foreach (family IN LISTS GYRE_FAMILIES)
+        if (NOT GYRE_FAMILY_${family}_CALLS)
+            continue()
+        endif ()
+        set(traits "")
+        foreach (parameter IN LISTS GYRE_FAMILY_${family}_PARAMETERS)
+            string(REGEX MATCH "^[a-z_]+" name "${parameter}")
+            if (name IN_LIST all AND NOT parameter MATCHES "=false$")
+                list(APPEND traits "gyre::trait::${name}")
+            endif ()
+        endforeach ()
+        list(APPEND traits 0u)
+        list(JOIN traits " | " traits)
+        string(REGEX REPLACE "_{.*" "" begin "${GYRE_FAMILY_${family}_VARIANT}")
+        string(APPEND rows "GYRE_FAMILY(\"${begin}\", \"${GYRE_FAMILY_${family}_CALLS}\", ${traits})\n")
+    endforeach ()
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${rows}" @ONLY)
+endfunction()
+
+# gyre_write_part_list(<file>): families whose kernels calls run beside the one that they name, as C++: {"operation", "pattern of their
+# variants"}.
+function(gyre_write_part_list file)
+    set(rows "")
+    foreach (family IN LISTS GYRE_FAMILIES)
+        if (GYRE_FAMILY_${family}_PART)
+            string(REGEX REPLACE "{[a-z]+}" "*" pattern "${GYRE_FAMILY_${family}_VARIANT}")
+            string(APPEND rows "{\"${GYRE_FAMILY_${family}_OPERATION}\", \"${pattern}\"},\n")
+        endif ()
+    endforeach ()
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${rows}" @ONLY)
+endfunction()

@@ -1,0 +1,161 @@
+/// A kernel takes what the runtime hands over, or it is refused when it is registered, and never called.
+#include "support/each_kernel.h"
+#include "support/said_arguments.h"
+
+#include <gyre/kernels.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+using namespace gyre::test;
+
+namespace {
+
+int calls = 0;
+int count_call(void **) {
+    calls++;
+    return 0;
+}
+
+/// What the kernel of Candidate says of its arguments.
+SaidArguments said;
+const halide_filter_metadata_t *metadata_of_candidate() {
+    static halide_filter_metadata_t metadata;
+    metadata = {1, (int32_t)said.size(), said.data(), "host", "candidate"};
+    return &metadata;
+}
+
+/// A library with one kernel for the best target here.
+struct Candidate {
+    std::string target = runnable_targets().front();
+    gyre_kernel kernel;
+    gyre_kernel_library library;
+
+    explicit Candidate(const char *operation = "rotary", const char *attributes = "dtype=float32 pairing=half workspace=0")
+        : kernel{"candidate", operation,  "candidate", target.c_str(),       attributes,
+                 "default",   count_call, nullptr,     metadata_of_candidate},
+          library{sizeof library, GYRE_KERNEL_INTERFACE, "candidates", &kernel, 1} {}
+    Candidate(const Candidate &) = delete;
+    ~Candidate() { gyre_unregister_kernels(&library); }
+    gyre_status add() { return gyre_register_kernels(&library); }
+};
+
+std::string refusal() { return gyre_last_error(); }
+
+bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+
+/// Rotates one token in place by a table's angles.
+gyre_status rotate() {
+    static float x[2] = {1, 0}, cos[1] = {1}, sin[1] = {0};
+    const int64_t shape[4] = {1, 1, 1, 2}, table[2] = {1, 1};
+    const gyre_tensor c = gyre_tensor_dense(cos, GYRE_F32, 2, table), s = gyre_tensor_dense(sin, GYRE_F32, 2, table);
+    gyre_rotary_args args = gyre_rotary_defaults();
+    args.x = args.out = gyre_tensor_dense(x, GYRE_F32, 4, shape);
+    args.rope.cos = &c, args.rope.sin = &s;
+    return gyre_rotary(nullptr, &args);
+}
+
+} // namespace
+
+TEST_CASE("a kernel that takes what the runtime hands over is registered and called") {
+    Candidate candidate;
+    said = rotary_arguments();
+    REQUIRE_MESSAGE(candidate.add() == GYRE_OK, refusal());
+    calls = 0;
+    REQUIRE(rotate() == GYRE_OK);
+    CHECK(calls == 1);
+}
+
+TEST_CASE("a kernel with one argument moved is refused with both lists, and never called") {
+    Candidate candidate;
+    said = rotary_arguments();
+    const std::string expected = "expected (cos f32[3], sin f32[3], offset i32, pairs i32, direction f32, copied_before i32, "
+                                 "after i32, copied_after i32, x f32[3], -> out f32[3])";
+    std::swap(said[3], said[4]); // two counts: their types would not tell
+    const int32_t before = gyre_kernel_count();
+    REQUIRE(candidate.add() == GYRE_UNSUPPORTED);
+    CHECK(has(refusal(), "candidate: got a kernel that takes (cos f32[3], sin f32[3], pairs i32, offset i32, direction f32, "));
+    CHECK(has(refusal(), expected));
+    CHECK(gyre_kernel_count() == before);
+    calls = 0;
+    REQUIRE(rotate() == GYRE_OK);
+    CHECK(calls == 0);
+}
+
+TEST_CASE("a kernel whose arguments differ in anything is refused") {
+    const halide_type_t f32(halide_type_float, 32);
+    const std::pair<const char *, std::function<void()>> changes[] = {
+        {"one is missing", [] { said.erase(said.begin() + 7); }},
+        {"one is more", [&] { said.insert(said.begin() + 9, said_scalar("bias", f32)); }},
+        {"another name", [] { said[5].name = "turn"; }},
+        {"another type", [&] { said[6].type = f32; }},
+        {"another number of bits", [] { said[9].type.bits = 16; }},
+        {"another rank", [] { said[1].dimensions = 2; }},
+        {"an input for the output", [] { said.back().kind = halide_argument_kind_input_buffer; }},
+        {"a buffer for a scalar", [&] { said[5] = said_buffer("direction", f32, 1); }},
+        {"the output is first", [] { std::rotate(said.begin() + 1, said.end() - 1, said.end()); }},
+    };
+    for (const auto &[what, change] : changes) {
+        CAPTURE(what);
+        Candidate candidate;
+        said = rotary_arguments();
+        change();
+        CHECK(candidate.add() == GYRE_UNSUPPORTED);
+        CHECK(has(refusal(), "candidate: got a kernel that takes ("));
+    }
+}
+
+TEST_CASE("what a variant adds to its arguments is expected of it alone") {
+    const halide_type_t f32(halide_type_float, 32), i32(halide_type_int, 32);
+    said = {said_buffer("q", f32, 3),
+            said_buffer("out_grad", f32, 3),
+            said_buffer("k", f32, 3),
+            said_buffer("k_panels", f32, 3),
+            said_buffer("v_panels", f32, 3),
+            said_buffer("lse", f32, 2),
+            said_buffer("delta", f32, 2),
+            said_scalar("rows", i32),
+            said_scalar("keys", i32),
+            said_scalar("feature_tiles", i32),
+            said_scalar("scale", f32),
+            said_scalar("first_visible", i32),
+            said_scalar("last_visible", i32),
+            said_scalar("alibi", f32),
+            said_scalar("alibi_origin", i32),
+            said_scalar("softcap", f32),
+            said_output("dq", f32, 3),
+            said_output("dk", f32, 3),
+            said_output("dv", f32, 3)};
+    {
+        Candidate plain("backward", "capped=false rows=8 workspace=0");
+        CHECK_MESSAGE(plain.add() == GYRE_OK, refusal());
+    }
+    Candidate general("backward", "general=true rows=8 workspace=0");
+    CHECK(general.add() == GYRE_UNSUPPORTED);
+    CHECK(has(refusal(), "dropout_keep_scale f32"));
+    CHECK(has(refusal(), "-> bias_grad f32[2]"));
+}
+
+TEST_CASE("types follow the parameters that a kernel tells") {
+    const halide_type_t bf16(halide_type_bfloat, 16);
+    said = rotary_arguments();
+    said[9].type = said[10].type = bf16;
+    {
+        Candidate converts("rotary", "from_dtype=bfloat16 dtype=bfloat16 pairing=half workspace=0");
+        CHECK_MESSAGE(converts.add() == GYRE_OK, refusal());
+    }
+    Candidate other("rotary", "from_dtype=float32 dtype=bfloat16 pairing=half workspace=0");
+    CHECK(other.add() == GYRE_UNSUPPORTED);
+    CHECK(has(refusal(), "x f32[3], -> out bf16[3])"));
+}
+
+TEST_CASE("a kernel that says nothing of its arguments is refused") {
+    Candidate silent;
+    silent.kernel.metadata = nullptr;
+    CHECK(silent.add() == GYRE_BAD_ARGUMENT);
+    CHECK(has(refusal(), "metadata"));
+    Candidate unknown("origami"); // which no call runs
+    unknown.kernel.metadata = nullptr;
+    CHECK(unknown.add() == GYRE_OK);
+}
