@@ -1,5 +1,6 @@
 // Binds signature, algorithm and schedule of linear attention's features. No arithmetic and no loop order here.
 #include "../common/facts.h"
+#include "../common/half_vectors.h"
 #include "features_schedules.h"
 
 namespace gyre::features {
@@ -21,6 +22,7 @@ public:
         for (int d : {0, 1}) x.dim(d).set_min(0), out.dim(d).set_min(0);
         Stages stages = algorithm(x, get_target(), out);
         schedule_cpu(stages, natural_vector_size<float>());
+        map_half_vectors(*this);
         publish_facts(*this, facts, {});
     }
 };

@@ -1,6 +1,7 @@
 // Binds signature, algorithm and schedule of the gradients of linear attention's features. No arithmetic and no loop order
 // here.
 #include "../common/facts.h"
+#include "../common/half_vectors.h"
 #include "slopes_schedules.h"
 
 namespace gyre::slopes {
@@ -31,6 +32,7 @@ public:
         weight.dim(0).set_min(0);
         Stages stages = algorithm({x, product, sums, weight}, get_target(), out, dtype);
         schedule_cpu(stages, natural_vector_size<float>());
+        map_half_vectors(*this);
         publish_facts(*this, facts, {});
     }
 };

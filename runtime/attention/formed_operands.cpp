@@ -3,12 +3,15 @@
 #include "attention/kernels.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace gyre {
 namespace {
 
 constexpr int64_t most_bytes = int64_t{64} << 20, fewest_rows = 2048;
 constexpr int64_t norm_lanes = 16; // u32 of a block's squares
+constexpr int64_t mark_lanes = 16; // u32 of a task's marks
+constexpr uint32_t not_finite = 0x80008000; // bits of marks, one of each number of a pair
 constexpr halide_type_t bits16{halide_type_uint, 16, 1}, bits32{halide_type_uint, 32, 1};
 
 KernelTable<OperandsKernel> kernels("operands", [](const Kernel &k) {
@@ -53,6 +56,7 @@ void FormedOperands::prepare(const gyre_context &context, const AttentionCall &c
     kernel = find_operands_kernel(context, c);
     slots = slots_of_head(c);
     all_slots = slots * c.k.heads;
+    all_tasks = tasks(c);
 }
 
 int64_t FormedOperands::key_offset(int64_t slot) const { return slot * kernel->key_stride * 2; }
@@ -61,7 +65,11 @@ int64_t FormedOperands::square_offset(int64_t slot) const {
     return value_offset(all_slots) + slot / kernel->block * norm_lanes * static_cast<int64_t>(sizeof(uint32_t));
 }
 
-size_t FormedOperands::bytes() const { return on() ? round_up(static_cast<size_t>(square_offset(all_slots))) : 0; }
+int64_t FormedOperands::mark_offset(int64_t task) const {
+    return square_offset(all_slots) + task * mark_lanes * static_cast<int64_t>(sizeof(uint32_t));
+}
+
+size_t FormedOperands::bytes() const { return on() ? round_up(static_cast<size_t>(mark_offset(all_tasks))) : 0; }
 
 int64_t FormedOperands::runs(const AttentionCall &c) const { return ceil_div(c.k.seqlen, run); }
 
@@ -89,7 +97,11 @@ bool FormedOperands::form(const AttentionCall &c, const AngleTables &angles, int
     const int64_t head = task % c.k.heads, first = task / c.k.heads % runs(c) * run, index = task / c.k.heads / runs(c);
     const Sequence s = c.sequence(index);
     const int64_t count = std::min(run, s.k_len - first);
-    if (count <= 0) return true;
+    char *marks_of_task = data + mark_offset(task);
+    if (count <= 0) {
+        std::memset(marks_of_task, 0, mark_lanes * sizeof(uint32_t));
+        return true;
+    }
     const int64_t slot = at(c, index, head, first), blocks = ceil_div(count, kernel->block), dim = kernel->head_dim;
     KeyRows k(c, c.k, halide_type(c.k.dtype), c.pages.k_page_stride, s, s.k_first + first, head, count);
     KeyRows v(c, c.v, halide_type(c.v.dtype), c.pages.v_page_stride, s, s.k_first + first, head, count);
@@ -102,11 +114,22 @@ bool FormedOperands::form(const AttentionCall &c, const AngleTables &angles, int
                     {{kernel->block / 2, 1}, {dim, kernel->block / 2}, {blocks, dim * kernel->block / 2}});
     Buffer squares;
     describe_squares(slot, count, &squares);
+    Buffer marks(marks_of_task, bits32, {{mark_lanes, 1}});
     Slab slab(scratch, kernel->workspace);
     return call_kernel(*kernel->kernel, slab, &k_angle.cos, &k_angle.sin, &v_angle.cos, &v_angle.sin, &kp.half,
                        &kp.interleaved, &vp.half, &vp.interleaved, &keys, &pages.table, &pages.bits, &pages.first_slot,
                        &k.slot_stride, &k.page_stride, &v.slot_stride, &v.page_stride, &k.elements, &v.elements,
-                       &k_rows, &v_blocks, &squares);
+                       &k_rows, &v_blocks, &squares, &marks);
+}
+
+bool FormedOperands::values_are_finite(const AttentionCall &c) const {
+    uint32_t marks = 0;
+    for (int64_t task = 0; task < tasks(c); task++) {
+        uint32_t of_task[mark_lanes];
+        std::memcpy(of_task, data + mark_offset(task), sizeof of_task);
+        for (const uint32_t mark : of_task) marks |= mark;
+    }
+    return (marks & not_finite) == 0;
 }
 
 } // namespace gyre
