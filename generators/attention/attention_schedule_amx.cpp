@@ -19,6 +19,12 @@ void check_tile_knobs(const Sizes &z, const Knobs &k) {
     check("key_block", z.key_block, tile_depth);
     check("key_unroll", k.key_unroll, tile_rows);
     check("key_block", z.key_block, k.key_unroll);
+    const auto check_above = [&](const char *name, int value) { // loops over a block's keys have several turns
+        _halide_user_assert(z.key_block > value)
+            << "key_block is " << z.key_block << ", expected more than " << name << ", " << value << ", for matrix tiles\n";
+    };
+    check_above("key_unroll", k.key_unroll);
+    check_above("the depth of a tile", tile_depth);
     check("feature_chunk", z.feature_chunk, tile_rows);
     check("head_dim", z.v_head_dim, z.feature_chunk);
     _halide_user_assert(z.fold == 0) << "fold is " << z.fold << ", expected 0 for matrix tiles\n";

@@ -5,7 +5,7 @@
 namespace gyre {
 
 /// Powers are less by this: those of numbers around 0 are just below 1, where bf16 numbers are twice as dense as just above.
-constexpr float exp2_pair_shift = 0.0625f;
+constexpr float exp2_pair_shift = 0.078125f;
 
 /// 2^(first - shift) and 2^(second - shift) as a pair of bf16 numbers (bf16_pairs.h), for numbers in (-62, 63); relative error
 /// below 0.5 %, nine tenths of it the rounding to bf16. The pipeline needs map_exp2_pairs().

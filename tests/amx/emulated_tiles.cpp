@@ -1,5 +1,5 @@
 /// AMX's matrix tiles for processors without them: each tile instruction traps as an illegal one, and is carried out here. So is VMOVW of
-/// AVX512_FP16, by which these kernels load single numbers of 16 bits.
+/// AVX512_FP16, by which these kernels load single numbers of 16 bits and take them out of vectors.
 ///
 /// Sources: Intel's Software Developer's Manual, volume 2 (encodings; TDPBF16PS: denormal inputs and results are zero, rounding to
 /// nearest even, even and odd elements of a pair summed apart) and volume 1, chapters 13 (the registers' places in memory) and 18 (the
@@ -29,18 +29,19 @@ thread_local Tile tiles[most_tiles];
 constexpr int by_number[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
-/// A VEX-encoded instruction of opcode map 0F38 without 256-bit operands, or VMOVW from memory.
+/// A VEX-encoded instruction of opcode map 0F38 without 256-bit operands, or VMOVW from memory or to a general register.
 struct Instruction {
     const uint8_t *end; // of what was read so far
     const greg_t *registers;
     int prefix, opcode, reg, rm, third; // prefix: 0 none, 1 66, 2 F3, 3 F2; third: the register named in the VEX prefix
     bool in_memory;
-    bool loads_half;  // VMOVW
+    bool loads_half;  // VMOVW from memory
+    bool takes_half;  // VMOVW to a general register
     uint8_t *address; // of the operand in memory
     int64_t stride;   // the scaled index register: of tiles from row to row, else part of the address
 
     bool read(const uint8_t *at, const greg_t *values);
-    bool read_half_load(const uint8_t *at, const greg_t *values);
+    bool read_half_move(const uint8_t *at, const greg_t *values);
     void read_address(int mode, int extended_index, int extended_base, int displacement_unit);
 };
 
@@ -59,13 +60,20 @@ bool Instruction::read(const uint8_t *at, const greg_t *values) {
     return true;
 }
 
-bool Instruction::read_half_load(const uint8_t *at, const greg_t *values) {
-    if (at[0] != 0x62 || (at[1] & 0x0f) != 5 || (at[2] & 3) != 1 || at[4] != 0x6e || at[5] >> 6 == 3) return false;
+bool Instruction::read_half_move(const uint8_t *at, const greg_t *values) {
+    if (at[0] != 0x62 || (at[1] & 0x0f) != 5 || (at[2] & 3) != 1) return false;
+    const bool of_register = at[5] >> 6 == 3;
+    if (at[4] != (of_register ? 0x7e : 0x6e)) return false;
     registers = values;
     reg = (at[5] >> 3 & 7) | (~at[1] >> 4 & 8) | (~at[1] & 16);
     rm = at[5] & 7;
-    loads_half = true;
+    loads_half = !of_register;
+    takes_half = of_register;
     end = at + 6;
+    if (of_register) {
+        rm |= ~at[1] >> 2 & 8;
+        return true;
+    }
     read_address(at[5] >> 6, ~at[1] >> 3 & 8, ~at[1] >> 2 & 8, 2);
     return true;
 }
@@ -199,6 +207,20 @@ void set_vector(fpregset_t state, int number, uint16_t value) {
     std::memcpy(bytes + 512, &in_use, sizeof in_use);
 }
 
+/// The lowest number of 16 bits of a vector register.
+uint16_t low_half(fpregset_t state, int number) {
+    const auto *bytes = reinterpret_cast<const uint8_t *>(state);
+    uint64_t in_use;
+    std::memcpy(&in_use, bytes + 512, sizeof in_use);
+    unsigned length = 0, from = 160, unused;
+    const StatePart part = number < 16 ? sse : upper_registers;
+    if (part != sse) __get_cpuid_count(0xd, part, &length, &from, &unused, &unused);
+    if (!(in_use >> part & 1)) return 0; // as it was initialised
+    uint16_t value;
+    std::memcpy(&value, bytes + from + static_cast<size_t>(number % 16) * (number < 16 ? 16 : 64), sizeof value);
+    return value;
+}
+
 void on_illegal_instruction(int, siginfo_t *, void *context) {
     _mm_setcsr(0x1f80 | _MM_FLUSH_ZERO_ON |
                _MM_DENORMALS_ZERO_ON); // the interrupted code's comes back with its registers
@@ -208,7 +230,11 @@ void on_illegal_instruction(int, siginfo_t *, void *context) {
         Instruction instruction{};
         if (instruction.read(at, registers) && carry_out(instruction)) {
             at = instruction.end;
-        } else if (instruction.read_half_load(at, registers)) {
+        } else if (instruction.read_half_move(at, registers) && instruction.takes_half) {
+            registers[by_number[instruction.rm]] =
+                low_half(static_cast<ucontext_t *>(context)->uc_mcontext.fpregs, instruction.reg);
+            at = instruction.end;
+        } else if (instruction.loads_half) {
             uint16_t number;
             std::memcpy(&number, instruction.address + instruction.stride, sizeof number);
             set_vector(static_cast<ucontext_t *>(context)->uc_mcontext.fpregs, instruction.reg, number);
