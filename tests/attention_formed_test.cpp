@@ -25,12 +25,9 @@ bool is_formed(gyre_context *context) {
     return text(gyre_selected_kernel(context)).find("_plain_formed_") != std::string::npos;
 }
 
-/// A case with one key head and bshd or thd tensors: the oracle's results, and where kernels take what has been formed the bits
-/// that few heads at a time give.
-void check(AttentionCase &c) {
+/// Where kernels take what has been formed, the bits that few heads at a time give.
+void check_few_heads(AttentionCase &c) {
     const int64_t heads = c.shape.heads, at_once = heads / 4;
-    REQUIRE(c.shape.kv_heads == 1);
-    c.check();
     each_target([&](gyre_context *context) {
         REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
         const bool takes_formed = has_kernel_with(gyre_context_target(context), "formed=true");
@@ -38,19 +35,34 @@ void check(AttentionCase &c) {
         if (!takes_formed) return;
         const std::vector<uint64_t> out = c.out.bits(), lse = c.lse.bits();
         c.out.poison(), c.lse.poison();
-        const int dim = c.shape.layout == GYRE_THD ? 1 : 2, lse_dim = c.args.lse->rank - 2;
+        const int dim = c.shape.layout == GYRE_THD ? 1 : 2;
         for (int64_t head = 0; head < heads; head += at_once) {
             gyre_attention_args few = c.args;
             few.q = heads_of(c.args.q, dim, head, at_once, 2);
             few.out = heads_of(c.args.out, dim, head, at_once, 2);
-            const gyre_tensor few_lse = heads_of(*c.args.lse, lse_dim, head, at_once, 4);
-            few.lse = &few_lse;
+            gyre_tensor few_lse;
+            if (c.args.lse) {
+                few_lse = heads_of(*c.args.lse, c.args.lse->rank - 2, head, at_once, 4);
+                few.lse = &few_lse;
+            }
             REQUIRE_MESSAGE(gyre_attention(context, &few) == GYRE_OK, text(gyre_last_error()));
             CHECK_FALSE(is_formed(context));
         }
         CHECK(c.out.bits() == out);
         CHECK(c.lse.bits() == lse);
     });
+}
+
+/// A case with one key head and bshd or thd tensors: the oracle's results, and the same bits few heads at a time, with lse and
+/// without.
+void check(AttentionCase &c) {
+    REQUIRE(c.shape.kv_heads == 1);
+    c.check();
+    check_few_heads(c);
+    const gyre_tensor *const lse = c.args.lse;
+    c.args.lse = nullptr;
+    check_few_heads(c);
+    c.args.lse = lse;
 }
 
 AttentionShape shape_of(int64_t queries, int64_t keys) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 using namespace gyre::test;
@@ -216,5 +217,42 @@ TEST_CASE("value blocks: what cannot be in blocks is refused by name, and nothin
         refusal.spoil(c);
         check_refused(refusal.what, gyre_attention(nullptr, &c.args), refusal.status, refusal.named);
         CHECK(c.rows.out.untouched());
+    }
+}
+
+TEST_CASE("value blocks: values of masked keys do not matter, whatever they hold") {
+    const int64_t slots = 320, keys = 300, dim = 64, heads = 2;
+    for (const int64_t rows : {1, 5, 60}) {
+        BlocksCase c(AttentionShape().lengths(rows, slots).head_counts(4, heads).dims(dim), {(double)keys});
+        c.rows.args.causal = 1;
+        c.rows.args.window_left = 40;
+        c.rows.args = c.in_blocks();
+        const std::vector<double> clean_values = c.v.values();
+        each_target([&](gyre_context *context) {
+            if (!takes_blocks(context)) return;
+            c.v.set_values(clean_values);
+            REQUIRE_MESSAGE(c.rows.run(context) == GYRE_OK, text(gyre_last_error()));
+            const Dense clean = c.rows.output();
+            for (const double garbage : {std::nan(""), std::numeric_limits<double>::infinity(), 1e38}) {
+                std::vector<double> values = clean_values;
+                for (int64_t h = 0; h < heads; h++)
+                    for (const int64_t j : {int64_t{0}, keys - rows - 41, keys - 1})
+                        for (int64_t d = 0; d < dim; d++)
+                            values[(size_t)((h * slots + j / 32 * 32) * dim + d * 32 + j % 32)] = garbage;
+                c.v.set_values(values);
+                REQUIRE_MESSAGE(c.rows.run(context) == GYRE_OK, text(gyre_last_error()));
+                const Dense got = c.rows.output();
+                int64_t changed = 0, hidden = 0;
+                for (int64_t i = 0; i < rows; i++)
+                    for (int64_t h = 0; h < 4; h++)
+                        for (int64_t d = 0; d < dim; d++) {
+                            const double x = got.head(0, i, h)[d];
+                            if (i + 1 < rows) changed += x != clean.head(0, i, h)[d];
+                            if (i + 1 == rows && !(std::fabs(garbage) < 1e39)) hidden += std::isfinite(x);
+                        }
+                CHECK(changed == 0);
+                CHECK(hidden == 0);
+            }
+        });
     }
 }

@@ -15,7 +15,7 @@ using namespace gyre::test;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-const gyre_dtype types[] = {GYRE_F32, GYRE_F16, GYRE_BF16};
+const gyre_dtype types[] = {GYRE_F32, GYRE_BF16, GYRE_F16};
 const int64_t few_rows = 2, many_rows = 20; // decoding, and not
 
 /// Which rows of out are NaN throughout, and of lse; 'x' where some elements are and some are not.

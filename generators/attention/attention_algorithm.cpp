@@ -7,6 +7,7 @@
 #include "attention_bound.h"
 #include "attention_products.h"
 #include "attention_rows.h"
+#include "attention_tile_guard.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -34,6 +35,8 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
         s.row_tokens(r, t) = row.token;
     }
     define_query_operands(s, in.scale);
+    const bool may_be_cleaned = z.tile_depth > 0 && !z.formed; // what is formed is finite
+    if (may_be_cleaned) define_cleaned(s, in);
 
     // Sums that begin with -0 are the same but for the sign of 0, and compilers do not turn its storing into scalar code.
     std::vector<Expr> initial(chunk + 2, Expr(z.lanes_along_features ? -0.0f : 0.0f));
@@ -100,6 +103,7 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
+    if (may_be_cleaned) define_marks(s, in);
     RowElements finished;
     finished.source = [&](const Expr &feature) { return s.out_copy(feature, row_of_tile, tile_of_row); };
     finished.stored = [&](const Expr &value) {

@@ -1,6 +1,7 @@
 #include "attention_blocks.h"
 
 #include "../common/bf16_matrices.h"
+#include "../common/exp2_pairs.h"
 #include "../common/stored_rows.h"
 #include "../common/transcendental.h"
 #include "attention_general.h"
@@ -155,7 +156,7 @@ void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Exp
     const auto power = [&](const Expr &difference) {
         return exp2_nonpositive(z.tile_depth > 0 ? difference * magnitude_of(in.scale) : difference);
     };
-    Expr maximum = 0.0f, keep = 1.0f, add = 1.0f;
+    Expr maximum = exp2_pair_shift / magnitude_of(in.scale), keep = 1.0f, add = 1.0f; // as bounded powers are
     if (!z.bounded) {
         const Expr block_max = s.block_max(r, t, blocks);
         maximum = max(old[chunk], block_max);

@@ -184,7 +184,8 @@ public:
             {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
         if (sizes.bounded) known.emplace_back("bounded", 1);
         const std::string operands = operand_type(sizes);
-        if (!operands.empty()) known.insert(known.end(), {{"operands", operands}, {"sum", operands}});
+        if (!operands.empty()) known.emplace_back("operands", operands);
+        if (sizes.matrices) known.emplace_back("sum", operands);
         if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
         map_half_vectors(*this);
         if (get_target().os == Halide::Target::NoOS) use_small_stack(*this);

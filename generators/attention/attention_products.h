@@ -35,12 +35,4 @@ void define_stored_tile_operands(Stages &s, const Inputs &in);
 /// The same, formed for this before (Sizes::formed).
 void define_formed_tile_operands(Stages &s, const Inputs &in);
 
-/// Of a block's steps of tile_depth keys the one with the last key.
-struct LastStep {
-    Halide::Expr step;
-    Halide::Expr partial; // true: it is in this block, and slots follow in it that hold no key
-
-    LastStep(const Stages &s, const Halide::Expr &keys);
-};
-
 } // namespace gyre::attention

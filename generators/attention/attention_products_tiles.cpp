@@ -5,6 +5,7 @@
 #include "../common/tile_products.h"
 #include "../common/transcendental.h"
 #include "attention_products.h"
+#include "attention_tile_guard.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -34,16 +35,42 @@ Expr stored_value(const Stages &s, const Func &values, const Expr &key, const Ex
                   bf16_of_pair(s.v_ones(key % s.sizes.tile_depth / 2, feature % tile_rows), key % 2));
 }
 
-void define_weights(Stages &s, const Expr &magnitude) {
+/// Powers of two in f32 and their sum, of steps that some row of the tile sees; weights are what tiles take of them.
+void define_weights(Stages &s, const Visible &visible, const Expr &magnitude) {
     const Sizes &z = s.sizes;
-    const Var &r = s.r, &c = s.c, &t = s.t, &b = s.b;
-    const Expr key = s.step * z.tile_depth + 2 * c;
-    const auto weight = [&](const Expr &key) {
-        const Expr power = (s.masked(r, key, t, b) - s.block_max(r, t, b)) * magnitude;
-        return z.terms > 1 ? exp2_nonpositive(power) : exp2_nonpositive_bf16(power);
+    const Var &r = s.r, &j = s.j, &c = s.c, &t = s.t, &b = s.b;
+    const int steps = z.key_block / z.tile_depth;
+    const auto in_sight = [&](const Expr &step) {
+        return visible.in_sight(b * z.key_block + step * z.tile_depth, z.tile_depth);
     };
-    s.weights(r, c, s.p, s.step, t, b) = z.terms > 1 ? term_pair(weight(key), weight(key + 1), s.p, z.terms)
-                                                     : bf16_pair_nonnegative(weight(key), weight(key + 1));
+    s.powers = Func("powers");
+    s.powers(r, j, t, b) = undef<float>();
+    RDom raised(0, z.tile_depth, 0, steps, "raised");
+    raised.where(in_sight(raised.y));
+    const Expr raised_key = raised.y * z.tile_depth + raised.x;
+    s.powers(r, raised_key, t, b) =
+        exp2_nonpositive((s.masked(r, raised_key, t, b) - s.block_max(r, t, b)) * magnitude);
+    s.raised_key = raised.x;
+    s.raised_step = raised.y;
+
+    // Of a few keys at a time, since each step waits for the one before, and fewer roundings add up.
+    constexpr int at_once = 8;
+    RDom summed(0, z.tile_depth / at_once, 0, steps, "summed");
+    summed.where(in_sight(summed.y));
+    std::vector<Expr> sums;
+    for (int n = 0; n < at_once; n++)
+        sums.push_back(s.powers(r, summed.y * z.tile_depth + summed.x * at_once + n, t, b));
+    for (int count = at_once; count > 1; count /= 2)
+        for (int n = 0; n < count / 2; n++) sums[n] = sums[n] + sums[n + count / 2];
+    s.block_sum(r, t, b) = 0.0f;
+    s.block_sum(r, t, b) += sums[0];
+    s.sum_j = summed.x;
+    s.sum_step = summed.y;
+
+    const Expr key = s.step * z.tile_depth + 2 * c;
+    const Expr first = s.powers(r, key, t, b), second = s.powers(r, key + 1, t, b);
+    s.weights(r, c, s.p, s.step, t, b) =
+        z.terms > 1 ? term_pair(first, second, s.p, z.terms) : bf16_pair_nonnegative(first, second);
 }
 
 /// Powers of the scores as they are; then those of keys that a row does not see become 0. Steps that no row of the tile
@@ -120,6 +147,11 @@ void define_tile_keys_and_values(Stages &s) {
     s.v_packed(c, z.v_head_dim + one, p, b) = select(p == 0, Expr(0x3f803f80u), Expr(0u));
     s.v_feature = feature;
     s.v_packed(c, feature, p, b) = s.v_lanes.out(c, feature, p, b);
+    RDom cleaned(0, z.v_head_dim, 0, 1, "v_cleaned"); // the last dimension is a loop that does not run in other tasks
+    cleaned.where(cleaned.y < s.cleaned());
+    s.cleaned_feature = cleaned.x;
+    s.cleaned_turn = cleaned.y;
+    s.v_packed(c, cleaned.x, p, b) = finite_pair(s.v_packed(c, cleaned.x, p, b));
 }
 
 void define_tile_scores(Stages &s) {
@@ -145,7 +177,7 @@ void define_tile_weighted_values(Stages &s, const Visible &visible, const Expr &
     if (z.bounded)
         define_bounded_weights(s, visible, magnitude);
     else
-        define_weights(s, magnitude);
+        define_weights(s, visible, magnitude);
     const auto weight = [&](const Expr &key, const Expr &term, const Expr &step) {
         return bf16_of_pair(s.weights(r, key / 2, term, step, t, b), key % 2);
     };
@@ -169,15 +201,17 @@ void define_tile_weighted_values(Stages &s, const Visible &visible, const Expr &
     };
     const auto products = products_of_terms(z.terms, z.terms - 1);
     RDom keys = keys_of_block(products, "keys");
-    const LastStep last(s, visible.keys);
-    if (z.value_blocks) keys.where(b * z.key_block + keys.z * z.tile_depth + z.tile_depth <= visible.keys);
+    if (z.value_blocks) keys.where(keys.z < s.first_copied(b));
     weigh(s.weighted, keys, d, products, s.value_j, s.value_product, s.value_step);
     if (z.value_blocks) {
-        RDom rest(0, z.tile_depth, "last_keys");
-        rest.where(last.partial && seen(last.step));
-        s.weighted(r, d, t, b) += weight(rest, 0, last.step) * stored_value(s, s.v_last, rest, d);
-        s.last_key = rest;
+        RDom rest(0, z.tile_depth, 0, z.key_block / z.tile_depth, "copied_keys");
+        rest.where(rest.y >= s.first_copied(b) && seen(rest.y));
+        s.copied_key = rest.x;
+        s.copied_step = rest.y;
+        s.weighted(r, d, t, b) +=
+            weight(rest.x, 0, rest.y) * stored_value(s, s.v_copied, rest.y * z.tile_depth + rest.x, d);
     }
+    if (!z.bounded) return;
     if (z.sum_with_values) {
         s.block_sum(r, t, b) = s.weighted(r, z.v_head_dim, t, b);
     } else {

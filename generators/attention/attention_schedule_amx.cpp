@@ -1,6 +1,7 @@
 #include "../common/tile_products.h"
 #include "attention_bound.h"
 #include "attention_schedules.h"
+#include "attention_tile_guard.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -18,6 +19,12 @@ void check_tile_knobs(const Sizes &z, const Knobs &k) {
     check("key_block", z.key_block, tile_depth);
     check("key_unroll", k.key_unroll, tile_rows);
     check("key_block", z.key_block, k.key_unroll);
+    const auto check_above = [&](const char *name, int value) { // loops over a block's keys have several turns
+        _halide_user_assert(z.key_block > value)
+            << "key_block is " << z.key_block << ", expected more than " << name << ", " << value << ", for matrix tiles\n";
+    };
+    check_above("key_unroll", k.key_unroll);
+    check_above("the depth of a tile", tile_depth);
     check("feature_chunk", z.feature_chunk, tile_rows);
     check("head_dim", z.v_head_dim, z.feature_chunk);
     _halide_user_assert(z.fold == 0) << "fold is " << z.fold << ", expected 0 for matrix tiles\n";
@@ -84,6 +91,7 @@ void schedule_copied_operands(Stages &s, int w) {
         .bound(s.p, 0, z.terms);
     s.v_packed.update(0).vectorize(vc, w);
     RVar fb("fb"), fi("fi");
+    s.v_packed.update(2).reorder(vc, s.cleaned_feature, s.v_packed.args()[2], s.cleaned_turn).vectorize(vc, w);
     s.v_packed.update(1)
         .split(vc, jo, ji, w)
         .split(s.v_feature, fb, fi, w)
@@ -100,8 +108,11 @@ void schedule_copied_operands(Stages &s, int w) {
 void schedule_stored_operands(Stages &s) {
     s.v_ones.compute_root().bound_storage(s.j, tile_depth / 2).vectorize(s.j, tile_columns);
     if (s.sizes.formed) return;
-    s.v_last.compute_at(s.state, s.block).bound_storage(s.b, 1);
-    s.v_last.update().reorder(s.last_slot, s.last_feature).vectorize(s.last_slot);
+    s.first_copied.compute_at(s.state, s.block).bound_storage(s.b, 1);
+    s.v_copied.compute_at(s.weighted, s.copied_step)
+        .bound_storage(s.b, 1)
+        .bound_extent(s.j, tile_depth)
+        .vectorize(s.j, tile_depth);
 }
 
 /// The stages of a block, formed in the loops `task` of update `update` of the state.
@@ -141,15 +152,22 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
         s.masked.update().vectorize(s.r, w);
         s.block_max.compute_at(s.state, task.tile).vectorize(s.r, w).unroll(s.r);
         s.block_max.update().reorder(s.r, s.max_j).vectorize(s.r, w).unroll(s.r);
+        s.powers.compute_at(s.state, task.tile).bound_storage(s.j, z.key_block).bound_storage(s.b, 1);
+        s.powers.update()
+            .reorder(s.r, s.raised_key, s.raised_step)
+            .vectorize(s.r, w)
+            .unroll(s.r);
+        s.block_sum.compute_at(s.state, task.tile).bound_storage(s.b, 1).vectorize(s.r, w).unroll(s.r);
+        s.block_sum.update().reorder(s.r, s.sum_j, s.sum_step).vectorize(s.r, w).unroll(s.r);
     }
     // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the
     // product that takes them, which then runs beside the forming of the next step's.
     schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops, s);
     if (z.value_blocks)
         loops.split(s.weighted.update(1), s.d, s.r)
-            .rename(s.last_key, loops.depth)
-            .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows);
-    if (!z.sum_with_values)
+            .rename(s.copied_key, loops.depth)
+            .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, s.copied_step);
+    if (z.bounded && !z.sum_with_values)
         schedule_weighted(s.sums, s.sum_j, s.sum_product, s.sum_step, {s.state, task.tile}, loops, s);
     if (z.sum_with_values && !z.value_blocks)
         s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.step, 1).store_in(MemoryType::Stack);
@@ -196,6 +214,7 @@ void schedule_amx(Stages &s, const Knobs &k) {
     check_tile_knobs(s.sizes, k);
     schedule_task(s);
     s.q_scaled.bound_storage(s.c, s.sizes.head_dim / 2).bound(s.p, 0, s.sizes.terms).unroll(s.p);
+    if (s.cleaned.defined()) schedule_tile_guard(s, k.lanes);
     schedule_blocks(s, k, TaskLoops(), 0);
     if (!s.exact) return;
     schedule_bound(s, k.lanes);

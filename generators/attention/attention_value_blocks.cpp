@@ -1,6 +1,7 @@
 // Keys and values in matrix tiles where they are stored, values in blocks of tile_depth keys.
 #include "../common/tile_products.h"
 #include "attention_products.h"
+#include "attention_tile_guard.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -12,13 +13,6 @@ void define_ones(Stages &s) {
 }
 
 } // namespace
-
-LastStep::LastStep(const Stages &s, const Expr &keys) {
-    const Sizes &z = s.sizes;
-    const Expr last = keys - 1 - s.b * z.key_block;
-    step = unsafe_promise_clamped(last / z.tile_depth, 0, z.key_block / z.tile_depth - 1);
-    partial = last >= 0 && last < z.key_block && keys % z.tile_depth != 0;
-}
 
 void define_stored_tile_operands(Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
@@ -43,16 +37,15 @@ void define_stored_tile_operands(Stages &s, const Inputs &in) {
     };
     s.v_rows(j, d, b) = value(j % z.tile_depth, d, j / z.tile_depth);
 
-    // A weight of 0 times whatever a slot without a key holds need not be 0: there the last key is repeated.
-    const LastStep last(s, in.keys);
-    const Expr last_slot = (in.keys - 1) % z.tile_depth;
-    RDom copied(0, z.tile_depth, 0, z.v_head_dim, "last_values");
-    copied.where(last.partial);
-    s.v_last = Func("v_last");
-    s.v_last(j, d, b) = undef<uint16_t>();
-    s.v_last(copied.x, copied.y, b) =
-        select(copied.x <= last_slot, value(copied.x, copied.y, last.step), value(last_slot, copied.y, last.step));
-    s.last_slot = copied.x, s.last_feature = copied.y;
+    // Steps that tiles do not take from where they are: those with slots that hold no key, where the last key is repeated, since a
+    // weight of 0 times whatever they hold need not be 0; and all steps of cleaned tasks.
+    s.first_copied = Func("first_copied");
+    s.first_copied(b) = select(s.cleaned() != 0, 0, max(in.keys - b * z.key_block, 0) / z.tile_depth);
+    const Expr slot = j % z.tile_depth, step = j / z.tile_depth;
+    const Expr last_slot = clamp(in.keys - 1 - b * z.key_block - step * z.tile_depth, 0, z.tile_depth - 1);
+    const Expr held = select(slot <= last_slot, value(slot, d, step), value(last_slot, d, step));
+    s.v_copied = Func("v_copied");
+    s.v_copied(j, d, b) = select(s.cleaned() != 0, finite_number(held), held);
     define_ones(s);
 }
 

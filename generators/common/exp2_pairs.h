@@ -4,11 +4,14 @@
 
 namespace gyre {
 
-/// 2^first and 2^second as a pair of bf16 numbers (bf16_pairs.h), for powers in (-126, 127); relative error below 0.5 %,
-/// three quarters of it the rounding to bf16. The pipeline needs map_exp2_pairs().
+/// Powers are less by this: those of numbers around 0 are just below 1, where bf16 numbers are twice as dense as just above.
+constexpr float exp2_pair_shift = 0.078125f;
+
+/// 2^(first - shift) and 2^(second - shift) as a pair of bf16 numbers (bf16_pairs.h), for numbers in (-62, 63); relative error
+/// below 0.5 %, nine tenths of it the rounding to bf16. The pipeline needs map_exp2_pairs().
 ///
-/// Both powers become numbers in 8.8 fixed point side by side. An integer part is a bf16 exponent; 2^f - 1 of a fraction f
-/// is a cubic in 16-bit products.
+/// Both become numbers in 7.9 fixed point side by side. An integer part is a bf16 exponent; what 2^f of a fraction f differs
+/// from 1 + f by is a cubic in 16-bit products.
 Halide::Expr exp2_pair(const Halide::Expr &first, const Halide::Expr &second);
 
 /// Arranges that lanes of 32 bits are taken as twice as many lanes of 16 bits once the pipeline is vectorised.

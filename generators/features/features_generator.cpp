@@ -1,6 +1,7 @@
 // Binds signature, algorithm and schedule of linear attention's features. No arithmetic and no loop order here.
 #include "../common/declared_arguments.h"
 #include "../common/facts.h"
+#include "../common/half_vectors.h"
 #include "features_schedules.h"
 
 namespace gyre::features {
@@ -22,6 +23,7 @@ public:
         for (int d : {0, 1}) x.dim(d).set_min(0), out.dim(d).set_min(0);
         Stages stages = algorithm(x, get_target(), out);
         schedule_cpu(stages, natural_vector_size<float>());
+        map_half_vectors(*this);
         publish_facts(*this, facts, {});
     }
 };

@@ -24,15 +24,20 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out) {
     s.weights(key, y, t) = select(key <= t * z.tile + y, s.scores(key, y, t), 0.0f);
 
     RDom keys(0, z.tile, 0, z.rows / z.tile, "keys");
-    keys.where(in.causal && keys.y <= t);
+    keys.where(in.causal && keys.y < t);
     s.summed_key = keys.x, s.summed_tile = keys.y;
     const Expr summed = keys.y * z.tile + keys.x;
+    // Of keys beside the rows none that a row does not see, since 0 times what its value holds need not be 0.
+    RDom own(0, z.tile, "own_keys");
+    own.where(in.causal && own <= y);
+    s.own_key = own;
     RDom depth(0, in.depth, "state_features");
     depth.where(in.stateful);
     s.state_feature = depth;
     s.sum = Func("sum");
     s.sum(e, y, t) = 0.0f;
     s.sum(e, y, t) += s.weights(summed, y, t) * in.v(e, summed);
+    s.sum(e, y, t) += s.weights(t * z.tile + own, y, t) * in.v(e, t * z.tile + own);
     s.sum(e, y, t) += in.q(depth, t * z.tile + y) * in.state(e, depth);
     s.out(e, y, t) = undef<float>();
     s.out(e, y, t) += s.sum(e, y, t);

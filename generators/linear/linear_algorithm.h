@@ -38,7 +38,7 @@ struct Inputs {
 struct Stages {
     Sizes sizes;
     Halide::Var e{"e"}, j{"j"}, y{"y"}, t{"t"};
-    Halide::RVar score_feature, formed_key, formed_panel, summed_key, summed_tile, state_feature;
+    Halide::RVar score_feature, formed_key, formed_panel, summed_key, summed_tile, own_key, state_feature;
     Halide::Func scores;  // (j, y, t)  <q, k>
     Halide::Func weights; // (j, y, t)  0 where a key comes after the row
     Halide::Func sum;     // (e, y, t)

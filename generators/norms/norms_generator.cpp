@@ -1,6 +1,7 @@
 // Binds signature, algorithm and schedule of products of rows. No arithmetic and no loop order here.
 #include "../common/declared_arguments.h"
 #include "../common/facts.h"
+#include "../common/half_vectors.h"
 #include "norms_schedules.h"
 
 namespace gyre::norms {
@@ -26,6 +27,7 @@ public:
         out.dim(0).set_min(0), out.dim(1).set_bounds(0, product.dim(0).extent());
         Stages stages = algorithm({a, b, x, a.dim(0).extent()}, lanes, product, out, dtype);
         schedule_cpu(stages, lanes);
+        map_half_vectors(*this);
         publish_facts(*this, facts, {});
     }
 };

@@ -8,9 +8,9 @@ namespace gyre::operands {
 using namespace Halide;
 
 Stages algorithm(const Inputs &in, int head_dim, int lanes, const Func &k_rows, const Func &v_blocks,
-                 const Func &key_squares) {
+                 const Func &key_squares, const Func &marks, const Expr &blocks) {
     Stages s;
-    s.k_rows = k_rows, s.v_blocks = v_blocks, s.key_squares = key_squares;
+    s.k_rows = k_rows, s.v_blocks = v_blocks, s.key_squares = key_squares, s.marks = marks;
     const Var &d = s.d, &j = s.j, &g = s.g, &c = s.c, &l = s.l;
     const auto key_of = [&](const Expr &slot) { return min(slot, in.keys - 1); };
     const auto element = [&](const KeyRows &rows, const Expr &key) {
@@ -33,6 +33,15 @@ Stages algorithm(const Inputs &in, int head_dim, int lanes, const Func &k_rows, 
     s.key_squares(l, g) = Expr(0u);
     s.key_squares(l, g) = max(s.key_squares(l, g),
                               ordered_bits(sum_of_squares(element(in.k, key_of(g * tile_depth + keys)), l, head_dim)));
+
+    // Exponents of all ones, and one more, are the highest bit of their number.
+    RDom all(0, tile_depth / 2 / lanes, 0, head_dim, 0, blocks, "all_pairs");
+    const Expr pair = s.v_blocks(all.x * lanes + l, all.y, all.z);
+    s.marks(l) = Expr(0u);
+    s.marks(l) = s.marks(l) | ((pair & Expr(0x7f807f80u)) + Expr(0x00800080u));
+    s.marked_pair = all.x;
+    s.marked_feature = all.y;
+    s.marked_block = all.z;
     return s;
 }
 

@@ -27,13 +27,15 @@ struct Stages {
     Halide::Func k_rows;      // (d, j)      the generator's own outputs: bits of bf16
     Halide::Func v_blocks;    // (c, d, g)   pairs of keys (bf16_pairs.h)
     Halide::Func key_squares; // (l, g)      largest sum of squares of a block's keys as they come (norms.h)
+    Halide::Func marks;       // (l)         highest bits of a pair: a first or a second number that is not finite is among v_blocks
+    Halide::RVar marked_pair, marked_feature, marked_block; // of its update
     RotatedRows k_rotated, v_rotated;
     Halide::Func v_rows; // (d, j, g)
     Transpose v_lanes;   // (c, d, g)
 };
 
-/// Defines the outputs for `head_dim` features, transposed in blocks of `lanes`.
+/// Defines the outputs for `head_dim` features and `blocks` blocks, transposed in blocks of `lanes`.
 Stages algorithm(const Inputs &in, int head_dim, int lanes, const Halide::Func &k_rows, const Halide::Func &v_blocks,
-                 const Halide::Func &key_squares);
+                 const Halide::Func &key_squares, const Halide::Func &marks, const Halide::Expr &blocks);
 
 } // namespace gyre::operands

@@ -39,7 +39,8 @@ public:
         v_blocks.dim(1).set_min(0).set_stride(tile_depth / 2), v_blocks.dim(2).set_bounds(0, blocks);
         key_squares.dim(1).set_min(0);
         const int lanes = natural_vector_size<float>();
-        Stages stages = algorithm(in, head_dim, lanes, k_rows, v_blocks, key_squares);
+        marks.dim(0).set_bounds(0, lanes);
+        Stages stages = algorithm(in, head_dim, lanes, k_rows, v_blocks, key_squares, marks, blocks);
         schedule_cpu(stages, head_dim, lanes);
         map_bf16_roundings(*this);
         publish_facts(*this, facts, {{"key_stride", head_dim + cache_line_bf16}, {"block", tile_depth}});

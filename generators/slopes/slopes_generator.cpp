@@ -2,6 +2,7 @@
 // here.
 #include "../common/declared_arguments.h"
 #include "../common/facts.h"
+#include "../common/half_vectors.h"
 #include "slopes_schedules.h"
 
 namespace gyre::slopes {
@@ -27,6 +28,7 @@ public:
         weight.dim(0).set_min(0);
         Stages stages = algorithm({x, product, sums, weight}, get_target(), out, dtype);
         schedule_cpu(stages, natural_vector_size<float>());
+        map_half_vectors(*this);
         publish_facts(*this, facts, {});
     }
 };

@@ -40,7 +40,15 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
     for (const DispatchRule &rule : rules) {
         if (!rule.takes(c, few_queries)) continue;
         if (rule.is(trait::partial) && !find_merge_kernel(context, GYRE_F32, c.out.dtype)) continue;
-        if (rule.is(trait::formed) && !find_operands_kernel(context, c)) continue;
+        if (rule.is(trait::formed) && !(find_operands_kernel(context, c) && find_unformed_kernel(context, c))) continue;
+        if (const AttentionKernel *kernel = find_in_family(rule, context, c)) return kernel;
+    }
+    return nullptr;
+}
+
+const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &c) {
+    for (const DispatchRule &rule : rules) {
+        if (rule.is(trait::formed) || !rule.takes(c, false)) continue;
         if (const AttentionKernel *kernel = find_in_family(rule, context, c)) return kernel;
     }
     return nullptr;

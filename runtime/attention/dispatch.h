@@ -31,4 +31,7 @@ RowList<DispatchRule> dispatch_rules();
 /// smallest padded one. nullptr: none is linked.
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &call, bool few_queries);
 
+/// The kernel that serves a call with many queries if its operands cannot be formed; nullptr: none is linked.
+const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &call);
+
 } // namespace gyre

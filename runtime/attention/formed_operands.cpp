@@ -5,12 +5,15 @@
 #include "kernel_arguments.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace gyre {
 namespace {
 
 constexpr int64_t most_bytes = int64_t{64} << 20, fewest_rows = 2048;
-constexpr int64_t norm_lanes = 16; // u32 of a block's squares
+constexpr int64_t norm_lanes = 16;          // u32 of a block's squares
+constexpr int64_t mark_lanes = 16;          // u32 of a task's marks
+constexpr uint32_t not_finite = 0x80008000; // bits of marks, one of each number of a pair
 constexpr halide_type_t bits16{halide_type_uint, 16, 1}, bits32{halide_type_uint, 32, 1};
 
 KernelTable<OperandsKernel> kernels("operands", [](const Kernel &k) {
@@ -55,6 +58,7 @@ void FormedOperands::prepare(const gyre_context &context, const AttentionCall &c
     kernel = find_operands_kernel(context, c);
     slots = slots_of_head(c);
     all_slots = slots * c.k.heads;
+    all_tasks = tasks(c);
 }
 
 int64_t FormedOperands::key_offset(int64_t slot) const { return slot * kernel->key_stride * 2; }
@@ -63,7 +67,11 @@ int64_t FormedOperands::square_offset(int64_t slot) const {
     return value_offset(all_slots) + slot / kernel->block * norm_lanes * static_cast<int64_t>(sizeof(uint32_t));
 }
 
-size_t FormedOperands::bytes() const { return on() ? round_up(static_cast<size_t>(square_offset(all_slots))) : 0; }
+int64_t FormedOperands::mark_offset(int64_t task) const {
+    return square_offset(all_slots) + task * mark_lanes * static_cast<int64_t>(sizeof(uint32_t));
+}
+
+size_t FormedOperands::bytes() const { return on() ? round_up(static_cast<size_t>(mark_offset(all_tasks))) : 0; }
 
 int64_t FormedOperands::runs(const AttentionCall &c) const { return ceil_div(c.k.seqlen, run); }
 
@@ -91,7 +99,11 @@ bool FormedOperands::form(const AttentionCall &c, const AngleTables &angles, int
     const int64_t head = task % c.k.heads, first = task / c.k.heads % runs(c) * run, index = task / c.k.heads / runs(c);
     const Sequence s = c.sequence(index);
     const int64_t count = std::min(run, s.k_len - first);
-    if (count <= 0) return true;
+    char *marks_of_task = data + mark_offset(task);
+    if (count <= 0) {
+        std::memset(marks_of_task, 0, mark_lanes * sizeof(uint32_t));
+        return true;
+    }
     const int64_t slot = at(c, index, head, first), blocks = ceil_div(count, kernel->block), dim = kernel->head_dim;
     KeyRows k(c, c.k, halide_type(c.k.dtype), c.pages.k_page_stride, s, s.k_first + first, head, count);
     KeyRows v(c, c.v, halide_type(c.v.dtype), c.pages.v_page_stride, s, s.k_first + first, head, count);
@@ -104,6 +116,7 @@ bool FormedOperands::form(const AttentionCall &c, const AngleTables &angles, int
                     {{kernel->block / 2, 1}, {dim, kernel->block / 2}, {blocks, dim * kernel->block / 2}});
     Buffer squares;
     describe_squares(slot, count, &squares);
+    Buffer marks(marks_of_task, bits32, {{mark_lanes, 1}});
     using A = OperandsArguments;
     KernelArguments<A> arguments;
     arguments[A::k_cos] = &k_angle.cos;
@@ -127,8 +140,19 @@ bool FormedOperands::form(const AttentionCall &c, const AngleTables &angles, int
     arguments[A::k_rows] = &k_rows;
     arguments[A::v_blocks] = &v_blocks;
     arguments[A::key_squares] = &squares;
+    arguments[A::marks] = &marks;
     Slab slab(scratch, kernel->workspace);
     return arguments.call(*kernel->kernel, slab);
+}
+
+bool FormedOperands::values_are_finite(const AttentionCall &c) const {
+    uint32_t marks = 0;
+    for (int64_t task = 0; task < tasks(c); task++) {
+        uint32_t of_task[mark_lanes];
+        std::memcpy(of_task, data + mark_offset(task), sizeof of_task);
+        for (const uint32_t mark : of_task) marks |= mark;
+    }
+    return (marks & not_finite) == 0;
 }
 
 } // namespace gyre

@@ -28,10 +28,13 @@ public:
     size_t bytes() const;
     size_t scratch_bytes() const { return on() ? kernel->workspace : 0; } // of a worker, to form them
     void place(char *memory) { data = memory; }
+    void turn_off() { kernel = nullptr; }
 
     /// They are formed in independent tasks. False: the kernel failed.
     int64_t tasks(const AttentionCall &call) const;
     bool form(const AttentionCall &call, const AngleTables &angles, int64_t task, char *scratch) const;
+    /// True if all values are finite, once all tasks have been run. Tiles take no others, of keys that some row does not see.
+    bool values_are_finite(const AttentionCall &call) const;
 
     /// The slot of a sequence's key, in a block of its own if `key` is the first of one; then what is in the slots from there on.
     int64_t at(const AttentionCall &call, int64_t index, int64_t head, int64_t key) const;
@@ -44,12 +47,14 @@ private:
 
     const OperandsKernel *kernel = nullptr;
     int64_t slots = 0, all_slots = 0; // of a head; of all heads
-    char *data = nullptr;             // keys; values; squares
+    int64_t all_tasks = 0;
+    char *data = nullptr;             // keys; values; squares; marks of tasks
 
     int64_t runs(const AttentionCall &call) const;
     int64_t key_offset(int64_t slot) const; // bytes
     int64_t value_offset(int64_t slot) const;
     int64_t square_offset(int64_t slot) const;
+    int64_t mark_offset(int64_t task) const;
 };
 
 } // namespace gyre

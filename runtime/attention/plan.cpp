@@ -73,7 +73,10 @@ gyre_status Plan::prepare(gyre_context &context) {
     t.kernel = find_attention_kernel(context, c, may_split && !c.empty() && has_few_queries(c, need_data));
     if (!t.kernel) return fail_without_kernel(context, c);
     if (t.kernel->is(trait::partial)) split.prepare(context, &t);
-    if (t.kernel->is(trait::formed)) t.operands.prepare(context, c);
+    if (t.kernel->is(trait::formed)) {
+        t.operands.prepare(context, c);
+        t.unformed = find_unformed_kernel(context, c);
+    }
     if (c.score) GYRE_TRY(check_score_inputs(args, c, t.kernel->score_inputs, need_data, &t.score_views));
     GYRE_TRY(t.angles.prepare(context, c));
 
@@ -107,7 +110,9 @@ gyre_status Plan::run(gyre_context &context, char *memory) {
     char *slabs = operands + task.operands.bytes();
     task.operands.place(operands);
     const bool filled = fill_tasks() == 0 || task.angles.fill(context, tables, slabs, slab_bytes);
-    const bool ok = filled && form_operands(context, slabs) && run_tasks(context, slabs) && merge_parts(context, slabs);
+    const bool formed = filled && form_operands(context, slabs);
+    if (formed && task.operands.on() && !task.operands.values_are_finite(task.call)) task.leave_formed_operands();
+    const bool ok = formed && run_tasks(context, slabs) && merge_parts(context, slabs);
     return finish_call(context, *task.kernel->kernel, ok);
 }
 

@@ -60,7 +60,13 @@ struct AttentionTask::Extent {
 };
 
 size_t AttentionTask::scratch_bytes() const {
-    return kernel->workspace + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
+    const size_t of_kernel = std::max(kernel->workspace, unformed ? unformed->workspace : 0);
+    return of_kernel + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
+}
+
+void AttentionTask::leave_formed_operands() {
+    kernel = unformed;
+    operands.turn_off();
 }
 
 int64_t AttentionTask::to_block_end(int64_t keys) const {
@@ -78,6 +84,7 @@ int64_t AttentionTask::parts(const Sequence &s) const { return s.k_len == 0 ? 1 
 /// How much longer rotation makes a key at most: known of the library's angles, not of a caller's tables. Features that are
 /// not rotated stay as long as they are.
 float AttentionTask::key_gain() const {
+    if (call.lse.data) return std::numeric_limits<float>::infinity(); // what is bounded sums rounded weights
     if (!call.rotate_keys) return 1;
     return call.rope.cos ? std::numeric_limits<float>::infinity() : std::max(1.0f, call.rope.scale);
 }

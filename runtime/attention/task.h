@@ -10,6 +10,7 @@ namespace gyre {
 struct AttentionTask {
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
+    const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
     ScoreViews score_views;                           // what the kernel's score function reads
     int64_t tokens = 0, heads = 1;                    // of a task: its rows are their product
     bool split = false;                               // keys are cut into parts, each with results of its own,
@@ -19,6 +20,9 @@ struct AttentionTask {
 
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
+
+    /// From now on tasks take keys and values as they are stored.
+    void leave_formed_operands();
 
     /// Parts that a sequence's keys are cut into. They depend on their number alone, so that the result's bits do, too.
     static constexpr int64_t least_part = 1024, most_parts = 16;

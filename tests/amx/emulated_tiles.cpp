@@ -1,6 +1,6 @@
 /// AMX's matrix tiles for processors without them: tile instructions trap as illegal ones, and are carried out here. From then on a jump
 /// stands in their place (patched_code.h), since a signal takes longer than most of them. VMOVW of AVX512_FP16, by which these kernels load
-/// single numbers of 16 bits, traps each time.
+/// single numbers of 16 bits and take them out of vectors, traps each time.
 ///
 /// Sources: Intel's Software Developer's Manual, volume 2 (encodings; TDPBF16PS: denormal inputs and results are zero, rounding to
 /// nearest even, even and odd elements of a pair summed apart) and volume 1, chapters 13 (the registers' places in memory) and 18 (the
@@ -33,19 +33,19 @@ thread_local Tile tiles[most_tiles];
 constexpr int by_number[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 
-/// A VEX-encoded instruction of opcode map 0F38 without 256-bit operands, or VMOVW from memory.
+/// A VEX-encoded instruction of opcode map 0F38 without 256-bit operands, or VMOVW from memory or to a general register.
 struct Instruction {
-    const uint8_t *end; // of what was read so far
-    const int64_t *registers; // general registers by their numbers
+    const uint8_t *end;                 // of what was read so far
+    const int64_t *registers;           // general registers by their numbers
     int prefix, opcode, reg, rm, third; // prefix: 0 none, 1 66, 2 F3, 3 F2; third: the register named in the VEX prefix
     bool in_memory;
-    bool loads_half;  // VMOVW
+    bool takes_half;  // VMOVW to a general register
     uint8_t *address; // of the operand in memory
     int64_t stride;   // the scaled index register: of tiles from row to row, else part of the address
     bool relative;    // the address is counted from the instruction's end
 
     bool read(const uint8_t *at, const int64_t *values);
-    bool read_half_load(const uint8_t *at, const int64_t *values);
+    bool read_half_move(const uint8_t *at, const int64_t *values);
     void read_address(int mode, int extended_index, int extended_base, int displacement_unit);
 };
 
@@ -64,13 +64,19 @@ bool Instruction::read(const uint8_t *at, const int64_t *values) {
     return true;
 }
 
-bool Instruction::read_half_load(const uint8_t *at, const int64_t *values) {
-    if (at[0] != 0x62 || (at[1] & 0x0f) != 5 || (at[2] & 3) != 1 || at[4] != 0x6e || at[5] >> 6 == 3) return false;
+bool Instruction::read_half_move(const uint8_t *at, const int64_t *values) {
+    if (at[0] != 0x62 || (at[1] & 0x0f) != 5 || (at[2] & 3) != 1) return false;
+    const bool of_register = at[5] >> 6 == 3;
+    if (at[4] != (of_register ? 0x7e : 0x6e)) return false;
     registers = values;
     reg = (at[5] >> 3 & 7) | (~at[1] >> 4 & 8) | (~at[1] & 16);
     rm = at[5] & 7;
-    loads_half = true;
+    takes_half = of_register;
     end = at + 6;
+    if (of_register) {
+        rm |= ~at[1] >> 2 & 8;
+        return true;
+    }
     read_address(at[5] >> 6, ~at[1] >> 3 & 8, ~at[1] >> 2 & 8, 2);
     return true;
 }
@@ -241,18 +247,38 @@ const uint8_t *emulate_sequence(const uint8_t *at, const int64_t *registers) {
     return at;
 }
 
+/// The lowest number of 16 bits of a vector register.
+uint16_t low_half(fpregset_t state, int number) {
+    const auto *bytes = reinterpret_cast<const uint8_t *>(state);
+    uint64_t in_use;
+    std::memcpy(&in_use, bytes + 512, sizeof in_use);
+    unsigned length = 0, from = 160, unused;
+    const StatePart part = number < 16 ? sse : upper_registers;
+    if (part != sse) __get_cpuid_count(0xd, part, &length, &from, &unused, &unused);
+    if (!(in_use >> part & 1)) return 0; // as it was initialised
+    uint16_t value;
+    std::memcpy(&value, bytes + from + static_cast<size_t>(number % 16) * (number < 16 ? 16 : 64), sizeof value);
+    return value;
+}
+
 void on_illegal_instruction(int, siginfo_t *, void *context) {
     _mm_setcsr(tile_rounding); // the interrupted code's comes back with its registers
+    const fpregset_t vectors = static_cast<ucontext_t *>(context)->uc_mcontext.fpregs;
     greg_t *registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
     int64_t numbered[16];
     for (int n = 0; n < 16; n++) numbered[n] = registers[by_number[n]];
     const auto *const first = reinterpret_cast<const uint8_t *>(registers[REG_RIP]);
     const uint8_t *at = emulate_sequence(first, numbered);
-    for (Instruction load{}; load.read_half_load(at, numbered); load = {}) {
-        uint16_t number;
-        std::memcpy(&number, load.address + load.stride, sizeof number);
-        set_vector(static_cast<ucontext_t *>(context)->uc_mcontext.fpregs, load.reg, number);
-        at = load.end;
+    for (Instruction move{}; move.read_half_move(at, numbered); move = {}) {
+        if (move.takes_half) {
+            numbered[move.rm] = low_half(vectors, move.reg);
+            registers[by_number[move.rm]] = numbered[move.rm];
+        } else {
+            uint16_t number;
+            std::memcpy(&number, move.address + move.stride, sizeof number);
+            set_vector(vectors, move.reg, number);
+        }
+        at = move.end;
     }
     if (at != first) {
         registers[REG_RIP] = reinterpret_cast<greg_t>(at);
