@@ -39,10 +39,11 @@ typedef struct gyre_rope {
     const double *inv_freq;  /* [rotary_dim / 2] radians a token, or NULL; see gyre_frequencies(). At most 1024; above 1
                                 they lower the largest position to 2^31 / the largest of them */
     double attention_factor; /* s, 1; multiplies cos and sin of queries and keys, never of values or of given tables */
-    const gyre_tensor *cos, *sin; /* f32, contiguous, or NULL: [rows, rotary_dim/2] read at the position, or
-                                     [batch, seqlen, rotary_dim/2] one row a token (gyre_rotary() only; positions are
-                                     then not read). One axis only */
-    int32_t axes;                 /* 0 or 1: one position a token; 2..4: positions are [axes, batch, seqlen] */
+    const gyre_tensor *cos,
+        *sin;     /* f32, f16, bf16 or f64, any strides, or NULL: [rows, rotary_dim/2] read at the position,
+                                     or [batch or 1, seqlen, rotary_dim/2] one row a token (not in attention; positions
+                                     are then not read). One axis only. On CUDA devices f32, last dimension contiguous */
+    int32_t axes; /* 0 or 1: one position a token; 2..4: positions are [axes, batch, seqlen] */
     int32_t sections[GYRE_MAX_AXES];
     gyre_section_order section_order;
 } gyre_rope;
