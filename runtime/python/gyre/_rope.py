@@ -57,6 +57,9 @@ class Rope:
             if table is not None:
                 setattr(fields, name, pointer(table.tensor(f"rope.{name}")))
         self.pairing = pairing
+        self.has_tables = cos is not None or sin is not None
+        self.axes = fields.axes
+        self.over_rotary_dim = fields.frequency_base == 0
         self.attention_factor = fields.attention_factor
         self.theta = fields.theta
         self.rotary_dim = rotary_dim
