@@ -25,7 +25,8 @@ bool obtain(const Target &target) { return can_run(target) && obtain_features(ta
 struct Contexts {
     std::mutex mutex, of_default;
     gyre_context *first = nullptr;
-    gyre_context *shared = nullptr; // the default one; never destroyed, since calls may go on while the process ends
+    gyre_context *defaults =
+        nullptr; // of calls with NULL; never destroyed, since calls may go on while the process ends
 };
 
 Contexts &contexts() {
@@ -121,12 +122,44 @@ gyre_status create(const gyre_context_options &o, gyre_context **context) {
 
 } // namespace
 
-gyre_status resolve_context(gyre_context *given, gyre_context **context) {
-    *context = given;
-    if (given) return GYRE_OK;
+namespace {
+
+/// What the last call with NULL on this thread ran: the next one may hold another context.
+thread_local Selected selected_without_context;
+
+/// Makes a context for calls with NULL. Each has as many threads as the others, since sizes of workspaces depend on that; but
+/// those after the first leave all work to the caller, or callers would start threads without bound.
+gyre_status create_default(bool first, gyre_context **context) {
+    gyre_context_options options = gyre_context_defaults();
+    if (!first) options.parallel_for = [](void *, int32_t, void (*)(void *, int32_t), void *) {};
+    GYRE_TRY(create(options, context));
+    (*context)->is_default = true;
+    return GYRE_OK;
+}
+
+/// The first context of calls with NULL, `of_default` being held.
+gyre_status find_first_default(gyre_context **context) {
+    if (!contexts().defaults) GYRE_TRY(create_default(true, &contexts().defaults));
+    *context = contexts().defaults;
+    return GYRE_OK;
+}
+
+} // namespace
+
+gyre_status HeldContext::take(gyre_context *given) {
+    if (given) {
+        given->busy.lock();
+        context = given;
+        return GYRE_OK;
+    }
     const std::lock_guard<std::mutex> lock(contexts().of_default);
-    if (!contexts().shared) GYRE_TRY(create(gyre_context_defaults(), &contexts().shared));
-    *context = contexts().shared;
+    gyre_context *each;
+    GYRE_TRY(find_first_default(&each));
+    while (!each->busy.try_lock()) {
+        if (!each->next_default) GYRE_TRY(create_default(false, &each->next_default));
+        each = each->next_default;
+    }
+    context = each;
     return GYRE_OK;
 }
 
@@ -160,6 +193,11 @@ gyre_context::~gyre_context() {
     gyre_context **link = &contexts().first;
     while (*link != this) link = &(*link)->next;
     *link = next;
+}
+
+void gyre_context::select(const Kernel &kernel) {
+    selected = {kernel.name, kernel.library->name};
+    if (is_default) selected_without_context = selected;
 }
 
 void gyre_context::use_current_kernels() {
@@ -200,8 +238,11 @@ namespace {
 template <typename Result, typename Read>
 Result tell(const gyre_context *given, Result otherwise, const Read &read) {
     return enter_or(otherwise, [&] {
-        gyre_context *context;
-        if (resolve_context(const_cast<gyre_context *>(given), &context) != GYRE_OK) return otherwise;
+        auto *context = const_cast<gyre_context *>(given);
+        if (!context) {
+            const std::lock_guard<std::mutex> lock(contexts().of_default);
+            if (find_first_default(&context) != GYRE_OK) return otherwise;
+        }
         return Result(read(*context));
     });
 }
@@ -216,16 +257,18 @@ extern "C" const char *gyre_context_target(const gyre_context *context) {
     return tell(context, "", [](gyre_context &c) { return c.best->name; });
 }
 
-extern "C" const char *gyre_selected_library(const gyre_context *context) {
-    return tell(context, "", [](gyre_context &c) {
+namespace {
+
+Selected selected_with(const gyre_context *given) {
+    if (!given) return selected_without_context;
+    return tell(given, Selected(), [](gyre_context &c) {
         const std::lock_guard<std::mutex> lock(c.busy);
-        return c.selected_library;
+        return c.selected;
     });
 }
 
-extern "C" const char *gyre_selected_kernel(const gyre_context *context) {
-    return tell(context, "", [](gyre_context &c) {
-        const std::lock_guard<std::mutex> lock(c.busy);
-        return c.selected_kernel;
-    });
-}
+} // namespace
+
+extern "C" const char *gyre_selected_library(const gyre_context *context) { return selected_with(context).library; }
+
+extern "C" const char *gyre_selected_kernel(const gyre_context *context) { return selected_with(context).kernel; }

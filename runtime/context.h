@@ -8,6 +8,15 @@
 #include <mutex>
 #include <vector>
 
+namespace gyre {
+
+/// The kernel of the last call, and the library that it is of.
+struct Selected {
+    const char *kernel = "", *library = "";
+};
+
+} // namespace gyre
+
 /// Calls hold `busy` from their checks to their end: those that share a context run one after the other.
 struct gyre_context {
     gyre_context(const gyre::Target *forced, const gyre::Target *best, const gyre::Library *library, int threads,
@@ -18,10 +27,7 @@ struct gyre_context {
     void use_current_kernels();
 
     /// Tells the kernel that a call ran.
-    void select(const gyre::Kernel &kernel) {
-        selected_kernel = kernel.name;
-        selected_library = kernel.library->name;
-    }
+    void select(const gyre::Kernel &kernel);
 
     const gyre::Target *const forced; // kernels that serve this target only; nullptr: the best that can run
     const gyre::Target *const best;   // what gyre_context_target() tells
@@ -32,8 +38,7 @@ struct gyre_context {
     std::mutex busy;
     std::shared_ptr<const gyre::KernelList> kernels; // of the call that runs, or ran last
     uint64_t usable_targets = 0;                     // of the CPU, a bit for each row of the target table
-    const char *selected_kernel = "";
-    const char *selected_library = "";
+    gyre::Selected selected;
 
     /// theta^(-2i / denominator) of the last calls, so that a decoding loop computes them once.
     struct Frequencies {
@@ -44,14 +49,33 @@ struct gyre_context {
     };
     Frequencies frequencies[2]; // of queries and keys, and of values
 
-    gyre_context *next = nullptr; // of all contexts, for a child process
+    gyre_context *next = nullptr;         // of all contexts, for a child process
+    bool is_default = false;              // of calls with NULL
+    gyre_context *next_default = nullptr; // of those
 };
 
 namespace gyre {
 
-/// The context to use for a caller's, which may be NULL: the process's default one. Errors: those of
-/// gyre_context_create().
-gyre_status resolve_context(gyre_context *given, gyre_context **context);
+/// A context that a call holds to its end, so that calls that share one run one after the other. For NULL it is one of the
+/// process's that no other call holds: the first of them has threads, calls that find it held run on the caller's thread.
+class HeldContext {
+public:
+    HeldContext() = default;
+    ~HeldContext() {
+        if (context) context->busy.unlock();
+    }
+    HeldContext(const HeldContext &) = delete;
+    HeldContext &operator=(const HeldContext &) = delete;
+
+    /// Errors: those of gyre_context_create().
+    gyre_status take(gyre_context *given);
+
+    gyre_context &operator*() const { return *context; }
+    gyre_context *operator->() const { return context; }
+
+private:
+    gyre_context *context = nullptr;
+};
 
 /// True if calls with this context and tensors on `device` may use the kernel: it computes there, is of the forced library, if
 /// one is, and on the CPU can run here and is of the forced target, if one is.

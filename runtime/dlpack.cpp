@@ -2,6 +2,8 @@
 #include "entry.h"
 #include "gyre/gyre.h"
 
+namespace {
+
 struct DLTensor {
     void *data;
     struct {
@@ -16,8 +18,6 @@ struct DLTensor {
     int64_t *strides;
     uint64_t byte_offset;
 };
-
-namespace {
 
 /// DLPack's type codes: 0 signed, 2 float, 4 bfloat, 6 bool.
 bool find_dtype(int code, int bits, gyre_dtype *dtype) {
@@ -36,9 +36,10 @@ bool find_dtype(int code, int bits, gyre_dtype *dtype) {
 
 } // namespace
 
-extern "C" gyre_status gyre_tensor_from_dlpack(const DLTensor *t, gyre_tensor *out) {
+extern "C" gyre_status gyre_tensor_from_dlpack(const void *dl_tensor, gyre_tensor *out) {
     return gyre::enter([&] {
         using gyre::refuse;
+        const auto *t = static_cast<const DLTensor *>(dl_tensor);
         if (!t || !out) return refuse(GYRE_BAD_ARGUMENT, t ? "out" : "dl_tensor", "got NULL");
         if (t->ndim < 1 || t->ndim > GYRE_MAX_RANK)
             return refuse(GYRE_BAD_SHAPE, "dl_tensor", "got rank %d, expected 1 .. %d", t->ndim, GYRE_MAX_RANK);

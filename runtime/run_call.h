@@ -9,9 +9,8 @@ namespace gyre {
 /// Calls that share a context run one after the other.
 template <typename Call, typename Arguments>
 gyre_status run_call(gyre_context *given, const Arguments &args, Call &call) {
-    gyre_context *context;
-    GYRE_TRY(resolve_context(given, &context));
-    const std::lock_guard<std::mutex> lock(context->busy);
+    HeldContext context;
+    GYRE_TRY(context.take(given));
     context->use_current_kernels();
     GYRE_TRY(call.prepare(*context));
     char *memory;
@@ -23,9 +22,8 @@ gyre_status run_call(gyre_context *given, const Arguments &args, Call &call) {
 /// run_call() of a call whose memory is a device's: run(context) finds it itself.
 template <typename Call>
 gyre_status run_call_on_device(gyre_context *given, Call &call) {
-    gyre_context *context;
-    GYRE_TRY(resolve_context(given, &context));
-    const std::lock_guard<std::mutex> lock(context->busy);
+    HeldContext context;
+    GYRE_TRY(context.take(given));
     context->use_current_kernels();
     GYRE_TRY(call.prepare(*context));
     return call.run(*context);
@@ -39,9 +37,8 @@ inline gyre_status check_size_output(const size_t *bytes) {
 /// Bytes of workspace, wherever it starts, with which run_call() would run.
 template <typename Call>
 gyre_status tell_workspace_size(gyre_context *given, Call &call, size_t *bytes) {
-    gyre_context *context;
-    GYRE_TRY(resolve_context(given, &context));
-    const std::lock_guard<std::mutex> lock(context->busy);
+    HeldContext context;
+    GYRE_TRY(context.take(given));
     context->use_current_kernels();
     GYRE_TRY(call.prepare(*context));
     *bytes = saturated_bytes(call.workspace_bytes(*context), workspace_slack);

@@ -62,18 +62,13 @@ TEST_CASE("rotary refuses bad ropes") {
         {"table rank", GYRE_BAD_SHAPE, "cos", [](RotaryCall &k) { k.tables({8}); }},
         {"table type", GYRE_BAD_TYPE, "cos",
          [](RotaryCall &k) {
-             k.table(&gyre_rope::cos, {41, 8}, GYRE_F16);
+             k.table(&gyre_rope::cos, {41, 8}, GYRE_I32);
              k.table(&gyre_rope::sin, {41, 8});
          }},
         {"table NULL", GYRE_BAD_ARGUMENT, "cos",
          [](RotaryCall &k) {
              k.table(&gyre_rope::sin, {41, 8});
              k.table(&gyre_rope::cos, {41, 8}).data = nullptr;
-         }},
-        {"table gaps", GYRE_BAD_SHAPE, "sin",
-         [](RotaryCall &k) {
-             k.table(&gyre_rope::cos, {41, 8});
-             k.table(&gyre_rope::sin, {41, 8}).strides[1] = 2;
          }},
         {"per-token tables of other tokens", GYRE_BAD_SHAPE, "cos", [](RotaryCall &k) { k.tables({2, 4, 8}); }},
         {"axes", GYRE_BAD_ARGUMENT, "axes", [](RotaryCall &k) { k.c.args.rope.axes = 5; }},

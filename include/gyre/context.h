@@ -12,8 +12,9 @@
 extern "C" {
 #endif
 
-/** Threads, target and scratch memory that calls share. NULL is accepted wherever a context is: a default one of the
- *  process, all cores, the best target. Calls that share a context run one after the other; else use one a thread. */
+/** Threads, target and scratch memory that calls share. Calls that share a context run one after the other; else use one a
+ *  thread. NULL is accepted wherever a context is: all cores, the best target. Calls with NULL do not wait for each other: the
+ *  process's threads work for one of them at a time, and meanwhile others run on the threads that call. */
 typedef struct gyre_context gyre_context;
 
 /** The host's thread pool: runs task(state, 0) … task(state, count - 1), in any order, possibly at once, and returns
@@ -63,8 +64,8 @@ GYRE_API int32_t gyre_context_threads(const gyre_context *context);
 /** The best target that calls with this context use, such as "x86_64_avx512". */
 GYRE_API const char *gyre_context_target(const gyre_context *context);
 
-/** The kernel that the last successful call with this context ran, such as "attention_plain_f32_d64__x86_64_avx512"; ""
- *  before the first. The text stays, whatever becomes of the library that the kernel is of. */
+/** The kernel that the last successful call with this context (NULL: the last of this thread with NULL) ran, such as
+ *  "attention_plain_f32_d64__x86_64_avx512"; "" before the first. The text stays, whatever becomes of the library that the kernel is of. */
 GYRE_API const char *gyre_selected_kernel(const gyre_context *context);
 
 /** The library that this kernel is of: "gyre", or a name given to gyre_add_kernels(); "" before the first call. */

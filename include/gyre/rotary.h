@@ -59,10 +59,11 @@ typedef struct gyre_rope {
     const double *inv_freq;
     /** The factor s, 1 by default. It multiplies cos and sin of queries and keys, never of values or of given tables. */
     double attention_factor;
-    /** Table of cosines: f32, contiguous, one axis only, or NULL. [rows, rotary_dim / 2] is read at the position;
-     *  [batch, seqlen, rotary_dim / 2] has a row a token (gyre_rotary() only; positions are then not read). */
+    /** Table of cosines: f32, f16, bf16 or f64, any strides, one axis only, or NULL. [rows, rotary_dim / 2] is read at the position;
+     *  [batch or 1, seqlen, rotary_dim / 2] has a row a token (not in attention; positions are then not read). On CUDA devices
+     *  tables are f32, their last dimension contiguous. */
     const gyre_tensor *cos;
-    /** Table of sines, of cos's shape; NULL with it. */
+    /** Table of sines, of cos's shape and type; NULL with it. */
     const gyre_tensor *sin;
     /** 0 or 1: a token has one position; 2 to 4: positions are [axes, batch, seqlen]. */
     int32_t axes;

@@ -62,10 +62,10 @@ static inline gyre_tensor gyre_tensor_dense(const void *data, gyre_dtype dtype, 
     return t;
 }
 
-struct DLTensor;
 /** Views a DLPack tensor (rank 1..4, CPU or CUDA, one lane) without copying; missing strides mean C order.
+ *    dl_tensor  const DLTensor *, which is not declared here: dlpack.h may be included before or after this header
  *  Errors: BAD_ARGUMENT (null), BAD_SHAPE (rank), BAD_TYPE (element type), UNSUPPORTED (device). */
-GYRE_API gyre_status gyre_tensor_from_dlpack(const struct DLTensor *dl_tensor, gyre_tensor *out);
+GYRE_API gyre_status gyre_tensor_from_dlpack(const void *dl_tensor, gyre_tensor *out);
 
 /** How the dimensions of q, k, v, x and out are read. */
 typedef enum gyre_layout {

@@ -112,8 +112,9 @@ gyre_tensor view(Container &elements, const Extents &shape) {
     return view(std::data(elements), shape);
 }
 
-/// Views a DLPack tensor.
-inline gyre_tensor view(const DLTensor &tensor) {
+/// Views a DLPack tensor: DLTensor of dlpack.h, which is known by its byte_offset.
+template <typename DLPackTensor, typename = decltype(std::declval<const DLPackTensor &>().byte_offset)>
+gyre_tensor view(const DLPackTensor &tensor) {
     gyre_tensor result;
     check(gyre_tensor_from_dlpack(&tensor, &result));
     return result;

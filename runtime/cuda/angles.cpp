@@ -1,10 +1,12 @@
 #include "cuda/angles.h"
 
 #include "cuda/turns.h"
+#include "rotary/table_rows.h"
 
 namespace gyre::cuda {
 
 gyre_status DeviceAngles::prepare(const Rotation &r, const char *name, gyre_context::Frequencies &cache) {
+    GYRE_TRY(check_device_tables(r, name));
     pairs = r.on ? r.pairs : 0;
     interleaved = r.pairing == GYRE_INTERLEAVED;
     scale = r.scale;

@@ -1,10 +1,12 @@
 #include "cuda/token_angles.h"
 
 #include "cuda/turns.h"
+#include "rotary/table_rows.h"
 
 namespace gyre::cuda {
 
 gyre_status TokenAngles::prepare(const Rotation &r, const char *name, gyre_context::Frequencies &cache) {
+    GYRE_TRY(check_device_tables(r, name));
     rotation = &r;
     scale = r.scale;
     has_tables = r.cos != nullptr;
@@ -36,7 +38,8 @@ gyre_status TokenAngles::place(const Positions &p, const char *name, int64_t bat
             sin_view.describe(nullptr, f32, {{r.pairs, 1}, {1, 0}, {1, 0}});
             break;
         }
-        const int64_t row = table->strides[table->rank - 2], entry = r.per_token ? table->strides[0] : 0;
+        const int64_t row = table->strides[table->rank - 2],
+                      entry = r.per_token && table->shape[0] > 1 ? table->strides[0] : 0;
         const auto *data = static_cast<const float *>(table->data) + (r.per_token ? batch * entry + token * row : 0);
         const int64_t rows = r.per_token ? tokens : table->shape[0];
         const std::initializer_list<Buffer::Dimension> extents = {

@@ -1,7 +1,7 @@
 // Rows of cosines and sines, from frequencies by a kernel or from the caller's tables.
 #include "argument_tables.h"
 #include "kernel_arguments.h"
-#include "rotary/rotation.h"
+#include "rotary/table_rows.h"
 #include "tensor.h"
 
 #include <cmath>
@@ -71,11 +71,9 @@ size_t Angles::scratch_bytes(int64_t tokens) const {
 void Angles::copy_rows(const Positions &positions, int64_t batch, int64_t first, int64_t tokens, float *rows) const {
     const int pairs = rotation->pairs;
     const auto copy = [&](const gyre_tensor &table, float *to) {
-        for (int64_t t = 0; t < tokens; t++) {
-            const int64_t row = rotation->per_token ? batch * table.strides[0] + (first + t) * table.strides[1]
-                                                    : positions.at(0, batch, first + t) * table.strides[0];
-            std::memcpy(to + 2 * t * pairs, static_cast<const float *>(table.data) + row,
-                        static_cast<size_t>(pairs) * sizeof(float));
+        for (int64_t t = first; t < first + tokens; t++) {
+            const int64_t row = rotation->per_token ? t : positions.at(0, batch, t);
+            copy_table_row(table, batch, row, pairs, to + 2 * (t - first) * pairs);
         }
     };
     copy(*rotation->cos, rows);

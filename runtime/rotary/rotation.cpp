@@ -36,9 +36,11 @@ gyre_status check_tables(const gyre_rope &r, const char *name, int pairs, int64_
         return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.axes", name), "got %d with tables, expected 1", r.axes);
     for (const gyre_tensor *table : {r.cos, r.sin}) {
         std::snprintf(field, sizeof field, "%s.%s", name, table == r.cos ? "cos" : "sin");
-        GYRE_TRY(check_tensor(*table, field, {2, 3}, {GYRE_F32}, need_data));
+        GYRE_TRY(
+            check_tensor(*table, field, {2, 3}, {GYRE_F32, GYRE_F16, GYRE_BF16, GYRE_F64}, need_data, any_strides));
         if (table->rank == 2) GYRE_TRY(check_shape(*table, field, {r.cos->shape[0], pairs}));
-        if (table->rank == 3) GYRE_TRY(check_shape(*table, field, {batch, seqlen, pairs}));
+        const bool one_for_all = table->rank == 3 && table->shape[0] == 1;
+        if (table->rank == 3) GYRE_TRY(check_shape(*table, field, {one_for_all ? 1 : batch, seqlen, pairs}));
     }
     if (r.cos->rank != r.sin->rank)
         return refuse(GYRE_BAD_SHAPE, ArgumentName("%s.sin", name), "got rank %d, expected cos's %d", r.sin->rank,
@@ -95,8 +97,8 @@ bool same_angles(const Rotation &a, const Rotation &b) {
     if (!a.cos && !b.cos) return a.inv_freq == b.inv_freq && a.theta == b.theta && a.denominator == b.denominator;
     if (!a.cos || !b.cos) return false;
     const auto same_table = [](const gyre_tensor &s, const gyre_tensor &t) {
-        return s.data && s.data == t.data && s.rank == t.rank &&
-               std::equal(s.strides, s.strides + s.rank - 1, t.strides);
+        return s.data && s.data == t.data && s.dtype == t.dtype && s.rank == t.rank &&
+               std::equal(s.shape, s.shape + s.rank, t.shape) && std::equal(s.strides, s.strides + s.rank, t.strides);
     };
     return same_table(*a.cos, *b.cos) && same_table(*a.sin, *b.sin);
 }

@@ -45,7 +45,7 @@ class GoTest(unittest.TestCase):
         """A folder that looks set up, so that nothing is installed."""
         programs = self.build / "venv" / "bin"
         programs.mkdir(parents=True)
-        for name in ("python", "cmake", "ninja", "ctest"):
+        for name in ("python", "cmake", "ninja", "ctest", "auditwheel"):
             (programs / name).write_text(FAKE.replace("{root}", str(ROOT)))
             (programs / name).chmod(0o755)
         (self.build / "venv" / "made-from").write_text(f"{self.build}/venv {sys.version} {sys.base_prefix}\n")
@@ -75,6 +75,15 @@ class Words(GoTest):
         self.prepared()
         self.assertEqual(self.run_go("build", "-DGYRE_CUDA=OFF").returncode, 0)
         self.assertTrue(self.call("cmake -S").endswith("-DGYRE_BUILD_TESTS=OFF -DGYRE_BUILD_BENCH=OFF -DGYRE_CUDA=OFF"))
+
+
+    def test_wheel(self):
+        self.prepared()
+        self.assertEqual(self.run_go("wheel", "-DGYRE_CUDA=OFF").returncode, 0)
+        self.assertIn("gyre_wheel_libraries", self.call("ninja"))
+        self.assertIn(f"cmake.define.GYRE_BUILD_DIR={self.build}", self.call("python -m pip wheel"))
+        self.assertIn(f"repair --exclude libtorch_cpu.so -w {self.build}/wheel", self.call("auditwheel"))
+        self.refuse("failed: auditwheel", "wheel", failing="auditwheel")
 
 
 class Folder(GoTest):

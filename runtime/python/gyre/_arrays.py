@@ -1,0 +1,123 @@
+"""Arrays of callers as the library sees them: NumPy's directly, others through DLPack. Nothing is copied; strides are kept."""
+
+from dataclasses import dataclass
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import _dlpack
+from ._structures import MAX_RANK, Tensor
+
+CPU = 1  # gyre_device
+
+# gyre_dtype by NumPy's name, and by DLPack's code (0 signed, 2 float, 4 bfloat, 6 bool) and bits.
+DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3, "int32": 4, "int64": 5, "bool": 6}
+_DLPACK_DTYPES = {(2, 32): 0, (2, 16): 1, (4, 16): 2, (2, 64): 3, (0, 32): 4, (0, 64): 5, (6, 8): 6}
+_EXPECTED = "float32, float16, bfloat16, float64, int32, int64 or bool"
+SIZES = (4, 2, 2, 8, 4, 8, 1)  # bytes of an element, by gyre_dtype
+
+
+@dataclass
+class View:
+    """An array's memory. Strides count elements. `owner` keeps the memory alive."""
+
+    data: int
+    dtype: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    owner: Any
+
+    def __post_init__(self) -> None:
+        if 0 in self.shape:  # strides mean nothing then; NumPy's are 0
+            self.strides = _c_order(self.shape)
+
+    def tensor(self, name: str) -> Tensor:
+        rank = len(self.shape)
+        if rank > MAX_RANK:
+            raise ValueError(f"{name}: got rank {rank}, expected at most {MAX_RANK}")
+        result = Tensor(data=self.data, dtype=self.dtype, device=CPU, rank=rank)
+        result.shape[:rank] = self.shape
+        result.strides[:rank] = self.strides
+        return result
+
+    def part(self) -> "View":
+        """Of an array of parts the first."""
+        return View(self.data, self.dtype, self.shape[1:], self.strides[1:], self.owner)
+
+
+def _view_numpy(array: np.ndarray, name: str, write: bool) -> View:
+    dtype = DTYPES.get(array.dtype.name)
+    if dtype is None or not array.dtype.isnative:
+        raise TypeError(f"{name}: got dtype {array.dtype}, expected {_EXPECTED}")
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(f"{name}: got a masked array, whose mask would be ignored, expected its data")
+    if write and not array.flags.writeable:
+        raise ValueError(f"{name}: is read-only, expected memory to write to")
+    size = array.itemsize
+    if any(stride % size for stride, extent in zip(array.strides, array.shape) if extent > 1):
+        raise ValueError(f"{name}: got strides of {array.strides} bytes, expected multiples of its {size}-byte elements")
+    strides = tuple(stride // size for stride in array.strides)
+    return View(array.__array_interface__["data"][0], dtype, array.shape, strides, array)
+
+
+def _c_order(shape: Sequence[int]) -> tuple[int, ...]:
+    strides = [1] * len(shape)
+    for i in range(len(shape) - 2, -1, -1):
+        strides[i] = strides[i + 1] * max(shape[i + 1], 1)
+    return tuple(strides)
+
+
+def _view_dlpack(array: Any, name: str, write: bool) -> View:
+    tensor, read_only, owner = _dlpack.read(array, name)
+    dtype = _DLPACK_DTYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+    if dtype is None:
+        raise TypeError(f"{name}: got DLPack's type code {tensor.code} of {tensor.bits} bits, expected {_EXPECTED}")
+    if write and read_only:
+        raise ValueError(f"{name}: is read-only, expected memory to write to")
+    shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
+    strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else _c_order(shape)
+    data = (tensor.data or 0) + tensor.byte_offset if tensor.data else 0
+    return View(data, dtype, shape, strides, (owner, array))
+
+
+def view(array: Any, name: str, write: bool = False) -> View:
+    """Views an array. `name`: of the argument, for messages.
+
+    Errors: TypeError (no array; its element type), ValueError (read-only though written to, not in the CPU's memory, strides
+    that are no multiples of an element).
+    """
+    if isinstance(array, np.ndarray):
+        return _view_numpy(array, name, write)
+    if hasattr(type(array), "__dlpack__"):
+        return _view_dlpack(array, name, write)
+    raise TypeError(f"{name}: got {type(array).__name__}, expected a NumPy array or another with __dlpack__")
+
+
+def as_list(numbers: Any, name: str) -> Any:
+    """A list of Python's integers becomes an array of int32; an array stays as it is. Errors: TypeError, ValueError."""
+    if not isinstance(numbers, (list, tuple, range)):
+        return numbers
+    exact = np.asarray(numbers)
+    if exact.size and exact.dtype.kind not in "iu":
+        raise TypeError(f"{name}: got {exact.dtype} in a list, expected integers")
+    narrow = exact.astype(np.int32)
+    if (narrow != exact).any():
+        raise ValueError(f"{name}: got {exact.max()} in a list, expected numbers of 32 bits")
+    return narrow
+
+
+def empty(like: Any, shape: Sequence[int], dtype: str | None = None) -> Any:
+    """A new array of `like`'s library that can be written to: NumPy's or PyTorch's; NumPy's for libraries without such."""
+    if hasattr(like, "new_empty"):  # PyTorch
+        import torch
+
+        return like.new_empty(tuple(shape), dtype=getattr(torch, dtype) if dtype else like.dtype, requires_grad=False)
+    return np.empty(tuple(shape), dtype or np.dtype(like.dtype))
+
+
+def hand_over(result: np.ndarray, like: Any) -> Any:
+    """A result as an array of `like`'s library."""
+    if isinstance(like, np.ndarray) or not isinstance(result, np.ndarray):
+        return result
+    namespace = getattr(like, "__array_namespace__", None)
+    return namespace().asarray(result) if namespace else result

@@ -1,0 +1,115 @@
+"""Configurations of models as the arguments of Rope."""
+
+import ctypes
+from typing import Any, Mapping
+
+from . import _library
+from ._structures import FrequencyRule
+from ._values import integer
+
+# Of a rule, and of a configuration that has none of its own for it.
+_REALS = ("factor", "attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "low_freq_factor",
+          "high_freq_factor", "partial_rotary_factor")
+_COUNTS = ("original_max_position_embeddings", "max_position_embeddings")
+_LISTS = ("short_factor", "long_factor")
+_OLDER_NAMES = {"su": "longrope", "mrope": "default"}
+_RULE_KEYS = {*_REALS, *_COUNTS, *_LISTS, "rope_type", "type", "rope_theta", "truncate", "mrope_section", "mrope_interleaved"}
+# What else in a configuration goes by such a name. Which layers do without rotation is no matter of one call.
+_MODEL_KEYS = {"rope_theta", "rope_scaling", "rope_parameters", "rope_interleave", "rotary_dim", "rotary_pct", "rotary_emb_base",
+               "partial_rotary_factor", "qk_rope_head_dim", "rope_local_base_freq", "no_rope_layers", "no_rope_layer_interval",
+               "ignore_keys_at_rope_validation"}
+
+
+class _Config:
+    """A configuration object or a mapping; what is None counts as absent."""
+
+    def __init__(self, config: Any) -> None:
+        self.given = config
+        everything = config if isinstance(config, Mapping) else config.to_dict() if hasattr(config, "to_dict") else vars(config)
+        for key in everything:
+            if ("rope" in key or "rotary" in key) and key not in _MODEL_KEYS and everything[key] not in (None, False):
+                raise ValueError(f"{key}: is not known, and may change the rotation: give gyre.Rope its arguments")
+
+    def get(self, *names: str) -> Any:
+        for name in names:
+            value = self.given.get(name) if isinstance(self.given, Mapping) else getattr(self.given, name, None)
+            if value is not None:
+                return value
+        return None
+
+
+def _rule_of(config: _Config, layer_type: str | None) -> dict[str, Any]:
+    """The parameters of the rule. Errors: ValueError, if there are several and none is chosen."""
+    given = config.get("rope_parameters", "rope_scaling") or {}
+    per_layer = {name: rule for name, rule in given.items() if isinstance(rule, Mapping)}
+    local = config.get("rope_local_base_freq")  # Gemma 3's, of layers with a window
+    if local and not per_layer:
+        per_layer = {"full_attention": given, "sliding_attention": {"rope_type": "default", "rope_theta": local}}
+    if not per_layer:
+        return dict(given)
+    if layer_type not in per_layer:
+        raise ValueError(f"layer_type: got {layer_type!r}, expected one of {', '.join(per_layer)}")
+    return dict(per_layer[layer_type])
+
+
+def _head_dim(config: _Config) -> int:
+    head_dim = config.get("qk_rope_head_dim", "head_dim")  # of a latent head only the former part rotates
+    if head_dim:
+        return integer(head_dim, "head_dim")
+    hidden, heads = config.get("hidden_size", "n_embd"), config.get("num_attention_heads", "n_head")
+    if not hidden or not heads:
+        raise ValueError("head_dim: got none, expected it, or hidden_size and num_attention_heads")
+    return hidden // heads
+
+
+def _fill(parameters: Mapping[str, Any], rule: FrequencyRule) -> None:
+    for name in _REALS:
+        if parameters.get(name) is not None:
+            setattr(rule, name, float(parameters[name]))
+    for name in _COUNTS:
+        if parameters.get(name) is not None:
+            setattr(rule, name, integer(parameters[name], name, 64))
+    if parameters.get("truncate") is not None:
+        rule.truncate = bool(parameters["truncate"])
+
+
+def _fill_lists(parameters: Mapping[str, Any], rule: FrequencyRule, pairs: int) -> None:
+    for name in _LISTS:
+        numbers = parameters.get(name)
+        if numbers is None:
+            continue
+        if len(numbers) != pairs:
+            raise ValueError(f"{name}: got {len(numbers)} numbers, expected rotary_dim / 2 = {pairs}")
+        setattr(rule, name, (ctypes.c_double * pairs)(*numbers))
+
+
+def read(given: Any, length: int, layer_type: str | None) -> dict[str, Any]:
+    """The arguments of Rope: frequencies, pairing, attention factor and sections."""
+    config = _Config(given)
+    text = config.get("text_config")  # the language part of a model that also sees or hears
+    if text is not None:
+        config = _Config(text)
+    parameters = _rule_of(config, layer_type)
+    for name in parameters.keys() - _RULE_KEYS:
+        raise ValueError(f"{name}: is no parameter of a rotary rule that is known")
+    for name in (*_COUNTS, "partial_rotary_factor"):
+        parameters.setdefault(name, config.get(name))
+    name = parameters.get("rope_type") or parameters.get("type") or "default"
+    theta = parameters.get("rope_theta") or config.get("rope_theta", "rotary_emb_base") or 10000.0
+    head_dim = _head_dim(config)
+    share = parameters["partial_rotary_factor"] or config.get("rotary_pct") or 1.0
+    explicit = config.get("rotary_dim")
+    whole = _OLDER_NAMES.get(name, name) == "proportional"  # the rule itself leaves features as they are
+    rotary_dim = integer(explicit, "rotary_dim") if explicit else head_dim if whole else int(head_dim * share)
+
+    rule = FrequencyRule(rope_type=_OLDER_NAMES.get(name, name).encode(), rope_theta=float(theta))
+    _fill(parameters, rule)
+    _fill_lists(parameters, rule, rotary_dim // 2)
+    frequencies = (ctypes.c_double * max(rotary_dim // 2, 1))()
+    factor = ctypes.c_double()
+    _library.check(_library.library.gyre_frequencies(rule, rotary_dim, head_dim, integer(length, "length", 64), frequencies,
+                                                     factor))
+    interleaved = config.get("rope_interleave") or config.get("model_type") in ("gptj", "roformer")
+    return {"inv_freq": list(frequencies), "rotary_dim": rotary_dim, "attention_factor": factor.value,
+            "pairing": "interleaved" if interleaved else "half", "sections": parameters.get("mrope_section") or (),
+            "section_order": "interleaved" if parameters.get("mrope_interleaved") else "contiguous"}

@@ -1,0 +1,58 @@
+"""Python's values as numbers of the C API, with refusals in the library's words."""
+
+import math
+import operator
+from typing import Any, Mapping
+
+LAYOUTS = {"bshd": 0, "bhsd": 1, "thd": 2}
+ALIGNMENTS = {"bottom_right": 0, "top_left": 1}
+VALUE_ORDERS = {"rows": 0, "blocks": 1}
+
+
+def choose(value: Any, name: str, words: Mapping[str, int]) -> int:
+    """The number of a word. Errors: ValueError, which lists them."""
+    if isinstance(value, str) and value in words:
+        return words[value]
+    raise ValueError(f"{name}: got {value!r}, expected one of {', '.join(words)}")
+
+
+def flag(value: Any, name: str) -> int:
+    """Of True or False. Errors: TypeError."""
+    if value is True or value is False or type(value).__name__ in ("bool", "bool_"):
+        return int(value)
+    raise TypeError(f"{name}: got {value!r}, expected True or False")
+
+
+def integer(value: Any, name: str, bits: int = 32, signed: bool = True) -> int:
+    """Of a number that fits. Errors: TypeError, ValueError."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: got {value!r}, expected an integer") from None
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+    if not low <= number <= high:
+        raise ValueError(f"{name}: got {number}, expected {low} .. {high}")
+    return number
+
+
+def real(value: Any, name: str) -> float:
+    """Of a number. Errors: TypeError."""
+    try:
+        if isinstance(value, str):
+            raise TypeError
+        return float(value)
+    except OverflowError:
+        return math.inf  # which the library refuses, naming the argument
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: got {value!r}, expected a number") from None
+
+
+def text(value: Any, name: str) -> bytes | None:
+    """Of a name or None. Errors: TypeError, ValueError."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: got {value!r}, expected a name or None")
+    if "\0" in value:
+        raise ValueError(f"{name}: got {value!r}, expected a name without NUL")
+    return value.encode()

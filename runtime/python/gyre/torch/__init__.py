@@ -1,0 +1,18 @@
+"""Gyre's operators for PyTorch, on the CPU: attention, rotations, and scaled_dot_product_attention taken over.
+
+    import torch, gyre.torch
+    q = k = v = torch.randn(1, 8, 128, 64)                               # [batch, heads, seqlen, head_dim]
+    out = gyre.torch.attention(q, k, v, causal=True, rope=gyre.Rope())   # with gradients; torch.compile takes it whole
+    gyre.torch.enable_sdpa()                                             # torch.nn.functional.scaled_dot_product_attention
+
+The operators are torch.ops.gyre.*, on PyTorch's stable ABI: 2.10 or later. They run on PyTorch's own threads.
+"""
+
+from . import _load  # noqa: F401  registers the operators, and then what Python knows of them
+from . import _fakes, _gradients  # noqa: F401
+from ._attention import attention
+from ._modules import RotaryEmbedding
+from ._rotary import rotary, rotary_qk
+from ._sdpa import disable_sdpa, enable_sdpa, sdpa_calls
+
+__all__ = ["RotaryEmbedding", "attention", "disable_sdpa", "enable_sdpa", "rotary", "rotary_qk", "sdpa_calls"]

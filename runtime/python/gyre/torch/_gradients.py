@@ -1,0 +1,68 @@
+"""Gradients of the operators."""
+
+import torch
+
+ATTENTION = ("bias mask sinks alibi seqused_k cu_seqlens_q cu_seqlens_k block_table q_positions k_positions inv_freq value_inv_freq "
+             "scale softcap causal top_left window_left window_right interleaved rope_factor keys_rotated values_rotated dropout "
+             "dropout_seed dropout_offset layout").split()
+TENSORS = ATTENTION.index("scale")  # so many options are tensors
+WITHOUT_GRADIENTS = ("mask", "sinks", "block_table")
+
+
+def _keep_attention(ctx, inputs, output):
+    q, k, v, *options = inputs
+    ctx.save_for_backward(q, k, v, *output, *options[:TENSORS])
+    ctx.options = options[TENSORS:]
+    ctx.mark_non_differentiable(output[1])
+
+
+def _contiguous(tensor):
+    return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
+
+
+def _attention_gradients(ctx, out_grad, lse_grad):
+    q, k, v, out, lse, *tensors = ctx.saved_tensors
+    named = dict(zip(ATTENTION, tensors))
+    for name in WITHOUT_GRADIENTS:
+        if named[name] is not None:
+            raise NotImplementedError(f"gyre::attention has no gradients of calls with {name}")
+    need_bias = ctx.needs_input_grad[3]
+    q_grad, k_grad, v_grad, bias_grad = torch.ops.gyre.attention_backward(
+        _contiguous(out_grad), q, k, v, out, lse, need_bias, *tensors, *ctx.options)
+    bias_grad = bias_grad.to(named["bias"].dtype) if need_bias else None
+    return (q_grad, k_grad, v_grad, bias_grad) + (None,) * (len(ATTENTION) - 1)
+
+
+torch.library.register_autograd("gyre::attention", _attention_gradients, setup_context=_keep_attention)
+
+ROTARY = "inv_freq cos sin positions position_offset reverse interleaved rotary_offset factor layout".split()
+REVERSE = ROTARY.index("reverse")
+
+
+def _keep_rotary(tensors):
+    """Of an operator whose first so many inputs are rotated."""
+
+    def keep(ctx, inputs, output):
+        ctx.save_for_backward(*inputs[tensors : tensors + 4])
+        ctx.options = list(inputs[tensors + 4 :])
+
+    return keep
+
+
+def _options_back(ctx):
+    options = [*ctx.saved_tensors, *ctx.options]
+    options[REVERSE] = not options[REVERSE]
+    return options
+
+
+def _rotary_gradients(ctx, out_grad):
+    return (torch.ops.gyre.rotary(_contiguous(out_grad), *_options_back(ctx)),) + (None,) * len(ROTARY)
+
+
+def _rotary_qk_gradients(ctx, q_grad, k_grad):
+    grads = torch.ops.gyre.rotary_qk(_contiguous(q_grad), _contiguous(k_grad), *_options_back(ctx))
+    return (*grads,) + (None,) * len(ROTARY)
+
+
+torch.library.register_autograd("gyre::rotary", _rotary_gradients, setup_context=_keep_rotary(1))
+torch.library.register_autograd("gyre::rotary_qk", _rotary_qk_gradients, setup_context=_keep_rotary(2))

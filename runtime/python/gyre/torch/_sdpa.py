@@ -1,0 +1,68 @@
+"""torch.nn.functional.scaled_dot_product_attention on the CPU, taken over and given back."""
+
+from collections import Counter
+
+import torch
+
+from . import _sdpa_fallback
+
+_TYPES = (torch.float32, torch.float16, torch.bfloat16)
+_calls: Counter = Counter()
+_taken = None  # the registration; it ends with this object
+
+
+def _contiguous(tensor):
+    return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
+
+
+def _takes(q, k, v, dropout_p, mask):
+    return (q.dtype in _TYPES and dropout_p == 0 and max(q.shape[-1], v.shape[-1]) <= 512
+            and (mask is None or mask.dtype == torch.bool or mask.dtype in _TYPES))
+
+
+def _forward(q, k, v, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
+    if not _takes(q, k, v, dropout_p, attn_mask) or scale == 0:
+        _calls["left to PyTorch"] += 1
+        return _sdpa_fallback.forward(q, k, v, dropout_p, is_causal, attn_mask, scale)
+    _calls["forward"] += 1
+    boolean = attn_mask is not None and attn_mask.dtype == torch.bool
+    if boolean:
+        attn_mask = attn_mask.reshape((1,) * (4 - attn_mask.dim()) + tuple(attn_mask.shape))
+    return torch.ops.gyre.attention(
+        _contiguous(q), _contiguous(k), _contiguous(v), mask=attn_mask if boolean else None,
+        bias=None if boolean else _sdpa_fallback.as_bias(attn_mask, q.dtype), scale=scale or 0.0, causal=is_causal, top_left=True)
+
+
+def _backward(out_grad, q, k, v, out, lse, dropout_p, is_causal, *, attn_mask=None, scale=None):
+    if not _takes(q, k, v, dropout_p, attn_mask) or scale == 0:
+        _calls["backward left to PyTorch"] += 1
+        return _sdpa_fallback.backward(out_grad, q, k, v, dropout_p, is_causal, attn_mask, scale)
+    _calls["backward"] += 1
+    return torch.ops.gyre.attention_backward(
+        *(_contiguous(x) for x in (out_grad, q, k, v, out)), lse.contiguous(), False, bias=_sdpa_fallback.as_bias(attn_mask, q.dtype),
+        scale=scale or 0.0, causal=is_causal, top_left=True)[:3]
+
+
+def enable_sdpa() -> None:
+    """Takes scaled_dot_product_attention over on the CPU, forward and backward, until disable_sdpa(). Twice is once.
+
+    What the library does not do (dropout, float64) goes on as before; sdpa_calls() tells how many calls were taken.
+    """
+    global _taken
+    if _taken is None:
+        _taken = torch.library.Library("aten", "IMPL")
+        _taken.impl("_scaled_dot_product_flash_attention_for_cpu", _forward, "CPU", allow_override=True)
+        _taken.impl("_scaled_dot_product_flash_attention_for_cpu_backward", _backward, "CPU", allow_override=True)
+
+
+def disable_sdpa() -> None:
+    """Gives scaled_dot_product_attention back to PyTorch."""
+    global _taken
+    if _taken is not None:
+        _taken._destroy()
+        _taken = None
+
+
+def sdpa_calls() -> dict[str, int]:
+    """How many calls were taken ("forward", "backward") and how many left to PyTorch since the program began."""
+    return dict(_calls)

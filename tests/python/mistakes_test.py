@@ -1,0 +1,102 @@
+"""Mistakes raise ValueError or TypeError that names the argument; nothing is written, and nothing crashes.
+
+    python mistakes_test.py
+"""
+
+import unittest
+
+import gyre
+import numpy as np
+from support import random
+
+Q = random(1, 4, 2, 64)
+
+
+class Mistakes(unittest.TestCase):
+    def refuse(self, error, said, function, *args, **options):
+        with self.assertRaisesRegex(error, said):
+            function(*args, **options)
+
+    def test_no_arrays(self):
+        for bad in (None, 3, "q", [[1.0]], object(), np.float32(3)):
+            self.refuse(TypeError, "q: got", gyre.attention, bad, Q, Q)
+        self.refuse(TypeError, "x: got", gyre.rotary, None, gyre.Rope())
+
+    def test_types(self):
+        for dtype in ("float64", "int32", "int8", "complex64", ">f4", "S4", "O"):
+            self.refuse(TypeError, "^q: got", gyre.attention, Q.astype(dtype), Q, Q)
+        self.refuse(TypeError, "^k: got f16, expected f32", gyre.attention, Q, Q.astype(np.float16), Q)
+        self.refuse(TypeError, "mask: got f32, expected bool", gyre.attention, Q, Q, Q, mask=np.ones((4, 4), np.float32))
+        self.refuse(TypeError, "seqused_k: got i64", gyre.attention, Q, Q, Q, seqused_k=np.array([4]))
+        self.refuse(TypeError, "masked array", gyre.attention, np.ma.masked_array(Q), Q, Q)
+
+    def test_shapes(self):
+        self.refuse(ValueError, "^k: got shape", gyre.attention, Q, Q[..., :32], Q)
+        self.refuse(ValueError, "^q: got rank 3", gyre.attention, Q[0], Q, Q)
+        self.refuse(ValueError, "^bias: got rank 5", gyre.attention, Q, Q, Q, bias=np.zeros((1, 1, 1, 4, 4), np.float32))
+        self.refuse(ValueError, "^q: got rank 0", gyre.attention, np.array(1, np.float32), Q, Q)
+        self.refuse(ValueError, "out: got shape", gyre.attention, Q, Q, Q, out=np.zeros((1, 3, 2, 64), np.float32))
+
+    def test_memory(self):
+        fixed = Q.copy()
+        fixed.flags.writeable = False
+        np.testing.assert_array_equal(gyre.attention(fixed, fixed, fixed), gyre.attention(Q, Q, Q))
+        self.refuse(ValueError, "out: is read-only", gyre.attention, Q, Q, Q, out=fixed)
+        self.refuse(ValueError, "out: is read-only", gyre.rotary, Q, gyre.Rope(), out=fixed)
+        self.refuse(ValueError, "out: strides make elements share memory", gyre.attention, Q, Q, Q,
+                    out=np.lib.stride_tricks.as_strided(Q.copy(), Q.shape, (0, 0, 0, 4)))
+        self.refuse(ValueError, "out: overlaps k", gyre.attention, Q.copy(), Q, Q, out=Q)
+        bytes_ = np.zeros(Q.nbytes + 1, np.int8)
+        askew = np.ndarray(Q.shape, np.float32, bytes_, offset=1)
+        self.refuse(ValueError, "q: data at .* is not aligned", gyre.attention, askew, Q, Q)
+        record = np.zeros((1, 4, 2, 64), [("x", np.float32), ("y", np.int8)])
+        self.refuse(ValueError, "q: got strides of .* bytes", gyre.attention, record["x"], Q, Q)
+
+    def test_strides(self):
+        backwards = Q[:, ::-1, ::-1]
+        np.testing.assert_array_equal(gyre.attention(backwards, backwards, backwards),
+                                      gyre.attention(*[backwards.copy()] * 3))
+        self.refuse(ValueError, "q: got strides", gyre.attention, Q[..., ::-1], Q, Q)
+        repeated = np.broadcast_to(Q[:, :, :1], Q.shape)
+        np.testing.assert_array_equal(gyre.attention(Q, repeated, repeated), gyre.attention(Q, repeated.copy(), repeated.copy()))
+
+    def test_numbers(self):
+        for options, error, said in [
+            ({"scale": "1"}, TypeError, "scale"), ({"scale": 0}, ValueError, "scale: got 0"),
+            ({"scale": float("nan")}, ValueError, "scale: got -?nan"), ({"scale": 10**400}, ValueError, "scale: got inf"),
+            ({"softcap": -1}, ValueError, "softcap"), ({"causal": 1}, TypeError, "causal: got 1"),
+            ({"window": 3}, TypeError, "window"), ({"window": (1, -5)}, ValueError, "window_right: got -5"),
+            ({"window": (2**70, 1)}, ValueError, "window: got"), ({"layout": "sbhd"}, ValueError, "layout: got 'sbhd', expected"),
+            ({"alignment": 0}, ValueError, "alignment"), ({"dropout": 1.0}, ValueError, "dropout"),
+            ({"dropout_seed": -1}, ValueError, "dropout_seed"), ({"score": 3}, TypeError, "score"),
+            ({"score": "a\0b"}, ValueError, "score"), ({"score": "nothing"}, NotImplementedError, "score"),
+            ({"score_inputs": {"x": Q}}, ValueError, "score_inputs"), ({"rope": 10000.0}, TypeError, "rope: got float"),
+            ({"keys_rotated": True}, ValueError, "keys_rotated"), ({"context": 3}, TypeError, "context: got int"),
+            ({"seqused_k": [5]}, ValueError, r"seqused_k\[0\]: got 5"), ({"seqused_k": [2**40]}, ValueError, "32 bits"),
+            ({"seqused_k": [0.5]}, TypeError, "expected integers"), ({"cu_seqlens_q": [0, 4]}, ValueError, "cu_seqlens_q"),
+            ({"value_order": "columns"}, ValueError, "value_order"),
+        ]:
+            with self.subTest(str(options)):
+                self.refuse(error, said, gyre.attention, Q, Q, Q, **options)
+        self.assertRaises(TypeError, gyre.attention, Q, Q, Q, causl=True)
+        self.refuse(TypeError, "rope: got None", gyre.rotary, Q, None)
+
+    def test_ropes(self):
+        self.refuse(ValueError, "pairing", gyre.Rope, pairing="neox")
+        self.refuse(TypeError, "theta", gyre.Rope, "10000")
+        self.refuse(ValueError, "inv_freq: got 3", gyre.Rope, inv_freq=[1, 2, 3], rotary_dim=8)
+        self.refuse(ValueError, "rope.theta: got 0.5", gyre.rotary, Q, gyre.Rope(theta=0.5))
+        self.refuse(ValueError, "rope.sin: got NULL beside", gyre.rotary, Q, gyre.Rope(cos=np.ones((4, 32), np.float32)))
+        self.refuse(ValueError, "rope.rotary_dim: got 66", gyre.rotary, Q, gyre.Rope(rotary_dim=66))
+        self.refuse(ValueError, "positions: got -1", gyre.rotary, Q, gyre.Rope(), positions=[0, 1, -1, 2])
+        self.refuse(ValueError, "position_offset", gyre.rotary, Q, gyre.Rope(), position_offset=-1)
+
+    def test_contexts(self):
+        self.refuse(ValueError, "target: got .z80., expected one of", gyre.Context, target="z80")
+        self.refuse(ValueError, "threads: got -1", gyre.Context, threads=-1)
+        self.refuse(ValueError, "threads: got", gyre.Context, threads=2**33)
+        self.refuse(TypeError, "threads", gyre.Context, threads=1.5)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,228 @@
+"""gyre.torch: operators, gradients, torch.compile, autocast, and scaled_dot_product_attention taken over.
+
+    python torch_test.py        skipped where there is no PyTorch, or the library was built without its operators
+"""
+
+import sys
+import threading
+import unittest
+
+try:
+    import torch
+    import torch.nn.functional as F
+
+    import gyre
+    import gyre.torch
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+ROUNDING = {torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
+
+
+def random(*shape, dtype=torch.float32, seed=0, grad=False):
+    generator = torch.Generator().manual_seed(seed + sum(shape))
+    return torch.randn(*shape, generator=generator).to(dtype).requires_grad_(grad)
+
+
+def inputs(dtype=torch.float32, grad=False, lq=9, lk=12):
+    return (random(2, 4, lq, 64, dtype=dtype, grad=grad), random(2, 2, lk, 64, dtype=dtype, seed=1, grad=grad),
+            random(2, 2, lk, 64, dtype=dtype, seed=2, grad=grad))
+
+
+def eager(q, k, v, seen=None, bias=None, rope=None):
+    """In float64."""
+    q, k, v = (x.double() for x in (q, k, v))
+    if rope is not None:
+        angle = torch.arange(k.shape[2])[:, None] * torch.tensor([10000.0 ** (-i / 32) for i in range(32)], dtype=torch.float64)
+
+        def turn(x, a):
+            first, second = x.chunk(2, -1)
+            return torch.cat((first * a.cos() - second * a.sin(), second * a.cos() + first * a.sin()), -1)
+
+        q, k = turn(q, angle[-q.shape[2]:]), turn(k, angle)
+    group = q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
+    scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
+    if bias is not None:
+        scores = scores + bias.double()
+    if seen is not None:
+        scores = scores.masked_fill(~seen, -torch.inf)
+    return torch.softmax(scores, -1) @ v
+
+
+def causal(lq, lk):
+    return torch.ones(lq, lk, dtype=torch.bool).tril(lk - lq)
+
+
+class Operators(unittest.TestCase):
+    def close(self, got, right, dtype, factor=64):
+        allowed = factor * ROUNDING[dtype] * right.double().abs().max()
+        self.assertLessEqual((got.double() - right.double()).abs().max().item(), allowed.item())
+
+    def test_every_type(self):
+        for dtype in ROUNDING:
+            q, k, v = inputs(dtype)
+            out, lse = gyre.torch.attention(q, k, v, causal=True, return_lse=True)
+            self.assertEqual((out.dtype, lse.dtype, lse.shape), (dtype, torch.float32, (2, 4, 9)))
+            self.close(out, eager(q, k, v, causal(9, 12)), dtype, 64 if dtype == torch.float32 else 4)
+
+    def test_rope_and_gradients(self):
+        q, k, v = inputs(grad=True)
+        bias = random(1, 4, 9, 12, seed=5, grad=True)
+        out = gyre.torch.attention(q, k, v, causal=True, bias=bias, rope=gyre.Rope())
+        weight = random(*out.shape, seed=3)
+        mine = torch.autograd.grad((out * weight).sum(), (q, k, v, bias))
+        right = torch.autograd.grad((eager(q, k, v, causal(9, 12), bias, gyre.Rope()) * weight).sum(), (q, k, v, bias))
+        for name, got, expected in zip(("q", "k", "v", "bias"), mine, right):
+            with self.subTest(name):
+                self.close(got, expected, torch.float32, 256)
+
+    def test_rotary_tables_of_models(self):
+        q, k = random(2, 4, 9, 64, dtype=torch.bfloat16, grad=True), random(2, 2, 9, 64, dtype=torch.bfloat16, seed=1)
+        angle = torch.arange(9)[:, None] * torch.tensor([10000.0 ** (-i / 32) for i in range(32)])
+        cos, sin = (torch.cat([f, f], -1)[None].bfloat16() for f in (angle.cos(), angle.sin()))  # as transformers has them
+        q_out, k_out = gyre.torch.rotary_qk(q, k, (cos[..., :32], sin[..., :32]))
+
+        def turn(x):
+            first, second = x.double().chunk(2, -1)
+            return x.double() * cos.double() + torch.cat((-second, first), -1) * sin.double()
+
+        self.close(q_out, turn(q), torch.bfloat16, 1)
+        self.close(k_out, turn(k), torch.bfloat16, 1)
+        weight = random(*q.shape, dtype=torch.bfloat16, seed=3)
+        mine, = torch.autograd.grad((q_out * weight).sum(), q)
+        right, = torch.autograd.grad((turn(q) * weight).sum(), q)
+        self.close(mine, right, torch.bfloat16, 2)
+
+    def test_opcheck(self):
+        q, k, v = inputs(grad=True)
+        inv_freq = torch.ones(32, dtype=torch.float64)
+        check = torch.library.opcheck
+        check(torch.ops.gyre.attention.default, (q, k, v), {"causal": True, "inv_freq": inv_freq})
+        check(torch.ops.gyre.attention.default, tuple(x.transpose(1, 2).detach().contiguous() for x in (q, k, v)), {"layout": 0})
+        plain = tuple(x.detach() for x in (q, k, v))
+        check(torch.ops.gyre.attention_out.default, (*plain, torch.empty_like(plain[0]), None))
+        check(torch.ops.gyre.rotary.default, (q, inv_freq))
+        check(torch.ops.gyre.rotary_qk.default, (q, k[:, :, :9], inv_freq))
+        check(torch.ops.gyre.rotary_out.default, (plain[0], torch.empty_like(plain[0]), inv_freq))
+        out, lse = torch.ops.gyre.attention(*plain)
+        check(torch.ops.gyre.attention_backward.default, (out, *plain, out, lse, False))
+
+    def test_compile_without_breaks(self):
+        rope = gyre.Rope()
+
+        def model(q, k, v):
+            q, k = gyre.torch.rotary_qk(q, k, rope)
+            return gyre.torch.attention(q, k, v, causal=True).relu().sum()
+
+        q, k, v = inputs(grad=True, lq=12)
+        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+        self.assertEqual(compiled(q, k, v).item(), model(q, k, v).item())
+        mine, right = (torch.autograd.grad(f(q, k, v), (q, k, v)) for f in (compiled, model))
+        for got, expected in zip(mine, right):
+            self.assertTrue(torch.equal(got, expected))
+
+    def test_autocast(self):
+        q, k, v = inputs()
+        with torch.autocast("cpu", torch.bfloat16):
+            self.assertEqual(gyre.torch.attention(q, k, v).dtype, torch.bfloat16)
+        self.assertEqual(gyre.torch.attention(q, k, v).dtype, torch.float32)
+
+    def test_mistakes_are_exceptions(self):
+        q, k, v = inputs()
+        for said, call in [
+            ("k: got shape", lambda: gyre.torch.attention(q, k[..., :32], v)),
+            ("q: got f64", lambda: gyre.torch.attention(q.double(), k, v)),
+            ("q: got rank 3", lambda: gyre.torch.attention(q[0], k, v)),
+            ("q: got rank 5", lambda: torch.ops.gyre.attention_out(q[None], k, v, q, None)),
+            ("out: is given where gradients", lambda: gyre.torch.attention(q.clone().requires_grad_(), k, v, out=q)),
+            ("value_rope: got another", lambda: gyre.torch.attention(q, k, v, rope=gyre.Rope(), value_rope=gyre.Rope(pairing="interleaved"))),
+        ]:
+            with self.assertRaisesRegex((RuntimeError, ValueError), said):
+                call()
+        q.requires_grad_()
+        with self.assertRaisesRegex(NotImplementedError, "no gradients of calls with mask"):
+            gyre.torch.attention(q, k, v, mask=torch.ones(9, 12, dtype=torch.bool)).sum().backward()
+
+    def test_threads(self):
+        q, k, v = inputs(lq=60, lk=60)
+        expected, wrong, before = gyre.torch.attention(q, k, v), [], torch.get_num_threads()
+
+        def work():
+            for _ in range(30):
+                if not torch.equal(gyre.torch.attention(q, k, v), expected):
+                    wrong.append(1)
+
+        workers = [threading.Thread(target=work) for _ in range(4)]
+        for each in workers:
+            each.start()
+        for each in workers:
+            each.join()
+        torch.set_num_threads(1)
+        self.assertTrue(torch.equal(gyre.torch.attention(q, k, v), expected))
+        torch.set_num_threads(before)
+        self.assertEqual(wrong, [])
+
+    def test_numpy_functions_take_tensors(self):
+        q, k, v = inputs(torch.bfloat16)
+        out = gyre.attention(q, k, v, layout="bhsd")
+        self.assertIsInstance(out, torch.Tensor)
+        self.assertTrue(torch.equal(out, gyre.torch.attention(q, k, v)))
+        with self.assertRaisesRegex(ValueError, "q: its owner does not hand it out"):
+            gyre.attention(q.requires_grad_(), k, v, layout="bhsd")
+        gone = torch.zeros(2, 4, 9, 64)
+        gone.untyped_storage().resize_(0)
+        for function in (lambda x: gyre.attention(x, k, v, layout="bhsd"), lambda x: gyre.torch.attention(x, k.float(), v.float())):
+            with self.assertRaises((RuntimeError, ValueError)):
+                function(gone)
+
+
+class Sdpa(unittest.TestCase):
+    def tearDown(self):
+        gyre.torch.disable_sdpa()
+
+    def results(self, options, grad, dtype):
+        q, k, v = (x.detach().requires_grad_(grad) for x in (random(2, 4, 9, 64, dtype=dtype), random(2, 4, 12, 64, dtype=dtype, seed=1),
+                                                             random(2, 4, 12, 64, dtype=dtype, seed=2)))
+        out = F.scaled_dot_product_attention(q, k, v, **options)
+        return (out, *torch.autograd.grad(out.float().square().sum(), (q, k, v))) if grad else (out,)
+
+    def test_is_taken_and_given_back(self):
+        mask = random(2, 1, 9, 12, seed=7) > -1
+        for options in ({}, {"is_causal": True}, {"scale": 0.3}, {"attn_mask": mask}, {"attn_mask": random(9, 12, seed=8)}):
+            for grad in (False, True):
+                right = self.results({n: o.double() if n == "attn_mask" and o.is_floating_point() else o for n, o in options.items()},
+                                     grad, torch.float64)
+                gyre.torch.enable_sdpa()
+                gyre.torch.enable_sdpa()
+                before = gyre.torch.sdpa_calls()
+                got = self.results(options, grad, torch.float32)
+                after = gyre.torch.sdpa_calls()
+                gyre.torch.disable_sdpa()
+                self.assertEqual(after["forward"] - before.get("forward", 0), 1)
+                self.assertEqual(after.get("backward", 0) - before.get("backward", 0), int(grad))
+                for mine, expected in zip(got, right):
+                    self.assertLess((mine.double() - expected).abs().max(), 2e-5 * max(1, expected.abs().max().item()))
+                self.results(options, grad, torch.float32)
+                self.assertEqual(gyre.torch.sdpa_calls(), after)
+
+    def test_what_is_left_to_pytorch(self):
+        right = self.results({"is_causal": True}, True, torch.float64)
+        gyre.torch.enable_sdpa()
+        before = gyre.torch.sdpa_calls()
+        for mine, expected in zip(self.results({"is_causal": True}, True, torch.float64), right):
+            self.assertLess((mine - expected).abs().max(), 1e-12)
+        self.assertEqual(gyre.torch.sdpa_calls().get("forward", 0), before.get("forward", 0))
+
+    def test_compiled(self):
+        gyre.torch.enable_sdpa()
+        q = random(2, 4, 9, 64)
+        compiled = torch.compile(lambda q: F.scaled_dot_product_attention(q, q, q, is_causal=True), fullgraph=True, backend="aot_eager")
+        before = gyre.torch.sdpa_calls().get("forward", 0)
+        self.assertLess((compiled(q).double() - eager(q, q, q, causal(9, 9))).abs().max(), 2e-5)
+        self.assertGreater(gyre.torch.sdpa_calls()["forward"], before)
+
+
+if __name__ == "__main__":
+    unittest.main()

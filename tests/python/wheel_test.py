@@ -1,0 +1,82 @@
+"""Makes the wheel of a build, installs it into an empty environment, and uses it there, away from the sources.
+
+    python wheel_test.py SOURCE_DIRECTORY BUILD_DIRECTORY WORK_DIRECTORY
+
+The environment sees NumPy by a path file, so that no network is needed. Skipped where scikit-build-core is missing.
+"""
+
+import importlib.util
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+import venv
+import zipfile
+
+SOURCE, BUILD, WORK = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+SKIPPED = 77
+LARGEST = 12_000_000  # bytes
+USE = """
+import importlib.metadata, pathlib, sys
+import numpy as np
+import gyre
+assert pathlib.Path(gyre.__file__).is_relative_to(sys.prefix), gyre.__file__
+assert gyre.__version__ == importlib.metadata.version("gyre"), gyre.__version__
+q = np.random.default_rng(0).standard_normal((1, 9, 2, 64), dtype=np.float32)
+s = np.einsum("bihd,bjhd->bhij", q, q) / 8
+p = np.exp(s - s.max(-1, keepdims=True))
+out = np.einsum("bhij,bjhd->bihd", p / p.sum(-1, keepdims=True), q)
+assert abs(gyre.attention(q, q, q) - out).max() < 1e-5
+print(gyre.info()["target"])
+"""
+
+
+def run(*words, **options):
+    result = subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
+    if result.returncode:
+        raise AssertionError(f"{words}:\n{result.stdout}\n{result.stderr}")
+    return result.stdout
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(WORK, ignore_errors=True)
+        run(sys.executable, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-build-isolation", "--no-deps", "--no-index",
+            "-w", WORK / "wheels", SOURCE / "runtime" / "python", "-C", f"build-dir={WORK / 'build'}",
+            "-C", f"cmake.define.GYRE_BUILD_DIR={BUILD}")
+        (cls.wheel,) = (WORK / "wheels").glob("*.whl")
+
+    def test_name_and_size(self):
+        self.assertRegex(self.wheel.name, r"^gyre-[\d.]+-py3-none-(many)?linux_.*x86_64\.whl$")
+        self.assertLess(self.wheel.stat().st_size, LARGEST)
+
+    def test_contents(self):
+        with zipfile.ZipFile(self.wheel) as archive:
+            names = archive.namelist()
+            metadata = archive.read(next(n for n in names if n.endswith("METADATA"))).decode()
+        package = {name for name in names if name.startswith("gyre/")}
+        sources = {f"gyre/{p.relative_to(SOURCE / 'runtime/python/gyre')}" for p in (SOURCE / "runtime/python/gyre").rglob("*.py")}
+        self.assertEqual({n for n in package if n.endswith(".py")}, sources)
+        self.assertIn("gyre/py.typed", package)
+        self.assertEqual(sum(n.startswith("gyre/libgyre.so.") for n in package), 1, package)
+        self.assertTrue(any("LICENSE" in name for name in names))
+        self.assertIn("Requires-Dist: numpy", metadata)
+
+    def test_in_an_empty_environment(self):
+        folder = WORK / "environment"
+        venv.create(folder, with_pip=True)
+        python = folder / "bin" / "python"
+        (packages,) = folder.glob("lib/python*/site-packages")
+        run(python, "-m", "pip", "install", "--disable-pip-version-check", "--no-index", "--no-deps", self.wheel)
+        numpy = pathlib.Path(importlib.util.find_spec("numpy").origin).parents[1]
+        (packages / "numpy.pth").write_text(f"{numpy}\n")
+        print(run(python, "-I", "-c", USE, cwd=WORK))
+
+
+if __name__ == "__main__":
+    if importlib.util.find_spec("scikit_build_core") is None:
+        print("skipped: there is no scikit-build-core, which `cmake/go wheel` and `cmake/go test` install")
+        sys.exit(SKIPPED)
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
