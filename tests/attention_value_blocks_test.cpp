@@ -81,7 +81,7 @@ struct BlocksCase : Keeper {
                 rows.args = in_blocks();
                 const gyre_status status = rows.run(context);
                 if (!takes_blocks(context)) {
-                    check_refused("no blocks", status, GYRE_UNSUPPORTED, "blocks");
+                    check_refused("no blocks", status, GYRE_UNSUPPORTED, "q blocks");
                     return;
                 }
                 REQUIRE_MESSAGE(status == GYRE_OK, text(gyre_last_error()));
@@ -193,8 +193,8 @@ TEST_CASE("value blocks: what cannot be in blocks is refused by name, and nothin
         {"gaps between rows", GYRE_BAD_SHAPE, "v", [](Good &c) { c.args.v.strides[2]++; }},
         {"keys to be rotated", GYRE_UNSUPPORTED, "value_order", [](Good &c) { c.args.rope = &c.rope; }},
         {"values to be rotated", GYRE_UNSUPPORTED, "value_order", [](Good &c) { c.args.value_rope = &c.rope; }},
-        {"softcap", GYRE_UNSUPPORTED, "blocks", [](Good &c) { c.args.softcap = 5; }},
-        {"head size", GYRE_UNSUPPORTED, "blocks",
+        {"softcap", GYRE_UNSUPPORTED, "q blocks", [](Good &c) { c.args.softcap = 5; }},
+        {"head size", GYRE_UNSUPPORTED, "q blocks",
          [](Good &c) { c.args.q.shape[3] = c.args.k.shape[3] = 63, c.args.k.strides[2] = 63; }},
         {"type", GYRE_BAD_TYPE, "v",
          [](Good &c) {

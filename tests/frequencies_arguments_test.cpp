@@ -1,9 +1,8 @@
 /// gyre_frequencies() refuses what no rule can use: by status, by name, and without writing.
-#include "support/doctest.h"
+#include "support/refusal.h"
 #include <gyre/gyre.h>
 
 #include <cstddef>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <vector>
@@ -141,7 +140,7 @@ TEST_CASE("impossible requests are refused by name and write nothing") {
         Request request(refusal.rope_type);
         refusal.spoil(request);
         const gyre_status status = request.run();
-        check_refused(refusal.rope_type, status, refusal.status, refusal.named);
+        gyre::test::check_refused(refusal.rope_type, status, refusal.status, refusal.named);
         CHECK(request.unwritten());
     }
 }

@@ -40,7 +40,7 @@ TEST_CASE("score: the call that refusals start from is accepted, in any order of
 TEST_CASE("score: names and lists are refused") {
     check_all_refused({
         {"unknown score", GYRE_UNSUPPORTED, "score", [](Spoilt &s) { s.c.args.score = "debertina"; }},
-        {"unknown score, with what is linked", GYRE_UNSUPPORTED, "deberta",
+        {"unknown score, with what is linked", GYRE_UNSUPPORTED, "score deberta",
          [](Spoilt &s) { s.c.args.score = "debertina"; }},
         {"empty score", GYRE_UNSUPPORTED, "score", [](Spoilt &s) { s.c.args.score = ""; }},
         {"inputs without score", GYRE_BAD_ARGUMENT, "score_inputs", [](Spoilt &s) { s.c.args.score = nullptr; }},
@@ -49,10 +49,11 @@ TEST_CASE("score: names and lists are refused") {
         {"missing input", GYRE_BAD_ARGUMENT, "p2c", [](Spoilt &s) { s.c.args.score_input_count = 1; }},
         {"no input", GYRE_BAD_ARGUMENT, "c2p", [](Spoilt &s) { s.c.args.score_input_count = 0; }},
         {"name NULL", GYRE_BAD_ARGUMENT, "score_inputs", [](Spoilt &s) { s.p2c().name = nullptr; }},
-        {"unknown input", GYRE_BAD_ARGUMENT, "p2d", [](Spoilt &s) { s.p2c().name = "p2d"; }},
-        {"another's input", GYRE_BAD_ARGUMENT, "slopes", [](Spoilt &s) { s.p2c().name = "slopes"; }},
-        {"longer name", GYRE_BAD_ARGUMENT, "p2cc", [](Spoilt &s) { s.p2c().name = "p2cc"; }},
-        {"duplicate", GYRE_BAD_ARGUMENT, "c2p", [](Spoilt &s) { s.p2c().name = "c2p"; }},
+        {"unknown input", GYRE_BAD_ARGUMENT, "score_inputs[1].name p2d", [](Spoilt &s) { s.p2c().name = "p2d"; }},
+        {"another's input", GYRE_BAD_ARGUMENT, "score_inputs[1].name slopes",
+         [](Spoilt &s) { s.p2c().name = "slopes"; }},
+        {"longer name", GYRE_BAD_ARGUMENT, "score_inputs[1].name p2cc", [](Spoilt &s) { s.p2c().name = "p2cc"; }},
+        {"duplicate", GYRE_BAD_ARGUMENT, "score_inputs[1].name c2p", [](Spoilt &s) { s.p2c().name = "c2p"; }},
         {"head size without kernel", GYRE_UNSUPPORTED, "q",
          [](Spoilt &s) {
              for (gyre_tensor *t : {&s.c.args.q, &s.c.args.k, &s.c.args.v, &s.c.args.out}) t->shape[3] = 32;
@@ -146,6 +147,6 @@ TEST_CASE("score: a context of a library without score functions says that there
     gyre_context *context = nullptr;
     REQUIRE(gyre_context_create(&options, &context) == GYRE_OK);
     Spoilt s;
-    check_refused("of another library", s.c.run(context), GYRE_UNSUPPORTED, "none");
+    check_refused("of another library", s.c.run(context), GYRE_UNSUPPORTED, "score none");
     gyre_context_destroy(context);
 }

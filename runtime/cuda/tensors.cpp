@@ -79,11 +79,17 @@ bool any_on_device(const NamedList &tensors) {
 
 gyre_status adopt_tensors(const NamedList &tensors, Device *device) {
     const char *on_device = "";
-    for (const Named &t : tensors)
-        if (t.tensor && t.tensor->device == GYRE_CUDA) on_device = t.name;
-    for (const Named &t : tensors)
-        if (t.tensor && t.tensor->device != GYRE_CUDA)
-            return refuse(GYRE_UNSUPPORTED, t.name, "is not on the CUDA device that %s is on", on_device);
+    const char *elsewhere = nullptr;
+    int more_on_device = 0; // than elsewhere
+    for (const Named &t : tensors) {
+        if (!t.tensor) continue;
+        const bool is_on_device = t.tensor->device == GYRE_CUDA;
+        (is_on_device ? on_device : elsewhere) = t.name;
+        more_on_device += is_on_device ? 1 : -1;
+    }
+    if (elsewhere && more_on_device > 0)
+        return refuse(GYRE_UNSUPPORTED, elsewhere, "is not on the CUDA device that %s is on", on_device);
+    if (elsewhere) return refuse(GYRE_UNSUPPORTED, on_device, "is on a CUDA device, %s is not", elsewhere);
     const char *why;
     const Driver *driver = find_driver(&why);
     if (!driver) return refuse(GYRE_UNSUPPORTED, on_device, "is on a CUDA device, but %s", why);

@@ -120,8 +120,8 @@ TEST_CASE("decode on a CUDA device that is too old, or with tensors of the CPU, 
     Decode d;
     const auto set_major = fake<void(int)>("fake_cuda_set_compute_major");
     set_major(7);
-    d.check_refusal(GYRE_UNSUPPORTED, "device");
-    Merge().check_refusal(GYRE_UNSUPPORTED, "device");
+    d.check_refusal(GYRE_UNSUPPORTED, nullptr);
+    Merge().check_refusal(GYRE_UNSUPPORTED, nullptr);
     set_major(8);
     const gyre_tensor there = d.args.k;
     d.args.k = d.c.args.k;

@@ -7,6 +7,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -59,9 +60,9 @@ class Blocks(unittest.TestCase):
     def own_kernels(self, text):
         """The first call with the type and the head size that the kernels are made for."""
         source = dict(enumerate(blocks("README.md")))[0][1]
-        for before, after in (("64", "72"), ("GYRE_F32", "GYRE_BF16"), ("static float", "static uint16_t")):
-            self.assertIn(before, source)
-            source = source.replace(before, after)
+        for before, after in ((r"\b64\b", "72"), ("GYRE_F32", "GYRE_BF16"), ("static float", "static uint16_t")):
+            source, count = re.subn(before, after, source)
+            self.assertTrue(count)
         self.write("main.c", source)
         self.write("CMakeLists.txt", PROJECT.format(program="my_program") + text)
         self.configure()
