@@ -9,8 +9,8 @@ namespace gyre {
 namespace {
 
 constexpr int64_t most_bytes = int64_t{64} << 20, fewest_rows = 2048;
-constexpr int64_t norm_lanes = 16; // u32 of a block's squares
-constexpr int64_t mark_lanes = 16; // u32 of a task's marks
+constexpr int64_t norm_lanes = 16;          // u32 of a block's squares
+constexpr int64_t mark_lanes = 16;          // u32 of a task's marks
 constexpr uint32_t not_finite = 0x80008000; // bits of marks, one of each number of a pair
 constexpr halide_type_t bits16{halide_type_uint, 16, 1}, bits32{halide_type_uint, 32, 1};
 
