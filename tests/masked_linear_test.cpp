@@ -11,13 +11,13 @@ namespace {
 
 const double garbage[] = {std::nan(""), std::numeric_limits<double>::infinity(), 6e4};
 
-/// Elements of tokens [first, past) that differ, or that are numbers if they are to be none.
+/// Elements of tokens [first, past) that differ, or that are not NaN if they are to be.
 int64_t count_if(const Tensor &tensor, const std::vector<double> &before, int64_t first, int64_t past, bool numbers) {
     const std::vector<double> now = tensor.values();
     const int64_t of_token = tensor.shape()[2] * tensor.shape()[3];
     int64_t count = 0;
     for (int64_t n = first * of_token; n < past * of_token; n++)
-        count += numbers ? std::isfinite(now[(size_t)n]) : now[(size_t)n] != before[(size_t)n];
+        count += numbers ? !std::isnan(now[(size_t)n]) : now[(size_t)n] != before[(size_t)n];
     return count;
 }
 

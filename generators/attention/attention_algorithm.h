@@ -154,13 +154,13 @@ struct Stages {
     Halide::Func key_scales;           // (j, t, b)     {of keys, of values}; undefined: none
     Halide::Func value_peaks,
         guarded; // (l, b) (b)    see attention_guard.h; undefined: values are integers, or on tiles
-    Halide::RVar peak_chunk, peak_key, peak_lane; // of their updates
-    Halide::Func cleaned_peaks, cleaned;           // (l) ()     see attention_tile_guard.h; tiles only, unless formed
+    Halide::RVar peak_chunk, peak_key, peak_lane;   // of their updates
+    Halide::Func cleaned_peaks, cleaned;            // (l) ()     see attention_tile_guard.h; tiles only, unless formed
     std::vector<std::vector<Halide::RVar>> scanned; // of the updates of cleaned_peaks; empty: of what no vector takes
-    Halide::Func seen_rows, seen_finite;           // (d, j) (j)  values of a key as tiles take them; 1: all are finite
+    Halide::Func seen_rows, seen_finite;            // (d, j) (j)  values of a key as tiles take them; 1: all are finite
     RotatedRows seen_rotated;
     Halide::RVar seen_feature, marked_key, marked_turn, cleaned_feature, cleaned_turn; // of updates
-    Halide::RVar guarded_j, guarded_turn;         // of the last update of a guarded product
+    Halide::RVar guarded_j, guarded_turn; // of the last update of a guarded product
     Halide::Func weights;              // (r, j, t, b)  2^(score - block_max); with key_scales, also times the value's
     Halide::Func draws;                // (r, j / 4, t, b)  dropout only, as the next: random words of four keys
     Halide::Func kept;                 // (r, j, t, b)  weights, 0 where they are dropped
@@ -175,7 +175,7 @@ struct Stages {
 
     // With tiles, q_lanes and q_scaled (r, d / 2, p, t) and weights (r, j / 2, p, t, b) hold pairs of bf16, k_rows and
     // v_rows bf16, unless they consist of several terms; values are transposed, too.
-    Halide::Func powers;   // (r, j, t, b)       in f32, unless bounded
+    Halide::Func powers; // (r, j, t, b)       in f32, unless bounded
     Halide::RVar raised_key, raised_step;
     Halide::Func q_pairs;  // (d / 2, r, p, t)
     Halide::Func k_terms;  // (d, j, p, b)    undefined if there is but one
@@ -187,9 +187,9 @@ struct Stages {
 
     // With value_blocks or formed, k_rows and v_rows (j, d, b) are the tensors themselves, k_offsets (j / tile_rows, b), v_offsets
     // (j / tile_depth, b), both undefined if formed; and instead of v_packed:
-    Halide::Func v_ones; // (j / 2, d)     a tile of ones
-    Halide::Func v_copied, first_copied;   // (j, d, b) (b)  values of steps from first_copied on; neither if formed
-    Halide::RVar copied_key, copied_step;  // of the product with them
+    Halide::Func v_ones;                  // (j / 2, d)     a tile of ones
+    Halide::Func v_copied, first_copied;  // (j, d, b) (b)  values of steps from first_copied on; neither if formed
+    Halide::RVar copied_key, copied_step; // of the product with them
     // With matrices, k_rows and v_rows hold bf16; f: place in a row of a matrix, y: its row, c: matrices along the dimension
     // that is summed over, p and g: along the others.
     Halide::Var y{"y"}, g{"g"}, lane{"lane"};

@@ -20,8 +20,8 @@ void check_tile_knobs(const Sizes &z, const Knobs &k) {
     check("key_unroll", k.key_unroll, tile_rows);
     check("key_block", z.key_block, k.key_unroll);
     const auto check_above = [&](const char *name, int value) { // loops over a block's keys have several turns
-        _halide_user_assert(z.key_block > value)
-            << "key_block is " << z.key_block << ", expected more than " << name << ", " << value << ", for matrix tiles\n";
+        _halide_user_assert(z.key_block > value) << "key_block is " << z.key_block << ", expected more than " << name
+                                                 << ", " << value << ", for matrix tiles\n";
     };
     check_above("key_unroll", k.key_unroll);
     check_above("the depth of a tile", tile_depth);
@@ -153,10 +153,7 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
         s.block_max.compute_at(s.state, task.tile).vectorize(s.r, w).unroll(s.r);
         s.block_max.update().reorder(s.r, s.max_j).vectorize(s.r, w).unroll(s.r);
         s.powers.compute_at(s.state, task.tile).bound_storage(s.j, z.key_block).bound_storage(s.b, 1);
-        s.powers.update()
-            .reorder(s.r, s.raised_key, s.raised_step)
-            .vectorize(s.r, w)
-            .unroll(s.r);
+        s.powers.update().reorder(s.r, s.raised_key, s.raised_step).vectorize(s.r, w).unroll(s.r);
         s.block_sum.compute_at(s.state, task.tile).bound_storage(s.b, 1).vectorize(s.r, w).unroll(s.r);
         s.block_sum.update().reorder(s.r, s.sum_j, s.sum_step).vectorize(s.r, w).unroll(s.r);
     }

@@ -43,8 +43,7 @@ Expr value_of_block(const Inputs &in, const Expr &key, const Expr &feature, int 
 }
 
 Expr as_f32(const Expr &row_element) {
-    return row_element.type().is_float() ? row_element
-                                         : reinterpret<float>(cast<uint32_t>(row_element) << 16);
+    return row_element.type().is_float() ? row_element : reinterpret<float>(cast<uint32_t>(row_element) << 16);
 }
 
 Expr has_finite_bits(const Expr &bits) { return (bits & Expr(exponent_f32)) != Expr(exponent_f32); }
@@ -113,10 +112,10 @@ void define_marks(Stages &s, const Inputs &in) {
     if (z.value_blocks)
         s.seen_rows(d, j) = value_of_block(in, j, d, z.tile_depth);
     else
-        s.seen_rotated =
-            define_rows(s.seen_rows, {[&](const Expr &feature) { return value_of(in, j, feature); }, in.v_head_dim, j,
-                                      in.v_rotation},
-                        {d, j}, {z.v_head_dim, z.padded, z.terms == 1});
+        s.seen_rotated = define_rows(
+            s.seen_rows,
+            {[&](const Expr &feature) { return value_of(in, j, feature); }, in.v_head_dim, j, in.v_rotation}, {d, j},
+            {z.v_head_dim, z.padded, z.terms == 1});
     const auto bits_of = [&](const Expr &feature, const Expr &key) {
         return reinterpret<uint32_t>(as_f32(s.seen_rows(feature, key)));
     };
@@ -150,10 +149,13 @@ void schedule_tile_guard(Stages &s, int w) {
         else
             update.reorder(s.l, s.scanned[n][0], s.scanned[n][1]).vectorize(s.l);
     }
-    s.out_copy.update().reorder(s.d, s.r, s.marked_key, s.marked_turn, s.t).vectorize(s.d, w, TailStrategy::GuardWithIf);
+    s.out_copy.update()
+        .reorder(s.d, s.r, s.marked_key, s.marked_turn, s.t)
+        .vectorize(s.d, w, TailStrategy::GuardWithIf);
     s.seen_finite.compute_at(s.out_copy, s.marked_key).update().unscheduled();
     s.seen_rows.compute_at(s.out_copy, s.marked_key).bound_storage(s.d, s.sizes.v_head_dim);
-    for (int update = 0; update < s.seen_rows.num_update_definitions(); update++) s.seen_rows.update(update).unscheduled();
+    for (int update = 0; update < s.seen_rows.num_update_definitions(); update++)
+        s.seen_rows.update(update).unscheduled();
 }
 
 } // namespace gyre::attention

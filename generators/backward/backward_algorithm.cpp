@@ -84,7 +84,9 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     };
     define_guarded(s, in);
     // The last dimension is a loop that runs once, or not at all: a condition on tiles would be asked for each of them.
-    const auto pairs = [&](const std::string &name, int count) { return RDom(0, z.tile, 0, count / z.tile, 0, 1, name); };
+    const auto pairs = [&](const std::string &name, int count) {
+        return RDom(0, z.tile, 0, count / z.tile, 0, 1, name);
+    };
     RDom keys = pairs("keys", z.keys), k_rows = pairs("k_rows", z.rows), v_rows = pairs("v_rows", z.rows);
     RDom guarded_keys = pairs("guarded_keys", z.keys);
     RDom guarded_k_rows = pairs("guarded_k_rows", z.rows), guarded_v_rows = pairs("guarded_v_rows", z.rows);

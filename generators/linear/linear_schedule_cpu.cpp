@@ -19,12 +19,7 @@ void schedule_cpu(Stages &s, const Knobs &k) {
         .never_partition_all();
     s.sum.compute_at(s.out, chunk).vectorize(s.e, w).unroll(s.e).unroll(s.y);
     s.sum.update(0).reorder(s.e, s.y, s.summed_key, s.summed_tile).vectorize(s.e, w).unroll(s.e).unroll(s.y);
-    s.sum.update(1)
-        .reorder(s.e, s.y, s.own_key)
-        .vectorize(s.e, w)
-        .unroll(s.e)
-        .unroll(s.y)
-        .unroll(s.own_key);
+    s.sum.update(1).reorder(s.e, s.y, s.own_key).vectorize(s.e, w).unroll(s.e).unroll(s.y).unroll(s.own_key);
     s.sum.update(2).reorder(s.e, s.y, s.state_feature).vectorize(s.e, w).unroll(s.e).unroll(s.y);
 
     s.weights.compute_at(s.out, s.t).bound(s.j, 0, z.rows).bound(s.y, 0, z.tile);

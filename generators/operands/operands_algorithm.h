@@ -27,7 +27,7 @@ struct Stages {
     Halide::Func k_rows;      // (d, j)      the generator's own outputs: bits of bf16
     Halide::Func v_blocks;    // (c, d, g)   pairs of keys (bf16_pairs.h)
     Halide::Func key_squares; // (l, g)      largest sum of squares of a block's keys as they come (norms.h)
-    Halide::Func marks;       // (l)         highest bits of a pair: a first or a second number that is not finite is among v_blocks
+    Halide::Func marks;       // (l)         highest bit of either number: one that is not finite is among v_blocks
     Halide::RVar marked_pair, marked_feature, marked_block; // of its update
     RotatedRows k_rotated, v_rotated;
     Halide::Func v_rows; // (d, j, g)

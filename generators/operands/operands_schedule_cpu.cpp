@@ -23,9 +23,7 @@ void schedule_cpu(Stages &s, int head_dim, int lanes) {
     s.key_squares.compute_root().bound(s.l, 0, norm_lanes).vectorize(s.l, lanes);
     s.key_squares.update().reorder(s.l, s.key, s.g).vectorize(s.l, lanes);
     s.marks.compute_root().bound(s.l, 0, lanes).vectorize(s.l, lanes);
-    s.marks.update()
-        .reorder(s.l, s.marked_pair, s.marked_feature, s.marked_block)
-        .vectorize(s.l, lanes);
+    s.marks.update().reorder(s.l, s.marked_pair, s.marked_feature, s.marked_block).vectorize(s.l, lanes);
 }
 
 } // namespace gyre::operands

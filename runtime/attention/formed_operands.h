@@ -48,7 +48,7 @@ private:
     const OperandsKernel *kernel = nullptr;
     int64_t slots = 0, all_slots = 0; // of a head; of all heads
     int64_t all_tasks = 0;
-    char *data = nullptr;             // keys; values; squares; marks of tasks
+    char *data = nullptr; // keys; values; squares; marks of tasks
 
     int64_t runs(const AttentionCall &call) const;
     int64_t key_offset(int64_t slot) const; // bytes
