@@ -34,7 +34,7 @@ def main():
         needed, code = (block[1] or "").split(), block[2]
         line = text[: block.start(2)].count("\n")
         missing = [name for name in needed if importlib.util.find_spec(name) is None]
-        if "torch" in needed and not missing and not has_operators():
+        if "torch" in needed and not missing and not has_operators():  # transformers' blocks need torch, too
             missing = ["libgyre_torch.so in this build"]
         if missing:
             print(f"left out: the block at line {line + 1}, there is no {', '.join(missing)}")

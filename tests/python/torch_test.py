@@ -171,6 +171,10 @@ class Operators(unittest.TestCase):
         self.assertTrue(torch.equal(out, gyre.torch.attention(q, k, v)))
         with self.assertRaisesRegex(ValueError, "q: its owner does not hand it out"):
             gyre.attention(q.requires_grad_(), k, v, layout="bhsd")
+        smaller = torch.zeros(2, 4, 9, 64)
+        smaller.untyped_storage().resize_(256)
+        with self.assertRaisesRegex(ValueError, "q: reaches over its storage of 256 bytes"):
+            gyre.attention(smaller, k, v, layout="bhsd")
         gone = torch.zeros(2, 4, 9, 64)
         gone.untyped_storage().resize_(0)
         for function in (lambda x: gyre.attention(x, k, v, layout="bhsd"), lambda x: gyre.torch.attention(x, k.float(), v.float())):

@@ -67,6 +67,16 @@ def _c_order(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(strides)
 
 
+def _check_storage(array: Any, name: str, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
+    """Refuses a tensor of PyTorch whose storage has been made smaller than the tensor, which DLPack does not tell."""
+    if not hasattr(array, "untyped_storage") or 0 in shape:
+        return
+    elements = array.storage_offset() + sum((extent - 1) * stride for extent, stride in zip(shape, strides)) + 1
+    held = array.untyped_storage().nbytes()
+    if elements * array.element_size() > held:
+        raise ValueError(f"{name}: reaches over its storage of {held} bytes")
+
+
 def _view_dlpack(array: Any, name: str, write: bool) -> View:
     tensor, read_only, owner = _dlpack.read(array, name)
     dtype = _DLPACK_DTYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
@@ -77,6 +87,7 @@ def _view_dlpack(array: Any, name: str, write: bool) -> View:
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else _c_order(shape)
     data = (tensor.data or 0) + tensor.byte_offset if tensor.data else 0
+    _check_storage(array, name, shape, strides)
     return View(data, dtype, shape, strides, (owner, array))
 
 

@@ -1,0 +1,109 @@
+"""gyre.transformers: models with random weights give eager's logits and tokens, with padding and caches of every kind.
+
+    python transformers_test.py        skipped where there is no Transformers, or no PyTorch, or no operators for it
+"""
+
+import sys
+import unittest
+import warnings
+
+try:
+    import torch
+    import transformers as T
+
+    import gyre.transformers
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+warnings.filterwarnings("ignore")
+T.logging.set_verbosity_error()
+gyre.transformers.enable()
+SIZES = dict(vocab_size=97, hidden_size=64, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=128,
+             pad_token_id=0, bos_token_id=1, eos_token_id=2)
+GROUPED = dict(SIZES, num_key_value_heads=2)
+MODELS = {
+    "Llama": lambda: T.LlamaConfig(**GROUPED),
+    "Qwen 3": lambda: T.Qwen3Config(**GROUPED, head_dim=16),
+    "Mistral with a window": lambda: T.MistralConfig(**GROUPED, sliding_window=7),
+    "Gemma 2": lambda: T.Gemma2Config(**GROUPED, head_dim=16, sliding_window=7, attn_logit_softcapping=2.0, query_pre_attn_scalar=16),
+    "Gemma 3": lambda: T.Gemma3TextConfig(**GROUPED, head_dim=16, sliding_window=7, query_pre_attn_scalar=16),
+    "gpt-oss": lambda: T.GptOssConfig(**GROUPED, head_dim=16, sliding_window=7, num_local_experts=4, num_experts_per_tok=2),
+    "GPT-NeoX": lambda: T.GPTNeoXConfig(**SIZES, rotary_pct=0.25),
+}
+
+
+def model_of(config):
+    torch.manual_seed(1)
+    model = T.AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.15)
+    return model
+
+
+class Models(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(0)
+        self.ids = torch.randint(3, 97, (2, 23))
+        left, right = torch.ones_like(self.ids), torch.ones_like(self.ids)
+        left[0, :6] = 0
+        right[0, -6:] = 0
+        self.masks = {"no padding": None, "padding on the left": left, "padding on the right": right}
+
+    def results(self, model, implementation):
+        model.set_attn_implementation(implementation)
+        with torch.no_grad():
+            for name, mask in self.masks.items():
+                logits = model(self.ids, attention_mask=mask).logits
+                yield f"logits with {name}", logits if mask is None else logits[mask.bool()]
+            for cache in ({}, {"cache_implementation": "static", "disable_compile": True}):
+                yield f"tokens {cache}", model.generate(self.ids, attention_mask=self.masks["padding on the left"], max_new_tokens=12,
+                                                        do_sample=False, **cache)
+
+    def test_logits_and_tokens(self):
+        for name, config in MODELS.items():
+            model = model_of(config())
+            before = gyre.transformers.calls()
+            eager = list(self.results(model, "eager"))
+            self.assertEqual(gyre.transformers.calls(), before)
+            for (what, right), (_, mine) in zip(eager, self.results(model, "gyre")):
+                with self.subTest(f"{name}: {what}"):
+                    if right.dtype == torch.int64:
+                        self.assertTrue(torch.equal(mine, right))
+                    else:
+                        self.assertLess((mine - right).abs().max(), 1e-4 * right.abs().max())
+            # Three prompts, and two generations of 12 tokens: each layer calls once for each.
+            self.assertEqual(gyre.transformers.calls() - before, 2 * (3 + 2 * 12), name)
+
+    def test_gradients(self):
+        model = model_of(MODELS["Mistral with a window"]()).train()
+        grads = []
+        for implementation in ("eager", "gyre"):
+            model.set_attn_implementation(implementation)
+            model.zero_grad()
+            # What stands at padding counts nowhere: nor as what predicts the first token after it.
+            labels = self.ids.clone()
+            labels[0, :7] = -100
+            model(self.ids, attention_mask=self.masks["padding on the left"], labels=labels).loss.backward()
+            grads.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
+        self.assertLess((grads[0] - grads[1]).abs().max(), 1e-4 * grads[0].abs().max())
+
+    def test_masks_are_not_squares(self):
+        from gyre.transformers._masks import mask
+        from transformers import masking_utils as m
+
+        window = m.sliding_window_causal_mask_function(5)
+        self.assertIsNone(mask(1, 9, 9))
+        self.assertIsNone(mask(1, 9, 9, mask_function=window))
+        self.assertEqual(mask(2, 9, 9, attention_mask=self.masks["padding on the left"][:, :9]).shape, (2, 9))
+        self.assertEqual(mask(1, 1, 64, q_offset=20).shape, (1, 21))
+        once = mask(2, 1, 7, 23, 17, mask_function=window, attention_mask=torch.cat([self.masks["padding on the left"], torch.ones(2, 1)], 1))
+        self.assertTrue(torch.equal(mask(2, 1, 7, 23, 17, mask_function=window, attention_mask=once), once))
+        both = m.and_masks(m.causal_mask_function, lambda b, h, q, k: q != k)
+        self.assertEqual(mask(1, 9, 9, mask_function=both, allow_is_causal_skip=False).shape, (1, 1, 9, 9))
+        self.assertEqual(mask(1, 9, 9, allow_is_causal_skip=False,
+                              mask_function=m.or_masks(window, m.blockwise_overlay(torch.zeros(1, 9, dtype=torch.int64)))).dim(), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
