@@ -57,7 +57,7 @@ left_out() {
     # shellcheck disable=SC2059 # the format is above
     {
         printf "$line" "what:" "command:" "packages:"
-        printf "$line" "kernels with assertions at every type and head size" "cmake/go test -DGYRE_CHECKED=all" ""
+        printf "$line" "kernels with assertions at every type, size and target" "cmake/go test -DGYRE_CHECKED=all" ""
         missing=() && needs_of_arm
         printf "$line" "every test on 64-bit and 32-bit ARM, emulated" "cmake/go arm" "${missing[*]:-there}"
         missing=() && needs_of_bare

@@ -1,6 +1,6 @@
 /// AMX's matrix tiles for processors without them: tile instructions trap as illegal ones, and are carried out here. From then on a jump
-/// stands in their place (patched_code.h), since a signal takes longer than most of them. VMOVW of AVX512_FP16, by which these kernels load
-/// single numbers of 16 bits and take them out of vectors, traps each time.
+/// stands in their place (patched_code.h), since a signal takes longer than most of them. So it is with VMOVW of AVX512_FP16, by which these
+/// kernels load single numbers of 16 bits; where it takes one out of a vector it traps each time.
 ///
 /// Sources: Intel's Software Developer's Manual, volume 2 (encodings; TDPBF16PS: denormal inputs and results are zero, rounding to
 /// nearest even, even and odd elements of a pair summed apart) and volume 1, chapters 13 (the registers' places in memory) and 18 (the
@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <cpuid.h>
@@ -213,38 +214,41 @@ void set_vector(fpregset_t state, int number, uint16_t value) {
 
 constexpr unsigned int tile_rounding = 0x1f80 | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON;
 
-/// Tile instructions that follow one another.
-using Sequence = std::vector<const uint8_t *>;
-
-void run_sequence(const void *what, const int64_t *registers) {
-    _mm_setcsr(tile_rounding);
-    for (const uint8_t *at : *static_cast<const Sequence *>(what)) {
-        Instruction instruction{};
-        instruction.read(at, registers);
-        carry_out(instruction);
-    }
+/// Carries out the instruction at `at`, if it is one of these, by set_vector(number, value) where it loads a number. Returns false if not.
+template <typename SetVector>
+bool step(const uint8_t *at, const int64_t *general, Instruction &i, const SetVector &set_vector) {
+    i = {};
+    if (i.read(at, general)) return carry_out(i);
+    if (!i.read_half_move(at, general) || i.takes_half) return false;
+    uint16_t number;
+    std::memcpy(&number, i.address + i.stride, sizeof number);
+    set_vector(i.reg, number);
+    return true;
 }
 
-/// Carries out tile instructions from `at` on, and puts a jump in the place of the first; returns where they end.
-const uint8_t *emulate_sequence(const uint8_t *at, const int64_t *registers) {
-    const uint8_t *const first = at;
-    Sequence sequence;
-    bool movable = true;
-    for (Instruction i{}; i.read(at, registers) && carry_out(i); i = {}) {
-        movable &= !i.relative;
-        sequence.push_back(at);
-        at = i.end;
-    }
-    if (at == first || !movable) return at;
-    auto *copy = new uint8_t[at - first]; // as long as the code is
-    std::memcpy(copy, first, at - first);
+/// Instructions that follow one another.
+using Sequence = std::vector<const uint8_t *>;
+
+void run_sequence(const void *what, const gyre::test::Registers &registers) {
+    _mm_setcsr(tile_rounding);
+    const auto set_vector = [&](int number, uint16_t value) {
+        std::memset(registers.vectors[number], 0, sizeof registers.vectors[number]);
+        std::memcpy(registers.vectors[number], &value, sizeof value);
+    };
+    Instruction i;
+    for (const uint8_t *at : *static_cast<const Sequence *>(what)) step(at, registers.general, i, set_vector);
+}
+
+/// Puts a jump in the place of the first instruction of a sequence that ends at `end`.
+void replace(Sequence sequence, const uint8_t *end) {
+    const uint8_t *const first = sequence.front();
+    auto *copy = new uint8_t[end - first]; // as long as the code is
+    std::memcpy(copy, first, end - first);
     for (const uint8_t *&place : sequence) place = copy + (place - first);
-    const auto *kept = new Sequence(sequence);
-    if (!gyre::test::patch_code(const_cast<uint8_t *>(first), at, run_sequence, kept)) {
-        delete kept;
-        delete[] copy;
-    }
-    return at;
+    const auto *kept = new Sequence(std::move(sequence));
+    if (gyre::test::patch_code(const_cast<uint8_t *>(first), end, run_sequence, kept)) return;
+    delete kept;
+    delete[] copy;
 }
 
 /// The lowest number of 16 bits of a vector register.
@@ -263,25 +267,26 @@ uint16_t low_half(fpregset_t state, int number) {
 
 void on_illegal_instruction(int, siginfo_t *, void *context) {
     _mm_setcsr(tile_rounding); // the interrupted code's comes back with its registers
-    const fpregset_t vectors = static_cast<ucontext_t *>(context)->uc_mcontext.fpregs;
-    greg_t *registers = static_cast<ucontext_t *>(context)->uc_mcontext.gregs;
-    int64_t numbered[16];
-    for (int n = 0; n < 16; n++) numbered[n] = registers[by_number[n]];
-    const auto *const first = reinterpret_cast<const uint8_t *>(registers[REG_RIP]);
-    const uint8_t *at = emulate_sequence(first, numbered);
-    for (Instruction move{}; move.read_half_move(at, numbered); move = {}) {
-        if (move.takes_half) {
-            numbered[move.rm] = low_half(vectors, move.reg);
-            registers[by_number[move.rm]] = numbered[move.rm];
-        } else {
-            uint16_t number;
-            std::memcpy(&number, move.address + move.stride, sizeof number);
-            set_vector(vectors, move.reg, number);
-        }
-        at = move.end;
+    auto &machine = static_cast<ucontext_t *>(context)->uc_mcontext;
+    int64_t general[16];
+    for (int n = 0; n < 16; n++) general[n] = machine.gregs[by_number[n]];
+    const auto set_saved = [&](int number, uint16_t value) { set_vector(machine.fpregs, number, value); };
+    const auto *at = reinterpret_cast<const uint8_t *>(machine.gregs[REG_RIP]);
+    Instruction take{};
+    if (take.read_half_move(at, general) && take.takes_half) {
+        machine.gregs[by_number[take.rm]] = low_half(machine.fpregs, take.reg);
+        machine.gregs[REG_RIP] = reinterpret_cast<greg_t>(take.end);
+        return;
     }
-    if (at != first) {
-        registers[REG_RIP] = reinterpret_cast<greg_t>(at);
+    Sequence sequence;
+    bool movable = true;
+    for (Instruction i; step(at, general, i, set_saved); at = i.end) {
+        movable &= !i.relative;
+        sequence.push_back(at);
+    }
+    if (!sequence.empty()) {
+        machine.gregs[REG_RIP] = reinterpret_cast<greg_t>(at);
+        if (movable) replace(std::move(sequence), at);
         return;
     }
     std::fprintf(stderr, "emulated tiles: no such instruction: %02x %02x %02x %02x %02x %02x\n", at[0], at[1], at[2],

@@ -34,6 +34,7 @@ gyre_enter_patch:
     stmxcsr 2112(%rsp)
     mov 144(%rbp), %rdi
     mov %rbp, %rsi
+    mov %rsp, %rdx
     call gyre_run_patch
     ldmxcsr 2112(%rsp)
     .irp n, 0,1,2,3,4,5,6,7
@@ -83,8 +84,8 @@ uint8_t *allocate(const uint8_t *near, size_t size) {
         const auto around = reinterpret_cast<uintptr_t>(near) & ~(Stubs::bytes - 1);
         void *found = MAP_FAILED;
         for (uintptr_t step = 1; found == MAP_FAILED && step < 1000; step++)
-            found = mmap(reinterpret_cast<void *>(around + step * Stubs::bytes), Stubs::bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+            found = mmap(reinterpret_cast<void *>(around + step * Stubs::bytes), Stubs::bytes,
+                         PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
         if (found == MAP_FAILED) return nullptr;
         stubs.begin = stubs.free = static_cast<uint8_t *>(found);
     }
@@ -117,8 +118,9 @@ bool has_one_thread() {
 bool patch_code(uint8_t *at, const uint8_t *next, PatchRoutine routine, const void *what) {
     // lea -128(%rsp), %rsp: what the interrupted code has there, below its stack, stays; push of the Patch's address in two halves;
     // call of gyre_enter_patch, whose address lies behind; lea 136(%rsp), %rsp; jump.
-    constexpr uint8_t code[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0x68, 0, 0, 0,    0,    0xc7, 0x44, 0x24, 0x04, 0, 0, 0, 0,
-                                0xff, 0x15, 13,   0,    0,    0,    0x48, 0x8d, 0xa4, 0x24, 0x88, 0, 0, 0, 0xe9, 0, 0, 0, 0};
+    constexpr uint8_t code[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0x68, 0,    0,  0, 0, 0xc7, 0x44, 0x24,
+                                0x04, 0,    0,    0,    0,    0xff, 0x15, 13, 0, 0, 0,    0x48, 0x8d,
+                                0xa4, 0x24, 0x88, 0,    0,    0,    0xe9, 0,  0, 0, 0};
     constexpr size_t low_half = 6, high_half = 14, jump = 32;
     if (!has_one_thread()) return false;
     uint8_t *stub = allocate(at, sizeof code + sizeof(void *));
@@ -137,7 +139,8 @@ bool patch_code(uint8_t *at, const uint8_t *next, PatchRoutine routine, const vo
 
 } // namespace gyre::test
 
-extern "C" __attribute__((used, visibility("hidden"))) void gyre_run_patch(const void *address, const int64_t *registers) {
+extern "C" __attribute__((used, visibility("hidden"))) void gyre_run_patch(const void *address, const int64_t *general,
+                                                                           uint8_t (*vectors)[64]) {
     const auto *patch = static_cast<const gyre::test::Patch *>(address);
-    patch->routine(patch->what, registers);
+    patch->routine(patch->what, {general, vectors});
 }

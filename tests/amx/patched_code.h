@@ -6,9 +6,14 @@
 
 namespace gyre::test {
 
-/// Called instead of the code: `what` as given to patch_code(), and the 16 general registers by their numbers in instructions. All
-/// registers are afterwards as they were before.
-using PatchRoutine = void (*)(const void *what, const int64_t *registers);
+/// The registers of the interrupted code, by their numbers in instructions.
+struct Registers {
+    const int64_t *general; // 16
+    uint8_t (*vectors)[64]; // 32, which go back as they are left here
+};
+
+/// Called instead of the code, with `what` as given to patch_code(). All other registers are afterwards as they were before.
+using PatchRoutine = void (*)(const void *what, const Registers &registers);
 
 constexpr size_t jump_bytes = 5;
 

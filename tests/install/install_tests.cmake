@@ -15,6 +15,7 @@ add_test(NAME install:subdirectory
          COMMAND "${CMAKE_COMMAND}" -D "SOURCE=${PROJECT_SOURCE_DIR}" -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/subdirectory"
                  -D "GENERATOR=${CMAKE_GENERATOR}" -D "GENERATORS=${gyre_generators_of_this_build}" -D "PYTHON=${Python3_EXECUTABLE}"
                  -D "LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}" -P "${install_dir}/subdirectory_test.cmake")
+set_tests_properties(install:subdirectory PROPERTIES COST 100)
 if (GYRE_PKG_CONFIG)
     add_test(NAME install:packages
              COMMAND "${CMAKE_COMMAND}" -D "BUILD=${PROJECT_BINARY_DIR}" -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/packages"

@@ -7,8 +7,8 @@ foreach (shared IN ITEMS ON OFF) # the second is built
     execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}" -G "${GENERATOR}"
                             "-DGYRE_SOURCE=${SOURCE}" -DGYRE_SHARED=${shared} "-DGYRE_GENERATORS=${GENERATORS}"
                             "-DPython3_EXECUTABLE=${PYTHON}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" -DGYRE_CUDA=OFF -DGYRE_TARGETS=host "-DGYRE_OPS=rotary;attention"
-                            -DGYRE_HEAD_DIMS=64 -DGYRE_DECODE_HEAD_DIMS=64 -DGYRE_DROPOUT_HEAD_DIMS=64
-                            -DGYRE_PADDED_HEAD_DIMS=64 -DGYRE_ATTENTION_DTYPES=f32
+                            "-DGYRE_FEATURES=half;causal;rope;roper" -DGYRE_HEAD_DIMS=64 -DGYRE_PADDED_HEAD_DIMS=64
+                            -DGYRE_ATTENTION_DTYPES=f32
                     COMMAND_ERROR_IS_FATAL ANY)
 endforeach ()
 execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}" COMMAND_ERROR_IS_FATAL ANY)
