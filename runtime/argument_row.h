@@ -32,7 +32,7 @@ struct ScoreInputsName {};
 /// Where a kernel has the arguments of its table; found once for each kernel. Place 0 is its user context. An argument that it
 /// does not have goes to `spare`, where nothing reads it.
 struct ArgumentPlaces {
-    static constexpr size_t most = 64;         // of a table
+    static constexpr size_t most = 64;          // of a table
     static constexpr uint8_t spare = most + 16; // beside the inputs of a score function
 
     std::array<uint8_t, most> of{};

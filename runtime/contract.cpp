@@ -24,6 +24,7 @@ constexpr ArgumentTable table(std::string_view operation, bool on_device = false
     return {operation, on_device, Table::argument_rows, Table::argument_count};
 }
 
+// clang-format off
 constexpr ArgumentTable tables[] = {
     table<AnglesArguments>("angles"),
     table<AnglesCudaArguments>("angles", true),
@@ -44,6 +45,7 @@ constexpr ArgumentTable tables[] = {
     table<SlopesArguments>("slopes"),
     table<SumsArguments>("sums"),
 };
+// clang-format on
 
 /// A kernel's image is a device's.
 const ArgumentTable *find_table(const gyre_kernel &kernel) {
@@ -82,7 +84,8 @@ std::string_view short_name(std::string_view type) {
 }
 
 std::string_view type_of(const gyre_kernel &kernel, const ArgumentRow &row) {
-    std::string_view word = variant_type(row.type, [&](const char *made_with) { return is_made_with(kernel, made_with); });
+    std::string_view word =
+        variant_type(row.type, [&](const char *made_with) { return is_made_with(kernel, made_with); });
     if (word == "from_dtype" && attribute(kernel, word).empty()) word = "dtype";
     const std::string_view parameter = attribute(kernel, word);
     return short_name(parameter.empty() ? word : parameter);
