@@ -13,6 +13,7 @@
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake
 #   calls       which calls it takes, for those who read `gyre info`
+#   support     how the row of include/gyre/README.md's table begins that it is part of; a test compares
 #   part        true: calls run it beside the kernel that they name
 #
 # head_dims has the defaults of the options GYRE_HEAD_DIMS and so on, and those that kernels for CUDA are made for.

@@ -3,11 +3,11 @@
 #include "argument_tables.h"
 #include "attention/score_inputs.h"
 #include "error.h"
+#include "kernel_words.h"
 
 #include <HalideRuntime.h>
 
 #include <string>
-#include <vector>
 
 namespace gyre {
 namespace {
@@ -24,17 +24,28 @@ constexpr ArgumentTable table(std::string_view operation, bool on_device = false
     return {operation, on_device, Table::argument_rows, Table::argument_count};
 }
 
+// clang-format off
 constexpr ArgumentTable tables[] = {
-    table<AnglesArguments>("angles"),       table<AnglesCudaArguments>("angles", true),
-    table<AttentionArguments>("attention"), table<AttentionCudaArguments>("attention", true),
-    table<BackwardArguments>("backward"),   table<DeltaArguments>("delta"),
-    table<FeaturesArguments>("features"),   table<LinearArguments>("linear"),
-    table<MergeArguments>("merge"),         table<MergeCudaArguments>("merge", true),
-    table<NormsArguments>("norms"),         table<OperandsArguments>("operands"),
-    table<OuterArguments>("outer"),         table<PanelsArguments>("panels"),
-    table<RotaryArguments>("rotary"),       table<RotaryCudaArguments>("rotary", true),
-    table<SlopesArguments>("slopes"),       table<SumsArguments>("sums"),
+    table<AnglesArguments>("angles"),
+    table<AnglesCudaArguments>("angles", true),
+    table<AttentionArguments>("attention"),
+    table<AttentionCudaArguments>("attention", true),
+    table<BackwardArguments>("backward"),
+    table<DeltaArguments>("delta"),
+    table<FeaturesArguments>("features"),
+    table<LinearArguments>("linear"),
+    table<MergeArguments>("merge"),
+    table<MergeCudaArguments>("merge", true),
+    table<NormsArguments>("norms"),
+    table<OperandsArguments>("operands"),
+    table<OuterArguments>("outer"),
+    table<PanelsArguments>("panels"),
+    table<RotaryArguments>("rotary"),
+    table<RotaryCudaArguments>("rotary", true),
+    table<SlopesArguments>("slopes"),
+    table<SumsArguments>("sums"),
 };
+// clang-format on
 
 /// A kernel's image is a device's.
 const ArgumentTable *find_table(const gyre_kernel &kernel) {
@@ -43,95 +54,111 @@ const ArgumentTable *find_table(const gyre_kernel &kernel) {
     return nullptr;
 }
 
-/// Tells which rows a kernel has. Rows with the same condition follow each other.
-class Presence {
-public:
-    explicit Presence(const gyre_kernel &kernel) : kernel(kernel) {}
+struct TypeName {
+    std::string_view brief, parameter; // in tables; as parameters of generators have it
+    halide_type_t type;
+};
+constexpr TypeName type_names[] = {
+    {"f32", "float32", {halide_type_float, 32}}, {"f16", "float16", {halide_type_float, 16}},
+    {"f64", "float64", {halide_type_float, 64}}, {"bf16", "bfloat16", {halide_type_bfloat, 16}},
+    {"i8", "int8", {halide_type_int, 8}},        {"i16", "int16", {halide_type_int, 16}},
+    {"i32", "int32", {halide_type_int, 32}},     {"u8", "uint8", {halide_type_uint, 8}},
+    {"u16", "uint16", {halide_type_uint, 16}},   {"u32", "uint32", {halide_type_uint, 32}},
+    {"u64", "uint64", {halide_type_uint, 64}},   {"boolean", "bool", {halide_type_uint, 1}}};
 
-    bool has(const ArgumentRow &row) {
-        if (row.when == "always") return true;
-        if (row.when != last) {
-            last = row.when;
-            made_with_last = is_made_with(kernel, last);
-        }
-        return made_with_last;
+std::string_view name_of(halide_type_t type) {
+    for (const TypeName &one : type_names)
+        if (one.type == type) return one.brief;
+    return "?";
+}
+
+/// The type of a row, of a kernel with these attributes. One that no type has the name of is not any argument's.
+std::string_view type_of(const KernelWords &words, const ArgumentRow &row) {
+    std::string_view word = variant_type(row.type, [&](const char *made_with) { return words.is(made_with); });
+    for (const TypeName &one : type_names)
+        if (one.brief == word) return word;
+    if (word == "from_dtype" && words.value(word).empty()) word = "dtype";
+    const std::string_view parameter = words.value(word);
+    for (const TypeName &one : type_names)
+        if (one.parameter == parameter) return one.brief;
+    return "unknown";
+}
+
+struct Argument {
+    bool is_output, is_buffer;
+    std::string_view name, type;
+    int rank;
+    std::string_view prefix = ""; // of the name
+
+    bool operator==(const halide_filter_argument_t &said) const {
+        const std::string_view full = said.name;
+        return is_output == (said.kind == halide_argument_kind_output_buffer) &&
+               is_buffer == (said.kind != halide_argument_kind_input_scalar) && rank == said.dimensions &&
+               full.size() == prefix.size() + name.size() && full.substr(0, prefix.size()) == prefix &&
+               full.substr(prefix.size()) == name && type == name_of(said.type);
     }
-
-private:
-    const gyre_kernel &kernel;
-    std::string_view last;
-    bool made_with_last = false;
 };
 
-/// A type by its short name, whether a table or a parameter of the generator names it.
-std::string_view short_name(std::string_view type) {
-    constexpr std::pair<std::string_view, std::string_view> names[] = {
-        {"float32", "f32"}, {"float16", "f16"}, {"bfloat16", "bf16"}};
-    for (const auto &[name, brief] : names)
-        if (type == name) return brief;
-    return type;
-}
-
-std::string_view type_of(const gyre_kernel &kernel, const ArgumentRow &row) {
-    std::string_view word =
-        variant_type(row.type, [&](const char *made_with) { return is_made_with(kernel, made_with); });
-    if (word == "from_dtype" && attribute(kernel, word).empty()) word = "dtype";
-    const std::string_view parameter = attribute(kernel, word);
-    return short_name(parameter.empty() ? word : parameter);
-}
-
-std::string name_of(halide_type_t type) {
-    if (type.code == halide_type_uint && type.bits == 1) return "boolean";
-    const char *const codes[] = {"i", "u", "f", "handle", "bf"};
-    return (type.code < 5 ? codes[type.code] : "?") + std::to_string(type.bits);
-}
-
-/// One argument, as refusals print it.
-std::string text(bool is_output, std::string_view name, std::string_view type, int rank) {
-    std::string all = is_output ? "-> " : "";
-    all.append(name).append(" ").append(type);
-    if (rank > 0) all.append("[").append(std::to_string(rank)).append("]");
-    return all;
-}
-
-std::vector<std::string> expected_arguments(const gyre_kernel &kernel, const ArgumentTable &table) {
-    std::vector<std::string> all;
-    Presence presence(kernel);
+/// Calls `use` with each argument that a kernel is expected to have, until it returns false.
+template <typename Use>
+void each_expected(const gyre_kernel &kernel, const ArgumentTable &table, const Use &use) {
+    KernelWords words(kernel);
     for (const ArgumentRow *row = table.rows; row != table.rows + table.count; row++) {
-        if (!presence.has(*row)) continue;
-        if (row->kind != ArgumentRow::score_inputs)
-            all.push_back(text(row->kind == ArgumentRow::output_buffer, row->name, type_of(kernel, *row), row->rank));
-        else
-            for (const ScoreInput &input : parse_score_inputs(attribute(kernel, "score_inputs")))
-                all.push_back(text(false, "score_input_" + std::string(input.name),
-                                   input.dtype == GYRE_I32 ? "i32" : "f32", input.rank));
+        if (!words.has(*row)) continue;
+        if (row->kind != ArgumentRow::score_inputs) {
+            const bool is_output = row->kind == ArgumentRow::output_buffer;
+            if (!use(Argument{is_output, row->rank > 0, row->name, type_of(words, *row), row->rank})) return;
+            continue;
+        }
+        for (const ScoreInput &input : parse_score_inputs(words.value("score_inputs"))) {
+            const char *type = input.dtype == GYRE_I32 ? "i32" : "f32";
+            if (!use(Argument{false, input.rank > 0, input.name, type, input.rank, "score_input_"})) return;
+        }
     }
-    return all;
 }
 
-/// What Halide says, which in Halide 21 is in the order of the call.
-std::vector<std::string> arguments_of(const halide_filter_metadata_t &said) {
-    std::vector<std::string> all;
-    for (int i = 0; i < said.num_arguments; i++) {
-        const halide_filter_argument_t &a = said.arguments[i];
-        if (a.type.code == halide_type_handle) continue; // the user context
-        all.push_back(text(a.kind == halide_argument_kind_output_buffer, a.name, name_of(a.type), a.dimensions));
-    }
-    return all;
+/// What Halide says, which in Halide 21 is in the order of the call, without the user context.
+RowList<halide_filter_argument_t> arguments_of(const halide_filter_metadata_t &said) {
+    const auto count = static_cast<size_t>(said.num_arguments);
+    const bool has_context = count && said.arguments[0].type.code == halide_type_handle;
+    return {said.arguments + has_context, count - has_context};
 }
 
-std::string joined(const std::vector<std::string> &list) {
-    std::string all;
-    for (const std::string &one : list) all += (all.empty() ? "" : ", ") + one;
-    return all;
+bool agree(const gyre_kernel &kernel, const ArgumentTable &table, const halide_filter_metadata_t &metadata) {
+    const auto said = arguments_of(metadata);
+    size_t same = 0, expected = 0;
+    each_expected(kernel, table, [&](const Argument &argument) {
+        expected++;
+        if (same < said.count && argument == said.first[same]) same++;
+        return same == expected;
+    });
+    return same == expected && same == said.count;
+}
+
+/// Appends an argument to a list for a refusal.
+void append(bool is_output, std::string_view prefix, std::string_view name, std::string_view type, int rank,
+            std::string *list) {
+    if (!list->empty()) list->append(", ");
+    if (is_output) list->append("-> ");
+    list->append(prefix).append(name).append(" ").append(type);
+    if (rank > 0) list->append("[").append(std::to_string(rank)).append("]");
+}
+
+gyre_status refuse_arguments(const gyre_kernel &kernel, const ArgumentTable &table,
+                             const halide_filter_metadata_t &metadata) {
+    std::string got, expected;
+    for (const halide_filter_argument_t &a : arguments_of(metadata))
+        append(a.kind == halide_argument_kind_output_buffer, "", a.name, name_of(a.type), a.dimensions, &got);
+    each_expected(kernel, table, [&](const Argument &a) {
+        append(a.is_output, a.prefix, a.name, a.type, a.rank, &expected);
+        return true;
+    });
+    return refuse(GYRE_UNSUPPORTED, "library.kernels",
+                  "%.64s: got a kernel that takes (%s), expected (%s): make it again", kernel.name, got.c_str(),
+                  expected.c_str());
 }
 
 } // namespace
-
-bool is_made_with(const gyre_kernel &kernel, std::string_view word) {
-    const std::string_view value = attribute(kernel, word);
-    return !value.empty() && value != "false" && value != "0";
-}
 
 gyre_status check_arguments(const gyre_kernel &kernel) {
     const ArgumentTable *table = find_table(kernel);
@@ -140,23 +167,19 @@ gyre_status check_arguments(const gyre_kernel &kernel) {
     if (!said)
         return refuse(GYRE_BAD_ARGUMENT, "library.kernels",
                       "%.64s: metadata: got NULL, expected what Halide says of the arguments", kernel.name);
-    const std::vector<std::string> got = arguments_of(*said), expected = expected_arguments(kernel, *table);
-    if (got == expected) return GYRE_OK;
-    return refuse(GYRE_UNSUPPORTED, "library.kernels",
-                  "%.64s: got a kernel that takes (%s), expected (%s): make it again", kernel.name, joined(got).c_str(),
-                  joined(expected).c_str());
+    return agree(kernel, *table, *said) ? GYRE_OK : refuse_arguments(kernel, *table, *said);
 }
 
 ArgumentPlaces find_places(const gyre_kernel &kernel, const ArgumentRow *rows, size_t count) {
     ArgumentPlaces places;
-    Presence presence(kernel);
+    KernelWords words(kernel);
     uint8_t next = 1;
     for (size_t i = 0; i < count; i++) {
         places.of[i] = ArgumentPlaces::spare;
-        if (!presence.has(rows[i])) continue;
+        if (!words.has(rows[i])) continue;
         places.of[i] = next;
         if (rows[i].kind == ArgumentRow::score_inputs) {
-            const ScoreInputs asked = parse_score_inputs(attribute(kernel, "score_inputs"));
+            const ScoreInputs asked = parse_score_inputs(words.value("score_inputs"));
             next = static_cast<uint8_t>(next + (asked.end() - asked.begin()));
         } else {
             next++;

@@ -10,9 +10,6 @@ namespace gyre {
 /// Errors: UNSUPPORTED, with both lists; BAD_ARGUMENT (nothing is said of the arguments).
 gyre_status check_arguments(const gyre_kernel &kernel);
 
-/// True if a kernel is made with a parameter, or has a fact: one that is neither false nor 0.
-bool is_made_with(const gyre_kernel &kernel, std::string_view word);
-
 /// Where a kernel has the arguments of its table.
 ArgumentPlaces find_places(const gyre_kernel &kernel, const ArgumentRow *rows, size_t count);
 

@@ -32,7 +32,8 @@ struct Candidate {
     gyre_kernel kernel;
     gyre_kernel_library library;
 
-    explicit Candidate(const char *operation = "rotary", const char *attributes = "dtype=float32 pairing=half workspace=0")
+    explicit Candidate(const char *operation = "rotary",
+                       const char *attributes = "dtype=float32 pairing=half workspace=0")
         : kernel{"candidate", operation,  "candidate", target.c_str(),       attributes,
                  "default",   count_call, nullptr,     metadata_of_candidate},
           library{sizeof library, GYRE_KERNEL_INTERFACE, "candidates", &kernel, 1} {}
@@ -70,12 +71,14 @@ TEST_CASE("a kernel that takes what the runtime hands over is registered and cal
 TEST_CASE("a kernel with one argument moved is refused with both lists, and never called") {
     Candidate candidate;
     said = rotary_arguments();
-    const std::string expected = "expected (cos f32[3], sin f32[3], offset i32, pairs i32, direction f32, copied_before i32, "
-                                 "after i32, copied_after i32, x f32[3], -> out f32[3])";
+    const std::string expected =
+        "expected (cos f32[3], sin f32[3], offset i32, pairs i32, direction f32, copied_before i32, "
+        "after i32, copied_after i32, x f32[3], -> out f32[3])";
     std::swap(said[3], said[4]); // two counts: their types would not tell
     const int32_t before = gyre_kernel_count();
     REQUIRE(candidate.add() == GYRE_UNSUPPORTED);
-    CHECK(has(refusal(), "candidate: got a kernel that takes (cos f32[3], sin f32[3], pairs i32, offset i32, direction f32, "));
+    CHECK(has(refusal(),
+              "candidate: got a kernel that takes (cos f32[3], sin f32[3], pairs i32, offset i32, direction f32, "));
     CHECK(has(refusal(), expected));
     CHECK(gyre_kernel_count() == before);
     calls = 0;
@@ -108,24 +111,12 @@ TEST_CASE("a kernel whose arguments differ in anything is refused") {
 
 TEST_CASE("what a variant adds to its arguments is expected of it alone") {
     const halide_type_t f32(halide_type_float, 32), i32(halide_type_int, 32);
-    said = {said_buffer("q", f32, 3),
-            said_buffer("out_grad", f32, 3),
-            said_buffer("k", f32, 3),
-            said_buffer("k_panels", f32, 3),
-            said_buffer("v_panels", f32, 3),
-            said_buffer("lse", f32, 2),
-            said_buffer("delta", f32, 2),
-            said_scalar("rows", i32),
-            said_scalar("keys", i32),
-            said_scalar("feature_tiles", i32),
-            said_scalar("scale", f32),
-            said_scalar("first_visible", i32),
-            said_scalar("last_visible", i32),
-            said_scalar("alibi", f32),
-            said_scalar("alibi_origin", i32),
-            said_scalar("softcap", f32),
-            said_output("dq", f32, 3),
-            said_output("dk", f32, 3),
+    said = {said_buffer("q", f32, 3),          said_buffer("out_grad", f32, 3), said_buffer("k", f32, 3),
+            said_buffer("k_panels", f32, 3),   said_buffer("v_panels", f32, 3), said_buffer("lse", f32, 2),
+            said_buffer("delta", f32, 2),      said_scalar("rows", i32),        said_scalar("keys", i32),
+            said_scalar("feature_tiles", i32), said_scalar("scale", f32),       said_scalar("first_visible", i32),
+            said_scalar("last_visible", i32),  said_scalar("alibi", f32),       said_scalar("alibi_origin", i32),
+            said_scalar("softcap", f32),       said_output("dq", f32, 3),       said_output("dk", f32, 3),
             said_output("dv", f32, 3)};
     {
         Candidate plain("backward", "capped=false rows=8 workspace=0");

@@ -30,7 +30,7 @@ struct StandIn {
     gyre_kernel_library library;
 
     explicit StandIn(const char *name, const char *target)
-        : kernel{"rotary_stand_in", "rotary", "stand_in", target, "dtype=float32 pairing=half workspace=0",
+        : kernel{"rotary_stand_in", "rotary", "stand_in", target,         "dtype=float32 pairing=half workspace=0",
                  "default",         stand_in, nullptr,    rotary_metadata},
           library{sizeof library, GYRE_KERNEL_INTERFACE, name, &kernel, 1} {}
     StandIn(const StandIn &) = delete;

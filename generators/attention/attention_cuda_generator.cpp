@@ -47,27 +47,14 @@ public:
         CudaSizes sizes{head_dim, head_dim, own_warps * cuda::tile_rows, own_block, as_stored, paged, general, partial};
         CudaInputs in;
         in.q = q, in.k = k, in.v = v;
-        in.sequences = {q_bounds,
-                        k_bounds,
-                        packed_q,
-                        packed_k,
-                        sequences,
-                        select(packed_q, sequences, 1),
-                        key_counts,
-                        has_key_counts,
-                        q.dim(2).extent(),
-                        keys,
-                        bottom_right,
-                        left,
-                        right,
-                        group,
-                        partial,
-                        parts,
-                        q.dim(3).extent()};
+        in.sequences = {
+            q_bounds,   k_bounds,       packed_q,          packed_k, sequences,        select(packed_q, sequences, 1),
+            key_counts, has_key_counts, q.dim(2).extent(), keys,     bottom_right,     left,
+            right,      group,          partial,           parts,    q.dim(3).extent()};
         in.key_heads = k.dim(1).extent(), in.key_tokens = k.dim(2).extent();
         in.page_table = page_table, in.page_bits = page_bits, in.pages = k.dim(3).extent();
         in.most_pages = page_table.dim(0).extent();
-        in.scoring = {softcap,       alibi,    sinks,   has_alibi, has_sinks, has_f32_bias,       has_f16_bias,
+        in.scoring = {softcap,       alibi,    sinks,   has_alibi, has_sinks, has_f32_bias,      has_f16_bias,
                       has_bf16_bias, bias_f32, bias_16, mask,      has_mask,  q.dim(2).extent(), keys};
         in.has_pages = has_pages;
         in.out_stride = out.dim(2).stride(), in.scale = scale, in.sign = sign;

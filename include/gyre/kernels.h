@@ -27,8 +27,8 @@ typedef struct gyre_kernel {
     const char *evidence;   /**< where its knobs come from, in one line */
     int (*call)(void **);   /**< Halide's _argv entry: 0, or Halide's error code */
     const void *image;      /**< a device's machine code, as its driver loads it; NULL: runs on the CPU */
-    const struct halide_filter_metadata_t *(*metadata)(
-        void); /**< Halide's _metadata entry: which arguments `call` takes */
+    /** Halide's _metadata entry: which arguments `call` takes. */
+    const struct halide_filter_metadata_t *(*metadata)(void);
 } gyre_kernel;
 
 /** The kernels of a library. */

@@ -3,6 +3,7 @@
 #include "argument_tables.h"
 #include "contract.h"
 #include "kernel_call.h"
+#include "kernel_words.h"
 
 #include <algorithm>
 
@@ -10,10 +11,11 @@ namespace gyre {
 namespace {
 
 unsigned traits_of(const Kernel &k) {
+    const KernelWords words(k);
     unsigned traits = 0;
 #define GYRE_FAMILY(begin, calls, traits)
 #define GYRE_TRAIT(name)                                                                                               \
-    if (is_made_with(k, #name)) traits |= trait::name;
+    if (words.is(#name)) traits |= trait::name;
 #include "gyre_families.inc"
 #undef GYRE_TRAIT
 #undef GYRE_FAMILY

@@ -53,7 +53,8 @@ gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *a) {
     begin_slab(&nothing, NULL, 0);
 #define GYRE_INPUT(name, type, rank, when) &name,
 #define GYRE_OUTPUT(name, type, rank, when) &name,
-    void *arguments[] = {&context,
+    void *arguments[] = {
+        &context,
 #include "rotary/rotary_arguments.inc"
     };
     return a->kernel->call(arguments) ? GYRE_EMBEDDED_INTERNAL : GYRE_EMBEDDED_OK;

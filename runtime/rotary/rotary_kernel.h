@@ -13,9 +13,9 @@ struct RotaryKernel {
     const Kernel *kernel;
     gyre_dtype from, to;
     gyre_pairing pairing;
-    size_t workspace;     // bytes
-    bool appended;        // writes into a cache, at slots that it finds on the device
-    int64_t vector_bytes; // stores past the caches, to multiples of so many bytes; 0: stores into them
+    size_t workspace;                // bytes
+    bool appended;                   // writes into a cache, at slots that it finds on the device
+    int64_t vector_bytes;            // stores past the caches, to multiples of so many bytes; 0: stores into them
     ArgumentPlaces places_on_device; // of RotaryCudaArguments
 };
 

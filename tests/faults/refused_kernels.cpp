@@ -39,6 +39,7 @@ int main() {
     args.x = args.out = gyre_tensor_dense(x, GYRE_F32, 4, shape);
     const gyre_status status = gyre_rotary(nullptr, &args);
     std::printf("%d kernels, %s: %s\n", gyre_kernel_count(), gyre_status_string(status), gyre_last_error());
-    const bool tells = std::strstr(gyre_last_error(), "moved: got a kernel that takes (cos f32[3], sin f32[3], pairs i32, offset i32");
+    const bool tells =
+        std::strstr(gyre_last_error(), "moved: got a kernel that takes (cos f32[3], sin f32[3], pairs i32, offset i32");
     return status == GYRE_UNSUPPORTED && tells && gyre_kernel_count() == 0 ? 0 : 1;
 }

@@ -37,7 +37,8 @@ inline SaidArguments rotary_arguments() {
 /// The metadata entry of such a kernel.
 inline const halide_filter_metadata_t *rotary_metadata() {
     static const SaidArguments arguments = rotary_arguments();
-    static const halide_filter_metadata_t metadata = {1, (int32_t)arguments.size(), arguments.data(), "host", "stand_in"};
+    static const halide_filter_metadata_t metadata = {1, (int32_t)arguments.size(), arguments.data(), "host",
+                                                      "stand_in"};
     return &metadata;
 }
 
