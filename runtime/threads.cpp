@@ -3,6 +3,7 @@
 #include "call_state.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -20,8 +21,7 @@ namespace gyre {
 namespace {
 
 constexpr std::chrono::microseconds look_time{50};
-constexpr size_t least_stack =
-    size_t{2} << 20; // of the pool's threads; musl gives 128 KB, and kernels take several hundred
+constexpr size_t stack_bytes = size_t{256} << 10; // of the pool's threads, as gyre/context.h says
 
 /// Tells the processor that this is a loop that waits.
 void pause() {
@@ -122,19 +122,16 @@ bool Threads::Pool::start_one() {
     }
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes)) return false;
-    size_t stack = 0;
-    if (!pthread_attr_getstacksize(&attributes, &stack) && stack < least_stack)
-        pthread_attr_setstacksize(&attributes, least_stack);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    const auto run = [](void *pool) -> void * {
+        auto &own = *static_cast<Pool *>(pool);
+        own.work(++own.started);
+        return nullptr;
+    };
     const SignalsBlocked for_the_thread;
     pthread_t t;
-    const int result = pthread_create(
-        &t, &attributes,
-        [](void *pool) -> void * {
-            auto &own = *static_cast<Pool *>(pool);
-            own.work(++own.started);
-            return nullptr;
-        },
-        this);
+    int result = pthread_create(&t, &attributes, run, this);
+    if (result == EINVAL) result = pthread_create(&t, nullptr, run, this); // the program's thread-local data is larger
     pthread_attr_destroy(&attributes);
     if (result) return false;
     threads.push_back(t);

@@ -19,7 +19,8 @@ typedef struct gyre_context gyre_context;
 
 /** The host's thread pool: runs task(state, 0) … task(state, count - 1), in any order, possibly at once, and returns
  *  when all are done. count is at most the context's number of threads. What it leaves out is done by the
- *  calling thread. Without one, a context has threads of its own, in which the process's signals are blocked. */
+ *  calling thread. A task takes at most 32 KiB of its thread's stack. Without a pool of the host's, a context has threads of
+ *  its own with stacks of 256 KiB, in which the process's signals are blocked. */
 typedef void (*gyre_parallel_for)(void *pool, int32_t count, void (*task)(void *state, int32_t index), void *state);
 
 /** Options of gyre_context_create(). */

@@ -18,6 +18,7 @@
  * Argument structures begin with their size: fill them through the *_defaults() functions and they can grow.
  * Calls compute with rounding to nearest even, subnormals and masked exceptions, on every thread, whatever modes the caller
  * has set; these are as they were when the call returns.
+ * A call on the CPU takes at most 32 KiB of stack, on the calling thread and on every thread that works for it.
  * A call is no cancellation point, and puts pthread_cancel() off until it returns. After fork() the child goes on with all
  * contexts, those included that other threads of the parent were calling with. Other threads may call while the process ends.
  */

@@ -87,7 +87,7 @@ int main() {
     std::setvbuf(stdout, nullptr, _IOLBF, 0); // processes that begin here have no lines of it to write again
     int failures = 0;
     for (const int threads : {1, 3})
-        for (const Operation &o : operations(threads)) {
+        for (const Operation &o : operations(Kind{threads})) {
             if (o.written && o.written->size() > most_numbers) return complain(o, 0, "too large for this program");
             long nth = -1;
             do {

@@ -14,6 +14,7 @@ constexpr int64_t batch = 2, tokens = 40, keys = 70, heads = 2, dim = 64;
 
 /// Memory of the calls, which lives as long as the program.
 struct Memory {
+    gyre_dtype dtype = GYRE_F32;
     std::deque<std::vector<float>> numbers;
     std::deque<gyre_tensor> tensors;
     std::deque<gyre_rope> ropes;
@@ -21,12 +22,13 @@ struct Memory {
     std::deque<gyre_attention_args> attention;
     std::deque<gyre_linear_attention_args> linear;
 
-    gyre_tensor dense(std::vector<int64_t> shape) {
+    gyre_tensor dense(const std::vector<int64_t> &shape) { return dense_of(dtype, shape); }
+    gyre_tensor dense_of(gyre_dtype type, const std::vector<int64_t> &shape) {
         int64_t count = 1;
         for (const int64_t extent : shape) count *= extent;
         auto &values = numbers.emplace_back((size_t)count);
         for (size_t i = 0; i < values.size(); i++) values[i] = (float)std::sin((double)(i * numbers.size()));
-        return gyre_tensor_dense(values.data(), GYRE_F32, (int32_t)shape.size(), shape.data());
+        return gyre_tensor_dense(values.data(), type, (int32_t)shape.size(), shape.data());
     }
     std::vector<float> *last() { return &numbers.back(); }
     const gyre_tensor *hold(const gyre_tensor &t) { return &tensors.emplace_back(t); }
@@ -45,9 +47,11 @@ Memory &memory() {
 
 /// A context for one call.
 template <typename Call>
-gyre_status in_context(int threads, const Call &call) {
+gyre_status in_context(const Kind &kind, const Call &call) {
     gyre_context_options options = gyre_context_defaults();
-    options.threads = threads;
+    options.threads = kind.threads;
+    options.parallel_for = kind.pool;
+    options.target = kind.target;
     gyre_context *context = nullptr;
     gyre_status status = gyre_context_create(&options, &context);
     if (status == GYRE_OK) status = call(context);
@@ -56,11 +60,12 @@ gyre_status in_context(int threads, const Call &call) {
 }
 
 template <typename Args>
-Operation operation(std::string name, int threads, const Args &args, gyre_status (*call)(gyre_context *, const Args *),
+Operation operation(std::string name, const Kind &kind, const Args &args,
+                    gyre_status (*call)(gyre_context *, const Args *),
                     gyre_status (*size)(gyre_context *, const Args *, size_t *), std::vector<float> *written) {
     return {std::move(name),
             [=] {
-                return in_context(threads, [&](gyre_context *context) {
+                return in_context(kind, [&](gyre_context *context) {
                     size_t bytes;
                     const gyre_status status = size(context, &args, &bytes);
                     return status == GYRE_OK ? call(context, &args) : status;
@@ -109,49 +114,49 @@ gyre_status be_refused(const gyre_attention_args &a) {
 
 } // namespace
 
-std::vector<Operation> operations(int threads) {
+std::vector<Operation> operations(const Kind &kind) {
     Memory &m = memory();
+    m.dtype = kind.dtype;
     std::vector<Operation> all;
 
     gyre_rotary_args rotary = gyre_rotary_defaults();
     rotary.x = m.dense({batch, tokens, heads, dim});
     rotary.out = m.dense({batch, tokens, heads, dim});
-    all.push_back(operation("rotary", threads, rotary, gyre_rotary, gyre_rotary_workspace_size, m.last()));
+    all.push_back(operation("rotary", kind, rotary, gyre_rotary, gyre_rotary_workspace_size, m.last()));
 
     gyre_attention_args plain = attention_args(tokens, keys);
     std::vector<float> *const out = m.last();
     plain.rope = plain.value_rope = m.rope();
-    all.push_back(operation("attention", threads, plain, gyre_attention, gyre_attention_workspace_size, out));
+    all.push_back(operation("attention", kind, plain, gyre_attention, gyre_attention_workspace_size, out));
 
     gyre_attention_args general = attention_args(tokens, keys);
     std::vector<float> *const general_out = m.last();
     general.bias = m.hold(m.dense({tokens, keys}));
     general.seqused_k = m.list({70, 33});
-    all.push_back(operation("biased", threads, general, gyre_attention, gyre_attention_workspace_size, general_out));
+    all.push_back(operation("biased", kind, general, gyre_attention, gyre_attention_workspace_size, general_out));
 
     gyre_attention_args decoding = attention_args(1, 3000);
-    all.push_back(operation("decoding", threads, decoding, gyre_attention, gyre_attention_workspace_size, m.last()));
+    all.push_back(operation("decoding", kind, decoding, gyre_attention, gyre_attention_workspace_size, m.last()));
 
     gyre_attention_args *const forward = &m.attention.emplace_back(attention_args(tokens, keys));
-    forward->lse = m.hold(m.dense({batch, heads, tokens}));
+    forward->lse = m.hold(m.dense_of(GYRE_F32, {batch, heads, tokens}));
     gyre_attention_backward_args backward = gyre_attention_backward_defaults();
     backward.forward = forward;
     backward.out_grad = m.dense({batch, tokens, heads, dim});
     backward.k_grad = m.dense({batch, keys, heads, dim});
     backward.v_grad = m.dense({batch, keys, heads, dim});
     backward.q_grad = m.dense({batch, tokens, heads, dim});
-    all.push_back(operation("backward", threads, backward, gyre_attention_backward,
-                            gyre_attention_backward_workspace_size, m.last()));
+    all.push_back(operation("backward", kind, backward, gyre_attention_backward, gyre_attention_backward_workspace_size,
+                            m.last()));
 
     gyre_attention_merge_args merge = gyre_attention_merge_defaults();
     merge.parts = 3;
     merge.part_out = m.dense({3 * batch, tokens, heads, dim});
-    merge.part_lse = m.dense({3 * batch, heads, tokens});
+    merge.part_lse = m.dense_of(GYRE_F32, {3 * batch, heads, tokens});
     merge.part_out.shape[0] = merge.part_lse.shape[0] = batch;
     merge.part_out_stride = batch * tokens * heads * dim, merge.part_lse_stride = batch * heads * tokens;
     merge.out = m.dense({batch, tokens, heads, dim});
-    all.push_back(
-        operation("merge", threads, merge, gyre_attention_merge, gyre_attention_merge_workspace_size, m.last()));
+    all.push_back(operation("merge", kind, merge, gyre_attention_merge, gyre_attention_merge_workspace_size, m.last()));
 
     gyre_cache_append_args append = gyre_cache_append_defaults();
     append.k = m.dense({batch, tokens, heads, dim});
@@ -159,7 +164,7 @@ std::vector<Operation> operations(int threads) {
     append.rope = m.rope();
     append.v_cache = m.dense({batch, keys, heads, dim});
     append.k_cache = m.dense({batch, keys, heads, dim});
-    all.push_back(operation("append", threads, append, gyre_cache_append, gyre_cache_append_workspace_size, m.last()));
+    all.push_back(operation("append", kind, append, gyre_cache_append, gyre_cache_append_workspace_size, m.last()));
 
     gyre_linear_attention_args linear = gyre_linear_attention_defaults();
     linear.q = m.dense({batch, tokens, heads, dim});
@@ -169,7 +174,7 @@ std::vector<Operation> operations(int threads) {
     linear.rope = m.rope();
     linear.out = m.dense({batch, tokens, heads, dim});
     all.push_back(
-        operation("linear", threads, linear, gyre_linear_attention, gyre_linear_attention_workspace_size, m.last()));
+        operation("linear", kind, linear, gyre_linear_attention, gyre_linear_attention_workspace_size, m.last()));
 
     gyre_linear_attention_backward_args linear_backward = gyre_linear_attention_backward_defaults();
     linear_backward.forward = &m.linear.emplace_back(linear);
@@ -177,7 +182,7 @@ std::vector<Operation> operations(int threads) {
     linear_backward.k_grad = m.dense({batch, tokens, heads, dim});
     linear_backward.v_grad = m.dense({batch, tokens, heads, dim});
     linear_backward.q_grad = m.dense({batch, tokens, heads, dim});
-    all.push_back(operation("linear_backward", threads, linear_backward, gyre_linear_attention_backward,
+    all.push_back(operation("linear_backward", kind, linear_backward, gyre_linear_attention_backward,
                             gyre_linear_attention_backward_workspace_size, m.last()));
 
     std::vector<float> *const frequencies = &m.numbers.emplace_back(2 * 32 + 2);

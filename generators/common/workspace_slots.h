@@ -1,0 +1,14 @@
+/// The memory of a kernel in one allocation, whose places are known when it is made.
+#pragma once
+#include <Halide.h>
+
+namespace gyre {
+
+/// Arranges that a kernel allocates once and keeps little on the stack. Halide would have each block of up to 16 KiB on the
+/// stack, and each larger one from the runtime wherever it is needed, inner loops included. Here blocks are slots of one
+/// allocation; blocks of one type that do not live at once share a slot. On the stack stay those that the compiler takes into
+/// registers, because all their elements are used at constant places, and those that are small. To be called after all passes
+/// that name allocations.
+void use_workspace_slots(Halide::Internal::GeneratorBase &generator);
+
+} // namespace gyre

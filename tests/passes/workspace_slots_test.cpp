@@ -1,0 +1,84 @@
+/// common/workspace_slots.h: one allocation a kernel, whose slots blocks have in turn.
+#include "common/workspace_slots.h"
+#include "pass_generator.h"
+
+#include <doctest/doctest.h>
+
+using namespace Halide;
+using namespace gyre::test;
+
+namespace {
+
+constexpr int extent = 1000;
+
+} // namespace
+
+TEST_CASE("blocks that do not live at once share a slot, if they are of one type") {
+    Var x("x");
+    Func first("first"), second("second"), third("third"), whole("whole");
+    const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+        first(x) = cast<float>(x * x);
+        second(x) = first(extent - 1 - x) + 1.0f;
+        third(x) = second(extent - 1 - x) * 2.0f; // after the last use of `first`
+        whole(x) = cast<int>(third(x)) + cast<int>(second(x));
+        out(x) = cast<float>(whole(x)) + third(x);
+        for (Func f : {first, second, third, whole}) f.compute_root();
+        out.bound(x, 0, extent);
+        gyre::use_workspace_slots(generator);
+    });
+    const Buffer<float> result = made.run(extent);
+    for (int i = 0; i < extent; i++) {
+        const int back = extent - 1 - i, third_there = 2 * (i * i + 1), second_there = back * back + 1;
+        CHECK(result(i) == (float)(third_there + second_there) + (float)third_there);
+    }
+    const std::string lowered = made.lowered();
+    CHECK(count(lowered, "allocate ") == 1);
+    constexpr int slot = (extent * 4 + 63) / 64 * 64 + 64;
+    CHECK(count(lowered, "uint8 * " + std::to_string(3 * slot)) == 1); // two of f32, one of int32
+}
+
+TEST_CASE("a block that is formed in a loop takes no slot of one that is live") {
+    Var x("x");
+    Func kept("kept"), brief("brief"), sum("sum");
+    RDom r(0, 4, "r");
+    const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+        kept(x) = cast<float>(x + 1);
+        brief(x) = cast<float>(2 * x);
+        sum(x) = 0.0f;
+        sum(x) += select(r % 2 == 0, kept(x), brief(extent - 1 - x) + kept(x));
+        out(x) = sum(x) + kept(extent - 1 - x);
+        kept.compute_root(), sum.compute_root();
+        brief.compute_at(sum, r);
+        sum.update().reorder(x, r);
+        out.bound(x, 0, extent);
+        gyre::use_workspace_slots(generator);
+    });
+    const Buffer<float> result = made.run(extent);
+    for (int i = 0; i < extent; i++)
+        CHECK(result(i) == 4.0f * (float)(i + 1) + 4.0f * (float)(extent - 1 - i) + (float)(extent - i));
+    CHECK(count(made.lowered(), "allocate ") == 1);
+}
+
+TEST_CASE("what the compiler takes into registers, and what is small, stays on the stack") {
+    Var x("x"), xo("xo"), xi("xi");
+    Func in_registers("in_registers"), small("small"), large("large");
+    RDom r(0, 16, "r");
+    const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+        large(x) = cast<float>(x);
+        small(x) = cast<float>(x % 3);
+        in_registers(x) = 0.0f;
+        in_registers(x) += large(x) * small(r);
+        out(x) = in_registers(x);
+        large.compute_root();
+        small.compute_root();
+        out.bound(x, 0, 1024).split(x, xo, xi, 128).vectorize(xi, 8).unroll(xi);
+        in_registers.compute_at(out, xo).vectorize(x, 8).unroll(x);
+        in_registers.update().reorder(x, r).vectorize(x, 8).unroll(x);
+        gyre::use_workspace_slots(generator);
+    });
+    const Buffer<float> result = made.run(1024);
+    for (int i = 0; i < 1024; i++) CHECK(result(i) == 15.0f * (float)i); // 0 + 1 + 2, five times, and 0
+    const std::string lowered = made.lowered();
+    CHECK(count(lowered, "in Stack") == 2);
+    CHECK(count(lowered, "in Heap") == 1);
+}
