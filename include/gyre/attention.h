@@ -51,7 +51,8 @@ typedef struct gyre_score_input {
  *               is. Tables of either need rows for the tokens that exist, and that are rotated in the call
  *    q_positions, k_positions   for the rotations only: [batch, seqlen] or [seqlen] (thd: [total]), int32 or int64,
  *               >= 0, preceded by [axes] if the ropes have several, which must then be as many for both;
- *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths
+ *               NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own lengths. Those of
+ *               keys that do not exist are not looked at
  *    score      name of a score function that kernels were built with (gyre_add_kernels() in CMake), NULL: none. It
  *               changes the scores after softcap, before bias and masks, and reads score_inputs, all of them and no others
  *    page_table [batch, max_pages] int32 or NULL: k and v are pools of pages, [num_pages, page_size, num_kv_heads, dim]
