@@ -27,7 +27,8 @@ extern "C" {
  *    rope       rotates the features of q and k in the numerator, NULL: not
  *    q_positions, k_positions   [batch, seqlen] or [seqlen] (thd: [total]), int32 or int64, >= 0, preceded by [axes] if the
  *               rope has several; NULL: keys at 0, 1, 2 …, queries at seqlen_kv - seqlen_q + 0, 1, 2 …, of each sequence's own
- *               lengths (causal: both at 0, 1, 2 …, whatever seqused_k says). A sequence that goes on from a state needs both
+ *               lengths (causal: both at 0, 1, 2 …, whatever seqused_k says). A sequence that goes on from a state needs both.
+ *               Positions of keys that do not exist are not looked at
  *    kv_state, k_state          [batch, num_kv_heads, head_dim, v_head_dim] and [batch, num_kv_heads, head_dim], f32, last
  *               dimension contiguous; batch: of sequences with thd. What earlier calls left of keys that all queries here see
  *               too: the sum of their rotated features times their values, and of their features. NULL, both: there are none

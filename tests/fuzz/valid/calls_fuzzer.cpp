@@ -14,6 +14,10 @@ using namespace gyre::fuzz;
 
 namespace {
 
+struct Report {
+    ~Report() { std::fprintf(stderr, "%ld cases, %ld calls\n", trial_tally().trials, trial_tally().calls); }
+} report;
+
 std::unique_ptr<Trial> random_trial(ByteReader &r) {
     switch (r.below(12)) {
     case 0:
