@@ -58,7 +58,7 @@ void BackwardCase::check(int32_t threads) {
             check("q_grad", Dense(args.q_grad, layout).data, expected.q, dtype);
             check("k_grad", Dense(args.k_grad, layout).data, expected.k, dtype);
             check("v_grad", Dense(args.v_grad, layout).data, expected.v, dtype);
-            if (bias_grad)
+            if (args.bias_grad)
                 check("bias_grad", bias_grad->values(), bias_gradient(expected, bias_grad->shape()), GYRE_F32);
         },
         threads);
