@@ -1,4 +1,5 @@
 /// Where queries and keys stand for the rotations inside gyre_attention(): given, by default, shifted, on several axes.
+#include "support/attention_allowance.h"
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
@@ -122,4 +123,35 @@ TEST_CASE("positions in any strides") {
     c.args.q_positions = c.hold(std::move(q_positions));
     c.args.k_positions = c.hold(std::move(k_positions));
     c.check();
+}
+
+TEST_CASE("positions of keys that do not exist may be anything, with and without tables") {
+    Tensor table(GYRE_F32, {90, 32});
+    table.fill_normal(3);
+    const gyre_tensor view = table.view();
+    gyre_rope plain = gyre_rope_defaults(), with_tables = gyre_rope_defaults();
+    with_tables.cos = with_tables.sin = &view;
+    for (const gyre_rope *rope : {&plain, &with_tables})
+        for (const bool per_batch : {false, true}) {
+            AttentionCase c(AttentionShape().batches(2).lengths(5, 70).dims(64));
+            c.args.rope = c.args.value_rope = rope;
+            c.args.seqused_k = c.hold(GYRE_I32, {31, 40});
+            c.args.q_positions = positions_from(c, GYRE_I32, 5, 80);
+            Tensor clean(GYRE_I64, per_batch ? std::vector<int64_t>{2, 70} : std::vector<int64_t>{70});
+            clean.fill_uniform_integers(5, 0, 89);
+            Tensor given = clean;
+            const int64_t lengths[] = {per_batch ? 31 : 40, 40};
+            for (int64_t b = 0; b < (per_batch ? 2 : 1); b++)
+                for (int64_t j = lengths[b]; j < 70; j++)
+                    given.set(per_batch ? std::vector<int64_t>{b, j} : std::vector<int64_t>{j}, j % 2 ? -1 : 1e15);
+            c.args.k_positions = c.hold(std::move(clean));
+            const OracleAttention expected = oracle_attention(c.args);
+            c.args.k_positions = c.hold(std::move(given));
+            each_target([&](gyre_context *context) {
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                const KernelRounding rounding = rounding_of_kernel(gyre_selected_kernel(context));
+                check_within("out", c.output().data, expected.out.data,
+                             attention_allowance(expected, c.args, rounding).out);
+            });
+        }
 }

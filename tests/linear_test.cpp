@@ -2,6 +2,7 @@
 #include "support/compare.h"
 #include "support/each_kernel.h"
 #include "support/kernel_facts.h"
+#include "support/linear_allowance.h"
 #include "support/linear_case.h"
 #include "support/random.h"
 
@@ -306,5 +307,32 @@ TEST_CASE("linear: the same bits every time, with any number of threads, and wit
                 CHECK(c.run(context) == GYRE_WORKSPACE_TOO_SMALL);
                 c.args.workspace = nullptr, c.args.workspace_size = 0;
             }
+        }
+}
+
+TEST_CASE("linear: positions of keys that do not exist may be anything, with tables and without") {
+    Tensor table(GYRE_F32, {90, 32});
+    table.fill_normal(3);
+    const gyre_tensor view = table.view();
+    gyre_rope plain = gyre_rope_defaults(), with_tables = gyre_rope_defaults();
+    with_tables.cos = with_tables.sin = &view;
+    for (const gyre_rope *rope : {&plain, &with_tables})
+        for (const bool causal : {false, true}) {
+            LinearCase c(AttentionShape().batches(2).lengths(70, 70).dims(64));
+            c.args.causal = causal;
+            c.args.rope = rope;
+            c.args.seqused_k = c.hold(GYRE_I32, {31, 40});
+            Tensor clean(GYRE_I64, {2, 70});
+            clean.fill_uniform_integers(5, 0, 89);
+            c.args.q_positions = c.hold(Tensor(clean));
+            Tensor given = clean;
+            for (int64_t j = 40; j < 70; j++) given.set({j % 2, j}, j % 2 ? -1 : 1e15);
+            c.args.k_positions = c.hold(std::move(clean));
+            const OracleLinear expected = oracle_linear(c.args);
+            c.args.k_positions = c.hold(std::move(given));
+            each_target([&](gyre_context *context) {
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                check_numbers("out", Dense(c.args.out, GYRE_BSHD).data, expected.out, GYRE_F32, linear_error(c.args));
+            });
         }
 }

@@ -22,6 +22,17 @@ sys.exit(sys.implementation.name != "cpython" or not (3, 10) <= version < (3, in
 has_llc() { command -v llc-21 || command -v llc-22 || command -v llc-23; }
 has_header() { printf '#include <%s>\n' "$1" | "${CXX:-g++}" -std=c++17 -E -x c++ -; }
 
+clang_version() { clang++ -dumpversion 2>/dev/null | grep -o '^[0-9]*' || echo 14; }
+has_libfuzzer() {
+    local program
+    program=$(mktemp)
+    printf 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char *, unsigned long) { return 0; }\n' |
+        clang++ -fsanitize=fuzzer,address,undefined -x c++ - -o "$program"
+    local status=$?
+    rm -f "$program"
+    return $status
+}
+
 # need <package> <probe…>: the package is missing if the probe fails.
 need() {
     local package=$1
@@ -55,7 +66,12 @@ system_packages() {
     arm) needs_of_arm ;;&
     bare) needs_of_bare ;;&
     doc) need doxygen command -v doxygen ;;&
-    test | lint | arm) need doctest-dev has_header doctest/doctest.h ;;&
+    fuzz)
+        need clang command -v clang++
+        need llvm command -v llvm-cov
+        need "libclang-rt-$(clang_version)-dev" has_libfuzzer
+        ;;&
+    test | lint | arm | fuzz) need doctest-dev has_header doctest/doctest.h ;;&
     bench | experiment | lint) need libbenchmark-dev has_header benchmark/benchmark.h ;;
     esac
     ((${#missing[@]})) || return 0

@@ -89,7 +89,7 @@ typedef struct gyre_attention_args {
      *  preceded by [axes] if the ropes have several, which must be as many for both. NULL: seqlen_kv - seqlen_q + 0, 1, 2 … of each
      *  sequence's own lengths. */
     const gyre_tensor *q_positions;
-    /** Positions of the keys for the rotations only, shaped as q_positions are. NULL: 0, 1, 2 … */
+    /** Positions of the keys for the rotations only, shaped as q_positions are; those of keys that do not exist are not read. NULL: 0, 1, 2 … */
     const gyre_tensor *k_positions;
     /** Scratch memory of the caller; NULL: the context's own. */
     void *workspace;

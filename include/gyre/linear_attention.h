@@ -44,7 +44,7 @@ typedef struct gyre_linear_attention_args {
      *  rope has several. NULL: seqlen_kv - seqlen_q + 0, 1, 2 … of each sequence's own lengths; in causal calls 0, 1, 2 …, whatever
      *  seqused_k says. A sequence that goes on from a state needs the positions of both. */
     const gyre_tensor *q_positions;
-    /** Positions of the keys, shaped as q_positions are. NULL: 0, 1, 2 … */
+    /** Positions of the keys, shaped as q_positions are; those of keys that do not exist are not read. NULL: 0, 1, 2 … */
     const gyre_tensor *k_positions;
     /** What earlier calls left of keys that all queries here see, too: the sum of their rotated features times their values,
      *  [batch, num_kv_heads, head_dim, v_head_dim] f32, last dimension contiguous; batch counts sequences with thd. NULL: none. */

@@ -17,7 +17,7 @@ gyre_status AngleTable::prepare(const gyre_context &context, const AttentionCall
     const bool packed = is_packed();
     // Keys stand at 0, 1, 2 … and queries end where the keys do, unless told otherwise: the same for every sequence of
     // one length.
-    const bool lengths_differ = side == queries && c.has_used_keys;
+    const bool lengths_differ = side == queries && c.has_used_keys && c.lengths_move_queries;
     shared = !packed && !given.batch_stride && (given.given || !lengths_differ);
     sections = shared ? std::min<int64_t>(c.sequences, 1) : c.sequences;
     runs = (seqlen + run - 1) / run;
@@ -29,7 +29,7 @@ gyre_status AngleTable::prepare(const gyre_context &context, const AttentionCall
 void AngleTable::place(char *memory) {
     table = reinterpret_cast<float *>(memory);
     longest = 0;
-    for (int64_t i = 0; i < call->lengths(); i++) longest = std::max(longest, call->sequence(i).k_len);
+    for (int64_t i = 0; i < call->lengths(); i++) longest = std::max(longest, call->existing_keys(i));
 }
 
 bool AngleTable::is_packed() const { return side == queries ? call->layout == GYRE_THD : call->packed_keys; }
@@ -53,7 +53,7 @@ bool AngleTable::fill(int64_t task, char *scratch) const {
     int64_t token = first;
     if (p.given && is_packed()) token += side == queries ? s.q_first : s.k_first;
     // A shared section serves longer sequences too, but no key that does not exist: a caller's tables end with the last.
-    const int64_t length = side == queries ? s.q_len : shared ? longest : s.k_len;
+    const int64_t length = side == queries ? s.q_len : shared ? longest : call->existing_keys(section);
     const int64_t tokens = std::min(run, length - first);
     if (tokens <= 0) return true;
     const int64_t batch = side == queries ? s.batch : s.k_batch;

@@ -46,6 +46,8 @@ struct AttentionCall {
     Broadcast bias, mask;
     const float *sinks = nullptr, *alibi = nullptr; // [num_heads]
     const int32_t *seqused_k = nullptr, *cu_seqlens_q = nullptr, *cu_seqlens_k = nullptr;
+    bool lengths_move_queries =
+        true; // false in causal linear attention, where query i is key i whatever seqused_k says
     bool has_used_keys = false, has_cu_seqlens_q = false; // also where their data are not known yet
     int64_t sequences = 0;
     bool value_blocks = false; // see gyre_value_order
@@ -62,6 +64,8 @@ struct AttentionCall {
     int64_t lengths() const { return has_used_keys || has_cu_seqlens_q ? sequences : sequences > 0 ? 1 : 0; }
     bool general() const { return bias.data || mask.data || sinks || alibi || softcap > 0 || score; }
     Sequence sequence(int64_t index) const;
+    /// Keys of a sequence that exist: its k_len, unless lengths leave queries where they are.
+    int64_t existing_keys(int64_t index) const { return seqused_k ? seqused_k[index] : sequence(index).k_len; }
     /// pos_q of row 0 among the keys, for causal, window and ALiBi.
     int64_t shift(const Sequence &s) const { return alignment == GYRE_TOP_LEFT ? 0 : s.k_len - s.q_len; }
     bool empty() const { return q.empty() || v.dim == 0; }

@@ -35,10 +35,24 @@ gyre_status check_default_positions(const AttentionCall &c, const char *name, co
                           "queries stand at %lld .. %lld, expected rows for all of them, got %lld",
                           static_cast<long long>(first), static_cast<long long>(last),
                           static_cast<long long>(r.position_limit()));
-        if (rotates_keys && !c.k_positions.given && last >= r.position_limit())
+        const int64_t last_key = c.existing_keys(i) - 1;
+        if (rotates_keys && !c.k_positions.given && last_key >= r.position_limit())
             return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.cos", name),
                           "keys stand at 0 .. %lld, expected rows for all of them, got %lld",
-                          static_cast<long long>(last), static_cast<long long>(r.position_limit()));
+                          static_cast<long long>(last_key), static_cast<long long>(r.position_limit()));
+    }
+    return GYRE_OK;
+}
+
+/// Positions of keys that exist; padding has none.
+gyre_status check_key_positions(const AttentionCall &c, int axes, int64_t limit) {
+    const Positions &p = c.k_positions;
+    if (!p.data || c.k.seqlen == 0) return GYRE_OK;
+    const int64_t distinct = p.batch_stride ? c.sequences : c.lengths();
+    for (int64_t i = 0; i < distinct; i++) {
+        const Sequence s = c.sequence(i);
+        const int64_t batch = p.batch_stride ? s.k_batch : 0, first = c.packed_keys ? s.k_first : 0;
+        GYRE_TRY(check_position_values(p, "k_positions", axes, batch, first, c.existing_keys(i), limit));
     }
     return GYRE_OK;
 }
@@ -81,7 +95,7 @@ Sequence AttentionCall::sequence(int64_t i) const {
     Sequence s{i, 0, q.seqlen, 0, k.seqlen, i};
     if (cu_seqlens_q) s.batch = 0, s.q_first = cu_seqlens_q[i], s.q_len = cu_seqlens_q[i + 1] - s.q_first;
     if (cu_seqlens_k) s.k_batch = 0, s.k_first = cu_seqlens_k[i], s.k_len = cu_seqlens_k[i + 1] - s.k_first;
-    if (seqused_k) s.k_len = seqused_k[i];
+    if (seqused_k && lengths_move_queries) s.k_len = seqused_k[i];
     return s;
 }
 
@@ -113,9 +127,10 @@ gyre_status check_rotations(const gyre_attention_args &a, bool need_data, Attent
         GYRE_TRY(check_positions(a.q_positions, "q_positions", axes, c->q.batch, c->q.seqlen, 0, limit, need_data,
                                  &c->q_positions));
     if (a.k_positions)
-        GYRE_TRY(check_positions(a.k_positions, "k_positions", axes, c->k.batch, c->k.seqlen, 0, limit, need_data,
-                                 &c->k_positions));
+        GYRE_TRY(
+            view_positions(*a.k_positions, "k_positions", axes, c->k.batch, c->k.seqlen, need_data, &c->k_positions));
     if (!need_data) return GYRE_OK;
+    GYRE_TRY(check_key_positions(*c, axes, limit));
     GYRE_TRY(check_default_positions(*c, "rope", c->rope, c->rotate_keys));
     return check_default_positions(*c, "value_rope", c->value_rope, c->rotate_values);
 }

@@ -13,13 +13,12 @@ struct LinearState {
 struct LinearCall {
     AttentionCall heads; // q, k, v, out, the sequences, rope and positions
     bool causal = false;
-    bool same_tokens = false;           // keys stand where queries do: their angles are the same
-    const int32_t *seqused_k = nullptr; // of a causal call; `heads` would move its queries by it
+    bool same_tokens = false; // keys stand where queries do: their angles are the same
     LinearState before, after;
 
     Sequence sequence(int64_t index) const {
         Sequence s = heads.sequence(index);
-        if (seqused_k) s.k_len = seqused_k[index];
+        s.k_len = heads.existing_keys(index);
         return s;
     }
 };

@@ -74,18 +74,14 @@ gyre_status check_apart(const Named &written, std::initializer_list<Named> other
 }
 
 gyre_status check_linear_inputs(const gyre_linear_attention_args &a, bool need_data, bool with_out, LinearCall *c) {
-    gyre_attention_args shared = shared_arguments(a);
+    const gyre_attention_args shared = shared_arguments(a);
     AttentionCall &h = c->heads;
     GYRE_TRY(check_flag(a.causal, "causal"));
     c->causal = a.causal != 0;
-    if (c->causal) shared.seqused_k = nullptr;
+    h.lengths_move_queries = !c->causal;
     GYRE_TRY(check_attention(shared, need_data, &h, with_out));
     if (c->causal) {
         GYRE_TRY(check_same_tokens(*c, a, need_data));
-        shared.seqused_k = a.seqused_k;
-        GYRE_TRY(check_used_keys(shared, need_data, &h));
-        std::swap(c->seqused_k, h.seqused_k);
-        h.has_used_keys = false;
         c->same_tokens = same_positions(h.q_positions, h.k_positions);
         if (c->same_tokens) h.rotate_keys = false; // by a table of their own
     }

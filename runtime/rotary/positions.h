@@ -23,9 +23,16 @@ struct Positions {
     }
 };
 
+/// Checks shape and type of a caller's array: [batch, seqlen] or [seqlen], with axes > 1 preceded by [axes].
+gyre_status view_positions(const gyre_tensor &tensor, const char *name, int axes, int64_t batch, int64_t seqlen,
+                           bool need_data, Positions *positions);
+
+/// That 0 <= position < `limit` of `count` tokens of a batch entry, from `first` on.
+gyre_status check_position_values(const Positions &positions, const char *name, int axes, int64_t batch, int64_t first,
+                                  int64_t count, int64_t limit);
+
 /// Checks shape, type and every value (0 <= position < `limit`) of a caller's array, which may be NULL: then offset +
-/// 0, 1, 2 …. Shapes: [batch, seqlen] or [seqlen], with axes > 1 preceded by [axes]. With `need_data` false values are
-/// not read.
+/// 0, 1, 2 …. With `need_data` false values are not read.
 gyre_status check_positions(const gyre_tensor *tensor, const char *name, int axes, int64_t batch, int64_t seqlen,
                             int64_t offset, int64_t limit, bool need_data, Positions *positions);
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 
 namespace gyre::fuzz {
 
@@ -19,6 +20,12 @@ public:
     uint32_t below(uint32_t count) { return byte() % count; }
     /// True in one of `rarity` cases.
     bool rarely(uint32_t rarity = 16) { return byte() % rarity == rarity - 1; }
+    /// lowest .. highest, which are less than 2^16 apart.
+    int64_t between(int64_t lowest, int64_t highest) { return lowest + number<uint16_t>() % (highest - lowest + 1); }
+    template <typename Choice>
+    Choice pick(std::initializer_list<Choice> from) {
+        return from.begin()[below((uint32_t)from.size())];
+    }
     template <typename Number>
     Number number() {
         Number value{};

@@ -1,12 +1,11 @@
 #include "append_case.h"
 #include "compare.h"
 #include "each_kernel.h"
-#include "element.h"
 #include "on_device.h"
+#include "oracle_append.h"
 #include "random.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <sstream>
 
@@ -111,62 +110,21 @@ void AppendCase::check_with(gyre_context *context) {
     CAPTURE(description);
     REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
     CAPTURE(text(gyre_selected_kernel(context)));
-    compare(k, k_cache, args.rope, true);
-    compare(v, v_cache, args.value_rope, false);
+    compare("k_cache", oracle_appended_keys(args), k_cache);
+    compare("v_cache", oracle_appended_values(args), v_cache);
 }
 
-void AppendCase::compare(const Tensor &from, const Tensor &cache, const gyre_rope *rope, bool with_factor) const {
-    const Dense x(from.view(), shape.layout);
-    std::vector<double> slots; // where keys stand whose positions are not given
-    for (int64_t b = 0; b < shape.sequences(); b++)
-        for (int64_t i = 0; i < shape.added_to(b); i++) slots.push_back((double)(shape.held[(size_t)b] + i));
-    OracleRotation rotation;
-    if (rope)
-        rotation = OracleRotation(*rope, x.dim, x.batch, x.seqlen,
-                                  resolve_positions(args.positions, rope->axes, x.batch, x.seqlen, slots), with_factor);
-    const double factor = rope && with_factor && !rope->cos ? std::max(1.0, rope->attention_factor) : 1;
-    Tensor expected(cache.dtype(), cache.shape()); // all poison
-    const std::vector<double> got = cache.values();
-    const std::vector<uint64_t> got_bits = cache.bits();
-    std::vector<double> allowed(got.size(), 0), exact(got.size(), NAN);
-    const auto index = [&](const std::vector<int64_t> &at) {
-        size_t flat = 0;
-        for (size_t d = 0; d < at.size(); d++) flat = flat * (size_t)cache.shape()[d] + (size_t)at[d];
-        return flat;
-    };
-    int64_t token = 0;
-    for (int64_t b = 0; b < shape.sequences(); b++)
-        for (int64_t i = 0; i < shape.added_to(b); i++, token++) {
-            const int64_t entry = packed(shape) ? 0 : b, at = packed(shape) ? token : i;
-            const auto [page, slot] = place(b, shape.held[(size_t)b] + i);
-            for (int64_t h = 0; h < x.heads; h++) {
-                std::vector<double> head(x.head(entry, at, h), x.head(entry, at, h) + x.dim);
-                std::vector<double> tolerance(head.size(), 0);
-                for (int64_t pair = 0; pair < rotation.pairs(); pair++) {
-                    const auto p = (size_t)rotation.left(pair), q = (size_t)rotation.right(pair);
-                    tolerance[p] = tolerance[q] = (2e-6 + 2e-7) * factor * (std::fabs(head[p]) + std::fabs(head[q]));
-                }
-                if (rope) rotation.apply(head.data(), entry, at);
-                const size_t first = index(element(page, slot, h, 0));
-                for (int64_t d = 0; d < x.dim; d++) {
-                    const auto f = (size_t)d;
-                    const size_t flat = first + f;
-                    const bool rotated = tolerance[f] > 0;
-                    exact[flat] = rotated ? head[f] : rounded(cache.dtype(), head[f]);
-                    allowed[flat] = rotated ? tolerance[f] + rounding_of(cache.dtype(), head[f]) : 0;
-                }
-            }
-        }
-    const std::vector<uint64_t> poison = expected.bits();
-    std::vector<double> excess(got.size(), 0); // error beyond what is allowed
+void AppendCase::compare(const char *name, const OracleAppended &expected, const Tensor &cache) const {
+    const Tensor untouched(cache.dtype(), cache.shape()); // all poison
+    const std::vector<uint64_t> bits = cache.bits(), poison = untouched.bits();
+    std::vector<double> got = cache.values();
     size_t written_by_mistake = 0;
     for (size_t i = 0; i < got.size(); i++) {
-        if (std::isnan(exact[i]))
-            written_by_mistake += got_bits[i] != poison[i];
-        else
-            excess[i] = std::max(0.0, difference(got[i], exact[i]) - allowed[i]);
+        if (expected.written[i]) continue;
+        written_by_mistake += bits[i] != poison[i];
+        got[i] = expected.exact[i];
     }
-    check_close("error beyond the allowed one", excess, std::vector<double>(excess.size(), 0.0), 0);
+    check_within(name, got, expected.exact, expected.allowed);
     CHECK(written_by_mistake == 0);
 }
 

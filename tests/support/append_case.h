@@ -5,6 +5,7 @@
 ///     c.check();
 #pragma once
 #include "keeper.h"
+#include "oracle_append.h"
 #include "oracle_rotary.h"
 #include "tensor.h"
 
@@ -90,7 +91,7 @@ private:
     int64_t pages() const;
     gyre_status run_on_device(gyre_context *context);
     void check_with(gyre_context *context);
-    void compare(const Tensor &from, const Tensor &cache, const gyre_rope *rope, bool with_factor) const;
+    void compare(const char *name, const OracleAppended &expected, const Tensor &cache) const;
 };
 
 } // namespace gyre::test

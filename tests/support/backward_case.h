@@ -31,8 +31,6 @@ public:
 
 private:
     gyre_tensor bias_grad_view_;
-
-    void check_bias_gradient(const OracleGradient &of_scores, double weight_error) const;
 };
 
 } // namespace gyre::test

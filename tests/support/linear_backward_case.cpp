@@ -1,5 +1,6 @@
 #include "linear_backward_case.h"
 #include "each_kernel.h"
+#include "linear_allowance.h"
 
 namespace gyre::test {
 

@@ -1,7 +1,7 @@
 #include "linear_case.h"
-#include "difference.h"
+#include "compare.h"
 #include "each_kernel.h"
-#include "element.h"
+#include "linear_allowance.h"
 
 #include <sstream>
 
@@ -63,21 +63,9 @@ gyre_status LinearCase::run(gyre_context *context) {
     return status;
 }
 
-double linear_error(const gyre_linear_attention_args &args) { return args.rope ? 2.5e-6 : 1e-6; }
-
 void check_numbers(const char *name, const std::vector<double> &got, const OracleNumbers &expected, gyre_dtype dtype,
                    double relative) {
-    REQUIRE_MESSAGE(got.size() == expected.exact.size(), text(name));
-    double worst = 0;
-    size_t where = 0;
-    for (size_t n = 0; n < got.size(); n++) {
-        const double exact = expected.exact[n];
-        const double rounding = dtype == GYRE_F32 ? 0 : rounding_of(dtype, exact);
-        const double error = difference(got[n], exact) / (relative * expected.magnitude[n] + rounding + 1e-30);
-        if (error > worst) worst = error, where = n;
-    }
-    CHECK_MESSAGE(worst <= 1, text(name), ": element ", where, " is ", got[where], ", expected ", expected.exact[where],
-                  ", ", worst, " times the error that is allowed");
+    check_within(name, got, expected.exact, linear_allowance(expected, dtype, relative));
 }
 
 void LinearCase::check(int32_t threads) {

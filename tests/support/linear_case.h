@@ -39,7 +39,4 @@ private:
 void check_numbers(const char *name, const std::vector<double> &got, const OracleNumbers &expected, gyre_dtype dtype,
                    double relative);
 
-/// Relative error of a call.
-double linear_error(const gyre_linear_attention_args &args);
-
 } // namespace gyre::test

@@ -23,7 +23,7 @@ double dot_of_magnitudes(const double *a, const double *b, int64_t dim) {
 
 OracleGradient zeros_like(const Dense &x) {
     const Dense zeros(x.batch, x.seqlen, x.heads, x.dim);
-    return {zeros, zeros, zeros};
+    return {zeros, zeros, zeros, zeros};
 }
 
 void rotate_all(Dense &x, const OracleRotation &rotation, bool back) {
@@ -46,6 +46,7 @@ void mix_pairs(Dense &x, const OracleRotation &rotation) {
 void undo(OracleGradient &gradient, const OracleRotation &rotation) {
     rotate_all(gradient.exact, rotation, true);
     mix_pairs(gradient.by_weight, rotation);
+    mix_pairs(gradient.by_score, rotation);
     mix_pairs(gradient.by_delta, rotation);
 }
 
@@ -53,13 +54,15 @@ void undo(OracleGradient &gradient, const OracleRotation &rotation) {
 struct Share {
     OracleGradient &to;
     int64_t batch, token, head;
+    double score_size; // of the row
 
     void add(const double *x, int64_t dim, double weight, double weight_magnitude, double delta_magnitude) const {
         double *exact = to.exact.head(batch, token, head), *by_weight = to.by_weight.head(batch, token, head);
-        double *by_delta = to.by_delta.head(batch, token, head);
+        double *by_score = to.by_score.head(batch, token, head), *by_delta = to.by_delta.head(batch, token, head);
         for (int64_t d = 0; d < dim; d++) {
             exact[d] += weight * x[d];
             by_weight[d] += weight_magnitude * std::fabs(x[d]);
+            by_score[d] += weight_magnitude * score_size * std::fabs(x[d]);
             by_delta[d] += delta_magnitude * std::fabs(x[d]);
         }
     }
@@ -121,23 +124,24 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                     const double p_size = std::max(p, least_weight);
                     const double size = p_size * (prob_size[(size_t)j] + delta_size) * std::fabs(scale);
                     const double by_delta = p * rounded_size * std::fabs(slope);
-                    Share{result.q, s.batch, at, h}.add(key, q.dim, ds, size, by_delta);
-                    Share{result.k, s.batch, s.k_begin + j, kv}.add(query, q.dim, ds, size, by_delta);
+                    Share{result.q, s.batch, at, h, row.size.sum}.add(key, q.dim, ds, size, by_delta);
+                    Share{result.k, s.batch, s.k_begin + j, kv, row.size.sum}.add(query, q.dim, ds, size, by_delta);
                     const double keep = row.keep[(size_t)j];
-                    Share{result.v, s.batch, s.k_begin + j, kv}.add(go, v.dim, keep * p, keep * p_size, 0);
+                    Share{result.v, s.batch, s.k_begin + j, kv, row.size.sum}.add(go, v.dim, keep * p, keep * p_size,
+                                                                                  0);
                     if (!forward.bias) continue;
                     const double score_grad = p * (prob_grad[(size_t)j] - delta);
                     OracleGradient &to = result.scores;
                     const int64_t at_score = ((s.batch * q.heads + h) * q.seqlen + i) * k.seqlen + j;
                     to.exact.data[(size_t)at_score] += score_grad;
                     to.by_weight.data[(size_t)at_score] += p_size * (prob_size[(size_t)j] + delta_size);
+                    to.by_score.data[(size_t)at_score] += p_size * (prob_size[(size_t)j] + delta_size) * row.size.sum;
                     to.by_delta.data[(size_t)at_score] += p * rounded_size;
                 }
             }
     undo(result.q, q_rotation);
     undo(result.k, k_rotation);
     undo(result.v, v_rotation);
-    result.largest_score = scores.largest_score();
     return result;
 }
 

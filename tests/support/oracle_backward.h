@@ -14,13 +14,13 @@ namespace gyre::test {
 struct OracleGradient {
     Dense exact;
     Dense by_weight; // relative errors of P, dP and the sums
+    Dense by_score;  // relative errors of scores: by_weight times what the row's scores are added up from
     Dense by_delta;  // rounding of the result, which delta is formed from; relative to it
 };
 
 struct OracleBackward {
     OracleGradient q, k, v;
-    OracleGradient scores;    // with bias: of S, as [batch, heads, seqlen_q, seqlen_kv]
-    double largest_score = 0; // magnitude, of those that are visible
+    OracleGradient scores; // with bias: of S, as [batch, heads, seqlen_q, seqlen_kv]
 };
 
 /// What gyre_attention_backward() should write for this forward call and gradient of its result.

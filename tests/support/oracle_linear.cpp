@@ -208,6 +208,7 @@ void rotate_back(OracleNumbers &gradient, const Features &f) {
 /// phi'(x) (turned + plain)
 void finish(OracleNumbers &turned, const OracleNumbers &plain, const Features &f) {
     for (size_t n = 0; n < turned.exact.size(); n++) {
+        if (turned.magnitude[n] + plain.magnitude[n] == 0) continue; // padding may hold NaN
         const double by = slope(f.x.data[n]);
         turned.exact[n] = by * (turned.exact[n] + plain.exact[n]);
         turned.magnitude[n] = by * (turned.magnitude[n] + plain.magnitude[n]);

@@ -8,7 +8,9 @@
 namespace gyre::test {
 namespace {
 
-int64_t rotary_dim_of(const gyre_rope &rope, int64_t head_dim) { return rope.rotary_dim ? rope.rotary_dim : head_dim; }
+int64_t rotary_dim_of(const gyre_rope &rope, int64_t head_dim) {
+    return rope.rotary_dim ? rope.rotary_dim : head_dim - rope.rotary_offset;
+}
 
 int32_t axis_count(const gyre_rope &rope) { return rope.axes > 1 ? rope.axes : 1; }
 

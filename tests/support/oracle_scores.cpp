@@ -70,15 +70,21 @@ OracleScores::OracleScores(const gyre_attention_args &args, OracleScore score_fu
     if (!args.keys_rotated) rotate_all(k_, OracleRotation(*args.rope, k_.dim, k_.batch, k_.seqlen, k_positions_, true));
 }
 
-double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int64_t j, ScoreSize &size) const {
-    const int64_t pos_q = i + (args_.alignment == GYRE_BOTTOM_RIGHT ? s.k_length - s.q_length : 0);
-    const int64_t ahead = j - pos_q;
-    if (args_.causal && ahead > 0) return minus_infinity;
-    if (args_.window_left >= 0 && -ahead > args_.window_left) return minus_infinity;
-    if (args_.window_right >= 0 && ahead > args_.window_right) return minus_infinity;
-    const int64_t index[4] = {s.entry, head, i, j};
-    if (args_.mask && read_broadcast(*args_.mask, index) == 0) return minus_infinity;
+int64_t OracleScores::ahead(const OracleSequence &s, int64_t i, int64_t j) const {
+    return j - i - (args_.alignment == GYRE_BOTTOM_RIGHT ? s.k_length - s.q_length : 0);
+}
 
+bool OracleScores::masks(const OracleSequence &s, int64_t head, int64_t i, int64_t j) const {
+    const int64_t distance = ahead(s, i, j);
+    if (args_.causal && distance > 0) return true;
+    if (args_.window_left >= 0 && -distance > args_.window_left) return true;
+    if (args_.window_right >= 0 && distance > args_.window_right) return true;
+    const int64_t index[4] = {s.entry, head, i, j};
+    if (args_.mask && read_broadcast(*args_.mask, index) == 0) return true;
+    return args_.bias && read_broadcast(*args_.bias, index) == minus_infinity;
+}
+
+double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int64_t j, ScoreSize &size) const {
     const double *q = q_.head(s.batch, s.q_begin + i, head), *k = k_.head(s.batch, s.k_begin + j, kv_head(head));
     double score = 0, magnitude = 0, square = 0;
     for (int64_t d = 0; d < q_.dim; d++) {
@@ -94,14 +100,11 @@ double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int
         score += term;
         magnitude += std::fabs(term);
     };
+    const int64_t distance = ahead(s, i, j), index[4] = {s.entry, head, i, j};
     if (score_function_)
-        add(score_function_({score, scale_, s.entry, head, i, j, s.q_begin + i, s.k_begin + j, ahead}) - score);
-    if (args_.alibi) add(read_vector(*args_.alibi, head) * (double)ahead);
-    if (args_.bias) {
-        const double bias = read_broadcast(*args_.bias, index);
-        if (bias == minus_infinity) return minus_infinity;
-        add(bias);
-    }
+        add(score_function_({score, scale_, s.entry, head, i, j, s.q_begin + i, s.k_begin + j, distance}) - score);
+    if (args_.alibi) add(read_vector(*args_.alibi, head) * (double)distance);
+    if (args_.bias) add(read_broadcast(*args_.bias, index));
     if (score == minus_infinity) return score;
     size.sum = std::max(size.sum, magnitude);
     size.norm = std::max(size.norm, std::sqrt(square) * std::fabs(scale_));
@@ -111,13 +114,15 @@ double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int
 OracleRow OracleScores::row(const OracleSequence &s, int64_t head, int64_t i) {
     OracleRow row;
     double maximum = minus_infinity;
+    bool has_nan = false;
     for (int64_t j = 0; j < s.k_length; j++) {
-        row.weights.push_back(score(s, head, i, j, row.size));
+        const bool masked = masks(s, head, i, j);
+        row.weights.push_back(masked ? minus_infinity : score(s, head, i, j, row.size));
         row.keep.push_back(dropout_factor(args_, q_.heads, s.entry, head, i, j));
         maximum = std::max(maximum, row.weights.back());
-        if (std::isfinite(row.weights.back())) largest_score_ = std::max(largest_score_, std::fabs(row.weights.back()));
+        has_nan = has_nan || std::isnan(row.weights.back());
     }
-    if (maximum == minus_infinity) {
+    if (maximum == minus_infinity && !has_nan) {
         row.weights.assign(row.weights.size(), 0.0);
         row.lse = minus_infinity;
         return row;

@@ -49,23 +49,27 @@ public:
     /// Probabilities of query `i` of a sequence, counted from its beginning.
     OracleRow row(const OracleSequence &sequence, int64_t head, int64_t i);
 
+    /// True if the key counts for nothing, whatever the score is.
+    bool masks(const OracleSequence &sequence, int64_t head, int64_t i, int64_t j) const;
+
     const std::vector<OracleSequence> &sequences() const { return sequences_; }
     int64_t kv_head(int64_t head) const { return head / (q_.heads / k_.heads); }
     const std::vector<double> &q_positions() const { return q_positions_; }
     const std::vector<double> &k_positions() const { return k_positions_; }
-    double largest_score() const { return largest_score_; }
     const Dense &q() const { return q_; }
     const Dense &k() const { return k_; }
 
 private:
-    /// Widens `size` if the key is visible.
+    /// pos_k - pos_q, for masks and ALiBi.
+    int64_t ahead(const OracleSequence &sequence, int64_t i, int64_t j) const;
+    /// Of a key that is not masked. Widens `size`.
     double score(const OracleSequence &sequence, int64_t head, int64_t i, int64_t j, ScoreSize &size) const;
 
     gyre_attention_args args_;
     Dense q_, k_; // rotated
     std::vector<OracleSequence> sequences_;
     std::vector<double> q_positions_, k_positions_; // [axes, batch * seqlen], for the rotations
-    double scale_ = 0, largest_score_ = 0;
+    double scale_ = 0;
     OracleScore score_function_;
 };
 

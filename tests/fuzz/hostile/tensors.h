@@ -1,7 +1,7 @@
 /// Tensors with any field of any value, but for one thing that no library can check: that an address which is not NULL has the
 /// memory that shape and strides say. A view either lies in memory of the fuzzer, or beyond what addresses count, or has no data.
 #pragma once
-#include "byte_reader.h"
+#include "../byte_reader.h"
 
 #include <gyre/gyre.h>
 

@@ -1,4 +1,4 @@
-#include "hostile_tensors.h"
+#include "tensors.h"
 
 #include <algorithm>
 #include <cstring>

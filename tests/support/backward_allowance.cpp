@@ -1,0 +1,57 @@
+#include "backward_allowance.h"
+#include "element.h"
+#include "kernel_facts.h"
+
+namespace gyre::test {
+namespace {
+
+/// Relative errors that f32 arithmetic leaves in P, dP and sums of some hundred terms, and a rounding's. Scores are formed twice,
+/// for lse and for P.
+constexpr double f32_error = 3e-6, f32_rounding = 0x1p-24, roundings_of_score = 2 * 8;
+
+/// A gradient that is nothing but rounding errors of numbers that f32 holds.
+constexpr double least = 1e-30;
+
+/// Half the spacing of the type, relative.
+double rounding_of_type(gyre_dtype dtype) {
+    return dtype == GYRE_BF16 ? 1.0 / 256 : dtype == GYRE_F16 ? 1.0 / 1024 : 0;
+}
+
+} // namespace
+
+BackwardErrors backward_errors(const std::string &forward_kernel, gyre_dtype dtype) {
+    // Kernels that sum rounded weights write lse with a relative error of P of up to so much.
+    const double of_lse = 2 * rounding_of_kernel(forward_kernel).sum;
+    return {f32_error + of_lse, roundings_of_score * f32_rounding, rounding_of_type(dtype)};
+}
+
+std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype) {
+    std::vector<double> allowed(expected.exact.data.size());
+    for (size_t n = 0; n < allowed.size(); n++)
+        allowed[n] = errors.weight * expected.by_weight.data[n] + errors.score * expected.by_score.data[n] +
+                     errors.delta * expected.by_delta.data[n] + rounding_of(dtype, expected.exact.data[n]) + least;
+    return allowed;
+}
+
+OracleGradient bias_gradient(const OracleBackward &expected, std::vector<int64_t> shape) {
+    const Dense &full = expected.scores.exact; // (batch, heads, seqlen_q, seqlen_kv)
+    shape.insert(shape.begin(), 4 - shape.size(), 1);
+    const Dense zeros(shape[0], shape[1], shape[2], shape[3]);
+    OracleGradient sums{zeros, zeros, zeros, zeros};
+    for (int64_t b = 0; b < full.batch; b++)
+        for (int64_t h = 0; h < full.seqlen; h++)
+            for (int64_t i = 0; i < full.heads; i++)
+                for (int64_t j = 0; j < full.dim; j++) {
+                    const auto from = (size_t)(((b * full.seqlen + h) * full.heads + i) * full.dim + j);
+                    const auto to =
+                        (size_t)(((b % shape[0] * shape[1] + h % shape[1]) * shape[2] + i % shape[2]) * shape[3] +
+                                 j % shape[3]);
+                    sums.exact.data[to] += expected.scores.exact.data[from];
+                    sums.by_score.data[to] += expected.scores.by_score.data[from];
+                    sums.by_weight.data[to] += expected.scores.by_weight.data[from];
+                    sums.by_delta.data[to] += expected.scores.by_delta.data[from];
+                }
+    return sums;
+}
+
+} // namespace gyre::test

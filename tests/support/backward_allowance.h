@@ -1,0 +1,29 @@
+/// How far each number that gyre_attention_backward() writes may be off: errors of P, dP and sums in f32, and of the stored result
+/// that delta is formed from, times the sums of magnitudes that the oracle keeps; and half the spacing of the type.
+#pragma once
+#include "oracle_backward.h"
+
+#include <gyre/gyre.h>
+
+#include <string>
+#include <vector>
+
+namespace gyre::test {
+
+/// Relative errors.
+struct BackwardErrors {
+    double weight = 0; // of weights
+    double score = 0;  // of scores
+    double delta = 0;  // of what delta is formed from
+};
+
+/// `forward_kernel`: what wrote out and lse, in `dtype`.
+BackwardErrors backward_errors(const std::string &forward_kernel, gyre_dtype dtype);
+
+/// |error| of each element, in the order of the oracle's.
+std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype);
+
+/// The gradient of a bias of this shape: the sum over what it is repeated for.
+OracleGradient bias_gradient(const OracleBackward &expected, std::vector<int64_t> shape);
+
+} // namespace gyre::test
