@@ -6,7 +6,7 @@ file(MAKE_DIRECTORY "${gyre_fuzzer_folder}")
 set(gyre_fuzzer_flags
     -std=c++17 -O1 -g1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=enum -fno-sanitize-recover=undefined
     -fno-omit-frame-pointer -fprofile-instr-generate -fcoverage-mapping "-I${PROJECT_SOURCE_DIR}/include"
-    "-I${PROJECT_SOURCE_DIR}/runtime" "-I${PROJECT_SOURCE_DIR}/runtime/cli" "-I${PROJECT_SOURCE_DIR}/tests"
+    "-I${PROJECT_SOURCE_DIR}/runtime" "-I${PROJECT_SOURCE_DIR}/runtime/cli" "-I${GYRE_GENERATORS_DIR}" "-I${PROJECT_SOURCE_DIR}/tests"
     "-I${PROJECT_BINARY_DIR}/runtime" "-I$<TARGET_PROPERTY:Halide::Runtime,INTERFACE_INCLUDE_DIRECTORIES>")
 
 # gyre_fuzzer_objects(<out> <sources>…): objects of sources, by rules that exist once each.

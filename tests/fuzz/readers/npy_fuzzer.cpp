@@ -1,9 +1,9 @@
 /// Any bytes are an .npy file: it is read, and its array has the file's bytes, or it is refused by name.
 #include "edits.h"
 
-#include "errors.h"
-#include "npy.h"
-#include "npy_header.h"
+#include "console/errors.h"
+#include "files/npy.h"
+#include "files/npy_header.h"
 
 #include <cstdio>
 #include <cstdlib>

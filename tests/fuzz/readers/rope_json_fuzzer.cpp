@@ -1,8 +1,8 @@
 /// Any bytes are a model's configuration: its rotary settings are read, or it is refused by name.
 #include "edits.h"
 
-#include "errors.h"
-#include "rope_json.h"
+#include "console/errors.h"
+#include "options/rope_json.h"
 
 #include <cmath>
 #include <cstdio>
