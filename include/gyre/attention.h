@@ -16,7 +16,10 @@ extern "C" {
 
 /** Where row i of the queries stands among the keys, for causal, window and ALiBi:
  *  bottom_right: pos_q = i + seqlen_kv - seqlen_q (the last query sees the last key); top_left: pos_q = i; pos_k = j. */
-typedef enum gyre_alignment { GYRE_BOTTOM_RIGHT = 0, GYRE_TOP_LEFT = 1 } gyre_alignment;
+GYRE_ENUM(gyre_alignment) {
+    GYRE_BOTTOM_RIGHT = 0,
+    GYRE_TOP_LEFT = 1
+};
 
 /** A tensor that a score function asks for by name: what it says of it, with [batch, num_heads] before, either of which
  *  may be 1, and 1s in front may be left out. f32 or int32, any strides. An extent that the function declares as that of
@@ -133,6 +136,9 @@ GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_
 /** Bytes of workspace that gyre_attention() with these arguments and this context needs; data pointers may be NULL. */
 GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args,
                                                    size_t *bytes);
+
+GYRE_LAYOUT(gyre_score_input, tensor, 96, 8, 88, 8);
+GYRE_LAYOUT(gyre_attention_args, dropout_seed, 568, 560, 464, 456);
 
 #ifdef __cplusplus
 }

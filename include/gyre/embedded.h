@@ -11,6 +11,10 @@
  * No heap, no threads, no variable that outlives a call, no recursion. Of a C library only memcpy() and memset() are
  * called. Every function that can fail returns a status; wrong arguments leave everything as it was. Kernels are
  * constants: a program holds those it names (gyre/embedded_kernels.h, made with the library).
+ *
+ * Structs have the same layout for every compiler of a processor, whatever it makes of enums: the end of this header asserts it.
+ * So a program may be compiled by another compiler than the library. Structs of arguments carry their size, which every call
+ * checks.
  */
 #ifndef GYRE_EMBEDDED_H
 #define GYRE_EMBEDDED_H
@@ -22,24 +26,52 @@
 extern "C" {
 #endif
 
+/** Declares an enumeration of 32 bits. C leaves the width of an enum to the compiler, and compilers for microcontrollers differ. */
+#ifdef __cplusplus
+#define GYRE_EMBEDDED_ENUM(name) enum name : int32_t
+#else
+#define GYRE_EMBEDDED_ENUM(name)                                                                                       \
+    typedef int32_t name;                                                                                              \
+    enum name
+#endif
+
 /** The numbers are those of gyre_status. */
-typedef enum gyre_embedded_status {
+GYRE_EMBEDDED_ENUM(gyre_embedded_status) {
     GYRE_EMBEDDED_OK = 0,
     GYRE_EMBEDDED_BAD_ARGUMENT = 1, /* a null or misaligned pointer, tensors that overlap, a value out of range */
     GYRE_EMBEDDED_BAD_SHAPE = 2,    /* an extent: negative, too large, or not what the kernel was made for */
     GYRE_EMBEDDED_WORKSPACE_TOO_SMALL = 5, /* smaller than gyre_embedded_attention_workspace_size() says */
     GYRE_EMBEDDED_INTERNAL = 7             /* a kernel reported a failure: a defect of the library */
-} gyre_embedded_status;
+};
 
-typedef enum gyre_embedded_dtype {
+/** What a call refuses: an argument's name, and what is wrong with it, such as "k" and "overlaps what is written". Both are NULL
+ *  if nothing is wrong. The texts are constants, which only programs have that ask for them. */
+typedef struct gyre_embedded_mistake {
+    const char *argument;
+    const char *problem;
+} gyre_embedded_mistake;
+
+GYRE_EMBEDDED_ENUM(gyre_embedded_dtype) {
     GYRE_EMBEDDED_F32 = 0,
     GYRE_EMBEDDED_F16 = 1,
     GYRE_EMBEDDED_I8 = 2, /* of caches alone: each row with a scale, see gyre_embedded_quantize() */
     GYRE_EMBEDDED_Q15 = 3 /* of rotary alone: int16 in units of 2^-15, with tables likewise; arithmetic in integers */
-} gyre_embedded_dtype;
+};
 
 /** How features pair up: (i, i + pairs), ccccssss; or (2i, 2i + 1), cscscscs. */
-typedef enum gyre_embedded_pairing { GYRE_EMBEDDED_HALF = 0, GYRE_EMBEDDED_INTERLEAVED = 1 } gyre_embedded_pairing;
+GYRE_EMBEDDED_ENUM(gyre_embedded_pairing) {
+    GYRE_EMBEDDED_HALF = 0,
+    GYRE_EMBEDDED_INTERLEAVED = 1
+};
+
+/** Initialises the first member of a struct, and so all others, to 0; in C++ it may be of any type. */
+#ifdef __cplusplus
+#define GYRE_EMBEDDED_ZEROS                                                                                            \
+    {                                                                                                                  \
+    }
+#else
+#define GYRE_EMBEDDED_ZEROS {0}
+#endif
 
 /* ------------------------------------------------------------------------------------------------ angles */
 
@@ -76,16 +108,27 @@ typedef struct gyre_embedded_rotary_kernel {
  *    x, out   [tokens, heads, head_dim]          dense; out may be x, if their types are the same
  *    angles   [tokens, 2, rotary_dim / 2]        see gyre_embedded_angles(), or _q15(); may be NULL if rotary_dim is 0 */
 typedef struct gyre_embedded_rotary_args {
+    uint32_t size; /* sizeof(gyre_embedded_rotary_args); gyre_embedded_rotary_defaults() sets it */
+    int32_t tokens, heads, head_dim;
+    int32_t rotary_dim, rotary_offset; /* features [offset, offset + rotary_dim) are rotated; even */
+    int32_t reverse;                   /* 1: rotate back */
     const gyre_embedded_rotary_kernel *kernel;
     const void *x;
     void *out;
-    int32_t tokens, heads, head_dim;
-    int32_t rotary_dim, rotary_offset; /* features [offset, offset + rotary_dim) are rotated; even */
     const void *angles;
-    int32_t reverse; /* 1: rotate back */
 } gyre_embedded_rotary_args;
 
+/** Zeros, and the size. */
+static inline gyre_embedded_rotary_args gyre_embedded_rotary_defaults(void) {
+    gyre_embedded_rotary_args args = GYRE_EMBEDDED_ZEROS;
+    args.size = (uint32_t)sizeof args;
+    return args;
+}
+
 gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *args);
+
+/** What gyre_embedded_rotary() finds wrong with these arguments. */
+gyre_embedded_mistake gyre_embedded_rotary_mistake(const gyre_embedded_rotary_args *args);
 
 /** Rows for a cache in 8 bits: `out` times the row's scale is within half a scale of x. The scale is the row's largest magnitude
  *  divided by 127. A quarter of the memory; what it costs in accuracy is in runtime/embedded/README.md. Keys and values are
@@ -115,28 +158,59 @@ typedef struct gyre_embedded_attention_kernel {
  *    lse      [num_heads, tokens], or NULL       natural logarithm of the softmax's denominator; -inf: no key is visible
  *  Where no key is visible, out is 0. */
 typedef struct gyre_embedded_attention_args {
+    uint32_t size; /* sizeof(gyre_embedded_attention_args); gyre_embedded_attention_defaults() sets it */
+    int32_t tokens, keys, num_heads, num_kv_heads, head_dim;
+    float scale;                                  /* 0: 1 / sqrt(head_dim) */
+    int32_t causal;                               /* 1: a query sees keys up to its own */
+    int32_t window;                               /* > 0: of those before its own, only window - 1; 0: all */
+    int32_t rotary_dim, rotary_v_dim;             /* first features of q, and of out, that are rotated; 0: none */
+    gyre_embedded_pairing pairing, value_pairing; /* of q, and of out */
     const gyre_embedded_attention_kernel *kernel;
     const void *q, *k, *v;
     const float *k_scales, *v_scales;
     void *out;
     float *lse;
-    int32_t tokens, keys, num_heads, num_kv_heads, head_dim;
-    float scale;                                  /* 0: 1 / sqrt(head_dim) */
-    int32_t causal;                               /* 1: a query sees keys up to its own */
-    int32_t window_left;                          /* and this many before it; -1: all */
-    int32_t rotary_dim, rotary_v_dim;             /* first features of q, and of out, that are rotated; 0: none */
-    gyre_embedded_pairing pairing, value_pairing; /* of q, and of out */
-    const float *q_angles;                        /* [tokens, 2, rotary_dim / 2]     of the queries' positions */
-    const float *out_angles;                      /* [tokens, 2, rotary_v_dim / 2]   likewise */
+    const float *q_angles;   /* [tokens, 2, rotary_dim / 2]     of the queries' positions */
+    const float *out_angles; /* [tokens, 2, rotary_v_dim / 2]   likewise */
     void *workspace;
     size_t workspace_size;
 } gyre_embedded_attention_args;
+
+/** Zeros, and the size: every key is visible, and nothing is rotated. */
+static inline gyre_embedded_attention_args gyre_embedded_attention_defaults(void) {
+    gyre_embedded_attention_args args = GYRE_EMBEDDED_ZEROS;
+    args.size = (uint32_t)sizeof args;
+    return args;
+}
 
 /** Bytes of workspace for any call with this kernel. The same number is a constant of gyre/embedded_kernels.h, for arrays
  *  and for other machines. */
 size_t gyre_embedded_attention_workspace_size(const gyre_embedded_attention_kernel *kernel);
 
 gyre_embedded_status gyre_embedded_attention(const gyre_embedded_attention_args *args);
+
+/** What gyre_embedded_attention() finds wrong with these arguments. */
+gyre_embedded_mistake gyre_embedded_attention_mistake(const gyre_embedded_attention_args *args);
+
+/* ------------------------------------------------------------------------------------------------ layout */
+
+/** Bytes of so many members of 32 bits, and after them so many of a pointer's size. */
+#define GYRE_EMBEDDED_BYTES(words, pointers)                                                                           \
+    ((4 * (words) + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *) + (pointers) * sizeof(void *))
+
+/** An array type that does not compile unless a struct has its words and pointers and no others, `last` being the last. */
+#define GYRE_EMBEDDED_LAYOUT(type, words, first_pointer, pointers, last)                                               \
+    typedef char type##_has_another_layout[sizeof(type) == GYRE_EMBEDDED_BYTES(words, pointers) &&                     \
+                                                   offsetof(type, first_pointer) == GYRE_EMBEDDED_BYTES(words, 0) &&   \
+                                                   offsetof(type, last) == GYRE_EMBEDDED_BYTES(words, (pointers) - 1)  \
+                                               ? 1                                                                     \
+                                               : -1]
+
+GYRE_EMBEDDED_LAYOUT(gyre_embedded_mistake, 0, argument, 2, problem);
+GYRE_EMBEDDED_LAYOUT(gyre_embedded_rotary_kernel, 3, call, 1, call);
+GYRE_EMBEDDED_LAYOUT(gyre_embedded_rotary_args, 7, kernel, 4, angles);
+GYRE_EMBEDDED_LAYOUT(gyre_embedded_attention_kernel, 5, workspace, 2, call);
+GYRE_EMBEDDED_LAYOUT(gyre_embedded_attention_args, 13, kernel, 12, workspace_size);
 
 #ifdef __cplusplus
 }

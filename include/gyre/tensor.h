@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-typedef enum gyre_dtype {
+GYRE_ENUM(gyre_dtype) {
     GYRE_F32 = 0,
     GYRE_F16 = 1,
     GYRE_BF16 = 2,
@@ -19,10 +19,10 @@ typedef enum gyre_dtype {
     GYRE_I32 = 4,
     GYRE_I64 = 5,
     GYRE_BOOL = 6 /* one byte, 0 or not 0 */
-} gyre_dtype;
+};
 
 /** DLPack's device codes. */
-typedef enum gyre_device { GYRE_CPU = 1, GYRE_CUDA = 2 } gyre_device;
+GYRE_ENUM(gyre_device) { GYRE_CPU = 1, GYRE_CUDA = 2 };
 
 #define GYRE_MAX_RANK 4
 
@@ -62,11 +62,11 @@ struct DLTensor;
 GYRE_API gyre_status gyre_tensor_from_dlpack(const struct DLTensor *dl_tensor, gyre_tensor *out);
 
 /** How the dimensions of q, k, v, x and out are read. */
-typedef enum gyre_layout {
+GYRE_ENUM(gyre_layout) {
     GYRE_BSHD = 0, /* [batch, seqlen, heads, head_dim] */
     GYRE_BHSD = 1, /* [batch, heads, seqlen, head_dim] */
     GYRE_THD = 2   /* [tokens of all sequences, heads, head_dim] */
-} gyre_layout;
+};
 
 /** How a cache keeps values.   In blocks, for decoding on processors with matrix tiles, where nothing is then rearranged:
  *  every GYRE_VALUE_BLOCK tokens of a head are [v_head_dim][GYRE_VALUE_BLOCK] in place of as many rows of v_head_dim:
@@ -79,8 +79,13 @@ typedef enum gyre_layout {
  *
  *  The tensor has shape and strides as if it held rows, without gaps: from token to token v_head_dim. Capacity or page size
  *  is a multiple of GYRE_VALUE_BLOCK. Slots after the last key may hold anything. bf16 only. Keys are rows in any case. */
-typedef enum gyre_value_order { GYRE_VALUES_IN_ROWS = 0, GYRE_VALUES_IN_BLOCKS = 1 } gyre_value_order;
+GYRE_ENUM(gyre_value_order) {
+    GYRE_VALUES_IN_ROWS = 0,
+    GYRE_VALUES_IN_BLOCKS = 1
+};
 #define GYRE_VALUE_BLOCK 32
+
+GYRE_LAYOUT(gyre_tensor, strides, 88, 56, 80, 48);
 
 #ifdef __cplusplus
 }

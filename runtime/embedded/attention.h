@@ -5,6 +5,4 @@
 #include "check.h"
 
 enum { line = 64 }; /* kernels' blocks begin at multiples of it */
-
-gyre_embedded_status gyre_embedded_check_attention(const gyre_embedded_attention_args *a);
 #endif

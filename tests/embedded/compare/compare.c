@@ -24,7 +24,8 @@ static int compare(const char *what, uint32_t ours, uint32_t theirs, int32_t siz
 }
 
 static int compare_attention(const char *what, int32_t tokens, int32_t keys) {
-    const gyre_embedded_attention_args args = {.kernel = &gyre_attention_f32_d64,
+    const gyre_embedded_attention_args args = {.size = sizeof args,
+                                               .kernel = &gyre_attention_f32_d64,
                                                .q = q,
                                                .k = k,
                                                .v = v,
@@ -35,7 +36,6 @@ static int compare_attention(const char *what, int32_t tokens, int32_t keys) {
                                                .num_kv_heads = KV_HEADS,
                                                .head_dim = DIM,
                                                .causal = 1,
-                                               .window_left = -1,
                                                .rotary_dim = DIM,
                                                .rotary_v_dim = DIM,
                                                .q_angles = &angles[0][0][0],
@@ -52,8 +52,15 @@ static int compare_attention(const char *what, int32_t tokens, int32_t keys) {
 }
 
 static int compare_rotary(const char *what, int32_t pairs) {
-    gyre_embedded_rotary_args args = {&gyre_rotary_f32_half, q, out, MOST_TOKENS, HEADS, DIM, 2 * pairs, 0,
-                                      &angles[0][0][0],      0};
+    const gyre_embedded_rotary_args args = {.size = sizeof args,
+                                            .kernel = &gyre_rotary_f32_half,
+                                            .x = q,
+                                            .out = out,
+                                            .tokens = MOST_TOKENS,
+                                            .heads = HEADS,
+                                            .head_dim = DIM,
+                                            .rotary_dim = 2 * pairs,
+                                            .angles = &angles[0][0][0]};
     const uint32_t start = board_instructions();
     const int bad = gyre_embedded_rotary(&args);
     const uint32_t middle = board_instructions();

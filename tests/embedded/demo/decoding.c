@@ -53,6 +53,20 @@ __attribute__((noinline)) static int run_attention(const gyre_embedded_attention
     return status;
 }
 
+static int rotate(const gyre_embedded_rotary_kernel *kernel, const float *x, void *to, int32_t tokens, int32_t heads,
+                  int32_t rotary_dim, const float *table) {
+    gyre_embedded_rotary_args args = gyre_embedded_rotary_defaults();
+    args.kernel = kernel;
+    args.x = x;
+    args.out = to;
+    args.tokens = tokens;
+    args.heads = heads;
+    args.head_dim = HEAD_DIM;
+    args.rotary_dim = rotary_dim;
+    args.angles = table;
+    return gyre_embedded_rotary(&args);
+}
+
 /** Appends `tokens` after those that the cache holds, and lets them attend. */
 static int step(const cache_type *type, int32_t held, int32_t tokens) {
     const int is_i8 = type->attention->cache_dtype == GYRE_EMBEDDED_I8;
@@ -66,25 +80,21 @@ static int step(const cache_type *type, int32_t held, int32_t tokens) {
 
     int bad = gyre_embedded_angles(frequencies, PAIRS, FIRST_POSITION + held, tokens, 1, &angles[0][0][0]);
     bad |= gyre_embedded_angles(v_frequencies, V_PAIRS, FIRST_POSITION + held, tokens, 1, &v_angles[0][0][0]);
-    const gyre_embedded_rotary_args append_k = {
-        type->append_k, k, is_i8 ? (void *)k : k_end, tokens, KV_HEADS, HEAD_DIM, ROTARY_DIM, 0, &angles[0][0][0], 0};
-    const gyre_embedded_rotary_args append_v = {
-        type->append_v, v, is_i8 ? (void *)v : v_end, tokens, KV_HEADS, HEAD_DIM,
-        ROTARY_V_DIM,   0, &v_angles[0][0][0],        0};
-    const gyre_embedded_rotary_args convert = {type->convert, q, q_stored, tokens, HEADS, HEAD_DIM, 0, 0, NULL, 0};
-    bad |= gyre_embedded_rotary(&append_k) | gyre_embedded_rotary(&append_v) | gyre_embedded_rotary(&convert);
+    bad |= rotate(type->append_k, k, is_i8 ? (void *)k : k_end, tokens, KV_HEADS, ROTARY_DIM, &angles[0][0][0]);
+    bad |= rotate(type->append_v, v, is_i8 ? (void *)v : v_end, tokens, KV_HEADS, ROTARY_V_DIM, &v_angles[0][0][0]);
+    bad |= rotate(type->convert, q, q_stored, tokens, HEADS, 0, NULL);
     if (is_i8) {
         const int32_t rows = tokens * KV_HEADS, at = held * KV_HEADS;
         bad |= gyre_embedded_quantize(k, rows, HEAD_DIM, (int8_t *)(void *)k_end, k_scales + at);
         bad |= gyre_embedded_quantize(v, rows, HEAD_DIM, (int8_t *)(void *)v_end, v_scales + at);
     }
 
-    gyre_embedded_attention_args attend = {0};
+    gyre_embedded_attention_args attend = gyre_embedded_attention_defaults();
     attend.kernel = type->attention;
     attend.q = q_stored, attend.k = k_cache, attend.v = v_cache, attend.out = out;
     attend.tokens = tokens, attend.keys = held + tokens;
     attend.num_heads = HEADS, attend.num_kv_heads = KV_HEADS, attend.head_dim = HEAD_DIM;
-    attend.causal = 1, attend.window_left = -1;
+    attend.causal = 1;
     attend.rotary_dim = ROTARY_DIM, attend.rotary_v_dim = ROTARY_V_DIM;
     attend.value_pairing = GYRE_EMBEDDED_INTERLEAVED;
     attend.q_angles = &angles[0][0][0], attend.out_angles = &v_angles[0][0][0];
