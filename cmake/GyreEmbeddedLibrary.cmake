@@ -58,12 +58,14 @@ function(gyre_add_embedded_library library)
                 list(TRANSFORM upper PREPEND GYRE_EMBEDDED_)
                 list(GET upper 0 dtype_value)
                 list(GET upper 1 cache_value)
-                gyre_add_embedded_kernel(${library} attention VARIANT ${variant}
-                                         FIELDS ".dtype = ${dtype_value}" ".cache_dtype = ${cache_value}"
-                                                ".head_dim = ${size}"
-                                         PARAMS dtype=${gyre_halide_type_${compute}} int8_cache=${int8_cache}
-                                                integer_scores=${integer_scores}
-                                                head_dim=${size} as_stored=true dense=true)
+                foreach (rows IN ITEMS "" row_) # of several rows, and of one
+                    gyre_add_embedded_kernel(${library} attention VARIANT ${rows}${variant}
+                                             FIELDS ".dtype = ${dtype_value}" ".cache_dtype = ${cache_value}"
+                                                    ".head_dim = ${size}"
+                                             PARAMS dtype=${gyre_halide_type_${compute}} int8_cache=${int8_cache}
+                                                    integer_scores=${integer_scores}
+                                                    head_dim=${size} as_stored=true dense=true)
+                endforeach ()
             endforeach ()
         endif ()
     endforeach ()

@@ -156,7 +156,12 @@ typedef struct gyre_embedded_attention_kernel {
  *    k, v     [keys, num_kv_heads, head_dim]     dense; query head h reads head h / (num_heads / num_kv_heads)
  *    k_scales, v_scales   [keys, num_kv_heads]   of a cache in int8; NULL with other kernels
  *    lse      [num_heads, tokens], or NULL       natural logarithm of the softmax's denominator; -inf: no key is visible
- *  Where no key is visible, out is 0. */
+ *  Where no key is visible, out is 0.
+ *
+ *  A kernel runs task_rows rows at once: heads of a token that share a head of the cache, else tokens of a head. Where one row is
+ *  left alone, most kernels do the work of two. row_kernel, one of gyre_attention_row_…, then takes about half the instructions:
+ *  for the last of an odd number of heads that share, and for every row where heads do not share. Which kernel a head takes does
+ *  not depend on `tokens`: decoding gives the bits of a prefill, with or without a row_kernel. */
 typedef struct gyre_embedded_attention_args {
     uint32_t size; /* sizeof(gyre_embedded_attention_args); gyre_embedded_attention_defaults() sets it */
     int32_t tokens, keys, num_heads, num_kv_heads, head_dim;
@@ -166,6 +171,7 @@ typedef struct gyre_embedded_attention_args {
     int32_t rotary_dim, rotary_v_dim;             /* first features of q, and of out, that are rotated; 0: none */
     gyre_embedded_pairing pairing, value_pairing; /* of q, and of out */
     const gyre_embedded_attention_kernel *kernel;
+    const gyre_embedded_attention_kernel *row_kernel; /* for single rows: task_rows is 1; NULL: `kernel` */
     const void *q, *k, *v;
     const float *k_scales, *v_scales;
     void *out;
@@ -183,8 +189,8 @@ static inline gyre_embedded_attention_args gyre_embedded_attention_defaults(void
     return args;
 }
 
-/** Bytes of workspace for any call with this kernel. The same number is a constant of gyre/embedded_kernels.h, for arrays
- *  and for other machines. */
+/** Bytes of workspace for any call with this kernel; with a row_kernel, the larger number of the two. The same number is a constant
+ *  of gyre/embedded_kernels.h, for arrays and for other machines. */
 size_t gyre_embedded_attention_workspace_size(const gyre_embedded_attention_kernel *kernel);
 
 gyre_embedded_status gyre_embedded_attention(const gyre_embedded_attention_args *args);
@@ -210,7 +216,7 @@ GYRE_EMBEDDED_LAYOUT(gyre_embedded_mistake, 0, argument, 2, problem);
 GYRE_EMBEDDED_LAYOUT(gyre_embedded_rotary_kernel, 3, call, 1, call);
 GYRE_EMBEDDED_LAYOUT(gyre_embedded_rotary_args, 7, kernel, 4, angles);
 GYRE_EMBEDDED_LAYOUT(gyre_embedded_attention_kernel, 5, workspace, 2, call);
-GYRE_EMBEDDED_LAYOUT(gyre_embedded_attention_args, 13, kernel, 12, workspace_size);
+GYRE_EMBEDDED_LAYOUT(gyre_embedded_attention_args, 13, kernel, 13, workspace_size);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,12 @@ static int is_pairing(gyre_embedded_pairing pairing) {
     return pairing == GYRE_EMBEDDED_HALF || pairing == GYRE_EMBEDDED_INTERLEAVED;
 }
 
+/** The row kernel reads the same cache, and starts at the same blocks of keys. */
+static int goes_with(const gyre_embedded_attention_kernel *row, const gyre_embedded_attention_kernel *kernel) {
+    return row->task_rows == 1 && row->dtype == kernel->dtype && row->cache_dtype == kernel->cache_dtype &&
+           row->head_dim == kernel->head_dim && row->key_block == kernel->key_block;
+}
+
 /** Memory of the caller. */
 typedef struct region {
     uint8_t argument;  /* in_… */
@@ -48,7 +54,7 @@ static finding check_memory(const gyre_embedded_attention_args *a) {
     const region written[] = {
         {in_out, element, a->out, q_bytes},
         {in_lse, a->lse ? real : 0, a->lse, a->lse ? tokens * (size_t)a->num_heads * real : 0},
-        {in_workspace, 1, a->workspace, gyre_embedded_attention_workspace_size(a->kernel)},
+        {in_workspace, 1, a->workspace, workspace_of(a)},
     };
     enum { reads = sizeof read / sizeof read[0], writes = sizeof written / sizeof written[0] };
     for (int w = 0; w < writes; w++) {
@@ -73,6 +79,7 @@ finding gyre_embedded_check_attention(const gyre_embedded_attention_args *a) {
     if (!a) return found(in_args, is_missing);
     if (a->size != sizeof *a) return found(in_size, is_other_size);
     if (!a->kernel) return found(in_kernel, is_missing);
+    if (a->row_kernel && !goes_with(a->row_kernel, a->kernel)) return found(in_row_kernel, is_other_kernel);
     if (!is_extent(a->tokens)) return found(in_tokens, is_bad_extent);
     if (!is_extent(a->keys)) return found(in_keys, is_bad_extent);
     if (!is_extent(a->num_heads)) return found(in_num_heads, is_bad_extent);
@@ -87,7 +94,6 @@ finding gyre_embedded_check_attention(const gyre_embedded_attention_args *a) {
     if (a->window < 0) return found(in_window, is_out_of_range);
     if (!(a->scale - a->scale == 0)) return found(in_scale, is_out_of_range);
     if (a->tokens == 0 || a->num_heads == 0) return nothing_found();
-    if (a->workspace_size < gyre_embedded_attention_workspace_size(a->kernel))
-        return found(in_workspace_size, is_too_small);
+    if (a->workspace_size < workspace_of(a)) return found(in_workspace_size, is_too_small);
     return check_memory(a);
 }

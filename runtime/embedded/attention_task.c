@@ -66,5 +66,6 @@ gyre_embedded_status gyre_embedded_attention_task(attention_call *c, int32_t tok
     }
     place_angles(&c->q_cos, &c->q_sin, a->q_angles, token, a->rotary_dim);
     place_angles(&c->out_cos, &c->out_sin, a->out_angles, token, a->rotary_v_dim);
-    return kernel->call(c->arguments) ? GYRE_EMBEDDED_INTERNAL : GYRE_EMBEDDED_OK;
+    const gyre_embedded_attention_kernel *fits = count == 1 && a->row_kernel ? a->row_kernel : kernel;
+    return fits->call(c->arguments) ? GYRE_EMBEDDED_INTERNAL : GYRE_EMBEDDED_OK;
 }

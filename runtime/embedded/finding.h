@@ -9,6 +9,7 @@
     X(args)                                                                                                            \
     X(size)                                                                                                            \
     X(kernel)                                                                                                          \
+    X(row_kernel)                                                                                                      \
     X(tokens)                                                                                                          \
     X(keys)                                                                                                            \
     X(heads)                                                                                                           \
@@ -40,6 +41,7 @@
     X(none, OK, "")                                                                                                    \
     X(missing, BAD_ARGUMENT, "is NULL")                                                                                \
     X(other_size, BAD_ARGUMENT, "is not the struct's: arguments begin with gyre_embedded_..._defaults()")              \
+    X(other_kernel, BAD_ARGUMENT, "is not for one row of what `kernel` is for")                                        \
     X(misaligned, BAD_ARGUMENT, "is NULL, or not aligned to its elements")                                             \
     X(overlapping, BAD_ARGUMENT, "overlaps what is written")                                                           \
     X(out_of_range, BAD_ARGUMENT, "is out of range")                                                                   \

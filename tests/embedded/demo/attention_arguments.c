@@ -25,6 +25,8 @@ int wrong_attention(void) {
     REFUSE(attention, size = 0, size, BAD_ARGUMENT);
     REFUSE(attention, size += 4, size, BAD_ARGUMENT);
     REFUSE(attention, kernel = NULL, kernel, BAD_ARGUMENT);
+    REFUSE(attention, row_kernel = a.kernel, row_kernel, BAD_ARGUMENT); /* which is for two rows */
+    REFUSE(attention, row_kernel = &gyre_attention_row_f16_d64, row_kernel, BAD_ARGUMENT);
     REFUSE(attention, q = NULL, q, BAD_ARGUMENT);
     REFUSE(attention, k = NULL, k, BAD_ARGUMENT);
     REFUSE(attention, v = NULL, v, BAD_ARGUMENT);

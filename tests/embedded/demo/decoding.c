@@ -11,7 +11,7 @@ enum { PAIRS = ROTARY_DIM / 2, V_PAIRS = ROTARY_V_DIM / 2, Q_SIZE = HEADS * HEAD
 
 /** The kernels of one type of cache; results are f16 if it is. Rotated rows are quantised if it is int8. */
 typedef struct cache_type {
-    const gyre_embedded_attention_kernel *attention;
+    const gyre_embedded_attention_kernel *attention, *row;
     const gyre_embedded_rotary_kernel *append_k, *append_v, *convert; /* from f32; to f32 if it is int8 */
     const char *prefill, *steps;
     float bound;
@@ -91,6 +91,7 @@ static int step(const cache_type *type, int32_t held, int32_t tokens) {
 
     gyre_embedded_attention_args attend = gyre_embedded_attention_defaults();
     attend.kernel = type->attention;
+    attend.row_kernel = type->row;
     attend.q = q_stored, attend.k = k_cache, attend.v = v_cache, attend.out = out;
     attend.tokens = tokens, attend.keys = held + tokens;
     attend.num_heads = HEADS, attend.num_kv_heads = KV_HEADS, attend.head_dim = HEAD_DIM;
@@ -162,21 +163,15 @@ static int try_cache(const cache_type *type) {
 }
 
 int try_decoding(void) {
-    static const cache_type f32 = {&gyre_attention_f32_d64,
-                                   &gyre_rotary_f32_half,
-                                   &gyre_rotary_f32_interleaved,
-                                   &gyre_rotary_f32_half,
-                                   "prefill of 20 tokens, f32",
-                                   "16 tokens one by one, f32",
-                                   4e-6f};
-    static const cache_type f16 = {&gyre_attention_f16_d64,
-                                   &gyre_rotary_f32_f16_half,
-                                   &gyre_rotary_f32_f16_interleaved,
-                                   &gyre_rotary_f32_f16_half,
-                                   "prefill of 20 tokens, f16",
-                                   "16 tokens one by one, f16",
-                                   2e-3f};
+    static const cache_type f32 = {
+        &gyre_attention_f32_d64, &gyre_attention_row_f32_d64, &gyre_rotary_f32_half,       &gyre_rotary_f32_interleaved,
+        &gyre_rotary_f32_half,   "prefill of 20 tokens, f32", "16 tokens one by one, f32", 4e-6f};
+    static const cache_type f16 = {&gyre_attention_f16_d64,     &gyre_attention_row_f16_d64,
+                                   &gyre_rotary_f32_f16_half,   &gyre_rotary_f32_f16_interleaved,
+                                   &gyre_rotary_f32_f16_half,   "prefill of 20 tokens, f16",
+                                   "16 tokens one by one, f16", 2e-3f};
     static const cache_type i8 = {&gyre_attention_f32_i8_d64,
+                                  &gyre_attention_row_f32_i8_d64,
                                   &gyre_rotary_f32_half,
                                   &gyre_rotary_f32_interleaved,
                                   &gyre_rotary_f32_half,
@@ -185,6 +180,7 @@ int try_decoding(void) {
                                   8e-3f};
 #ifdef GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE
     static const cache_type i8_integer = {&gyre_attention_f32_i8_integer_d64,
+                                          &gyre_attention_row_f32_i8_integer_d64,
                                           &gyre_rotary_f32_half,
                                           &gyre_rotary_f32_interleaved,
                                           &gyre_rotary_f32_half,
