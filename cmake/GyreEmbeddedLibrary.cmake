@@ -22,6 +22,7 @@ function(gyre_add_embedded_library library)
     # First of all: a cross compiler for Linux finds headers of the C library that it cannot read without the target's own.
     target_include_directories(${library} BEFORE PRIVATE "${runtime}/freestanding")
     target_compile_options(${library} PRIVATE -Os -ffunction-sections -fdata-sections)
+    set_source_files_properties("${runtime}/quantize.c" PROPERTIES COMPILE_OPTIONS -O3) # the one file with loops over features
     set_target_properties(${library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 
     set(gyre_halide_type_q15 int16)

@@ -70,6 +70,22 @@ static int compare_rotary(const char *what, int32_t pairs) {
     return bad + compare(what, middle - start, board_instructions() - middle, MOST_TOKENS * HEADS * DIM);
 }
 
+/** Keys and values of 8 tokens with 2 heads, in 8 bits. */
+static int count_quantization(void) {
+    enum { ROWS = 2 * 8 * 2 };
+    static int8_t quantized[ROWS * DIM];
+    static float scales[ROWS];
+    const uint32_t start = board_instructions();
+    const int bad = gyre_embedded_quantize(q, ROWS, DIM, quantized, scales);
+    const uint32_t instructions = board_instructions() - start;
+    float error = 0; /* in steps; half of one is rounding */
+    for (int32_t i = 0; i < ROWS * DIM; i++)
+        error = larger(distance(q[i] / scales[i / DIM], (float)quantized[i]), error);
+    report_number("  instructions of quantising 8 tokens", instructions);
+    return bad + report_error("32 rows in 8 bits, in steps", error, 0.5001f) +
+           report("  no more than this processor is known for", instructions <= MOST_QUANTIZE);
+}
+
 int demo(void) {
     static uint64_t frequencies[PAIRS];
     int failures = gyre_embedded_frequencies(10000, DIM, frequencies) +
@@ -87,5 +103,6 @@ int demo(void) {
     failures += compare_attention("64 queries of 4 heads, 64 keys of 4", 64, 64, 4);
     failures += compare_rotary("rotary of 64 tokens of 4 heads, 32 pairs", PAIRS);
     failures += compare_rotary("rotary of 64 tokens of 4 heads, 16 pairs", PAIRS / 2);
+    failures += count_quantization();
     return failures != 0;
 }
