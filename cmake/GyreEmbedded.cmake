@@ -69,6 +69,13 @@ function(gyre_add_embedded_kernel library operation)
                      COMMAND "${GYRE_LLC}" ${options} -float-abi=hard -O3 --function-sections --data-sections
                              -filetype=obj "${base}.ll" -o "${base}.o")
     endif ()
+    # Halide's description of the arguments, which nothing here reads, is as large as half the code.
+    set(keep_the_code "")
+    if (GYRE_TARGET_${TARGET}_HALIDE MATCHES "-noos" AND NOT CMAKE_LINKER MATCHES "lld")
+        set(keep_the_code COMMAND "${CMAKE_LINKER}" -r --gc-sections --unique -z noexecstack -e ${symbol}_argv "${base}.o" -o
+                                  "${base}.code.o"
+                          COMMAND "${CMAKE_COMMAND}" -E rename "${base}.code.o" "${base}.o")
+    endif ()
     add_custom_command(
         OUTPUT "${base}.o" "${base}.h"
         COMMAND "${generator}" -g ${operation} -f ${symbol} -o "${FOLDER}/kernels" -e ${emit}
@@ -77,6 +84,7 @@ function(gyre_add_embedded_kernel library operation)
         ${assemble}
         COMMAND "${CMAKE_OBJCOPY}" --redefine-sym halide_malloc=gyre_embedded_malloc
                 --redefine-sym halide_free=gyre_embedded_free "${base}.o"
+        ${keep_the_code}
         COMMAND "${CMAKE_COMMAND}" -D OPERATION=${operation} -D NAME=${name} -D "OBJECT=${base}.o"
                 -D "FACTS=${base}.facts" -D "HEADER=${base}.h" -D "NM=${CMAKE_NM}"
                 -P "${gyre_embedded_scripts}/embedded_kernel.cmake"
