@@ -198,6 +198,17 @@ gyre_embedded_status gyre_embedded_attention(const gyre_embedded_attention_args 
 /** What gyre_embedded_attention() finds wrong with these arguments. */
 gyre_embedded_mistake gyre_embedded_attention_mistake(const gyre_embedded_attention_args *args);
 
+/** A cache of `slots` tokens as a ring, for a sliding window over any number of them. The token at `position`, counted from 0, takes
+ *  this slot, over the oldest one's keys, values and scales. Its query then attends with causal = 0, window = 0 and as many keys as
+ *  gyre_embedded_ring_keys() says, and sees its own and the slots - 1 before. In which order keys lie does not matter, since they
+ *  are rotated by their positions. One token a call. position >= 0, slots > 0. */
+static inline int32_t gyre_embedded_ring_slot(int32_t position, int32_t slots) { return position % slots; }
+
+/** How many slots of the ring hold tokens once the one at `position` is in it. */
+static inline int32_t gyre_embedded_ring_keys(int32_t position, int32_t slots) {
+    return position < slots ? position + 1 : slots;
+}
+
 /* ------------------------------------------------------------------------------------------------ layout */
 
 /** Bytes of so many members of 32 bits, and after them so many of a pointer's size. */
