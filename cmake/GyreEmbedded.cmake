@@ -9,6 +9,24 @@
 set(gyre_halide_embedded "-no_runtime-user_context-no_asserts-no_bounds_query")
 set(gyre_embedded_scripts "${CMAKE_CURRENT_LIST_DIR}")
 
+# Processors that run each target's kernels. A kernel for another one links without a word, and faults.
+set(gyre_processors_of_cortex_m4 cortex-m4 cortex-m7 cortex-m33 cortex-m35p cortex-m52 cortex-m55 cortex-m85)
+set(gyre_processors_of_cortex_m7 cortex-m7)
+set(gyre_processors_of_cortex_m55 cortex-m55 cortex-m52 cortex-m85)
+
+function(gyre_check_processor_flags library target)
+    set(processors "${gyre_processors_of_${target}}")
+    if (processors AND CMAKE_C_FLAGS MATCHES "-mcpu=([a-z0-9-]+)" AND NOT CMAKE_MATCH_1 IN_LIST processors)
+        list(JOIN processors ", " valid)
+        message(FATAL_ERROR "gyre: ${library}: kernels for ${target} do not run on the compiler's -mcpu=${CMAKE_MATCH_1}; they run on: "
+                            "${valid}")
+    endif ()
+    if (CMAKE_C_FLAGS MATCHES "-mfloat-abi=(softfp|soft)")
+        message(FATAL_ERROR "gyre: ${library}: kernels pass floats in registers, and need -mfloat-abi=hard, got "
+                            "-mfloat-abi=${CMAKE_MATCH_1}")
+    endif ()
+endfunction()
+
 function(gyre_begin_embedded library)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;TARGET" "TUNING")
     file(GLOB shipped CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/tuning/${arg_TARGET}.json")
@@ -17,6 +35,7 @@ function(gyre_begin_embedded library)
         gyre_check_tuning("${file}")
     endforeach ()
     if (GYRE_TARGET_${arg_TARGET}_LLC)
+        gyre_check_processor_flags("${library}" "${arg_TARGET}")
         # Halide 21 writes the assembly of LLVM 21, which later ones read.
         find_program(GYRE_LLC NAMES llc-21 llc-22 llc-23 DOC "LLVM's llc, 21 or later")
         if (NOT GYRE_LLC)
@@ -50,6 +69,13 @@ function(gyre_add_embedded_kernel library operation)
                      COMMAND "${GYRE_LLC}" ${options} -float-abi=hard -O3 --function-sections --data-sections
                              -filetype=obj "${base}.ll" -o "${base}.o")
     endif ()
+    # Halide's description of the arguments, which nothing here reads, is as large as half the code.
+    set(keep_the_code "")
+    if (GYRE_TARGET_${TARGET}_HALIDE MATCHES "-noos" AND NOT CMAKE_LINKER MATCHES "lld")
+        set(keep_the_code COMMAND "${CMAKE_LINKER}" -r --gc-sections --unique -z noexecstack -e ${symbol}_argv "${base}.o" -o
+                                  "${base}.code.o"
+                          COMMAND "${CMAKE_COMMAND}" -E rename "${base}.code.o" "${base}.o")
+    endif ()
     add_custom_command(
         OUTPUT "${base}.o" "${base}.h"
         COMMAND "${generator}" -g ${operation} -f ${symbol} -o "${FOLDER}/kernels" -e ${emit}
@@ -58,6 +84,7 @@ function(gyre_add_embedded_kernel library operation)
         ${assemble}
         COMMAND "${CMAKE_OBJCOPY}" --redefine-sym halide_malloc=gyre_embedded_malloc
                 --redefine-sym halide_free=gyre_embedded_free "${base}.o"
+        ${keep_the_code}
         COMMAND "${CMAKE_COMMAND}" -D OPERATION=${operation} -D NAME=${name} -D "OBJECT=${base}.o"
                 -D "FACTS=${base}.facts" -D "HEADER=${base}.h" -D "NM=${CMAKE_NM}"
                 -P "${gyre_embedded_scripts}/embedded_kernel.cmake"

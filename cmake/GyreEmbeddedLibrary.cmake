@@ -13,7 +13,8 @@ function(gyre_add_embedded_library library)
     get_property(include GLOBAL PROPERTY GYRE_INCLUDE_DIR)
     get_property(generators GLOBAL PROPERTY GYRE_GENERATORS_DIR)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${library}")
-    set(sources angles.c angles_q15.c attention.c attention_call.c attention_check.c attention_task.c frequencies.c memory.c quantize.c rotary.c)
+    set(sources angles.c angles_q15.c attention.c attention_call.c attention_check.c attention_task.c frequencies.c memory.c mistake.c
+                quantize.c rotary.c)
     list(TRANSFORM sources PREPEND "${runtime}/")
     add_library(${library} STATIC ${sources})
     target_include_directories(${library} PUBLIC "$<BUILD_INTERFACE:${include}>" "$<INSTALL_INTERFACE:include>")
@@ -23,6 +24,7 @@ function(gyre_add_embedded_library library)
     # First of all: a cross compiler for Linux finds headers of the C library that it cannot read without the target's own.
     target_include_directories(${library} BEFORE PRIVATE "${runtime}/freestanding")
     target_compile_options(${library} PRIVATE -Os -ffunction-sections -fdata-sections)
+    set_source_files_properties("${runtime}/quantize.c" PROPERTIES COMPILE_OPTIONS -O3) # the one file with loops over features
     set_target_properties(${library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 
     set(gyre_halide_type_q15 int16)
@@ -59,12 +61,14 @@ function(gyre_add_embedded_library library)
                 list(TRANSFORM upper PREPEND GYRE_EMBEDDED_)
                 list(GET upper 0 dtype_value)
                 list(GET upper 1 cache_value)
-                gyre_add_embedded_kernel(${library} attention VARIANT ${variant}
-                                         FIELDS ".dtype = ${dtype_value}" ".cache_dtype = ${cache_value}"
-                                                ".head_dim = ${size}"
-                                         PARAMS dtype=${gyre_halide_type_${compute}} int8_cache=${int8_cache}
-                                                integer_scores=${integer_scores}
-                                                head_dim=${size} as_stored=true dense=true)
+                foreach (rows IN ITEMS "" row_) # of several rows, and of one
+                    gyre_add_embedded_kernel(${library} attention VARIANT ${rows}${variant}
+                                             FIELDS ".dtype = ${dtype_value}" ".cache_dtype = ${cache_value}"
+                                                    ".head_dim = ${size}"
+                                             PARAMS dtype=${gyre_halide_type_${compute}} int8_cache=${int8_cache}
+                                                    integer_scores=${integer_scores}
+                                                    head_dim=${size} as_stored=true dense=true)
+                endforeach ()
             endforeach ()
         endif ()
     endforeach ()

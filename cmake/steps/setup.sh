@@ -50,6 +50,8 @@ needs_of_bare() {
     need gcc-arm-none-eabi command -v arm-none-eabi-gcc
     need qemu-system-arm command -v qemu-system-arm
     need llvm-22 has_llc
+    need clang command -v clang
+    need make command -v make
 }
 
 # system_packages <command>: sees to it that what the command needs beside Python packages is there.

@@ -44,6 +44,7 @@ public:
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
     GeneratorParam<int> fold{"fold", 0, 0, 16};
     GeneratorParam<int> key_vector{"key_vector", 1, 1, 16};
+    GeneratorParam<int> feature_unroll{"feature_unroll", 1, 1, 16};
 
     DeclaredArguments arguments;
 #include "attention_arguments.inc"
@@ -70,7 +71,8 @@ public:
     }
 
     void generate() {
-        Knobs knobs{row_vectors, key_unroll, feature_chunk, row_tiles, key_block, task_tiles, lanes, fold, key_vector};
+        Knobs knobs{row_vectors, key_unroll, feature_chunk, row_tiles,  key_block,
+                    task_tiles,  lanes,      fold,          key_vector, feature_unroll};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
         Sizes sizes;
         sizes.head_dim = sizes.v_head_dim = head_dim;

@@ -11,6 +11,8 @@ void check(const Sizes &z, const Knobs &k) {
     _halide_user_assert(z.key_block % k.key_unroll == 0 && z.key_block % k.lanes == 0 &&
                         z.v_head_dim % (z.feature_chunk * k.lanes) == 0)
         << "expected key_unroll and lanes to divide key_block, and lanes head_dim\n";
+    _halide_user_assert(z.integer_scores || z.head_dim / z.fold % k.feature_unroll == 0)
+        << "expected feature_unroll to divide head_dim / fold\n";
 }
 
 } // namespace
@@ -58,6 +60,7 @@ void schedule_bare(Stages &s, const Knobs &k) {
     s.folded_scores.compute_at(s.masked, s.key_step).bound(s.f, 0, z.fold);
     for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
         stage.vectorize(s.f).unroll(s.r).unroll(s.j);
+    if (k.feature_unroll > 1) s.folded_scores.update().unroll(s.feature, k.feature_unroll);
     s.block_max.update().unscheduled();
     if (s.key_scales.defined())
         s.key_scales.compute_at(s.state, s.block)

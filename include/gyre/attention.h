@@ -16,10 +16,10 @@ extern "C" {
 #endif
 
 /** Where row i of the queries stands among the keys, for causal, window and ALiBi. Key j stands at pos_k = j. */
-typedef enum gyre_alignment {
+GYRE_ENUM(gyre_alignment) {
     GYRE_BOTTOM_RIGHT = 0, /**< pos_q = i + seqlen_kv - seqlen_q: the last query sees the last key */
     GYRE_TOP_LEFT = 1      /**< pos_q = i */
-} gyre_alignment;
+};
 
 /** A tensor that a score function asks for by name. */
 typedef struct gyre_score_input {
@@ -156,6 +156,9 @@ GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_
 /** Bytes of workspace that gyre_attention() with these arguments and this context needs; data pointers may be NULL. */
 GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args,
                                                    size_t *bytes);
+
+GYRE_LAYOUT(gyre_score_input, tensor, 96, 8, 88, 8);
+GYRE_LAYOUT(gyre_attention_args, dropout_seed, 568, 560, 464, 456);
 
 #ifdef __cplusplus
 }

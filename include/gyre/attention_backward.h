@@ -60,6 +60,8 @@ GYRE_API gyre_status gyre_attention_backward(gyre_context *context, const gyre_a
 GYRE_API gyre_status gyre_attention_backward_workspace_size(gyre_context *context,
                                                             const gyre_attention_backward_args *args, size_t *bytes);
 
+GYRE_LAYOUT(gyre_attention_backward_args, bias_grad, 392, 384, 344, 336);
+
 #ifdef __cplusplus
 }
 #endif

@@ -63,6 +63,8 @@ GYRE_API gyre_status gyre_attention_merge(gyre_context *context, const gyre_atte
 GYRE_API gyre_status gyre_attention_merge_workspace_size(gyre_context *context, const gyre_attention_merge_args *args,
                                                          size_t *bytes);
 
+GYRE_LAYOUT(gyre_attention_merge_args, workspace_size, 320, 312, 288, 280);
+
 #ifdef __cplusplus
 }
 #endif

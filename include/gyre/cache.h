@@ -82,6 +82,8 @@ GYRE_API gyre_status gyre_cache_append(gyre_context *context, const gyre_cache_a
 GYRE_API gyre_status gyre_cache_append_workspace_size(gyre_context *context, const gyre_cache_append_args *args,
                                                       size_t *bytes);
 
+GYRE_LAYOUT(gyre_cache_append_args, value_order, 440, 432, 376, 368);
+
 #ifdef __cplusplus
 }
 #endif

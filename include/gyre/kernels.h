@@ -63,6 +63,9 @@ GYRE_API void gyre_kernel_free(void *slab, void *pointer);
 GYRE_API int gyre_kernel_launch(void *call, const char *entry, int grid_x, int grid_y, int grid_z, int block_x,
                                 int block_y, int block_z, int shared_bytes, void **arguments);
 
+GYRE_LAYOUT(gyre_kernel, metadata, 72, 64, 36, 32);
+GYRE_LAYOUT(gyre_kernel_library, count, 32, 24, 20, 16);
+
 #ifdef __cplusplus
 }
 #endif

@@ -87,6 +87,8 @@ GYRE_API gyre_status gyre_linear_attention(gyre_context *context, const gyre_lin
 GYRE_API gyre_status gyre_linear_attention_workspace_size(gyre_context *context, const gyre_linear_attention_args *args,
                                                           size_t *bytes);
 
+GYRE_LAYOUT(gyre_linear_attention_args, workspace_size, 464, 456, 384, 376);
+
 #ifdef __cplusplus
 }
 #endif

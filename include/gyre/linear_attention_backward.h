@@ -65,6 +65,8 @@ GYRE_API gyre_status gyre_linear_attention_backward_workspace_size(gyre_context 
                                                                    const gyre_linear_attention_backward_args *args,
                                                                    size_t *bytes);
 
+GYRE_LAYOUT(gyre_linear_attention_backward_args, workspace_size, 416, 408, 352, 348);
+
 #ifdef __cplusplus
 }
 #endif

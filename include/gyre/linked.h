@@ -63,6 +63,10 @@ GYRE_API int32_t gyre_dispatch_rule_at(int32_t index, gyre_dispatch_rule *rule);
 /** The features that this machine and its system offer, of those that targets ask for, separated by blanks. */
 GYRE_API const char *gyre_cpu_features(void);
 
+GYRE_LAYOUT(gyre_target_info, device, 48, 40, 28, 24);
+GYRE_LAYOUT(gyre_kernel_info, runnable, 64, 56, 32, 28);
+GYRE_LAYOUT(gyre_dispatch_rule, calls, 24, 16, 12, 8);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,22 +15,22 @@ extern "C" {
 #endif
 
 /** Which two features form pair i. */
-typedef enum gyre_pairing {
+GYRE_ENUM(gyre_pairing) {
     GYRE_HALF = 0,       /**< (i, i + rotary_dim / 2): ccccssss */
     GYRE_INTERLEAVED = 1 /**< (2i, 2i + 1): cscscscs */
-} gyre_pairing;
+};
 
 /** The exponent's denominator D in theta^(-2i / D): mixing the two silently ruins a model, hence explicit. */
-typedef enum gyre_frequency_base {
+GYRE_ENUM(gyre_frequency_base) {
     GYRE_OVER_ROTARY_DIM = 0, /**< D = rotary_dim */
     GYRE_OVER_HEAD_DIM = 1    /**< D = head_dim */
-} gyre_frequency_base;
+};
 
 /** Which axis of positions pair i reads (M-RoPE). */
-typedef enum gyre_section_order {
+GYRE_ENUM(gyre_section_order) {
     GYRE_SECTIONS_CONTIGUOUS = 0, /**< sections[0] pairs read axis 0, then sections[1] pairs axis 1, … */
     GYRE_SECTIONS_INTERLEAVED = 1 /**< pair i reads axis i % axes while i < axes * sections[i % axes], else axis 0 */
-} gyre_section_order;
+};
 
 /** The most axes that positions have. */
 #define GYRE_MAX_AXES 4
@@ -180,6 +180,10 @@ GYRE_API gyre_status gyre_rotary_qk(gyre_context *context, const gyre_rotary_qk_
 /** Bytes of workspace that gyre_rotary_qk() with these arguments and this context needs; the data pointers may be NULL. */
 GYRE_API gyre_status gyre_rotary_qk_workspace_size(gyre_context *context, const gyre_rotary_qk_args *args,
                                                    size_t *bytes);
+
+GYRE_LAYOUT(gyre_rope, section_order, 88, 84, 72, 68);
+GYRE_LAYOUT(gyre_rotary_args, workspace_size, 312, 304, 264, 260);
+GYRE_LAYOUT(gyre_rotary_qk_args, workspace_size, 488, 480, 424, 420);
 
 #ifdef __cplusplus
 }

@@ -10,8 +10,34 @@
 #define GYRE_API __attribute__((visibility("default")))
 #endif
 
+#include <stddef.h>
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+/** Declares an enumeration of 32 bits. C leaves the width of an enum to the compiler and its options (-fshort-enums), which may be
+ *  others for a program than for the library. */
+#ifdef __cplusplus
+#define GYRE_ENUM(name) enum name : int32_t
+#else
+#define GYRE_ENUM(name)                                                                                                \
+    typedef int32_t name;                                                                                              \
+    enum name
+#endif
+
+/** Stops compilation where a struct is laid out differently than in the library: its size, and where its last member begins, in
+ *  bytes, with pointers of 64 bits and on 32-bit ARM. */
+#if UINTPTR_MAX > 0xffffffffu
+#define GYRE_LAYOUT(type, last, size_64, last_64, size_32, last_32)                                                    \
+    typedef char type##_has_another_layout[sizeof(type) == (size_64) && offsetof(type, last) == (last_64) ? 1 : -1]
+#elif defined(__arm__)
+#define GYRE_LAYOUT(type, last, size_64, last_64, size_32, last_32)                                                    \
+    typedef char type##_has_another_layout[sizeof(type) == (size_32) && offsetof(type, last) == (last_32) ? 1 : -1]
+#else
+#define GYRE_LAYOUT(type, last, size_64, last_64, size_32, last_32)                                                    \
+    typedef char type##_has_another_layout[1] /* of a processor that the library is not made for */
 #endif
 
 /** The version of this header is major.minor.patch; gyre_version() is that of the library. */
@@ -20,7 +46,7 @@ extern "C" {
 #define GYRE_VERSION_PATCH 0 /**< See GYRE_VERSION_MAJOR. */
 
 /** What a call returns. */
-typedef enum gyre_status {
+GYRE_ENUM(gyre_status) {
     GYRE_OK = 0,                  /**< done */
     GYRE_BAD_ARGUMENT = 1,        /**< a null pointer, a value out of range, a contradiction */
     GYRE_BAD_SHAPE = 2,           /**< a rank, an extent or a stride */
@@ -29,7 +55,7 @@ typedef enum gyre_status {
     GYRE_WORKSPACE_TOO_SMALL = 5, /**< the caller's buffer is smaller than gyre_*_workspace_size() says */
     GYRE_OUT_OF_MEMORY = 6,       /**< the system gave no memory; outputs are as they were */
     GYRE_INTERNAL = 7             /**< a kernel reported a failure: a defect of the library */
-} gyre_status;
+};
 
 /** The name of a status, such as "bad shape"; never NULL. */
 GYRE_API const char *gyre_status_string(gyre_status status);

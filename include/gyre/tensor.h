@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /** The types of a tensor's elements. */
-typedef enum gyre_dtype {
+GYRE_ENUM(gyre_dtype) {
     GYRE_F32 = 0,  /**< IEEE 754 binary32 */
     GYRE_F16 = 1,  /**< IEEE 754 binary16 */
     GYRE_BF16 = 2, /**< the upper half of a binary32 */
@@ -21,13 +21,13 @@ typedef enum gyre_dtype {
     GYRE_I32 = 4,  /**< 32 bits, signed */
     GYRE_I64 = 5,  /**< 64 bits, signed */
     GYRE_BOOL = 6  /**< one byte, 0 or not 0 */
-} gyre_dtype;
+};
 
 /** The devices whose memory holds tensors, by DLPack's codes. */
-typedef enum gyre_device {
+GYRE_ENUM(gyre_device) {
     GYRE_CPU = 1, /**< the host's memory */
     GYRE_CUDA = 2 /**< a CUDA device's memory */
-} gyre_device;
+};
 
 /** The most dimensions that a tensor has. */
 #define GYRE_MAX_RANK 4
@@ -68,11 +68,11 @@ static inline gyre_tensor gyre_tensor_dense(const void *data, gyre_dtype dtype, 
 GYRE_API gyre_status gyre_tensor_from_dlpack(const void *dl_tensor, gyre_tensor *out);
 
 /** How the dimensions of q, k, v, x and out are read. */
-typedef enum gyre_layout {
+GYRE_ENUM(gyre_layout) {
     GYRE_BSHD = 0, /**< [batch, seqlen, heads, head_dim] */
     GYRE_BHSD = 1, /**< [batch, heads, seqlen, head_dim] */
     GYRE_THD = 2   /**< [tokens of all sequences, heads, head_dim] */
-} gyre_layout;
+};
 
 /** How a cache keeps values. Blocks are for decoding on processors with matrix tiles, which then rearrange nothing: every GYRE_VALUE_BLOCK tokens of a head are [v_head_dim][GYRE_VALUE_BLOCK] in place of as many rows of v_head_dim:
  *
@@ -84,13 +84,15 @@ typedef enum gyre_layout {
  *
  *  The tensor has shape and strides as if it held rows, without gaps: from token to token v_head_dim. Capacity or page size
  *  is a multiple of GYRE_VALUE_BLOCK. Slots after the last key may hold anything. bf16 only. Keys are rows in any case. */
-typedef enum gyre_value_order {
+GYRE_ENUM(gyre_value_order) {
     GYRE_VALUES_IN_ROWS = 0,  /**< a row of v_head_dim for each token */
     GYRE_VALUES_IN_BLOCKS = 1 /**< [v_head_dim][GYRE_VALUE_BLOCK] for every GYRE_VALUE_BLOCK tokens */
-} gyre_value_order;
+};
 
 /** The number of tokens whose values are one block of GYRE_VALUES_IN_BLOCKS. */
 #define GYRE_VALUE_BLOCK 32
+
+GYRE_LAYOUT(gyre_tensor, strides, 88, 56, 80, 48);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@ size_t gyre_embedded_attention_workspace_size(const gyre_embedded_attention_kern
 static int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
 
 gyre_embedded_status gyre_embedded_attention(const gyre_embedded_attention_args *a) {
-    gyre_embedded_status status = gyre_embedded_check_attention(a);
+    gyre_embedded_status status = status_of(gyre_embedded_check_attention(a));
     if (status != GYRE_EMBEDDED_OK || a->tokens == 0 || a->num_heads == 0) return status;
     attention_call call;
     gyre_embedded_begin_attention(&call, a);

@@ -6,5 +6,11 @@
 
 enum { line = 64 }; /* kernels' blocks begin at multiples of it */
 
-gyre_embedded_status gyre_embedded_check_attention(const gyre_embedded_attention_args *a);
+/** Bytes of workspace that a call needs. */
+static inline size_t workspace_of(const gyre_embedded_attention_args *a) {
+    const size_t bytes = gyre_embedded_attention_workspace_size(a->kernel);
+    const size_t of_row = gyre_embedded_attention_workspace_size(a->row_kernel); /* 0: there is none */
+    return bytes > of_row ? bytes : of_row;
+}
+
 #endif

@@ -115,11 +115,12 @@ void gyre_embedded_begin_attention(attention_call *c, const gyre_embedded_attent
     const int32_t group = a->num_heads / a->num_kv_heads, rows = kernel->task_rows;
     char *memory = (char *)a->workspace + (line - (uintptr_t)a->workspace % line) % line;
     c->args = a;
-    c->most_heads = group < rows ? group : rows, c->most_tokens = c->most_heads == 1 ? rows : 1;
+    c->most_heads = group < rows ? group : rows;
+    c->most_tokens = c->most_heads == 1 && !a->row_kernel ? rows : 1;
     c->row_bytes = dense_bytes(1, 1, a->head_dim, kernel->dtype);
     c->k_row_bytes = dense_bytes(1, 1, a->head_dim, kernel->cache_dtype);
     c->token_bytes = (size_t)a->num_heads * c->row_bytes, c->k_token_bytes = (size_t)a->num_kv_heads * c->k_row_bytes;
-    begin_slab(&c->memory, memory, kernel->workspace);
+    begin_slab(&c->memory, memory, workspace_of(a) - line);
     c->context = &c->memory;
     c->zero = 0;
     c->scale = (a->scale != 0 ? a->scale : inverse_root((float)a->head_dim)) * log2_e;

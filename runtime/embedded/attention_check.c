@@ -10,68 +10,90 @@ static int is_pairing(gyre_embedded_pairing pairing) {
     return pairing == GYRE_EMBEDDED_HALF || pairing == GYRE_EMBEDDED_INTERLEAVED;
 }
 
+/** The row kernel reads the same cache, and starts at the same blocks of keys. */
+static int goes_with(const gyre_embedded_attention_kernel *row, const gyre_embedded_attention_kernel *kernel) {
+    return row->task_rows == 1 && row->dtype == kernel->dtype && row->cache_dtype == kernel->cache_dtype &&
+           row->head_dim == kernel->head_dim && row->key_block == kernel->key_block;
+}
+
+/** Memory of the caller. */
+typedef struct region {
+    uint8_t argument;  /* in_… */
+    uint8_t alignment; /* 0: may be absent */
+    const void *data;
+    size_t bytes;
+} region;
+
+static int regions_overlap(const region *a, const region *b) { return overlap(a->data, a->bytes, b->data, b->bytes); }
+
 /** Nothing that is read may be where something is written; but out may be q. */
-static gyre_embedded_status check_memory(const gyre_embedded_attention_args *a) {
+static finding check_memory(const gyre_embedded_attention_args *a) {
     const gyre_embedded_dtype dtype = a->kernel->dtype;
-    const size_t q_bytes = dense_bytes(a->tokens, a->num_heads, a->head_dim, dtype);
     const gyre_embedded_dtype cache = a->kernel->cache_dtype;
+    const size_t q_bytes = dense_bytes(a->tokens, a->num_heads, a->head_dim, dtype);
     const size_t k_bytes = dense_bytes(a->keys, a->num_kv_heads, a->head_dim, cache);
     const int has_scales = cache == GYRE_EMBEDDED_I8;
     const size_t scale_bytes = has_scales ? (size_t)a->keys * (size_t)a->num_kv_heads * sizeof(float) : 0;
-    if (!q_bytes || (a->keys && !k_bytes)) return GYRE_EMBEDDED_BAD_SHAPE;
-    const struct {
-        const void *data;
-        size_t bytes;
-        size_t alignment; /* 0: may be absent */
-    } read[] = {
-        {a->k, k_bytes, a->keys ? element_size(cache) : 0},
-        {a->v, k_bytes, a->keys ? element_size(cache) : 0},
-        {a->k_scales, scale_bytes, scale_bytes ? sizeof(float) : 0},
-        {a->v_scales, scale_bytes, scale_bytes ? sizeof(float) : 0},
-        {a->q_angles, (size_t)a->tokens * (size_t)a->rotary_dim * sizeof(float), a->rotary_dim ? sizeof(float) : 0},
-        {a->out_angles, (size_t)a->tokens * (size_t)a->rotary_v_dim * sizeof(float),
-         a->rotary_v_dim ? sizeof(float) : 0},
-        {a->q, q_bytes, element_size(dtype)},
+    if (!q_bytes) return found(in_tokens, is_bad_extent);
+    if (a->keys && !k_bytes) return found(in_keys, is_bad_extent);
+    if (!has_scales && a->k_scales) return found(in_k_scales, is_not_read);
+    if (!has_scales && a->v_scales) return found(in_v_scales, is_not_read);
+
+    const uint8_t real = sizeof(float), element = (uint8_t)element_size(dtype);
+    const uint8_t cached = a->keys ? (uint8_t)element_size(cache) : 0, scaled = scale_bytes ? real : 0;
+    const size_t tokens = (size_t)a->tokens;
+    const region read[] = {
+        {in_k, cached, a->k, k_bytes},
+        {in_v, cached, a->v, k_bytes},
+        {in_k_scales, scaled, a->k_scales, scale_bytes},
+        {in_v_scales, scaled, a->v_scales, scale_bytes},
+        {in_q_angles, a->rotary_dim ? real : 0, a->q_angles, tokens * (size_t)a->rotary_dim * real},
+        {in_out_angles, a->rotary_v_dim ? real : 0, a->out_angles, tokens * (size_t)a->rotary_v_dim * real},
+        {in_q, element, a->q, q_bytes},
     };
-    const struct {
-        void *data;
-        size_t bytes;
-    } written[] = {
-        {a->out, q_bytes},
-        {a->lse, a->lse ? (size_t)a->tokens * (size_t)a->num_heads * sizeof(float) : 0},
-        {a->workspace, gyre_embedded_attention_workspace_size(a->kernel)},
+    const region written[] = {
+        {in_out, element, a->out, q_bytes},
+        {in_lse, a->lse ? real : 0, a->lse, a->lse ? tokens * (size_t)a->num_heads * real : 0},
+        {in_workspace, 1, a->workspace, workspace_of(a)},
     };
-    enum { reads = sizeof read / sizeof read[0], q = reads - 1, writes = sizeof written / sizeof written[0], out = 0 };
-    if (!has_scales && (a->k_scales || a->v_scales)) return GYRE_EMBEDDED_BAD_ARGUMENT;
-    if (!is_aligned(a->out, element_size(dtype))) return GYRE_EMBEDDED_BAD_ARGUMENT;
-    if (a->lse && !is_aligned(a->lse, sizeof(float))) return GYRE_EMBEDDED_BAD_ARGUMENT;
-    if (!a->workspace) return GYRE_EMBEDDED_BAD_ARGUMENT;
+    enum { reads = sizeof read / sizeof read[0], writes = sizeof written / sizeof written[0] };
+    for (int w = 0; w < writes; w++) {
+        if (written[w].alignment && !is_aligned(written[w].data, written[w].alignment))
+            return found(written[w].argument, is_misaligned);
+        for (int other = 0; other < w; other++)
+            if (regions_overlap(&written[w], &written[other])) return found(written[w].argument, is_overlapping);
+    }
     for (int r = 0; r < reads; r++) {
-        if (read[r].alignment && !is_aligned(read[r].data, read[r].alignment)) return GYRE_EMBEDDED_BAD_ARGUMENT;
+        if (read[r].alignment && !is_aligned(read[r].data, read[r].alignment))
+            return found(read[r].argument, is_misaligned);
         for (int w = 0; w < writes; w++) {
-            const int in_place = r == q && w == out && a->q == a->out;
-            if (!in_place && overlap(read[r].data, read[r].bytes, written[w].data, written[w].bytes))
-                return GYRE_EMBEDDED_BAD_ARGUMENT;
+            const int in_place = read[r].argument == in_q && written[w].argument == in_out && a->q == a->out;
+            if (!in_place && read[r].alignment && regions_overlap(&read[r], &written[w]))
+                return found(read[r].argument, is_overlapping);
         }
     }
-    for (int w = 1; w < writes; w++)
-        for (int other = 0; other < w; other++)
-            if (overlap(written[w].data, written[w].bytes, written[other].data, written[other].bytes))
-                return GYRE_EMBEDDED_BAD_ARGUMENT;
-    return GYRE_EMBEDDED_OK;
+    return nothing_found();
 }
 
-gyre_embedded_status gyre_embedded_check_attention(const gyre_embedded_attention_args *a) {
-    if (!a || !a->kernel) return GYRE_EMBEDDED_BAD_ARGUMENT;
-    if (!is_extent(a->tokens) || !is_extent(a->keys) || !is_extent(a->num_heads) || !is_extent(a->num_kv_heads) ||
-        a->head_dim != a->kernel->head_dim)
-        return GYRE_EMBEDDED_BAD_SHAPE;
-    if (a->num_heads && (a->num_kv_heads == 0 || a->num_heads % a->num_kv_heads)) return GYRE_EMBEDDED_BAD_SHAPE;
-    if (!is_rotation(a->rotary_dim, a->head_dim) || !is_rotation(a->rotary_v_dim, a->head_dim))
-        return GYRE_EMBEDDED_BAD_SHAPE;
-    if (!is_pairing(a->pairing) || !is_pairing(a->value_pairing) || a->window_left < -1 || !(a->scale - a->scale == 0))
-        return GYRE_EMBEDDED_BAD_ARGUMENT;
-    if (a->tokens == 0 || a->num_heads == 0) return GYRE_EMBEDDED_OK;
-    if (a->workspace_size < gyre_embedded_attention_workspace_size(a->kernel)) return GYRE_EMBEDDED_WORKSPACE_TOO_SMALL;
+finding gyre_embedded_check_attention(const gyre_embedded_attention_args *a) {
+    if (!a) return found(in_args, is_missing);
+    if (a->size != sizeof *a) return found(in_size, is_other_size);
+    if (!a->kernel) return found(in_kernel, is_missing);
+    if (a->row_kernel && !goes_with(a->row_kernel, a->kernel)) return found(in_row_kernel, is_other_kernel);
+    if (!is_extent(a->tokens)) return found(in_tokens, is_bad_extent);
+    if (!is_extent(a->keys)) return found(in_keys, is_bad_extent);
+    if (!is_extent(a->num_heads)) return found(in_num_heads, is_bad_extent);
+    if (!is_extent(a->num_kv_heads)) return found(in_num_kv_heads, is_bad_extent);
+    if (a->head_dim != a->kernel->head_dim) return found(in_head_dim, is_other_extent);
+    if (a->num_heads && (a->num_kv_heads == 0 || a->num_heads % a->num_kv_heads))
+        return found(in_num_kv_heads, is_not_divided);
+    if (!is_rotation(a->rotary_dim, a->head_dim)) return found(in_rotary_dim, is_bad_rotation);
+    if (!is_rotation(a->rotary_v_dim, a->head_dim)) return found(in_rotary_v_dim, is_bad_rotation);
+    if (!is_pairing(a->pairing)) return found(in_pairing, is_out_of_range);
+    if (!is_pairing(a->value_pairing)) return found(in_value_pairing, is_out_of_range);
+    if (a->window < 0) return found(in_window, is_out_of_range);
+    if (!(a->scale - a->scale == 0)) return found(in_scale, is_out_of_range);
+    if (a->tokens == 0 || a->num_heads == 0) return nothing_found();
+    if (a->workspace_size < workspace_of(a)) return found(in_workspace_size, is_too_small);
     return check_memory(a);
 }

@@ -38,10 +38,12 @@ gyre_embedded_status gyre_embedded_attention_task(attention_call *c, int32_t tok
     const int32_t high = a->causal && after_last < a->keys ? after_last : a->keys;
     int32_t low = 0, first_key = 0;
     c->first_visible = -unbounded, c->last_visible = unbounded;
-    if (a->window_left >= 0) {
-        low = position < a->window_left ? 0 : position - a->window_left;
+    if (a->window > 0) {
+        const int32_t before = (a->window < unbounded ? a->window : unbounded) - 1;
+        const int32_t first = position - before; /* that the first token sees */
+        low = first < 0 ? 0 : first;
         first_key = low / kernel->key_block * kernel->key_block;
-        c->first_visible = position - a->window_left - first_key;
+        c->first_visible = first - first_key;
     }
     if (a->causal) c->last_visible = position - first_key;
     if (high <= low) {
@@ -64,5 +66,6 @@ gyre_embedded_status gyre_embedded_attention_task(attention_call *c, int32_t tok
     }
     place_angles(&c->q_cos, &c->q_sin, a->q_angles, token, a->rotary_dim);
     place_angles(&c->out_cos, &c->out_sin, a->out_angles, token, a->rotary_v_dim);
-    return kernel->call(c->arguments) ? GYRE_EMBEDDED_INTERNAL : GYRE_EMBEDDED_OK;
+    const gyre_embedded_attention_kernel *fits = count == 1 && a->row_kernel ? a->row_kernel : kernel;
+    return fits->call(c->arguments) ? GYRE_EMBEDDED_INTERNAL : GYRE_EMBEDDED_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef GYRE_EMBEDDED_CHECK_H
 #define GYRE_EMBEDDED_CHECK_H
 
-#include <gyre/embedded.h>
+#include "finding.h"
 
 enum {
     largest_head_dim = 512,

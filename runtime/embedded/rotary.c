@@ -4,32 +4,35 @@ static size_t angle_size(const gyre_embedded_rotary_kernel *k) {
     return k->x_dtype == GYRE_EMBEDDED_Q15 ? sizeof(int16_t) : sizeof(float);
 }
 
-static gyre_embedded_status check(const gyre_embedded_rotary_args *a) {
-    if (!a || !a->kernel) return GYRE_EMBEDDED_BAD_ARGUMENT;
+finding gyre_embedded_check_rotary(const gyre_embedded_rotary_args *a) {
+    if (!a) return found(in_args, is_missing);
+    if (a->size != sizeof *a) return found(in_size, is_other_size);
+    if (!a->kernel) return found(in_kernel, is_missing);
     const gyre_embedded_rotary_kernel *k = a->kernel;
-    if (a->tokens < 0 || a->tokens > largest_extent || a->heads < 0 || a->heads > largest_extent || a->head_dim < 1 ||
-        a->head_dim > largest_head_dim)
-        return GYRE_EMBEDDED_BAD_SHAPE;
-    if (a->rotary_dim < 0 || a->rotary_dim % 2 || a->rotary_offset < 0 || a->rotary_dim > a->head_dim ||
-        a->rotary_offset > a->head_dim - a->rotary_dim)
-        return GYRE_EMBEDDED_BAD_SHAPE;
-    if (a->tokens == 0 || a->heads == 0) return GYRE_EMBEDDED_OK;
+    if (a->tokens < 0 || a->tokens > largest_extent) return found(in_tokens, is_bad_extent);
+    if (a->heads < 0 || a->heads > largest_extent) return found(in_heads, is_bad_extent);
+    if (a->head_dim < 1 || a->head_dim > largest_head_dim) return found(in_head_dim, is_bad_extent);
+    if (a->rotary_dim < 0 || a->rotary_dim % 2 || a->rotary_dim > a->head_dim)
+        return found(in_rotary_dim, is_bad_rotation);
+    if (a->rotary_offset < 0 || a->rotary_offset > a->head_dim - a->rotary_dim)
+        return found(in_rotary_offset, is_bad_rotation);
+    if (a->tokens == 0 || a->heads == 0) return nothing_found();
     const size_t x_bytes = dense_bytes(a->tokens, a->heads, a->head_dim, k->x_dtype);
     const size_t out_bytes = dense_bytes(a->tokens, a->heads, a->head_dim, k->out_dtype);
-    if (!x_bytes) return GYRE_EMBEDDED_BAD_SHAPE;
-    if (!is_aligned(a->x, element_size(k->x_dtype)) || !is_aligned(a->out, element_size(k->out_dtype)))
-        return GYRE_EMBEDDED_BAD_ARGUMENT;
+    if (!x_bytes) return found(in_tokens, is_bad_extent);
+    if (!is_aligned(a->x, element_size(k->x_dtype))) return found(in_x, is_misaligned);
+    if (!is_aligned(a->out, element_size(k->out_dtype))) return found(in_out, is_misaligned);
     const int in_place = a->x == a->out && k->x_dtype == k->out_dtype;
-    if (!in_place && overlap(a->x, x_bytes, a->out, out_bytes)) return GYRE_EMBEDDED_BAD_ARGUMENT;
-    if (a->rotary_dim == 0) return GYRE_EMBEDDED_OK;
+    if (!in_place && overlap(a->x, x_bytes, a->out, out_bytes)) return found(in_x, is_overlapping);
+    if (a->rotary_dim == 0) return nothing_found();
     const size_t angle = angle_size(k), angles = (size_t)a->tokens * (size_t)a->rotary_dim * angle;
-    if (!is_aligned(a->angles, angle) || overlap(a->angles, angles, a->out, out_bytes))
-        return GYRE_EMBEDDED_BAD_ARGUMENT;
-    return GYRE_EMBEDDED_OK;
+    if (!is_aligned(a->angles, angle)) return found(in_angles, is_misaligned);
+    if (overlap(a->angles, angles, a->out, out_bytes)) return found(in_angles, is_overlapping);
+    return nothing_found();
 }
 
 gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *a) {
-    const gyre_embedded_status status = check(a);
+    const gyre_embedded_status status = status_of(gyre_embedded_check_rotary(a));
     if (status != GYRE_EMBEDDED_OK || a->tokens == 0 || a->heads == 0) return status;
     static const float no_angle = 0;
     int32_t offset = a->rotary_offset, pairs = a->rotary_dim / 2;

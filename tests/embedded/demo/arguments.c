@@ -17,6 +17,14 @@ int refused(gyre_embedded_status status, gyre_embedded_status expected) {
     return status != expected || written;
 }
 
+int misnamed(gyre_embedded_mistake mistake, const char *name) {
+    if (!name) return mistake.argument || mistake.problem;
+    if (!mistake.argument || !mistake.problem || !mistake.problem[0]) return 1;
+    const char *found = mistake.argument;
+    while (*found && *found == *name) found++, name++;
+    return *found != *name;
+}
+
 static int wrong_angles(void) {
     const uint64_t one = 1;
     float *out = writable.as.out;

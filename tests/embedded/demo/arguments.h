@@ -18,13 +18,23 @@ extern union writable {
 /** 1 if the status is another one, or something was written. */
 int refused(gyre_embedded_status status, gyre_embedded_status expected);
 
-/** Counts in `wrong` if gyre_embedded_<operation>() does not refuse, so, a copy of the arguments `good` with one change. */
-#define REFUSE(operation, change, expected)                                                                            \
+/** 1 if the mistake is not of the argument of this name; `name` NULL: if there is one. */
+int misnamed(gyre_embedded_mistake mistake, const char *name);
+
+#define GYRE_TRY(operation, change, name, expected)                                                                    \
     do {                                                                                                               \
         gyre_embedded_##operation##_args a = good;                                                                     \
         a.change;                                                                                                      \
         wrong += refused(gyre_embedded_##operation(&a), GYRE_EMBEDDED_##expected);                                     \
+        wrong += misnamed(gyre_embedded_##operation##_mistake(&a), name);                                              \
     } while (0)
+
+/** Counts in `wrong` if gyre_embedded_<operation>() does not refuse, so, a copy of the arguments `good` with one change, or names
+ *  another argument. */
+#define REFUSE(operation, change, name, expected) GYRE_TRY(operation, change, #name, expected)
+
+/** Counts in `wrong` if it refuses such a copy, or writes although there is nothing to do. */
+#define ACCEPT(operation, change) GYRE_TRY(operation, change, NULL, OK)
 
 /* Each returns how many were not refused. */
 int wrong_attention(void);

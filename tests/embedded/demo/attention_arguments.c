@@ -1,7 +1,8 @@
 #include "arguments.h"
 
 int wrong_attention(void) {
-    const gyre_embedded_attention_args good = {.kernel = &gyre_attention_f32_d64,
+    const gyre_embedded_attention_args good = {.size = sizeof good,
+                                               .kernel = &gyre_attention_f32_d64,
                                                .q = readable,
                                                .k = readable,
                                                .v = readable,
@@ -13,7 +14,6 @@ int wrong_attention(void) {
                                                .num_kv_heads = HEADS,
                                                .head_dim = DIM,
                                                .causal = 1,
-                                               .window_left = -1,
                                                .rotary_dim = DIM,
                                                .rotary_v_dim = DIM,
                                                .q_angles = &angle_table[0][0][0],
@@ -22,42 +22,47 @@ int wrong_attention(void) {
                                                .workspace_size = WORKSPACE};
     int wrong = 0;
     wrong += refused(gyre_embedded_attention(NULL), GYRE_EMBEDDED_BAD_ARGUMENT);
-    REFUSE(attention, kernel = NULL, BAD_ARGUMENT);
-    REFUSE(attention, q = NULL, BAD_ARGUMENT);
-    REFUSE(attention, k = NULL, BAD_ARGUMENT);
-    REFUSE(attention, v = NULL, BAD_ARGUMENT);
-    REFUSE(attention, out = NULL, BAD_ARGUMENT);
-    REFUSE(attention, q_angles = NULL, BAD_ARGUMENT);
-    REFUSE(attention, out_angles = NULL, BAD_ARGUMENT);
-    REFUSE(attention, workspace = NULL, BAD_ARGUMENT);
-    REFUSE(attention, k = (const char *)readable + 1, BAD_ARGUMENT);
-    REFUSE(attention, lse = (float *)(void *)((char *)writable.as.lse + 2), BAD_ARGUMENT);
-    REFUSE(attention, k = writable.as.out, BAD_ARGUMENT);
-    REFUSE(attention, q = writable.as.out + 1, BAD_ARGUMENT);
-    REFUSE(attention, q = a.v = writable.as.out, BAD_ARGUMENT); /* out may be q, but not v */
-    REFUSE(attention, lse = writable.as.out + 4, BAD_ARGUMENT);
-    REFUSE(attention, workspace = writable.as.out, BAD_ARGUMENT);
-    REFUSE(attention, q_angles = writable.as.lse, BAD_ARGUMENT);
-    REFUSE(attention, k_scales = readable, BAD_ARGUMENT); /* which this kernel does not read */
-    REFUSE(attention, kernel = &gyre_attention_f32_i8_d64, BAD_ARGUMENT);
-    REFUSE(attention, kernel = &gyre_attention_f32_i8_d64; a.k_scales = readable, BAD_ARGUMENT);
-    REFUSE(attention, kernel = &gyre_attention_f32_i8_d64; a.k_scales = a.v_scales = writable.as.lse, BAD_ARGUMENT);
-    REFUSE(attention, scale = 1e38f * 10, BAD_ARGUMENT);
-    REFUSE(attention, window_left = -2, BAD_ARGUMENT);
-    REFUSE(attention, pairing = (gyre_embedded_pairing)2, BAD_ARGUMENT);
-    REFUSE(attention, value_pairing = (gyre_embedded_pairing)3, BAD_ARGUMENT);
-    REFUSE(attention, tokens = -1, BAD_SHAPE);
-    REFUSE(attention, keys = -1, BAD_SHAPE);
-    REFUSE(attention, keys = INT32_MAX, BAD_SHAPE);
-    REFUSE(attention, num_heads = 3, BAD_SHAPE);
-    REFUSE(attention, num_kv_heads = 0, BAD_SHAPE);
-    REFUSE(attention, head_dim = 32, BAD_SHAPE);
-    REFUSE(attention, rotary_dim = 63, BAD_SHAPE);
-    REFUSE(attention, rotary_v_dim = 66, BAD_SHAPE);
-    REFUSE(attention, rotary_dim = -2, BAD_SHAPE);
-    REFUSE(attention, workspace_size = WORKSPACE - 1, WORKSPACE_TOO_SMALL);
-    REFUSE(attention, workspace_size = 0, WORKSPACE_TOO_SMALL);
-    REFUSE(attention, tokens = 0, OK); /* nothing to do */
-    REFUSE(attention, num_heads = 0, OK);
+    REFUSE(attention, size = 0, size, BAD_ARGUMENT);
+    REFUSE(attention, size += 4, size, BAD_ARGUMENT);
+    REFUSE(attention, kernel = NULL, kernel, BAD_ARGUMENT);
+    REFUSE(attention, row_kernel = a.kernel, row_kernel, BAD_ARGUMENT); /* which is for two rows */
+    REFUSE(attention, row_kernel = &gyre_attention_row_f16_d64, row_kernel, BAD_ARGUMENT);
+    REFUSE(attention, q = NULL, q, BAD_ARGUMENT);
+    REFUSE(attention, k = NULL, k, BAD_ARGUMENT);
+    REFUSE(attention, v = NULL, v, BAD_ARGUMENT);
+    REFUSE(attention, out = NULL, out, BAD_ARGUMENT);
+    REFUSE(attention, q_angles = NULL, q_angles, BAD_ARGUMENT);
+    REFUSE(attention, out_angles = NULL, out_angles, BAD_ARGUMENT);
+    REFUSE(attention, workspace = NULL, workspace, BAD_ARGUMENT);
+    REFUSE(attention, k = (const char *)readable + 1, k, BAD_ARGUMENT);
+    REFUSE(attention, lse = (float *)(void *)((char *)writable.as.lse + 2), lse, BAD_ARGUMENT);
+    REFUSE(attention, k = writable.as.out, k, BAD_ARGUMENT);
+    REFUSE(attention, q = writable.as.out + 1, q, BAD_ARGUMENT);
+    REFUSE(attention, q = a.v = writable.as.out, v, BAD_ARGUMENT); /* out may be q, but not v */
+    REFUSE(attention, lse = writable.as.out + 4, lse, BAD_ARGUMENT);
+    REFUSE(attention, workspace = writable.as.out, workspace, BAD_ARGUMENT);
+    REFUSE(attention, q_angles = writable.as.lse, q_angles, BAD_ARGUMENT);
+    REFUSE(attention, k_scales = readable, k_scales, BAD_ARGUMENT); /* which this kernel does not read */
+    REFUSE(attention, kernel = &gyre_attention_f32_i8_d64, k_scales, BAD_ARGUMENT);
+    REFUSE(attention, kernel = &gyre_attention_f32_i8_d64; a.k_scales = readable, v_scales, BAD_ARGUMENT);
+    REFUSE(attention, kernel = &gyre_attention_f32_i8_d64;
+           a.k_scales = a.v_scales = writable.as.lse, k_scales, BAD_ARGUMENT);
+    REFUSE(attention, scale = 1e38f * 10, scale, BAD_ARGUMENT);
+    REFUSE(attention, window = -1, window, BAD_ARGUMENT);
+    REFUSE(attention, pairing = 2, pairing, BAD_ARGUMENT);
+    REFUSE(attention, value_pairing = 3, value_pairing, BAD_ARGUMENT);
+    REFUSE(attention, tokens = -1, tokens, BAD_SHAPE);
+    REFUSE(attention, keys = -1, keys, BAD_SHAPE);
+    REFUSE(attention, keys = INT32_MAX, keys, BAD_SHAPE);
+    REFUSE(attention, num_heads = 3, num_kv_heads, BAD_SHAPE);
+    REFUSE(attention, num_kv_heads = 0, num_kv_heads, BAD_SHAPE);
+    REFUSE(attention, head_dim = 32, head_dim, BAD_SHAPE);
+    REFUSE(attention, rotary_dim = 63, rotary_dim, BAD_SHAPE);
+    REFUSE(attention, rotary_v_dim = 66, rotary_v_dim, BAD_SHAPE);
+    REFUSE(attention, rotary_dim = -2, rotary_dim, BAD_SHAPE);
+    REFUSE(attention, workspace_size = WORKSPACE - 1, workspace_size, WORKSPACE_TOO_SMALL);
+    REFUSE(attention, workspace_size = 0, workspace_size, WORKSPACE_TOO_SMALL);
+    ACCEPT(attention, tokens = 0); /* nothing to do */
+    ACCEPT(attention, num_heads = 0);
     return wrong;
 }

@@ -11,7 +11,7 @@ enum { PAIRS = ROTARY_DIM / 2, V_PAIRS = ROTARY_V_DIM / 2, Q_SIZE = HEADS * HEAD
 
 /** The kernels of one type of cache; results are f16 if it is. Rotated rows are quantised if it is int8. */
 typedef struct cache_type {
-    const gyre_embedded_attention_kernel *attention;
+    const gyre_embedded_attention_kernel *attention, *row;
     const gyre_embedded_rotary_kernel *append_k, *append_v, *convert; /* from f32; to f32 if it is int8 */
     const char *prefill, *steps;
     float bound;
@@ -53,6 +53,20 @@ __attribute__((noinline)) static int run_attention(const gyre_embedded_attention
     return status;
 }
 
+static int rotate(const gyre_embedded_rotary_kernel *kernel, const float *x, void *to, int32_t tokens, int32_t heads,
+                  int32_t rotary_dim, const float *table) {
+    gyre_embedded_rotary_args args = gyre_embedded_rotary_defaults();
+    args.kernel = kernel;
+    args.x = x;
+    args.out = to;
+    args.tokens = tokens;
+    args.heads = heads;
+    args.head_dim = HEAD_DIM;
+    args.rotary_dim = rotary_dim;
+    args.angles = table;
+    return gyre_embedded_rotary(&args);
+}
+
 /** Appends `tokens` after those that the cache holds, and lets them attend. */
 static int step(const cache_type *type, int32_t held, int32_t tokens) {
     const int is_i8 = type->attention->cache_dtype == GYRE_EMBEDDED_I8;
@@ -66,25 +80,22 @@ static int step(const cache_type *type, int32_t held, int32_t tokens) {
 
     int bad = gyre_embedded_angles(frequencies, PAIRS, FIRST_POSITION + held, tokens, 1, &angles[0][0][0]);
     bad |= gyre_embedded_angles(v_frequencies, V_PAIRS, FIRST_POSITION + held, tokens, 1, &v_angles[0][0][0]);
-    const gyre_embedded_rotary_args append_k = {
-        type->append_k, k, is_i8 ? (void *)k : k_end, tokens, KV_HEADS, HEAD_DIM, ROTARY_DIM, 0, &angles[0][0][0], 0};
-    const gyre_embedded_rotary_args append_v = {
-        type->append_v, v, is_i8 ? (void *)v : v_end, tokens, KV_HEADS, HEAD_DIM,
-        ROTARY_V_DIM,   0, &v_angles[0][0][0],        0};
-    const gyre_embedded_rotary_args convert = {type->convert, q, q_stored, tokens, HEADS, HEAD_DIM, 0, 0, NULL, 0};
-    bad |= gyre_embedded_rotary(&append_k) | gyre_embedded_rotary(&append_v) | gyre_embedded_rotary(&convert);
+    bad |= rotate(type->append_k, k, is_i8 ? (void *)k : k_end, tokens, KV_HEADS, ROTARY_DIM, &angles[0][0][0]);
+    bad |= rotate(type->append_v, v, is_i8 ? (void *)v : v_end, tokens, KV_HEADS, ROTARY_V_DIM, &v_angles[0][0][0]);
+    bad |= rotate(type->convert, q, q_stored, tokens, HEADS, 0, NULL);
     if (is_i8) {
         const int32_t rows = tokens * KV_HEADS, at = held * KV_HEADS;
         bad |= gyre_embedded_quantize(k, rows, HEAD_DIM, (int8_t *)(void *)k_end, k_scales + at);
         bad |= gyre_embedded_quantize(v, rows, HEAD_DIM, (int8_t *)(void *)v_end, v_scales + at);
     }
 
-    gyre_embedded_attention_args attend = {0};
+    gyre_embedded_attention_args attend = gyre_embedded_attention_defaults();
     attend.kernel = type->attention;
+    attend.row_kernel = type->row;
     attend.q = q_stored, attend.k = k_cache, attend.v = v_cache, attend.out = out;
     attend.tokens = tokens, attend.keys = held + tokens;
     attend.num_heads = HEADS, attend.num_kv_heads = KV_HEADS, attend.head_dim = HEAD_DIM;
-    attend.causal = 1, attend.window_left = -1;
+    attend.causal = 1;
     attend.rotary_dim = ROTARY_DIM, attend.rotary_v_dim = ROTARY_V_DIM;
     attend.value_pairing = GYRE_EMBEDDED_INTERLEAVED;
     attend.q_angles = &angles[0][0][0], attend.out_angles = &v_angles[0][0][0];
@@ -152,21 +163,15 @@ static int try_cache(const cache_type *type) {
 }
 
 int try_decoding(void) {
-    static const cache_type f32 = {&gyre_attention_f32_d64,
-                                   &gyre_rotary_f32_half,
-                                   &gyre_rotary_f32_interleaved,
-                                   &gyre_rotary_f32_half,
-                                   "prefill of 20 tokens, f32",
-                                   "16 tokens one by one, f32",
-                                   4e-6f};
-    static const cache_type f16 = {&gyre_attention_f16_d64,
-                                   &gyre_rotary_f32_f16_half,
-                                   &gyre_rotary_f32_f16_interleaved,
-                                   &gyre_rotary_f32_f16_half,
-                                   "prefill of 20 tokens, f16",
-                                   "16 tokens one by one, f16",
-                                   2e-3f};
+    static const cache_type f32 = {
+        &gyre_attention_f32_d64, &gyre_attention_row_f32_d64, &gyre_rotary_f32_half,       &gyre_rotary_f32_interleaved,
+        &gyre_rotary_f32_half,   "prefill of 20 tokens, f32", "16 tokens one by one, f32", 4e-6f};
+    static const cache_type f16 = {&gyre_attention_f16_d64,     &gyre_attention_row_f16_d64,
+                                   &gyre_rotary_f32_f16_half,   &gyre_rotary_f32_f16_interleaved,
+                                   &gyre_rotary_f32_f16_half,   "prefill of 20 tokens, f16",
+                                   "16 tokens one by one, f16", 2e-3f};
     static const cache_type i8 = {&gyre_attention_f32_i8_d64,
+                                  &gyre_attention_row_f32_i8_d64,
                                   &gyre_rotary_f32_half,
                                   &gyre_rotary_f32_interleaved,
                                   &gyre_rotary_f32_half,
@@ -175,6 +180,7 @@ int try_decoding(void) {
                                   8e-3f};
 #ifdef GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE
     static const cache_type i8_integer = {&gyre_attention_f32_i8_integer_d64,
+                                          &gyre_attention_row_f32_i8_integer_d64,
                                           &gyre_rotary_f32_half,
                                           &gyre_rotary_f32_interleaved,
                                           &gyre_rotary_f32_half,

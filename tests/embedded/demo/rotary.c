@@ -12,8 +12,16 @@ static float x[ROWS][HEAD_DIM], out[ROWS][HEAD_DIM], table[2][2][PAIRS];
 
 static int try_pairing(const char *what, const char *back, const gyre_embedded_rotary_kernel *kernel,
                        const float golden[ROWS][HEAD_DIM]) {
-    gyre_embedded_rotary_args args = {kernel,          x, out, 2, HEADS, HEAD_DIM, ROTARY_DIM, ROTARY_OFFSET,
-                                      &table[0][0][0], 0};
+    gyre_embedded_rotary_args args = {.size = sizeof args,
+                                      .kernel = kernel,
+                                      .x = x,
+                                      .out = out,
+                                      .tokens = 2,
+                                      .heads = HEADS,
+                                      .head_dim = HEAD_DIM,
+                                      .rotary_dim = ROTARY_DIM,
+                                      .rotary_offset = ROTARY_OFFSET,
+                                      .angles = table};
     const uint32_t before = board_instructions();
     int failures = report("rotary runs", gyre_embedded_rotary(&args) == GYRE_EMBEDDED_OK);
     const uint32_t instructions = board_instructions() - before;
@@ -33,7 +41,16 @@ static float window_error(const gyre_embedded_rotary_kernel *kernel, int32_t rot
     static uint64_t frequencies[HEAD_DIM / 2];
     static float angles[HEAD_DIM];
     const int32_t pairs = rotary_dim / 2, half = kernel->pairing == GYRE_EMBEDDED_HALF;
-    gyre_embedded_rotary_args args = {kernel, x, out, 1, HEADS, HEAD_DIM, rotary_dim, offset, angles, 0};
+    gyre_embedded_rotary_args args = {.size = sizeof args,
+                                      .kernel = kernel,
+                                      .x = x,
+                                      .out = out,
+                                      .tokens = 1,
+                                      .heads = HEADS,
+                                      .head_dim = HEAD_DIM,
+                                      .rotary_dim = rotary_dim,
+                                      .rotary_offset = offset,
+                                      .angles = angles};
     int bad = gyre_embedded_frequencies(10000, rotary_dim, frequencies);
     bad |= gyre_embedded_angles(frequencies, pairs, FIRST_POSITION, 1, 1, angles) | gyre_embedded_rotary(&args);
     float error = bad ? 1 : 0;

@@ -12,7 +12,16 @@ static int16_t x[ROWS][HEAD_DIM], out[ROWS][HEAD_DIM], table[2][2][PAIRS];
 
 /** Halves of the demo's vectors, which no rotation makes too large; exact in Q15. */
 static float pairing_error(const gyre_embedded_rotary_kernel *kernel, const float golden[ROWS][HEAD_DIM], int reverse) {
-    gyre_embedded_rotary_args args = {kernel, x, out, 2, HEADS, HEAD_DIM, ROTARY_DIM, ROTARY_OFFSET, table, 0};
+    gyre_embedded_rotary_args args = {.size = sizeof args,
+                                      .kernel = kernel,
+                                      .x = x,
+                                      .out = out,
+                                      .tokens = 2,
+                                      .heads = HEADS,
+                                      .head_dim = HEAD_DIM,
+                                      .rotary_dim = ROTARY_DIM,
+                                      .rotary_offset = ROTARY_OFFSET,
+                                      .angles = table};
     const uint32_t before = board_instructions();
     if (gyre_embedded_rotary(&args) != GYRE_EMBEDDED_OK) return 1;
     const uint32_t instructions = board_instructions() - before;
@@ -46,7 +55,15 @@ int try_rotary_q15(void) {
     static const int16_t most[2] = {32767, -32768};
     static const uint64_t eighth = (uint64_t)1 << 61;
     int16_t angle[2] = {0, 0}, large[2] = {0, 0};
-    gyre_embedded_rotary_args args = {&gyre_rotary_q15_half, most, large, 1, 1, 2, 2, 0, angle, 0};
+    gyre_embedded_rotary_args args = {.size = sizeof args,
+                                      .kernel = &gyre_rotary_q15_half,
+                                      .x = most,
+                                      .out = large,
+                                      .tokens = 1,
+                                      .heads = 1,
+                                      .head_dim = 2,
+                                      .rotary_dim = 2,
+                                      .angles = angle};
     int ok = gyre_embedded_angles_q15(&eighth, 1, 1, 1, angle) == GYRE_EMBEDDED_OK;
     ok &= gyre_embedded_rotary(&args) == GYRE_EMBEDDED_OK && large[0] == 32767 && large[1] <= 1 && large[1] >= -1;
     return failures + report("what is too large saturates", ok);

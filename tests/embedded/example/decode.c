@@ -29,7 +29,7 @@ static int decode(int32_t first_position, float out[TOKENS][HEADS][HEAD_DIM]) {
         activate(&v[0][0], KV_HEADS * HEAD_DIM, seed + 2);
         bad |= gyre_embedded_angles(frequencies, PAIRS, first_position + token, 1, 1, &angles[0][0]);
 
-        gyre_embedded_rotary_args append = {0};
+        gyre_embedded_rotary_args append = gyre_embedded_rotary_defaults();
         append.kernel = &gyre_rotary_f32_half;
         append.tokens = 1, append.heads = KV_HEADS, append.head_dim = append.rotary_dim = HEAD_DIM;
         append.angles = &angles[0][0];
@@ -38,12 +38,12 @@ static int decode(int32_t first_position, float out[TOKENS][HEADS][HEAD_DIM]) {
         append.x = v, append.out = v_cache[token];
         bad |= gyre_embedded_rotary(&append);
 
-        gyre_embedded_attention_args attend = {0};
+        gyre_embedded_attention_args attend = gyre_embedded_attention_defaults();
         attend.kernel = &gyre_attention_f32_d64;
         attend.q = q, attend.k = k_cache, attend.v = v_cache, attend.out = out[token];
         attend.tokens = 1, attend.keys = token + 1;
         attend.num_heads = HEADS, attend.num_kv_heads = KV_HEADS, attend.head_dim = HEAD_DIM;
-        attend.causal = 1, attend.window_left = -1;
+        attend.causal = 1;
         attend.rotary_dim = attend.rotary_v_dim = HEAD_DIM;
         attend.q_angles = attend.out_angles = &angles[0][0];
         attend.workspace = workspace, attend.workspace_size = sizeof workspace;

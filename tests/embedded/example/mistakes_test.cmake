@@ -3,7 +3,7 @@
 file(REMOVE_RECURSE "${WORK}")
 function(refuse expected words)
     execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/../../on_demand/mistakes" -B "${WORK}" ${OPTIONS}
-                            "-DWORDS=k ${words}"
+                            "-DWORDS=k ${words}" ${ARGN}
                     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
     string(REGEX REPLACE "[ \n]+" " " output "${output}")
     string(FIND "${output}" "${expected}" at)
@@ -21,3 +21,7 @@ refuse("SCORE: cortex_m55 takes no score functions"
        "OPS attention HEAD_DIMS 64 SCORE ${CMAKE_CURRENT_LIST_DIR}/decode.c TARGETS cortex_m55")
 refuse("i8_integer: scores by integers take the DSP instructions of Cortex-M4 and M7, got cortex_m55"
        "OPS attention HEAD_DIMS 64 DTYPES i8_integer TARGETS cortex_m55")
+refuse("kernels pass floats in registers, and need -mfloat-abi=hard, got -mfloat-abi=softfp" "OPS rotary TARGETS cortex_m4"
+       "-DCMAKE_C_FLAGS=-mthumb -mcpu=cortex-m4 -mfloat-abi=softfp")
+refuse("kernels for cortex_m55 do not run on the compiler's -mcpu=cortex-m4; they run on: cortex-m55, cortex-m52, cortex-m85"
+       "OPS rotary TARGETS cortex_m55" "-DCMAKE_C_FLAGS=-mthumb -mcpu=cortex-m4 -mfloat-abi=hard")

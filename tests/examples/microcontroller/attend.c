@@ -9,7 +9,7 @@ static unsigned char workspace[GYRE_ATTENTION_F32_D32_WORKSPACE];
 int attend(const float q[HEADS][HEAD_DIM], float out[HEADS][HEAD_DIM], int32_t keys, const float *angles);
 
 int attend(const float q[HEADS][HEAD_DIM], float out[HEADS][HEAD_DIM], int32_t keys, const float *angles) {
-    gyre_embedded_attention_args args = {0};
+    gyre_embedded_attention_args args = gyre_embedded_attention_defaults();
     args.kernel = &gyre_attention_f32_d32;
     args.q = q;
     args.k = k_cache;
@@ -21,7 +21,6 @@ int attend(const float q[HEADS][HEAD_DIM], float out[HEADS][HEAD_DIM], int32_t k
     args.num_kv_heads = HEADS;
     args.head_dim = HEAD_DIM;
     args.causal = 1;
-    args.window_left = -1;
     args.rotary_dim = HEAD_DIM;
     args.rotary_v_dim = HEAD_DIM;
     args.q_angles = angles;
