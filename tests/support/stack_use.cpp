@@ -75,9 +75,18 @@ void *run_thread(void *self) {
     return result;
 }
 
+/// True where the thread may be cancelled at any instruction, this program's own included.
+bool is_cancelled_anywhere() {
+    int type, unused;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    if (type == PTHREAD_CANCEL_ASYNCHRONOUS) pthread_setcanceltype(type, &unused);
+    return type == PTHREAD_CANCEL_ASYNCHRONOUS;
+}
+
 /// A call, and what the library's threads have taken until it returned.
 template <typename Result, typename... Parameters, typename... Arguments>
 [[gnu::noinline]] Result measure(const char *name, Result (*call)(Parameters...), Arguments... arguments) {
+    if (is_cancelled_anywhere()) return call(arguments...);
     const PaintedStack painted(watched);
     const Result result = call(arguments...);
     note(painted.used(), most_of_calls, name);
