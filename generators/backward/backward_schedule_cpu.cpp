@@ -9,7 +9,7 @@ constexpr int cache_line = 16; // f32 elements
 /// One of the three sums: a register tile of `vectors` vectors of features and `tile` rows or keys is summed in registers,
 /// then added to what is there.
 void schedule_sum(Func total, Func sum, const Var &feature, const Var &scalar, const Var &tile,
-                  const std::vector<Stages::SumLoops> &loops, const Sizes &z, int lanes) {
+                  const std::vector<std::pair<RVar, RVar>> &loops, const Sizes &z, int lanes) {
     Var chunk("chunk"), within("within");
     total.update()
         .split(feature, chunk, within, z.features)
@@ -20,7 +20,7 @@ void schedule_sum(Func total, Func sum, const Var &feature, const Var &scalar, c
     sum.compute_at(total, chunk).vectorize(feature, lanes).unroll(feature).unroll(scalar);
     for (size_t n = 0; n < loops.size(); n++)
         sum.update(static_cast<int>(n))
-            .reorder(feature, scalar, loops[n].within, loops[n].tile, loops[n].turn)
+            .reorder(feature, scalar, loops[n].first, loops[n].second)
             .vectorize(feature, lanes)
             .unroll(feature)
             .unroll(scalar);
@@ -89,9 +89,9 @@ void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k) {
         product->update().reorder(s.j, s.y, feature).vectorize(s.j, w).unroll(s.j).unroll(s.y);
     }
     s.weights.update(1).allow_race_conditions().reorder(s.edge_key, s.edge_row, s.edge_tile).vectorize(s.edge_key, w);
-    schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, s.q_loops, z, w);
-    schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, s.k_loops, z, w);
-    schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, s.v_loops, z, w);
+    schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, {{s.q_key, s.q_tile}, {s.guarded_q_key, s.guarded_q_tile}}, z, w);
+    schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, {{s.k_row, s.k_tile}, {s.guarded_k_row, s.guarded_k_tile}}, z, w);
+    schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, {{s.v_row, s.v_tile}, {s.guarded_v_row, s.guarded_v_tile}}, z, w);
     if (z.general) schedule_general(s, in, w);
 }
 
