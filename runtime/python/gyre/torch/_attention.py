@@ -17,6 +17,16 @@ def _autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return tuple(t.to(dtype) if t.dtype != torch.float64 else t for t in tensors)
 
 
+_DEFAULTS = {"scale": 0.0, "softcap": 0.0, "causal": False, "top_left": False, "window_left": -1, "window_right": -1,
+             "interleaved": False, "rope_factor": 1.0, "keys_rotated": False, "values_rotated": False, "dropout": 0.0,
+             "dropout_seed": 0, "dropout_offset": 0, "layout": 1}
+
+
+def _is_told(name: str, value: Any) -> bool:
+    """False of what the operator does by itself."""
+    return name not in _DEFAULTS or value != _DEFAULTS[name]
+
+
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float | None = None, causal: bool = False,
               alignment: str = "bottom_right", window: tuple[int, int] | None = None, softcap: float = 0.0,
               bias: torch.Tensor | None = None, mask: torch.Tensor | None = None, sinks: torch.Tensor | None = None,
@@ -43,6 +53,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
         rope_factor=1.0 if rope is None else rope.attention_factor, keys_rotated=keys_rotated, values_rotated=values_rotated,
         dropout=dropout, dropout_seed=dropout_seed, dropout_offset=dropout_offset, layout=choose(layout, "layout", LAYOUTS),
         **same_pairing(rope, value_rope))
+    # PyTorch takes a while for each argument that is handed on.
+    options = {name: value for name, value in options.items() if value is not None and _is_told(name, value)}
     if out is None:
         result, lse = torch.ops.gyre.attention(q, k, v, **options)
         return (result, lse) if return_lse else result
