@@ -16,7 +16,8 @@ void make_loud(ByteReader &r, const Extents &extents, double value, std::vector<
         for (int64_t h = 0; h < extents.heads; h++)
             for (int64_t d = 0; d < extents.dim; d++) {
                 double &number = (*numbers)[extents.index(b, t, h, d)];
-                number = std::isnan(value) ? value : number * value;
+                if (std::isnan(value)) number = value;
+                if (std::fabs(number) < 100) number *= value; // once
             }
     }
 }
