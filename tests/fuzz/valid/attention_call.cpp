@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 namespace gyre::fuzz {
 namespace {
@@ -11,8 +13,10 @@ namespace {
 /// Tokens whose numbers are large, or no numbers: who does not see them must not know.
 void make_loud(ByteReader &r, const Extents &extents, double value, std::vector<double> *numbers) {
     const int64_t tokens = r.between(1, 3);
+    std::set<std::pair<int64_t, int64_t>> loud;
     for (int64_t n = 0; n < tokens && extents.count() > 0; n++) {
         const int64_t b = r.between(0, extents.batch - 1), t = r.between(0, extents.tokens - 1);
+        if (!loud.insert({b, t}).second) continue;
         for (int64_t h = 0; h < extents.heads; h++)
             for (int64_t d = 0; d < extents.dim; d++) {
                 double &number = (*numbers)[extents.index(b, t, h, d)];
