@@ -1,11 +1,12 @@
 /// AMX's matrix tiles for processors without them: tile instructions trap as illegal ones, and are carried out here. From then on a jump
 /// stands in their place (patched_code.h), since a signal takes longer than most of them. So it is with VMOVW of AVX512_FP16, by which these
-/// kernels load single numbers of 16 bits; where it takes one out of a vector it traps each time.
+/// kernels load single numbers of 16 bits and take them out of vectors.
 ///
 /// Sources: Intel's Software Developer's Manual, volume 2 (encodings; TDPBF16PS: denormal inputs and results are zero, rounding to
 /// nearest even, even and odd elements of a pair summed apart) and volume 1, chapters 13 (the registers' places in memory) and 18 (the
 /// configuration's 64 bytes).
 #include "patched_code.h"
+#include "tile_instruction.h"
 
 #include <csignal>
 #include <cstdint>
@@ -21,6 +22,8 @@
 
 namespace {
 
+using gyre::test::Instruction;
+
 constexpr int most_tiles = 8, most_rows = 16, row_bytes = 64;
 
 struct Tile {
@@ -33,79 +36,6 @@ thread_local Tile tiles[most_tiles];
 /// General registers by their numbers in instructions.
 constexpr int by_number[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-
-/// A VEX-encoded instruction of opcode map 0F38 without 256-bit operands, or VMOVW from memory or to a general register.
-struct Instruction {
-    const uint8_t *end;                 // of what was read so far
-    const int64_t *registers;           // general registers by their numbers
-    int prefix, opcode, reg, rm, third; // prefix: 0 none, 1 66, 2 F3, 3 F2; third: the register named in the VEX prefix
-    bool in_memory;
-    bool takes_half;  // VMOVW to a general register
-    uint8_t *address; // of the operand in memory
-    int64_t stride;   // the scaled index register: of tiles from row to row, else part of the address
-    bool relative;    // the address is counted from the instruction's end
-
-    bool read(const uint8_t *at, const int64_t *values);
-    bool read_half_move(const uint8_t *at, const int64_t *values);
-    void read_address(int mode, int extended_index, int extended_base, int displacement_unit);
-};
-
-bool Instruction::read(const uint8_t *at, const int64_t *values) {
-    if (at[0] != 0xc4 || (at[1] & 0x1f) != 2 || at[2] & 0x84) return false;
-    registers = values;
-    prefix = at[2] & 3;
-    third = (~at[2] >> 3) & 15;
-    opcode = at[3];
-    const int mode = at[4] >> 6;
-    reg = (at[4] >> 3 & 7) | (~at[1] >> 4 & 8);
-    rm = at[4] & 7;
-    in_memory = mode != 3;
-    end = at + 5;
-    if (in_memory) read_address(mode, ~at[1] >> 3 & 8, ~at[1] >> 2 & 8, 1);
-    return true;
-}
-
-bool Instruction::read_half_move(const uint8_t *at, const int64_t *values) {
-    if (at[0] != 0x62 || (at[1] & 0x0f) != 5 || (at[2] & 3) != 1) return false;
-    const bool of_register = at[5] >> 6 == 3;
-    if (at[4] != (of_register ? 0x7e : 0x6e)) return false;
-    registers = values;
-    reg = (at[5] >> 3 & 7) | (~at[1] >> 4 & 8) | (~at[1] & 16);
-    rm = at[5] & 7;
-    takes_half = of_register;
-    end = at + 6;
-    if (of_register) {
-        rm |= ~at[1] >> 2 & 8;
-        return true;
-    }
-    read_address(at[5] >> 6, ~at[1] >> 3 & 8, ~at[1] >> 2 & 8, 2);
-    return true;
-}
-
-void Instruction::read_address(int mode, int extended_index, int extended_base, int displacement_unit) {
-    int base = rm;
-    int64_t sum = 0;
-    stride = 0;
-    if (rm == 4) {
-        const int scale = *end >> 6, index = (*end >> 3 & 7) | extended_index;
-        base = *end++ & 7;
-        if (index != 4) stride = static_cast<int64_t>(static_cast<uint64_t>(registers[index]) << scale);
-    }
-    const bool without_base = mode == 0 && base == 5;
-    relative = without_base && rm == 5;
-    if (!without_base) sum += registers[base | extended_base];
-    if (mode == 1) {
-        sum += static_cast<int8_t>(*end) * displacement_unit;
-        end += 1;
-    } else if (mode == 2 || without_base) {
-        int32_t displacement;
-        std::memcpy(&displacement, end, sizeof displacement);
-        sum += displacement;
-        end += 4;
-    }
-    if (relative) sum += reinterpret_cast<int64_t>(end);
-    address = reinterpret_cast<uint8_t *>(sum);
-}
 
 void configure(const uint8_t *from) {
     for (int t = 0; t < most_tiles; t++) {
@@ -212,45 +142,6 @@ void set_vector(fpregset_t state, int number, uint16_t value) {
     std::memcpy(bytes + 512, &in_use, sizeof in_use);
 }
 
-constexpr unsigned int tile_rounding = 0x1f80 | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON;
-
-/// Carries out the instruction at `at`, if it is one of these, by set_vector(number, value) where it loads a number. Returns false if not.
-template <typename SetVector>
-bool step(const uint8_t *at, const int64_t *general, Instruction &i, const SetVector &set_vector) {
-    i = {};
-    if (i.read(at, general)) return carry_out(i);
-    if (!i.read_half_move(at, general) || i.takes_half) return false;
-    uint16_t number;
-    std::memcpy(&number, i.address + i.stride, sizeof number);
-    set_vector(i.reg, number);
-    return true;
-}
-
-/// Instructions that follow one another.
-using Sequence = std::vector<const uint8_t *>;
-
-void run_sequence(const void *what, const gyre::test::Registers &registers) {
-    _mm_setcsr(tile_rounding);
-    const auto set_vector = [&](int number, uint16_t value) {
-        std::memset(registers.vectors[number], 0, sizeof registers.vectors[number]);
-        std::memcpy(registers.vectors[number], &value, sizeof value);
-    };
-    Instruction i;
-    for (const uint8_t *at : *static_cast<const Sequence *>(what)) step(at, registers.general, i, set_vector);
-}
-
-/// Puts a jump in the place of the first instruction of a sequence that ends at `end`.
-void replace(Sequence sequence, const uint8_t *end) {
-    const uint8_t *const first = sequence.front();
-    auto *copy = new uint8_t[end - first]; // as long as the code is
-    std::memcpy(copy, first, end - first);
-    for (const uint8_t *&place : sequence) place = copy + (place - first);
-    const auto *kept = new Sequence(std::move(sequence));
-    if (gyre::test::patch_code(const_cast<uint8_t *>(first), end, run_sequence, kept)) return;
-    delete kept;
-    delete[] copy;
-}
-
 /// The lowest number of 16 bits of a vector register.
 uint16_t low_half(fpregset_t state, int number) {
     const auto *bytes = reinterpret_cast<const uint8_t *>(state);
@@ -265,26 +156,81 @@ uint16_t low_half(fpregset_t state, int number) {
     return value;
 }
 
+/// Vector registers where XSAVE has written them.
+struct SavedVectors {
+    fpregset_t state;
+    void set(int number, uint16_t value) const { set_vector(state, number, value); }
+    uint16_t get(int number) const { return low_half(state, number); }
+};
+
+/// And where patched code has.
+struct StoredVectors {
+    uint8_t (*vectors)[64];
+    void set(int number, uint16_t value) const {
+        std::memset(vectors[number], 0, sizeof vectors[number]);
+        std::memcpy(vectors[number], &value, sizeof value);
+    }
+    uint16_t get(int number) const {
+        uint16_t value;
+        std::memcpy(&value, vectors[number], sizeof value);
+        return value;
+    }
+};
+
+constexpr unsigned int tile_rounding = 0x1f80 | _MM_FLUSH_ZERO_ON | _MM_DENORMALS_ZERO_ON;
+
+/// Carries out the instruction at `at`, if it is one of these. Returns false if not.
+template <typename Vectors>
+bool step(const uint8_t *at, int64_t *general, const Vectors &vectors, Instruction &i) {
+    i = {};
+    if (i.read(at, general)) return carry_out(i);
+    if (!i.read_half_move(at, general)) return false;
+    if (i.takes_half) {
+        general[i.rm] = vectors.get(i.reg);
+        return true;
+    }
+    uint16_t number;
+    std::memcpy(&number, i.address + i.stride, sizeof number);
+    vectors.set(i.reg, number);
+    return true;
+}
+
+/// Instructions that follow one another.
+using Sequence = std::vector<const uint8_t *>;
+
+void run_sequence(const void *what, const gyre::test::Registers &registers) {
+    _mm_setcsr(tile_rounding);
+    Instruction i;
+    for (const uint8_t *at : *static_cast<const Sequence *>(what))
+        step(at, registers.general, StoredVectors{registers.vectors}, i);
+}
+
+/// Puts a jump in the place of the first instruction of a sequence that ends at `end`.
+void replace(Sequence sequence, const uint8_t *end) {
+    const uint8_t *const first = sequence.front();
+    auto *copy = new uint8_t[end - first]; // as long as the code is
+    std::memcpy(copy, first, end - first);
+    for (const uint8_t *&place : sequence) place = copy + (place - first);
+    const auto *kept = new Sequence(std::move(sequence));
+    if (gyre::test::patch_code(const_cast<uint8_t *>(first), end, run_sequence, kept)) return;
+    delete kept;
+    delete[] copy;
+}
+
 void on_illegal_instruction(int, siginfo_t *, void *context) {
     _mm_setcsr(tile_rounding); // the interrupted code's comes back with its registers
     auto &machine = static_cast<ucontext_t *>(context)->uc_mcontext;
     int64_t general[16];
     for (int n = 0; n < 16; n++) general[n] = machine.gregs[by_number[n]];
-    const auto set_saved = [&](int number, uint16_t value) { set_vector(machine.fpregs, number, value); };
     const auto *at = reinterpret_cast<const uint8_t *>(machine.gregs[REG_RIP]);
-    Instruction take{};
-    if (take.read_half_move(at, general) && take.takes_half) {
-        machine.gregs[by_number[take.rm]] = low_half(machine.fpregs, take.reg);
-        machine.gregs[REG_RIP] = reinterpret_cast<greg_t>(take.end);
-        return;
-    }
     Sequence sequence;
     bool movable = true;
-    for (Instruction i; step(at, general, i, set_saved); at = i.end) {
+    for (Instruction i; step(at, general, SavedVectors{machine.fpregs}, i); at = i.end) {
         movable &= !i.relative;
         sequence.push_back(at);
     }
     if (!sequence.empty()) {
+        for (int n = 0; n < 16; n++) machine.gregs[by_number[n]] = general[n];
         machine.gregs[REG_RIP] = reinterpret_cast<greg_t>(at);
         if (movable) replace(std::move(sequence), at);
         return;

@@ -139,7 +139,7 @@ bool patch_code(uint8_t *at, const uint8_t *next, PatchRoutine routine, const vo
 
 } // namespace gyre::test
 
-extern "C" __attribute__((used, visibility("hidden"))) void gyre_run_patch(const void *address, const int64_t *general,
+extern "C" __attribute__((used, visibility("hidden"))) void gyre_run_patch(const void *address, int64_t *general,
                                                                            uint8_t (*vectors)[64]) {
     const auto *patch = static_cast<const gyre::test::Patch *>(address);
     patch->routine(patch->what, {general, vectors});

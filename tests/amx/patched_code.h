@@ -6,10 +6,11 @@
 
 namespace gyre::test {
 
-/// The registers of the interrupted code, by their numbers in instructions.
+/// The registers of the interrupted code, by their numbers in instructions: 16 general ones, and 32 vectors. But for the stack pointer they go
+/// back as they are left here.
 struct Registers {
-    const int64_t *general; // 16
-    uint8_t (*vectors)[64]; // 32, which go back as they are left here
+    int64_t *general;
+    uint8_t (*vectors)[64];
 };
 
 /// Called instead of the code, with `what` as given to patch_code(). All other registers are afterwards as they were before.
