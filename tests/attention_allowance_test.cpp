@@ -59,12 +59,12 @@ TEST_CASE("allowance: right results are accepted, and a late causal row times 1.
             }
 }
 
-TEST_CASE("allowance: lse off by 1/200 is accepted of kernels that sum weights in bf16 alone") {
+TEST_CASE("allowance: lse off by 1/250 is accepted of kernels that sum weights in bf16 alone") {
     for (const auto &[type, kernel] : kernels) {
         const CausalCall call(type);
         CHECK(call.lse_outside(kernel, 1e-7) == 0);
         const bool in_bf16 = kernel.sum == half_spacing("bf16");
-        CHECK(call.lse_outside(kernel, 1.0 / 200) == (in_bf16 ? 0 : 200));
+        CHECK(call.lse_outside(kernel, 1.0 / 250) == (in_bf16 ? 0 : 200));
         CHECK(call.lse_outside(kernel, -1.0 / 100) == 200);
     }
 }

@@ -1,5 +1,6 @@
 /// Calls with NULL for a context: they do not wait for each other, and each thread is told its own kernel.
 #include "support/each_kernel.h"
+#include "support/said_arguments.h"
 #include "support/tensor.h"
 
 #include <gyre/kernels.h>
@@ -49,8 +50,8 @@ gyre_status rotate() {
 TEST_CASE("calls with NULL run at once") {
     const std::string target = runnable_targets().front();
     const gyre_kernel kernel = {
-        "rotary_meet", "rotary", "meet", target.c_str(), "dtype=float32 pairing=half workspace=0",
-        "default",     meet,     nullptr};
+        "rotary_meet", "rotary", "meet",  target.c_str(), "dtype=float32 pairing=half workspace=0",
+        "default",     meet,     nullptr, rotary_metadata};
     const gyre_kernel_library library = {sizeof library, GYRE_KERNEL_INTERFACE, "meeting", &kernel, 1};
     REQUIRE(gyre_register_kernels(&library) == GYRE_OK);
     meeting.here = 0;

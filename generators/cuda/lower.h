@@ -36,7 +36,7 @@ struct Lowering {
 
     int blocks_at_once = 0; // that registers of a multiprocessor are to have room for; 0: as many as they have
 
-    std::map<std::string, LoopRange> ranges; // of loops, by their variable: see loop_ranges.h
+    std::map<std::string, LoopRange> ranges{}; // of loops, by their variable: see loop_ranges.h
 
     /// What the names of the functions begin with.
     std::string entry() const;

@@ -66,7 +66,10 @@ private:
 
 /// foot: what the help ends with.
 struct Program {
-    std::string name, description, version, foot;
+    std::string name;
+    std::string description;
+    std::string version;
+    std::string foot{}; // what help ends with
 };
 
 /// Reads the command line and runs the command that it names. `add_commands` adds commands to the program, or what it runs
