@@ -36,8 +36,6 @@ class Space:
         self.names = list(self.values)
         self._ranks = {name: {value: rank for rank, value in enumerate(values)} for name, values in self.values.items()}
         sizes = [len(values) for values in self.values.values()]
-        if np.prod([float(size) for size in sizes]) > MOST_POINTS:
-            raise RunError(f"a search space of more than {MOST_POINTS} points: give its knobs fewer values")
         self.points = self._points()
         self._scale = np.maximum(np.array(sizes, float) - 1, 1)
 
@@ -46,6 +44,8 @@ class Space:
         points, waiting = np.zeros((1, 0), np.int16), self.constraints + self.worthwhile
         for count, name in enumerate(self.names, 1):
             ranks = np.arange(len(self.values[name]), dtype=np.int16)
+            if len(points) * len(ranks) > MOST_POINTS:
+                raise RunError(f"a search space of more than {MOST_POINTS} points: give its knobs fewer values")
             points = np.column_stack([np.repeat(points, len(ranks), axis=0), np.tile(ranks, len(points))])
             columns = {known: np.array(self.values[known])[points[:, i]] for i, known in enumerate(self.names[:count])}
             known = {**self.variables, **columns}

@@ -61,7 +61,7 @@ refuse_tuning("tuning.json is no tuning file" "{")
 refuse_tuning("tuning.json is no tuning file" "{\"kernels\": {}}")
 refuse_tuning("x86_64_sse is no target; valid: x86_64_amx, x86_64_avx512_bf16, x86_64_avx512" "{\"target\": \"x86_64_sse\"}")
 set(head "{\"target\": \"x86_64_avx2\", \"kernels\": {\"attention_plain_f32_d64\":")
-refuse_tuning("key_blok is no knob of attention; valid: feature_chunk, fold, key_block" "${head} {\"knobs\": {\"key_blok\": 64}}}}")
+refuse_tuning("key_blok is no knob of attention; valid: feature_chunk, feature_unroll, fold, key_block" "${head} {\"knobs\": {\"key_blok\": 64}}}}")
 refuse_tuning("key_block is many, expected a whole number" "${head} {\"knobs\": {\"key_block\": \"many\"}}}}")
 refuse_tuning("attention_plain_f32_d64 has no knobs" "${head} {}}}")
 refuse_tuning("no kernel begins with convolution that has knobs"
