@@ -4,7 +4,15 @@
 
 #include <gyre/embedded_kernels.h>
 
-enum { DIM = 64, TOKENS = 2, HEADS = 2, SIZE = TOKENS * HEADS * DIM, WORKSPACE = GYRE_ATTENTION_F32_D64_WORKSPACE };
+enum {
+    DIM = 64,
+    TOKENS = 2,
+    HEADS = 2,
+    SIZE = TOKENS * HEADS * DIM,
+    LEAST_WORKSPACE = GYRE_ATTENTION_F32_D64_WORKSPACE,
+    WORKSPACE =
+        GYRE_ATTENTION_F32_I8_D64_WORKSPACE > LEAST_WORKSPACE ? GYRE_ATTENTION_F32_I8_D64_WORKSPACE : LEAST_WORKSPACE
+};
 
 extern float readable[SIZE + 1], angle_table[TOKENS][2][DIM / 2];
 extern union writable {

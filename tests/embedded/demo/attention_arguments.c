@@ -60,7 +60,7 @@ int wrong_attention(void) {
     REFUSE(attention, rotary_dim = 63, rotary_dim, BAD_SHAPE);
     REFUSE(attention, rotary_v_dim = 66, rotary_v_dim, BAD_SHAPE);
     REFUSE(attention, rotary_dim = -2, rotary_dim, BAD_SHAPE);
-    REFUSE(attention, workspace_size = WORKSPACE - 1, workspace_size, WORKSPACE_TOO_SMALL);
+    REFUSE(attention, workspace_size = LEAST_WORKSPACE - 1, workspace_size, WORKSPACE_TOO_SMALL);
     REFUSE(attention, workspace_size = 0, workspace_size, WORKSPACE_TOO_SMALL);
     ACCEPT(attention, tokens = 0); /* nothing to do */
     ACCEPT(attention, num_heads = 0);
