@@ -183,11 +183,12 @@ TEST_CASE("attention's workspace on a CUDA device is the stream's, given back, o
     struct Failure {
         int result;
         gyre_status status;
+        const char *blamed;
     };
-    for (const Failure &f :
-         {Failure{2, GYRE_OUT_OF_MEMORY}, Failure{801, GYRE_UNSUPPORTED}, Failure{700, GYRE_INTERNAL}}) {
+    for (const Failure &f : {Failure{2, GYRE_OUT_OF_MEMORY, nullptr}, Failure{801, GYRE_UNSUPPORTED, "workspace"},
+                             Failure{700, GYRE_INTERNAL, nullptr}}) {
         fail_next("cuMemAllocAsync", f.result);
-        a.check_refusal(f.status, "workspace", context);
+        a.check_refusal(f.status, f.blamed, context);
     }
     fail_next("cuLaunchKernel", 2);
     CHECK(gyre_attention(context, &a.args) == GYRE_OUT_OF_MEMORY);
