@@ -44,8 +44,8 @@ class Wheel(unittest.TestCase):
     def setUpClass(cls):
         shutil.rmtree(WORK, ignore_errors=True)
         run(sys.executable, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-build-isolation", "--no-deps", "--no-index",
-            "-w", WORK / "wheels", SOURCE / "runtime" / "python", "-C", f"build-dir={WORK / 'build'}",
-            "-C", f"cmake.define.GYRE_BUILD_DIR={BUILD}")
+            "-w", WORK / "wheels", SOURCE / "runtime" / "python", "--config-settings", f"build-dir={WORK / 'build'}",
+            "--config-settings", f"cmake.define.GYRE_BUILD_DIR={BUILD}")
         (cls.wheel,) = (WORK / "wheels").glob("*.whl")
 
     def test_name_and_size(self):
