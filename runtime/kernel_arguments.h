@@ -51,10 +51,10 @@ public:
         slot = value;
     }
 
-    /// `slab` is the kernel's memory.
+    /// Calls a kernel whose memory is `slab`. Returns false if it fails, or lacks an argument or memory.
     bool call(const Kernel &kernel, Slab &slab) { return call_with(kernel, &slab) && !slab.overflowed(); }
 
-    /// The same for a kernel that was made for something else than memory.
+    /// Calls a kernel that takes something else than memory as its user context. Returns false if it fails or lacks an argument.
     bool call_with(const Kernel &kernel, void *user_context) {
         argv[0] = &user_context;
         return !(places.required & ~given) && kernel.call(argv) == 0;

@@ -107,10 +107,7 @@ bool FormedOperands::form(const AttentionCall &c, const AngleTables &angles, int
     const int64_t slot = at(c, index, head, first), blocks = ceil_div(count, kernel->block), dim = kernel->head_dim;
     KeyRows k(c, c.k, halide_type(c.k.dtype), c.pages.k_page_stride, s, s.k_first + first, head, count);
     KeyRows v(c, c.v, halide_type(c.v.dtype), c.pages.v_page_stride, s, s.k_first + first, head, count);
-    PageViews pages(c, index, first, count);
-    AngleViews k_angle(angles.keys(), s, index, first, count), v_angle(angles.values(), s, index, first, count);
-    const RotatedPairs kp(c.rotate_keys, c.rope), vp(c.rotate_values, c.value_rope);
-    const auto keys = static_cast<int32_t>(count);
+    KeysAndValues keys_and_values(c, angles, s, index, first, count);
     Buffer k_rows(data + key_offset(slot), bits16, {{dim, 1}, {blocks * kernel->block, kernel->key_stride}});
     Buffer v_blocks(data + value_offset(slot), bits32,
                     {{kernel->block / 2, 1}, {dim, kernel->block / 2}, {blocks, dim * kernel->block / 2}});
@@ -119,24 +116,7 @@ bool FormedOperands::form(const AttentionCall &c, const AngleTables &angles, int
     Buffer marks(marks_of_task, bits32, {{mark_lanes, 1}});
     using A = OperandsArguments;
     KernelArguments<A> arguments;
-    arguments[A::k_cos] = &k_angle.cos;
-    arguments[A::k_sin] = &k_angle.sin;
-    arguments[A::v_cos] = &v_angle.cos;
-    arguments[A::v_sin] = &v_angle.sin;
-    arguments[A::k_half] = &kp.half;
-    arguments[A::k_interleaved] = &kp.interleaved;
-    arguments[A::v_half] = &vp.half;
-    arguments[A::v_interleaved] = &vp.interleaved;
-    arguments[A::keys] = &keys;
-    arguments[A::pages] = &pages.table;
-    arguments[A::page_bits] = &pages.bits;
-    arguments[A::first_slot] = &pages.first_slot;
-    arguments[A::k_slot_stride] = &k.slot_stride;
-    arguments[A::k_page_stride] = &k.page_stride;
-    arguments[A::v_slot_stride] = &v.slot_stride;
-    arguments[A::v_page_stride] = &v.page_stride;
-    arguments[A::k] = &k.elements;
-    arguments[A::v] = &v.elements;
+    keys_and_values.add_to(&arguments, &k, &v);
     arguments[A::k_rows] = &k_rows;
     arguments[A::v_blocks] = &v_blocks;
     arguments[A::key_squares] = &squares;

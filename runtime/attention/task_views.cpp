@@ -51,4 +51,10 @@ KeyRows::KeyRows(const AttentionCall &c, const Heads &t, halide_type_t type, int
 KeyRows::KeyRows(const char *data, halide_type_t type, int64_t dim, int64_t stride, int64_t slots)
     : elements(data, type, {{dim, 1}, {slots * stride, 1}}), slot_stride(static_cast<int32_t>(stride)) {}
 
+KeysAndValues::KeysAndValues(const AttentionCall &c, const AngleTables &angles, const Sequence &s, int64_t index,
+                             int64_t first_key, int64_t keys)
+    : pages(c, index, first_key, keys), k_angle(angles.keys(), s, index, first_key, keys),
+      v_angle(angles.values(), s, index, first_key, keys), k_pairs(c.rotate_keys, c.rope),
+      v_pairs(c.rotate_values, c.value_rope), keys(static_cast<int32_t>(keys)) {}
+
 } // namespace gyre

@@ -1,7 +1,7 @@
 /// What kernels of attention are called with: angles, and rows of keys and values, of a part of a call.
 #pragma once
-#include "attention/angle_table.h"
-#include "kernel_call.h"
+#include "attention/angle_tables.h"
+#include "kernel_arguments.h"
 
 namespace gyre {
 
@@ -42,6 +42,40 @@ struct KeyRows {
             int64_t token, int64_t head, int64_t keys);
     /// Dense rows of `dim` elements that begin `stride` elements apart.
     KeyRows(const char *data, halide_type_t type, int64_t dim, int64_t stride, int64_t slots);
+};
+
+/// Where some keys and values of a sequence are, and how they are rotated: what all kernels are called with that read them.
+struct KeysAndValues {
+    PageViews pages;
+    AngleViews k_angle, v_angle;
+    RotatedPairs k_pairs, v_pairs;
+    int32_t keys;
+
+    KeysAndValues(const AttentionCall &c, const AngleTables &angles, const Sequence &s, int64_t index,
+                  int64_t first_key, int64_t keys);
+
+    template <typename A>
+    void add_to(KernelArguments<A> *to, KeyRows *k, KeyRows *v) {
+        KernelArguments<A> &arguments = *to;
+        arguments[A::k_cos] = &k_angle.cos;
+        arguments[A::k_sin] = &k_angle.sin;
+        arguments[A::v_cos] = &v_angle.cos;
+        arguments[A::v_sin] = &v_angle.sin;
+        arguments[A::k_half] = &k_pairs.half;
+        arguments[A::k_interleaved] = &k_pairs.interleaved;
+        arguments[A::v_half] = &v_pairs.half;
+        arguments[A::v_interleaved] = &v_pairs.interleaved;
+        arguments[A::keys] = &keys;
+        arguments[A::pages] = &pages.table;
+        arguments[A::page_bits] = &pages.bits;
+        arguments[A::first_slot] = &pages.first_slot;
+        arguments[A::k_slot_stride] = &k->slot_stride;
+        arguments[A::k_page_stride] = &k->page_stride;
+        arguments[A::v_slot_stride] = &v->slot_stride;
+        arguments[A::v_page_stride] = &v->page_stride;
+        arguments[A::k] = &k->elements;
+        arguments[A::v] = &v->elements;
+    }
 };
 
 } // namespace gyre

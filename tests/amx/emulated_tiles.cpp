@@ -163,7 +163,7 @@ struct SavedVectors {
     uint16_t get(int number) const { return low_half(state, number); }
 };
 
-/// And where patched code has.
+/// Vector registers where patched code has written them.
 struct StoredVectors {
     uint8_t (*vectors)[64];
     void set(int number, uint16_t value) const {

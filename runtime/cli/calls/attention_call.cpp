@@ -77,12 +77,8 @@ void AttentionCall::read_tensors(const AttentionOptions &options) {
     args_.mask = optional_tensor("mask", "--mask", options.mask, read_mask);
     args_.sinks = optional_tensor("sinks", "--sinks", options.sinks, read_f32);
     args_.alibi = optional_tensor("alibi", "--alibi", options.alibi, read_f32);
-    args_.seqused_k = optional_tensor("seqused_k", "--seqused-k", options.seqused_k, read_lengths);
-    args_.cu_seqlens_q = optional_tensor("cu_seqlens_q", "--cu-seqlens-q", options.cu_seqlens_q, read_lengths);
-    args_.cu_seqlens_k = optional_tensor("cu_seqlens_k", "--cu-seqlens-k", options.cu_seqlens_k, read_lengths);
+    read_sequences(options, &args_);
     args_.page_table = optional_tensor("page_table", "--page-table", options.page_table, read_lengths);
-    args_.q_positions = optional_tensor("q_positions", "--q-positions", options.q_positions, read_positions);
-    args_.k_positions = optional_tensor("k_positions", "--k-positions", options.k_positions, read_positions);
 }
 
 void AttentionCall::set_rotations(const AttentionOptions &options, const AttentionTensors &tensors) {

@@ -17,11 +17,7 @@ LinearCall::LinearCall(const LinearOptions &options, const LinearTensors &tensor
               {"v", tensors.v_name},           {"out", "--out"},
               {"causal", "--causal"},          {"kv_state_out", "--kv-state-out"},
               {"k_state_out", "--k-state-out"}};
-    args_.seqused_k = optional_tensor("seqused_k", "--seqused-k", options.seqused_k, read_lengths);
-    args_.cu_seqlens_q = optional_tensor("cu_seqlens_q", "--cu-seqlens-q", options.cu_seqlens_q, read_lengths);
-    args_.cu_seqlens_k = optional_tensor("cu_seqlens_k", "--cu-seqlens-k", options.cu_seqlens_k, read_lengths);
-    args_.q_positions = optional_tensor("q_positions", "--q-positions", options.q_positions, read_positions);
-    args_.k_positions = optional_tensor("k_positions", "--k-positions", options.k_positions, read_positions);
+    read_sequences(options, &args_);
     args_.kv_state = optional_tensor("kv_state", "--kv-state", options.kv_state, read_f32);
     args_.k_state = optional_tensor("k_state", "--k-state", options.k_state, read_f32);
     set_rotation(options, tensors.k_name);

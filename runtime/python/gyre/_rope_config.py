@@ -7,7 +7,7 @@ from . import _library
 from ._structures import FrequencyRule
 from ._values import integer
 
-# Of a rule, and of a configuration that has none of its own for it.
+# A rule has these keys; a configuration without a rule of its own has them itself.
 _REALS = ("factor", "attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "low_freq_factor",
           "high_freq_factor", "partial_rotary_factor")
 _COUNTS = ("original_max_position_embeddings", "max_position_embeddings")

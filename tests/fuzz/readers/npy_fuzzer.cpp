@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include <unistd.h>
@@ -28,7 +29,8 @@ std::vector<std::string> good_files() {
 }
 
 const std::string &file_name() {
-    static const std::string name = "/tmp/gyre_npy_fuzzer." + std::to_string(getpid());
+    static const std::string name =
+        (std::filesystem::temp_directory_path() / ("gyre_npy_fuzzer." + std::to_string(getpid()))).string();
     return name;
 }
 
