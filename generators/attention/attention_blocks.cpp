@@ -98,7 +98,7 @@ void mask_scores(Stages &s, const Visible &visible) {
 void find_maximum(Stages &s, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b;
-    // Of a few keys at a time, since each step waits for the one before.
+    // A step takes a few keys, since each step waits for the one before.
     const int at_once = z.tile_depth > 0 ? 8 : 1;
     RDom keys(0, z.key_block / at_once, "max_keys");
     keys.where(b * z.key_block + keys * at_once <= visible.tile_last);

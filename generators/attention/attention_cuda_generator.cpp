@@ -46,26 +46,37 @@ public:
             key_block ? int(key_block) : (partial ? 32 : 64) / (large ? as_stored || partial ? 2 : 4 : 1);
         CudaSizes sizes{head_dim, head_dim, own_warps * cuda::tile_rows, own_block, as_stored, paged, general, partial};
         CudaInputs in;
-        in.q = q, in.k = k, in.v = v;
+        in.q = q;
+        in.k = k;
+        in.v = v;
         in.sequences = {
             q_bounds,   k_bounds,       packed_q,          packed_k, sequences,        select(packed_q, sequences, 1),
             key_counts, has_key_counts, q.dim(2).extent(), keys,     bottom_right,     left,
             right,      group,          partial,           parts,    q.dim(3).extent()};
-        in.key_heads = k.dim(1).extent(), in.key_tokens = k.dim(2).extent();
-        in.page_table = page_table, in.page_bits = page_bits, in.pages = k.dim(3).extent();
+        in.key_heads = k.dim(1).extent();
+        in.key_tokens = k.dim(2).extent();
+        in.page_table = page_table;
+        in.page_bits = page_bits;
+        in.pages = k.dim(3).extent();
         in.most_pages = page_table.dim(0).extent();
         in.scoring = {softcap,       alibi,    sinks,   has_alibi, has_sinks, has_f32_bias,      has_f16_bias,
                       has_bf16_bias, bias_f32, bias_16, mask,      has_mask,  q.dim(2).extent(), keys};
         in.has_pages = has_pages;
-        in.out_stride = out.dim(2).stride(), in.scale = scale, in.sign = sign;
+        in.out_stride = out.dim(2).stride();
+        in.scale = scale;
+        in.sign = sign;
         in.angles = {rope_frequencies,         rope_axis,       rope_cos,  rope_sin,
                      rope_cos.dim(1).extent(), rope_has_tables, rope_scale};
         in.value_angles = {value_frequencies,         value_axis,       value_cos,  value_sin,
                            value_cos.dim(1).extent(), value_has_tables, value_scale};
-        in.rope = {rope_pairs, rope_interleaved}, in.value_rope = {value_pairs, value_interleaved};
+        in.rope = {rope_pairs, rope_interleaved};
+        in.value_rope = {value_pairs, value_interleaved};
         in.q_positions = {q_positions, has_q_positions, q_positions.dim(2).extent()};
-        in.key_angles = key_angles, in.value_key_angles = value_key_angles;
-        in.key_pairs = key_pairs, in.value_pairs = value_key_pairs, in.angles_by_token = angles_by_token;
+        in.key_angles = key_angles;
+        in.value_key_angles = value_key_angles;
+        in.key_pairs = key_pairs;
+        in.value_pairs = value_key_pairs;
+        in.angles_by_token = angles_by_token;
 
         for (auto *t : {&q, &k, &v}) {
             t->dim(0).set_bounds(0, head_dim);

@@ -124,21 +124,29 @@ public:
         in.v = {v, v.dim(1).extent(), v_slot_stride, v_page_stride};
         in.pages = {pages, pages.dim(0).extent(), page_bits, first_slot};
         const bool one_head = general || dense;
-        in.tokens = q.dim(2).extent(), in.heads = one_head ? Halide::Expr(1) : q.dim(1).extent();
+        in.tokens = q.dim(2).extent();
+        in.heads = one_head ? Halide::Expr(1) : q.dim(1).extent();
         in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * task_tiles);
         in.keys = keys;
-        if (dense) in.row_step = row_step, in.pages = {};
+        if (dense) {
+            in.row_step = row_step;
+            in.pages = {};
+        }
         if (formed) {
             for (int d : {0, 1}) key_squares.dim(d).set_min(0);
-            in.key_squares = key_squares, in.pages = {};
+            in.key_squares = key_squares;
+            in.pages = {};
         }
         if (int8_cache) {
             for (auto *scales : {&k_scales, &v_scales}) scales->dim(0).set_min(0).set_stride(Halide::Expr());
-            in.k_scale = k_scales, in.v_scale = v_scales;
+            in.k_scale = k_scales;
+            in.v_scale = v_scales;
         }
-        in.head_dim = q.dim(0).extent(), in.v_head_dim = v.dim(0).extent();
+        in.head_dim = q.dim(0).extent();
+        in.v_head_dim = v.dim(0).extent();
         in.scale = scale;
-        in.first_visible = first_visible, in.last_visible = last_visible;
+        in.first_visible = first_visible;
+        in.last_visible = last_visible;
         in.q_rotation = {q_cos, q_sin, q_half, q_interleaved, +1};
         in.k_rotation = {k_cos, k_sin, k_half, k_interleaved, +1};
         in.v_rotation = {v_cos, v_sin, v_half, v_interleaved, +1};
@@ -224,7 +232,8 @@ private:
         in.mask = mask;
         in.has_mask = has_mask;
         in.softcap = softcap;
-        in.alibi = alibi, in.alibi_origin = alibi_origin;
+        in.alibi = alibi;
+        in.alibi_origin = alibi_origin;
         in.sink = sink;
         if (dropout)
             in.dropout = {dropout_threshold, dropout_keep_scale, dropout_seed_low,  dropout_seed_high,

@@ -53,7 +53,7 @@ void define_weights(Stages &s, const Visible &visible, const Expr &magnitude) {
     s.raised_key = raised.x;
     s.raised_step = raised.y;
 
-    // Of a few keys at a time, since each step waits for the one before, and fewer roundings add up.
+    // A step sums a few keys, since each step waits for the one before, and fewer roundings add up.
     constexpr int at_once = 8;
     RDom summed(0, z.tile_depth / at_once, 0, steps, "summed");
     summed.where(in_sight(summed.y));

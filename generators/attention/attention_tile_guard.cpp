@@ -36,7 +36,7 @@ Expr value_of(const Inputs &in, const Expr &key, const Expr &feature) {
     return in.v.elements(feature, unsafe_promise_clamped(offset_of_key(in.pages, in.v, key), 0, in.v.size - 1));
 }
 
-/// The same where values are in blocks of `depth` keys.
+/// Reads a value that is in blocks of `depth` keys.
 Expr value_of_block(const Inputs &in, const Expr &key, const Expr &feature, int depth) {
     const Expr offset = offset_of_key(in.pages, in.v, key / depth * depth) + feature * depth;
     return in.v.elements(key % depth, unsafe_promise_clamped(offset, 0, in.v.size - 1));
@@ -131,7 +131,7 @@ void define_marks(Stages &s, const Inputs &in) {
     keys.where(s.seen_finite(keys.x) == 0);
     s.marked_key = keys.x;
     s.marked_turn = keys.y;
-    // Of integers alone: arithmetic is compiled as if all numbers were finite.
+    // The stage computes with integers alone: arithmetic is compiled as if all numbers were finite.
     const Expr value = bits_of(d, keys.x), before = reinterpret<uint32_t>(s.out_copy(d, r, t));
     const Expr sum = select(has_finite_bits(before) || before == value, value, Expr(quiet_nan));
     const Expr is_marked = !has_finite_bits(value) && visible_keys(in, s).sees(keys.x);

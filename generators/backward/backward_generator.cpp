@@ -87,7 +87,8 @@ private:
         in.bias_masks = Halide::Func("bias_masks");
         in.bias_masks(j, i) = is_minus_infinity_of_kind(bias_kind, bias_f32(j, i), bias_16(j, i));
         in.has_bias = bias_kind != 0;
-        in.key_sums = key_sums, in.row_sums = row_sums;
+        in.key_sums = key_sums;
+        in.row_sums = row_sums;
         in.dropout = {dropout_threshold, dropout_keep_scale, dropout_seed_low,  dropout_seed_high,
                       dropout_offset,    dropout_head,       dropout_first_row, dropout_first_key};
     }

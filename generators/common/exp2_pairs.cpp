@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char *name = "exp2_of_fixed_pair";
 
-/// Of both numbers.
+/// The exponents of both numbers have these fraction bits, and are stored with this bias.
 constexpr int fraction_bits = 9, fixed_bias = 63;
 
 /// Every 16-bit number u, an exponent in 7.9 fixed point plus `fixed_bias`, to the bf16 number 2^(u - fixed_bias).

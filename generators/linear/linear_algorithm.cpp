@@ -25,9 +25,10 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out) {
 
     RDom keys(0, z.tile, 0, z.rows / z.tile, "keys");
     keys.where(in.causal && keys.y < t);
-    s.summed_key = keys.x, s.summed_tile = keys.y;
+    s.summed_key = keys.x;
+    s.summed_tile = keys.y;
     const Expr summed = keys.y * z.tile + keys.x;
-    // Of keys beside the rows none that a row does not see, since 0 times what its value holds need not be 0.
+    // A row takes no key of its own tile that it does not see, since 0 times what the value holds need not be 0.
     RDom own(0, z.tile, "own_keys");
     own.where(in.causal && own <= y);
     s.own_key = own;
