@@ -10,6 +10,10 @@ namespace {
 /// Relative errors that f32 arithmetic leaves in powers of two and in sums, and a rounding's.
 constexpr double f32_error = 2e-6, f32_rounding = 0x1p-24;
 
+/// Weights have no smaller numbers than 2^-126: a block's, relative to the block's largest, what this is to the row's, and what all
+/// are to a sink each become 0 below it.
+constexpr double least_weight = 4 * 0x1p-126;
+
 /// A power of two that is rounded next is off by its rounding and by a sixth of that (generators/common/exp2_pairs.h).
 constexpr double roundings_of_weight = 7.0 / 6;
 
@@ -80,7 +84,8 @@ AttentionAllowance attention_allowance(const OracleAttention &expected, const gy
                 const auto first = (size_t)(out.head(b, i, h) - out.data.data());
                 for (size_t at = first; at < first + (size_t)out.dim; at++) {
                     const double magnitude = expected.magnitude.data[at];
-                    const double of_arithmetic = tolerance > 0 ? tolerance : error.arithmetic * magnitude;
+                    const double relative = error.arithmetic * magnitude + least_weight * expected.visible.data[at];
+                    const double of_arithmetic = tolerance > 0 ? tolerance : relative;
                     const double of_rounding =
                         rounding_of_output(error, out.data[at], magnitude, expected.square.data[at]);
                     allowed.out[at] = stored(args.out.dtype, out.data[at], of_arithmetic + of_rounding);

@@ -2,6 +2,7 @@
 ///
 /// Arithmetic in f32 leaves a relative error w_i in the weights of row i: a constant, and the spacing of f32 times the magnitudes
 /// S_i that the row's scores are added up from. It costs out_i at most w_i sum_j P_ij |v_j|, and lse_i at most w_i.
+/// A weight below 2^-126 becomes 0, which costs out_i at most this of the sum of its values.
 /// Kernels that round weights or rotated operands for their products (KernelRounding) add the errors of these roundings: at most
 /// the sum of all of them, and no more than some deviations of what independent roundings come to.
 /// Storing adds half the spacing of the output's type at that element.

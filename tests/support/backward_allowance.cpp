@@ -9,20 +9,18 @@ namespace {
 /// for lse and for P.
 constexpr double f32_error = 3e-6, f32_rounding = 0x1p-24, roundings_of_score = 2 * 8;
 
+/// What a stored result is off by, in half spacings of its type: rounding, and what the forward kernel leaves before that.
+constexpr double roundings_of_result = 2;
+
 /// A gradient that is nothing but rounding errors of numbers that f32 holds.
 constexpr double least = 1e-30;
 
-/// Half the spacing of the type, relative.
-double rounding_of_type(gyre_dtype dtype) {
-    return dtype == GYRE_BF16 ? 1.0 / 256 : dtype == GYRE_F16 ? 1.0 / 1024 : 0;
-}
-
 } // namespace
 
-BackwardErrors backward_errors(const std::string &forward_kernel, gyre_dtype dtype) {
+BackwardErrors backward_errors(const std::string &forward_kernel) {
     // Kernels that sum rounded weights write lse with a relative error of P of up to so much.
     const double of_lse = 2 * rounding_of_kernel(forward_kernel).sum;
-    return {f32_error + of_lse, roundings_of_score * f32_rounding, rounding_of_type(dtype)};
+    return {f32_error + of_lse, roundings_of_score * f32_rounding, roundings_of_result};
 }
 
 std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype) {

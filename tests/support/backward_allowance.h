@@ -10,15 +10,14 @@
 
 namespace gyre::test {
 
-/// Relative errors.
 struct BackwardErrors {
-    double weight = 0; // of weights
-    double score = 0;  // of scores
-    double delta = 0;  // of what delta is formed from
+    double weight = 0; // relative, of weights
+    double score = 0;  // relative, of scores
+    double delta = 0;  // of what delta is formed from, in half spacings of its type
 };
 
-/// `forward_kernel`: what wrote out and lse, in `dtype`.
-BackwardErrors backward_errors(const std::string &forward_kernel, gyre_dtype dtype);
+/// `forward_kernel`: what wrote out and lse.
+BackwardErrors backward_errors(const std::string &forward_kernel);
 
 /// |error| of each element, in the order of the oracle's.
 std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype);

@@ -9,7 +9,7 @@
 
 namespace gyre::test {
 
-/// Relative error of a call; of gradients, twice that.
+/// Relative error of a call: what its terms are off by, and the rounding of sums over keys and features; of gradients, twice that.
 double linear_error(const gyre_linear_attention_args &args);
 
 /// |error| of each number, in the order of the oracle's.

@@ -8,23 +8,25 @@ namespace {
 
 /// The sums of one output row.
 struct OutputSums {
-    double *out, *magnitude, *square;
+    double *out, *magnitude, *square, *visible;
 
     /// Masked keys have no weight, and may hold NaN.
-    void add(double weight, const double *v, int64_t dim) const {
-        if (weight == 0) return;
+    void add(double weight, double keep, const double *v, int64_t dim) const {
+        if (weight == 0 || keep == 0) return;
         double *__restrict to = out, *__restrict magnitudes = magnitude, *__restrict squares = square;
+        double *__restrict values = visible;
         for (int64_t d = 0; d < dim; d++) {
-            const double term = weight * v[d];
+            const double value = keep * v[d], term = weight * value;
             to[d] += term;
             magnitudes[d] += std::fabs(term);
             squares[d] += term * term;
+            values[d] += std::fabs(value);
         }
     }
 
     void rotate_back(const OracleRotation &rotation, int64_t b, int64_t token) const {
         rotation.apply(out, b, token, true);
-        for (double *sums : {magnitude, square})
+        for (double *sums : {magnitude, square, visible})
             for (int64_t pair = 0; pair < rotation.pairs(); pair++) {
                 double &left = sums[rotation.left(pair)], &right = sums[rotation.right(pair)];
                 left = right = left + right;
@@ -45,7 +47,7 @@ OracleAttention oracle_attention(const gyre_attention_args &args, const OracleSc
     const Dense &q = scores.q(), &k = scores.k();
     Dense v(args.v, args.layout);
     OracleAttention result;
-    result.out = result.magnitude = result.square = Dense(q.batch, q.seqlen, q.heads, v.dim);
+    result.out = result.magnitude = result.square = result.visible = Dense(q.batch, q.seqlen, q.heads, v.dim);
     result.score_size.resize((size_t)(q.batch * q.heads * q.seqlen));
     result.lse.resize((size_t)(q.batch * q.heads * q.seqlen));
 
@@ -63,9 +65,9 @@ OracleAttention oracle_attention(const gyre_attention_args &args, const OracleSc
                 const OracleRow row = scores.row(s, h, i);
                 const int64_t token = s.q_begin + i;
                 const OutputSums sums{result.out.head(s.batch, token, h), result.magnitude.head(s.batch, token, h),
-                                      result.square.head(s.batch, token, h)};
+                                      result.square.head(s.batch, token, h), result.visible.head(s.batch, token, h)};
                 for (int64_t j = 0; j < s.k_length; j++)
-                    sums.add(row.weights[(size_t)j] * row.keep[(size_t)j],
+                    sums.add(row.weights[(size_t)j], row.keep[(size_t)j],
                              v.head(s.batch, s.k_begin + j, scores.kv_head(h)), v.dim);
                 sums.rotate_back(out_rotation, s.batch, token);
                 const auto at = (size_t)((s.batch * q.heads + h) * q.seqlen + token);

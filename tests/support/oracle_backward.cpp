@@ -1,4 +1,5 @@
 #include "oracle_backward.h"
+#include "element.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +7,8 @@
 namespace gyre::test {
 namespace {
 
-/// Kernels take powers below 2^-64, 5e-20, for that: a relative error of 2e-6 of this probability.
-constexpr double least_weight = 3e-14;
+/// Kernels take powers below 2^-126 for 0: a relative error of 1e-6 of this probability.
+constexpr double least_weight = 0x1p-106;
 
 double dot(const double *a, const double *b, int64_t dim) {
     double sum = 0;
@@ -32,7 +33,7 @@ void rotate_all(Dense &x, const OracleRotation &rotation, bool back) {
             for (int64_t h = 0; h < x.heads; h++) rotation.apply(x.head(b, token, h), b, token, back);
 }
 
-/// Of magnitudes: a rotation mixes the two features of a pair.
+/// A rotation mixes the magnitudes of the two features of a pair, and one that has been rotated is off by the errors of both.
 void mix_pairs(Dense &x, const OracleRotation &rotation) {
     for (int64_t row = 0; row < x.batch * x.seqlen * x.heads; row++) {
         double *head = x.data.data() + row * x.dim;
@@ -42,6 +43,17 @@ void mix_pairs(Dense &x, const OracleRotation &rotation) {
         }
     }
 }
+
+/// Rows after their rotation, and what their errors are relative to.
+struct Rotated {
+    const Dense &exact;
+    Dense size;
+
+    Rotated(const Dense &x, const OracleRotation &rotation) : exact(x), size(x) {
+        for (double &number : size.data) number = std::fabs(number);
+        mix_pairs(size, rotation);
+    }
+};
 
 void undo(OracleGradient &gradient, const OracleRotation &rotation) {
     rotate_all(gradient.exact, rotation, true);
@@ -56,14 +68,16 @@ struct Share {
     int64_t batch, token, head;
     double score_size; // of the row
 
-    void add(const double *x, int64_t dim, double weight, double weight_magnitude, double delta_magnitude) const {
+    void add(const Rotated &x, int64_t x_token, int64_t x_head, double weight, double weight_magnitude,
+             double delta_magnitude) const {
+        const double *row = x.exact.head(batch, x_token, x_head), *size = x.size.head(batch, x_token, x_head);
         double *exact = to.exact.head(batch, token, head), *by_weight = to.by_weight.head(batch, token, head);
         double *by_score = to.by_score.head(batch, token, head), *by_delta = to.by_delta.head(batch, token, head);
-        for (int64_t d = 0; d < dim; d++) {
-            exact[d] += weight * x[d];
-            by_weight[d] += weight_magnitude * std::fabs(x[d]);
-            by_score[d] += weight_magnitude * score_size * std::fabs(x[d]);
-            by_delta[d] += delta_magnitude * std::fabs(x[d]);
+        for (int64_t d = 0; d < x.exact.dim; d++) {
+            exact[d] += weight * row[d];
+            by_weight[d] += weight_magnitude * size[d];
+            by_score[d] += weight_magnitude * score_size * size[d];
+            by_delta[d] += delta_magnitude * size[d];
         }
     }
 };
@@ -87,6 +101,7 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
     const Dense stored_grad = grad;
     rotate_all(v, v_rotation, false);
     rotate_all(grad, out_rotation, false);
+    const Rotated queries(q, q_rotation), keys(k, k_rotation), values(v, v_rotation), grads(grad, out_rotation);
 
     const double scale = forward.scale == 0 ? 1 / std::sqrt((double)q.dim) : (double)forward.scale;
     OracleBackward result{zeros_like(q), zeros_like(k), zeros_like(v), {}};
@@ -105,14 +120,18 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                     const double *value = v.head(s.batch, s.k_begin + j, kv);
                     const double keep = row.keep[(size_t)j];
                     prob_grad[(size_t)j] = keep * dot(go, value, v.dim);
-                    prob_size[(size_t)j] = keep * dot_of_magnitudes(go, value, v.dim);
+                    prob_size[(size_t)j] =
+                        keep * dot_of_magnitudes(grads.size.head(s.batch, at, h),
+                                                 values.size.head(s.batch, s.k_begin + j, kv), v.dim);
                     delta += p * prob_grad[(size_t)j];
                     for (int64_t d = 0; d < v.dim; d++) out[(size_t)d] += keep * p * value[d];
                 }
                 double delta_size = dot_of_magnitudes(out.data(), go, v.dim);
                 out_rotation.apply(out.data(), s.batch, at, true); // as it is stored, and rounded
-                const double rounded_size = dot_of_magnitudes(out.data(), stored_grad.head(s.batch, at, h), v.dim);
-                delta_size = std::max(delta_size, rounded_size);
+                const double *stored = stored_grad.head(s.batch, at, h);
+                delta_size = std::max(delta_size, dot_of_magnitudes(out.data(), stored, v.dim));
+                for (double &number : out) number = rounding_of(forward.out.dtype, number);
+                const double rounded_size = dot_of_magnitudes(out.data(), stored, v.dim);
                 for (int64_t j = 0; j < s.k_length; j++) {
                     const double p = row.weights[(size_t)j];
                     if (p == 0) continue;
@@ -124,10 +143,10 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                     const double p_size = std::max(p, least_weight);
                     const double size = p_size * (prob_size[(size_t)j] + delta_size) * std::fabs(scale);
                     const double by_delta = p * rounded_size * std::fabs(slope);
-                    Share{result.q, s.batch, at, h, row.size.sum}.add(key, q.dim, ds, size, by_delta);
-                    Share{result.k, s.batch, s.k_begin + j, kv, row.size.sum}.add(query, q.dim, ds, size, by_delta);
+                    Share{result.q, s.batch, at, h, row.size.sum}.add(keys, s.k_begin + j, kv, ds, size, by_delta);
+                    Share{result.k, s.batch, s.k_begin + j, kv, row.size.sum}.add(queries, at, h, ds, size, by_delta);
                     const double keep = row.keep[(size_t)j];
-                    Share{result.v, s.batch, s.k_begin + j, kv, row.size.sum}.add(go, v.dim, keep * p, keep * p_size,
+                    Share{result.v, s.batch, s.k_begin + j, kv, row.size.sum}.add(grads, at, h, keep * p, keep * p_size,
                                                                                   0);
                     if (!forward.bias) continue;
                     const double score_grad = p * (prob_grad[(size_t)j] - delta);

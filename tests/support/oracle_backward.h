@@ -15,7 +15,7 @@ struct OracleGradient {
     Dense exact;
     Dense by_weight; // relative errors of P, dP and the sums
     Dense by_score;  // relative errors of scores: by_weight times what the row's scores are added up from
-    Dense by_delta;  // rounding of the result, which delta is formed from; relative to it
+    Dense by_delta;  // the result, which delta is formed from: sums of half the spacing of its type at each element
 };
 
 struct OracleBackward {

@@ -32,7 +32,7 @@ public:
         const test::AttentionAllowance allowed =
             test::attention_allowance(e, arguments_.clean, test::rounding_of_kernel(kernel));
         const std::vector<double> out = test::Dense(arguments_.given.out, arguments_.plan.layout).data;
-        const std::string difference = find_difference("out", out, e.out.data, allowed.out);
+        const std::string difference = find_difference("out", out, e.out.data, allowed.out, arguments_.plan.dtype);
         if (!difference.empty() || !arguments_.lse) return difference;
         return find_difference("lse", arguments_.lse->tensor().values(), e.lse, allowed.lse);
     }
@@ -114,12 +114,13 @@ public:
         const std::string difference = forward_.compare(forward_kernel_);
         if (!difference.empty()) return difference;
         if (!expected_) expected_ = test::oracle_backward(clean, args_.out_grad);
-        const test::BackwardErrors errors = test::backward_errors(forward_kernel_, clean.out.dtype);
+        const test::BackwardErrors errors = test::backward_errors(forward_kernel_);
         for (const auto &[output, gradient] : {std::pair(q_grad_, &expected_->q), std::pair(k_grad_, &expected_->k),
                                                std::pair(v_grad_, &expected_->v)}) {
             const std::vector<double> got = test::Dense(output->view(), clean.layout).data;
             const std::vector<double> allowed = test::gradient_allowance(*gradient, errors, clean.out.dtype);
-            const std::string worst = find_difference(output->name(), got, gradient->exact.data, allowed);
+            const std::string worst =
+                find_difference(output->name(), got, gradient->exact.data, allowed, clean.out.dtype);
             if (!worst.empty()) return worst;
         }
         if (!bias_grad_) return "";

@@ -35,15 +35,16 @@ public:
     void prepare(Garbage garbage);
     /// Memory that must not have been written since; empty: none was.
     std::string find_stray_writes() const;
-    /// All that was written.
+    /// All that was written; all NaNs are alike.
     std::vector<std::vector<uint64_t>> bits() const;
 
 protected:
     Store store;
 };
 
-/// "name: element 3 is 1, expected 2 within 0.5" of the worst of the elements that are outside; empty: none is.
+/// "name: element 3 is 1, expected 2 within 0.5" of the worst of the elements that are outside; empty: none is. Infinity is what
+/// the type `stored` holds of numbers beyond its range.
 std::string find_difference(const char *name, const std::vector<double> &got, const std::vector<double> &expected,
-                            const std::vector<double> &allowed);
+                            const std::vector<double> &allowed, gyre_dtype stored = GYRE_F32);
 
 } // namespace gyre::fuzz
