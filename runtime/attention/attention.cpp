@@ -2,6 +2,8 @@
 #include "cuda/attention.h"
 #include "arguments.h"
 #include "attention/check.h"
+#include "attention/mask_ranges.h"
+#include "attention/masked_plan.h"
 #include "attention/plan.h"
 #include "run_call.h"
 
@@ -37,7 +39,9 @@ extern "C" gyre_status gyre_attention(gyre_context *context, const gyre_attentio
             return run_call_on_device(context, on_device);
         }
         GYRE_TRY(check(args, true, &plan));
-        return run_call(context, plan.args, plan);
+        if (!may_have_key_ranges(plan.task.call)) return run_call(context, plan.args, plan);
+        MaskedPlan masked(plan);
+        return run_call(context, plan.args, masked);
     });
 }
 
@@ -60,7 +64,12 @@ extern "C" gyre_status gyre_attention_workspace_size(gyre_context *context, cons
             if (!may_split && !plan.args.cu_seqlens_q) continue;
             plan.may_split = may_split;
             size_t needed;
-            GYRE_TRY(tell_workspace_size(context, plan, &needed));
+            if (may_have_key_ranges(plan.task.call)) {
+                MaskedPlan masked(plan);
+                GYRE_TRY(tell_workspace_size(context, masked, &needed));
+            } else {
+                GYRE_TRY(tell_workspace_size(context, plan, &needed));
+            }
             most = std::max(most, needed);
         }
         *bytes = most;

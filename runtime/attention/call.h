@@ -13,7 +13,17 @@ struct Sequence {
     int64_t batch = 0;              // entry of the tensors
     int64_t q_first = 0, q_len = 0; // tokens
     int64_t k_first = 0, k_len = 0;
-    int64_t k_batch = 0; // entry of the keys' positions
+    int64_t k_batch = 0;                   // entry of the keys' positions
+    int64_t first_seen = 0, past_seen = 0; // keys outside are seen by no query; counted from k_first
+    int64_t right = -1;                    // keys that a query sees beyond its own position; -1: unbounded
+    int64_t keys_seen() const { return past_seen - first_seen; }
+};
+
+/// A boolean mask of a sequence that hides all keys but a range, and of these perhaps those beyond a diagonal.
+struct KeyRange {
+    int64_t first = 0, end = 0;
+    int64_t right = -1;  // as Sequence::right
+    bool exists = false; // false: the mask is another one
 };
 
 /// A tensor that broadcasts to [batch, num_heads, seqlen_q, seqlen_kv]; repeated dimensions have stride 0.
@@ -57,13 +67,17 @@ struct AttentionCall {
     bool rotate_keys = false, rotate_values = false;
     bool same_angles = false; // value_rope's are rope's
     Positions q_positions, k_positions;
-    const char *score = nullptr; // name of the score function; NULL: none
+    const KeyRange *key_ranges = nullptr; // [sequences]; NULL: the mask, if there is one, is read for every score
+    bool by_key_range = false;            // this part of the call is the sequences whose ranges exist; without a mask
+    const char *score = nullptr;          // name of the score function; NULL: none
     Dropout dropout;
 
     /// How many sequences have to be looked at to know the lengths of all: without lists they are alike, and may be any number.
     int64_t lengths() const { return has_used_keys || has_cu_seqlens_q ? sequences : sequences > 0 ? 1 : 0; }
     bool general() const { return bias.data || mask.data || sinks || alibi || softcap > 0 || score; }
     Sequence sequence(int64_t index) const;
+    /// False if the sequence belongs to the other part of the call.
+    bool has(int64_t index) const { return !key_ranges || key_ranges[index].exists == by_key_range; }
     /// Keys of a sequence that exist: its k_len, unless lengths leave queries where they are.
     int64_t existing_keys(int64_t index) const { return seqused_k ? seqused_k[index] : sequence(index).k_len; }
     /// pos_q of row 0 among the keys, for causal, window and ALiBi.

@@ -49,6 +49,7 @@ const OperandsKernel *find_operands_kernel(const gyre_context &context, const At
 
 bool pays_to_form_operands(const AttentionCall &c) {
     if (c.empty() || c.k.empty() || c.sequences == 0) return false;
+    if (c.by_key_range) return false; // ranges need not begin with a block
     const int64_t queries = c.has_cu_seqlens_q ? c.q.seqlen / c.sequences : c.q.seqlen;
     const int64_t bytes = slots_of_head(c) * c.k.heads * (c.k.dim + c.v.dim) * 2;
     return queries * (c.q.heads / c.k.heads) >= fewest_rows && bytes <= most_bytes;

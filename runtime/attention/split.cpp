@@ -50,6 +50,7 @@ int64_t Split::head_runs() const { return ceil_div(merge.merged.out.heads, merge
 int64_t Split::tasks(const AttentionTask &task) const { return on() ? task.call.sequences * head_runs() : 0; }
 
 bool Split::run(const AttentionTask &task, int64_t index, char *scratch) const {
+    if (!task.call.has(index / head_runs())) return true;
     const Sequence s = task.call.sequence(index / head_runs());
     if (s.q_len == 0) return true;
     const int64_t first_head = index % head_runs() * merge.kernel->most_heads;

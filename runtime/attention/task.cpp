@@ -75,11 +75,13 @@ int64_t AttentionTask::to_block_end(int64_t keys) const {
 
 /// Whole blocks, since where these begin decides the result's bits.
 int64_t AttentionTask::part_keys(const Sequence &s) const {
-    if (!split) return s.k_len;
-    return to_block_end(std::max(least_part, ceil_div(s.k_len, most_parts)));
+    if (!split) return s.keys_seen();
+    return to_block_end(std::max(least_part, ceil_div(s.keys_seen(), most_parts)));
 }
 
-int64_t AttentionTask::parts(const Sequence &s) const { return s.k_len == 0 ? 1 : ceil_div(s.k_len, part_keys(s)); }
+int64_t AttentionTask::parts(const Sequence &s) const {
+    return s.keys_seen() == 0 ? 1 : ceil_div(s.keys_seen(), part_keys(s));
+}
 
 /// How much longer rotation makes a key at most: known of the library's angles, not of a caller's tables. Features that are
 /// not rotated stay as long as they are.
@@ -100,6 +102,7 @@ void AttentionTask::write_empty_row(const Extent &x, int64_t token, const Heads 
 bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const AttentionCall &c = call;
     const int64_t index = piece.sequence, head = piece.first_head, part = piece.part;
+    if (!c.has(index)) return true;
     const Sequence s = c.sequence(index);
     Extent x{s, head, piece.first_token, std::min(tokens, s.q_len - piece.first_token), 0, 0};
     if (x.tokens <= 0 || part >= parts(s)) return true;
@@ -107,13 +110,14 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     // Keys that the first token sees first and the last one sees last, from the start of a block: where blocks begin, and
     // so the result's bits, does not depend on how tokens are cut into tasks.
     const int64_t position = x.first_token + c.shift(s);
-    const int64_t part_first = part * part_keys(s), part_end = std::min(part_first + part_keys(s), s.k_len);
+    const int64_t part_first = s.first_seen + part * part_keys(s);
+    const int64_t part_end = std::min(part_first + part_keys(s), s.past_seen);
     const auto first_seen = [&](int64_t p) { return c.left < 0 ? part_first : std::max(p - c.left, part_first); };
-    const auto past_seen = [&](int64_t p) { return c.right < 0 ? part_end : std::min(p + 1 + c.right, part_end); };
+    const auto past_seen = [&](int64_t p) { return s.right < 0 ? part_end : std::min(p + 1 + s.right, part_end); };
     const int64_t low = first_seen(position), high = past_seen(position + x.tokens - 1);
-    x.first_key = low / kernel->key_block * kernel->key_block;
+    x.first_key = s.first_seen + (low - s.first_seen) / kernel->key_block * kernel->key_block;
     // To the end of a block, because what may be concluded from a block's keys is to depend on the block alone.
-    x.keys = high > low ? std::min(to_block_end(high), part_end) - x.first_key : 0;
+    x.keys = high > low ? std::min(x.first_key + to_block_end(high - x.first_key), part_end) - x.first_key : 0;
 
     Heads out_heads = c.out;
     out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));
@@ -157,7 +161,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
 
     const float scale = c.scale * log2_e;
     const int32_t first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(position - c.left - x.first_key);
-    const int32_t last_visible = c.right < 0 ? clamp_index(unbounded) : clamp_index(position + c.right - x.first_key);
+    const int32_t last_visible = s.right < 0 ? clamp_index(unbounded) : clamp_index(position + s.right - x.first_key);
     using A = AttentionArguments;
     KernelArguments<A> arguments(kernel->places);
     keys_and_values.add_to(&arguments, &k, &v);
@@ -199,7 +203,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     }
     Slab slab(scratch, kernel->workspace);
     if (!arguments.call(*kernel->kernel, slab)) return false;
-    if (c.left >= 0 || c.right >= 0) write_empty_rows();
+    if (c.left >= 0 || s.right >= 0) write_empty_rows();
     return true;
 }
 
