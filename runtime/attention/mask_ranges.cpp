@@ -6,31 +6,36 @@
 namespace gyre {
 namespace {
 
-/// One row of a mask: true where a byte is not 0.
+/// The keys first .. end - 1 of a row of a mask, as far as neither the call's window nor its lengths hide them: what the mask says
+/// of other keys does not count. A byte that is not 0 is true.
 class MaskRow {
 public:
-    MaskRow(const char *data, int64_t keys) : data_(data), keys_(keys) {}
+    MaskRow(const char *data, int64_t first, int64_t end) : data_(data), first_(first), end_(std::max(first, end)) {}
 
+    int64_t end() const { return end_; }
     int64_t first_true() const {
-        int64_t key = 0;
-        while (key + word <= keys_ && word_at(key) == 0) key += word;
-        while (key < keys_ && data_[key] == 0) key++;
+        int64_t key = first_;
+        while (key + word <= end_ && word_at(key) == 0) key += word;
+        while (key < end_ && data_[key] == 0) key++;
         return key;
     }
     int64_t past_last_true() const {
-        int64_t end = keys_;
-        while (end >= word && word_at(end - word) == 0) end -= word;
-        while (end > 0 && data_[end - 1] == 0) end--;
-        return end;
+        int64_t past = end_;
+        while (past - word >= first_ && word_at(past - word) == 0) past -= word;
+        while (past > first_ && data_[past - 1] == 0) past--;
+        return past;
     }
-    bool sees(int64_t key) const { return data_[key] != 0; }
-    /// True if keys first .. end - 1 are what is true.
-    bool is_range(int64_t first, int64_t end) const { return !any(0, first) && all(first, end) && !any(end, keys_); }
+    /// True if those of the keys first .. end - 1 that this row has are what is true.
+    bool is_range(int64_t first, int64_t end) const {
+        const int64_t from = std::clamp(first, first_, end_), to = std::clamp(end, from, end_);
+        return !any(first_, from) && all(from, to) && !any(to, end_);
+    }
+    bool meets(int64_t first, int64_t end) const { return std::max(first, first_) < std::min(end, end_); }
 
 private:
     static constexpr int64_t word = 8; // bytes
     const char *data_;
-    int64_t keys_;
+    int64_t first_, end_;
 
     uint64_t word_at(int64_t key) const {
         uint64_t bytes;
@@ -50,33 +55,67 @@ private:
     }
 };
 
+/// A sequence's mask: a row for each query, or one for all.
+struct SequenceMask {
+    const AttentionCall &call;
+    const Sequence s;
+    const int64_t rows;
+
+    SequenceMask(const AttentionCall &c, int64_t index)
+        : call(c), s(c.sequence(index)), rows(c.mask.strides[2] == 0 ? std::min<int64_t>(s.q_len, 1) : s.q_len) {}
+
+    int64_t position(int64_t token) const { return token + call.shift(s); }
+    MaskRow row(int64_t token) const {
+        const int64_t last = rows == s.q_len ? token : s.q_len - 1; // that the row is for
+        const int64_t first = call.left < 0 ? 0 : std::max<int64_t>(position(token) - call.left, 0);
+        const int64_t end = call.right < 0 ? s.k_len : std::min(position(last) + call.right + 1, s.k_len);
+        return {call.mask.data + s.batch * call.mask.strides[0] + token * call.mask.strides[2], first, end};
+    }
+};
+
+/// The keys that some row sees.
+KeyRange hull_of(const SequenceMask &mask) {
+    KeyRange hull{mask.s.k_len, 0, -1, true};
+    for (int64_t token = 0; token < mask.rows; token++) {
+        const MaskRow row = mask.row(token);
+        const int64_t first = row.first_true();
+        if (first == row.end()) continue;
+        hull.first = std::min(hull.first, first);
+        hull.end = std::max(hull.end, row.past_last_true());
+    }
+    if (hull.first > hull.end) hull.first = hull.end = 0;
+    return hull;
+}
+
+/// What a row that the range's end does not bound says of a diagonal: the keys it sees beyond its position. -1: no row does.
+int64_t diagonal_of(const SequenceMask &mask, const KeyRange &hull) {
+    int64_t beyond = -1;
+    for (int64_t token = 0; token < mask.rows; token++) {
+        const MaskRow row = mask.row(token);
+        const int64_t end = std::max(row.past_last_true(), hull.first);
+        if (!row.meets(hull.first, hull.end) || end >= std::min(row.end(), hull.end)) continue;
+        beyond = end - 1 - mask.position(token);
+        if (end > hull.first) break; // else a row without keys: the last one of these is next to the diagonal
+    }
+    return beyond;
+}
+
 } // namespace
 
 bool may_have_key_ranges(const AttentionCall &c) {
     return c.mask.data && c.mask.strides[1] == 0 && c.mask.strides[3] == 1 && !c.dropout.on && !c.value_blocks;
 }
 
-KeyRange key_range_of_mask(const AttentionCall &c, int64_t index) {
-    const Sequence s = c.sequence(index);
-    const Broadcast &mask = c.mask;
-    const auto row = [&](int64_t token) {
-        return MaskRow(mask.data + s.batch * mask.strides[0] + token * mask.strides[2], s.k_len);
-    };
-    const int64_t rows = mask.strides[2] == 0 ? std::min<int64_t>(s.q_len, 1) : s.q_len;
-    if (rows == 0) return {0, s.k_len, -1, true};
-    const MaskRow last = row(rows - 1); // sees the most
-    KeyRange range{last.first_true(), last.past_last_true(), -1, true};
-    if (range.first >= range.end) range.first = range.end = 0;
-    // The first row that sees the last key says where the diagonal is.
-    int64_t diagonal = 0;
-    while (diagonal < rows - 1 && range.end > 0 && !row(diagonal).sees(range.end - 1)) diagonal++;
-    for (int64_t token = 0; token < rows; token++) {
-        const int64_t end = std::max(range.end - std::max<int64_t>(diagonal - token, 0), range.first);
-        if (!row(token).is_range(range.first, end)) return {};
+KeyRange key_range_of_mask(const AttentionCall &call, int64_t index) {
+    const SequenceMask mask(call, index);
+    KeyRange range = hull_of(mask);
+    if (range.first == range.end) return range;
+    if (mask.rows > 1) range.right = std::max<int64_t>(diagonal_of(mask, range), -1);
+    for (int64_t token = 0; token < mask.rows; token++) {
+        const int64_t diagonal = range.right < 0 ? range.end : mask.position(token) + range.right + 1;
+        if (!mask.row(token).is_range(range.first, std::min(range.end, diagonal))) return {};
     }
-    if (diagonal == 0) return range;
-    range.right = range.end - 1 - diagonal - c.shift(s);
-    return range.right >= 0 ? range : KeyRange{};
+    return range;
 }
 
 } // namespace gyre

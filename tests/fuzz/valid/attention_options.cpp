@@ -59,12 +59,27 @@ const gyre_tensor *place(ByteReader &r, Store &store, gyre_dtype dtype, const Br
     return &input.view();
 }
 
+/// Padding on either side, perhaps causal, and perhaps other than that in one place.
+std::vector<double> range_of_keys(ByteReader &r, const Broadcast &b) {
+    const int64_t keys = b.shape.back(), rows = b.shape.size() > 1 ? b.shape[b.shape.size() - 2] : 1;
+    const int64_t end = keys - r.pick<int64_t>({0, 0, 1, keys / 3}), first = r.pick<int64_t>({0, 0, 1, keys / 2, end});
+    const int64_t beyond = r.pick<int64_t>({keys, keys - rows, 0});
+    std::vector<double> values((size_t)b.count());
+    for (size_t i = 0; i < values.size(); i++) {
+        const auto key = (int64_t)i % keys, row = (int64_t)i / keys % rows;
+        values[i] = key >= first && key < end && key <= row + beyond;
+    }
+    if (!values.empty() && r.rarely(4)) values[r.number<uint32_t>() % values.size()] = 1;
+    return values;
+}
+
 void draw_mask(ByteReader &r, Store &store, const AttentionPlan &p, gyre_attention_args *a) {
     const Broadcast b(r, p);
     test::Random random(r.number<uint16_t>());
     const double chance = r.pick<double>({0.7, 0.7, 0.1, 1, 0});
     std::vector<double> values((size_t)b.count());
     for (double &value : values) value = random.chance(chance);
+    if (r.rarely(2)) values = range_of_keys(r, b);
     a->mask = place(r, store, GYRE_BOOL, b, values, *a);
 }
 

@@ -1,0 +1,154 @@
+/// Boolean masks that come to a range of keys, which are not read for every score: padding on either side, causal with it.
+#include "support/attention_case.h"
+#include "support/each_kernel.h"
+#include "support/random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+using namespace gyre::test;
+
+namespace {
+
+/// Keys first .. end - 1 are visible, and of these to query i those up to i + beyond.
+struct Range {
+    int64_t first, end, beyond = 1 << 20;
+    bool sees(int64_t i, int64_t j) const { return j >= first && j < end && j <= i + beyond; }
+};
+
+struct Masked {
+    AttentionCase c;
+    Tensor mask;
+    gyre_tensor mask_view;
+
+    /// One range a batch entry; NaN lies in the keys and values that no query sees. `rows`: the mask's extent along the queries.
+    Masked(const AttentionShape &shape, const std::vector<Range> &ranges, int64_t rows)
+        : c(shape), mask(GYRE_BOOL, {shape.batch, 1, rows, shape.seqlen_kv}) {
+        for (int64_t b = 0; b < shape.batch; b++)
+            for (int64_t j = 0; j < shape.seqlen_kv; j++) {
+                bool seen = false;
+                for (int64_t i = 0; i < rows; i++) {
+                    const bool sees = ranges[(size_t)b].sees(i, j);
+                    mask.set({b, 0, i, j}, sees);
+                    seen = seen || sees;
+                }
+                if (!seen) hide(b, j);
+            }
+        mask_view = mask.view();
+        c.args.mask = &mask_view;
+    }
+
+    void hide(int64_t b, int64_t j) {
+        for (int64_t h = 0; h < c.shape.kv_heads; h++) {
+            for (int64_t d = 0; d < c.shape.head_dim; d++) c.k.set({b, j, h, d}, std::nan(""));
+            for (int64_t d = 0; d < c.shape.v_head_dim; d++) c.v.set({b, j, h, d}, std::nan(""));
+        }
+    }
+
+    void check(bool as_range) {
+        c.check();
+        each_target([&](gyre_context *context) {
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            CAPTURE(text(gyre_selected_kernel(context)));
+            CHECK((std::string(gyre_selected_kernel(context)).find("general") == std::string::npos) == as_range);
+        });
+    }
+};
+
+AttentionShape few_heads(int64_t batch, int64_t queries, int64_t keys) {
+    return AttentionShape().batches(batch).lengths(queries, keys).head_counts(4, 2).dims(64);
+}
+
+} // namespace
+
+TEST_CASE("masks that are ranges of keys in every row") {
+    for (const gyre_dtype type : {GYRE_F32, GYRE_BF16})
+        for (const int64_t queries : {1, 5, 40})
+            for (const std::vector<Range> &ranges : {std::vector<Range>{{0, 90}, {0, 1}, {0, 64}},
+                                                     {{7, 90}, {89, 90}, {33, 90}},
+                                                     {{3, 80}, {0, 0}, {16, 48}}}) {
+                Masked m(few_heads(3, queries, 90).of(type), ranges, 1);
+                m.check(true);
+            }
+}
+
+TEST_CASE("causal masks with padding on either side, aligned anywhere") {
+    for (const auto &[queries, keys] : {std::pair(40, 40), std::pair(33, 70), std::pair(9, 1100)}) {
+        const int64_t beyond = keys - queries;
+        for (const std::vector<Range> &ranges :
+             {std::vector<Range>{{0, keys, beyond}, {0, keys - 11, beyond}, {0, 5, beyond}},
+              {{1, keys, beyond}, {keys / 2, keys, beyond}, {keys - 1, keys, beyond}},
+              {{0, keys, beyond + 1}, {2, keys - 3, beyond + 2}, {0, keys}}}) {
+            Masked m(few_heads(3, queries, keys), ranges, queries);
+            m.check(true);
+        }
+    }
+}
+
+TEST_CASE("with the call's own window, lengths, biases and sinks") {
+    const std::vector<Range> ranges{{3, 70, 31}, {0, 55, 31}};
+    Masked windowed(few_heads(2, 40, 70), ranges, 40);
+    windowed.c.args.window_left = 9;
+    windowed.c.args.causal = 1;
+    windowed.check(true);
+
+    Masked shorter(few_heads(2, 40, 70), {{3, 60, 31}, {0, 50, 31}}, 40);
+    shorter.c.args.seqused_k = shorter.c.hold(GYRE_I32, {60, 50});
+    shorter.c.args.alignment = GYRE_TOP_LEFT;
+    shorter.check(true);
+
+    Masked general(few_heads(2, 40, 70), ranges, 40);
+    Tensor bias(GYRE_F32, {40, 70});
+    bias.fill_normal(3);
+    general.c.args.bias = general.c.hold(std::move(bias));
+    general.c.args.alibi = general.c.hold(GYRE_F32, {0.1, 0.2, 0.3, 0.4});
+    general.c.args.sinks = general.c.hold(GYRE_F32, {1, -1, 0, 2});
+    general.check(false);
+}
+
+TEST_CASE("a mask that is another one in a single place is not taken for a range") {
+    const Range range{4, 30, 12};
+    const auto flipped = [&](int64_t i, int64_t j) {
+        CAPTURE(i);
+        CAPTURE(j);
+        Masked m(few_heads(1, 20, 32), {range}, 20);
+        m.c.k.fill_normal(5), m.c.v.fill_normal(6);
+        m.mask.set({0, 0, i, j}, !range.sees(i, j));
+        m.check(false);
+    };
+    for (const int64_t i : {0, 7, 18})
+        for (const int64_t j : {0, 3, 4, 5, 11, 29, 31}) flipped(i, j);
+    flipped(19, 15);
+    flipped(19, 31);
+}
+
+TEST_CASE("which sequences have such masks does not change a bit of the others") {
+    Masked all(few_heads(4, 40, 40), {{0, 33}, {0, 40, 0}, {5, 40, 0}, {0, 40}}, 40);
+    Random random(3);
+    for (int64_t i = 0; i < 40; i++)
+        for (int64_t j = 0; j < 40; j++) all.mask.set({3, 0, i, j}, random.chance(0.7));
+    const auto entry = [](gyre_tensor t, int64_t b, int64_t bytes) {
+        t.data = (char *)t.data + b * t.strides[0] * bytes;
+        t.shape[0] = 1;
+        return t;
+    };
+    each_target([&](gyre_context *context) {
+        REQUIRE_MESSAGE(all.c.run(context) == GYRE_OK, text(gyre_last_error()));
+        const std::vector<uint64_t> together = all.c.out.bits();
+        const size_t each = together.size() / 4;
+        for (int64_t b = 0; b < 4; b++) {
+            CAPTURE(b);
+            Tensor out(GYRE_F32, {1, 40, 4, 64});
+            gyre_attention_args a = all.c.args;
+            const gyre_tensor mask = entry(*a.mask, b, 1);
+            a.q = entry(a.q, b, 4), a.k = entry(a.k, b, 4), a.v = entry(a.v, b, 4);
+            a.mask = &mask;
+            a.lse = nullptr;
+            a.out = out.view();
+            REQUIRE_MESSAGE(gyre_attention(context, &a) == GYRE_OK, text(gyre_last_error()));
+            const std::vector<uint64_t> alone = out.bits();
+            CHECK(std::equal(alone.begin(), alone.end(), together.begin() + (long)((size_t)b * each)));
+        }
+    });
+}
