@@ -10,7 +10,7 @@ namespace {
 /// Relative errors that f32 arithmetic leaves in powers of two and in sums, and a rounding's.
 constexpr double f32_error = 2e-6, f32_rounding = 0x1p-24;
 
-/// A power of two that is rounded next is off by its rounding and by a sixth of that (generators/common/exp2_pairs.h).
+/// A power of two that is rounded next is off by its rounding and by a sixth of that (generators/passes/exp2_pairs.h).
 constexpr double roundings_of_weight = 7.0 / 6;
 
 /// Independent errors are at most their largest value, so that their deviation is below 0.6 of it: eight deviations.
