@@ -66,7 +66,7 @@ endif ()
 # the name <symbol>_image.
 function(gyre_make_image symbol folder)
     gyre_cuda_flags(flags)
-    set(header "${GYRE_GENERATORS_DIR}/cuda/device")
+    set(header "${GYRE_GENERATORS_DIR}/passes/cuda/device")
     set(source "${folder}/${symbol}.cu")
     set(outputs "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin")
     set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/image.S")

@@ -20,7 +20,7 @@
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/families.json")
 file(READ "${GYRE_GENERATORS_DIR}/families.json" gyre_families)
-set(gyre_tile_depth 32) # tile_depth of generators/common/tile_products.h
+set(gyre_tile_depth 32) # tile_depth of generators/passes/tile_products.h
 
 # gyre_family_field(<row> <field> <default> <out>)
 function(gyre_family_field row field default out)

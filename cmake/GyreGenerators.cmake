@@ -47,8 +47,9 @@ function(gyre_require_generator operation score program_out)
 
     gyre_place_halide("${folder}")
     gyre_generator_command("${parts_folder}" command)
-    set(parts ${operation} common)
-    if (EXISTS "${GYRE_GENERATORS_DIR}/${operation}/${operation}_cuda_generator.cpp")
+    gyre_generator_folder(${operation} source_folder)
+    set(parts ${operation} common math passes)
+    if (EXISTS "${source_folder}/${operation}_cuda_generator.cpp")
         list(APPEND parts cuda)
     endif ()
     set(objects "")
@@ -61,7 +62,7 @@ function(gyre_require_generator operation score program_out)
         endif ()
     endforeach ()
     # What a score function changes is one file.
-    set(score_source "${GYRE_GENERATORS_DIR}/${operation}/score_function.cpp")
+    set(score_source "${source_folder}/score_function.cpp")
     if (EXISTS "${score_source}")
         list(APPEND command ${score_flags} -MMD -MF "${program}.d" -MT "${program}" "${score_source}")
         set(depfile DEPFILE "${program}.d")
@@ -83,6 +84,23 @@ function(gyre_require_generator operation score program_out)
         VERBATIM)
     add_custom_target(gyre_${name}_generator DEPENDS "${program}")
     set_target_properties(gyre_${name}_generator PROPERTIES GYRE_SCORE_FILE "${score}")
+endfunction()
+
+# gyre_generator_folder(<name> <out>): the folder of that name in generators/, or in one of its folders: an operation owns its
+# sub-kernels.
+function(gyre_generator_folder name out)
+    file(GLOB sources "${GYRE_GENERATORS_DIR}/${name}/*.cpp" "${GYRE_GENERATORS_DIR}/*/${name}/*.cpp")
+    set(folder "")
+    foreach (source IN LISTS sources)
+        cmake_path(GET source PARENT_PATH parent)
+        list(APPEND folder "${parent}")
+    endforeach ()
+    list(REMOVE_DUPLICATES folder)
+    list(LENGTH folder count)
+    if (NOT count EQUAL 1)
+        message(FATAL_ERROR "gyre: ${GYRE_GENERATORS_DIR} has ${count} folders called ${name} with sources, expected one")
+    endif ()
+    set(${out} "${folder}" PARENT_SCOPE)
 endfunction()
 
 # gyre_score_of(<stem of a program of another build> <out>): the path of the score function that it has; "" if it has none.
@@ -124,7 +142,7 @@ function(gyre_place_halide folder)
     add_custom_target(gyre_halide_key DEPENDS "${folder}/halide.key")
 endfunction()
 
-# gyre_compile_generator_part(<folder of generators/> <folder> <compiler and options>): sees to it that the folder is compiled
+# gyre_compile_generator_part(<name of a folder of generators/> <folder> <compiler and options>): sees to it that the folder is compiled
 # into <folder>/<its name>.o, once for all programs that take it, but for score_function.cpp.
 function(gyre_compile_generator_part part folder command)
     if (TARGET gyre_generator_part_${part})
@@ -132,7 +150,8 @@ function(gyre_compile_generator_part part folder command)
     endif ()
     gyre_precompile_halide("${folder}" "${command}")
     set(stem "${folder}/${part}")
-    file(GLOB sources CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/${part}/*.cpp")
+    gyre_generator_folder(${part} source_folder)
+    file(GLOB sources CONFIGURE_DEPENDS "${source_folder}/*.cpp")
     list(FILTER sources EXCLUDE REGEX "/score_function\\.cpp$")
     # One translation unit: what these files share is compiled once.
     set(unit "")

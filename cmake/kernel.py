@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from errors import RunError, UsageError, refuse
 from recipes import Recipes
 from runner import Limits
-from space import read_declaration
+from space import declaration_path, read_declaration
 from workshop import NotBuilt, Workshop
 
 HANGING = Limits(seconds=3600, mebibytes=65536)
@@ -55,7 +55,7 @@ def stored_knobs(recipe):
 
 def chosen_knobs(recipes, recipe, words):
     """The stored knobs, and those of the command line."""
-    declared = os.path.join(recipes.generators, recipe.operation, f"{recipe.operation}_knobs.json")
+    declared = declaration_path(recipes.generators, recipe.operation)
     valid = read_declaration(declared)["knobs"] if os.path.exists(declared) else {}
     knobs = stored_knobs(recipe)
     for word in words:
@@ -70,7 +70,7 @@ def chosen_knobs(recipes, recipe, words):
 
 def needed(recipes, recipe):
     """Recipes and knobs of the kernels that calls use beside this one."""
-    declared = os.path.join(recipes.generators, recipe.operation, f"{recipe.operation}_knobs.json")
+    declared = declaration_path(recipes.generators, recipe.operation)
     if not os.path.exists(declared):
         return []
     declaration = read_declaration(declared)

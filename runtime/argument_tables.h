@@ -5,11 +5,11 @@
 namespace gyre {
 
 struct AnglesArguments {
-#define GYRE_ARGUMENT_TABLE "angles/angles_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "rotary/angles/angles_arguments.inc"
 #include "argument_table.inc"
 };
 struct AnglesCudaArguments {
-#define GYRE_ARGUMENT_TABLE "angles/angles_cuda_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "rotary/angles/angles_cuda_arguments.inc"
 #include "argument_table.inc"
 };
 struct AttentionArguments {
@@ -25,11 +25,11 @@ struct BackwardArguments {
 #include "argument_table.inc"
 };
 struct DeltaArguments {
-#define GYRE_ARGUMENT_TABLE "delta/delta_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "backward/delta/delta_arguments.inc"
 #include "argument_table.inc"
 };
 struct FeaturesArguments {
-#define GYRE_ARGUMENT_TABLE "features/features_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "linear/features/features_arguments.inc"
 #include "argument_table.inc"
 };
 struct LinearArguments {
@@ -37,27 +37,27 @@ struct LinearArguments {
 #include "argument_table.inc"
 };
 struct MergeArguments {
-#define GYRE_ARGUMENT_TABLE "merge/merge_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "attention/merge/merge_arguments.inc"
 #include "argument_table.inc"
 };
 struct MergeCudaArguments {
-#define GYRE_ARGUMENT_TABLE "merge/merge_cuda_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "attention/merge/merge_cuda_arguments.inc"
 #include "argument_table.inc"
 };
 struct NormsArguments {
-#define GYRE_ARGUMENT_TABLE "norms/norms_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "linear/norms/norms_arguments.inc"
 #include "argument_table.inc"
 };
 struct OperandsArguments {
-#define GYRE_ARGUMENT_TABLE "operands/operands_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "attention/operands/operands_arguments.inc"
 #include "argument_table.inc"
 };
 struct OuterArguments {
-#define GYRE_ARGUMENT_TABLE "outer/outer_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "linear/outer/outer_arguments.inc"
 #include "argument_table.inc"
 };
 struct PanelsArguments {
-#define GYRE_ARGUMENT_TABLE "panels/panels_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "backward/panels/panels_arguments.inc"
 #include "argument_table.inc"
 };
 struct RotaryArguments {
@@ -69,11 +69,11 @@ struct RotaryCudaArguments {
 #include "argument_table.inc"
 };
 struct SlopesArguments {
-#define GYRE_ARGUMENT_TABLE "slopes/slopes_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "linear/slopes/slopes_arguments.inc"
 #include "argument_table.inc"
 };
 struct SumsArguments {
-#define GYRE_ARGUMENT_TABLE "sums/sums_arguments.inc"
+#define GYRE_ARGUMENT_TABLE "linear/sums/sums_arguments.inc"
 #include "argument_table.inc"
 };
 

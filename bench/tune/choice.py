@@ -4,6 +4,7 @@ import os
 
 from errors import UsageError, refuse
 from programs import runnable_targets
+from space import declaration_path
 from tuning_file import TuningFile
 
 
@@ -30,7 +31,7 @@ def check_tunable(recipes, recipe):
 
 
 def space_path(recipes, recipe):
-    return os.path.join(recipes.generators, recipe.operation, f"{recipe.operation}_knobs.json")
+    return declaration_path(recipes.generators, recipe.operation)
 
 
 def chosen(options, recipes):

@@ -6,13 +6,13 @@ import re
 from errors import UsageError, refuse
 from programs import generators_folder
 from recipes import Recipes
-from space import read_declaration
+from space import declaration_path, read_declaration
 
 
 def declaration_of(build, name):
     """The search space of the kernel's operation, with what it says for kernels of a part of the keys."""
     operation = name.split("_")[0]
-    path = os.path.join(generators_folder(build), operation, f"{operation}_knobs.json")
+    path = declaration_path(generators_folder(build), operation)
     if not os.path.exists(path):
         refuse(f"--kernel {name}", f"no search space of {operation} says what to time", "a kernel of attention or rotary")
     declaration = read_declaration(path)

@@ -8,7 +8,7 @@ from errors import refuse
 from programs import find_runner
 from runner import Limits, Runner
 from shapes import complete_shape
-from space import read_declaration, space_of
+from space import folder_of, read_declaration, space_of
 from study import Study, open_storage
 from tuning_file import TuningFile
 from workshop import Plan, Workshop
@@ -90,7 +90,8 @@ class Setup:
             "--knobs": dict(options.knobs),
             "--autoscheduler": self.autoscheduler,
             "sources": provenance.sources_digest(
-                *(os.path.join(recipes.generators, name) for name in (self.recipe.operation, "common"))
+                folder_of(recipes.generators, self.recipe.operation),
+                *(os.path.join(recipes.generators, name) for name in ("common", "math", "passes")),
             ),
         }
 

@@ -10,7 +10,9 @@ A knob whose values are names rather than amounts, such as 0 for "the target's o
 Conditions speak of knobs, of the kernel's numeric parameters, and of the target's vector_width (f32 lanes) and vector_registers.
 """
 
+import glob
 import json
+import os
 
 import numpy as np
 from errors import RunError
@@ -109,6 +111,17 @@ class Space:
         distance[is_taken] = np.inf
         best = int(np.argmin(distance)) if len(distance) else 0
         return best if len(distance) and np.isfinite(distance[best]) else None
+
+
+def folder_of(generators, operation):
+    """The folder of an operation or a sub-kernel: one of that name in generators/, or in an operation's folder."""
+    own = os.path.join(generators, operation)
+    return next(iter([] if os.path.isdir(own) else glob.glob(os.path.join(generators, "*", operation))), own)
+
+
+def declaration_path(generators, operation):
+    """Where the search space of an operation is, if it has one."""
+    return os.path.join(folder_of(generators, operation), f"{operation}_knobs.json")
 
 
 def read_declaration(path):

@@ -1,8 +1,8 @@
 #include "attention_algorithm.h"
 
-#include "../common/storage.h"
 #include "../common/stored_rows.h"
-#include "../common/transcendental.h"
+#include "../math/storage.h"
+#include "../math/transcendental.h"
 #include "attention_blocks.h"
 #include "attention_bound.h"
 #include "attention_products.h"

@@ -17,8 +17,8 @@
 #pragma once
 #include "../common/dropout.h"
 #include "../common/key_rows.h"
-#include "../common/rotation.h"
-#include "../common/transpose.h"
+#include "../math/rotation.h"
+#include "../math/transpose.h"
 #include "score.h"
 
 #include <Halide.h>

@@ -1,9 +1,9 @@
 #include "attention_blocks.h"
 
-#include "../common/bf16_matrices.h"
-#include "../common/exp2_pairs.h"
 #include "../common/stored_rows.h"
-#include "../common/transcendental.h"
+#include "../math/transcendental.h"
+#include "../passes/bf16_matrices.h"
+#include "../passes/exp2_pairs.h"
 #include "attention_general.h"
 #include "attention_products.h"
 #include "attention_rows.h"

@@ -1,6 +1,6 @@
 // Keys and values that are read as they are stored, and once: the lines of both are asked for a block ahead.
-#include "../common/lines_ahead.h"
-#include "../common/prefetched_lines.h"
+#include "../passes/lines_ahead.h"
+#include "../passes/prefetched_lines.h"
 #include "attention_schedules.h"
 
 namespace gyre::attention {

@@ -1,8 +1,8 @@
 #include "attention_bound.h"
 
-#include "../common/bf16_pairs.h"
-#include "../common/norms.h"
-#include "../common/storage.h"
+#include "../math/bf16_pairs.h"
+#include "../math/norms.h"
+#include "../math/storage.h"
 #include "attention_blocks.h"
 #include "attention_rows.h"
 

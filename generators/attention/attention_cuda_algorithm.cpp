@@ -1,9 +1,9 @@
 #include "attention_cuda_algorithm.h"
 
-#include "../common/storage.h"
-#include "../cuda/carried.h"
-#include "../cuda/primitives.h"
-#include "../cuda/warp_nest.h"
+#include "../math/storage.h"
+#include "../passes/cuda/carried.h"
+#include "../passes/cuda/primitives.h"
+#include "../passes/cuda/warp_nest.h"
 #include "attention_algorithm.h"
 
 namespace gyre::attention {

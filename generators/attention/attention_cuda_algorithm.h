@@ -12,7 +12,7 @@
 /// Index order is Halide's, innermost first: the C array q[batch][seqlen_q][heads][head_dim] is q(d, h, i, z).
 /// t: tile of query_rows rows, i: row of it;   b: block of key_block keys, j: key of it.
 #pragma once
-#include "../cuda/turns.h"
+#include "../passes/cuda/turns.h"
 #include "cuda_rotation.h"
 #include "cuda_scores.h"
 #include "cuda_tile.h"

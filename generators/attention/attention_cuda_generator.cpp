@@ -2,8 +2,8 @@
 // order here.
 #include "../common/declared_arguments.h"
 #include "../common/facts.h"
-#include "../cuda/lower.h"
-#include "../cuda/warp_nest.h"
+#include "../passes/cuda/lower.h"
+#include "../passes/cuda/warp_nest.h"
 #include "attention_cuda_schedule.h"
 
 namespace gyre::attention {

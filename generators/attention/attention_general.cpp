@@ -1,6 +1,6 @@
 #include "attention_general.h"
 
-#include "../common/transcendental.h"
+#include "../math/transcendental.h"
 #include "attention_score.h"
 
 namespace gyre::attention {

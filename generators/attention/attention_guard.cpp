@@ -1,6 +1,6 @@
 #include "attention_guard.h"
 
-#include "../common/bf16_matrices.h"
+#include "../passes/bf16_matrices.h"
 
 namespace gyre::attention {
 using namespace Halide;

@@ -1,8 +1,8 @@
-#include "../common/bf16_rounding.h"
-#include "../common/exp2_pairs.h"
-#include "../common/loop_limits.h"
-#include "../common/step_pipeline.h"
-#include "../common/tile_products.h"
+#include "../math/bf16_rounding.h"
+#include "../passes/exp2_pairs.h"
+#include "../passes/loop_limits.h"
+#include "../passes/step_pipeline.h"
+#include "../passes/tile_products.h"
 #include "attention_blocks.h"
 #include "attention_schedules.h"
 

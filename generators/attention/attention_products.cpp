@@ -1,6 +1,6 @@
 #include "attention_products.h"
 
-#include "../common/transcendental.h"
+#include "../math/transcendental.h"
 #include "attention_blocks.h"
 #include "attention_guard.h"
 

@@ -1,9 +1,9 @@
 // Both products on matrices of bf16 in vector registers: of two rows of keys and two of queries, or two features of values and
 // two rows of weights, with 4 numbers of the dimension that is summed over. Queries are not scaled, so that what is not rotated
 // is not rounded; the scale is applied to the scores in f32.
-#include "../common/bf16_matrices.h"
-#include "../common/bf16_rounding.h"
-#include "../common/storage.h"
+#include "../math/bf16_rounding.h"
+#include "../math/storage.h"
+#include "../passes/bf16_matrices.h"
 #include "attention_guard.h"
 #include "attention_products.h"
 

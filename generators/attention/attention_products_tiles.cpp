@@ -1,9 +1,9 @@
 // Both products on matrix tiles of bf16.
-#include "../common/bf16_pairs.h"
-#include "../common/exp2_pairs.h"
-#include "../common/storage.h"
-#include "../common/tile_products.h"
-#include "../common/transcendental.h"
+#include "../math/bf16_pairs.h"
+#include "../math/storage.h"
+#include "../math/transcendental.h"
+#include "../passes/exp2_pairs.h"
+#include "../passes/tile_products.h"
 #include "attention_products.h"
 #include "attention_tile_guard.h"
 

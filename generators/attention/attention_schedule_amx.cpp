@@ -1,4 +1,4 @@
-#include "../common/tile_products.h"
+#include "../passes/tile_products.h"
 #include "attention_bound.h"
 #include "attention_schedules.h"
 #include "attention_tile_guard.h"

@@ -1,6 +1,6 @@
 #include "attention_cuda_schedule.h"
 
-#include "../cuda/warp_tiles.h"
+#include "../passes/cuda/warp_tiles.h"
 
 namespace gyre::attention {
 using namespace Halide;

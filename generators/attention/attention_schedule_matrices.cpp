@@ -1,5 +1,5 @@
-// The two products on matrices of bf16 in vector registers (common/bf16_matrices.h).
-#include "../common/bf16_matrices.h"
+// The two products on matrices of bf16 in vector registers (passes/bf16_matrices.h).
+#include "../passes/bf16_matrices.h"
 #include "attention_schedules.h"
 
 namespace gyre::attention {

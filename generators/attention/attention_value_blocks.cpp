@@ -1,5 +1,5 @@
 // Keys and values in matrix tiles where they are stored, values in blocks of tile_depth keys.
-#include "../common/tile_products.h"
+#include "../passes/tile_products.h"
 #include "attention_products.h"
 #include "attention_tile_guard.h"
 

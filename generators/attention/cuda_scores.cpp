@@ -1,7 +1,7 @@
 #include "cuda_scores.h"
 
-#include "../common/storage.h"
-#include "../cuda/primitives.h"
+#include "../math/storage.h"
+#include "../passes/cuda/primitives.h"
 #include "attention_algorithm.h"
 
 namespace gyre::attention {

@@ -1,6 +1,6 @@
 #include "cuda_tile.h"
 
-#include "../cuda/primitives.h"
+#include "../passes/cuda/primitives.h"
 
 namespace gyre::attention {
 using namespace Halide;

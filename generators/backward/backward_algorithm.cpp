@@ -1,6 +1,6 @@
 #include "backward_algorithm.h"
 
-#include "../common/transcendental.h"
+#include "../math/transcendental.h"
 #include "backward_general.h"
 #include "backward_guard.h"
 

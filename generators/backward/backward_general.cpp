@@ -1,6 +1,6 @@
 #include "backward_general.h"
 
-#include "../common/transcendental.h"
+#include "../math/transcendental.h"
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // Binds signature, algorithm and schedule of attention's gradients. No arithmetic and no loop order here.
 #include "../common/declared_arguments.h"
 #include "../common/facts.h"
-#include "../common/storage.h"
+#include "../math/storage.h"
 #include "backward_schedules.h"
 
 namespace gyre::backward {

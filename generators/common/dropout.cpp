@@ -1,6 +1,6 @@
 #include "dropout.h"
 
-#include "philox.h"
+#include "../math/philox.h"
 
 namespace gyre {
 using namespace Halide;

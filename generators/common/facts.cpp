@@ -1,7 +1,7 @@
 #include "facts.h"
 
-#include "allocation_bounds.h"
-#include "workspace_slots.h"
+#include "../passes/allocation_bounds.h"
+#include "../passes/workspace_slots.h"
 
 #include <algorithm>
 #include <fstream>

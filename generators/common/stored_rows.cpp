@@ -1,7 +1,7 @@
 #include "stored_rows.h"
 
-#include "bf16_rounding.h"
-#include "storage.h"
+#include "../math/bf16_rounding.h"
+#include "../math/storage.h"
 
 namespace gyre {
 using namespace Halide;

@@ -1,6 +1,6 @@
 /// Rows of queries, keys and values as kernels take them from tensors: rotated, or as they are; widened, or as bits.
 #pragma once
-#include "rotation.h"
+#include "../math/rotation.h"
 
 namespace gyre {
 

@@ -1,6 +1,6 @@
 #include "cache_slots.h"
 
-#include "../cuda/primitives.h"
+#include "../passes/cuda/primitives.h"
 
 namespace gyre::rotary {
 using namespace Halide;

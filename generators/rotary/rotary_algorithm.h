@@ -11,7 +11,7 @@
 /// Index order is Halide's, innermost first. The dimensions a and b are tokens and heads, whichever is denser in memory
 /// first: the angles' tables repeat along heads by a stride of 0. On CUDA there is a third, c, of batch entries.
 #pragma once
-#include "../common/storage.h"
+#include "../math/storage.h"
 
 #include <Halide.h>
 

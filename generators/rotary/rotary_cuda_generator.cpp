@@ -3,9 +3,9 @@
 // finds. No arithmetic and no loop order here.
 #include "../common/declared_arguments.h"
 #include "../common/facts.h"
-#include "../cuda/lower.h"
-#include "../cuda/primitives.h"
-#include "../cuda/turns.h"
+#include "../passes/cuda/lower.h"
+#include "../passes/cuda/primitives.h"
+#include "../passes/cuda/turns.h"
 #include "cache_slots.h"
 #include "rotary_schedules.h"
 

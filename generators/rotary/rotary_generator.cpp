@@ -1,10 +1,10 @@
 // Binds signature, algorithm and schedule of the rotary embedding. No arithmetic and no loop order here.
-#include "../common/bf16_rounding.h"
 #include "../common/declared_arguments.h"
 #include "../common/estimates.h"
 #include "../common/facts.h"
-#include "../common/half_vectors.h"
-#include "../common/prefetched_lines.h"
+#include "../math/bf16_rounding.h"
+#include "../passes/half_vectors.h"
+#include "../passes/prefetched_lines.h"
 #include "rotary_schedules.h"
 
 namespace gyre::rotary {

@@ -10,7 +10,7 @@ gyre_embedded_status gyre_embedded_angles(const uint64_t *frequencies, int32_t p
             const uint32_t quarter = angle.quarter;
             const float r = (float)angle.beyond * 1.46291807927e-9f; /* 2 pi / 2^32 */
             const float u = r * r;
-            /* Minimax on [-pi/4, pi/4], as generators/common/transcendental.cpp has them. */
+            /* Minimax on [-pi/4, pi/4], as generators/math/transcendental.cpp has them. */
             const float sine = r + r * u * (-0.166666549437f + u * (0.00833217814574f + u * -0.000195172989374f));
             const float cosine =
                 (1.0f - 0.5f * u) + u * u * (0.0416666468664f + u * (-0.0013887367515f + u * 2.44384515162e-05f));

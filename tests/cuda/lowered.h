@@ -1,7 +1,7 @@
-// A pipeline as generators/cuda leaves it, for the tests of that.
+// A pipeline as generators/passes/cuda leaves it, for the tests of that.
 #pragma once
 #include "../support/lowered_text.h"
-#include "cuda/lower.h"
+#include "passes/cuda/lower.h"
 
 #include <cstdio>
 #include <fstream>

@@ -1,7 +1,7 @@
-/// generators/cuda on small pipelines: what is printed, what the host's side becomes, and what is refused by name.
-#include "cuda/lanes.h"
-#include "cuda/primitives.h"
+/// generators/passes/cuda on small pipelines: what is printed, what the host's side becomes, and what is refused by name.
 #include "lowered.h"
+#include "passes/cuda/lanes.h"
+#include "passes/cuda/primitives.h"
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // A product of matrices by warps, for the tests of the compiler stage and of its emulation:
 //     out(j, i) = sum_k a(k, i) b(j, k)          a, b of 16 bits; tiles of 32 x 32, by 2 warps; blocks of 32 along k, staged ahead
 #pragma once
-#include "cuda/lower.h"
-#include "cuda/warp_tiles.h"
+#include "passes/cuda/lower.h"
+#include "passes/cuda/warp_tiles.h"
 
 namespace gyre::test {
 

@@ -2,7 +2,7 @@
 //     out(x, y) = bf16(in(y, x)) + in(y, x)           tiles of 16 x 16, staged twice, read by other threads than have written
 //
 //     staged_pipeline DIRECTORY
-#include "cuda/lower.h"
+#include "passes/cuda/lower.h"
 
 using namespace Halide;
 

@@ -1,11 +1,11 @@
-/// generators/cuda on tiles of matrices: what warps are given, what is staged ahead, and what is refused by name.
+/// generators/passes/cuda on tiles of matrices: what warps are given, what is staged ahead, and what is refused by name.
 #include "product.h"
 
-#include "cuda/carried.h"
-#include "cuda/conditional_nests.h"
-#include "cuda/fragments.h"
-#include "cuda/staged_loop.h"
 #include "lowered.h"
+#include "passes/cuda/carried.h"
+#include "passes/cuda/conditional_nests.h"
+#include "passes/cuda/fragments.h"
+#include "passes/cuda/staged_loop.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
-/// common/lines_ahead.h: lines that a table finds are asked for in each turn of a loop, and nothing else changes.
-#include "common/lines_ahead.h"
+/// passes/lines_ahead.h: lines that a table finds are asked for in each turn of a loop, and nothing else changes.
 #include "pass_generator.h"
+#include "passes/lines_ahead.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
-/// common/loop_limits.h and common/prefetched_lines.h: loops that do not run, loops that end early, and lines that are asked for.
-#include "common/loop_limits.h"
-#include "common/prefetched_lines.h"
+/// passes/loop_limits.h and passes/prefetched_lines.h: loops that do not run, loops that end early, and lines that are asked for.
 #include "pass_generator.h"
+#include "passes/loop_limits.h"
+#include "passes/prefetched_lines.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
-/// common/step_pipeline.h: pipelined loops give what plain ones do, for any number of turns, and other loops are refused.
-#include "common/step_pipeline.h"
+/// passes/step_pipeline.h: pipelined loops give what plain ones do, for any number of turns, and other loops are refused.
 #include "pass_generator.h"
+#include "passes/step_pipeline.h"
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
-/// common/workspace_slots.h: one allocation a kernel, whose slots blocks have in turn.
-#include "common/workspace_slots.h"
+/// passes/workspace_slots.h: one allocation a kernel, whose slots blocks have in turn.
 #include "pass_generator.h"
+#include "passes/workspace_slots.h"
 
 #include <doctest/doctest.h>
 

@@ -14,7 +14,7 @@ constexpr double f32_error = 2e-6, f32_rounding = 0x1p-24;
 /// are to a sink each become 0 below it.
 constexpr double least_weight = 4 * 0x1p-126;
 
-/// A power of two that is rounded next is off by its rounding and by a sixth of that (generators/common/exp2_pairs.h).
+/// A power of two that is rounded next is off by its rounding and by a sixth of that (generators/passes/exp2_pairs.h).
 constexpr double roundings_of_weight = 7.0 / 6;
 
 /// Independent errors are at most their largest value, so that their deviation is below 0.6 of it: eight deviations.

@@ -14,6 +14,7 @@ sys.path.insert(0, SOURCES)
 
 import optuna
 from fake_generator import FAULTS
+from space import declaration_path
 
 SHAPE = "h=4,lq=64,d=64"
 KERNEL = "rotary_f32_half"
@@ -52,7 +53,7 @@ class TuneTest(unittest.TestCase):
         content["tuning"], content["generators"] = self.path("tuning"), self.path("generators")
         for operation in ("rotary", "angles"):
             os.makedirs(self.path("generators", operation))
-            source = os.path.join(recipes_of(self.build)["generators"], operation, f"{operation}_knobs.json")
+            source = declaration_path(recipes_of(self.build)["generators"], operation)
             shutil.copy(source, self.path("generators", operation))
         for folder in ("build/kernels", "tuning"):
             os.makedirs(self.path(folder))

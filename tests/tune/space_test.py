@@ -9,7 +9,7 @@ import numpy as np
 from child import run
 from harness import TuneTest
 from recipes import Recipe, Recipes
-from space import read_declaration, space_of
+from space import declaration_path, read_declaration, space_of
 
 
 class Spaces(unittest.TestCase):
@@ -30,7 +30,7 @@ class Spaces(unittest.TestCase):
         return None
 
     def declaration(self, operation):
-        path = os.path.join(self.recipes.generators, operation, f"{operation}_knobs.json")
+        path = declaration_path(self.recipes.generators, operation)
         return read_declaration(path), path
 
     def space(self, recipe):
@@ -112,7 +112,7 @@ class Spaces(unittest.TestCase):
     def shipped(self, operation, halide_target, **parameters):
         """The space of a kernel that this build need not have."""
         recipe = Recipe(operation, "", "", "", halide_target, parameters, {})
-        path = os.path.join(self.recipes.generators, operation, f"{operation}_knobs.json")
+        path = declaration_path(self.recipes.generators, operation)
         return space_of(read_declaration(path), path, recipe.variables())
 
     def test_points_that_do_not_build_are_not_searched(self):

@@ -1,4 +1,4 @@
-// What the printed CUDA C++ calls, for this machine: the same names as generators/cuda/device/gyre_device.h has for nvcc.
+// What the printed CUDA C++ calls, for this machine: the same names as generators/passes/cuda/device/gyre_device.h has for nvcc.
 #pragma once
 #include "block.h"
 

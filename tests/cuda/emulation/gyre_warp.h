@@ -1,4 +1,4 @@
-// What kernels call whose warps multiply tiles of matrices, for this machine: the same names as generators/cuda/device/gyre_warp.h
+// What kernels call whose warps multiply tiles of matrices, for this machine: the same names as generators/passes/cuda/device/gyre_warp.h
 // has for nvcc. Included by gyre_device.h.
 #pragma once
 

@@ -1,0 +1,36 @@
+// Binds signature, algorithm and schedule of merging on CUDA, whole tensors in one launch. No arithmetic and no loop order here.
+#include "../../common/declared_arguments.h"
+#include "../../common/facts.h"
+#include "../../passes/cuda/lower.h"
+#include "merge_schedules.h"
+
+namespace gyre::merge {
+
+class MergeCudaGenerator : public Halide::Generator<MergeCudaGenerator> {
+public:
+    // Variant.
+    GeneratorParam<Halide::Type> part_dtype{"part_dtype", Halide::Float(32)};
+    GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
+    GeneratorParam<std::string> facts{"facts", ""};
+    GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
+
+    DeclaredArguments arguments;
+#include "merge_cuda_arguments.inc"
+
+    void configure() { arguments.declare(*this, {}, {{"part_dtype", part_dtype}, {"dtype", dtype}}); }
+
+    void generate() {
+        for (int d = 0; d < 4; d++) part_lse.dim(d).set_min(0), out.dim(d).set_min(0);
+        for (int d = 0; d < 5; d++) part_out.dim(d).set_min(0);
+        for (int d = 0; d < 3; d++) lse.dim(d).set_min(0);
+        const Halide::Var z("z");
+        Stages stages = algorithm({part_out, part_lse, part_lse.dim(3).extent(), {z}}, out, lse, dtype);
+        schedule_cuda(stages, z);
+        cuda::lower_to_cuda(*this, {device_code, {}, most_features});
+        publish_facts(*this, facts, {});
+    }
+};
+
+} // namespace gyre::merge
+
+HALIDE_REGISTER_GENERATOR(gyre::merge::MergeCudaGenerator, merge_cuda)

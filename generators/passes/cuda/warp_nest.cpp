@@ -1,0 +1,172 @@
+#include "warp_nest.h"
+
+#include "../loop_name.h"
+
+namespace gyre::cuda {
+using namespace Halide;
+using namespace Halide::Internal;
+namespace {
+
+class FindLoads : public IRVisitor {
+    using IRVisitor::visit;
+    void visit(const Load *) override { found = true; }
+
+public:
+    bool found = false;
+};
+
+bool reads_memory(const Expr &e) {
+    FindLoads find;
+    e.accept(&find);
+    return find.found;
+}
+
+class InlineLets : public IRMutator {
+public:
+    explicit InlineLets(bool all) : all(all) {}
+
+private:
+    const bool all;
+    using IRMutator::visit;
+
+    Stmt visit(const LetStmt *op) override {
+        const Expr value = mutate(op->value);
+        if (!all && (reads_memory(value) || value.type().is_vector()))
+            return LetStmt::make(op->name, value, mutate(op->body));
+        return mutate(substitute(op->name, value, op->body));
+    }
+    Expr visit(const Let *op) override { return mutate(substitute(op->name, mutate(op->value), op->body)); }
+};
+
+std::string kind_of(const For *loop) {
+    const std::string kind = variable_of_loop(loop->name);
+    return kind == row_loop || kind == column_loop || kind == depth_loop ? kind : "";
+}
+
+class FindTiles : public IRVisitor {
+    using IRVisitor::visit;
+    void visit(const For *op) override {
+        found = found || kind_of(op) == row_loop;
+        IRVisitor::visit(op);
+    }
+
+public:
+    bool found = false;
+};
+
+class FindNests : public IRVisitor {
+    using IRVisitor::visit;
+    void visit(const For *op) override {
+        if (is_gpu(op->for_type) || !for_warp)
+            IRVisitor::visit(op);
+        else if (has_warp_tile(op))
+            nests.push_back(read_warp_nest(op));
+    }
+    void visit(const IfThenElse *op) override {
+        Expr rest;
+        const bool outside = for_warp;
+        for_warp = for_warp || is_for_warp(op->condition, &rest);
+        IRVisitor::visit(op);
+        for_warp = outside;
+    }
+    bool for_warp = false;
+
+public:
+    std::vector<WarpNest> nests;
+};
+
+bool is_first(const Expr &condition, const char *index) {
+    const LT *less = condition.as<LT>();
+    const Variable *v = less ? less->a.as<Variable>() : nullptr;
+    return v && v->name == index && is_const_one(less->b);
+}
+
+/// Down to the innermost stores, all of which one nest of loops is around.
+void read(const Stmt &s, WarpNest *nest) {
+    if (const For *loop = s.as<For>()) {
+        nest->require(nest->stores.empty(), "has a loop beside a store");
+        nest->require(loop->for_type == ForType::Serial || loop->for_type == ForType::Unrolled,
+                      "has a loop that is not serial, " + loop->name);
+        const auto extent = as_const_int(loop->extent);
+        nest->require(is_const_zero(loop->min) && extent, "has a loop whose turns are not constant, " + loop->name);
+        const std::string kind = kind_of(loop);
+        if (kind.empty()) {
+            nest->others.push_back({loop->name, static_cast<int>(*extent)});
+        } else {
+            std::string &variable = kind == row_loop ? nest->row : kind == column_loop ? nest->column : nest->depth;
+            nest->require(variable.empty(), "has two loops " + kind);
+            nest->require(*extent == (kind == column_loop ? tile_columns : tile_rows),
+                          "has a tile of " + std::to_string(*extent) + " along " + kind);
+            variable = loop->name;
+        }
+        read(loop->body, nest);
+    } else if (const Block *block = s.as<Block>()) {
+        const Expr outside = nest->condition;
+        for (const Stmt &part : {block->first, block->rest}) {
+            read(part, nest);
+            nest->require(nest->condition.same_as(outside), "has some of its stores under a condition");
+        }
+    } else if (const ProducerConsumer *op = s.as<ProducerConsumer>()) {
+        read(op->body, nest);
+    } else if (const IfThenElse *branch = s.as<IfThenElse>()) {
+        nest->require(!branch->else_case.defined(), "has two branches");
+        nest->condition = nest->condition.defined() ? nest->condition && branch->condition : branch->condition;
+        read(branch->then_case, nest);
+    } else {
+        const Store *store = s.as<Store>();
+        nest->require(store && is_const_one(store->predicate), "does not come down to stores");
+        nest->require(store->value.type().is_scalar(), "stores vectors");
+        nest->stores.push_back({store->name, store->index, store->value});
+    }
+}
+
+} // namespace
+
+void WarpNest::refuse(const std::string &what) const {
+    _halide_user_error << "CUDA: the warp tile " << name << " " << what << "\n";
+    throw std::logic_error(what); // not reached: user errors end the generator
+}
+
+bool has_warp_tile(const Stmt &s) {
+    FindTiles find;
+    s.accept(&find);
+    return find.found;
+}
+
+bool is_for_warp(const Expr &condition, Expr *rest) {
+    if (const And *both = condition.as<And>()) {
+        Expr a, b;
+        const bool first = is_for_warp(both->a, &a), second = is_for_warp(both->b, &b);
+        *rest = a.defined() && b.defined() ? a && b : a.defined() ? a : b;
+        return first || second;
+    }
+    const bool found = is_first(condition, lane_index);
+    *rest = found ? Expr() : condition;
+    return found;
+}
+
+WarpNest read_warp_nest(const For *loop) {
+    WarpNest nest;
+    nest.name = loop->name;
+    const Stmt inlined = InlineLets(true).mutate(Stmt(loop));
+    read(inlined, &nest);
+    nest.require(!nest.row.empty(), std::string("has no loop ") + row_loop);
+    if (nest.condition.defined()) {
+        std::vector<std::string> variables{nest.row, nest.column, nest.depth};
+        for (const WarpLoop &other : nest.others) variables.push_back(other.name);
+        for (const std::string &v : variables)
+            nest.require(v.empty() || !expr_uses_var(nest.condition, v), "has a condition on " + v);
+    }
+    return nest;
+}
+
+std::vector<WarpNest> find_warp_nests(const Stmt &kernel) {
+    FindNests find;
+    kernel.accept(&find);
+    return find.nests;
+}
+
+Stmt without_lets(const Stmt &s) { return InlineLets(false).mutate(s); }
+Expr without_lets(const Expr &e) { return InlineLets(true).mutate(e); }
+
+} // namespace gyre::cuda
