@@ -136,6 +136,15 @@ TEST_CASE("sinks join the denominator and lse only") {
             }
 }
 
+TEST_CASE("a NaN shows in the rows that see it, however large the sink") {
+    AttentionCase c(broadcast_target(64));
+    c.args.sinks = c.hold(GYRE_F32, {60, 95, 500, 700});
+    for (int64_t h = 0; h < c.shape.kv_heads; h++) c.v.set({0, 5, h, 7}, std::nan(""));
+    c.check();
+    c.k.set({1, 3, 0, 9}, std::nan(""));
+    c.check();
+}
+
 TEST_CASE("ALiBi in both alignments, with causal and without, with key lengths") {
     for (const gyre_alignment alignment : {GYRE_BOTTOM_RIGHT, GYRE_TOP_LEFT})
         for (const int causal : {0, 1})

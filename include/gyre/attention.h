@@ -65,7 +65,9 @@ typedef struct gyre_attention_args {
     /** Added to the scores: f32, f16 or bf16, broadcast to [batch, num_heads, seqlen_q, seqlen_kv] by NumPy's rule; not with thd. -inf
      *  masks, and other sums below -2e38 count as -2e38. NULL: none. */
     const gyre_tensor *bias;
-    /** Which keys are seen: bool, true where the query attends, broadcast as bias is; not with thd. NULL: all. */
+    /** Which keys are seen: bool, true where the query attends, broadcast as bias is; not with thd. NULL: all. A mask that is the
+     *  same in all heads and leaves a sequence a range of keys, with or without a diagonal (padding on either side, causal with it),
+     *  costs no more than the same call by seqused_k and causal; its last dimension must be contiguous for that. */
     const gyre_tensor *mask;
     /** [num_heads] f32: exp(sink) joins the denominator only. NULL: none. */
     const gyre_tensor *sinks;

@@ -1,0 +1,114 @@
+"""Times attention with masks, as padded batches have them, beside PyTorch's and beside the call without a mask.
+
+    python masks.py [--library build/lib/libgyre.so] [--dtype f32|bf16] [--threads 1] [--rounds 12]
+
+All run in one process and take turns, because machines change their speed from second to second; compared are minima. Results are
+compared before anything is timed. PyTorch gets key and value heads as they are stored (enable_gqa), and the mask in either form
+that its kernels know: boolean, or 0 and -inf added in the type of the queries; the faster one counts.
+"""
+
+import argparse
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "runtime" / "python"))
+
+# name: batch, query heads, key heads, queries, keys, mask
+CALLS = {
+    "decode, key padding, 8 sequences": (8, 32, 8, 1, 2048, "right"),
+    "decode, left padding, 8 sequences": (8, 32, 8, 1, 2048, "left"),
+    "encoder, key padding, L 128": (8, 12, 12, 128, 128, "right"),
+    "encoder, key padding, L 512": (4, 12, 12, 512, 512, "right"),
+    "encoder, nothing hidden, L 512": (4, 12, 12, 512, 512, "none"),
+    "causal and right padding in one, L 512": (4, 16, 4, 512, 512, "causal right"),
+    "causal and left padding in one, L 512": (4, 16, 4, 512, 512, "causal left"),
+    "any boolean mask, L 512": (4, 12, 12, 512, 512, "random"),
+}
+TOLERANCE = {"f32": 2e-5, "bf16": 0.04}
+
+
+def mask_of(kind, batch, queries, keys):
+    """[batch, 1, queries or 1, keys]: entry b has a share of b / (2 batch) of its keys hidden."""
+    index = np.arange(keys)
+    hidden = keys * np.arange(batch)[:, None] // (2 * batch)
+    visible = np.ones((batch, keys), bool)
+    if "right" in kind:
+        visible = index < keys - hidden
+    if "left" in kind:
+        visible = index >= hidden
+    mask = visible[:, None, None, :]
+    if "causal" in kind:
+        mask = mask & np.tri(queries, keys, keys - queries, dtype=bool)
+    if kind == "random":
+        mask = np.random.default_rng(2).random((batch, 1, queries, keys)) < 0.9
+    return np.ascontiguousarray(mask)
+
+
+def minima(calls, rounds):
+    """Milliseconds of each call, the least of so many rounds in which each has its turn."""
+    best = dict.fromkeys(calls, float("inf"))
+    for _ in range(rounds):
+        for name, call in calls.items():
+            begin = time.perf_counter()
+            call()
+            best[name] = min(best[name], 1e3 * (time.perf_counter() - begin))
+    return best
+
+
+def time_call(gyre, torch, context, shape, options):
+    batch, heads, kv_heads, queries, keys, kind = shape
+    random = np.random.default_rng(1)
+    dtype = torch.float32 if options.dtype == "f32" else torch.bfloat16
+    q, k, v = (torch.from_numpy(random.standard_normal((batch, h, length, options.head_dim), np.float32)).to(dtype)
+               for h, length in ((heads, queries), (kv_heads, keys), (kv_heads, keys)))
+    mask = torch.from_numpy(mask_of(kind, batch, queries, keys))
+    added = torch.zeros(mask.shape, dtype=dtype).masked_fill(~mask, float("-inf"))
+    out, plain_out = torch.empty_like(q), torch.empty_like(q)
+    sdpa = torch.nn.functional.scaled_dot_product_attention
+    causal = "causal" in kind
+
+    def ours(result, **arguments):
+        return lambda: gyre.attention(q, k, v, layout="bhsd", out=result, context=context, **arguments)
+
+    calls = {
+        "masked": ours(out, mask=mask),
+        "plain": ours(plain_out, causal=causal),
+        "boolean": lambda: sdpa(q, k, v, attn_mask=mask, enable_gqa=True),
+        "added": lambda: sdpa(q, k, v, attn_mask=added, enable_gqa=True)}
+    calls["masked"]()
+    seen = mask.any(-1, keepdim=True).expand(batch, 1, queries, 1)  # PyTorch's rows that see nothing are NaN or means
+    error = torch.where(seen, (out - calls["boolean"]()).abs(), 0).max().item()
+    if error > TOLERANCE[options.dtype]:
+        sys.exit(f"{kind}: results differ by {error}")
+    return minima(calls, options.rounds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", default=str(ROOT / "build" / "lib" / "libgyre.so"))
+    parser.add_argument("--dtype", choices=TOLERANCE, default="bf16")
+    parser.add_argument("--head-dim", type=int, default=64)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=12)
+    options = parser.parse_args()
+    os.environ["GYRE_LIBRARY"] = options.library
+    import torch
+
+    import gyre
+
+    torch.set_num_threads(options.threads)
+    context = gyre.Context(threads=options.threads)
+    print(f"{'call, ' + options.dtype:42s} {'ms':>8s} {'of the plain call':>18s} {'PyTorch / ours':>15s}")
+    for name, shape in CALLS.items():
+        best = time_call(gyre, torch, context, shape, options)
+        peer = min(best["boolean"], best["added"])
+        print(f"{name:42s} {best['masked']:8.3f} {best['masked'] / best['plain']:18.2f} {peer / best['masked']:15.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
