@@ -123,7 +123,7 @@ python_packages() {
         say "installing Python packages of $file"
         pip_install "${hashes[@]}" -r "$file"
         halide=$(grep -o '^halide==[0-9.]*' "$file" || true)
-        if [[ -n $halide ]] && ! "$venv/bin/python" -m pip freeze | grep -qFx "$halide"; then
+        if [[ -n $halide && $'\n'$("$venv/bin/python" -m pip freeze)$'\n' != *$'\n'"$halide"$'\n'* ]]; then
             # No package for this Python: Python 3.13's has the same C++ files.
             pip_install --no-deps --only-binary=:all: --implementation cp --python-version 3.13 --abi cp313 --upgrade \
                 --target "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" "$halide"
