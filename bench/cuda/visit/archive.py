@@ -24,25 +24,24 @@ def stripped(source, target):
     target.chmod(0o755)
 
 
-def gather(tree, variants, folder):
-    """The folder, without launches.json and with the tests that can run on the emulated device beside it."""
+def gather(tree, folder):
+    """The library with its images and the program of the visit."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "images").mkdir(parents=True)
     (folder / "variants").mkdir()
     stripped(next((tree / "lib").glob("libgyre.so.*.*.*")), folder / "libgyre.so")
     soname = next(path for path in (tree / "lib").glob("libgyre.so.*") if path.is_symlink()).name
     (folder / soname).symlink_to("libgyre.so")
-    stripped(tree / "tests" / "cuda" / "gyre_tests_device", folder / "gyre_tests_device")
     for image in (tree / "kernels" / "shipped").glob("*.fatbin"):
         shutil.copy(image, folder / "images")
-    for library in variants.glob("lib*.so"):
-        stripped(library, folder / "variants" / library.name)
     shutil.copytree(HERE, folder / "visit", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "runtime" / "python" / "gyre" / "_structures.py", folder / "visit")
 
 
-def rehearse(tree, folder, stages):
-    """Runs stages on the emulated device, and returns what was launched: entry, threads and bytes of shared memory."""
+def rehearse(tree, folder, stages, *options):
+    """Runs stages on the emulated device. Returns the exit status, and of each entry that was launched its threads and bytes of shared
+    memory.
+    """
     log = folder.with_name("launches.log")
     log.unlink(missing_ok=True)
     sanitizer = subprocess.run(["cc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout.strip()
@@ -50,7 +49,7 @@ def rehearse(tree, folder, stages):
     environment = {**os.environ, "LD_LIBRARY_PATH": paths, "FAKE_CUDA_LAUNCHES": str(log), "LD_PRELOAD": sanitizer,
                    "ASAN_OPTIONS": "detect_leaks=0"}
     command = [sys.executable, str(folder / "visit"), str(folder), "--small", "--out", str(folder.with_name("rehearsal")), "--stages",
-               *stages]
+               *stages, *options]
     status = subprocess.run(command, env=environment, check=False).returncode
     launches = {}
     if log.exists():
@@ -63,7 +62,10 @@ def rehearse(tree, folder, stages):
 def main():
     tree, variants, archive = map(pathlib.Path, sys.argv[1:])
     folder = archive.with_name("gyre-visit").absolute()
-    gather(tree.absolute(), variants.absolute(), folder)
+    gather(tree.absolute(), folder)
+    stripped(tree / "tests" / "cuda" / "gyre_tests_device", folder / "gyre_tests_device")
+    for library in variants.glob("lib*.so"):
+        stripped(library, folder / "variants" / library.name)
     known = folder / "images" / "launches.json"
     known.write_text("{}", encoding="utf-8")
     status, launches = rehearse(tree.absolute(), folder, ["machine", "accuracy", "timings", "variants"])
