@@ -3,7 +3,9 @@
 // 48 KB of shared memory unless it was told so, and a launch has the grid, block and argument limits of a device.
 #include "emulation/block.h"
 
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -59,6 +61,21 @@ Result failure(const char *function) {
 int compute_major = 8, multiprocessors = 12;
 std::vector<unsigned> grids_z; // of all launches
 void *last_stream = nullptr;
+
+/// A line "entry threads shared_bytes" for each launch, in the file that the environment names.
+void log_launch(const char *entry, unsigned threads, unsigned shared_bytes) {
+    static const char *path = std::getenv("FAKE_CUDA_LAUNCHES");
+    if (!path) return;
+    if (std::FILE *file = std::fopen(path, "a")) {
+        std::fprintf(file, "%s %u %u\n", entry, threads, shared_bytes);
+        std::fclose(file);
+    }
+}
+
+struct Event {
+    std::chrono::steady_clock::time_point time;
+};
+bool capturing = false;
 
 } // namespace
 
@@ -164,6 +181,7 @@ Result cuLaunchKernel(Function *function, unsigned gx, unsigned gy, unsigned gz,
     const std::lock_guard<std::mutex> lock(mutex);
     grids_z.push_back(gz);
     last_stream = stream;
+    log_launch(function->entry->name, bx * by, shared);
     const auto i = [](unsigned extent) { return static_cast<int>(extent); };
     gyre::emulation::run_grid(*function->entry, {i(gx), i(gy), i(gz)}, {i(bx), i(by), i(bz)}, shared, arguments);
     return success;
@@ -195,10 +213,44 @@ Result cuMemFreeAsync(Pointer p, void *stream) {
     if (stream != last_stream) return invalid_value;
     return cuMemFree_v2(p);
 }
+Result cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, void *) {
+    return std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes), success;
+}
 Result cuMemcpyHtoD_v2(Pointer to, const void *from, size_t bytes) {
     return std::memcpy(reinterpret_cast<void *>(to), from, bytes), success;
 }
 Result cuMemcpyDtoH_v2(void *to, Pointer from, size_t bytes) {
     return std::memcpy(to, reinterpret_cast<void *>(from), bytes), success;
 }
+
+// Streams do what they are told at once, also while they are captured: a graph is what has run, and its replay does nothing.
+Result cuStreamCreate(void **stream, unsigned) {
+    static int made;
+    return *stream = &made, success;
+}
+Result cuStreamSynchronize(void *) { return capturing ? invalid_value : success; }
+Result cuStreamBeginCapture_v2(void *, int) {
+    if (capturing) return invalid_value;
+    return capturing = true, success;
+}
+Result cuStreamEndCapture(void *, void **graph) {
+    if (!capturing) return invalid_value;
+    capturing = false;
+    return *graph = &capturing, success;
+}
+Result cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) { return *executable = graph, success; }
+Result cuGraphLaunch(void *, void *) { return success; }
+
+Result cuEventCreate(Event **event, unsigned) { return *event = new Event, success; }
+Result cuEventRecord(Event *event, void *) { return event->time = std::chrono::steady_clock::now(), success; }
+Result cuEventSynchronize(Event *) { return success; }
+Result cuEventElapsedTime(float *milliseconds, const Event *begin, const Event *end) {
+    *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
+    return success;
+}
+Result cuEventDestroy_v2(Event *event) { return delete event, success; }
+
+Result cuDeviceGetName(char *name, int bytes, int) { return std::snprintf(name, static_cast<size_t>(bytes), "emulated"), success; }
+Result cuFuncGetAttribute(int *value, int, const Function *) { return *value = 0, success; }
+Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const Function *, int, size_t) { return *blocks = 1, success; }
 }

@@ -1,0 +1,61 @@
+"""PyTorch on the driver's stream: its fused attention and its matrix product, as functions that give one time."""
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.functional import scaled_dot_product_attention
+
+BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
+PRODUCT = 8192
+
+if not torch.cuda.is_available():
+    raise ImportError("PyTorch sees no device")
+
+
+def replay(driver, calls):
+    stream = torch.cuda.ExternalStream(driver.stream.value)
+    with torch.cuda.stream(stream):
+        for call in calls:
+            call()
+        stream.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            for call in calls:
+                call()
+
+    def measure():
+        with torch.cuda.stream(stream):
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record(stream)
+            graph.replay()
+            end.record(stream)
+            end.synchronize()
+        return 1e3 * begin.elapsed_time(end) / len(calls)
+
+    measure()
+    return measure
+
+
+def ceilings(driver):
+    a, b = (torch.randn(PRODUCT, PRODUCT, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    measure = replay(driver, [lambda: a @ b])
+    us = sorted(measure() for _ in range(15))[7]
+    return {"mma_tflop_s": 2 * PRODUCT**3 / us / 1e6, "torch": torch.__version__}
+
+
+def attention(driver, shape, dtype, sets):
+    """The backends that take this shape."""
+    batch, heads, key_heads, queries, keys, dim, causal = shape
+    extents = [(batch, heads, queries, dim), (batch, key_heads, keys, dim), (batch, key_heads, keys, dim)]
+    tensors = [[torch.randn(extent, device="cuda", dtype=DTYPES[dtype]) for extent in extents] for _ in range(sets)]
+    found = {}
+    for name, backend in BACKENDS.items():
+        def call(q, k, v, backend=backend):
+            with sdpa_kernel([backend]):
+                return scaled_dot_product_attention(q, k, v, is_causal=bool(causal), enable_gqa=heads != key_heads)
+
+        try:
+            found[name] = replay(driver, [lambda t=t: call(*t) for t in tensors])
+        except RuntimeError:
+            torch.cuda.synchronize()
+    return found
