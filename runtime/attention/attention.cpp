@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 
 using namespace gyre;
 
@@ -40,8 +41,8 @@ extern "C" gyre_status gyre_attention(gyre_context *context, const gyre_attentio
         }
         GYRE_TRY(check(args, true, &plan));
         if (!may_have_key_ranges(plan.task.call)) return run_call(context, plan.args, plan);
-        MaskedPlan masked(plan);
-        return run_call(context, plan.args, masked);
+        const auto masked = std::make_unique<MaskedPlan>(plan); // two more plans, which stacks have no room for
+        return run_call(context, plan.args, *masked);
     });
 }
 
@@ -65,8 +66,8 @@ extern "C" gyre_status gyre_attention_workspace_size(gyre_context *context, cons
             plan.may_split = may_split;
             size_t needed;
             if (may_have_key_ranges(plan.task.call)) {
-                MaskedPlan masked(plan);
-                GYRE_TRY(tell_workspace_size(context, masked, &needed));
+                const auto masked = std::make_unique<MaskedPlan>(plan);
+                GYRE_TRY(tell_workspace_size(context, *masked, &needed));
             } else {
                 GYRE_TRY(tell_workspace_size(context, plan, &needed));
             }

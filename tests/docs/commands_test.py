@@ -72,7 +72,7 @@ class Commands(unittest.TestCase):
 
     def test_go(self):
         usage = subprocess.run([ROOT / "cmake" / "go", "help"], capture_output=True, text=True, check=True).stdout
-        known = set(re.findall(r"^ *cmake/go (\w+)", usage, re.M)) | {"help"}
+        known = set(re.findall(r"^ *cmake/go ([\w-]+)", usage, re.M)) | {"help"}
         for words in self.lines_of("cmake/go"):
             with self.subTest(words=words):
                 if words[0] not in ("COMMAND",):
