@@ -70,7 +70,8 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
             f.lse = select(undefined, sum, any_visible, maximum * ln_2 + log_positive(sum), nothing);
         } else {
             const Expr top = max(maximum, in.sink);
-            constexpr float least_share = -126; // its power is not 0, so that NaN in values shows, however large the sink
+            constexpr float least_share =
+                -126; // its power is not 0, so that NaN in values shows, however large the sink
             const Expr keys_share = exp2_nonpositive(maximum - top, least_share);
             const Expr total = sum * keys_share + exp2_nonpositive(in.sink - top);
             f.inverse = select(any_visible, keys_share / total, 0.0f);

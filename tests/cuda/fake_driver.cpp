@@ -238,7 +238,9 @@ Result cuStreamEndCapture(void *, void **graph) {
     capturing = false;
     return *graph = &capturing, success;
 }
-Result cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) { return *executable = graph, success; }
+Result cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long) {
+    return *executable = graph, success;
+}
 Result cuGraphLaunch(void *, void *) { return success; }
 
 Result cuEventCreate(Event **event, unsigned) { return *event = new Event, success; }
@@ -250,7 +252,11 @@ Result cuEventElapsedTime(float *milliseconds, const Event *begin, const Event *
 }
 Result cuEventDestroy_v2(Event *event) { return delete event, success; }
 
-Result cuDeviceGetName(char *name, int bytes, int) { return std::snprintf(name, static_cast<size_t>(bytes), "emulated"), success; }
+Result cuDeviceGetName(char *name, int bytes, int) {
+    return std::snprintf(name, static_cast<size_t>(bytes), "emulated"), success;
+}
 Result cuFuncGetAttribute(int *value, int, const Function *) { return *value = 0, success; }
-Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const Function *, int, size_t) { return *blocks = 1, success; }
+Result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const Function *, int, size_t) {
+    return *blocks = 1, success;
+}
 }
