@@ -116,9 +116,13 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.masked_key = m;
     const auto first_seen = [&](const Expr &row) { return row + shift - in.sequences.left; };
     const auto last_seen = [&](const Expr &row) { return min(row + shift + in.sequences.right, keys - 1); };
-    m.where(b * block + block - 1 > tile.common(t, z, h)[1] || b * block < tile.common(t, z, h)[0]);
-    s.scores(m, i, t, b, h, z) = cuda::opaque_select(
-        b * block + m >= first_seen(row) && b * block + m <= last_seen(row), s.scores(m, i, t, b, h, z), masked_score);
+    const Expr at_edge = b * block + block - 1 > tile.common(t, z, h)[1] || b * block < tile.common(t, z, h)[0];
+    m.where(at_edge);
+    const auto sees = [&](const Expr &key_of_block) {
+        const Expr key = b * block + key_of_block;
+        return key >= first_seen(row) && key <= last_seen(row);
+    };
+    s.scores(m, i, t, b, h, z) = cuda::opaque_select(sees(m), s.scores(m, i, t, b, h, z), masked_score);
 
     // Softmax of the block.
     RDom c(0, cuda::tile_columns, 0, block / cuda::tile_columns, "c");
@@ -140,14 +144,30 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.block_sum(i, t, b, h, z) += s.powers(along, i, t, b, h, z);
     s.weights(j, i, t, b, h, z) = stored(s.powers(j, i, t, b, h, z), type);
 
-    // Values, folded into the state.
-    RDom u(0, cuda::tile_depth, 0, block / cuda::tile_depth, "u");
-    s.key_of_tile = u.x, s.key_tile = u.y;
-    const Expr of_block = u.y * cuda::tile_depth + u.x;
+    // Values, folded into the state. Weights of masked keys are 0, and 0 times what is not finite is NaN: where some row does not
+    // see all keys of a block, and some value is not finite, rows take only what they see. Of finite values the bits are the same.
+    s.flawed = Func("flawed");
+    const auto corner = [&](const Expr &key) { return s.v_rows(0, key, b, t, h, z); };
+    RDom f(0, 1, "flaws");
+    f.where(sizes.general ? at_edge || s.head.may_mask() : at_edge);
+    s.flawed(t, b, h, z) = 0;
+    s.flawed(t, b, h, z) =
+        cuda::any_not_finite(corner(f), corner(f + 1), block, sizes.v_head_dim, rows / cuda::tile_rows);
     s.weighted = Func("weighted");
     s.weighted(d, i, t, b, h, z) = before(2, d) * s.keep(i, t, b, h, z);
-    s.weighted(d, i, t, b, h, z) +=
-        cast<float>(s.weights(of_block, i, t, b, h, z)) * cast<float>(s.v_rows(d, of_block, b, t, h, z));
+    const auto product_of = [&](bool flawed, RVar *key_of_tile, RVar *key_tile) {
+        RDom u(0, cuda::tile_depth, 0, block / cuda::tile_depth, flawed ? "w" : "u");
+        u.where(flawed ? s.flawed(t, b, h, z) != 0 : s.flawed(t, b, h, z) == 0);
+        *key_of_tile = u.x;
+        *key_tile = u.y;
+        const Expr of_block = u.y * cuda::tile_depth + u.x;
+        const Expr weight = cast<float>(s.weights(of_block, i, t, b, h, z));
+        const Expr value = cast<float>(s.v_rows(d, of_block, b, t, h, z));
+        const Expr seen = sizes.general ? s.scores(of_block, i, t, b, h, z) != masked_score : sees(of_block);
+        s.weighted(d, i, t, b, h, z) += flawed ? cuda::product_of_seen(weight, value, seen) : weight * value;
+    };
+    product_of(false, &s.key_of_tile, &s.key_tile);
+    product_of(true, &s.seen_key, &s.seen_tile);
     RDom blocks(0, (in.sequences.keys + block - 1) / block, "blocks");
     s.block = blocks;
     s.state(d, i, t, h, z) = Tuple(masked_score, 0.0f, 0.0f);

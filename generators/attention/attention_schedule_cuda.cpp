@@ -55,7 +55,7 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
     // Every extent is known: what Halide cannot see is said here.
     for (Func f :
          {s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common, s.q_staged, s.q_rows, s.k_rows, s.v_rows, s.scores,
-          s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.weighted, s.state, s.out_rows, s.lse_rows})
+          s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.flawed, s.weighted, s.state, s.out_rows, s.lse_rows})
         for (const Var &v : f.args()) {
             const bool is_d = v.name() == s.d.name(), is_i = v.name() == s.i.name(), is_j = v.name() == s.j.name();
             const bool of_values =
@@ -76,7 +76,7 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
     fill_by_block(s.q_staged, s.i, 1, warps);
     s.q_rows.compute_at(block_of_threads).store_in(MemoryType::Register);
     s.state.compute_at(block_of_threads).store_in(MemoryType::Register);
-    for (Func f : {s.scores, s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.weighted})
+    for (Func f : {s.scores, s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.flawed, s.weighted})
         f.compute_at(block_of_keys).store_in(MemoryType::Register);
     for (Func f : {s.out_rows, s.lse_rows}) f.compute_at(block_of_threads).store_in(MemoryType::GPUShared);
 
@@ -101,7 +101,8 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
         cuda::warp_reduction(f.update(), s.i, s.column, s.columns, of_block);
     }
     cuda::warp_tile(s.weighted, s.i, s.d, of_block);
-    cuda::warp_product(s.weighted.update(), s.i, s.d, s.key_of_tile, s.key_tile, of_block);
+    cuda::warp_product(s.weighted.update(0), s.i, s.d, s.key_of_tile, s.key_tile, of_block);
+    cuda::warp_product(s.weighted.update(1), s.i, s.d, s.seen_key, s.seen_tile, of_block);
 
     for (Func f : {s.k_rows, s.v_rows}) {
         const int features = f.name() == s.k_rows.name() ? sizes.head_dim : sizes.v_head_dim;

@@ -36,6 +36,9 @@ struct CudaHead {
     /// By a bias of each type, then by a mask. `element`: {key, query, h, z} within the tensors.
     std::vector<Change> changes() const;
 
+    /// True if any of these is there.
+    Halide::Expr may_mask() const { return in.has_f32_bias || in.has_f16_bias || in.has_bf16_bias || in.has_mask; }
+
     /// {sum, share}: of a row whose powers relative to `maximum` add up to `sum`, with the sink; what that leaves of each.
     /// And what the sum is relative to.
     Halide::Tuple with_sink(const Halide::Expr &maximum, const Halide::Expr &sum, const Halide::Expr &h) const;

@@ -59,10 +59,11 @@ def instructions(text):
 
 
 def counts(text):
-    """Of a function: accesses to local memory; of its smallest loop with products: instructions, products, loads of tiles."""
+    """Of a function: accesses to local memory; of its main loop, the smallest with products and
+    exponentials: instructions, products, loads of tiles."""
     kinds, jumps = instructions(text)
     loops = [kinds[first:last + 1] for first, last in jumps]
-    loops = sorted((loop for loop in loops if "HMMA" in loop), key=len)
+    loops = sorted((loop for loop in loops if "HMMA" in loop and "MUFU" in loop), key=len)
     main_loop = {"loop": len(loops[0]), **{kind: loops[0].count(kind) for kind in EXACT}} if loops else {}
     return {"local": sum(map(kinds.count, LOCAL)), **main_loop}
 

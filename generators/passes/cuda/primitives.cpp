@@ -22,6 +22,14 @@ Expr opaque_select(const Expr &condition, const Expr &yes, const Expr &no) {
     return Call::make(yes.type(), "gyre_select", {condition, yes, no}, Call::PureExtern);
 }
 
+Expr any_not_finite(const Expr &first, const Expr &below, int rows, int columns, int warps) {
+    return Call::make(Int(32), not_finite_tile, {first, below, rows, columns, warps}, Call::PureExtern);
+}
+
+Expr product_of_seen(const Expr &weight, const Expr &value, const Expr &seen) {
+    return Call::make(Float(32), seen_product, {weight, value, seen}, Call::PureExtern);
+}
+
 Expr placed(const Expr &value, const Expr &distance, const Expr &condition) {
     return Call::make(value.type(), placed_value, {value, distance, condition}, Call::PureExtern);
 }

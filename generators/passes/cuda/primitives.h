@@ -21,6 +21,16 @@ Halide::Expr choose(const Halide::Expr &condition, const Halide::Expr &yes, cons
 /// select() that Halide does not look into: it would split a loop over a range in which nothing changes, and a warp's tile with it.
 Halide::Expr opaque_select(const Halide::Expr &condition, const Halide::Expr &yes, const Halide::Expr &no);
 
+/// 1 if any number of a tile in shared memory, of `columns` neighbours in each of `rows` rows, is an infinity or NaN, else 0. All
+/// threads of a block ask together, and get the same. `first`, `below`: the tile's first element and the one in the next row.
+Halide::Expr any_not_finite(const Halide::Expr &first, const Halide::Expr &below, int rows, int columns, int warps);
+constexpr char not_finite_tile[] = "gyre_any_not_finite";
+
+/// weight * value, but nothing where the value is not `seen`, whatever it is; and where it is, an infinity or NaN for a value that
+/// is one, whatever the weight is. What a warp_product adds up; weights and values are as there.
+Halide::Expr product_of_seen(const Halide::Expr &weight, const Halide::Expr &value, const Halide::Expr &seen);
+constexpr char seen_product[] = "gyre_product_of_seen";
+
 /// A value that is stored `distance` elements further on, and only where the condition holds: at a place that the device alone
 /// knows. Of the last operation of what is stored into memory; the same for all lanes of a vector.
 Halide::Expr placed(const Halide::Expr &value, const Halide::Expr &distance, const Halide::Expr &condition);

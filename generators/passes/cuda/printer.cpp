@@ -35,7 +35,7 @@ void Printer::print_kernel(const For *nest, const std::string &entry, const std:
         stream << separator;
         separator = ", ";
         if (a.by_value)
-            stream << "const gyre_by_value<" << print_type(a.type) << ", " << a.by_value << "> ";
+            stream << "const GYRE_BY_VALUE gyre_by_value<" << print_type(a.type) << ", " << a.by_value << "> ";
         else
             stream << (a.is_buffer && !a.written ? "const " : "") << print_type(a.type) << (a.is_buffer ? " *" : " ");
         stream << print_name(a.name);

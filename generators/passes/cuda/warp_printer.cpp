@@ -1,6 +1,7 @@
 #include "warp_printer.h"
 
 #include "conditional_nests.h"
+#include "primitives.h"
 
 namespace gyre::cuda {
 using namespace Halide;
@@ -35,22 +36,6 @@ bool stores_scalars(const Stmt &s, const Fragments &fragments) {
     } find(fragments);
     s.accept(&find);
     return find.scalars && !find.others;
-}
-
-bool is_thread_index(const Expr &e) {
-    if (const Max *both = e.as<Max>()) return is_thread_index(both->a) && is_thread_index(both->b);
-    const Variable *v = e.as<Variable>();
-    return v && (v->name == lane_index || v->name == warp_index);
-}
-
-/// A condition without "the first thread"; undefined: nothing else was in it.
-Expr for_all_threads(const Expr &condition) {
-    if (const And *both = condition.as<And>()) {
-        const Expr a = for_all_threads(both->a), b = for_all_threads(both->b);
-        return a.defined() && b.defined() ? a && b : a.defined() ? a : b;
-    }
-    const LT *less = condition.as<LT>();
-    return less && is_const_one(less->b) && is_thread_index(less->a) ? Expr() : condition;
 }
 
 } // namespace
@@ -109,6 +94,20 @@ void WarpPrinter::visit(const Allocate *op) {
     stream << get_indent() << (f->is_packed() ? "uint32_t" : print_type(op->type)) << " " << print_name(op->name) << "["
            << f->registers() << "];\n";
     print_stmt(op->body);
+}
+
+void WarpPrinter::visit(const Call *op) {
+    if (op->name != not_finite_tile) return Printer::visit(op);
+    const Load *first = op->args[0].as<Load>(), *below = op->args[1].as<Load>();
+    if (!has_tiles || nest || !first || !below || !shared.count(first->name) || first->type.bits() != 16)
+        refuse("a search of what is no tile of numbers of 16 bits in shared memory");
+    const auto stride = as_const_int(simplify(below->index - first->index));
+    const auto rows = as_const_int(op->args[2]), columns = as_const_int(op->args[3]), warps = as_const_int(op->args[4]);
+    if (!stride || !rows || !columns || !warps) refuse("a search of a tile whose extents are not constant");
+    std::ostringstream call;
+    call << op->name << "<" << print_type(first->type) << ", " << *rows << ", " << *columns << ", " << *stride << ", "
+         << *warps << ">(" << print_name(first->name) << ", " << print_expr(first->index) << ")";
+    print_assignment(op->type, call.str());
 }
 
 // Halide has a barrier after each thing that threads compute. What is in registers of a warp needs none.
@@ -181,7 +180,7 @@ void WarpPrinter::print_for_warp(const Stmt &s) {
     } else if (const For *loop = s.as<For>()) {
         if (!has_warp_tile(s)) refuse("the loop " + loop->name + " of one lane is no tile");
         print_nest(read_warp_nest(loop));
-    } else {
+    } else if (const Evaluate *nothing = s.as<Evaluate>(); !nothing || !is_const(nothing->value)) {
         refuse("what one lane does is neither a tile nor a number that all threads share");
     }
 }
@@ -209,7 +208,8 @@ void WarpPrinter::print_staged_loop(const For *loop, const StagedLoop &staged) {
         cache.clear();
     };
     for (int turn = 0; turn < ahead; turn++) stage(simplify(loop->min + turn));
-    const Unconditional most = without_conditional_nests(staged.body, loop->body);
+    const Unconditional most = without_conditional_nests(
+        staged.body, loop->body, [this](const Stmt &s) { return stores_scalars(s, fragments); });
     const std::string v = print_name(loop->name);
     loops.push_back(loop->name);
     stream << get_indent() << "#pragma unroll 1\n";

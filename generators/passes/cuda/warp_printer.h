@@ -16,6 +16,7 @@ protected:
 
     void print_body(const Stmt &nest) override;
     void visit(const Halide::Internal::Allocate *op) override;
+    void visit(const Halide::Internal::Call *op) override;
     void visit(const Halide::Internal::Evaluate *op) override;
     void visit(const Halide::Internal::For *op) override;
     void visit(const Halide::Internal::IfThenElse *op) override;
@@ -47,6 +48,8 @@ private:
     void print_stores_along_rows(const std::vector<const WarpStore *> &stores);
     void print_reduction(const WarpStore &store);
     void print_product(const WarpStore &store);
+    void print_product_of_seen(const WarpStore &store, const Halide::Internal::Call &product,
+                               const Halide::Expr &before);
     void print_tiles_of_b(const Halide::Internal::Load *b, const WarpStore &store, const std::string &a);
 };
 

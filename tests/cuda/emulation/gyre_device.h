@@ -11,6 +11,7 @@
 #define __launch_bounds__(...)
 #define GYRE_FN static inline
 #define GYRE_KERNEL_BEGIN
+#define GYRE_BY_VALUE
 #define GYRE_BLOCK_X (gyre::emulation::block->x)
 #define GYRE_BLOCK_Y (gyre::emulation::block->y)
 #define GYRE_BLOCK_Z (gyre::emulation::block->z)
@@ -20,6 +21,7 @@
 
 #define GYRE_SHARED_MEMORY (gyre::emulation::shared_memory())
 #define GYRE_SYNC() gyre::emulation::wait_for_block()
+#define GYRE_SYNC_OR(condition) gyre::emulation::any_of_block(condition)
 
 // A kernel whose threads wait for each other.
 #define GYRE_COOPERATIVE_ENTRY(kernel)                                                                                 \

@@ -123,3 +123,13 @@ GYRE_FN void gyre_mma(float *c, const uint32_t *a, const uint32_t *b) {
     const gyre::emulation::Factors factors{a, b};
     gyre::emulation::with_warp(&factors, c, gyre::emulation::multiply_tiles<T>);
 }
+
+template <class T, class Declared>
+GYRE_FN void gyre_shared_load_words(uint32_t *to, const Declared *memory, int i) {
+    const T *const from = (const T *)memory + i;
+    if ((uintptr_t)from % 16)
+        return gyre::emulation::violation("16 bytes of shared memory are read where they are not aligned");
+    if (gyre::emulation::may_read(from, 16)) std::memcpy(to, from, 16);
+}
+
+#include "../../../generators/passes/cuda/device/gyre_guard.h"

@@ -9,6 +9,7 @@
 #define GYRE_ENTRY(kernel)
 #define GYRE_COOPERATIVE_ENTRY(kernel)
 #define GYRE_SYNC() __syncthreads()
+#define GYRE_SYNC_OR(condition) __syncthreads_or(condition)
 #define GYRE_SHARED_MEMORY gyre_shared_memory
 #define GYRE_BLOCK_X ((int)blockIdx.x)
 #define GYRE_BLOCK_Y ((int)blockIdx.y)
@@ -22,7 +23,9 @@ extern __shared__ __align__(128) unsigned char gyre_shared_memory[];
 typedef __nv_bfloat16 gyre_bf16;
 typedef __half gyre_f16;
 
-// An array that is an argument itself.
+// An array that is an argument itself, and is read from where arguments are: without the second word each thread copies it to its
+// stack.
+#define GYRE_BY_VALUE __grid_constant__
 template <class T, int N>
 struct gyre_by_value {
     T elements[N];

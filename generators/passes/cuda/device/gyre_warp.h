@@ -84,3 +84,15 @@ __device__ __forceinline__ void gyre_mma<gyre_f16>(float *c, const uint32_t *a, 
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+
+// 16 bytes of shared memory, so aligned.
+template <class T, class Declared>
+GYRE_FN void gyre_shared_load_words(uint32_t *to, const Declared *memory, int i) {
+    const uint4 words = *(const uint4 *)((const T *)memory + i);
+    to[0] = words.x;
+    to[1] = words.y;
+    to[2] = words.z;
+    to[3] = words.w;
+}
+
+#include "gyre_guard.h"
