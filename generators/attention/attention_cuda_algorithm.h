@@ -61,7 +61,9 @@ struct CudaStages {
 
     CudaTile tile;
     CudaHead head;                   // of general kernels
-    Halide::Func q_staged, q_rows;   // (d, i, t, h, z)  rotated, as stored
+    Halide::Func q_staged;           // (d, i, t, h, z)  as they are
+    Halide::Func q_rotated;          // (d, i, t, h, z)  of no meaning where nothing is rotated
+    Halide::Func q_rows;             // (d, i, t, h, z)  as stored, with the scale's sign
     Halide::Func k_rows, v_rows;     // (d, j, b, h, z)  likewise, of one block
     Halide::Func scores;             // (j, i, t, b, h, z)  not scaled
     Halide::Func maximum, keep;      // (i, t, b, h, z)  of the scores so far; 2^(scale (the one before - it))

@@ -108,6 +108,8 @@ public:
         for (const char *of : {"rope", "value"})
             for (const char *what : {"_frequencies", "_axis"}) lowering.by_value[std::string(of) + what] = most_pairs;
         lowering.blocks_at_once = head_dim <= 64 && as_stored && !general && !partial && !paged ? 2 : 0;
+        if (as_stored) lowering.aligned = {"k", "v"};
+        lowering.last_first = true; // causal tiles that see the most keys
         lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};
         cuda::lower_to_cuda(*this, lowering);
         publish_facts(*this, facts,

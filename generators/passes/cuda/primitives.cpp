@@ -14,6 +14,15 @@ Expr exp2_approx(const Expr &x) { return pure("gyre_exp2_approx", x); }
 
 Expr log2_approx(const Expr &x) { return pure("gyre_log2_approx", x); }
 
+Expr reciprocal_approx(const Expr &x) { return pure("gyre_reciprocal_approx", x); }
+
+Expr opaque_quotient(const Expr &a, const Expr &b) {
+    return Call::make(Int(32), "gyre_quotient", {a, b}, Call::PureExtern);
+}
+Expr opaque_remainder(const Expr &a, const Expr &b) {
+    return Call::make(Int(32), "gyre_remainder", {a, b}, Call::PureExtern);
+}
+
 Expr choose(const Expr &condition, const Expr &yes, const Expr &no) {
     return Call::make(yes.type(), Call::if_then_else, {condition, yes, no}, Call::PureIntrinsic);
 }

@@ -14,6 +14,13 @@ Halide::Expr exp2_approx(const Halide::Expr &x);
 /// The logarithm to base 2 of a positive number in f32, absolute error below 2^-22 times 1 + |result|.
 Halide::Expr log2_approx(const Halide::Expr &x);
 
+/// 1 / x in f32, relative error below 2^-22; 0 for what is infinite.
+Halide::Expr reciprocal_approx(const Halide::Expr &x);
+
+/// Floor of a / b and what is left, of numbers that are not negative; Halide does not look into them.
+Halide::Expr opaque_quotient(const Halide::Expr &a, const Halide::Expr &b);
+Halide::Expr opaque_remainder(const Halide::Expr &a, const Halide::Expr &b);
+
 /// `yes` where the condition holds, else `no`, of which only the one that is asked for is evaluated: it may read memory that
 /// the other case does not have.
 Halide::Expr choose(const Halide::Expr &condition, const Halide::Expr &yes, const Halide::Expr &no);

@@ -38,6 +38,23 @@ bool stores_scalars(const Stmt &s, const Fragments &fragments) {
     return find.scalars && !find.others;
 }
 
+/// True if some of a statement may not run, or more than once.
+bool has_branches(const Stmt &s) {
+    class Find : public IRVisitor {
+        using IRVisitor::visit;
+        void visit(const For *op) override {
+            found = found || !is_gpu(op->for_type);
+            IRVisitor::visit(op);
+        }
+        void visit(const IfThenElse *) override { found = true; }
+
+    public:
+        bool found = false;
+    } find;
+    s.accept(&find);
+    return find.found;
+}
+
 } // namespace
 
 void WarpPrinter::print_body(const Stmt &kernel) {
@@ -82,9 +99,11 @@ void WarpPrinter::open_rows() {
 }
 
 void WarpPrinter::barrier() {
-    if (is_touched && !in_staged_loop)
+    if (is_touched && !in_staged_loop) {
+        if (is_copied) stream << get_indent() << "gyre_copies_commit();\n";
         stream << get_indent() << "gyre_copies_wait<0>();\n" << get_indent() << "GYRE_SYNC();\n";
-    is_touched = false;
+    }
+    is_touched = is_copied = false;
     cache.clear();
 }
 
@@ -144,8 +163,27 @@ void WarpPrinter::visit(const Store *op) {
                         is_const_one(from->predicate) && op->value.type().bytes() * op->value.type().lanes() == 16;
     if (!copies) return Printer::visit(op);
     const std::string at = print_expr(to->base), of = print_expr(source->base);
-    stream << get_indent() << "gyre_copy_async<" << to->lanes << ">(" << print_name(op->name) << ", " << at << ", "
-           << print_name(from->name) << " + " << of << ");\n";
+    std::ostringstream copy;
+    copy << (aligned.count(from->name) ? "gyre_copy_async<" : "gyre_copy_async_if_aligned<") << to->lanes << ">("
+         << print_name(op->name) << ", " << at << ", " << print_name(from->name) << " + " << of << ");\n";
+    if (defers_copies) {
+        copies_to_come.push_back(copy.str());
+        return;
+    }
+    stream << get_indent() << copy.str();
+    is_copied = true;
+    cache.clear();
+}
+
+// A copy is an operation that no read of memory passes: what copies need to know of where they are from, say entries of a table
+// of pages, is read before the first of them, and once.
+void WarpPrinter::print_staging(const std::vector<Stmt> &staging) {
+    defers_copies = true;
+    for (const Stmt &s : staging) defers_copies = defers_copies && !has_branches(s);
+    for (const Stmt &s : staging) print_stmt(s);
+    defers_copies = false;
+    for (const std::string &copy : copies_to_come) stream << get_indent() << copy;
+    copies_to_come.clear();
     cache.clear();
 }
 
@@ -194,7 +232,9 @@ void WarpPrinter::print_staged_loop(const For *loop, const StagedLoop &staged) {
     const std::string begin = print_expr(loop->min), end = print_expr(simplify(loop->min + loop->extent));
     const auto stage = [&](const Expr &turn) {
         open("if (" + print_expr(turn) + " < " + end + ")");
-        for (const Stmt &s : staged.staging) print_stmt(substitute(loop->name, turn, s));
+        std::vector<Stmt> of_turn;
+        for (const Stmt &s : staged.staging) of_turn.push_back(substitute(loop->name, turn, s));
+        print_staging(of_turn);
         close();
         stream << get_indent() << "gyre_copies_commit();\n";
         cache.clear();

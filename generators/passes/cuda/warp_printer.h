@@ -11,6 +11,10 @@
 namespace gyre::cuda {
 
 class WarpPrinter : public Printer {
+public:
+    /// Buffers of device memory whose copies need not ask whether they are aligned to 16 bytes.
+    void take_as_aligned(const std::set<std::string> &buffers) { aligned = buffers; }
+
 protected:
     using Printer::visit;
 
@@ -24,12 +28,16 @@ protected:
     void visit(const Halide::Internal::Store *op) override;
 
 private:
+    std::set<std::string> aligned;
     bool has_tiles = false;
     Fragments fragments;
     const WarpNest *nest = nullptr; // that is being printed
     std::string column;             // its variable that fragments are read along
     bool is_touched = false;        // shared memory, since the last barrier
+    bool is_copied = false;         // asynchronously, since then
     bool in_staged_loop = false;
+    bool defers_copies = false; // until copies_to_come are printed
+    std::vector<std::string> copies_to_come;
 
     void open(const std::string &head);
     void open_if(const Halide::Expr &condition);
@@ -40,6 +48,7 @@ private:
 
     void print_for_warp(const Stmt &s);
     void print_nest(const WarpNest &read);
+    void print_staging(const std::vector<Stmt> &staging);
     void print_staged_loop(const Halide::Internal::For *loop, const StagedLoop &staged);
 
     std::string register_of(const std::string &array, const Halide::Expr &index);

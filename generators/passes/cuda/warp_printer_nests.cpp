@@ -114,6 +114,7 @@ void WarpPrinter::print_stores_along_rows(const std::vector<const WarpStore *> &
     stream << get_indent() << "const int " << print_name(nest->column) << " = GYRE_LANE % 4 * 2 + pair;\n";
     std::vector<std::string> printed;
     for (size_t i = 0; i < stores.size(); i++) {
+        if (!fragments[stores[i]->array]) continue; // printed with the store
         const Cast *narrowed = packed[i].empty() ? nullptr : values[i].as<Cast>();
         printed.push_back(print_expr(narrowed ? narrowed->value : values[i]));
     }

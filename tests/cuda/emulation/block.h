@@ -13,6 +13,7 @@ struct Thread {
 struct Block {
     int x = 0, y = 0, z = 0;
     Thread *thread = nullptr;
+    int grid_x = 1;
 };
 extern Block *block;
 

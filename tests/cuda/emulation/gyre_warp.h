@@ -49,6 +49,11 @@ GYRE_FN void gyre_copy_async(Declared *memory, int i, const T *from) {
         return gyre::emulation::violation("an asynchronous copy is not aligned to 16 bytes");
     gyre::emulation::copy_later(to, from, 16);
 }
+template <int N, class T, class Declared>
+GYRE_FN void gyre_copy_async_if_aligned(Declared *memory, int i, const T *from) {
+    if ((uintptr_t)from % 16 == 0) return gyre_copy_async<N>(memory, i, from);
+    for (int n = 0; n < N; n++) gyre_shared_store(memory, i + n, from[n]);
+}
 GYRE_FN void gyre_copies_commit() { gyre::emulation::end_group_of_copies(); }
 template <int Later>
 GYRE_FN void gyre_copies_wait() {
@@ -122,14 +127,6 @@ template <class T>
 GYRE_FN void gyre_mma(float *c, const uint32_t *a, const uint32_t *b) {
     const gyre::emulation::Factors factors{a, b};
     gyre::emulation::with_warp(&factors, c, gyre::emulation::multiply_tiles<T>);
-}
-
-template <class T, class Declared>
-GYRE_FN void gyre_shared_load_words(uint32_t *to, const Declared *memory, int i) {
-    const T *const from = (const T *)memory + i;
-    if ((uintptr_t)from % 16)
-        return gyre::emulation::violation("16 bytes of shared memory are read where they are not aligned");
-    if (gyre::emulation::may_read(from, 16)) std::memcpy(to, from, 16);
 }
 
 #include "../../../generators/passes/cuda/device/gyre_guard.h"

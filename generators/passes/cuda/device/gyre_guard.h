@@ -40,7 +40,7 @@ GYRE_FN int gyre_any_not_finite(const Declared *memory, int first) {
         const int piece = turn * threads + GYRE_THREAD_Y * 32 + GYRE_LANE;
         if (pieces % threads != 0 && piece >= pieces) break;
         uint32_t words[4];
-        gyre_shared_load_words<T>(words, memory, first + piece / of_row * Stride + piece % of_row * 8);
+        gyre_shared_load_vector<4>(words, memory, (first + piece / of_row * Stride + piece % of_row * 8) / 2);
 #pragma unroll
         for (int i = 0; i < 4; i++) found |= gyre_not_finite<T>(words[i]);
     }
