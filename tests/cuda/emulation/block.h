@@ -54,7 +54,7 @@ void end_group_of_copies();
 void wait_for_copies(int groups_left);
 
 /// What the lanes of a warp do together: `act` is called once, when all 32 have come here, with what each brought. A
-/// violation if a lane ends, or waits for its block, while others wait here.
+/// violation if a lane ends, or waits for its block, while others wait here, or comes here from another place of the kernel.
 struct Lane {
     const void *in;
     void *out;

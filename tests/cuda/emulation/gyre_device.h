@@ -9,7 +9,7 @@
 
 #define __global__
 #define __launch_bounds__(...)
-#define GYRE_FN static inline
+#define GYRE_FN static inline __attribute__((always_inline)) // each use is a place of its own
 #define GYRE_KERNEL_BEGIN
 #define GYRE_BY_VALUE
 #define GYRE_BLOCK_X (gyre::emulation::block->x)

@@ -10,7 +10,7 @@ GYRE_FN float gyre_add(float a, float b) { return a + b; }
 namespace gyre::emulation {
 
 template <class Operation>
-float of_quad(float x, const Operation &) {
+__attribute__((always_inline)) inline float of_quad(float x, const Operation &) {
     float result;
     with_warp(&x, &result, [](const Lane(&lanes)[32]) {
         const auto value = [&](int lane) { return *(const float *)lanes[lane].in; };
@@ -64,7 +64,7 @@ namespace gyre::emulation {
 
 /// ldmatrix: matrix n gets its rows from lanes 8 n to 8 n + 7.
 template <bool Transposed>
-void load_tiles(uint32_t *to, const uint16_t *row) {
+__attribute__((always_inline)) inline void load_tiles(uint32_t *to, const uint16_t *row) {
     if ((uintptr_t)row % 16) violation("a row of a tile is not aligned to 16 bytes");
     if (!may_read(row, 16)) row = nullptr;
     with_warp(row, to, [](const Lane(&lanes)[32]) {

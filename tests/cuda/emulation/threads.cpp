@@ -20,6 +20,7 @@ struct Meeting {
     int arrived = 0;
     long turn = 0;
     void (*act)(const Lane (&)[warp_lanes]) = nullptr;
+    const void *place = nullptr; // in the kernel
 };
 
 constexpr size_t stack_bytes = 128 << 10;
@@ -98,8 +99,11 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
 void with_warp(const void *in, void *out, void (*act)(const Lane (&)[32])) {
     const size_t index = static_cast<size_t>(running - fibers.data());
     Meeting &meeting = meetings[index / warp_lanes];
-    if (meeting.arrived && meeting.act != act) violation("lanes of a warp meet in different operations");
+    const void *const place = __builtin_return_address(0);
+    if (meeting.arrived && (meeting.act != act || meeting.place != place))
+        violation("lanes of a warp meet in different operations");
     meeting.act = act;
+    meeting.place = place;
     meeting.lanes[index % warp_lanes] = {in, out};
     if (++meeting.arrived == warp_lanes) {
         act(meeting.lanes);
