@@ -6,6 +6,7 @@
 """
 
 import argparse
+import fcntl
 import fnmatch
 import hashlib
 import json
@@ -111,9 +112,9 @@ class Trials:
         return "survived", {"seconds": round(time.monotonic() - begin, 1)}
 
 
-def run(mutants, suites, results):
+def run(mutants, suites, results, only_build):
     """Build by build. The order is such that as little as possible is made anew from one mutant to the next."""
-    groups = {}
+    groups, locks = {}, []
     for mutant in mutants:
         missing = sorted({need for test in mutant["tests"] for need in suites.missing(test)})
         builds = sorted({suites.build_of(test) for test in mutant["tests"]})
@@ -124,6 +125,12 @@ def run(mutants, suites, results):
         else:
             groups.setdefault(builds[0], []).append(mutant)
     for build, own in sorted(groups.items()):
+        if only_build not in (None, build):
+            continue
+        (suites.work / build).mkdir(parents=True, exist_ok=True)
+        lock = (suites.work / build / "lock").open("w", encoding="utf-8")  # held until the program ends
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        locks.append(lock)
         trials = Trials(build, suites)
         trials.prepare({test for mutant in own for test in mutant["tests"]})
         for mutant in sorted(own, key=lambda m: (m["file"].startswith("generators/"), m["file"])):
@@ -143,6 +150,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, help="folder for the copy of the sources, builds, log and results.jsonl")
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="mutants by name or area; may be repeated")
+    parser.add_argument("--build", help="only mutants of this build of suites.json; several programs may run, each with its own")
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     parser.add_argument("--again", action="store_true", help="also those that have a result")
     parser.add_argument("--report", action="store_true", help="print the counts by area of the results that are there")
@@ -167,7 +175,8 @@ def main():
     work.mkdir(parents=True, exist_ok=True)
     results = Results(work / "results.jsonl")
     if not arguments.report:
-        run([m for m in selected if arguments.again or not results.known(m)], Suites(work, arguments.jobs, arguments.suites), results)
+        run([m for m in selected if arguments.again or not results.known(m)], Suites(work, arguments.jobs, arguments.suites), results,
+            arguments.build)
     print(table(selected, results.last))
     unexplained = [m["name"] for m in selected if results.last.get(m["name"], {}).get("status") == "survived" and "equivalent" not in m]
     if unexplained:

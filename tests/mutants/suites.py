@@ -67,11 +67,13 @@ class Suites:
         """True if what the test runs could be built."""
         build = self.build_of(test)
         folder = self.work / build / "build"
-        if not (folder / "build.ninja").is_file():
-            options = [f"-D{name}={value}" for name, value in self.builds[build]["options"].items()]
-            if not self._logged(build, "configure", ["cmake", "-S", self.source(build), "-B", folder, "-G", "Ninja",
-                                                     f"-DPython3_EXECUTABLE={sys.executable}", *options]):
+        command = ["cmake", "-S", str(self.source(build)), "-B", str(folder), "-G", "Ninja", f"-DPython3_EXECUTABLE={sys.executable}"]
+        command += [f"-D{name}={value}" for name, value in self.builds[build]["options"].items()]
+        configured = self.work / build / "configured"
+        if not configured.is_file() or configured.read_text(encoding="utf-8") != repr(command):
+            if not self._logged(build, "configure", command):
                 sys.exit(f"mutants: {build} cannot be configured: {self.log(build, 'configure')}")
+            configured.write_text(repr(command), encoding="utf-8")
         return self._logged(build, "build", ["ninja", "-C", folder, "-j", str(self.jobs), *self.words(test, "targets")])
 
     def passes(self, test, limit=None):
