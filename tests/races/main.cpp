@@ -70,7 +70,11 @@ void share_contexts(const std::vector<float> &expected) {
 /// Every operation in contexts that come and go, beside threads that ask for kernels, are refused, and register libraries.
 void run_operations() {
     std::vector<std::vector<Operation>> sets;
-    for (int i = 0; i < callers; i++) sets.push_back(operations(1 + i % 3));
+    for (int i = 0; i < callers; i++) {
+        Kind kind;
+        kind.threads = 1 + i % 3;
+        sets.push_back(operations(kind));
+    }
     std::vector<std::vector<float>> alone;
     for (const std::vector<Operation> &set : sets)
         for (const Operation &o : set) {
