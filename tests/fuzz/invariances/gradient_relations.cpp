@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 
 namespace gyre::fuzz {
@@ -111,14 +110,7 @@ std::string sums(const TargetContexts &on, const Problem &p, const Dense &out_gr
 /// Keys in another order: their gradients are in that order.
 std::string permute_keys(const TargetContexts &on, const Problem &p, const Dense &out_grad, const Gradients &base,
                          uint16_t seed) {
-    test::Random random(seed);
-    std::vector<std::vector<int64_t>> order;
-    for (int64_t b = 0; b < p.batch(); b++) {
-        std::vector<int64_t> &of_entry = order.emplace_back((size_t)p.keys());
-        std::iota(of_entry.begin(), of_entry.end(), 0);
-        for (int64_t j = p.k_length[(size_t)b]; j > 1; j--)
-            std::swap(of_entry[(size_t)j - 1], of_entry[(size_t)random.integer(0, j - 1)]);
-    }
+    const std::vector<std::vector<int64_t>> order = random_order(p, seed);
     const Problem permuted = p.with_positions().with_order(order);
     const Gradients other = call(on.several, permuted, out_grad);
     if (!other.wrong.empty()) return other.wrong;

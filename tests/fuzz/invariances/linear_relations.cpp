@@ -6,7 +6,6 @@
 #include "support/random.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace gyre::fuzz {
 namespace {
@@ -31,15 +30,7 @@ std::string compare_states(const Problem &p, const LinearState &got, const Linea
 }
 
 std::string permute_keys(const TargetContexts &on, const Problem &p, bool, const LinearResult &base, uint16_t seed) {
-    test::Random random(seed);
-    std::vector<std::vector<int64_t>> order;
-    for (int64_t b = 0; b < p.batch(); b++) {
-        std::vector<int64_t> &of_entry = order.emplace_back((size_t)p.keys());
-        std::iota(of_entry.begin(), of_entry.end(), 0);
-        for (int64_t j = p.k_length[(size_t)b]; j > 1; j--)
-            std::swap(of_entry[(size_t)j - 1], of_entry[(size_t)random.integer(0, j - 1)]);
-    }
-    const LinearResult other = call(on.several, p.with_order(order), false);
+    const LinearResult other = call(on.several, p.with_order(random_order(p, seed)), false);
     if (!other.wrong.empty()) return other.wrong;
     const std::vector<double> a = allowed_linear(p, false, base).out;
     const std::string wrong = compare("out", other.out.data, base.out.data, a, a, p.dtype);

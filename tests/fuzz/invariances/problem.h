@@ -60,4 +60,7 @@ struct ProblemRules {
 
 Problem random_problem(ByteReader &r, const ProblemRules &rules);
 
+/// Of each entry, its keys in another order; those that do not exist stay where they are.
+std::vector<std::vector<int64_t>> random_order(const Problem &p, uint16_t seed);
+
 } // namespace gyre::fuzz

@@ -2,6 +2,8 @@
 #include "support/element.h"
 #include "support/random.h"
 
+#include <numeric>
+
 namespace gyre::fuzz {
 namespace {
 
@@ -80,6 +82,18 @@ Problem random_problem(ByteReader &r, const ProblemRules &rules) {
     for (int64_t n = 0; n < batch * queries; n++) p.q_positions.push_back((double)r.between(0, 4000));
     for (int64_t n = 0; n < batch * keys; n++) p.k_positions.push_back((double)((n * 7) % 3000));
     return p;
+}
+
+std::vector<std::vector<int64_t>> random_order(const Problem &p, uint16_t seed) {
+    test::Random random(seed);
+    std::vector<std::vector<int64_t>> order;
+    for (int64_t b = 0; b < p.batch(); b++) {
+        std::vector<int64_t> &of_entry = order.emplace_back((size_t)p.keys());
+        std::iota(of_entry.begin(), of_entry.end(), 0);
+        for (int64_t j = p.k_length[(size_t)b]; j > 1; j--)
+            std::swap(of_entry[(size_t)j - 1], of_entry[(size_t)random.integer(0, j - 1)]);
+    }
+    return order;
 }
 
 } // namespace gyre::fuzz
