@@ -103,6 +103,31 @@ foreach (module IN ITEMS AddKernels Cuda Embedded EmbeddedLibrary Families Gener
     install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}" COMPONENT dev)
 endforeach ()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
+
+# What is linked, compiled in and used, with versions and licences (SPDX).
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if (Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
+    execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE glibc ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REGEX MATCH "[0-9.]+$" glibc "${glibc}")
+    set(known "glibc=${glibc}" "HalideRuntime.h=${Halide_VERSION}" "CLI11=${gyre_cli11_version}" "nlohmann-json=${gyre_json_version}")
+    if (CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        list(APPEND known "libstdc++=${CMAKE_CXX_COMPILER_VERSION}" "libgcc=${CMAKE_CXX_COMPILER_VERSION}")
+    endif ()
+    set(linked "$<TARGET_FILE:gyre_shared>")
+    if (GYRE_BUILD_CLI)
+        list(APPEND linked "$<TARGET_FILE:gyre_cli>")
+    endif ()
+    set(gyre_sbom "${PROJECT_BINARY_DIR}/gyre.spdx.json")
+    file(GLOB requirements CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/requirements*.txt")
+    add_custom_command(OUTPUT "${gyre_sbom}" VERBATIM
+                       COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/sbom.py" "${gyre_sbom}" --version "${PROJECT_VERSION}"
+                               --known ${known} --binary ${linked}
+                       DEPENDS "${CMAKE_CURRENT_LIST_DIR}/sbom.py" "${CMAKE_CURRENT_LIST_DIR}/components.json" ${requirements} ${linked}
+                       COMMENT "list of what is linked, compiled in and used")
+    add_custom_target(gyre_sbom ALL DEPENDS "${gyre_sbom}")
+    add_dependencies(gyre_package gyre_sbom)
+    install(FILES "${gyre_sbom}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
+endif ()
 if (GYRE_BUILD_CLI)
     install(TARGETS gyre_cli RUNTIME COMPONENT tools)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/plots" DESTINATION "${CMAKE_INSTALL_DATADIR}/gyre" COMPONENT tools
