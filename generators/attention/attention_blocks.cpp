@@ -5,6 +5,7 @@
 #include "../passes/bf16_matrices.h"
 #include "../passes/exp2_pairs.h"
 #include "attention_general.h"
+#include "attention_key_lanes.h"
 #include "attention_products.h"
 #include "attention_rows.h"
 
@@ -82,21 +83,22 @@ void define_masked(Stages &s, const Visible &visible) {
 void mask_scores(Stages &s, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b;
-    RDom edge(0, z.key_block, "edge");
-    const Expr key = b * z.key_block + edge;
-    // Tiles and matrices take whole steps of keys: those that no row sees are masked as well.
+    KeysOfBlock edge(z, "edge");
+    const Expr key = b * z.key_block + edge.key;
+    // Tiles and matrices take whole steps of keys: those that no row sees are masked as well. So are those of vectors of keys.
     const int keys_together = z.tile_depth > 0 ? z.tile_depth : z.matrices ? matrix_depth : 1;
-    edge.where(key <= (keys_together > 1 ? visible.tile_last | (keys_together - 1) : visible.tile_last));
+    edge.dom.where(b * z.key_block + edge.first <= (keys_together > 1 ? visible.tile_last | (keys_together - 1) : visible.tile_last));
     const Expr first_key = b * z.key_block, last_key = first_key + (z.key_block - 1);
     // Where loops end with the last key that some row sees, the few rows often see the same keys.
-    edge.where(z.key_step > 0 ? visible.is_cut(first_key, min(last_key, visible.tile_last))
+    edge.dom.where(z.key_step > 0 && !z.key_lanes ? visible.is_cut(first_key, min(last_key, visible.tile_last))
                               : visible.at_edge(first_key, z.key_block));
-    s.mask_j = edge;
-    s.masked(r, edge, t, b) = select(visible.sees(key), s.masked(r, edge, t, b), masked_score);
+    s.mask_j = edge.lane;
+    s.masked(r, edge.key, t, b) = select(visible.sees(key), s.masked(r, edge.key, t, b), masked_score);
 }
 
 void find_maximum(Stages &s, const Visible &visible) {
     const Sizes &z = s.sizes;
+    if (z.key_lanes) return find_maximum_along_lanes(s, visible);
     const Var &r = s.r, &t = s.t, &b = s.b;
     // A step takes a few keys, since each step waits for the one before.
     const int at_once = z.tile_depth > 0 ? 8 : 1;

@@ -3,6 +3,7 @@
 #include "../math/transcendental.h"
 #include "attention_blocks.h"
 #include "attention_guard.h"
+#include "attention_key_lanes.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -75,6 +76,7 @@ void define_scores(Stages &s, const Expr &scale) {
         s.scores(r, j, t, b) += s.q_scaled(r, features, t) * s.k_rows(features, j, b);
         return;
     }
+    if (z.key_lanes) return define_scores_along_lanes(s);
     const Var &f = s.f, c("c");
     const Expr feature = features * z.fold + f;
     if (!z.scaled_rows) {
@@ -106,9 +108,13 @@ void define_weighted_values(Stages &s, const Inputs &in, const Visible &visible)
         return z.dropout ? Expr(s.kept(r, key, t, b)) : weight_of(key, 1);
     };
     RDom sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
-    sum_keys.where(b * z.key_block + sum_keys <= visible.tile_last);
-    s.sum_j = sum_keys;
-    s.block_sum(r, t, b) += weight_of(sum_keys, 0);
+    if (z.key_lanes) {
+        sum_along_lanes(s, visible);
+    } else {
+        sum_keys.where(b * z.key_block + sum_keys <= visible.tile_last);
+        s.sum_j = sum_keys;
+        s.block_sum(r, t, b) += weight_of(sum_keys, 0);
+    }
     const bool may_be_guarded = !s.key_scales.defined(); // integers are finite
     if (may_be_guarded) define_guarded(s, in);
     if (z.matrices) return define_matrix_weighted_values(s, visible);

@@ -9,6 +9,12 @@ namespace gyre {
 /// tasks along the queries do as well and need no merging.
 constexpr int64_t most_few_queries = 16;
 
+/// Query heads that share a key head are so few that vectors of keys pay more than vectors of queries (bench/README.md).
+inline bool shares_few_heads(const AttentionCall &call) {
+    constexpr int64_t few_heads = 2;
+    return call.q.heads <= few_heads * call.k.heads;
+}
+
 struct DispatchRule {
     const char *family; // how the variants of its kernels begin
     const char *calls;  // which it takes, in words
@@ -19,6 +25,7 @@ struct DispatchRule {
         return is(trait::value_blocks) == call.value_blocks && is(trait::dropout) == call.dropout.on &&
                is(trait::score) == (call.score != nullptr) && (is(trait::general) || !call.general()) &&
                (!is(trait::partial) || few_queries) &&
+               (!(is(trait::partial) && is(trait::general)) || call.general() || shares_few_heads(call)) &&
                (!is(trait::as_stored) || !(call.rotate_keys || call.rotate_values)) &&
                (!is(trait::formed) || pays_to_form_operands(call));
     }

@@ -16,7 +16,6 @@ namespace {
 
 constexpr float log2_e = 1.44269504088896f;
 constexpr int64_t unbounded = 1 << 29; // beyond every row and key, and sums with rows stay in 32 bits
-constexpr float no_sink = std::numeric_limits<float>::lowest();
 
 int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbounded, unbounded)); }
 
@@ -26,17 +25,18 @@ struct GeneralArguments {
     const bool has_mask;
     Buffer mask;
     const float softcap;
-    float alibi = 0, sink = no_sink;
+    const bool has_alibi;
+    Buffer alibi;
     const int32_t alibi_origin;
 
-    GeneralArguments(const AttentionCall &c, const Sequence &s, int64_t head, int64_t first_row, int64_t rows,
+    GeneralArguments(const AttentionTask &task, const Sequence &s, int64_t head, int64_t first_row, int64_t rows,
                      int64_t first_key, int64_t keys)
-        : bias(c.bias, s.batch, head, first_row, rows, first_key, keys), has_mask(c.mask.data != nullptr),
-          mask(broadcast_view(c.mask, true, halide_type(GYRE_BOOL), s.batch, head, first_row, rows, first_key, keys)),
-          softcap(c.softcap), alibi_origin(clamp_index(first_key - first_row - c.shift(s))) {
-        if (c.alibi) alibi = c.alibi[head] * log2_e;
-        if (c.sinks) sink = std::max(c.sinks[head] * log2_e, no_sink);
-    }
+        : bias(task.call.bias, s.batch, head, first_row, rows, first_key, keys, task.heads),
+          has_mask(task.call.mask.data != nullptr),
+          mask(broadcast_view(task.call.mask, true, halide_type(GYRE_BOOL), s.batch, head, first_row, rows, first_key,
+                              keys, task.heads)),
+          softcap(task.call.softcap), has_alibi(task.call.alibi != nullptr), alibi(task.terms.slopes(head, task.heads)),
+          alibi_origin(clamp_index(first_key - first_row - task.call.shift(s))) {}
 
     void add_to(KernelArguments<AttentionArguments> *to) {
         using A = AttentionArguments;
@@ -45,9 +45,9 @@ struct GeneralArguments {
         arguments[A::has_mask] = &has_mask;
         arguments[A::mask] = &mask;
         arguments[A::softcap] = &softcap;
+        arguments[A::has_alibi] = &has_alibi;
         arguments[A::alibi] = &alibi;
         arguments[A::alibi_origin] = &alibi_origin;
-        arguments[A::sink] = &sink;
     }
 };
 
@@ -78,6 +78,8 @@ int64_t AttentionTask::part_keys(const Sequence &s) const {
     if (!split) return s.keys_seen();
     return to_block_end(std::max(least_part, ceil_div(s.keys_seen(), most_parts)));
 }
+
+int64_t AttentionTask::work(const Sequence &s) const { return part_keys(s) * std::min(s.q_len, tokens); }
 
 int64_t AttentionTask::parts(const Sequence &s) const {
     return s.keys_seen() == 0 ? 1 : ceil_div(s.keys_seen(), part_keys(s));
@@ -184,11 +186,13 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
         operands.describe_squares(slot, x.keys, &key_squares);
         arguments[A::key_squares] = &key_squares;
     }
+    Buffer sinks = terms.sinks(head, heads);
+    arguments[A::sinks] = &sinks;
     const float gain = key_gain();
     arguments[A::key_gain] = &gain;
     std::optional<GeneralArguments> general;
     if (kernel->is(trait::general)) {
-        general.emplace(c, s, head, x.first_token, x.tokens, x.first_key, x.keys);
+        general.emplace(*this, s, head, x.first_token, x.tokens, x.first_key, x.keys);
         general->add_to(&arguments);
     }
     std::optional<DropoutArguments> dropout;

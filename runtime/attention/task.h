@@ -2,6 +2,7 @@
 #pragma once
 #include "attention/angle_tables.h"
 #include "attention/formed_operands.h"
+#include "attention/head_terms.h"
 #include "attention/kernels.h"
 
 namespace gyre {
@@ -16,6 +17,7 @@ struct AttentionTask {
     bool split = false;                               // keys are cut into parts, each with results of its own,
     int64_t out_part_stride = 0, lse_part_stride = 0; //   elements from part to part
     AngleTables angles;
+    HeadTerms terms;
     FormedOperands operands; // off: tasks take keys and values as they are stored
 
     /// Scratch memory that run() needs.
@@ -27,6 +29,9 @@ struct AttentionTask {
     /// Parts that a sequence's keys are cut into. They depend on their number alone, so that the result's bits do, too.
     static constexpr int64_t least_part = 1024, most_parts = 16;
     int64_t parts(const Sequence &s) const;
+
+    /// How long the longest task of a sequence takes, to compare it with those of others.
+    int64_t work(const Sequence &s) const;
 
     /// Query tokens [first_token, first_token + tokens), cut at its end, of a sequence, in the heads
     /// [first_head, first_head + heads), and one part of the keys. False: the kernel failed.
