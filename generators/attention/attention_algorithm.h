@@ -141,7 +141,8 @@ struct Stages {
     Transpose q_lanes;                 // (r, d, t)     queries along the lanes
     Halide::Func q_scaled;             // (r, d, t)
     Halide::Func scores;               // (r, j, t, b)  raw
-    Transpose score_lanes;             // (j, f, r, t, b)       with key_lanes, as the next
+    std::vector<Halide::Func> lane_pairs; // (bit, f, j, r, t, b)  with key_lanes, as the next two
+    std::vector<Halide::Func> lane_sums;  // (f, j, r, t, b)       see attention_key_lanes.cpp
     Halide::Func lane_max, lane_sum;   // (l, r, t, b)          of every key_lanes-th key of a block
     Halide::Func q_folded;             // (f, r, d / fold, t)   few rows only, as the next
     Halide::Func folded_scores;        // (f, r, j, t, b)       of every fold-th feature; (f, j, r, t, b) with key_lanes

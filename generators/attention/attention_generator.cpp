@@ -192,6 +192,8 @@ public:
         } else if (few_rows_of_keys) {
             schedule_key_lanes(stages, knobs);
             if (general) specialize_bias(stages);
+            for (Halide::Func *offsets : {&stages.k_offsets, &stages.v_offsets})
+                offsets->specialize(pages.dim(0).extent() == 1);
         } else {
             schedule_cpu(stages, knobs);
             if (sizes.matrices) map_bf16_matrices(*this, {stages.v_rows, stages.weights}), map_bf16_roundings(*this);

@@ -38,6 +38,29 @@ void join_keys(const Stages &s, const Visible &visible, Func by_lane, Func all, 
     *step = steps;
 }
 
+/// Of key_lanes vectors of products, one of each key, one vector of their sums, key by key: (l, j / key_lanes, r, t, b).
+///
+/// A round takes two vectors, of keys that are half the number of vectors apart, interleaves them and adds one half of what results to
+/// the other: a vector with half as many numbers of each of these keys. Each round halves the vectors, and puts one more bit of
+/// the key below the bits of the rounds before, so that at last lane l has key l.
+Func sum_across_lanes(Stages &s) {
+    const int n = s.sizes.key_lanes;
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f, bit("bit");
+    Func sums = s.folded_scores;
+    for (int vectors = n / 2; vectors >= 1; vectors /= 2) {
+        const std::string round = std::to_string(s.lane_pairs.size());
+        Func pairs("lane_pairs_" + round), next("lane_sums_" + round);
+        // Vector j of `vectors` is vector j % vectors of the keys from j / vectors * key_lanes on.
+        const Expr first = j / vectors * (2 * vectors) + j % vectors;
+        pairs(bit, f, j, r, t, b) = sums(f, first + bit * vectors, r, t, b);
+        next(f, j, r, t, b) = pairs(f % 2, f / 2, j, r, t, b) + pairs(f % 2, f / 2 + n / 2, j, r, t, b);
+        s.lane_pairs.push_back(pairs);
+        s.lane_sums.push_back(next);
+        sums = next;
+    }
+    return sums;
+}
+
 } // namespace
 
 KeysOfBlock::KeysOfBlock(const Sizes &sizes, const std::string &name)
@@ -55,11 +78,8 @@ void define_scores_along_lanes(Stages &s) {
     const Expr feature = features * z.fold + f;
     s.folded_scores = Func("folded_scores");
     s.folded_scores(f, j, r, t, b) += s.q_rows(feature, r, t) * s.k_rows(feature, j, b);
-    s.score_lanes = transpose(s.folded_scores, z.key_lanes, "score_lanes");
-    std::vector<Expr> lanes;
-    for (int n = 0; n < z.key_lanes; n++) lanes.push_back(s.score_lanes.out(j, n, r, t, b));
     s.scores = Func("scores");
-    s.scores(r, j, t, b) = joined_in_pairs(lanes, [](const Expr &x, const Expr &y) { return x + y; });
+    s.scores(r, j, t, b) = sum_across_lanes(s)(j % z.key_lanes, j / z.key_lanes, r, t, b);
 }
 
 void find_maximum_along_lanes(Stages &s, const Visible &visible) {

@@ -59,7 +59,14 @@ void schedule_key_lanes(Stages &s, const Knobs &k) {
         .reorder(s.formed_j, s.r, s.key_step)
         .vectorize(s.formed_j)
         .never_partition_all();
-    schedule_transpose(s.score_lanes, {s.masked, s.r});
+    for (size_t round = 0; round < s.lane_pairs.size(); round++) {
+        const int vectors = w >> (round + 1);
+        const Var bit = s.lane_pairs[round].args()[0];
+        s.lane_pairs[round].compute_at(s.masked, s.r).bound(bit, 0, 2).bound(s.f, 0, w).unroll(bit);
+        s.lane_sums[round].compute_at(s.masked, s.r).bound(s.f, 0, w);
+        for (Func *of_round : {&s.lane_pairs[round], &s.lane_sums[round]})
+            of_round->bound_extent(s.j, vectors).vectorize(s.f).unroll(s.j);
+    }
     Func products = s.folded_scores.in();
     products.compute_at(s.masked, s.key_step)
         .bound(s.f, 0, w)

@@ -140,7 +140,7 @@ bool Plan::run_tasks(gyre_context &context, char *slabs) {
             index /= count;
             return taken;
         };
-        const int64_t tile = tiles - 1 - take(tiles), part = take(split.parts()), group = take(groups());
+        const int64_t tile = tiles - 1 - take(tiles), group = take(groups()), part = take(split.parts());
         return task.run({order.at(index), group * task.heads, tile * task.tokens, part},
                         slabs + static_cast<size_t>(worker) * slab_bytes);
     });
