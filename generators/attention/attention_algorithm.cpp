@@ -5,6 +5,7 @@
 #include "../math/transcendental.h"
 #include "attention_blocks.h"
 #include "attention_bound.h"
+#include "attention_key_lanes.h"
 #include "attention_products.h"
 #include "attention_rows.h"
 #include "attention_tile_guard.h"
@@ -107,7 +108,10 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
     if (may_be_cleaned) define_marks(s, in);
     RowElements finished;
-    finished.source = [&](const Expr &feature) { return s.out_copy(feature, row_of_tile, tile_of_row); };
+    finished.source = [&](const Expr &feature) {
+        const Expr place = z.key_lanes && z.padded ? place_in_whole_vectors(s, in, feature) : feature;
+        return s.out_copy(place, row_of_tile, tile_of_row);
+    };
     finished.stored = [&](const Expr &value) {
         return narrow(value, type, z.tile_depth > 0 || z.matrices ? Bf16::by_instruction : Bf16::as_integers);
     };

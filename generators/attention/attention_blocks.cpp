@@ -38,8 +38,9 @@ void define_keys_and_values(Stages &s, const Inputs &in) {
             return rows.elements(feature, offset);
         };
     };
-    const bool as_bits = (z.tile_depth > 0 && z.terms == 1) || z.matrices;
     s.k_rows = Func("k_rows"), s.v_rows = Func("v_rows");
+    if (z.key_lanes && z.padded) return define_rows_in_whole_vectors(s, in, element(in.k, s.k_offsets), element(in.v, s.v_offsets));
+    const bool as_bits = (z.tile_depth > 0 && z.terms == 1) || z.matrices;
     s.k_rotated = define_rows(s.k_rows, {element(in.k, s.k_offsets), in.head_dim, key, in.k_rotation}, {d, j, b},
                               {z.head_dim, z.padded, as_bits, z.as_stored, z.integer_scores});
     s.v_rotated = define_rows(s.v_rows, {element(in.v, s.v_offsets), in.v_head_dim, key, in.v_rotation}, {d, j, b},
@@ -137,7 +138,10 @@ void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Exp
     const Visible visible = visible_keys(in, s);
     define_keys_and_values(s, in);
     if (in.k_scale.defined()) define_key_scales(s, in, visible);
-    define_scores(s, in.scale);
+    if (z.key_lanes)
+        define_scores_along_lanes(s, in);
+    else
+        define_scores(s, in.scale);
     define_masked(s, visible);
     if (z.general) define_general_scores(s, in, visible.tile_last);
     if (!z.bounded) {

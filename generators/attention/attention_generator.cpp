@@ -98,7 +98,7 @@ public:
         sizes.integer_scores = integer_scores;
         sizes.scaled_rows = sizes.lanes_along_features && !integer_scores;
         sizes.nan_without_sign = bare && get_target().bits == 32 && knobs.lanes > 1;
-        if (few_rows_of_keys) sizes.feature_chunk = head_dim / knobs.lanes;
+        if (few_rows_of_keys) sizes.feature_chunk = std::min(head_dim / knobs.lanes, 16);
         if (bare) {
             const bool converted = int8_cache || dtype.value().bits() < 32;
             sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes, converted);
@@ -207,6 +207,7 @@ public:
             {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
         if (sizes.bounded) known.emplace_back("bounded", 1);
         if (sinks) known.emplace_back("sinks", 1);
+        if (sizes.key_lanes && padded) known.emplace_back("least_head_dim", sizes.key_lanes);
         const std::string operands = operand_type(sizes);
         if (!operands.empty()) known.emplace_back("operands", operands);
         if (sizes.matrices) known.emplace_back("sum", operands);

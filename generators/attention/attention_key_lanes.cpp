@@ -1,6 +1,6 @@
 #include "attention_key_lanes.h"
 
-#include <functional>
+#include "../math/storage.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -70,14 +70,34 @@ KeysOfBlock::KeysOfBlock(const Sizes &sizes, const std::string &name)
     key = in_vectors ? first + dom.x : first;
 }
 
-void define_scores_along_lanes(Stages &s) {
+void define_rows_in_whole_vectors(Stages &s, const Inputs &in, const std::function<Expr(const Expr &)> &key_element,
+                                  const std::function<Expr(const Expr &)> &value_element) {
+    const Var &j = s.j, &b = s.b, &d = s.d;
+    const int n = s.sizes.key_lanes;
+    const Expr first = d / n * n;
+    const auto held = [&](const Expr &extent) { return min(first, extent - n) + d % n; };
+    const Expr of_key = held(in.head_dim);
+    s.k_rows(d, j, b) = select(of_key >= first, widen(key_element(of_key)), 0.0f);
+    s.v_rows(d, j, b) = widen(value_element(held(in.v_head_dim)));
+}
+
+Expr place_in_whole_vectors(const Stages &s, const Inputs &in, const Expr &feature) {
+    const int n = s.sizes.key_lanes;
+    const Expr whole = in.v_head_dim / n * n;
+    const Expr place = select(feature < whole, feature, feature - (in.v_head_dim - n) + whole);
+    return unsafe_promise_clamped(place, 0, s.sizes.v_head_dim - 1);
+}
+
+void define_scores_along_lanes(Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;
     RDom features(0, z.head_dim / z.fold, "features");
+    if (z.padded) features.where(features * z.fold < in.head_dim);
     s.feature = features;
     const Expr feature = features * z.fold + f;
+    const Expr of_query = z.padded ? unsafe_promise_clamped(min(features * z.fold, in.head_dim - z.fold) + f, 0, z.head_dim - 1) : feature;
     s.folded_scores = Func("folded_scores");
-    s.folded_scores(f, j, r, t, b) += s.q_rows(feature, r, t) * s.k_rows(feature, j, b);
+    s.folded_scores(f, j, r, t, b) += s.q_rows(of_query, r, t) * s.k_rows(feature, j, b);
     s.scores = Func("scores");
     s.scores(r, j, t, b) = sum_across_lanes(s)(j % z.key_lanes, j / z.key_lanes, r, t, b);
 }

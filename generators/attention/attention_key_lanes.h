@@ -7,6 +7,8 @@
 #pragma once
 #include "attention_blocks.h"
 
+#include <functional>
+
 namespace gyre::attention {
 
 /// The keys of a block, for an update of their scores: one by one, or with key_lanes in vectors. `lane` is what such a
@@ -19,8 +21,17 @@ struct KeysOfBlock {
     KeysOfBlock(const Sizes &sizes, const std::string &name);
 };
 
+/// s.k_rows and s.v_rows of tensors with fewer features than the kernel is made for, but at least a vector of them. What would be
+/// read past a row's end is not: the last vector of a row ends with it, and begins with features of the one before, which
+/// are 0 in keys.
+void define_rows_in_whole_vectors(Stages &s, const Inputs &in,
+                                  const std::function<Halide::Expr(const Halide::Expr &feature)> &key_element,
+                                  const std::function<Halide::Expr(const Halide::Expr &feature)> &value_element);
+/// Where the kernel has a feature of such a value.
+Halide::Expr place_in_whole_vectors(const Stages &s, const Inputs &in, const Halide::Expr &feature);
+
 /// s.scores, from s.q_rows, which are scaled.
-void define_scores_along_lanes(Stages &s);
+void define_scores_along_lanes(Stages &s, const Inputs &in);
 /// s.block_max, from s.masked.
 void find_maximum_along_lanes(Stages &s, const Visible &visible);
 /// s.block_sum, from s.weights.

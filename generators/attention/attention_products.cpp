@@ -76,7 +76,6 @@ void define_scores(Stages &s, const Expr &scale) {
         s.scores(r, j, t, b) += s.q_scaled(r, features, t) * s.k_rows(features, j, b);
         return;
     }
-    if (z.key_lanes) return define_scores_along_lanes(s);
     const Var &f = s.f, c("c");
     const Expr feature = features * z.fold + f;
     if (!z.scaled_rows) {

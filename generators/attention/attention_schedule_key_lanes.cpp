@@ -75,7 +75,8 @@ void schedule_key_lanes(Stages &s, const Knobs &k) {
         .vectorize(s.f)
         .unroll(s.r);
     s.folded_scores.compute_at(products, s.j).vectorize(s.f).unroll(s.r);
-    s.folded_scores.update().reorder(s.f, s.r, s.feature).vectorize(s.f).unroll(s.r).unroll(s.feature);
+    s.folded_scores.update().reorder(s.f, s.r, s.feature).vectorize(s.f).unroll(s.r);
+    if (!z.padded) s.folded_scores.update().unroll(s.feature);
     schedule_vectors_of_keys(s.masked.update(s.masked.num_update_definitions() - 1), s.mask_j);
     if (z.general) {
         schedule_vectors_of_keys(s.masked.update(1), s.cap_j);

@@ -9,12 +9,6 @@ namespace gyre {
 /// tasks along the queries do as well and need no merging.
 constexpr int64_t most_few_queries = 16;
 
-/// Query heads that share a key head are so few that vectors of keys pay more than vectors of queries (bench/README.md).
-inline bool shares_few_heads(const AttentionCall &call) {
-    constexpr int64_t few_heads = 2;
-    return call.q.heads <= few_heads * call.k.heads;
-}
-
 struct DispatchRule {
     const char *family; // how the variants of its kernels begin
     const char *calls;  // which it takes, in words
@@ -25,7 +19,7 @@ struct DispatchRule {
         return is(trait::value_blocks) == call.value_blocks && is(trait::dropout) == call.dropout.on &&
                is(trait::score) == (call.score != nullptr) && (is(trait::general) || !call.general()) &&
                (!is(trait::partial) || few_queries) &&
-               (!(is(trait::partial) && is(trait::general)) || call.general() || shares_few_heads(call)) &&
+               (!(is(trait::partial) && is(trait::general)) || call.general()) &&
                (!is(trait::as_stored) || !(call.rotate_keys || call.rotate_values)) &&
                (!is(trait::formed) || pays_to_form_operands(call));
     }
@@ -37,6 +31,10 @@ RowList<DispatchRule> dispatch_rules();
 /// The kernel that serves a call: by the first rule, of the best target, made for the call's head sizes, else the
 /// smallest padded one. nullptr: none is linked.
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &call, bool few_queries);
+
+/// The kernel that serves the sequences of such a call that have few rows a key head (AttentionTask::few_rows): one with vectors
+/// of keys instead of queries. nullptr: none is linked, or the call's keys and values are not as it takes them.
+const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
 /// The kernel that serves a call with many queries if its operands cannot be formed; nullptr: none is linked.
 const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &call);

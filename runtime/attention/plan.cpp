@@ -69,6 +69,15 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
                   static_cast<long long>(c.v.dim), with.c_str(), blocks);
 }
 
+/// Of sequences that have few rows a key head, all or some.
+void choose_few_rows_kernel(const gyre_context &context, AttentionTask *t) {
+    const AttentionKernel *few = find_few_rows_kernel(context, t->call);
+    if (t->call.has_cu_seqlens_q)
+        t->for_few_rows = few;
+    else if (few && t->has_few_rows(t->call.q.seqlen))
+        t->kernel = few;
+}
+
 } // namespace
 
 gyre_status Plan::prepare(gyre_context &context) {
@@ -76,7 +85,10 @@ gyre_status Plan::prepare(gyre_context &context) {
     AttentionCall &c = t.call;
     t.kernel = find_attention_kernel(context, c, may_split && !c.empty() && has_few_queries(c, need_data));
     if (!t.kernel) return fail_without_kernel(context, c);
-    if (t.kernel->is(trait::partial)) split.prepare(context, &t);
+    if (t.kernel->is(trait::partial)) {
+        split.prepare(context, &t);
+        choose_few_rows_kernel(context, &t);
+    }
     if (t.kernel->is(trait::formed)) {
         t.operands.prepare(context, c);
         t.unformed = find_unformed_kernel(context, c);
@@ -122,7 +134,8 @@ gyre_status Plan::run(gyre_context &context, char *memory) {
     const bool formed = filled && form_operands(context, slabs);
     if (formed && task.operands.on() && !task.operands.values_are_finite(task.call)) task.leave_formed_operands();
     const bool ok = formed && run_tasks(context, slabs) && merge_parts(context, slabs);
-    return finish_call(context, *task.kernel->kernel, ok);
+    const AttentionKernel &ran = task.call.sequences > 0 ? task.kernel_of(task.call.sequence(0)) : *task.kernel;
+    return finish_call(context, *ran.kernel, ok);
 }
 
 bool Plan::form_operands(gyre_context &context, char *slabs) {

@@ -17,6 +17,11 @@ namespace {
 constexpr float log2_e = 1.44269504088896f;
 constexpr int64_t unbounded = 1 << 29; // beyond every row and key, and sums with rows stay in 32 bits
 
+/// Rounded up to whole blocks.
+int64_t to_block_end(const AttentionKernel &kernel, int64_t keys) {
+    return ceil_div(keys, kernel.key_block) * kernel.key_block;
+}
+
 int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbounded, unbounded)); }
 
 /// What the general family reads for one task.
@@ -60,7 +65,9 @@ struct AttentionTask::Extent {
 };
 
 size_t AttentionTask::scratch_bytes() const {
-    const size_t of_kernel = std::max(kernel->workspace, unformed ? unformed->workspace : 0);
+    size_t of_kernel = kernel->workspace;
+    for (const AttentionKernel *other : {unformed, for_few_rows})
+        if (other) of_kernel = std::max(of_kernel, other->workspace);
     return of_kernel + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
 }
 
@@ -69,14 +76,10 @@ void AttentionTask::leave_formed_operands() {
     operands.turn_off();
 }
 
-int64_t AttentionTask::to_block_end(int64_t keys) const {
-    return ceil_div(keys, kernel->key_block) * kernel->key_block;
-}
-
 /// Whole blocks, since where these begin decides the result's bits.
 int64_t AttentionTask::part_keys(const Sequence &s) const {
     if (!split) return s.keys_seen();
-    return to_block_end(std::max(least_part, ceil_div(s.keys_seen(), most_parts)));
+    return to_block_end(kernel_of(s), std::max(least_part, ceil_div(s.keys_seen(), most_parts)));
 }
 
 int64_t AttentionTask::work(const Sequence &s) const { return part_keys(s) * std::min(s.q_len, tokens); }
@@ -106,6 +109,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const int64_t index = piece.sequence, head = piece.first_head, part = piece.part;
     if (!c.has(index)) return true;
     const Sequence s = c.sequence(index);
+    const AttentionKernel &of_sequence = kernel_of(s);
     Extent x{s, head, piece.first_token, std::min(tokens, s.q_len - piece.first_token), 0, 0};
     if (x.tokens <= 0 || part >= parts(s)) return true;
 
@@ -117,15 +121,15 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const auto first_seen = [&](int64_t p) { return c.left < 0 ? part_first : std::max(p - c.left, part_first); };
     const auto past_seen = [&](int64_t p) { return s.right < 0 ? part_end : std::min(p + 1 + s.right, part_end); };
     const int64_t low = first_seen(position), high = past_seen(position + x.tokens - 1);
-    x.first_key = s.first_seen + (low - s.first_seen) / kernel->key_block * kernel->key_block;
+    x.first_key = s.first_seen + (low - s.first_seen) / of_sequence.key_block * of_sequence.key_block;
     // To the end of a block, because what may be concluded from a block's keys is to depend on the block alone.
-    x.keys = high > low ? std::min(x.first_key + to_block_end(high - x.first_key), part_end) - x.first_key : 0;
+    x.keys = high > low ? std::min(x.first_key + to_block_end(of_sequence, high - x.first_key), part_end) - x.first_key : 0;
 
     Heads out_heads = c.out;
     out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));
     Lse lse = c.lse;
     lse.data = c.lse.data ? c.lse.at(s.batch, s.q_first + x.first_token, head) + part * lse_part_stride
-                          : reinterpret_cast<float *>(scratch + kernel->workspace);
+                          : reinterpret_cast<float *>(scratch + of_sequence.workspace);
     if (!c.lse.data) lse.head_stride = x.tokens;
     // Rows that the window leaves without a key: the kernel's zeros, rotated back, may be negative, and whether it is asked for
     // such a row depends on which rows share its task.
@@ -165,7 +169,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const int32_t first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(position - c.left - x.first_key);
     const int32_t last_visible = s.right < 0 ? clamp_index(unbounded) : clamp_index(position + s.right - x.first_key);
     using A = AttentionArguments;
-    KernelArguments<A> arguments(kernel->places);
+    KernelArguments<A> arguments(of_sequence.places);
     keys_and_values.add_to(&arguments, &k, &v);
     arguments[A::q_cos] = &q_angle.cos;
     arguments[A::q_sin] = &q_angle.sin;
@@ -191,22 +195,22 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const float gain = key_gain();
     arguments[A::key_gain] = &gain;
     std::optional<GeneralArguments> general;
-    if (kernel->is(trait::general)) {
+    if (of_sequence.is(trait::general)) {
         general.emplace(*this, s, head, x.first_token, x.tokens, x.first_key, x.keys);
         general->add_to(&arguments);
     }
     std::optional<DropoutArguments> dropout;
-    if (kernel->is(trait::dropout)) {
+    if (of_sequence.is(trait::dropout)) {
         dropout.emplace(c.dropout, index * c.q.heads + head, x.first_token, x.first_key);
         dropout->add_to(&arguments);
     }
     std::optional<ScoreArguments> score;
     if (c.score) {
-        score.emplace(kernel->score_inputs, score_views, c, s, index, head, x.first_token, x.first_key);
+        score.emplace(of_sequence.score_inputs, score_views, c, s, index, head, x.first_token, x.first_key);
         score->add_to(&arguments);
     }
-    Slab slab(scratch, kernel->workspace);
-    if (!arguments.call(*kernel->kernel, slab)) return false;
+    Slab slab(scratch, of_sequence.workspace);
+    if (!arguments.call(*of_sequence.kernel, slab)) return false;
     if (c.left >= 0 || s.right >= 0) write_empty_rows();
     return true;
 }

@@ -11,6 +11,7 @@ namespace gyre {
 struct AttentionTask {
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
+    const AttentionKernel *for_few_rows = nullptr;    // instead, of sequences with at most most_few_rows rows a key head
     const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
     ScoreViews score_views;                           // what the kernel's score function reads
     int64_t tokens = 0, heads = 1;                    // of a task: its rows are their product
@@ -22,6 +23,15 @@ struct AttentionTask {
 
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
+
+    /// So few rows a key head are less work in vectors of keys than in vectors of queries: bench/README.md.
+    static constexpr int64_t most_few_rows = 4;
+    bool has_few_rows(int64_t queries) const {
+        return call.k.heads > 0 && queries * (call.q.heads / call.k.heads) <= most_few_rows;
+    }
+    const AttentionKernel &kernel_of(const Sequence &s) const {
+        return for_few_rows && has_few_rows(s.q_len) ? *for_few_rows : *kernel;
+    }
 
     /// From now on tasks take keys and values as they are stored.
     void leave_formed_operands();
@@ -43,7 +53,6 @@ struct AttentionTask {
 private:
     struct Extent; // which tokens and keys
 
-    int64_t to_block_end(int64_t keys) const; // rounded up to whole blocks
     int64_t part_keys(const Sequence &s) const;
     float key_gain() const;
     void write_empty_row(const Extent &x, int64_t token, const Heads &out, const Lse &lse) const;
