@@ -138,13 +138,13 @@ struct Stages {
     Halide::Func k_offsets, v_offsets;   // (j, b)   where a key's rows begin
     Halide::Func q_rows, k_rows, v_rows; // (d, r, t) (d, j, b) (d, j, b)   rotated rows in f32
     RotatedRows q_rotated, k_rotated, v_rotated;
-    Transpose q_lanes;                 // (r, d, t)     queries along the lanes
-    Halide::Func q_scaled;             // (r, d, t)
-    Halide::Func scores;               // (r, j, t, b)  raw
+    Transpose q_lanes;                    // (r, d, t)     queries along the lanes
+    Halide::Func q_scaled;                // (r, d, t)
+    Halide::Func scores;                  // (r, j, t, b)  raw
     std::vector<Halide::Func> lane_pairs; // (bit, f, j, r, t, b)  with key_lanes, as the next two
     std::vector<Halide::Func> lane_sums;  // (f, j, r, t, b)       see attention_key_lanes.cpp
-    Halide::Func lane_max, lane_sum;   // (l, r, t, b)          of every key_lanes-th key of a block
-    Halide::Func q_folded;             // (f, r, d / fold, t)   few rows only, as the next
+    Halide::Func lane_max, lane_sum;      // (l, r, t, b)          of every key_lanes-th key of a block
+    Halide::Func q_folded;                // (f, r, d / fold, t)   few rows only, as the next
     Halide::Func folded_scores;        // (f, r, j, t, b)       of every fold-th feature; (f, j, r, t, b) with key_lanes
     Halide::Func q_peak;               // (r, t)                integer scores: bits of the largest magnitude of a row
     Halide::Func weighted_rows;        // (d, r, t, b)

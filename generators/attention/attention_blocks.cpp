@@ -39,7 +39,8 @@ void define_keys_and_values(Stages &s, const Inputs &in) {
         };
     };
     s.k_rows = Func("k_rows"), s.v_rows = Func("v_rows");
-    if (z.key_lanes && z.padded) return define_rows_in_whole_vectors(s, in, element(in.k, s.k_offsets), element(in.v, s.v_offsets));
+    if (z.key_lanes && z.padded)
+        return define_rows_in_whole_vectors(s, in, element(in.k, s.k_offsets), element(in.v, s.v_offsets));
     const bool as_bits = (z.tile_depth > 0 && z.terms == 1) || z.matrices;
     s.k_rotated = define_rows(s.k_rows, {element(in.k, s.k_offsets), in.head_dim, key, in.k_rotation}, {d, j, b},
                               {z.head_dim, z.padded, as_bits, z.as_stored, z.integer_scores});
@@ -88,11 +89,12 @@ void mask_scores(Stages &s, const Visible &visible) {
     const Expr key = b * z.key_block + edge.key;
     // Tiles and matrices take whole steps of keys: those that no row sees are masked as well. So are those of vectors of keys.
     const int keys_together = z.tile_depth > 0 ? z.tile_depth : z.matrices ? matrix_depth : 1;
-    edge.dom.where(b * z.key_block + edge.first <= (keys_together > 1 ? visible.tile_last | (keys_together - 1) : visible.tile_last));
+    edge.dom.where(b * z.key_block + edge.first <=
+                   (keys_together > 1 ? visible.tile_last | (keys_together - 1) : visible.tile_last));
     const Expr first_key = b * z.key_block, last_key = first_key + (z.key_block - 1);
     // Where loops end with the last key that some row sees, the few rows often see the same keys.
     edge.dom.where(z.key_step > 0 && !z.key_lanes ? visible.is_cut(first_key, min(last_key, visible.tile_last))
-                              : visible.at_edge(first_key, z.key_block));
+                                                  : visible.at_edge(first_key, z.key_block));
     s.mask_j = edge.lane;
     s.masked(r, edge.key, t, b) = select(visible.sees(key), s.masked(r, edge.key, t, b), masked_score);
 }

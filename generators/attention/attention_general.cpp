@@ -42,8 +42,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
         select(in.mask(known_key(attend), row.token, row.head) == 0, masked_score, s.bias_rows(attend, r, t, b));
 
     KeysOfBlock biased(z, "biased");
-    biased.dom.where((in.has_bias || in.has_mask || in.has_alibi) &&
-                     b * z.key_block + biased.first <= tile_last_key);
+    biased.dom.where((in.has_bias || in.has_mask || in.has_alibi) && b * z.key_block + biased.first <= tile_last_key);
     s.bias_j = biased.lane;
     s.bias_update = s.masked.num_update_definitions();
     if (!z.key_lanes) s.bias_lanes = transpose(s.bias_rows, z.lanes, "bias_lanes");

@@ -63,8 +63,7 @@ Func sum_across_lanes(Stages &s) {
 
 } // namespace
 
-KeysOfBlock::KeysOfBlock(const Sizes &sizes, const std::string &name)
-    : dom(keys_of_block(sizes, name)), lane(dom.x) {
+KeysOfBlock::KeysOfBlock(const Sizes &sizes, const std::string &name) : dom(keys_of_block(sizes, name)), lane(dom.x) {
     const bool in_vectors = sizes.key_lanes > 0;
     first = in_vectors ? Expr(dom.y * sizes.key_lanes) : Expr(dom.x);
     key = in_vectors ? first + dom.x : first;
@@ -95,7 +94,9 @@ void define_scores_along_lanes(Stages &s, const Inputs &in) {
     if (z.padded) features.where(features * z.fold < in.head_dim);
     s.feature = features;
     const Expr feature = features * z.fold + f;
-    const Expr of_query = z.padded ? unsafe_promise_clamped(min(features * z.fold, in.head_dim - z.fold) + f, 0, z.head_dim - 1) : feature;
+    const Expr of_query =
+        z.padded ? unsafe_promise_clamped(min(features * z.fold, in.head_dim - z.fold) + f, 0, z.head_dim - 1)
+                 : feature;
     s.folded_scores = Func("folded_scores");
     s.folded_scores(f, j, r, t, b) += s.q_rows(of_query, r, t) * s.k_rows(feature, j, b);
     s.scores = Func("scores");

@@ -34,11 +34,10 @@ struct BiasArguments {
 
     BiasArguments(const Broadcast &bias, int64_t batch, int64_t head, int64_t first_row, int64_t rows,
                   int64_t first_key, int64_t keys, int64_t heads = 0)
-        : kind(kind_of(bias)),
-          as_f32(broadcast_view(bias, kind == 1, halide_type(GYRE_F32), batch, head, first_row, rows, first_key, keys,
-                                heads)),
-          as_16(broadcast_view(bias, kind > 1, {halide_type_uint, 16, 1}, batch, head, first_row, rows, first_key,
-                               keys, heads)) {}
+        : kind(kind_of(bias)), as_f32(broadcast_view(bias, kind == 1, halide_type(GYRE_F32), batch, head, first_row,
+                                                     rows, first_key, keys, heads)),
+          as_16(broadcast_view(bias, kind > 1, {halide_type_uint, 16, 1}, batch, head, first_row, rows, first_key, keys,
+                               heads)) {}
 
     template <typename A>
     void add_to(KernelArguments<A> *to) {

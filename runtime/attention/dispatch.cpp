@@ -23,9 +23,9 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
     for (const AttentionKernel &k : attention_kernels(context, static_cast<size_t>(&rule - rules))) {
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
         if (k.kernel->row && k.kernel->row->device != GYRE_CPU) continue;
-        const bool fits = k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim &&
-                                         std::min(c.q.dim, c.v.dim) >= k.least_head_dim
-                                   : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
+        const bool fits =
+            k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim && std::min(c.q.dim, c.v.dim) >= k.least_head_dim
+                     : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
         if (k.dtype != c.q.dtype || (c.score && k.score != c.score) || !fits || !may_use(context, *k.kernel)) continue;
         const auto rank = [](const AttentionKernel &a) { return std::tuple(a.padded, a.head_dim); };
         if (!best || rank(k) < rank(*best)) best = &k;

@@ -28,7 +28,9 @@ int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c,
             return fits_kernel_index({{t.dim, 1}, {heads, t.head_stride}, {kernel.task_rows, t.token_stride}});
         };
         const auto fits_view = [&](const Broadcast &t) {
-            return !t.data || fits_kernel_index({{c.k.seqlen, t.strides[3]}, {kernel.task_rows, t.strides[2]}, {heads, t.strides[1]}});
+            return !t.data ||
+                   fits_kernel_index(
+                       {{c.k.seqlen, t.strides[3]}, {kernel.task_rows, t.strides[2]}, {heads, t.strides[1]}});
         };
         return group % heads == 0 && tokens * heads <= kernel.task_rows && fits_index(c.q) && fits_index(c.out) &&
                fits_view(c.bias) && fits_view(c.mask);

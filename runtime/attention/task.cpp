@@ -123,7 +123,8 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const int64_t low = first_seen(position), high = past_seen(position + x.tokens - 1);
     x.first_key = s.first_seen + (low - s.first_seen) / of_sequence.key_block * of_sequence.key_block;
     // To the end of a block, because what may be concluded from a block's keys is to depend on the block alone.
-    x.keys = high > low ? std::min(x.first_key + to_block_end(of_sequence, high - x.first_key), part_end) - x.first_key : 0;
+    x.keys =
+        high > low ? std::min(x.first_key + to_block_end(of_sequence, high - x.first_key), part_end) - x.first_key : 0;
 
     Heads out_heads = c.out;
     out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));

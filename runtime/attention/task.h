@@ -11,11 +11,11 @@ namespace gyre {
 struct AttentionTask {
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
-    const AttentionKernel *for_few_rows = nullptr;    // instead, of sequences with at most most_few_rows rows a key head
-    const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
-    ScoreViews score_views;                           // what the kernel's score function reads
-    int64_t tokens = 0, heads = 1;                    // of a task: its rows are their product
-    bool split = false;                               // keys are cut into parts, each with results of its own,
+    const AttentionKernel *for_few_rows = nullptr; // instead, of sequences with at most most_few_rows rows a key head
+    const AttentionKernel *unformed = nullptr;     // instead, where not all values that were formed are finite
+    ScoreViews score_views;                        // what the kernel's score function reads
+    int64_t tokens = 0, heads = 1;                 // of a task: its rows are their product
+    bool split = false;                            // keys are cut into parts, each with results of its own,
     int64_t out_part_stride = 0, lse_part_stride = 0; //   elements from part to part
     AngleTables angles;
     HeadTerms terms;

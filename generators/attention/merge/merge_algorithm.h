@@ -26,9 +26,10 @@ struct Stages {
     Halide::Var d{"d"}, h{"h"}, i{"i"};
     Halide::RVar part;       // of the updates of top, total and sum
     Halide::Func top, total; // (i, h)     greatest lse, and sum of exp(lse_p - top)
-    Halide::Func shared;     // (i, h)     {exp(top - shift), sum of exp(lse_p - shift), that of the sink included, shift}; sinks only
-    Halide::Func sum;        // (d, h, i)  sum of exp(lse_p - top) out_p
-    Halide::Func out, lse;   // (d, h, i) (i, h)   the generator's own outputs
+    Halide::Func
+        shared; // (i, h)     {exp(top - shift), sum of exp(lse_p - shift), that of the sink included, shift}; sinks only
+    Halide::Func sum;      // (d, h, i)  sum of exp(lse_p - top) out_p
+    Halide::Func out, lse; // (d, h, i) (i, h)   the generator's own outputs
 };
 
 /// Defines `out` (stored as `type`) and `lse` (f32).
