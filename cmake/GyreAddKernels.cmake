@@ -13,7 +13,8 @@
 # FEATURES   what calls will use; default: everything. bias, mask, softcap, alibi and sinks take larger kernels than causal,
 #            window, gqa, packed, lse, rope and roper, which every kernel has; dropout takes kernels of its own beside them.
 #            For rotary: half, interleaved
-# TARGETS    rows of GyreTargets.cmake of the architecture that is compiled for; host: the best that this machine can run
+# TARGETS    rows of GyreTargets.cmake of the architecture that is compiled for; cuda: rotary, and attention of f16 and bf16 with head
+#            sizes that are multiples of 16 up to 256, without SCORE and dropout; host: the best that this machine can run
 #            (default, but `all` when cross-compiling); all: one after the other, chosen when the program runs
 # TUNING     knobs of your own, in the format of generators/tuning; what they leave open is as shipped. An entry for a kernel that
 #            is not made is warned of, with the names of those that are
@@ -98,6 +99,12 @@ function(gyre_add_kernels library)
     if (error)
         message(FATAL_ERROR "${who}: TARGETS: ${error}")
     endif ()
+    set(gyre_device_head_dims "") # all that are possible
+    foreach (target IN LISTS named_targets)
+        if (target IN_LIST arg_TARGETS AND GYRE_TARGET_${target}_DEVICE)
+            gyre_check_device("${who}" ${target})
+        endif ()
+    endforeach ()
     set(bare FALSE)
     set(dtypes ${GYRE_DTYPES})
     foreach (target IN LISTS arg_TARGETS)
@@ -151,6 +158,28 @@ function(gyre_add_kernels library)
     set_target_properties(${library}_archive PROPERTIES POSITION_INDEPENDENT_CODE ON OUTPUT_NAME ${library} LINKER_LANGUAGE C)
     add_library(${library} INTERFACE)
     target_link_libraries(${library} INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${library}_archive>")
+endfunction()
+
+# gyre_check_device(<who> <target>): what is asked for a device by name, and no kernel of it does, is an error: nothing would be made.
+function(gyre_check_device who target)
+    gyre_check_words("${who}: ${target}" OPS "${arg_OPS}" "rotary;attention")
+    if (NOT attention IN_LIST arg_OPS)
+        return()
+    elseif (arg_SCORE)
+        message(FATAL_ERROR "${who}: SCORE: ${target} has no attention kernels with a score function")
+    elseif (dropout IN_LIST arg_FEATURES)
+        message(FATAL_ERROR "${who}: FEATURES: ${target} has no attention kernels with dropout")
+    endif ()
+    if (NOT f16 IN_LIST arg_DTYPES AND NOT bf16 IN_LIST arg_DTYPES)
+        message(FATAL_ERROR "${who}: DTYPES: ${target} has attention kernels of f16 and bf16, got ${arg_DTYPES}")
+    endif ()
+    foreach (size IN LISTS arg_HEAD_DIMS)
+        math(EXPR rest "${size} % ${gyre_head_dim_multiple}")
+        if (rest OR size GREATER gyre_largest_device_head_dim)
+            message(FATAL_ERROR "${who}: HEAD_DIMS: ${target} has attention kernels of multiples of ${gyre_head_dim_multiple} up to "
+                                "${gyre_largest_device_head_dim}, got ${size}")
+        endif ()
+    endforeach ()
 endfunction()
 
 function(gyre_check_words who list words valid)

@@ -40,7 +40,7 @@ if (NOT PROJECT_IS_TOP_LEVEL)
     return()
 endif ()
 
-# gyre_package: all that is installed. An install of less stops, and says what to build.
+# gyre_package: all that is installed.
 set(gyre_installed gyre_runtime gyre gyre_shared)
 if (gyre_has_modules)
     list(APPEND gyre_installed gyre_modules)
@@ -52,18 +52,6 @@ add_custom_target(gyre_package DEPENDS ${gyre_installed})
 if (TARGET gyre_manual)
     add_dependencies(gyre_package gyre_manual)
 endif ()
-list(TRANSFORM gyre_installed REPLACE "(.+)" "\"$<TARGET_FILE:\\1>\"" OUTPUT_VARIABLE files)
-list(JOIN files " " files)
-install(CODE "
-if (EXISTS \"${PROJECT_BINARY_DIR}/demo-limits\")
-    message(FATAL_ERROR \"${PROJECT_BINARY_DIR} has the kernels of the demo alone. Run `cmake/go build`, then install.\")
-endif ()
-foreach (file IN ITEMS ${files})
-    if (NOT EXISTS \"\${file}\")
-        message(FATAL_ERROR \"There is no \${file}. Run `cmake --build ${PROJECT_BINARY_DIR} --target gyre_package`, then install.\")
-    endif ()
-endforeach ()" ALL_COMPONENTS)
-
 # Exported as gyre::runtime, gyre::static and gyre::shared; gyreConfig.cmake makes one of the last two gyre::gyre.
 set_target_properties(gyre_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(gyre PROPERTIES EXPORT_NAME static)
