@@ -5,17 +5,19 @@
 #include "attention/head_terms.h"
 #include "attention/kernels.h"
 
+#include <algorithm>
+
 namespace gyre {
 
 /// What all tasks of a call share. Read only while they run.
 struct AttentionTask {
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
-    const AttentionKernel *for_few_rows = nullptr; // instead, of sequences with at most most_few_rows rows a key head
-    const AttentionKernel *unformed = nullptr;     // instead, where not all values that were formed are finite
-    ScoreViews score_views;                        // what the kernel's score function reads
-    int64_t tokens = 0, heads = 1;                 // of a task: its rows are their product
-    bool split = false;                            // keys are cut into parts, each with results of its own,
+    const AttentionKernel *for_few_rows = nullptr;    // instead, of sequences with few rows a key head
+    const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
+    ScoreViews score_views;                           // what the kernel's score function reads
+    int64_t tokens = 0, heads = 1;                    // of a task: its rows are their product
+    bool split = false;                               // keys are cut into parts, each with results of its own,
     int64_t out_part_stride = 0, lse_part_stride = 0; //   elements from part to part
     AngleTables angles;
     HeadTerms terms;
@@ -24,10 +26,11 @@ struct AttentionTask {
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
 
-    /// So few rows a key head are less work in vectors of keys than in vectors of queries: bench/README.md.
+    /// So few rows a key head are less work in vectors of keys than in a row tile of queries, most of which stays empty.
     static constexpr int64_t most_few_rows = 4;
     bool has_few_rows(int64_t queries) const {
-        return call.k.heads > 0 && queries * (call.q.heads / call.k.heads) <= most_few_rows;
+        const int64_t most = std::min(most_few_rows, kernel->row_tile / 2);
+        return call.k.heads > 0 && queries * (call.q.heads / call.k.heads) <= most;
     }
     const AttentionKernel &kernel_of(const Sequence &s) const {
         return for_few_rows && has_few_rows(s.q_len) ? *for_few_rows : *kernel;

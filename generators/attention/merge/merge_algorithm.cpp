@@ -52,16 +52,15 @@ Stages algorithm(const Inputs &in, const Func &out, const Func &lse, const Type 
 
     const Expr total = s.total(row), total_bits = reinterpret<uint32_t>(total), any = total_bits != Expr(0u);
     Expr sum = s.sum(element), all = total, shift = s.top(row);
-    if (in.sinks.defined()) {
-        constexpr float least_share = -126; // its power is not 0, so that NaN in values shows, however large the sink
+    if (in.sinks.defined()) { // NaN in values shows however large the sink, since 0 times NaN is NaN
         const Expr sink = in.sinks(h), greater = max(s.top(row), sink);
-        const auto power = [&](const Expr &of, float least) {
-            return exp2_nonpositive(strict_float(of - greater) * log2_e, least);
-        };
+        const auto power = [&](const Expr &of) { return exp2_nonpositive(strict_float(of - greater) * log2_e); };
+        const Expr share = power(s.top(row));
         s.shared = Func("shared");
-        const Expr share = power(s.top(row), least_share);
-        s.shared(row) = Tuple(share, total * share + power(sink, exp2_is_zero), greater);
-        sum = sum * s.shared(row)[0], all = s.shared(row)[1], shift = s.shared(row)[2];
+        s.shared(row) = Tuple(share, total * share + power(sink), greater);
+        sum = sum * s.shared(row)[0];
+        all = s.shared(row)[1];
+        shift = s.shared(row)[2];
     }
     s.out(element) = narrow(select(any, sum / all, 0.0f), type);
     s.lse(row) = select(has_nan_bits(total_bits), total, any, shift + log_positive(max(all, 1.0f)),
