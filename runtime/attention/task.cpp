@@ -55,7 +55,7 @@ struct GeneralArguments {
 
 struct AttentionTask::Extent {
     Sequence sequence;
-    int64_t head, first_token, tokens;
+    int64_t head, heads, first_token, tokens;
     int64_t first_key, keys; // whole blocks, as far as there are keys, of those that some token sees
 };
 
@@ -92,7 +92,7 @@ float AttentionTask::key_gain() const {
 }
 
 void AttentionTask::write_empty_row(const Extent &x, int64_t token, const Heads &out, const Lse &lse) const {
-    for (int64_t h = 0; h < heads; h++) {
+    for (int64_t h = 0; h < x.heads; h++) {
         std::memset(out.at(x.sequence.batch, x.sequence.q_first + x.first_token + token, x.head + h), 0,
                     static_cast<size_t>(out.dim) * element_size(out.dtype));
         lse.data[h * lse.head_stride + token] = -INFINITY;
@@ -104,7 +104,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const int64_t index = piece.sequence, head = piece.first_head, part = piece.part;
     if (!c.has(index)) return true;
     const Sequence s = c.sequence(index);
-    Extent x{s, head, piece.first_token, std::min(tokens, s.q_len - piece.first_token), 0, 0};
+    Extent x{s, head, piece.heads, piece.first_token, std::min(tokens, s.q_len - piece.first_token), 0, 0};
     if (x.tokens <= 0 || part >= parts(s)) return true;
 
     // Keys that the first token sees first and the last one sees last, from the start of a block: where blocks begin, and
@@ -140,7 +140,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
                   k_token = s.k_first + x.first_key;
     const auto queries = [&](const Heads &t) {
         return Buffer(t.at(s.batch, q_token, head), halide_type(t.dtype),
-                      {{t.dim, 1}, {heads, t.head_stride}, {x.tokens, t.token_stride}});
+                      {{t.dim, 1}, {x.heads, t.head_stride}, {x.tokens, t.token_stride}});
     };
     Buffer q = queries(c.q), out = queries(out_heads);
     const int64_t keys_held = c.value_blocks ? ceil_div(x.keys, int64_t{GYRE_VALUE_BLOCK}) * GYRE_VALUE_BLOCK : x.keys;
@@ -152,7 +152,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     KeyRows k = operands.on() ? operands.keys(slot, x.keys) : stored(c.k, c.pages.k_page_stride);
     KeyRows v = operands.on() ? operands.values(slot, x.keys) : stored(c.v, c.pages.v_page_stride);
     KeysAndValues keys_and_values(c, angles, s, index, x.first_key, x.keys);
-    Buffer lse_view(lse.data, halide_type(GYRE_F32), {{x.tokens, 1}, {heads, lse.head_stride}});
+    Buffer lse_view(lse.data, halide_type(GYRE_F32), {{x.tokens, 1}, {x.heads, lse.head_stride}});
 
     AngleViews q_angle(angles.queries(), s, index, x.first_token, x.tokens);
     AngleViews o_angle(angles.results(), s, index, x.first_token, x.tokens);
