@@ -42,12 +42,12 @@ TEST_CASE("decode: more keys than the most parts of the least size hold") {
 }
 
 TEST_CASE("decode: grouped heads of every kind, head sizes and types") {
-    const int64_t counts[][2] = {{1, 1}, {8, 1}, {14, 2}, {5, 1}, {32, 1}, {24, 2}, {130, 1}};
+    const int64_t counts[][2] = {{1, 1}, {8, 1}, {14, 2}, {5, 1}, {32, 1}, {24, 2}, {130, 1}, {142, 2}};
     for (const auto &heads : counts)
         for (const int64_t head_dim : {64, 72})
             for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
                 for (const int64_t seqlen_q : {1, 3, 16}) {
-                    if (heads[0] == 130 && seqlen_q == 16) continue; // 390 rows of a key head show all that 2,080 do
+                    if (heads[0] >= 130 && seqlen_q == 16) continue; // 390 rows of a key head show all that 2,080 do
                     AttentionCase c(AttentionShape()
                                         .lengths(seqlen_q, 1100)
                                         .head_counts(heads[0], heads[1])

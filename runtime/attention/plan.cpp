@@ -18,7 +18,8 @@ int64_t token_unit(const AttentionKernel &kernel, int64_t heads) {
     return kernel.row_tile / std::gcd(kernel.row_tile, heads);
 }
 
-/// Query heads of a task: of those that share a key's, as many as a task has room for beside so many tokens.
+/// Query heads of a task: of those that share a key's, as many as a task has room for beside so many tokens. They are spread
+/// evenly, unless a divisor is nearly as large: then all tasks have the same rows.
 int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c, int64_t longest) {
     if ((kernel.is(trait::general) && !kernel.is(trait::partial)) || c.empty() || c.k.heads == 0) return 1;
     const int64_t group = c.q.heads / c.k.heads;
@@ -32,19 +33,22 @@ int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c,
                    fits_kernel_index(
                        {{c.k.seqlen, t.strides[3]}, {kernel.task_rows, t.strides[2]}, {heads, t.strides[1]}});
         };
-        return group % heads == 0 && tokens * heads <= kernel.task_rows && fits_index(c.q) && fits_index(c.out) &&
-               fits_view(c.bias) && fits_view(c.mask);
+        return tokens * heads <= kernel.task_rows && fits_index(c.q) && fits_index(c.out) && fits_view(c.bias) &&
+               fits_view(c.mask);
     };
-    int64_t heads = std::min(group, kernel.task_rows);
-    while (heads > 1 && !fits(heads)) heads--;
-    return heads;
+    int64_t tasks = 1;
+    while (tasks < group && !fits(ceil_div(group, tasks))) tasks++;
+    const int64_t most = ceil_div(group, tasks);
+    for (int64_t heads = most; 2 * heads > most; heads--)
+        if (group % heads == 0 && fits(heads)) return heads;
+    return most;
 }
 
 /// Query tokens of a task: as many as the kernel takes, since they share packed keys and values, but enough tasks for all
 /// threads, and all of about the same size, since a short last one would pack as much for less.
 int64_t choose_task_tokens(const AttentionKernel &kernel, const AttentionCall &c, int64_t longest, int64_t heads,
                            int threads) {
-    const int64_t others = std::max<int64_t>(c.sequences * c.q.heads / heads, 1);
+    const int64_t others = std::max<int64_t>(c.sequences * ceil_div(c.q.heads, heads), 1);
     const int64_t wanted = threads > 1 ? ceil_div(int64_t{4} * threads, others) : 1;
     const int64_t unit = token_unit(kernel, heads), units = std::max<int64_t>(ceil_div(longest, unit), 1);
     const int64_t most = std::max<int64_t>(kernel.task_rows / (unit * heads), 1);
@@ -112,7 +116,10 @@ gyre_status Plan::prepare(gyre_context &context) {
     return GYRE_OK;
 }
 
-int64_t Plan::tasks() const { return task.call.empty() ? 0 : task.call.sequences * groups() * tiles * split.parts(); }
+int64_t Plan::tasks() const {
+    if (task.call.empty()) return 0;
+    return task.call.sequences * task.call.k.heads * task.head_runs() * tiles * split.parts();
+}
 
 int64_t Plan::fill_tasks() const { return task.call.empty() ? 0 : task.angles.tasks(); }
 
@@ -155,8 +162,13 @@ bool Plan::run_tasks(gyre_context &context, char *slabs) {
             index /= count;
             return taken;
         };
-        const int64_t tile = tiles - 1 - take(tiles), group = take(groups()), part = take(split.parts());
-        return task.run({order.at(index), group * task.heads, tile * task.tokens, part},
+        const int64_t tile = tiles - 1 - take(tiles);
+        const int64_t first_sharing = take(task.head_runs()) * task.heads;
+        const int64_t kv_head = take(task.call.k.heads);
+        const int64_t part = take(split.parts());
+        const int64_t sharing = task.call.q.heads / task.call.k.heads;
+        const int64_t heads = std::min(task.heads, sharing - first_sharing);
+        return task.run({order.at(index), kv_head * sharing + first_sharing, heads, tile * task.tokens, part},
                         slabs + static_cast<size_t>(worker) * slab_bytes);
     });
 }

@@ -28,7 +28,6 @@ private:
     size_t slab_bytes = 0, table_bytes = 0, term_bytes = 0;
     int64_t tiles = 0; // tasks along the longest sequence
 
-    int64_t groups() const { return task.call.q.heads / task.heads; }
     int64_t tasks() const;
     int64_t fill_tasks() const;
     int64_t form_tasks() const;

@@ -34,13 +34,13 @@ struct GeneralArguments {
     Buffer alibi;
     const int32_t alibi_origin;
 
-    GeneralArguments(const AttentionTask &task, const Sequence &s, int64_t head, int64_t first_row, int64_t rows,
-                     int64_t first_key, int64_t keys)
-        : bias(task.call.bias, s.batch, head, first_row, rows, first_key, keys, task.heads),
+    GeneralArguments(const AttentionTask &task, const Sequence &s, int64_t head, int64_t heads, int64_t first_row,
+                     int64_t rows, int64_t first_key, int64_t keys)
+        : bias(task.call.bias, s.batch, head, first_row, rows, first_key, keys, heads),
           has_mask(task.call.mask.data != nullptr),
           mask(broadcast_view(task.call.mask, true, halide_type(GYRE_BOOL), s.batch, head, first_row, rows, first_key,
-                              keys, task.heads)),
-          softcap(task.call.softcap), has_alibi(task.call.alibi != nullptr), alibi(task.terms.slopes(head, task.heads)),
+                              keys, heads)),
+          softcap(task.call.softcap), has_alibi(task.call.alibi != nullptr), alibi(task.terms.slopes(head, heads)),
           alibi_origin(clamp_index(first_key - first_row - task.call.shift(s))) {}
 
     void add_to(KernelArguments<AttentionArguments> *to) {
@@ -60,7 +60,7 @@ struct GeneralArguments {
 
 struct AttentionTask::Extent {
     Sequence sequence;
-    int64_t head, first_token, tokens;
+    int64_t head, heads, first_token, tokens;
     int64_t first_key, keys; // whole blocks, as far as there are keys, of those that some token sees
 };
 
@@ -97,7 +97,7 @@ float AttentionTask::key_gain() const {
 }
 
 void AttentionTask::write_empty_row(const Extent &x, int64_t token, const Heads &out, const Lse &lse) const {
-    for (int64_t h = 0; h < heads; h++) {
+    for (int64_t h = 0; h < x.heads; h++) {
         std::memset(out.at(x.sequence.batch, x.sequence.q_first + x.first_token + token, x.head + h), 0,
                     static_cast<size_t>(out.dim) * element_size(out.dtype));
         lse.data[h * lse.head_stride + token] = -INFINITY;
@@ -110,7 +110,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     if (!c.has(index)) return true;
     const Sequence s = c.sequence(index);
     const AttentionKernel &of_sequence = kernel_of(s);
-    Extent x{s, head, piece.first_token, std::min(tokens, s.q_len - piece.first_token), 0, 0};
+    Extent x{s, head, piece.heads, piece.first_token, std::min(tokens, s.q_len - piece.first_token), 0, 0};
     if (x.tokens <= 0 || part >= parts(s)) return true;
 
     // Keys that the first token sees first and the last one sees last, from the start of a block: where blocks begin, and
@@ -147,7 +147,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
                   k_token = s.k_first + x.first_key;
     const auto queries = [&](const Heads &t) {
         return Buffer(t.at(s.batch, q_token, head), halide_type(t.dtype),
-                      {{t.dim, 1}, {heads, t.head_stride}, {x.tokens, t.token_stride}});
+                      {{t.dim, 1}, {x.heads, t.head_stride}, {x.tokens, t.token_stride}});
     };
     Buffer q = queries(c.q), out = queries(out_heads);
     const int64_t keys_held = c.value_blocks ? ceil_div(x.keys, int64_t{GYRE_VALUE_BLOCK}) * GYRE_VALUE_BLOCK : x.keys;
@@ -159,7 +159,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     KeyRows k = operands.on() ? operands.keys(slot, x.keys) : stored(c.k, c.pages.k_page_stride);
     KeyRows v = operands.on() ? operands.values(slot, x.keys) : stored(c.v, c.pages.v_page_stride);
     KeysAndValues keys_and_values(c, angles, s, index, x.first_key, x.keys);
-    Buffer lse_view(lse.data, halide_type(GYRE_F32), {{x.tokens, 1}, {heads, lse.head_stride}});
+    Buffer lse_view(lse.data, halide_type(GYRE_F32), {{x.tokens, 1}, {x.heads, lse.head_stride}});
 
     AngleViews q_angle(angles.queries(), s, index, x.first_token, x.tokens);
     AngleViews o_angle(angles.results(), s, index, x.first_token, x.tokens);
@@ -191,13 +191,13 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
         operands.describe_squares(slot, x.keys, &key_squares);
         arguments[A::key_squares] = &key_squares;
     }
-    Buffer sinks = terms.sinks(head, heads);
+    Buffer sinks = terms.sinks(head, x.heads);
     arguments[A::sinks] = &sinks;
     const float gain = key_gain();
     arguments[A::key_gain] = &gain;
     std::optional<GeneralArguments> general;
     if (of_sequence.is(trait::general)) {
-        general.emplace(*this, s, head, x.first_token, x.tokens, x.first_key, x.keys);
+        general.emplace(*this, s, head, x.heads, x.first_token, x.tokens, x.first_key, x.keys);
         general->add_to(&arguments);
     }
     std::optional<DropoutArguments> dropout;

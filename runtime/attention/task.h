@@ -16,7 +16,7 @@ struct AttentionTask {
     const AttentionKernel *for_few_rows = nullptr;    // instead, of sequences with few rows a key head
     const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
     ScoreViews score_views;                           // what the kernel's score function reads
-    int64_t tokens = 0, heads = 1;                    // of a task: its rows are their product
+    int64_t tokens = 0, heads = 1;                    // of a task, at most: its rows are their product
     bool split = false;                               // keys are cut into parts, each with results of its own,
     int64_t out_part_stride = 0, lse_part_stride = 0; //   elements from part to part
     AngleTables angles;
@@ -46,10 +46,13 @@ struct AttentionTask {
     /// How long the longest task of a sequence takes, to compare it with those of others.
     int64_t work(const Sequence &s) const;
 
+    /// Tasks that the query heads of one key head are cut into; the last may have fewer heads than the others.
+    int64_t head_runs() const { return ceil_div(call.q.heads / call.k.heads, heads); }
+
     /// Query tokens [first_token, first_token + tokens), cut at its end, of a sequence, in the heads
     /// [first_head, first_head + heads), and one part of the keys. False: the kernel failed.
     struct Piece {
-        int64_t sequence, first_head, first_token, part;
+        int64_t sequence, first_head, heads, first_token, part;
     };
     bool run(const Piece &piece, char *scratch) const;
 
