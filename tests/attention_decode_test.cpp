@@ -140,6 +140,17 @@ TEST_CASE("decode: packed sequences give the bits that each has alone") {
     });
 }
 
+TEST_CASE("decode: one sequence with a query too many, and all have kernels for many") {
+    AttentionCase packed(AttentionShape().lengths(20, 6000).head_counts(4, 2).dims(64).in(GYRE_THD));
+    packed.args.cu_seqlens_q = packed.hold(GYRE_I32, {0, 1, 1, 18, 20});
+    packed.args.cu_seqlens_k = packed.hold(GYRE_I32, {0, 2500, 2600, 4700, 6000});
+    packed.check();
+    each_target([&](gyre_context *context) {
+        REQUIRE(packed.run(context) == GYRE_OK);
+        CHECK_FALSE(ran_split(context));
+    });
+}
+
 TEST_CASE("decode: a workspace of the size that is told before the lists of lengths are known is enough") {
     for (const int64_t last : {3, 20}) {
         AttentionCase c(AttentionShape().lengths(last + 2, 5000).head_counts(4, 2).dims(64).in(GYRE_THD));

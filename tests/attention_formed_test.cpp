@@ -83,6 +83,12 @@ TEST_CASE("formed keys: every number of keys around the ends of blocks, rotated 
             }
 }
 
+TEST_CASE("formed keys: from exactly so many rows on") {
+    AttentionCase c(shape_of(512, 70).dims(64));
+    REQUIRE(c.shape.seqlen_q * c.shape.heads == fewest_rows);
+    check(c);
+}
+
 TEST_CASE("formed keys: causal, windows, partial and interleaved rotations, strides, lengths of 0") {
     gyre_rope rope = gyre_rope_defaults(), partial = rope;
     partial.rotary_dim = 32, partial.pairing = GYRE_INTERLEAVED;
@@ -102,7 +108,7 @@ TEST_CASE("formed keys: causal, windows, partial and interleaved rotations, stri
 TEST_CASE("formed keys: packed sequences, empty ones among them") {
     gyre_rope rope = gyre_rope_defaults();
     AttentionCase c(AttentionShape().lengths(1300, 1500).head_counts(8, 1).dims(128).of(GYRE_BF16).in(GYRE_THD));
-    c.args.cu_seqlens_q = c.hold(GYRE_I32, {0, 700, 700, 1000, 1300});
+    c.args.cu_seqlens_q = c.hold(GYRE_I32, {0, 500, 700, 700, 1300});
     c.args.cu_seqlens_k = c.hold(GYRE_I32, {0, 650, 690, 690, 1500});
     c.args.causal = 1;
     c.args.rope = c.args.value_rope = &rope;

@@ -159,6 +159,15 @@ TEST_CASE("ALiBi in both alignments, with causal and without, with key lengths")
             }
 }
 
+TEST_CASE("ALiBi in rows of several tasks, whose denominators it moves") {
+    for (const int causal : {0, 1}) {
+        AttentionCase c(AttentionShape().lengths(600, 650).head_counts(2, 1).dims(64));
+        c.args.causal = causal;
+        c.args.alibi = c.hold(GYRE_F32, {0.5, -0.01});
+        c.check();
+    }
+}
+
 TEST_CASE("scores of any size: scaled by 60, one huge late key, all equal, all zero") {
     for (const int64_t head_dim : {64, 24})
         for (const int general : {0, 1}) {

@@ -1,10 +1,12 @@
 /// Boolean masks that come to a range of keys, which are not read for every score: padding on either side, causal with it.
 #include "support/attention_case.h"
 #include "support/each_kernel.h"
+#include "support/guarded_memory.h"
 #include "support/random.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 using namespace gyre::test;
@@ -73,6 +75,33 @@ TEST_CASE("masks that are ranges of keys in every row") {
             }
 }
 
+TEST_CASE("masks of one row for all, beside the call's own diagonal and window") {
+    for (const auto &[queries, keys] : {std::pair(40, 40), std::pair(20, 70)})
+        for (const gyre_alignment alignment : {GYRE_BOTTOM_RIGHT, GYRE_TOP_LEFT})
+            for (const int64_t left : {-1, 6}) {
+                Masked m(few_heads(2, queries, keys), {{0, keys - 9}, {5, keys}}, 1);
+                m.c.args.causal = 1;
+                m.c.args.alignment = alignment;
+                m.c.args.window_left = left;
+                m.check(true);
+            }
+}
+
+TEST_CASE("a mask is read neither before its first byte nor behind its last") {
+    for (const GuardedMemory::Bytes where : {GuardedMemory::Bytes::at_end, GuardedMemory::Bytes::at_begin})
+        for (const int64_t keys : {1, 33, 39, 64}) {
+            AttentionCase c(few_heads(1, 20, keys));
+            const GuardedMemory memory((size_t)(20 * keys), where);
+            std::memset(memory.data(), 0, (size_t)(20 * keys));
+            const int64_t shape[] = {1, 1, 20, keys};
+            const gyre_tensor mask = gyre_tensor_dense(memory.data(), GYRE_BOOL, 4, shape);
+            c.args.mask = &mask;
+            c.check();
+            memory.data()[7 * keys] = 1;
+            c.check();
+        }
+}
+
 TEST_CASE("causal masks with padding on either side, aligned anywhere") {
     for (const auto &[queries, keys] : {std::pair(40, 40), std::pair(33, 70), std::pair(9, 1100)}) {
         const int64_t beyond = keys - queries;
@@ -119,6 +148,7 @@ TEST_CASE("a mask that is another one in a single place is not taken for a range
     };
     for (const int64_t i : {0, 7, 18})
         for (const int64_t j : {0, 3, 4, 5, 11, 29, 31}) flipped(i, j);
+    flipped(7, 20), flipped(12, 25); // next to the diagonal
     flipped(19, 15);
     flipped(19, 31);
 }

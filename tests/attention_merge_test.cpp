@@ -20,7 +20,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 TEST_CASE("merge: numbers of parts, tokens and heads around the sizes of tasks") {
     for (const int64_t parts : {1, 2, 5, 40})
         for (const int64_t seqlen : {1, 31, 33})
-            for (const int64_t heads : {1, 32, 35}) MergeCase(parts, 2, seqlen, heads, 24).check();
+            for (const int64_t heads : {1, 32, 35, 64}) MergeCase(parts, 2, seqlen, heads, 24).check();
 }
 
 TEST_CASE("merge: head sizes, types and layouts") {

@@ -129,6 +129,13 @@ TEST_CASE("keys and values that repeat by a stride of 0, and tokens stored backw
     backwards.check();
 }
 
+TEST_CASE("more heads share a key than a task has rows for") {
+    for (const int64_t heads : {65, 129, 257, 513}) {
+        AttentionCase c(AttentionShape().lengths(17, 20).head_counts(heads, 1).dims(64));
+        c.check();
+    }
+}
+
 TEST_CASE("the output may be the queries themselves") {
     for (const int64_t head_dim : {64, 72})
         for (const int rotated : {0, 1}) {

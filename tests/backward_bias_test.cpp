@@ -146,6 +146,20 @@ TEST_CASE("backward: the gradient of a bias is the same bits with any number of 
     }
 }
 
+TEST_CASE("backward: heads that share a bias add to its gradient in their order, when each takes long, too") {
+    BackwardCase c(AttentionShape().lengths(300, 400).head_counts(8, 8).dims(64));
+    c.add_bias(normal(GYRE_F32, {300, 400}));
+    for (const std::string &target : runnable_targets()) {
+        std::vector<uint64_t> first;
+        for (const int32_t threads : {1, 4, 4, 4}) {
+            const Context context(target.c_str(), threads);
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            if (first.empty()) first = c.bias_grad->bits();
+            CHECK(c.bias_grad->bits() == first);
+        }
+    }
+}
+
 TEST_CASE("backward: refuses gradients of a bias that cannot be") {
     const std::vector<Refusal<BackwardCase>> refusals = {
         {"no bias", GYRE_BAD_ARGUMENT, "bias_grad", [](BackwardCase &c) { c.forward.args.bias = nullptr; }},

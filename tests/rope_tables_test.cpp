@@ -47,6 +47,25 @@ TEST_CASE("tables with a row for every key that exists are not read further, wha
         }
 }
 
+TEST_CASE("tables need a row for the last key, and rows for queries that stand before the first one are nowhere") {
+    const TableRope tables(70, 32);
+    const auto status_of = [&](AttentionCase &c) {
+        gyre_status status = GYRE_OK;
+        c.args.rope = &tables.rope;
+        each_target([&](gyre_context *context) { status = c.run(context); });
+        return status;
+    };
+    for (const int64_t keys : {70, 71}) {
+        AttentionCase c(AttentionShape().lengths(2, keys).dims(64));
+        c.args.q_positions = c.hold(GYRE_I32, {3, 69});
+        CHECK(status_of(c) == (keys == 70 ? GYRE_OK : GYRE_BAD_ARGUMENT));
+    }
+    for (const int64_t queries : {30, 31}) {
+        AttentionCase c(AttentionShape().lengths(queries, 30).dims(64));
+        CHECK(status_of(c) == (queries == 30 ? GYRE_OK : GYRE_BAD_ARGUMENT));
+    }
+}
+
 TEST_CASE("tables are not read for keys that are rotated already") {
     const TableRope tables(40, 32);
     AttentionCase c(AttentionShape().lengths(4, 200).dims(64));

@@ -109,7 +109,8 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
     RowElements finished;
     finished.source = [&](const Expr &feature) { return s.out_copy(feature, row_of_tile, tile_of_row); };
     finished.stored = [&](const Expr &value) {
-        return narrow(value, type, z.tile_depth > 0 || z.matrices ? Bf16::by_instruction : Bf16::as_integers);
+        return narrow(value, type,
+                      z.tile_depth > 0 || z.matrices || z.pairs ? Bf16::by_instruction : Bf16::as_integers);
     };
     finished.copied = [&](const Expr &feature) { return finished.stored(finished.source(feature)); };
     s.out_rotated = rotate(s.out, {d, h, i}, i, in.v_head_dim, z.v_head_dim, in.out_rotation, finished);

@@ -37,7 +37,7 @@ void define_keys_and_values(Stages &s, const Inputs &in) {
             return rows.elements(feature, offset);
         };
     };
-    const bool as_bits = (z.tile_depth > 0 && z.terms == 1) || z.matrices;
+    const bool as_bits = (z.tile_depth > 0 && z.terms == 1) || z.matrices || z.pairs;
     s.k_rows = Func("k_rows"), s.v_rows = Func("v_rows");
     s.k_rotated = define_rows(s.k_rows, {element(in.k, s.k_offsets), in.head_dim, key, in.k_rotation}, {d, j, b},
                               {z.head_dim, z.padded, as_bits, z.as_stored, z.integer_scores});
@@ -45,6 +45,7 @@ void define_keys_and_values(Stages &s, const Inputs &in) {
                               {z.v_head_dim, z.padded, as_bits, z.as_stored});
     if (z.tile_depth > 0) define_tile_keys_and_values(s);
     if (z.matrices) define_matrix_keys_and_values(s);
+    if (z.pairs) define_pair_keys_and_values(s);
 }
 
 /// Of the keys of a block that some row sees.
@@ -56,6 +57,17 @@ void define_key_scales(Stages &s, const Inputs &in, const Visible &visible) {
     s.key_scales = Func("key_scales");
     s.key_scales(j, t, b) = {undef<float>(), undef<float>()};
     s.key_scales(held, t, b) = {in.k_scale(key), in.v_scale(key)};
+}
+
+/// Tiles, matrices and pairs take keys in whole steps.
+int keys_together(const Sizes &z) {
+    return z.tile_depth > 0 ? z.tile_depth : z.matrices ? matrix_depth : z.pairs ? 2 * Stages::weighed_pairs : 1;
+}
+
+/// The last key of the step in which some row sees one.
+Expr last_taken(const Sizes &z, const Visible &visible) {
+    const int together = keys_together(z);
+    return together > 1 ? visible.tile_last | (together - 1) : visible.tile_last;
 }
 
 /// Scores as they are until they are masked: of all keys of a block, or of as many steps of keys as some row sees.
@@ -84,13 +96,11 @@ void mask_scores(Stages &s, const Visible &visible) {
     const Var &r = s.r, &t = s.t, &b = s.b;
     RDom edge(0, z.key_block, "edge");
     const Expr key = b * z.key_block + edge;
-    // Tiles and matrices take whole steps of keys: those that no row sees are masked as well.
-    const int keys_together = z.tile_depth > 0 ? z.tile_depth : z.matrices ? matrix_depth : 1;
-    edge.where(key <= (keys_together > 1 ? visible.tile_last | (keys_together - 1) : visible.tile_last));
+    edge.where(key <= last_taken(z, visible)); // those that no row sees are masked as well
     const Expr first_key = b * z.key_block, last_key = first_key + (z.key_block - 1);
     // Where loops end with the last key that some row sees, the few rows often see the same keys.
-    edge.where(z.key_step > 0 ? visible.is_cut(first_key, min(last_key, visible.tile_last))
-                              : visible.at_edge(first_key, z.key_block));
+    edge.where(z.key_step > 0 && keys_together(z) == 1 ? visible.is_cut(first_key, min(last_key, visible.tile_last))
+                                                       : visible.at_edge(first_key, z.key_block));
     s.mask_j = edge;
     s.masked(r, edge, t, b) = select(visible.sees(key), s.masked(r, edge, t, b), masked_score);
 }

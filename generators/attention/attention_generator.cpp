@@ -4,6 +4,7 @@
 #include "../common/facts.h"
 #include "../math/bf16_rounding.h"
 #include "../math/storage.h"
+#include "../passes/bf16_dot.h"
 #include "../passes/bf16_matrices.h"
 #include "../passes/half_vectors.h"
 #include "../passes/register_values.h"
@@ -105,6 +106,9 @@ public:
                "of "
             << tile_depth << ", without padded=true\n";
         sizes.matrices = has_bf16_matrices(get_target()) && dtype.value().is_bfloat() && !using_autoscheduler();
+        sizes.pairs =
+            has_bf16_dot(get_target()) && !tiles() && dtype.value().is_bfloat() && fold == 0 && !using_autoscheduler();
+        if (sizes.pairs) sizes.key_step = pair_key_step(key_unroll);
         if (tiles()) {
             _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";
             sizes.tile_depth = tile_depth;
@@ -184,6 +188,7 @@ public:
         } else {
             schedule_cpu(stages, knobs);
             if (sizes.matrices) map_bf16_matrices(*this, {stages.v_rows, stages.weights}), map_bf16_roundings(*this);
+            if (sizes.pairs) map_bf16_dots(*this), map_bf16_roundings(*this);
             if (key_vector > 1) keep_values_in_registers(*this);
             if (general) specialize_bias(stages);
             if (as_stored && fold > 0 && get_target().has_feature(Halide::Target::AVX2)) // others compute no quicker
@@ -213,7 +218,7 @@ private:
     /// What weights and rotated operands are rounded to before they are multiplied and summed; empty: they stay f32.
     /// bf16x2 is the sum of two bf16 numbers, and three hold f32.
     static std::string operand_type(const Sizes &sizes) {
-        if (sizes.matrices) return "bf16";
+        if (sizes.matrices || sizes.pairs) return "bf16";
         if (sizes.tile_depth == 0) return "";
         return sizes.terms == 1 ? "bf16" : sizes.terms == 2 ? "bf16x2" : "";
     }

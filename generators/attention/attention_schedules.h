@@ -62,6 +62,13 @@ void schedule_matrix_queries(Stages &s);
 void schedule_matrices(Stages &s, const Knobs &k, const Halide::LoopLevel &scores_at,
                        const Halide::LoopLevel &weights_at, const Halide::LoopLevel &values_at);
 
+/// Sizes::key_step for products of pairs: whole register tiles of scores, and whole groups of weights.
+int pair_key_step(int key_unroll);
+
+/// What differs with Sizes::pairs: both products, and the pairs that they take.
+void schedule_pairs(Stages &s, const Knobs &k, const Halide::LoopLevel &scores_at, const Halide::LoopLevel &weights_at,
+                    const Halide::LoopLevel &values_at);
+
 /// True if the tile registers hold the accumulators of all features of a register tile's queries and of their sum.
 bool holds_whole_head(int v_head_dim, const Knobs &k);
 
