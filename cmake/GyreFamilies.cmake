@@ -9,14 +9,15 @@
 #   for         the words of OPS that take it; default: its operation
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
 #   sizes       of heads: head_dims, decode or dropout, the sizes of that list and of padded kernels; `own` after it: without padded
-#               ones; `tiles`: of these those that are whole matrix tiles
+#               ones; `to_256`: of padded ones that for 256 features alone, if it is in the list; `tiles`: of these those that are whole
+#               matrix tiles
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake
 #   calls       which calls it takes, for those who read `gyre info`
 #   support     how the row of include/gyre/README.md's table begins that it is part of; a test compares
 #   part        true: calls run it beside the kernel that they name
 #
-# head_dims has the defaults of the options GYRE_HEAD_DIMS and so on, and those that kernels for CUDA are made for.
+# head_dims has the defaults of the options GYRE_HEAD_DIMS and so on, of GYRE_CUDA_HEAD_DIMS, too.
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/families.json")
 file(READ "${GYRE_GENERATORS_DIR}/families.json" gyre_families)
@@ -78,6 +79,18 @@ function(gyre_read_families)
 endfunction()
 gyre_read_families()
 
+# gyre_device_takes_size(<size> <out>): devices have no padded kernels, and, if gyre_device_head_dims is set, kernels of these sizes.
+set(gyre_largest_device_head_dim 256)
+function(gyre_device_takes_size size out)
+    string(REGEX MATCH "^d([0-9]+)$" exact "${size}")
+    set(${out} TRUE PARENT_SCOPE)
+    if (NOT exact OR CMAKE_MATCH_1 GREATER gyre_largest_device_head_dim)
+        set(${out} FALSE PARENT_SCOPE)
+    elseif (gyre_device_head_dims AND NOT CMAKE_MATCH_1 IN_LIST gyre_device_head_dims)
+        set(${out} FALSE PARENT_SCOPE)
+    endif ()
+endfunction()
+
 # gyre_target_has(<target> <family> <type> <head size, or "">  <out>): whether kernels of the family are made for it.
 function(gyre_target_has target family type size out)
     set(${out} FALSE PARENT_SCOPE)
@@ -94,12 +107,8 @@ function(gyre_target_has target family type size out)
         else ()
             set(has FALSE)
         endif ()
-        if (has AND size AND GYRE_TARGET_${target}_DEVICE) # which has neither padded kernels nor all sizes
-            gyre_head_dims(${GYRE_TARGET_${target}_DEVICE} sizes)
-            list(TRANSFORM sizes PREPEND d)
-            if (NOT size IN_LIST sizes)
-                set(has FALSE)
-            endif ()
+        if (has AND size AND GYRE_TARGET_${target}_DEVICE)
+            gyre_device_takes_size("${size}" has)
         endif ()
         if (has)
             set(${out} TRUE PARENT_SCOPE)

@@ -27,8 +27,9 @@ set(CMAKE_SIZEOF_VOID_P "${gyre_sizeof_void_p}")
 set_property(GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS "${gyre_shared_libs}")
 if (NOT Halide_FOUND)
     message(FATAL_ERROR
-            "gyre needs Halide 21. Install it with `python3 -m pip install halide==21.0.0` into the Python that is first "
-            "on the PATH, or set Halide_DIR and HalideHelpers_DIR to the folders that hold HalideConfig.cmake and "
-            "HalideHelpersConfig.cmake. In a clone of gyre, `cmake/go build` does this by itself.")
+            "gyre needs Halide 21. Install it with `python3 -m venv ~/halide && . ~/halide/bin/activate && pip install "
+            "halide==21.0.0`, since the Python that is first on the PATH is asked for it, or set Halide_DIR and "
+            "HalideHelpers_DIR to the folders that hold HalideConfig.cmake and HalideHelpersConfig.cmake. In a clone of gyre, "
+            "`cmake/go build` does this by itself.")
 endif ()
 message(STATUS "gyre: Halide ${Halide_VERSION}")

@@ -40,7 +40,7 @@ if (NOT PROJECT_IS_TOP_LEVEL)
     return()
 endif ()
 
-# gyre_package: all that is installed. An install of less stops, and says what to build.
+# gyre_package: all that is installed.
 set(gyre_installed gyre_runtime gyre gyre_shared)
 if (gyre_has_modules)
     list(APPEND gyre_installed gyre_modules)
@@ -52,18 +52,6 @@ add_custom_target(gyre_package DEPENDS ${gyre_installed})
 if (TARGET gyre_manual)
     add_dependencies(gyre_package gyre_manual)
 endif ()
-list(TRANSFORM gyre_installed REPLACE "(.+)" "\"$<TARGET_FILE:\\1>\"" OUTPUT_VARIABLE files)
-list(JOIN files " " files)
-install(CODE "
-if (EXISTS \"${PROJECT_BINARY_DIR}/demo-limits\")
-    message(FATAL_ERROR \"${PROJECT_BINARY_DIR} has the kernels of the demo alone. Run `cmake/go build`, then install.\")
-endif ()
-foreach (file IN ITEMS ${files})
-    if (NOT EXISTS \"\${file}\")
-        message(FATAL_ERROR \"There is no \${file}. Run `cmake --build ${PROJECT_BINARY_DIR} --target gyre_package`, then install.\")
-    endif ()
-endforeach ()" ALL_COMPONENTS)
-
 # Exported as gyre::runtime, gyre::static and gyre::shared; gyreConfig.cmake makes one of the last two gyre::gyre.
 set_target_properties(gyre_runtime PROPERTIES EXPORT_NAME runtime)
 set_target_properties(gyre PROPERTIES EXPORT_NAME static)
@@ -115,6 +103,31 @@ foreach (module IN ITEMS AddKernels Cuda Embedded EmbeddedLibrary Families Gener
     install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}" COMPONENT dev)
 endforeach ()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
+
+# What is linked, compiled in and used, with versions and licences (SPDX).
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if (Python3_FOUND AND NOT CMAKE_CROSSCOMPILING)
+    execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE glibc ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    string(REGEX MATCH "[0-9.]+$" glibc "${glibc}")
+    set(known "glibc=${glibc}" "HalideRuntime.h=${Halide_VERSION}" "CLI11=${gyre_cli11_version}" "nlohmann-json=${gyre_json_version}")
+    if (CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        list(APPEND known "libstdc++=${CMAKE_CXX_COMPILER_VERSION}" "libgcc=${CMAKE_CXX_COMPILER_VERSION}")
+    endif ()
+    set(linked "$<TARGET_FILE:gyre_shared>")
+    if (GYRE_BUILD_CLI)
+        list(APPEND linked "$<TARGET_FILE:gyre_cli>")
+    endif ()
+    set(gyre_sbom "${PROJECT_BINARY_DIR}/gyre.spdx.json")
+    file(GLOB requirements CONFIGURE_DEPENDS "${CMAKE_CURRENT_LIST_DIR}/requirements*.txt")
+    add_custom_command(OUTPUT "${gyre_sbom}" VERBATIM
+                       COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_LIST_DIR}/sbom.py" "${gyre_sbom}" --version "${PROJECT_VERSION}"
+                               --known ${known} --binary ${linked}
+                       DEPENDS "${CMAKE_CURRENT_LIST_DIR}/sbom.py" "${CMAKE_CURRENT_LIST_DIR}/components.json" ${requirements} ${linked}
+                       COMMENT "list of what is linked, compiled in and used")
+    add_custom_target(gyre_sbom ALL DEPENDS "${gyre_sbom}")
+    add_dependencies(gyre_package gyre_sbom)
+    install(FILES "${gyre_sbom}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
+endif ()
 if (GYRE_BUILD_CLI)
     install(TARGETS gyre_cli RUNTIME COMPONENT tools)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/plots" DESTINATION "${CMAKE_INSTALL_DATADIR}/gyre" COMPONENT tools

@@ -3,10 +3,10 @@
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
+#include "support/masked_garbage.h"
 #include "support/random.h"
 
 #include <cmath>
-#include <functional>
 #include <limits>
 
 using namespace gyre::test;
@@ -14,75 +14,6 @@ using namespace gyre::test;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// What a cache that was never written may hold, in this type.
-std::vector<double> garbage_of(gyre_dtype type) {
-    const double large = type == GYRE_F16 ? 6e4 : 1e38;
-    return {std::nan(""), infinity, -infinity, large, -large};
-}
-
-/// Kernels on x86's matrix tiles choose their arithmetic by norms of all keys, which moves results within the rounding of
-/// weights to bf16.
-bool on_tiles(const std::string &kernel) { return kernel.find("__x86_64_amx") != std::string::npos; }
-
-using RowSees = std::function<bool(int64_t i, int64_t j)>;
-
-struct Garbage {
-    double key, value;
-    std::vector<int64_t> keys; // where it is
-};
-
-void put(AttentionCase &c, const Garbage &garbage) {
-    for (const int64_t j : garbage.keys)
-        for (int64_t h = 0; h < c.shape.kv_heads; h++) {
-            for (int64_t d = 0; d < c.shape.head_dim; d++) c.k.set({0, j, h, d}, garbage.key);
-            for (int64_t d = 0; d < c.shape.v_head_dim; d++) c.v.set({0, j, h, d}, garbage.value);
-        }
-}
-
-/// Rows that see none of the keys with garbage must have the bits that they have without it; in rows that see NaN no element of
-/// out is a number. `c` holds no garbage yet.
-void check_garbage(AttentionCase &c, const RowSees &sees, std::vector<int64_t> keys) {
-    const std::vector<double> k = c.k.values(), v = c.v.values();
-    each_target([&](gyre_context *context) {
-        c.k.set_values(k), c.v.set_values(v);
-        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-        CAPTURE(text(gyre_selected_kernel(context)));
-        const bool tiles = on_tiles(gyre_selected_kernel(context));
-        const auto same = [&](double got, double clean) {
-            return got == clean || (tiles && std::fabs(got - clean) <= 1.0 / 64);
-        };
-        const Dense clean = c.output();
-        const std::vector<double> clean_lse = c.lse.values();
-        for (const double of_key : garbage_of(c.shape.dtype))
-            for (const double of_value : garbage_of(c.shape.dtype)) {
-                CAPTURE(of_key);
-                CAPTURE(of_value);
-                put(c, {of_key, of_value, keys});
-                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-                const Dense out = c.output();
-                const std::vector<double> lse = c.lse.values();
-                int64_t changed = 0, hidden = 0;
-                for (int64_t i = 0; i < c.shape.seqlen_q; i++)
-                    for (int64_t h = 0; h < c.shape.heads; h++) {
-                        bool reached = false;
-                        for (const int64_t j : keys) reached = reached || sees(i, j);
-                        const auto row = (size_t)(h * c.shape.seqlen_q + i);
-                        for (int64_t d = 0; d < c.shape.v_head_dim; d++) {
-                            const double got = out.head(0, i, h)[d];
-                            if (!reached) changed += !same(got, clean.head(0, i, h)[d]);
-                            if (reached && (std::isnan(of_key) || std::isnan(of_value))) hidden += !std::isnan(got);
-                            if (reached && std::isinf(of_value)) hidden += std::isfinite(got);
-                        }
-                        if (!reached) changed += !same(lse[row], clean_lse[row]);
-                        if (reached && std::isnan(of_key)) hidden += !std::isnan(lse[row]);
-                    }
-                CHECK(changed == 0);
-                CHECK(hidden == 0);
-            }
-    });
-    c.k.set_values(k), c.v.set_values(v);
-}
 
 const gyre_dtype types[] = {GYRE_F32, GYRE_BF16, GYRE_F16};
 

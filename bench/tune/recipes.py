@@ -1,12 +1,16 @@
 """How a build makes kernels, as CMake writes it: <build>/kernels/recipes.json for gyre's own, and for those of
 gyre_add_kernels(LIBRARY …) in a project recipes.json in the folder LIBRARY of the project's build tree."""
 
+import difflib
 import fnmatch
 import json
 import os
 from dataclasses import dataclass
 
 from errors import refuse
+
+
+SHOWN = 5  # names like one that is not there
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Recipe:
     def variables(self):
         """The numbers that conditions on knobs may speak of: numeric and boolean parameters, and the target's registers."""
         numbers = {"true": 1, "false": 0}
-        variables = {}
+        variables = {"partial": 0}  # which most kernels of attention do not name
         for name, text in self.parameters.items():
             if text in numbers or text.lstrip("-").isdigit():
                 variables[name] = numbers.get(text, int(text) if text not in numbers else 0)
@@ -71,7 +75,8 @@ class Recipes:
             name for name in names if name.startswith(wanted.rstrip("_") + "_") or fnmatch.fnmatch(name, wanted)
         ]
         if not chosen:
-            refuse("kernel", f"'{wanted}'", f"one of {', '.join(names)}, its beginning, or a pattern with *")
+            near = ", ".join(difflib.get_close_matches(wanted, names, n=SHOWN, cutoff=0))
+            refuse("kernel", f"'{wanted}'", f"one of {near} ({len(names)} kernels in all), its beginning, or a pattern with *")
         made_for = {(kernel.name, kernel.target) for kernel in self.kernels}
         return [self.get(name, next(target for target in targets if (name, target) in made_for)) for name in chosen]
 

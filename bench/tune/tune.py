@@ -12,8 +12,7 @@ import options as command_line
 from errors import RunError, UsageError
 
 INTERRUPTED = 130
-REQUIREMENTS = "optuna==5.0.0 matplotlib numpy"
-
+VERSIONS = {"optuna": "optuna==5.0.0"}
 
 NEEDED = {  # by a command; reading its options needs none
     "search": ("numpy", "optuna"),
@@ -26,11 +25,13 @@ NEEDED = {  # by a command; reading its options needs none
 
 
 def check_packages(command):
+    wanted = " ".join(VERSIONS.get(package, package) for package in NEEDED[command])
     for package in NEEDED[command]:
         if importlib.util.find_spec(package) is None:
             raise RunError(
-                f"{sys.executable} has no {package}: install what gyre tune needs with `{sys.executable} -m pip install "
-                f"{REQUIREMENTS}`, or name another Python in GYRE_PYTHON, or use `cmake/go tune`"
+                f"{sys.executable} has no {package}. Make a Python that has it, `python3 -m venv ~/gyre-python && "
+                f"~/gyre-python/bin/pip install {wanted}`, and name it, GYRE_PYTHON=~/gyre-python/bin/python; or use "
+                f"`cmake/go {'compare' if command == 'compare' else 'tune'}`"
             )
 
 

@@ -96,16 +96,16 @@ system_packages() {
 }
 
 pip_install() {
-    local hint="without network: on a machine that has it, with this Python, fill a folder: python3 -m pip download -d wheels -r $file
+    local hint="without network: on a machine that has it, with this Python, fill a folder: python3 -m pip download -d wheels ${words[*]}
     then here: PIP_NO_INDEX=1 PIP_FIND_LINKS=/path/to/wheels cmake/go $command"
     logged pip "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off "$@"
 }
 
-# python_packages <requirements file…>: the Python environment, with these files' packages, whose hashes are checked. A stamp a
-# file tells whether that has been done already, here and for this Python. Later Pythons than 3.13 take the packages that are
-# named in requirements*.in, without hashes.
+# python_packages <requirements file…>: the Python environment, with these files' packages, whose hashes are checked, by one call
+# of pip. A stamp a file tells whether that has been done already, here and for this Python. Later Pythons than 3.13 take the
+# packages that are named in requirements*.in, without hashes.
 python_packages() {
-    local file stamp halide interpreter hashes=(--require-hashes)
+    local file halide interpreter hashes=(--require-hashes) new=() words=()
     if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 14))'; then
         hashes=()
         set -- "${@/%.txt/.in}"
@@ -118,18 +118,21 @@ python_packages() {
         printf '%s %s\n' "$venv" "$interpreter" >"$venv/made-from"
     fi
     for file in "$@"; do
-        stamp=$venv/installed-$(basename "$file")
-        cmp -s "$file" "$stamp" && continue
-        say "installing Python packages of $file"
-        pip_install "${hashes[@]}" -r "$file"
-        halide=$(grep -o '^halide==[0-9.]*' "$file" || true)
+        cmp -s "$file" "$venv/installed-$(basename "$file")" && continue
+        new+=("$file")
+        words+=(-r "$file")
+    done
+    if ((${#new[@]})); then
+        say "installing Python packages of ${new[*]}"
+        pip_install "${hashes[@]}" "${words[@]}"
+        halide=$(grep -h -o '^halide==[0-9.]*' "${new[@]}" || true)
         if [[ -n $halide && $'\n'$("$venv/bin/python" -m pip freeze)$'\n' != *$'\n'"$halide"$'\n'* ]]; then
             # No package for this Python: Python 3.13's has the same C++ files.
             pip_install --no-deps --only-binary=:all: --implementation cp --python-version 3.13 --abi cp313 --upgrade \
                 --target "$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" "$halide"
         fi
-        cp "$file" "$stamp"
-    done
+        for file in "${new[@]}"; do cp "$file" "$venv/installed-$(basename "$file")"; done
+    fi
     export VIRTUAL_ENV=$venv PATH=$venv/bin:$PATH
 }
 

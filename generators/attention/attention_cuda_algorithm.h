@@ -54,18 +54,22 @@ struct CudaStages {
     Halide::Var d{"d"}, h{"h"}, x{"x"}, z{"z"}, i{"i"}, t{"t"}, j{"j"}, b{"b"};
     Halide::RVar feature_of_tile, feature_tile; // of the product of queries and keys
     Halide::RVar key_of_tile, key_tile;         // of that of weights and values
+    Halide::RVar seen_key, seen_tile;           // of the same where only some rows see them
     Halide::RVar masked_key, column, columns;   // of updates and reductions along the keys of a block
     std::vector<Halide::RVar> scored_keys;      // of general kernels, of updates before masked_key's
     Halide::RVar block;
 
     CudaTile tile;
     CudaHead head;                   // of general kernels
-    Halide::Func q_staged, q_rows;   // (d, i, t, h, z)  rotated, as stored
+    Halide::Func q_staged;           // (d, i, t, h, z)  as they are
+    Halide::Func q_rotated;          // (d, i, t, h, z)  of no meaning where nothing is rotated
+    Halide::Func q_rows;             // (d, i, t, h, z)  as stored, with the scale's sign
     Halide::Func k_rows, v_rows;     // (d, j, b, h, z)  likewise, of one block
     Halide::Func scores;             // (j, i, t, b, h, z)  not scaled
     Halide::Func maximum, keep;      // (i, t, b, h, z)  of the scores so far; 2^(scale (the one before - it))
     Halide::Func block_sum;          // (i, t, b, h, z)
     Halide::Func powers, weights;    // (j, i, t, b, h, z)  2^(scale (score - maximum)), and as stored
+    Halide::Func flawed;             // (t, b, h, z)  1: some row does not see a value, and some value is not finite
     Halide::Func weighted;           // (d, i, t, b, h, z)  of all blocks so far: sum_j weights v
     Halide::Func state;              // (d, i, t, h, z)  {maximum, sum, accumulator}
     Halide::Func out_rows, lse_rows; // (d, i, t, h, z) (i, t, h, z)  normalised

@@ -41,9 +41,13 @@ public:
         // Few queries: a warp a block of threads, several of which share a multiprocessor. Large heads: what registers, and 99 KB of
         // shared memory, hold.
         const bool large = head_dim > 128;
-        const int own_warps = warps ? int(warps) : partial ? 1 : large ? 4 : 8;
         const int own_block =
             key_block ? int(key_block) : (partial ? 32 : 64) / (large ? as_stored || partial ? 2 : 4 : 1);
+        int own_warps = warps ? int(warps) : partial ? 1 : large ? 4 : 8;
+        // Whole warps share the copies of a block evenly.
+        constexpr int copied = 8 * 32; // numbers, by a warp at once
+        if (!warps)
+            while (own_block * head_dim / copied % own_warps != 0) own_warps--;
         CudaSizes sizes{head_dim, head_dim, own_warps * cuda::tile_rows, own_block, as_stored, paged, general, partial};
         CudaInputs in;
         in.q = q;
@@ -108,6 +112,8 @@ public:
         for (const char *of : {"rope", "value"})
             for (const char *what : {"_frequencies", "_axis"}) lowering.by_value[std::string(of) + what] = most_pairs;
         lowering.blocks_at_once = head_dim <= 64 && as_stored && !general && !partial && !paged ? 2 : 0;
+        if (as_stored) lowering.aligned = {"k", "v"};
+        lowering.last_first = true; // causal tiles that see the most keys
         lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};
         cuda::lower_to_cuda(*this, lowering);
         publish_facts(*this, facts,

@@ -3,6 +3,7 @@
 #include "../math/transcendental.h"
 #include "attention_blocks.h"
 #include "attention_guard.h"
+#include "attention_key_lanes.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -54,6 +55,7 @@ void define_query_operands(Stages &s, const Expr &scale) {
     if (s.sizes.tile_depth > 0) return define_tile_query_operands(s, scale);
     if (s.sizes.integer_scores) return define_integer_query_operands(s);
     if (s.sizes.matrices) return define_matrix_queries(s);
+    if (s.sizes.pairs) return define_pair_queries(s);
     if (s.sizes.scaled_rows) return;
     const Var &r = s.r, &t = s.t, &d = s.d;
     s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
@@ -65,6 +67,7 @@ void define_scores(Stages &s, const Expr &scale) {
     if (s.sizes.tile_depth > 0) return define_tile_scores(s);
     if (s.sizes.integer_scores) return define_integer_scores(s, scale);
     if (s.sizes.matrices) return define_matrix_scores(s, scale);
+    if (s.sizes.pairs) return define_pair_scores(s, scale);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     const bool few_rows = z.fold > 0;
@@ -106,12 +109,19 @@ void define_weighted_values(Stages &s, const Inputs &in, const Visible &visible)
         return z.dropout ? Expr(s.kept(r, key, t, b)) : weight_of(key, 1);
     };
     RDom sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
-    sum_keys.where(b * z.key_block + sum_keys <= visible.tile_last);
-    s.sum_j = sum_keys;
-    s.block_sum(r, t, b) += weight_of(sum_keys, 0);
+    if (z.key_lanes) {
+        sum_along_lanes(s, visible);
+    } else if (!z.pairs) {
+        sum_keys.where(b * z.key_block + sum_keys <= visible.tile_last);
+        s.sum_j = sum_keys;
+        s.block_sum(r, t, b) += weight_of(sum_keys, 0);
+    }
     const bool may_be_guarded = !s.key_scales.defined(); // integers are finite
     if (may_be_guarded) define_guarded(s, in);
     if (z.matrices) return define_matrix_weighted_values(s, visible);
+    if (z.pairs)
+        return define_pair_weighted_values(s, visible,
+                                           {[&](const Expr &key) { return weight_of(key, 0); }, value_weight});
     const auto limit_keys = [&] {
         keys.where(b * z.key_block + keys <= visible.tile_last);
         s.value_j = keys;

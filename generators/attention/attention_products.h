@@ -2,6 +2,8 @@
 #pragma once
 #include "attention_blocks.h"
 
+#include <functional>
+
 namespace gyre::attention {
 
 /// What both products take: from rows of queries, and with tiles of keys and values.
@@ -24,6 +26,17 @@ void define_matrix_queries(Stages &s);
 void define_matrix_keys_and_values(Stages &s);
 void define_matrix_scores(Stages &s, const Halide::Expr &scale);
 void define_matrix_weighted_values(Stages &s, const Visible &visible);
+
+/// What a key's weight for row s.r is where weights are summed, and where they multiply values.
+struct PairWeights {
+    std::function<Halide::Expr(const Halide::Expr &key)> of_sum, of_value;
+};
+
+/// The same with pairs of bf16 in vector registers.
+void define_pair_queries(Stages &s);
+void define_pair_keys_and_values(Stages &s);
+void define_pair_scores(Stages &s, const Halide::Expr &scale);
+void define_pair_weighted_values(Stages &s, const Visible &visible, const PairWeights &weight);
 
 /// The same with both products on matrix tiles.
 void define_tile_query_operands(Stages &s, const Halide::Expr &scale);

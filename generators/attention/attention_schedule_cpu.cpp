@@ -125,25 +125,39 @@ void schedule_cpu(Stages &s, const Knobs &k) {
             .unscheduled();
 
     // Scores, maximum and weights of one row tile and one block.
-    s.masked.compute_at(s.state, loops.tile)
-        .bound_storage(s.j, z.key_block)
-        .tile(s.r, s.j, ro, jo, ri, ji, k.row_vectors * w, k.key_unroll, TailStrategy::RoundUp)
-        .split(ri, ri, rv, w)
-        .reorder(rv, ri, ji, ro, jo)
-        .vectorize(rv)
-        .unroll(ri)
-        .unroll(ji);
-    for (int update = 0; update < s.masked.num_update_definitions(); update++)
+    s.masked.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block);
+    const bool in_steps = z.key_step > 0;
+    RVar formed_tile("formed_tile"), formed("formed");
+    if (in_steps)
+        s.masked.update(0)
+            .split(s.r, ro, ri, k.row_vectors * w)
+            .split(ri, ri, rv, w)
+            .split(s.formed_j, formed_tile, formed, k.key_unroll)
+            .reorder(rv, ri, formed, ro, formed_tile, s.key_step)
+            .vectorize(rv)
+            .unroll(ri)
+            .unroll(formed);
+    else
+        s.masked.tile(s.r, s.j, ro, jo, ri, ji, k.row_vectors * w, k.key_unroll, TailStrategy::RoundUp)
+            .split(ri, ri, rv, w)
+            .reorder(rv, ri, ji, ro, jo)
+            .vectorize(rv)
+            .unroll(ri)
+            .unroll(ji);
+    for (int update = in_steps ? 1 : 0; update < s.masked.num_update_definitions(); update++)
         if (update != s.bias_update) s.masked.update(update).vectorize(s.r, w);
     s.block_sum.bound_storage(s.b, 1);
     for (auto [reduction, key] : {std::pair{&s.block_max, s.max_j}, std::pair{&s.block_sum, s.sum_j}}) {
         reduction->compute_at(s.state, loops.tile).vectorize(s.r, w).unroll(s.r);
         reduction->update().reorder(s.r, key).vectorize(s.r, w).unroll(s.r);
     }
-    s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
+    if (!z.pairs || z.dropout)
+        s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
 
     if (z.matrices)
         schedule_matrices(s, k, {s.masked, ro}, {s.state, loops.tile}, {s.state, loops.register_tile});
+    else if (z.pairs)
+        schedule_pairs(s, k, {s.masked, ro}, {s.state, loops.tile}, {s.state, loops.register_tile});
     else
         schedule_products(s, k, {s.masked, ro}, {s.state, loops.register_tile});
     if (z.general) schedule_general(s, w);

@@ -11,7 +11,7 @@ constexpr int copied = 8;      // numbers of 16 bits that one copy takes
 constexpr int row_padding = 8; // so that the rows of a tile begin in different banks
 
 /// Threads of all warps fill a tile of rows in shared memory, neighbours with neighbours of a row.
-void fill_by_block(Func f, const Var &row, int at_once, int warps) {
+void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled = false) {
     Var run("run"), n("n"), lane("lane"), warp("warp"), turn("turn"), together("together");
     const std::vector<Var> args = f.args();
     std::vector<VarOrRVar> order{n, turn, lane, warp};
@@ -23,7 +23,8 @@ void fill_by_block(Func f, const Var &row, int at_once, int warps) {
         .split(together, turn, warp, warps)
         .reorder(order)
         .gpu_threads(lane, warp);
-    if (at_once > 1) f.vectorize(n).unroll(turn);
+    if (at_once > 1) f.vectorize(n);
+    if (unrolled) f.unroll(turn);
 }
 
 } // namespace
@@ -53,13 +54,13 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
     lse.compute_with(out, tile);
 
     // Every extent is known: what Halide cannot see is said here.
-    for (Func f :
-         {s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common, s.q_staged, s.q_rows, s.k_rows, s.v_rows, s.scores,
-          s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.weighted, s.state, s.out_rows, s.lse_rows})
+    for (Func f : {s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common, s.q_staged, s.q_rotated, s.q_rows,
+                   s.k_rows,        s.v_rows,    s.scores,    s.maximum,     s.keep,     s.block_sum, s.powers,
+                   s.weights,       s.flawed,    s.weighted,  s.state,       s.out_rows, s.lse_rows})
         for (const Var &v : f.args()) {
             const bool is_d = v.name() == s.d.name(), is_i = v.name() == s.i.name(), is_j = v.name() == s.j.name();
-            const bool of_values =
-                f.name() != s.q_staged.name() && f.name() != s.q_rows.name() && f.name() != s.k_rows.name();
+            const bool of_values = f.name() != s.q_staged.name() && f.name() != s.q_rotated.name() &&
+                                   f.name() != s.q_rows.name() && f.name() != s.k_rows.name();
             f.bound_extent(v, is_d   ? of_values ? sizes.v_head_dim : sizes.head_dim
                               : is_i ? sizes.query_rows
                               : is_j ? sizes.key_block
@@ -70,13 +71,13 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
     if (sizes.general) s.head.numbers.compute_at(block_of_threads).store_in(MemoryType::Register).bound_extent(s.h, 1);
     for (Func f : {s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common})
         f.compute_at(block_of_threads).store_in(MemoryType::Register);
-    s.q_staged.compute_at(block_of_threads)
-        .store_in(MemoryType::GPUShared)
-        .bound_storage(s.d, sizes.head_dim + row_padding);
-    fill_by_block(s.q_staged, s.i, 1, warps);
+    for (Func f : {s.q_staged, s.q_rotated})
+        f.compute_at(block_of_threads).store_in(MemoryType::GPUShared).bound_storage(s.d, sizes.head_dim + row_padding);
+    fill_by_block(s.q_staged, s.i, copied, warps);
+    fill_by_block(s.q_rotated, s.i, 1, warps);
     s.q_rows.compute_at(block_of_threads).store_in(MemoryType::Register);
     s.state.compute_at(block_of_threads).store_in(MemoryType::Register);
-    for (Func f : {s.scores, s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.weighted})
+    for (Func f : {s.scores, s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.flawed, s.weighted})
         f.compute_at(block_of_keys).store_in(MemoryType::Register);
     for (Func f : {s.out_rows, s.lse_rows}) f.compute_at(block_of_threads).store_in(MemoryType::GPUShared);
 
@@ -101,7 +102,8 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
         cuda::warp_reduction(f.update(), s.i, s.column, s.columns, of_block);
     }
     cuda::warp_tile(s.weighted, s.i, s.d, of_block);
-    cuda::warp_product(s.weighted.update(), s.i, s.d, s.key_of_tile, s.key_tile, of_block);
+    cuda::warp_product(s.weighted.update(0), s.i, s.d, s.key_of_tile, s.key_tile, of_block);
+    cuda::warp_product(s.weighted.update(1), s.i, s.d, s.seen_key, s.seen_tile, of_block);
 
     for (Func f : {s.k_rows, s.v_rows}) {
         const int features = f.name() == s.k_rows.name() ? sizes.head_dim : sizes.v_head_dim;
@@ -110,7 +112,7 @@ void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
             .hoist_storage(s.state, s.t)
             .ring_buffer(k.stages)
             .bound_storage(s.d, features + row_padding);
-        fill_by_block(f, s.j, sizes.as_stored ? copied : 1, warps);
+        fill_by_block(f, s.j, sizes.as_stored ? copied : 1, warps, sizes.as_stored);
     }
 }
 

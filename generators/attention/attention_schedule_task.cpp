@@ -12,8 +12,9 @@ namespace {
 void schedule_queries(Stages &s, int w) {
     s.q_scaled.compute_root().bound_storage(s.t, s.sizes.task_tiles);
     Var ro("ro"), ri("ri"), d_o("do"), di("di");
-    const Var column = s.q_scaled.args()[1]; // features, or pairs of them
-    s.q_scaled.tile(s.r, column, ro, d_o, ri, di, w, w, TailStrategy::RoundUp)
+    const Var column = s.q_scaled.args()[1];       // features, or pairs of them
+    const int columns = s.sizes.pairs ? w / 2 : w; // a block of the transposition
+    s.q_scaled.tile(s.r, column, ro, d_o, ri, di, w, columns, TailStrategy::RoundUp)
         .reorder(ri, di, d_o, ro, s.t)
         .vectorize(ri)
         .unroll(di);

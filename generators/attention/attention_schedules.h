@@ -26,6 +26,9 @@ void schedule_cpu(Stages &s, const Knobs &k);
 void ask_for_blocks(Halide::Internal::GeneratorBase &generator, Stages &s, const Knobs &k,
                     const Halide::OutputImageParam &keys, const Halide::OutputImageParam &values);
 
+/// Few rows with keys along the lanes (Sizes::key_lanes), and keys and values as stored.
+void schedule_key_lanes(Stages &s, const Knobs &k);
+
 /// Little code and a small stack, for machines without an operating system: tasks of one row tile of a few rows.
 void schedule_bare(Stages &s, const Knobs &k);
 
@@ -61,6 +64,13 @@ void schedule_products(Stages &s, const Knobs &k, const Halide::LoopLevel &score
 void schedule_matrix_queries(Stages &s);
 void schedule_matrices(Stages &s, const Knobs &k, const Halide::LoopLevel &scores_at,
                        const Halide::LoopLevel &weights_at, const Halide::LoopLevel &values_at);
+
+/// Sizes::key_step for products of pairs: whole register tiles of scores, and whole groups of weights.
+int pair_key_step(int key_unroll);
+
+/// What differs with Sizes::pairs: both products, and the pairs that they take.
+void schedule_pairs(Stages &s, const Knobs &k, const Halide::LoopLevel &scores_at, const Halide::LoopLevel &weights_at,
+                    const Halide::LoopLevel &values_at);
 
 /// True if the tile registers hold the accumulators of all features of a register tile's queries and of their sum.
 bool holds_whole_head(int v_head_dim, const Knobs &k);

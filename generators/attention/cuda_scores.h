@@ -22,19 +22,21 @@ struct CudaScoring {
 };
 
 struct CudaHead {
-    Halide::Func numbers; // (h)  {slope, sink}
+    Halide::Func numbers; // (h)  {slope, sink, 1 / softcap}
     CudaScoring in;
-
-    /// A scaled score with cap and ALiBi; `distance`: pos_k - pos_q.
-    Halide::Expr score(const Halide::Expr &scaled, const Halide::Expr &h, const Halide::Expr &distance) const;
+    Halide::Var h;
 
     /// What changes a score where a condition holds, the same for all scores of a call.
     struct Change {
         Halide::Expr where;
         std::function<Halide::Expr(Halide::Expr score, std::vector<Halide::Expr> element)> changed;
     };
-    /// By a bias of each type, then by a mask. `element`: {key, query, h, z} within the tensors.
+    /// By the cap, by ALiBi, by a bias of each type, then by a mask; of a scaled score. `element`: {key, query, h, z} within the
+    /// tensors, and pos_k - pos_q.
     std::vector<Change> changes() const;
+
+    /// True if any of these is there.
+    Halide::Expr may_mask() const { return in.has_f32_bias || in.has_f16_bias || in.has_bf16_bias || in.has_mask; }
 
     /// {sum, share}: of a row whose powers relative to `maximum` add up to `sum`, with the sink; what that leaves of each.
     /// And what the sum is relative to.

@@ -1,6 +1,8 @@
 #include "backward/kernels.h"
 
 #include "argument_tables.h"
+#include "attention/dispatch.h"
+#include "attention/split.h"
 #include "contract.h"
 #include "kernel_call.h"
 
@@ -46,6 +48,12 @@ size_t BackwardKernels::workspace() const {
     for (int pairing : {GYRE_HALF, GYRE_INTERLEAVED})
         most = std::max({most, load[pairing]->workspace, store[pairing]->workspace});
     return most;
+}
+
+bool forward_rounds_rotated(const gyre_context &context, const AttentionCall &c) {
+    if (c.empty() || !(c.rope.on || c.value_rope.on)) return false;
+    const AttentionKernel *forward = find_attention_kernel(context, c, has_few_queries(c, true));
+    return forward && attribute(*forward->kernel, "operands") == "bf16";
 }
 
 gyre_status find_backward_kernels(const gyre_context &context, const AttentionCall &c, BackwardKernels *found) {

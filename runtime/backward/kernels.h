@@ -37,4 +37,7 @@ struct BackwardKernels {
 /// The best target's for a forward call. Errors: UNSUPPORTED.
 gyre_status find_backward_kernels(const gyre_context &context, const AttentionCall &call, BackwardKernels *found);
 
+/// True if the kernel of the forward call rounds rotated numbers to bf16: lse and the result are of these. Reads lists.
+bool forward_rounds_rotated(const gyre_context &context, const AttentionCall &call);
+
 } // namespace gyre

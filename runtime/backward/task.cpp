@@ -2,6 +2,7 @@
 
 #include "argument_tables.h"
 #include "backward/general_block_arguments.h"
+#include "backward/rounding.h"
 #include "kernel_arguments.h"
 
 #include <algorithm>
@@ -92,6 +93,12 @@ private:
         return rotation(r, task.kernels.load, +1)
             .run(in_tensor(r), in_rows(rows), r.count, 1, r.heads.dim, r.angles, m.scratch);
     }
+    /// Rotated queries, keys and values as the forward pass multiplied them, so that probabilities follow from its lse.
+    bool load_operand(const Run &r, float *rows) const {
+        const bool ok = load(r, rows);
+        if (ok && r.angles && task.rounds_rotated) round_to_bf16(rows, r.count * z.stride);
+        return ok;
+    }
     /// The gradient of what was rotated, rotated back.
     bool store(float *rows, const Run &r) const {
         return rotation(r, task.kernels.store, -1)
@@ -118,7 +125,7 @@ bool Runner::load_queries() const {
         for (float *padded : {m.delta, m.power}) std::fill_n(padded + g * z.rows + s.q_len, rows - s.q_len, 0.0f);
         for (int64_t first = 0; first < s.q_len; first += z.run) {
             const int64_t count = std::min(z.run, s.q_len - first);
-            if (!load(query_run(c.q, g, first, count), q + first * z.stride) ||
+            if (!load_operand(query_run(c.q, g, first, count), q + first * z.stride) ||
                 !load(output_run(task.call.out_grad, g, first, count), out_grad + first * z.stride) ||
                 !load_statistics(g, first, count))
                 return false;
@@ -181,7 +188,8 @@ bool Runner::run_keys(int64_t first) const {
         std::memset(rows, 0, static_cast<size_t>(z.keys * z.stride) * sizeof(float));
     for (float *rows : {m.k, m.v}) // keys past the end
         std::memset(rows + count * z.stride, 0, static_cast<size_t>((z.keys - count) * z.stride) * sizeof(float));
-    if (!load(key_run(c.k, first, count), m.k) || !load(value_run(c.v, first, count), m.v)) return false;
+    if (!load_operand(key_run(c.k, first, count), m.k) || !load_operand(value_run(c.v, first, count), m.v))
+        return false;
     if (!form_panels(m.k, m.k_panels) || !form_panels(m.v, m.v_panels)) return false;
     for (int64_t g = 0; g < z.group; g++)
         for (int64_t row = 0; row < s.q_len; row += blocks().rows)

@@ -21,6 +21,7 @@ struct BackwardTask {
     BackwardCall call;
     BackwardKernels kernels;
     AngleTables angles;
+    bool rounds_rotated = false; // as the forward pass did
 
     /// Of the task's memory, once the kernels are known.
     BackwardSizes sizes() const;

@@ -38,10 +38,21 @@ struct Cache {
 
 gyre_status explain(const Driver &driver, const char *kernel, const char *what, Result result) {
     if (result == out_of_memory) return fail(Failure::out_of_memory, "%s: no memory on the device to %s", kernel, what);
-    if (result == no_binary_for_gpu || result == invalid_ptx || result == unsupported_ptx)
-        return fail(Failure::unsupported,
-                    "%s: has no machine code for this device, or the driver is too old for it (%s)", kernel,
-                    driver.text(result));
+    if (result == no_binary_for_gpu || result == invalid_ptx || result == unsupported_ptx || result == invalid_image ||
+        result == no_ptx_compiler) {
+        int version = 0, major = 0, minor = 0;
+        Device device = 0;
+        driver.DriverGetVersion(&version);
+        if (!driver.CtxGetDevice(&device)) {
+            driver.DeviceGetAttribute(&major, device_compute_major, device);
+            driver.DeviceGetAttribute(&minor, device_compute_minor, device);
+        }
+        return fail(
+            Failure::unsupported,
+            "%s: has no machine code for this device, of compute capability %d.%d, or the driver, of CUDA %d.%d, is "
+            "too old for it (%s)",
+            kernel, major, minor, version / 1000, version % 1000 / 10, driver.text(result));
+    }
     return fail(Failure::internal, "%s: could not %s (%s)", kernel, what, driver.text(result));
 }
 

@@ -2,10 +2,13 @@
 
 #include "cuda/functions.h"
 
+#include <atomic>
+
 namespace gyre::cuda {
 namespace {
 
 constexpr int most_blocks = 65535; // along y and z
+constexpr int most_devices = 64;   // whose contexts are remembered
 
 gyre_status launch_entry(const Launches &call, const char *entry, const int (&grid)[3], const int (&block)[3],
                          int shared_bytes, void **arguments) {
@@ -23,6 +26,20 @@ gyre_status launch_entry(const Launches &call, const char *entry, const int (&gr
     if (result == out_of_memory) return fail(Failure::out_of_memory, "%s: no memory on the device", call.kernel.name);
     if (result) return fail(Failure::internal, "%s: the launch failed (%s)", call.kernel.name, driver.text(result));
     return GYRE_OK;
+}
+
+/// Makes a device's primary context current. It is retained once, by the first call, and for good: releasing it after an
+/// asynchronous launch could end the launch, and when the process ends the driver may be gone before whoever would release it. It
+/// is retained again if someone has destroyed it meanwhile (cudaDeviceReset).
+Result push_primary(const Driver &driver, Device device) {
+    static std::atomic<Context> retained[most_devices];
+    Context primary = nullptr;
+    const bool is_kept = device >= 0 && device < most_devices;
+    if (is_kept) primary = retained[device].load();
+    if (primary && !driver.CtxPushCurrent(primary)) return success;
+    if (const Result result = driver.DevicePrimaryCtxRetain(&primary, device)) return result;
+    if (is_kept) retained[device].store(primary);
+    return driver.CtxPushCurrent(primary);
 }
 
 } // namespace
@@ -45,10 +62,7 @@ gyre_status Scope::enter(Device device) {
     Device of_current = -1;
     if (!driver->CtxGetCurrent(&current) && current && !driver->CtxGetDevice(&of_current) && of_current == device)
         return GYRE_OK;
-    Context primary;
-    // Retained for good: releasing it after an asynchronous launch could end the launch.
-    Result result = driver->DevicePrimaryCtxRetain(&primary, device);
-    if (!result) result = driver->CtxPushCurrent(primary);
+    const Result result = push_primary(*driver, device);
     if (result == out_of_memory) return fail(Failure::out_of_memory, "device: no memory for a context");
     if (result) return fail(Failure::internal, "device: its context cannot be used (%s)", driver->text(result));
     pushed = true;

@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ARCH = "sm_80"
-EXACT = ("HMMA", "LDSM")
+EXACT = ("HMMA", "LDSM", "LDSMT")  # products; tiles as they lie, and transposed
 LOCAL = ("LDL", "STL")  # spills, and arrays whose elements are chosen at run time
 
 
@@ -54,16 +54,21 @@ def instructions(text):
         elif instruction := re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?(\w+)[^;]*;", line):
             if jump := re.search(r"BRA.*`\((\.L_[\w.]+)\)", line):
                 jumps.append((len(kinds), jump[1]))
-            kinds.append(instruction[1])
+            kinds.append(instruction[1] + ("T" if ".MT88" in line else ""))
     return kinds, [(labels[to], at) for at, to in jumps if to in labels and labels[to] <= at]
 
 
 def counts(text):
-    """Of a function: accesses to local memory; of its smallest loop with products: instructions, products, loads of tiles."""
+    """Of a function: accesses to local memory; of its main loop, the smallest with products and tiles as they lie:
+    instructions, accesses to local memory, products, loads of tiles. Blocks of keys in which a score is masked go through
+    the loop around it."""
     kinds, jumps = instructions(text)
     loops = [kinds[first:last + 1] for first, last in jumps]
-    loops = sorted((loop for loop in loops if "HMMA" in loop), key=len)
-    main_loop = {"loop": len(loops[0]), **{kind: loops[0].count(kind) for kind in EXACT}} if loops else {}
+    loops = sorted((loop for loop in loops if "HMMA" in loop and "LDSM" in loop), key=len)
+    main_loop = {}
+    if loops:
+        main_loop = {"loop": len(loops[0]), "loop_local": sum(map(loops[0].count, LOCAL))}
+        main_loop.update({kind: loops[0].count(kind) for kind in EXACT})
     return {"local": sum(map(kinds.count, LOCAL)), **main_loop}
 
 

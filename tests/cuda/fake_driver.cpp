@@ -18,6 +18,7 @@ namespace {
 using Result = int;
 using Pointer = uint64_t;
 constexpr Result success = 0, invalid_value = 1, out_of_memory = 2, no_binary = 209, not_found = 500;
+constexpr Result context_is_destroyed = 709;
 
 std::mutex mutex;
 std::map<Pointer, size_t> &allocations() {
@@ -47,6 +48,7 @@ struct Context {
     unsigned long long id;
 };
 Context primary{1};
+long primaries_retained = 0;
 thread_local Context *current = nullptr;
 thread_local Context *below = nullptr;
 
@@ -96,6 +98,7 @@ long fake_cuda_allocations() {
     const std::lock_guard<std::mutex> lock(mutex);
     return static_cast<long>(allocations().size());
 }
+long fake_cuda_primaries_retained() { return primaries_retained; }
 long fake_cuda_contexts_pushed() { return current != nullptr; }
 
 Result cuInit(unsigned) { return failure("cuInit"); }
@@ -109,11 +112,15 @@ Result cuDeviceGetAttribute(int *value, int attribute, int) {
     return success;
 }
 Result cuDevicePrimaryCtxRetain(Context **context, int) {
-    return *context = &primary, failure("cuDevicePrimaryCtxRetain");
+    if (const Result asked = failure("cuDevicePrimaryCtxRetain")) return asked;
+    primaries_retained++;
+    return *context = &primary, success;
 }
 Result cuCtxGetCurrent(Context **context) { return *context = current, success; }
 Result cuCtxPushCurrent_v2(Context *context) {
     if (current && current != context) return invalid_value;
+    if (failing_function == "cuDevicePrimaryCtxRetain") return context_is_destroyed; // so that it is asked for again
+    if (const Result asked = failure("cuCtxPushCurrent_v2")) return asked;
     below = current;
     current = context;
     return success;

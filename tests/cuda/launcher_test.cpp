@@ -87,13 +87,17 @@ TEST_CASE("what the driver refuses is a status with its reason, and the next cal
     for (const Failure &f :
          {Failure{"cuDevicePrimaryCtxRetain", 2, GYRE_OUT_OF_MEMORY},
           Failure{"cuDevicePrimaryCtxRetain", 3, GYRE_INTERNAL}, Failure{"cuModuleLoadData", 209, GYRE_UNSUPPORTED},
-          Failure{"cuModuleLoadData", 222, GYRE_UNSUPPORTED}, Failure{"cuModuleLoadData", 2, GYRE_OUT_OF_MEMORY},
-          Failure{"cuLaunchKernel", 2, GYRE_OUT_OF_MEMORY}, Failure{"cuLaunchKernel", 700, GYRE_INTERNAL}}) {
+          Failure{"cuModuleLoadData", 222, GYRE_UNSUPPORTED}, Failure{"cuModuleLoadData", 200, GYRE_UNSUPPORTED},
+          Failure{"cuModuleLoadData", 2, GYRE_OUT_OF_MEMORY}, Failure{"cuLaunchKernel", 2, GYRE_OUT_OF_MEMORY},
+          Failure{"cuLaunchKernel", 700, GYRE_INTERNAL}}) {
         CAPTURE(text(f.function));
         k.args.rope.pairing = GYRE_INTERLEAVED; // whose kernel is not loaded yet
         fail_next(f.function, f.result);
         CHECK(gyre_rotary(context, &k.args) == f.status);
         CHECK(!text(gyre_last_error()).empty());
+        const bool tells_versions =
+            text(gyre_last_error()).find("capability 8.0, or the driver, of CUDA 12.0") != std::string::npos;
+        CHECK(tells_versions == (f.status == GYRE_UNSUPPORTED));
         CHECK(fake<long()>("fake_cuda_contexts_pushed")() == 0);
     }
     CHECK(gyre_rotary(context, &k.args) == GYRE_OK);
@@ -102,6 +106,18 @@ TEST_CASE("what the driver refuses is a status with its reason, and the next cal
     check_refusal(k, nullptr, GYRE_UNSUPPORTED, nullptr);
     set_major(8);
     CHECK(gyre_rotary(context, &k.args) == GYRE_OK);
+}
+
+TEST_CASE("a device's primary context is retained once, and again after someone has destroyed it") {
+    Call k;
+    REQUIRE(gyre_rotary(nullptr, &k.args) == GYRE_OK);
+    auto *retained = fake<long()>("fake_cuda_primaries_retained");
+    const long before = retained();
+    for (int i = 0; i < 3; i++) CHECK(gyre_rotary(nullptr, &k.args) == GYRE_OK);
+    CHECK(retained() == before);
+    fail_next("cuCtxPushCurrent_v2", 709); // CUDA_ERROR_CONTEXT_IS_DESTROYED
+    for (int i = 0; i < 3; i++) CHECK(gyre_rotary(nullptr, &k.args) == GYRE_OK);
+    CHECK(retained() == before + 1);
 }
 
 TEST_CASE("on a device, in place gives the bits of out of place, for queries and keys in one launch each") {

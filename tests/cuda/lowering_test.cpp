@@ -73,7 +73,7 @@ TEST_CASE("an argument by value is a copy, others are pointers") {
     d.schedule();
     Lowering lowering;
     lowering.by_value = {{"in", 64}};
-    CHECK(count(lower(d.out, {d.in}, lowering).device, "const gyre_by_value<float, 64> _in") == 1);
+    CHECK(count(lower(d.out, {d.in}, lowering).device, "const GYRE_BY_VALUE gyre_by_value<float, 64> _in") == 1);
 }
 
 TEST_CASE("16-bit types are the device's own") {

@@ -22,6 +22,7 @@ int main(int count, char **arguments) {
         Halide::Pipeline pipeline(product.out);
         gyre::cuda::Lowering lowering;
         lowering.device_code = std::string(arguments[1]) + "/" + v.name + ".cu";
+        lowering.aligned = {"b"};
         gyre::cuda::lower_to_cuda(pipeline, lowering);
         pipeline.compile_to_module(
             {product.a, product.b}, v.name,

@@ -104,11 +104,42 @@ void copies_odd_places(float *data) {
 }
 GYRE_COOPERATIVE_ENTRY(copies_odd_places)
 
+// Lanes that exchange what they have in one operation, but come there from two places.
+void lanes_meet_from_two_places(float *data) {
+    if (GYRE_THREAD_X % 4 < 2)
+        data[GYRE_THREAD_X] = gyre_quad_sum(data[GYRE_THREAD_X]);
+    else
+        data[GYRE_THREAD_X] = gyre_quad_sum(data[GYRE_THREAD_X]) + 1;
+}
+GYRE_COOPERATIVE_ENTRY(lanes_meet_from_two_places)
+
+// What a thread has copied is read by another, which has only waited for the others before the copy arrived.
+void barrier_before_the_wait(float *data) {
+    float *const staged = (float *)GYRE_SHARED_MEMORY;
+    gyre_copy_async<4>(staged, 4 * GYRE_THREAD_X, data + GYRE_THREAD_X % 8 * 4);
+    gyre_copies_commit();
+    GYRE_SYNC();
+    gyre_copies_wait<0>();
+    data[32 + GYRE_THREAD_X] = gyre_shared_load<float>(staged, 4 * (GYRE_THREAD_X ^ 1));
+}
+GYRE_COOPERATIVE_ENTRY(barrier_before_the_wait)
+
+void reads_odd_vectors(float *data) {
+    float *const staged = (float *)GYRE_SHARED_MEMORY;
+    for (int i = 0; i < 8; i++) gyre_shared_store(staged, 8 * GYRE_THREAD_X + i, data[i]);
+    GYRE_SYNC();
+    float vector[4];
+    gyre_shared_load_vector<4>(vector, staged, 8 * GYRE_THREAD_X + 1);
+}
+GYRE_COOPERATIVE_ENTRY(reads_odd_vectors)
+
 TEST_CASE("emulation: lanes that miss an exchange, and copies that are not aligned, are caught") {
-    std::vector<float> data(64, 1.0f);
-    float *pointer = data.data();
+    std::vector<float> data(68, 1.0f);
+    float *pointer = (float *)(((uintptr_t)data.data() + 15) / 16 * 16); // as device memory is
     void *arguments[] = {&pointer};
-    for (const char *name : {"lane_leaves", "copies_odd_places"}) {
+    for (const char *name : {"lane_leaves", "copies_odd_places", "lanes_meet_from_two_places",
+                             "barrier_before_the_wait", "reads_odd_vectors"}) {
+        CAPTURE(name);
         const long before = violations();
         gyre::emulation::run_grid(*gyre::emulation::find_entry(name), {1, 1, 1}, {32, 1, 1}, shared_bytes, arguments);
         CHECK(violations() > before);

@@ -15,9 +15,11 @@ using gyre::test::Product;
 
 namespace {
 
-Lowered lower_product(Product &p) {
+Lowered lower_product(Product &p, const std::set<std::string> &aligned = {"b"}) {
     p.build();
-    return lower(p.out, {p.a, p.b});
+    Lowering lowering;
+    lowering.aligned = aligned;
+    return lower(p.out, {p.a, p.b}, lowering);
 }
 
 std::string refusal(Product p) {
@@ -57,6 +59,14 @@ TEST_CASE("warps: a turn waits for what it reads, asks for the next, then comput
     CHECK(copy < commit);
     CHECK(commit < read);
     CHECK(count(made, "GYRE_SYNC();") == 3); // of a turn, before the result takes the same memory, and after
+}
+
+TEST_CASE("warps: copies from a buffer that nobody says is aligned ask whether they are") {
+    Product p;
+    const std::string made = lower_product(p, {"a"}).device;
+    CAPTURE(made);
+    CHECK(count(made, "gyre_copy_async_if_aligned<8>(") > 0);
+    CHECK(count(made, "gyre_copy_async<8>(") == 0);
 }
 
 TEST_CASE("warps: what cannot be mapped stops the build with the tile's name and the reason") {
@@ -164,7 +174,42 @@ Internal::Stmt tile_of(const Internal::Stmt &body) {
     return Internal::For::make("f.s0.mma_m", 0, 16, Internal::ForType::Serial, Partition::Auto, DeviceAPI::None, body);
 }
 
+bool no_scalars(const Internal::Stmt &) { return false; }
+
 } // namespace
+
+TEST_CASE("warps: a number that all threads share is stored in the turns that its condition names, and in no others") {
+    using namespace Halide::Internal;
+    const auto stored = [](const char *name, int value) {
+        return Store::make(name, value, Expr(0), Parameter(), const_true(), ModulusRemainder());
+    };
+    const auto is_scalar = [](const Stmt &s) {
+        class Find : public IRVisitor {
+            using IRVisitor::visit;
+            void visit(const Store *op) override { (op->name == "number" ? number : others) = true; }
+
+        public:
+            bool number = false, others = false;
+        } find;
+        s.accept(&find);
+        return find.number && !find.others;
+    };
+    const Expr lane = Variable::make(Int(32), lane_index), warp = Variable::make(Int(32), warp_index);
+    const Expr first = lane < 1 && warp < 1, edge = Variable::make(Bool(), "edge");
+    const Expr own = Load::make(Int(32), "own", Expr(0), Buffer<>(), Parameter(), const_true(), ModulusRemainder());
+    const auto turn = [&](const Expr &condition) {
+        const Stmt number = Block::make(stored("number", 0), IfThenElse::make(condition, stored("number", 1)));
+        return Block::make(stored("own", 1), IfThenElse::make(first, number));
+    };
+    const Unconditional split = without_conditional_nests(turn(edge), turn(edge), is_scalar);
+    REQUIRE(split.else_when.defined());
+    CHECK(equal(split.else_when, edge));
+    const Stmt left = Block::make(stored("number", 0), Evaluate::make(0));
+    CHECK(equal(split.rest, Block::make(stored("own", 1), IfThenElse::make(first, left))));
+    const Unconditional twice = without_conditional_nests(Block::make(turn(edge), turn(edge)), turn(edge), is_scalar);
+    CHECK(equal(twice.else_when, edge)); // asked once
+    CHECK(!without_conditional_nests(turn(own > 0), turn(own > 0), is_scalar).else_when.defined());
+}
 
 TEST_CASE("warps: tiles under a condition that is known before a turn are told from those that always run") {
     using namespace Halide::Internal;
@@ -176,16 +221,16 @@ TEST_CASE("warps: tiles under a condition that is known before a turn are told f
          {IfThenElse::make(lane < 1, inside), IfThenElse::make(lane < 1 && edge, tile_of(store)),
           IfThenElse::make(lane < 1, IfThenElse::make(edge, tile_of(store)))}) {
         const Stmt both = Block::make(always, conditional);
-        const Unconditional split = without_conditional_nests(both, both);
+        const Unconditional split = without_conditional_nests(both, both, no_scalars);
         REQUIRE(split.else_when.defined());
         CHECK(equal(split.else_when, edge));
         CHECK(find_warp_nests(split.rest).size() == 1);
     }
-    CHECK(!without_conditional_nests(always, always).else_when.defined());
+    CHECK(!without_conditional_nests(always, always, no_scalars).else_when.defined());
     const Expr other = Variable::make(Bool(), "other");
     const Stmt either =
         Block::make(IfThenElse::make(lane < 1, inside), IfThenElse::make(lane < 1 && other, tile_of(store)));
-    const Unconditional split = without_conditional_nests(either, either);
+    const Unconditional split = without_conditional_nests(either, either, no_scalars);
     CHECK(equal(split.else_when, edge || other));
     CHECK(find_warp_nests(split.rest).empty());
 }
@@ -210,7 +255,7 @@ TEST_CASE("warps: tiles whose condition a turn decides, or differs from warp to 
                           IfThenElse::make(lane < 1, tile_of(IfThenElse::make(
                                                          condition, Store::make("f", 1.0f, i, Parameter(), const_true(),
                                                                                 ModulusRemainder()))))));
-        return without_conditional_nests(body, Block::make(staging, body));
+        return without_conditional_nests(body, Block::make(staging, body), no_scalars);
     };
     CHECK(find_warp_nests(left_by(loaded("given") > 0).rest).empty());
     for (const Expr &condition : {loaded("own") > 0, loaded("staged") > 0, loaded("given") > 0 && loaded("own") > 0,
@@ -221,9 +266,9 @@ TEST_CASE("warps: tiles whose condition a turn decides, or differs from warp to 
     }
     // Nor is a condition asked for outside of another one that stays.
     const Stmt within = IfThenElse::make(lane < 1 && warp < 1, IfThenElse::make(unknown, tile));
-    CHECK(!without_conditional_nests(within, within).else_when.defined());
+    CHECK(!without_conditional_nests(within, within, no_scalars).else_when.defined());
     const Stmt otherwise = IfThenElse::make(lane < 1, IfThenElse::make(unknown, tile, tile));
-    CHECK(!without_conditional_nests(otherwise, otherwise).else_when.defined());
+    CHECK(!without_conditional_nests(otherwise, otherwise, no_scalars).else_when.defined());
 }
 
 TEST_CASE("warps: a tile is under a condition as a whole, or refused") {

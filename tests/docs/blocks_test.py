@@ -65,7 +65,7 @@ class Blocks(unittest.TestCase):
             self.assertTrue(count)
         self.write("main.c", source)
         self.write("CMakeLists.txt", PROJECT.format(program="my_program") + text)
-        self.configure()
+        self.configure(f"-DGYRE_GENERATORS={self.generators}")  # on_demand:libraries compiles them from the package
         self.build_and_run("my_program")
 
     def fragment(self, name, text):

@@ -80,6 +80,13 @@ class Commands(unittest.TestCase):
                 if words[0] in HANDED_OVER:
                     self.assertIsNone(self.fault(words))
 
+    def test_halide_goes_into_an_environment(self):
+        """Debian and others refuse what would go into the system's Python."""
+        found = [text for file in markdown_files() for text in [file.read_text(encoding="utf-8")] if "pip install halide" in text]
+        self.assertGreater(len(found), 4)
+        for text in found:
+            self.assertEqual(text.count("pip install halide"), text.count("-m venv ~/halide && . ~/halide/bin/activate && pip install halide"))
+
     def test_paths_are_there(self):
         """Files of the project that commands name."""
         named = re.compile(r"(?<![\w./~$-])((?:bench|cmake|generators|include|runtime|tests)/[\w./*-]+)")

@@ -1,6 +1,8 @@
 """Runs the libFuzzer programs for some minutes and says what they did: calls a second, findings, and coverage of runtime/.
 
-    python fuzz.py build/tests/fuzz/libfuzzer --minutes 5 --work build/fuzz
+    python fuzz.py build/tests/fuzz/libfuzzer --minutes 5 --work build/fuzz [--tests]
+
+--tests runs the suite as well, and says what fuzzers, tests and both cover.
 """
 
 import argparse
@@ -12,7 +14,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-SHARES = {"arguments": 4, "calls": 4, "npy": 1, "rope_json": 1}  # of the time
+SHARES = {"arguments": 4, "calls": 3, "invariances": 2, "npy": 1, "rope_json": 1}  # of the time
 LONGEST_INPUT = 1024  # bytes; more than a case reads
 
 
@@ -50,20 +52,26 @@ def tool(name):
     return None
 
 
-def report_coverage(programs, work):
+def run_suite(program, work):
+    """The tests of the suite, for their coverage alone: `cmake/go test` tells whether they pass."""
+    environment = {**os.environ, "LLVM_PROFILE_FILE": str(work / "tests.profraw"), "ASAN_OPTIONS": "detect_leaks=0"}
+    with (work / "tests.log").open("w", encoding="utf-8") as output:
+        subprocess.run([program], stdout=output, stderr=subprocess.STDOUT, env=environment, check=False)
+
+
+def report_coverage(name, programs, profiles, work):
     cov, profdata = tool("llvm-cov"), tool("llvm-profdata")
-    raw = sorted(work.glob("*.profraw"))
-    if not (cov and profdata and raw):
-        print("no coverage: llvm-cov, llvm-profdata or profiles are missing")
+    if not (cov and profdata and profiles):
+        print(f"no coverage by {name}: llvm-cov, llvm-profdata or profiles are missing")
         return
-    merged = work / "merged.profdata"
-    subprocess.run([profdata, "merge", "-sparse", *raw, "-o", merged], check=True)
+    merged = work / f"{name}.profdata"
+    subprocess.run([profdata, "merge", "-sparse", *profiles, "-o", merged], check=True)
     objects = [word for program in programs[1:] for word in ("-object", program)]
     report = subprocess.run([cov, "report", programs[0], *objects, f"-instr-profile={merged}", ROOT / "runtime"],
                             capture_output=True, text=True, check=True).stdout
-    (work / "coverage.txt").write_text(report, encoding="utf-8")
-    print("coverage of runtime/ (regions, functions, lines, branches):", re.sub(r"\s+", " ", report.splitlines()[-1]))
-    print(f"by file: {work / 'coverage.txt'}")
+    (work / f"coverage_{name}.txt").write_text(report, encoding="utf-8")
+    print(f"coverage of runtime/ by {name} (regions, functions, lines, branches):", re.sub(r"\s+", " ", report.splitlines()[-1]))
+    print(f"by file: {work / f'coverage_{name}.txt'}")
 
 
 def main():
@@ -71,6 +79,7 @@ def main():
     parser.add_argument("programs", type=pathlib.Path, help="the folder of fuzz_*")
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--work", type=pathlib.Path, required=True, help="a folder for the corpus, findings, logs and coverage")
+    parser.add_argument("--tests", action="store_true", help="the coverage of the suite, too")
     arguments = parser.parse_args()
     programs = [path for path in sorted(arguments.programs.glob("fuzz_*")) if path.name.removeprefix("fuzz_") in SHARES]
     if not programs:
@@ -81,7 +90,15 @@ def main():
     for program in programs:
         share = SHARES[program.name.removeprefix("fuzz_")] / parts
         clean = run(program, max(1, round(60 * arguments.minutes * share)), arguments.work) and clean
-    report_coverage(programs, arguments.work)
+    profiles = [arguments.work / f"{path.name.removeprefix('fuzz_')}.profraw" for path in programs]
+    profiles = [path for path in profiles if path.exists()]
+    report_coverage("fuzzers", programs, profiles, arguments.work)
+    suite = arguments.programs / "tests_covered"
+    if arguments.tests and suite.exists():
+        run_suite(suite, arguments.work)
+        of_tests = arguments.work / "tests.profraw"
+        report_coverage("tests", [suite], [of_tests], arguments.work)
+        report_coverage("both", [suite, *programs], [of_tests, *profiles], arguments.work)
     sys.exit(not clean)
 
 

@@ -55,3 +55,13 @@ function(gyre_add_fuzzer name)
     add_custom_target(gyre_fuzz_${name}_program DEPENDS "${program}")
     add_dependencies(gyre_fuzzers gyre_fuzz_${name}_program)
 endfunction()
+
+# The suite over the same objects of the runtime, for its coverage: `fuzz.py --tests`. It is not built unless it is asked for.
+set(suite "${gyre_fuzzer_folder}/tests_covered")
+add_custom_command(OUTPUT "${suite}" DEPENDS ${gyre_fuzzed_runtime} gyre_tests VERBATIM COMMAND_EXPAND_LISTS
+                   COMMAND "${GYRE_FUZZ_CXX}" -fsanitize=address,undefined -fprofile-instr-generate ${gyre_fuzzed_runtime}
+                           "$<TARGET_OBJECTS:gyre_test_cases>" "$<TARGET_OBJECTS:gyre_test_support>" "$<TARGET_FILE:gyre_test_oracles>"
+                           -Wl,--whole-archive "$<TARGET_FILE:gyre_score_shipped>" -Wl,--no-whole-archive "$<TARGET_FILE:gyre>"
+                           -lpthread -ldl -o "${suite}"
+                   COMMENT "tests_covered")
+add_custom_target(gyre_tests_covered DEPENDS "${suite}")

@@ -2,9 +2,12 @@
 ///
 ///     calls --from 1 --seeds 2000      the seeds 1 .. 2000; a finding ends it, and its seed is printed
 ///     calls --seeds 2000 --go-on       every seed, whatever is found; the status tells whether something was
+///     calls --minutes 60 --go-on       as many seeds as there is time for, from 1 on
 ///     calls finding.bin                the bytes of a file
 #include "seeds.h"
 
+#include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 /// What the process that calls tells the one that waits for it.
 struct Progress {
     unsigned long seed;
@@ -28,6 +33,7 @@ struct Progress {
 struct Options {
     unsigned long from = 1, seeds = 1000;
     bool go_on = false;
+    Clock::time_point end = Clock::time_point::max(); // no seed begins after it
 };
 
 int run_files(int count, char **names) {
@@ -44,7 +50,7 @@ int run_files(int count, char **names) {
 bool find_next(unsigned long first, const Options &o, Progress *progress) {
     const pid_t child = fork();
     if (child == 0) {
-        for (unsigned long seed = first; seed < o.from + o.seeds; seed++) {
+        for (unsigned long seed = first; seed < o.from + o.seeds && Clock::now() < o.end; seed++) {
             progress->seed = seed;
             const std::vector<uint8_t> bytes = gyre::fuzz::bytes_of_seed(seed);
             LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
@@ -67,7 +73,7 @@ int run_seeds(const Options &o) {
         next = progress->seed + 1;
         if (!o.go_on) break;
     }
-    std::printf("seeds %lu .. %lu: %lu finding(s)\n", o.from, o.from + o.seeds - 1, findings);
+    std::printf("seeds %lu .. %lu: %lu finding(s)\n", o.from, progress->seed, findings);
     return findings != 0;
 }
 
@@ -83,8 +89,14 @@ int main(int argc, char **argv) {
             o.from = std::strtoul(argv[++i], nullptr, 10);
         else if (!std::strcmp(argv[i], "--seeds") && i + 1 < argc)
             o.seeds = std::strtoul(argv[++i], nullptr, 10);
-        else
-            return std::fprintf(stderr, "usage: %s [--from N] [--seeds N] [--go-on] | FILE…\n", argv[0]), 2;
+        else if (!std::strcmp(argv[i], "--minutes") && i + 1 < argc) {
+            const auto seconds = (long)(60 * std::strtod(argv[++i], nullptr));
+            o.end = Clock::now() + std::chrono::seconds(seconds);
+            o.seeds = ULONG_MAX - o.from;
+        } else {
+            return std::fprintf(stderr, "usage: %s [--from N] [--seeds N | --minutes N] [--go-on] | FILE…\n", argv[0]),
+                   2;
+        }
     }
     return i < argc ? run_files(argc - i, argv + i) : run_seeds(o);
 }

@@ -76,6 +76,21 @@ class Words(GoTest):
         self.assertEqual(self.run_go("build", "-DGYRE_CUDA=OFF").returncode, 0)
         self.assertTrue(self.call("cmake -S").endswith("-DGYRE_BUILD_TESTS=OFF -DGYRE_BUILD_BENCH=OFF -DGYRE_CUDA=OFF"))
 
+    def test_install(self):
+        self.prepared()
+        self.assertEqual(self.run_go("install", "here").returncode, 0)
+        self.assertIn("gyre_package", self.call("ninja"))
+        self.assertEqual(self.call("cmake --install"), f"cmake --install {self.build} --prefix {self.folder}/here")
+        for words in ((), ("a", "b")):
+            self.refuse("install: expected one folder to install into", "install", *words)
+        self.refuse("install: unknown word, expected a folder", "install", "--prefix", "here")
+
+    def test_uninstall(self):
+        self.prepared()
+        self.refuse("nothing was installed from", "uninstall")
+        (self.build / "install_manifest.txt").touch()
+        self.assertEqual(self.run_go("uninstall").returncode, 0)
+        self.assertTrue(self.call("cmake --build").endswith("--target uninstall"))
 
     def test_wheel(self):
         self.prepared()

@@ -69,7 +69,7 @@ class Kernel(unittest.TestCase):
         self.assertEqual(done.stderr.count("\n"), 1)
 
     def test_mistakes(self):
-        self.refuse("kernel: 'rotary_f33_half'; expected one of angles_f32", "rotary_f33_half")
+        self.refuse("kernel: 'rotary_f33_half'; expected one of rotary_f32_half, ", "rotary_f33_half")
         self.refuse("knob: 'lanees'; expected one of lanes", KERNEL, "lanees=8")
         self.refuse("knob: 'lanes=many'; expected name=value", KERNEL, "lanes=many")
         self.refuse("means 2 kernels; expected one of rotary_f32_half", "rotary_f32_[hi]*")

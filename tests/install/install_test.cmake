@@ -29,6 +29,11 @@ foreach (symbol IN LISTS symbols)
     endif ()
 endforeach ()
 
+file(GLOB list_of_components "${prefix}/share/doc/gyre/gyre.spdx.json")
+if (NOT list_of_components)
+    message(FATAL_ERROR "no gyre.spdx.json in ${prefix}/share/doc/gyre")
+endif ()
+
 run("configuring the downstream project" "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -G "${GENERATOR}"
     "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_BUILD_TYPE=${CONFIG}" -DCMAKE_DISABLE_FIND_PACKAGE_Halide=ON
     "-DGYRE_MODULES=${MODULES}")

@@ -1,42 +1,14 @@
 /// Calls from several threads at once, under ThreadSanitizer: contexts that are made by the first call, apart, shared, and that come
 /// and go; libraries of kernels that come and go; a host's pool. Every call gives the bits that it gives alone.
 #include "../faults/operations.h"
+#include "../support/said_arguments.h"
+#include "races.h"
 
 #include <gyre/kernels.h>
-
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <string>
-#include <thread>
-#include <vector>
 
 using namespace gyre::test;
 
 namespace {
-
-constexpr int callers = 4, rounds = 5;
-std::atomic<int> failures{0};
-
-void expect(bool ok, const std::string &what) {
-    if (ok) return;
-    std::fprintf(stderr, "%s: %s\n", what.c_str(), gyre_last_error());
-    failures++;
-}
-
-/// All at once.
-void in_threads(int count, const std::function<void(int)> &work) {
-    std::atomic<int> ready{0};
-    std::vector<std::thread> threads;
-    for (int i = 0; i < count; i++)
-        threads.emplace_back([&, i] {
-            ready++;
-            while (ready < count) std::this_thread::yield();
-            work(i);
-        });
-    for (std::thread &t : threads) t.join();
-}
 
 /// A call that several threads share, with memory of its own.
 struct Call {
@@ -98,7 +70,11 @@ void share_contexts(const std::vector<float> &expected) {
 /// Every operation in contexts that come and go, beside threads that ask for kernels, are refused, and register libraries.
 void run_operations() {
     std::vector<std::vector<Operation>> sets;
-    for (int i = 0; i < callers; i++) sets.push_back(operations(1 + i % 3));
+    for (int i = 0; i < callers; i++) {
+        Kind kind;
+        kind.threads = 1 + i % 3;
+        sets.push_back(operations(kind));
+    }
     std::vector<std::vector<float>> alone;
     for (const std::vector<Operation> &set : sets)
         for (const Operation &o : set) {
@@ -124,6 +100,55 @@ void run_operations() {
             if (o.written) expect(*o.written == alone[next++], o.name + " gave other bits");
 }
 
+int called(void **) {
+    expect(false, "a kernel was called that no call may take");
+    return 0;
+}
+
+/// Libraries of kernels come and go beside calls, which take others, beside contexts that are bound to them, and beside lists of all.
+void register_beside_calls(const std::vector<float> &expected) {
+    const gyre_kernel foreign = {"rotary_f32_half__arm_64_bf16",
+                                 "rotary",
+                                 "f32_half",
+                                 "arm_64_bf16",
+                                 "dtype=float32 pairing=half workspace=0",
+                                 "",
+                                 called,
+                                 nullptr,
+                                 rotary_metadata};
+    std::atomic<int> at_work{callers};
+    const auto come_and_go = [&](const char *name) {
+        const gyre_kernel_library library = {sizeof library, GYRE_KERNEL_INTERFACE, name, &foreign, 1};
+        while (at_work > 0) {
+            expect(gyre_register_kernels(&library) == GYRE_OK, "registering");
+            gyre_context_options options = gyre_context_defaults();
+            options.library = name;
+            gyre_context *bound = nullptr;
+            if (gyre_context_create(&options, &bound) == GYRE_OK) gyre_context_destroy(bound);
+            expect(gyre_unregister_kernels(&library) == GYRE_OK, "unregistering");
+        }
+    };
+    std::vector<Call> calls(callers);
+    in_threads(callers + 3, [&](int i) {
+        if (i == callers) return come_and_go("one");
+        if (i == callers + 1) return come_and_go("other");
+        if (i == callers + 2) {
+            gyre_kernel_info info;
+            while (at_work > 0)
+                for (int32_t n = 0; gyre_kernel_at(n, &info); n += 7)
+                    expect(info.name && *info.name, "a kernel's name");
+            return;
+        }
+        gyre_context *const own = i % 2 ? create(2) : nullptr;
+        for (int round = 0; round < 4 * rounds; round++) {
+            calls[(size_t)i].run(own, "a call beside registering");
+            expect(calls[(size_t)i].out == expected, "a call beside registering gave other bits");
+        }
+        if (own) gyre_context_destroy(own);
+        at_work--;
+    });
+}
+
 } // namespace
 
 int main() {
@@ -134,6 +159,7 @@ int main() {
     gyre_context_destroy(context);
     share_contexts(alone.out);
     run_operations();
+    register_beside_calls(alone.out);
     std::printf("%d failure(s)\n", failures.load());
     return failures != 0;
 }

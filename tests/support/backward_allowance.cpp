@@ -12,15 +12,23 @@ constexpr double f32_error = 3e-6, f32_rounding = 0x1p-24, roundings_of_score = 
 /// What a stored result is off by, in half spacings of its type: rounding, and what the forward kernel leaves before that.
 constexpr double roundings_of_result = 2;
 
+/// Rounded queries and keys leave an error e in a score and e^e - 1 in its weight, which is below this times e for scores whose
+/// errors come to 1.
+constexpr double of_power = 1.72;
+
 /// A gradient that is nothing but rounding errors of numbers that f32 holds.
 constexpr double least = 1e-30;
 
 } // namespace
 
-BackwardErrors backward_errors(const std::string &forward_kernel) {
+BackwardErrors backward_errors(const std::string &forward_kernel, const gyre_attention_args &forward) {
+    const KernelRounding rounding = rounding_of_kernel(forward_kernel);
     // Kernels that sum rounded weights write lse with a relative error of P of up to so much.
-    const double of_lse = 2 * rounding_of_kernel(forward_kernel).sum;
-    return {f32_error + of_lse, roundings_of_score * f32_rounding, roundings_of_result};
+    const double of_lse = 2 * rounding.sum;
+    const int rotated = !forward.rope ? 0 : forward.keys_rotated ? 1 : 2; // queries, and keys
+    const double of_values = forward.value_rope && !forward.values_rotated ? rounding.operands : 0;
+    return {f32_error + of_lse + of_values, roundings_of_score * f32_rounding + of_power * rotated * rounding.operands,
+            roundings_of_result};
 }
 
 std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype) {

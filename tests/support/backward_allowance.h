@@ -16,8 +16,8 @@ struct BackwardErrors {
     double delta = 0;  // of what delta is formed from, in half spacings of its type
 };
 
-/// `forward_kernel`: what wrote out and lse.
-BackwardErrors backward_errors(const std::string &forward_kernel);
+/// `forward_kernel`: what wrote out and lse. Where it rounds what it has rotated, gradients are those of the rounded numbers.
+BackwardErrors backward_errors(const std::string &forward_kernel, const gyre_attention_args &forward);
 
 /// |error| of each element, in the order of the oracle's.
 std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype);

@@ -50,7 +50,7 @@ void BackwardCase::check(int32_t threads) {
             const std::string forward_kernel = gyre_selected_kernel(context);
             REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
             CAPTURE(text(gyre_selected_kernel(context)));
-            const BackwardErrors errors = backward_errors(forward_kernel);
+            const BackwardErrors errors = backward_errors(forward_kernel, forward.args);
             const auto check = [&](const char *name, const std::vector<double> &got, const OracleGradient &gradient,
                                    gyre_dtype type) {
                 check_within(name, got, gradient.exact.data, gradient_allowance(gradient, errors, type));

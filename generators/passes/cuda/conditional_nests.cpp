@@ -55,19 +55,29 @@ private:
 
 class TakeConditional : public IRMutator {
 public:
-    explicit TakeConditional(const std::set<std::string> &own) : own(own) {}
+    TakeConditional(const std::set<std::string> &own, const std::function<bool(const Stmt &)> &scalars)
+        : own(own), scalars(scalars) {}
     Expr taken;
 
 private:
     const std::set<std::string> &own;
+    const std::function<bool(const Stmt &)> &scalars;
     bool for_warp = false;
     using IRMutator::visit;
 
     bool takes(const Expr &condition) {
         FindUses find(own);
         condition.accept(&find);
-        if (!find.found) taken = taken.defined() ? taken || condition : condition;
-        return !find.found;
+        if (find.found) return false;
+        if (!taken.defined())
+            taken = condition;
+        else if (!is_known(taken, condition))
+            taken = taken || condition;
+        return true;
+    }
+    static bool is_known(const Expr &all, const Expr &condition) {
+        const Or *either = all.as<Or>();
+        return equal(all, condition) || (either && (is_known(either->a, condition) || is_known(either->b, condition)));
     }
     Stmt visit(const For *op) override {
         if (is_gpu(op->for_type) || !for_warp) return IRMutator::visit(op);
@@ -76,6 +86,11 @@ private:
     }
     Stmt visit(const IfThenElse *op) override {
         Expr rest;
+        if (!op->else_case.defined() && scalars(op->then_case)) {
+            const Expr condition = for_all_threads(op->condition);
+            if (!condition.defined() || is_const_one(condition)) return IRMutator::visit(op);
+            return takes(condition) ? Evaluate::make(0) : Stmt(op);
+        }
         const bool outside = for_warp;
         for_warp = is_for_warp(op->condition, &rest) || outside;
         const bool always = !rest.defined() || is_const_one(rest);
@@ -91,10 +106,11 @@ private:
 
 } // namespace
 
-Unconditional without_conditional_nests(const Stmt &body, const Stmt &turn) {
+Unconditional without_conditional_nests(const Stmt &body, const Stmt &turn,
+                                        const std::function<bool(const Stmt &)> &scalars) {
     FindOwn own;
     turn.accept(&own);
-    TakeConditional take(own.names);
+    TakeConditional take(own.names, scalars);
     const Stmt rest = take.mutate(body);
     return {rest, take.taken};
 }

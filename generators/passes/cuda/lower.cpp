@@ -47,6 +47,8 @@ protected:
         const For *nest = limited.as<For>();
         const DeviceLoops loops = read_device_loops(nest, lowering.by_value);
         const std::string entry = lowering.entry() + "_" + std::to_string(kernels++);
+        printer.begin_with_last(lowering.last_first);
+        printer.take_as_aligned(lowering.aligned);
         printer.print_kernel(nest, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads,
                              lowering.blocks_at_once);
 

@@ -15,6 +15,7 @@
 #include <Halide.h>
 
 #include <map>
+#include <set>
 #include <string>
 
 namespace gyre::cuda {
@@ -35,6 +36,12 @@ struct Lowering {
     int most_threads = 0; // of a block, where their number is not constant; 0: as many as a device takes
 
     int blocks_at_once = 0; // that registers of a multiprocessor are to have room for; 0: as many as they have
+
+    /// Buffers of which 16 bytes that a copy takes at once are so aligned. Copies of others ask.
+    std::set<std::string> aligned{};
+
+    /// Blocks along x begin with the last one. If that has the most to do, the shortest of those wait that a device has no room for.
+    bool last_first = false;
 
     std::map<std::string, LoopRange> ranges{}; // of loops, by their variable: see loop_ranges.h
 

@@ -35,7 +35,7 @@ void Printer::print_kernel(const For *nest, const std::string &entry, const std:
         stream << separator;
         separator = ", ";
         if (a.by_value)
-            stream << "const gyre_by_value<" << print_type(a.type) << ", " << a.by_value << "> ";
+            stream << "const GYRE_BY_VALUE gyre_by_value<" << print_type(a.type) << ", " << a.by_value << "> ";
         else
             stream << (a.is_buffer && !a.written ? "const " : "") << print_type(a.type) << (a.is_buffer ? " *" : " ");
         stream << print_name(a.name);
@@ -111,6 +111,28 @@ std::string Printer::print_guards(const Expr &predicate) {
     return guards;
 }
 
+namespace {
+
+/// True if a dense vector is a whole number of 16 bytes, and so aligned as well.
+bool is_wide(const Load *op, const Expr &first) {
+    const Type element = op->type.element_of();
+    const ModulusRemainder at = modulus_remainder(first);
+    return op->type.bytes() * op->type.lanes() % 16 == 0 && at.modulus % (16 / element.bytes()) == 0 &&
+           at.remainder % (16 / element.bytes()) == 0;
+}
+
+} // namespace
+
+/// An array of what is read from shared memory; it is read at once, wherever in an expression it stands.
+Expr Printer::load_shared_vector(const Load *op, const Expr &first) {
+    const std::string v = fresh("v"), at = print_expr(first), lanes = std::to_string(op->type.lanes());
+    const std::string type = print_type(op->type.element_of());
+    stream << get_indent() << type << " " << print_name(v) << "[" << lanes << "];\n"
+           << get_indent() << "gyre_shared_load_vector<" << lanes << ">(" << print_name(v) << ", "
+           << print_name(op->name) << ", " << at << ");\n";
+    return Variable::make(op->type, v);
+}
+
 /// Reads what `e` reads densely from device memory into arrays; the same with these read instead.
 Expr Printer::load_vectors(const Expr &e) {
     class Vectors : public IRMutator {
@@ -125,6 +147,8 @@ Expr Printer::load_vectors(const Expr &e) {
         Expr visit(const Load *op) override {
             const Expr first = op->type.is_vector() ? first_of_dense(op->index) : Expr();
             const bool guarded = !is_const_one(op->predicate);
+            if (p.shared.count(op->name) && first.defined() && !guarded && is_wide(op, first))
+                return p.load_shared_vector(op, first);
             if (p.arrays.count(op->name) || p.shared.count(op->name) || (!first.defined() && !guarded)) {
                 if (guarded && p.shared.count(op->name)) p.refuse("a guarded read of shared memory, " + op->name);
                 // Reading an array where it was not written is harmless.
@@ -270,8 +294,12 @@ void Printer::visit(const For *op) {
     if (is_gpu(op->for_type)) {
         const std::string index = variable_of_loop(op->name); // block_id_x … thread_id_z
         const std::string axis = index.substr(index.size() - 1), of = index.substr(0, 5);
-        stream << get_indent() << "const int " << print_name(op->name) << " = "
-               << (of == "block" ? "GYRE_BLOCK_" : "GYRE_THREAD_") << static_cast<char>(std::toupper(axis[0])) << ";\n";
+        const bool is_block = of == "block";
+        stream << get_indent() << "const int " << print_name(op->name) << " = ";
+        if (is_block && axis == "x")
+            stream << block_x << ";\n";
+        else
+            stream << (is_block ? "GYRE_BLOCK_" : "GYRE_THREAD_") << static_cast<char>(std::toupper(axis[0])) << ";\n";
         print_stmt(op->body);
     } else {
         if (op->for_type == ForType::Parallel || op->for_type == ForType::Vectorized)

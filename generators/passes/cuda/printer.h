@@ -35,6 +35,9 @@ public:
     void print_kernel(const Halide::Internal::For *nest, const std::string &entry,
                       const std::vector<KernelArgument> &arguments, int threads, int blocks = 0);
 
+    /// Whether functions that follow count their blocks along x from the end.
+    void begin_with_last(bool last_first) { block_x = last_first ? "GYRE_GRID_X - 1 - GYRE_BLOCK_X" : "GYRE_BLOCK_X"; }
+
     std::string text() const { return written.str(); }
 
     /// Bytes of shared memory that the function printed last uses.
@@ -73,11 +76,13 @@ protected:
     virtual void print_body(const Stmt &nest) { print_stmt(nest); }
 
 private:
+    std::string block_x = "GYRE_BLOCK_X";
     int shared_end = 0;
     int names = 0;
 
     void declare_shared(const Halide::Internal::Allocate *op);
     std::string print_guards(const Halide::Expr &predicate);
+    Halide::Expr load_shared_vector(const Halide::Internal::Load *op, const Halide::Expr &first);
     Halide::Expr load_vectors(const Halide::Expr &e);
     std::vector<std::string> print_lanes(const Halide::Expr &vector);
     void print_store(const std::string &name, const std::string &index, const std::string &value);

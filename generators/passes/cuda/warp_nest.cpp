@@ -81,6 +81,12 @@ bool is_first(const Expr &condition, const char *index) {
     return v && v->name == index && is_const_one(less->b);
 }
 
+bool is_thread_index(const Expr &e) {
+    if (const Max *both = e.as<Max>()) return is_thread_index(both->a) && is_thread_index(both->b);
+    const Variable *v = e.as<Variable>();
+    return v && (v->name == lane_index || v->name == warp_index);
+}
+
 /// Down to the innermost stores, all of which one nest of loops is around.
 void read(const Stmt &s, WarpNest *nest) {
     if (const For *loop = s.as<For>()) {
@@ -143,6 +149,15 @@ bool is_for_warp(const Expr &condition, Expr *rest) {
     const bool found = is_first(condition, lane_index);
     *rest = found ? Expr() : condition;
     return found;
+}
+
+Expr for_all_threads(const Expr &condition) {
+    if (const And *both = condition.as<And>()) {
+        const Expr a = for_all_threads(both->a), b = for_all_threads(both->b);
+        return a.defined() && b.defined() ? a && b : a.defined() ? a : b;
+    }
+    const LT *less = condition.as<LT>();
+    return less && is_const_one(less->b) && is_thread_index(less->a) ? Expr() : condition;
 }
 
 WarpNest read_warp_nest(const For *loop) {

@@ -46,6 +46,9 @@ bool has_warp_tile(const Halide::Internal::Stmt &s);
 /// `rest`: the others; undefined: there are none.
 bool is_for_warp(const Halide::Expr &condition, Halide::Expr *rest);
 
+/// A condition without "the first thread"; undefined: nothing else was in it.
+Halide::Expr for_all_threads(const Halide::Expr &condition);
+
 /// What the outermost loop of a nest is read as; what no tile can be is an error with the loop's name.
 WarpNest read_warp_nest(const Halide::Internal::For *loop);
 

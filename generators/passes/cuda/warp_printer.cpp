@@ -1,6 +1,7 @@
 #include "warp_printer.h"
 
 #include "conditional_nests.h"
+#include "primitives.h"
 
 namespace gyre::cuda {
 using namespace Halide;
@@ -37,20 +38,21 @@ bool stores_scalars(const Stmt &s, const Fragments &fragments) {
     return find.scalars && !find.others;
 }
 
-bool is_thread_index(const Expr &e) {
-    if (const Max *both = e.as<Max>()) return is_thread_index(both->a) && is_thread_index(both->b);
-    const Variable *v = e.as<Variable>();
-    return v && (v->name == lane_index || v->name == warp_index);
-}
+/// True if some of a statement may not run, or more than once.
+bool has_branches(const Stmt &s) {
+    class Find : public IRVisitor {
+        using IRVisitor::visit;
+        void visit(const For *op) override {
+            found = found || !is_gpu(op->for_type);
+            IRVisitor::visit(op);
+        }
+        void visit(const IfThenElse *) override { found = true; }
 
-/// A condition without "the first thread"; undefined: nothing else was in it.
-Expr for_all_threads(const Expr &condition) {
-    if (const And *both = condition.as<And>()) {
-        const Expr a = for_all_threads(both->a), b = for_all_threads(both->b);
-        return a.defined() && b.defined() ? a && b : a.defined() ? a : b;
-    }
-    const LT *less = condition.as<LT>();
-    return less && is_const_one(less->b) && is_thread_index(less->a) ? Expr() : condition;
+    public:
+        bool found = false;
+    } find;
+    s.accept(&find);
+    return find.found;
 }
 
 } // namespace
@@ -97,9 +99,11 @@ void WarpPrinter::open_rows() {
 }
 
 void WarpPrinter::barrier() {
-    if (is_touched && !in_staged_loop)
+    if (is_touched && !in_staged_loop) {
+        if (is_copied) stream << get_indent() << "gyre_copies_commit();\n";
         stream << get_indent() << "gyre_copies_wait<0>();\n" << get_indent() << "GYRE_SYNC();\n";
-    is_touched = false;
+    }
+    is_touched = is_copied = false;
     cache.clear();
 }
 
@@ -109,6 +113,20 @@ void WarpPrinter::visit(const Allocate *op) {
     stream << get_indent() << (f->is_packed() ? "uint32_t" : print_type(op->type)) << " " << print_name(op->name) << "["
            << f->registers() << "];\n";
     print_stmt(op->body);
+}
+
+void WarpPrinter::visit(const Call *op) {
+    if (op->name != not_finite_tile) return Printer::visit(op);
+    const Load *first = op->args[0].as<Load>(), *below = op->args[1].as<Load>();
+    if (!has_tiles || nest || !first || !below || !shared.count(first->name) || first->type.bits() != 16)
+        refuse("a search of what is no tile of numbers of 16 bits in shared memory");
+    const auto stride = as_const_int(simplify(below->index - first->index));
+    const auto rows = as_const_int(op->args[2]), columns = as_const_int(op->args[3]), warps = as_const_int(op->args[4]);
+    if (!stride || !rows || !columns || !warps) refuse("a search of a tile whose extents are not constant");
+    std::ostringstream call;
+    call << op->name << "<" << print_type(first->type) << ", " << *rows << ", " << *columns << ", " << *stride << ", "
+         << *warps << ">(" << print_name(first->name) << ", " << print_expr(first->index) << ")";
+    print_assignment(op->type, call.str());
 }
 
 // Halide has a barrier after each thing that threads compute. What is in registers of a warp needs none.
@@ -145,8 +163,27 @@ void WarpPrinter::visit(const Store *op) {
                         is_const_one(from->predicate) && op->value.type().bytes() * op->value.type().lanes() == 16;
     if (!copies) return Printer::visit(op);
     const std::string at = print_expr(to->base), of = print_expr(source->base);
-    stream << get_indent() << "gyre_copy_async<" << to->lanes << ">(" << print_name(op->name) << ", " << at << ", "
-           << print_name(from->name) << " + " << of << ");\n";
+    std::ostringstream copy;
+    copy << (aligned.count(from->name) ? "gyre_copy_async<" : "gyre_copy_async_if_aligned<") << to->lanes << ">("
+         << print_name(op->name) << ", " << at << ", " << print_name(from->name) << " + " << of << ");\n";
+    if (defers_copies) {
+        copies_to_come.push_back(copy.str());
+        return;
+    }
+    stream << get_indent() << copy.str();
+    is_copied = true;
+    cache.clear();
+}
+
+// A copy is an operation that no read of memory passes: what copies need to know of where they are from, say entries of a table
+// of pages, is read before the first of them, and once.
+void WarpPrinter::print_staging(const std::vector<Stmt> &staging) {
+    defers_copies = true;
+    for (const Stmt &s : staging) defers_copies = defers_copies && !has_branches(s);
+    for (const Stmt &s : staging) print_stmt(s);
+    defers_copies = false;
+    for (const std::string &copy : copies_to_come) stream << get_indent() << copy;
+    copies_to_come.clear();
     cache.clear();
 }
 
@@ -181,7 +218,7 @@ void WarpPrinter::print_for_warp(const Stmt &s) {
     } else if (const For *loop = s.as<For>()) {
         if (!has_warp_tile(s)) refuse("the loop " + loop->name + " of one lane is no tile");
         print_nest(read_warp_nest(loop));
-    } else {
+    } else if (const Evaluate *nothing = s.as<Evaluate>(); !nothing || !is_const(nothing->value)) {
         refuse("what one lane does is neither a tile nor a number that all threads share");
     }
 }
@@ -195,7 +232,9 @@ void WarpPrinter::print_staged_loop(const For *loop, const StagedLoop &staged) {
     const std::string begin = print_expr(loop->min), end = print_expr(simplify(loop->min + loop->extent));
     const auto stage = [&](const Expr &turn) {
         open("if (" + print_expr(turn) + " < " + end + ")");
-        for (const Stmt &s : staged.staging) print_stmt(substitute(loop->name, turn, s));
+        std::vector<Stmt> of_turn;
+        for (const Stmt &s : staged.staging) of_turn.push_back(substitute(loop->name, turn, s));
+        print_staging(of_turn);
         close();
         stream << get_indent() << "gyre_copies_commit();\n";
         cache.clear();
@@ -209,7 +248,8 @@ void WarpPrinter::print_staged_loop(const For *loop, const StagedLoop &staged) {
         cache.clear();
     };
     for (int turn = 0; turn < ahead; turn++) stage(simplify(loop->min + turn));
-    const Unconditional most = without_conditional_nests(staged.body, loop->body);
+    const Unconditional most = without_conditional_nests(
+        staged.body, loop->body, [this](const Stmt &s) { return stores_scalars(s, fragments); });
     const std::string v = print_name(loop->name);
     loops.push_back(loop->name);
     stream << get_indent() << "#pragma unroll 1\n";

@@ -11,11 +11,16 @@
 namespace gyre::cuda {
 
 class WarpPrinter : public Printer {
+public:
+    /// Buffers of device memory whose copies need not ask whether they are aligned to 16 bytes.
+    void take_as_aligned(const std::set<std::string> &buffers) { aligned = buffers; }
+
 protected:
     using Printer::visit;
 
     void print_body(const Stmt &nest) override;
     void visit(const Halide::Internal::Allocate *op) override;
+    void visit(const Halide::Internal::Call *op) override;
     void visit(const Halide::Internal::Evaluate *op) override;
     void visit(const Halide::Internal::For *op) override;
     void visit(const Halide::Internal::IfThenElse *op) override;
@@ -23,12 +28,16 @@ protected:
     void visit(const Halide::Internal::Store *op) override;
 
 private:
+    std::set<std::string> aligned;
     bool has_tiles = false;
     Fragments fragments;
     const WarpNest *nest = nullptr; // that is being printed
     std::string column;             // its variable that fragments are read along
     bool is_touched = false;        // shared memory, since the last barrier
+    bool is_copied = false;         // asynchronously, since then
     bool in_staged_loop = false;
+    bool defers_copies = false; // until copies_to_come are printed
+    std::vector<std::string> copies_to_come;
 
     void open(const std::string &head);
     void open_if(const Halide::Expr &condition);
@@ -39,6 +48,7 @@ private:
 
     void print_for_warp(const Stmt &s);
     void print_nest(const WarpNest &read);
+    void print_staging(const std::vector<Stmt> &staging);
     void print_staged_loop(const Halide::Internal::For *loop, const StagedLoop &staged);
 
     std::string register_of(const std::string &array, const Halide::Expr &index);
@@ -47,6 +57,8 @@ private:
     void print_stores_along_rows(const std::vector<const WarpStore *> &stores);
     void print_reduction(const WarpStore &store);
     void print_product(const WarpStore &store);
+    void print_product_of_seen(const WarpStore &store, const Halide::Internal::Call &product,
+                               const Halide::Expr &before);
     void print_tiles_of_b(const Halide::Internal::Load *b, const WarpStore &store, const std::string &a);
 };
 

@@ -1,4 +1,5 @@
 // What a warp does with one nest of its tiles.
+#include "primitives.h"
 #include "warp_printer.h"
 
 namespace gyre::cuda {
@@ -113,6 +114,7 @@ void WarpPrinter::print_stores_along_rows(const std::vector<const WarpStore *> &
     stream << get_indent() << "const int " << print_name(nest->column) << " = GYRE_LANE % 4 * 2 + pair;\n";
     std::vector<std::string> printed;
     for (size_t i = 0; i < stores.size(); i++) {
+        if (!fragments[stores[i]->array]) continue; // printed with the store
         const Cast *narrowed = packed[i].empty() ? nullptr : values[i].as<Cast>();
         printed.push_back(print_expr(narrowed ? narrowed->value : values[i]));
     }
@@ -180,6 +182,10 @@ void WarpPrinter::print_product(const WarpStore &store) {
     const Add *sum = store.value.as<Add>();
     const Load *old = sum ? sum->a.as<Load>() : nullptr;
     const Mul *product = sum ? sum->b.as<Mul>() : nullptr;
+    if (sum)
+        for (const auto &[each, other] : {std::pair(sum->a, sum->b), std::pair(sum->b, sum->a)})
+            if (const Call *call = each.as<Call>(); call && call->name == seen_product)
+                return print_product_of_seen(store, *call, other);
     n.require(n.stores.size() == 1 && old && product && old->name == store.array &&
                   is_const_zero(simplify(old->index - store.index)),
               "does not add a product to what it stores");
@@ -210,6 +216,50 @@ void WarpPrinter::print_product(const WarpStore &store) {
               "has neighbouring tiles that do not lie side by side");
     print_tiles_of_b(b, store, words);
     close(of_depth.size() + 1);
+}
+
+// The same where some values count in some rows only: which, a function tells, of a lane's elements in the layout of its weights.
+void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &product, const Expr &before) {
+    const WarpNest &n = *nest;
+    const Load *old = before.as<Load>(), *a = operand(product.args[0]), *b = operand(product.args[1]);
+    const Fragment *left = a ? fragments[a->name] : nullptr, *into = fragments[store.array];
+    n.require(n.stores.size() == 1 && old && old->name == store.array &&
+                  is_const_zero(simplify(old->index - store.index)),
+              "does not add a product to what it stores");
+    n.require(left && left->is_packed() && b && b->type == a->type && shared.count(b->name),
+              "has factors elsewhere than in a fragment and in shared memory");
+    n.require(into && into->kind == Fragment::Kind::matrix && into->type == Float(32), "adds to no fragment in f32");
+    const auto along_depth = step_of(b->index, n.depth);
+    n.require(along_depth && step_of(b->index, n.column) == 1, "has rows in shared memory that are not dense");
+    std::vector<std::string> loops{n.depth, n.column}, of_depth;
+    for (const WarpLoop &loop : n.others) {
+        loops.push_back(loop.name);
+        if (expr_uses_var(a->index, loop.name)) of_depth.push_back(loop.name);
+    }
+    n.require(of_depth.size() <= 1, "has several loops over tiles along " + n.depth);
+    const std::string seen = print_name(fresh("seen"));
+    open("const auto " + seen + " = [&](int depth, int half, int right, int pair)");
+    stream << get_indent() << "const int " << print_name(n.row) << " = GYRE_LANE / 4 + 8 * half, "
+           << print_name(n.depth) << " = GYRE_LANE % 4 * 2 + pair;\n";
+    if (!of_depth.empty()) stream << get_indent() << "const int " << print_name(of_depth[0]) << " = depth;\n";
+    column = n.depth;
+    for (const int right : {1, 0}) {
+        const Expr k = Variable::make(Int(32), n.depth);
+        if (right) open("if (right)");
+        const std::string holds = print_expr(substitute(n.depth, k + right * tile_columns, product.args[2]));
+        stream << get_indent() << "return " << holds << ";\n";
+        if (right) close();
+        cache.clear();
+    }
+    column = n.column;
+    indent -= 1;
+    stream << get_indent() << "};\n";
+    const std::string first = print_expr(at_origin(b->index, loops));
+    is_touched = true;
+    stream << get_indent() << product.name << "<" << print_type(b->type) << ", " << left->columns / tile_depth << ", "
+           << into->columns / tile_columns << ", " << *along_depth << ">(" << print_name(store.array) << ", "
+           << print_name(a->name) << ", " << seen << ", " << print_name(b->name) << ", " << first << ");\n";
+    cache.clear();
 }
 
 void WarpPrinter::print_tiles_of_b(const Load *b, const WarpStore &store, const std::string &a) {

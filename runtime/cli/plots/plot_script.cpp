@@ -81,8 +81,9 @@ void draw(const std::string &name, const Array &numbers, const std::string &pict
     command.insert(command.end(), words.begin(), words.end());
     const int result = run_program(command);
     if (result == no_matplotlib) {
-        throw RunError(python() + " has no matplotlib: install it with `" + python() +
-                       " -m pip install matplotlib`, or name another Python in GYRE_PYTHON, or take --data alone");
+        throw RunError(python() + " has no matplotlib. Make a Python that has it, `python3 -m venv ~/gyre-python && "
+                                  "~/gyre-python/bin/pip install matplotlib`, and name it, "
+                                  "GYRE_PYTHON=~/gyre-python/bin/python; or take --data alone");
     }
     if (result < 0) throw RunError(script + ": ended by signal " + std::to_string(-result));
     if (result != 0) throw RunError(script + ": failed with exit code " + std::to_string(result));

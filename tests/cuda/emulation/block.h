@@ -13,6 +13,7 @@ struct Thread {
 struct Block {
     int x = 0, y = 0, z = 0;
     Thread *thread = nullptr;
+    int grid_x = 1;
 };
 extern Block *block;
 
@@ -39,6 +40,9 @@ unsigned char *shared_memory();
 /// __syncthreads(). A violation if a thread of the block ends without reaching it.
 void wait_for_block();
 
+/// __syncthreads_or(): likewise, and whether any thread has brought true.
+bool any_of_block(bool condition);
+
 /// Whether a thread may read or write these bytes of shared memory: they are inside, were written before they are read, and no
 /// other thread has written (before a write: or read) them since the last barrier. If not, it is a violation.
 bool may_read(const void *memory, size_t bytes);
@@ -50,7 +54,7 @@ void end_group_of_copies();
 void wait_for_copies(int groups_left);
 
 /// What the lanes of a warp do together: `act` is called once, when all 32 have come here, with what each brought. A
-/// violation if a lane ends, or waits for its block, while others wait here.
+/// violation if a lane ends, or waits for its block, while others wait here, or comes here from another place of the kernel.
 struct Lane {
     const void *in;
     void *out;

@@ -46,6 +46,7 @@ void wait_for_copies(int groups_left) {
         }
         std::memcpy(copy.to, copy.from, copy.bytes);
         mark_pending(copy.to, copy.bytes, false);
+        mark_arrived(copy.to, copy.bytes);
     }
     mine.pending = later;
 }

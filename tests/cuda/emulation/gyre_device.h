@@ -9,17 +9,20 @@
 
 #define __global__
 #define __launch_bounds__(...)
-#define GYRE_FN static inline
+#define GYRE_FN static inline __attribute__((always_inline)) // each use is a place of its own
 #define GYRE_KERNEL_BEGIN
+#define GYRE_BY_VALUE
 #define GYRE_BLOCK_X (gyre::emulation::block->x)
 #define GYRE_BLOCK_Y (gyre::emulation::block->y)
 #define GYRE_BLOCK_Z (gyre::emulation::block->z)
+#define GYRE_GRID_X (gyre::emulation::block->grid_x)
 #define GYRE_THREAD_X (gyre::emulation::block->thread->x)
 #define GYRE_THREAD_Y (gyre::emulation::block->thread->y)
 #define GYRE_THREAD_Z 0
 
 #define GYRE_SHARED_MEMORY (gyre::emulation::shared_memory())
 #define GYRE_SYNC() gyre::emulation::wait_for_block()
+#define GYRE_SYNC_OR(condition) gyre::emulation::any_of_block(condition)
 
 // A kernel whose threads wait for each other.
 #define GYRE_COOPERATIVE_ENTRY(kernel)                                                                                 \
@@ -116,10 +119,14 @@ template <class T>
 GYRE_FN T gyre_select(bool condition, T yes, T no) {
     return condition ? yes : no;
 }
+GYRE_FN int gyre_quotient(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
+GYRE_FN int gyre_remainder(int a, int b) { return (int)((unsigned)a % (unsigned)b); }
+
 GYRE_FN float gyre_cos_pi(float x) { return (float)std::cos(3.14159265358979323846 * x); }
 GYRE_FN float gyre_sin_pi(float x) { return (float)std::sin(3.14159265358979323846 * x); }
 GYRE_FN float gyre_exp2_approx(float x) { return std::exp2(x); }
 GYRE_FN float gyre_log2_approx(float x) { return std::log2(x); }
+GYRE_FN float gyre_reciprocal_approx(float x) { return 1 / x; }
 
 template <class T, class Declared>
 GYRE_FN T gyre_shared_load(const Declared *memory, int i) {
@@ -132,6 +139,14 @@ template <class T, class Declared>
 GYRE_FN void gyre_shared_store(Declared *memory, int i, T value) {
     T *to = (T *)memory + i;
     if (gyre::emulation::may_write(to, sizeof(T))) std::memcpy(to, &value, sizeof value);
+}
+
+template <int N, class T, class Declared>
+GYRE_FN void gyre_shared_load_vector(T *to, const Declared *memory, int i) {
+    const T *const from = (const T *)memory + i;
+    if ((uintptr_t)from % 16)
+        gyre::emulation::violation("16 bytes of shared memory are read where they are not aligned");
+    for (int n = 0; n < N; n++) to[n] = gyre_shared_load<T>(memory, i + n);
 }
 
 template <int N, class T>

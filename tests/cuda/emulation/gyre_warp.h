@@ -10,7 +10,7 @@ GYRE_FN float gyre_add(float a, float b) { return a + b; }
 namespace gyre::emulation {
 
 template <class Operation>
-float of_quad(float x, const Operation &) {
+__attribute__((always_inline)) inline float of_quad(float x, const Operation &) {
     float result;
     with_warp(&x, &result, [](const Lane(&lanes)[32]) {
         const auto value = [&](int lane) { return *(const float *)lanes[lane].in; };
@@ -49,6 +49,11 @@ GYRE_FN void gyre_copy_async(Declared *memory, int i, const T *from) {
         return gyre::emulation::violation("an asynchronous copy is not aligned to 16 bytes");
     gyre::emulation::copy_later(to, from, 16);
 }
+template <int N, class T, class Declared>
+GYRE_FN void gyre_copy_async_if_aligned(Declared *memory, int i, const T *from) {
+    if ((uintptr_t)from % 16 == 0) return gyre_copy_async<N>(memory, i, from);
+    for (int n = 0; n < N; n++) gyre_shared_store(memory, i + n, from[n]);
+}
 GYRE_FN void gyre_copies_commit() { gyre::emulation::end_group_of_copies(); }
 template <int Later>
 GYRE_FN void gyre_copies_wait() {
@@ -59,7 +64,7 @@ namespace gyre::emulation {
 
 /// ldmatrix: matrix n gets its rows from lanes 8 n to 8 n + 7.
 template <bool Transposed>
-void load_tiles(uint32_t *to, const uint16_t *row) {
+__attribute__((always_inline)) inline void load_tiles(uint32_t *to, const uint16_t *row) {
     if ((uintptr_t)row % 16) violation("a row of a tile is not aligned to 16 bytes");
     if (!may_read(row, 16)) row = nullptr;
     with_warp(row, to, [](const Lane(&lanes)[32]) {
@@ -123,3 +128,5 @@ GYRE_FN void gyre_mma(float *c, const uint32_t *a, const uint32_t *b) {
     const gyre::emulation::Factors factors{a, b};
     gyre::emulation::with_warp(&factors, c, gyre::emulation::multiply_tiles<T>);
 }
+
+#include "../../../generators/passes/cuda/device/gyre_guard.h"

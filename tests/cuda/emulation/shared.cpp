@@ -73,6 +73,10 @@ bool may_write(const void *at, size_t count) {
     });
 }
 
+void mark_arrived(const void *at, size_t count) {
+    check(at, count, [](Byte &b) { b.written = {block->thread, epoch}; });
+}
+
 void mark_pending(const void *at, size_t count, bool pending) {
     check(at, count, [&](Byte &b) { b.is_pending = pending; });
 }

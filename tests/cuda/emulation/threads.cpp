@@ -20,6 +20,7 @@ struct Meeting {
     int arrived = 0;
     long turn = 0;
     void (*act)(const Lane (&)[warp_lanes]) = nullptr;
+    const void *place = nullptr; // in the kernel
 };
 
 constexpr size_t stack_bytes = 128 << 10;
@@ -31,10 +32,12 @@ struct Fiber {
     bool done = false, waits = false;
     const Meeting *meets = nullptr; // that has not taken place yet
     long turn = 0;                  // of it
+    size_t asked = 0;               // any_of_block()
 };
 
 std::vector<Fiber> fibers;
 std::vector<Meeting> meetings; // one a warp
+bool any[3];                   // of any_of_block()
 Fiber *running = nullptr;
 ucontext_t scheduler;
 const std::function<void()> *body = nullptr;
@@ -49,6 +52,7 @@ void start(Fiber &fiber, int x, int y) {
     fiber.thread = {x, y};
     fiber.done = fiber.waits = false;
     fiber.meets = nullptr;
+    fiber.asked = 0;
     if (!fiber.stack) fiber.stack.reset(new char[stack_bytes]);
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
@@ -65,6 +69,7 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
     meetings.assign(fibers.size() / warp_lanes + 1, Meeting());
     for (int i = 0; i < x * y; i++) start(fibers[static_cast<size_t>(i)], i % x, i / x);
     begin_copies(fibers.size());
+    any[0] = any[1] = any[2] = false;
     for (bool forwards = true;; forwards = !forwards) { // no order of threads is to be relied on
         size_t done = 0, waiting = 0, ran = 0;
         for (size_t i = 0; i < fibers.size(); i++) {
@@ -94,8 +99,11 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
 void with_warp(const void *in, void *out, void (*act)(const Lane (&)[32])) {
     const size_t index = static_cast<size_t>(running - fibers.data());
     Meeting &meeting = meetings[index / warp_lanes];
-    if (meeting.arrived && meeting.act != act) violation("lanes of a warp meet in different operations");
+    const void *const place = __builtin_return_address(0);
+    if (meeting.arrived && (meeting.act != act || meeting.place != place))
+        violation("lanes of a warp meet in different operations");
     meeting.act = act;
+    meeting.place = place;
     meeting.lanes[index % warp_lanes] = {in, out};
     if (++meeting.arrived == warp_lanes) {
         act(meeting.lanes);
@@ -114,6 +122,16 @@ size_t running_thread() { return static_cast<size_t>(running - fibers.data()); }
 void wait_for_block() {
     running->waits = true;
     swapcontext(&running->context, &scheduler);
+}
+
+// Barriers take words in turn: a thread may be at the next one before another has looked at this one's word, by when all have
+// looked at the word of the one before.
+bool any_of_block(bool condition) {
+    const size_t turn = running->asked++;
+    any[turn % 3] = any[turn % 3] || condition;
+    wait_for_block();
+    any[(turn + 2) % 3] = false;
+    return any[turn % 3];
 }
 
 } // namespace gyre::emulation

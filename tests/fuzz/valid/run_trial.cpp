@@ -1,5 +1,6 @@
 #include "run_trial.h"
 #include "contexts.h"
+#include "undefined.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +19,10 @@ public:
         first_ = guard + (alignment - address % alignment) % alignment;
         std::fill_n(memory_.begin() + (long)first_, bytes, (unsigned char)0xff);
     }
-    Workspace get() { return {bytes_ ? memory_.data() + first_ : nullptr, bytes_}; }
+    Workspace get() {
+        make_undefined(memory_.data() + first_, bytes_);
+        return {bytes_ ? memory_.data() + first_ : nullptr, bytes_};
+    }
     bool surroundings_intact() const {
         const auto is_guard = [](unsigned char c) { return c == guard_byte; };
         return std::all_of(memory_.begin(), memory_.begin() + (long)first_, is_guard) &&

@@ -9,10 +9,12 @@
 #define GYRE_ENTRY(kernel)
 #define GYRE_COOPERATIVE_ENTRY(kernel)
 #define GYRE_SYNC() __syncthreads()
+#define GYRE_SYNC_OR(condition) __syncthreads_or(condition)
 #define GYRE_SHARED_MEMORY gyre_shared_memory
 #define GYRE_BLOCK_X ((int)blockIdx.x)
 #define GYRE_BLOCK_Y ((int)blockIdx.y)
 #define GYRE_BLOCK_Z ((int)blockIdx.z)
+#define GYRE_GRID_X ((int)gridDim.x)
 #define GYRE_THREAD_X ((int)threadIdx.x)
 #define GYRE_THREAD_Y ((int)threadIdx.y)
 #define GYRE_THREAD_Z ((int)threadIdx.z)
@@ -22,7 +24,9 @@ extern __shared__ __align__(128) unsigned char gyre_shared_memory[];
 typedef __nv_bfloat16 gyre_bf16;
 typedef __half gyre_f16;
 
-// An array that is an argument itself.
+// An array that is an argument itself, and is read from where arguments are: without the second word each thread copies it to its
+// stack.
+#define GYRE_BY_VALUE __grid_constant__
 template <class T, int N>
 struct gyre_by_value {
     T elements[N];
@@ -80,6 +84,9 @@ GYRE_FN T gyre_select(bool condition, T yes, T no) {
     return condition ? yes : no;
 }
 
+GYRE_FN int gyre_quotient(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
+GYRE_FN int gyre_remainder(int a, int b) { return (int)((unsigned)a % (unsigned)b); }
+
 GYRE_FN float gyre_cos_pi(float x) { return cospif(x); }
 GYRE_FN float gyre_sin_pi(float x) { return sinpif(x); }
 GYRE_FN float gyre_exp2_approx(float x) {
@@ -93,6 +100,12 @@ GYRE_FN float gyre_log2_approx(float x) {
     return y;
 }
 
+GYRE_FN float gyre_reciprocal_approx(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 // Elements of shared memory, whatever type it was declared as.
 template <class T, class Declared>
 GYRE_FN T gyre_shared_load(const Declared *memory, int i) {
@@ -101,6 +114,15 @@ GYRE_FN T gyre_shared_load(const Declared *memory, int i) {
 template <class T, class Declared>
 GYRE_FN void gyre_shared_store(Declared *memory, int i, T value) {
     ((T *)memory)[i] = value;
+}
+
+// N neighbours of shared memory, a whole number of 16 bytes and so aligned.
+template <int N, class T, class Declared>
+GYRE_FN void gyre_shared_load_vector(T *to, const Declared *memory, int i) {
+    uint4 pieces[N * sizeof(T) / 16];
+#pragma unroll
+    for (int n = 0; n < (int)(N * sizeof(T) / 16); n++) pieces[n] = ((const uint4 *)((const T *)memory + i))[n];
+    memcpy(to, pieces, N * sizeof(T));
 }
 
 // N neighbours, in 16-byte accesses if they are a whole number of these and so aligned.

@@ -44,6 +44,13 @@ GYRE_FN void gyre_copy_async(Declared *memory, int i, const T *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(gyre_shared_address((T *)memory + i)), "l"(from)
                  : "memory");
 }
+// Likewise, but at once where they are not aligned.
+template <int N, class T, class Declared>
+GYRE_FN void gyre_copy_async_if_aligned(Declared *memory, int i, const T *from) {
+    if ((uintptr_t)from % 16 == 0) return gyre_copy_async<N>(memory, i, from);
+#pragma unroll
+    for (int n = 0; n < N; n++) ((T *)memory)[i + n] = from[n];
+}
 // Ends a group of copies; waits until at most `Later` groups of this thread are not there.
 GYRE_FN void gyre_copies_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int Later>
@@ -84,3 +91,5 @@ __device__ __forceinline__ void gyre_mma<gyre_f16>(float *c, const uint32_t *a, 
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+
+#include "gyre_guard.h"

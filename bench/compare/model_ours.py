@@ -1,0 +1,58 @@
+"""A call of model_calls by Gyre: its arguments are formed once, as a program in C does it, so that only the call is timed."""
+
+from ctypes import pointer
+
+import gyre
+from gyre import _library
+from gyre._attention_args import attention_args
+from gyre._call import Call as Arrays
+
+
+def keywords(call, inputs, narrow):
+    """What gyre.attention() is given beside q, k and v. A mask is one array, as frameworks hand it over.
+
+    narrow: makes of float32 numbers an array of the queries' type
+    """
+    found = {"layout": "bhsd", "scale": call.scale or None, "softcap": call.softcap}
+    if call.mask or (call.padding in ("left", "right") and call.queries > 1):
+        found["mask"] = inputs.visible()
+    else:
+        found["causal"] = call.causal
+        if call.window:
+            found["window"] = (call.window, 0 if call.causal else call.window)
+        if call.padding == "lengths":
+            found["seqused_k"] = inputs.lengths
+        elif call.padding:
+            found["mask"] = inputs.padding
+    if inputs.bias is not None:
+        found["bias"] = narrow(inputs.bias)
+    if inputs.slopes is not None:
+        found["alibi"] = inputs.slopes
+    if inputs.sinks is not None:
+        found["sinks"] = inputs.sinks
+    if call.rope:
+        found["rope"] = gyre.Rope(pairing=call.rope.pairing, rotary_dim=call.rope.rotary_dim)
+    return found
+
+
+NOTHING = dict(scale=None, causal=False, alignment="bottom_right", window=None, softcap=0.0, bias=None, mask=None, sinks=None,
+               alibi=None, seqused_k=None, cu_seqlens_q=None, cu_seqlens_k=None, block_table=None, rope=None, value_rope=None,
+               keys_rotated=False, values_rotated=False, q_positions=None, k_positions=None, score=None, score_inputs=None,
+               dropout=0.0, dropout_seed=0, dropout_offset=0, value_order="rows", layout="bhsd")
+
+
+def prepare(context, q, k, v, out, options):
+    """A function that computes attention of these arrays into out."""
+    arrays = Arrays()
+    args = attention_args(arrays, q, k, v, **{**NOTHING, **options})
+    args.out = arrays.tensor(out, "out", write=True)
+    where = pointer(args)
+    attention = _library.library.gyre_attention
+
+    def run():
+        status = attention(context.handle, where)
+        if status:
+            _library.fail(status)
+
+    run.keeps = arrays, options, out
+    return run

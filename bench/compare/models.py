@@ -1,0 +1,161 @@
+"""Times the attention calls of model_calls.py beside PyTorch's best form of each, and beside vLLM's kernels where they have it.
+
+    python models.py [--library build/lib/libgyre.so] [--dtype f32 f16 bf16] [--threads 1] [--target native] [--only BERT]
+
+Everything runs in one process and takes turns. Each result is compared with rows in double precision before it is timed. Printed are
+medians of the rounds' ratios, slowest first. README.md tells how to install the others, and what --target holds them to.
+"""
+
+import argparse
+import os
+import pathlib
+import sys
+import time
+
+import numpy as np
+from alternate import alternate, fastest, ratio
+from model_arrays import Inputs, sampled_rows
+from model_calls import CALLS
+from model_report import machine, print_tables, write
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Gyre's target, what holds PyTorch and its libraries to the same instructions, and vLLM's library.
+TARGETS = {
+    "native": ("", {}, ""),
+    "amx": ("x86_64_amx", {}, "amx"),
+    "avx512_bf16": ("x86_64_avx512_bf16", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}, "avx512"),
+    "avx512": ("x86_64_avx512", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"}, "avx512"),
+    "avx2": ("x86_64_avx2",
+             {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}, "avx2"),
+}
+# Largest errors of rows of about unit variance. The peers round more often.
+TOLERANCE = {"f32": 1e-5, "f16": 4e-3, "bf16": 4e-2}
+OF_PEERS = 3
+PAUSE = 0.005  # seconds until the threads of the one before sleep
+
+
+def error(out, rows):
+    return max(float(np.abs(out[place].astype(np.float64) - row).max()) for place, row in rows)
+
+
+class Peers:
+    """PyTorch, Gyre with a context of its own, and vLLM if it is there. The environment is set before this is made."""
+
+    def __init__(self, options):
+        import gyre
+        import model_ours
+        import model_torch
+
+        target, _, vllm_kind = TARGETS[options.target]
+        self.torch, self.ours = model_torch, model_ours
+        self.torch.set_up(options.threads)
+        self.context = gyre.Context(threads=options.threads, target=target or None)
+        self.vllm = None
+        if not options.no_vllm:
+            self.load_vllm(vllm_kind or kind_of(gyre.info()["features"]))
+
+    def load_vllm(self, kind):
+        try:
+            import model_vllm
+
+            self.vllm = model_vllm.Vllm(kind)
+        except (ImportError, RuntimeError) as problem:
+            print(f"without vLLM: {problem}", file=sys.stderr)
+
+
+def kind_of(features):
+    """vLLM's library for a processor with these."""
+    if any(feature.startswith("amx") for feature in features):
+        return "amx"
+    return "avx512" if any(feature.startswith("avx512") for feature in features) else "avx2"
+
+
+def checked_runs(call, inputs, dtype, peers):
+    """By name, functions whose results are right, and all errors. Errors: RuntimeError, if ours is wrong."""
+    q, k, v = peers.torch.tensors(inputs, dtype)
+    out = q.new_full((*q.shape[:3], call.value_dim), float("nan"))
+    options = peers.ours.keywords(call, inputs, lambda x: peers.torch.narrow(x, dtype))
+    runs = {"gyre": peers.ours.prepare(peers.context, q, k, v, out, options)}
+    rows = sampled_rows(inputs)
+    runs["gyre"]()
+    errors = {"gyre": error(out.float().numpy(), rows)}
+    if not errors["gyre"] <= TOLERANCE[dtype]:
+        raise RuntimeError(f"{call.name}, {dtype}: Gyre is off by {errors['gyre']:.1e}")
+    others = {f"torch {form}": run for form, run in peers.torch.forms(call, inputs, dtype).items()}
+    packed = peers.vllm.form(call, inputs, dtype) if peers.vllm else None
+    if packed:
+        others["vllm"] = packed
+    for name, run in others.items():
+        try:
+            errors[name] = error(run().float().numpy(), rows)
+        except RuntimeError as problem:
+            print(f"{call.name}, {dtype}: left out, {name}: {problem}", file=sys.stderr)
+            continue
+        if errors[name] <= OF_PEERS * TOLERANCE[dtype]:
+            runs[name] = run
+        else:
+            print(f"{call.name}, {dtype}: left out, {name} is off by {errors[name]:.1e}", file=sys.stderr)
+    return runs, errors
+
+
+def measure(call, dtype, options, peers):
+    """One call's figures."""
+    inputs = Inputs(call, dtype)
+    runs, errors = checked_runs(call, inputs, dtype, peers)
+    found = {"call": call.name, "dtype": dtype, "threads": peers.context.threads, "kernel": peers.context.selected_kernel,
+             "error": errors["gyre"], "errors_of_others": max((errors[name] for name in errors.keys() - {"gyre"}), default=0.0)}
+    forms = {name: run for name, run in runs.items() if name.startswith("torch ")}
+    alone = peers.context.threads == 1
+    clock = time.process_time if alone else time.perf_counter
+    best = fastest(forms, clock) if forms else None
+    found["form"] = best.removeprefix("torch ") if best else ""
+    runs = {name.split()[0]: run for name, run in runs.items() if name not in forms or name == best}
+    times = alternate(runs, clock, options.seconds, 0 if alone else PAUSE)
+    found["ms"] = {name: 1e3 * float(np.median(each)) for name, each in times.items()}
+    for name in times.keys() - {"gyre"}:
+        found[name], found[f"{name}_noise"] = (float(x) for x in ratio(times[name], times["gyre"]))
+    return found
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", default=str(ROOT / "build" / "lib" / "libgyre.so"))
+    parser.add_argument("--dtype", choices=TOLERANCE, nargs="+", default=["bf16"])
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--target", choices=TARGETS, default="native")
+    parser.add_argument("--only", nargs="+", default=[""], help="calls whose names have one of these in them")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of rounds for a call")
+    parser.add_argument("--no-vllm", action="store_true")
+    parser.add_argument("--json", metavar="FILE", help="write the results, too")
+    options = parser.parse_args()
+    if not os.path.exists(options.library):
+        parser.error(f"--library {options.library}: no such file; `cmake/go build` makes it")
+    return options
+
+
+def main():
+    options = arguments()
+    os.environ.update(TARGETS[options.target][1])
+    os.environ["OMP_NUM_THREADS"] = str(options.threads)
+    os.environ["GYRE_LIBRARY"] = os.path.abspath(options.library)
+    sys.path.insert(0, str(ROOT / "runtime" / "python"))
+    calls = [call for call in CALLS if any(part in call.name for part in options.only)]
+    try:
+        peers = Peers(options)
+    except ImportError as problem:
+        print(f"nothing to compare with: {problem}; README.md beside this program tells how to install it")
+        return
+    results = []
+    for dtype in options.dtype:
+        for number, call in enumerate(calls, 1):
+            results.append(measure(call, dtype, options, peers))
+            print(f"{number} of {len(calls)}, {dtype}: {call.name}", file=sys.stderr, flush=True)
+    record = {**machine(), "target": options.target, "torch": peers.torch.version(), "vllm": peers.vllm.name if peers.vllm else "",
+              "results": results}
+    print_tables(record)
+    if options.json:
+        write(record, options.json)
+
+
+if __name__ == "__main__":
+    main()

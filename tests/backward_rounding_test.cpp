@@ -1,0 +1,38 @@
+/// Gradients where the forward pass rounds what it has rotated: they are those of the rounded numbers, whose lse it has written.
+#include "support/backward_case.h"
+#include "support/compare.h"
+#include "support/each_kernel.h"
+#include "support/element.h"
+
+#include <cmath>
+
+using namespace gyre::test;
+
+TEST_CASE(
+    "backward: the only key that a row sees has weight 1, however large its score and whatever rotated numbers are "
+    "rounded to") {
+    for (const gyre_dtype dtype : {GYRE_BF16, GYRE_F32})
+        for (const int64_t queries : {6, 40}) {
+            BackwardCase c(AttentionShape().lengths(queries, 1).head_counts(2, 2).dims(64).of(dtype));
+            c.forward.q.fill_normal(5, 8);
+            c.forward.k.fill_normal(6, 8); // scores of some 64
+            gyre_rope rope = gyre_rope_defaults();
+            std::vector<double> positions;
+            for (int64_t i = 0; i < queries; i++) positions.push_back((double)(100 + 7 * i));
+            c.forward.args.rope = &rope;
+            c.forward.args.q_positions = c.forward.hold(GYRE_I32, positions);
+            c.forward.args.k_positions = c.forward.hold(GYRE_I32, {77});
+            std::vector<double> expected(2 * 64), allowed(expected.size());
+            for (int64_t i = 0; i < queries; i++)
+                for (size_t n = 0; n < expected.size(); n++) {
+                    const double grad = c.out_grad.values()[(size_t)i * expected.size() + n];
+                    expected[n] += grad;
+                    allowed[n] += 1e-4 * std::fabs(grad); // of scores of 64 in f32
+                }
+            for (size_t n = 0; n < expected.size(); n++) allowed[n] += rounding_of(dtype, expected[n]);
+            each_target([&](gyre_context *context) {
+                REQUIRE(c.run(context) == GYRE_OK);
+                check_within("v_grad", c.v_grad.values(), expected, allowed);
+            });
+        }
+}

@@ -1,0 +1,26 @@
+/// Garbage in keys and values that only some rows see, which must reach no other row.
+#pragma once
+#include "attention_case.h"
+
+#include <functional>
+#include <vector>
+
+namespace gyre::test {
+
+/// What a cache that was never written may hold, in this type.
+std::vector<double> garbage_of(gyre_dtype type);
+
+/// Of all heads: `key` and `value` in the features of these keys.
+struct Garbage {
+    double key, value;
+    std::vector<int64_t> keys;
+};
+void put(AttentionCase &c, const Garbage &garbage);
+
+using RowSees = std::function<bool(int64_t i, int64_t j)>;
+
+/// Rows that see none of `keys` must have the bits that they have without garbage there; in rows that see NaN no element of
+/// out is a number. `c` holds no garbage yet. On every target, or on every device instead.
+void check_garbage(AttentionCase &c, const RowSees &sees, const std::vector<int64_t> &keys, bool on_devices = false);
+
+} // namespace gyre::test
