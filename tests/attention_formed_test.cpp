@@ -6,6 +6,7 @@
 #include "support/paged_case.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 using namespace gyre::test;
@@ -140,6 +141,16 @@ TEST_CASE("formed keys: scores beyond every limit take the exact way, as they do
     AttentionCase one(shape_of(300, 1400).dims(64));
     for (int64_t d = 0; d < 64; d++) one.k.set({0, 1100, 0, d}, 500.0);
     check(one);
+}
+
+TEST_CASE("formed keys: a value that is not finite, of either of two neighbours, reaches the rows that see it") {
+    for (const int64_t key : {500, 501})
+        for (const double value : {std::nan(""), (double)INFINITY}) {
+            AttentionCase c(shape_of(512, 600).dims(64));
+            c.args.causal = 1;
+            c.v.set({0, key, 0, 5}, value);
+            c.check();
+        }
 }
 
 TEST_CASE("formed keys: of paged caches") {
