@@ -64,7 +64,7 @@ def report_coverage(name, programs, profiles, work, elsewhere):
     merged = work / f"{name}.profdata"
     subprocess.run([profdata, "merge", "-sparse", *profiles, "-o", merged], check=True)
     objects = [word for program in programs[1:] for word in ("-object", program)]
-    left_out = f"-ignore-filename-regex=runtime/({'|'.join(elsewhere)})/"
+    left_out = f"-ignore-filename-regex=/(tests|include|generators|venv)/|/runtime/({'|'.join(elsewhere)})/"
     report = subprocess.run([cov, "report", programs[0], *objects, f"-instr-profile={merged}", left_out, ROOT / "runtime"],
                             capture_output=True, text=True, check=True).stdout
     (work / f"coverage_{name}.txt").write_text(report, encoding="utf-8")
