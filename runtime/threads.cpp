@@ -81,10 +81,10 @@ struct Threads::Pool {
     std::vector<pthread_t> threads;
     std::mutex mutex;
     std::condition_variable wake, done;
-    Loop *current = nullptr;
+    Loop *current = nullptr;             // that threads may join; nullptr: its tasks have all been taken
     std::atomic<uint64_t> generation{0}; // counts loops; a thread that sees a new one joins it
-    int wanted = 0;
-    std::atomic<int> running{0};
+    int wanted = 0;                      // threads of the last loop, the caller's included
+    std::atomic<int> running{0};         // threads that have joined the loop and not left it
     std::atomic<int> started{0};
     bool stopping = false;
     Pool *forgotten_before = nullptr;
@@ -150,13 +150,17 @@ int Threads::start(int needed) {
 void Threads::Pool::work(int worker) {
     const FloatingPointModes modes;
     uint64_t seen = 0;
+    bool was_wanted = true;
     for (;;) {
-        if (one_each) look_for([&] { return generation != seen; });
+        if (one_each && was_wanted) look_for([&] { return generation != seen; });
         std::unique_lock<std::mutex> lock(mutex);
-        wake.wait(lock, [&] { return stopping || (generation != seen && worker < wanted); });
+        wake.wait(lock, [&] { return stopping || generation != seen; });
         if (stopping) return;
         seen = generation;
+        was_wanted = worker < wanted;
         Loop *loop = current;
+        if (!was_wanted || !loop) continue;
+        running++;
         lock.unlock();
         loop->drain(worker);
         lock.lock();
@@ -190,15 +194,17 @@ void Threads::run_parallel(int64_t tasks, const void *task, void (*call)(const v
         const std::lock_guard<std::mutex> lock(p.mutex);
         p.current = &loop;
         p.wanted = others + 1;
-        p.running = others;
         p.generation++;
     }
     p.wake.notify_all();
     loop.drain(0);
-    if (one_each) look_for([&] { return p.running == 0; });
     std::unique_lock<std::mutex> lock(p.mutex);
+    p.current = nullptr; // Whoever was not given a processor until now is not waited for.
+    if (p.running == 0) return;
+    lock.unlock();
+    if (one_each) look_for([&] { return p.running == 0; });
+    lock.lock();
     p.done.wait(lock, [&] { return p.running == 0; });
-    p.wanted = 0;
 }
 
 } // namespace gyre

@@ -9,7 +9,10 @@ namespace {
 
 constexpr int64_t least_part = 1024, most_parts = 16, most_tokens = 16; // as runtime/attention has them
 
-bool ran_split(gyre_context *context) { return text(gyre_selected_kernel(context)).rfind("attention_split_", 0) == 0; }
+bool ran_split(gyre_context *context) {
+    const std::string name = gyre_selected_kernel(context);
+    return name.rfind("attention_split_", 0) == 0 || name.rfind("attention_decode_", 0) == 0;
+}
 
 /// A run of a packed tensor's tokens.
 std::vector<double> tokens_of(const Tensor &t, int64_t first, int64_t count) {
@@ -39,12 +42,12 @@ TEST_CASE("decode: more keys than the most parts of the least size hold") {
 }
 
 TEST_CASE("decode: grouped heads of every kind, head sizes and types") {
-    const int64_t counts[][2] = {{1, 1}, {8, 1}, {14, 2}, {5, 1}, {32, 1}, {24, 2}, {130, 1}};
+    const int64_t counts[][2] = {{1, 1}, {8, 1}, {14, 2}, {5, 1}, {32, 1}, {24, 2}, {130, 1}, {142, 2}};
     for (const auto &heads : counts)
         for (const int64_t head_dim : {64, 72})
             for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
                 for (const int64_t seqlen_q : {1, 3, 16}) {
-                    if (heads[0] == 130 && seqlen_q == 16) continue; // 390 rows of a key head show all that 2,080 do
+                    if (heads[0] >= 130 && seqlen_q == 16) continue; // 390 rows of a key head show all that 2,080 do
                     AttentionCase c(AttentionShape()
                                         .lengths(seqlen_q, 1100)
                                         .head_counts(heads[0], heads[1])
@@ -87,10 +90,6 @@ TEST_CASE("decode: kernels for it take calls of few queries, and no others") {
                 REQUIRE(c.run(context) == GYRE_OK);
                 CHECK(ran_split(context) == (seqlen_q <= most_tokens));
             }
-        AttentionCase c(AttentionShape().lengths(1, 40).dims(64));
-        c.args.softcap = 1;
-        REQUIRE(c.run(context) == GYRE_OK);
-        CHECK_FALSE(ran_split(context));
     });
 }
 

@@ -57,7 +57,7 @@ TEST_CASE("one or few queries against many keys, as in decoding") {
 }
 
 TEST_CASE("grouped and multi-query heads") {
-    const int64_t counts[][2] = {{1, 1}, {3, 3}, {4, 2}, {6, 2}, {5, 1}, {8, 8}, {9, 3}};
+    const int64_t counts[][2] = {{1, 1}, {3, 3}, {4, 2}, {6, 2}, {5, 1}, {8, 8}, {9, 3}, {142, 2}};
     for (const auto &heads : counts)
         for (const gyre_layout layout : {GYRE_BSHD, GYRE_BHSD}) {
             AttentionCase c(

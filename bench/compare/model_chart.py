@@ -1,19 +1,21 @@
-"""Draws what models.py recorded: a dot a call, a row a kind of call, further right is faster than the other library.
+"""Draws what models.py recorded: a dot a call, a row a kind of call, further right is faster than the other library; and a table of it.
 
-    python model_chart.py FIGURES.json PICTURE.svg [--threads 1]
+    python model_chart.py                                   writes figures/models.svg and .md again, from .json
+    python model_chart.py FIGURES.json … --out PICTURE.svg [--threads 1]
 """
 
 import argparse
-import json
 import math
+import pathlib
 from xml.sax.saxutils import escape
 
 from model_calls import CALLS
-from model_report import PEERS, groups, summary
+from model_report import PEERS, groups, read, summary
 
+FIGURES = pathlib.Path(__file__).parent / "figures"
 COLOURS = {"f32": "#1f6fb4", "f16": "#2a9d52", "bf16": "#d95f02"}
 NAMES = {"torch": "PyTorch", "vllm": "vLLM"}
-LEFT, WIDTH, RIGHT = 250, 560, 20
+LEFT, WIDTH, RIGHT = 270, 560, 20
 TOP, ROW, FOOT = 66, 36, 44
 LEAST, MOST = 1 / 32, 32
 TICKS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16)
@@ -58,20 +60,26 @@ def axis(bottom):
 
 
 def dot(result, peer, y):
-    colour = COLOURS[result["dtype"]]
-    fill = colour if peer == "torch" else "none"
-    title = escape(f"{result['call']}, {result['dtype']}: {NAMES[peer]} / Gyre {result[peer]:.2f}")
-    return (f'<circle cx="{place(result[peer]):.1f}" cy="{y:.1f}" r="3.2" fill="{fill}" fill-opacity="0.75" stroke="{colour}">'
-            f"<title>{title}</title></circle>")
+    title = escape(f"{result['call']}, {result['dtype']}: {NAMES[peer]} {result[peer]:.2f}")
+    return f'<circle cx="{place(result[peer]):.1f}" cy="{y:.1f}" r="3"><title>{title}</title></circle>'
+
+
+def dots(results, peer, kinds, line):
+    """Those of one type and peer; `line`: their share of a row's height."""
+    colour = COLOURS[results[0]["dtype"]]
+    yield f'<g stroke="{colour}" fill="{colour if peer == "torch" else "none"}" fill-opacity="0.75">'
+    for result in results:
+        if peer in result and result["call"] in kinds:
+            yield dot(result, peer, TOP + ROW * (kinds[result["call"]] + line))
+    yield "</g>"
 
 
 def legend(results_by_type):
-    x = LEFT
-    for dtype, results in results_by_type.items():
+    for number, (dtype, results) in enumerate(results_by_type.items()):
+        x = 16 + 280 * number
         means = ", ".join(f"{NAMES[peer]} {summary(results, peer)[0]:.2f}" for peer in PEERS if summary(results, peer))
-        yield f'<circle cx="{x + 4}" cy="52" r="4" fill="{COLOURS[dtype]}"/>'
-        yield text(x + 13, 56, f"{dtype} (mean: {means})")
-        x += 190
+        yield f'<circle cx="{x}" cy="52" r="4" fill="{COLOURS[dtype]}"/>'
+        yield text(x + 9, 56, f"{dtype}: {means}")
 
 
 def draw(record, threads):
@@ -85,31 +93,46 @@ def draw(record, threads):
     yield text(12, 20, f"Attention calls of models: {record['processor']}, {threads} thread{'s' if threads > 1 else ''}, target "
                        f"{record['target']}, {record['date']}", 'font-size="14" font-weight="bold"')
     yield text(12, 38, f"full: PyTorch {record['torch'].split('+')[0]}, its best form of each call" +
-               (f"; hollow: {record['vllm'].split(',')[0]}" if record["vllm"] else ""))
+               (f"; hollow: {record['vllm'].split(',')[0]}" if record["vllm"] else "") + "; below: geometric means")
     yield from legend(by_type)
     yield from axis(bottom)
     for number, (name, _) in enumerate(KINDS):
         y = TOP + ROW * number
         yield text(LEFT - 10, y + ROW / 2 + 4, name, 'text-anchor="end"')
         yield f'<path d="M{LEFT} {y + ROW}h{WIDTH}" stroke="#ddd"/>'
-        for line, results in enumerate(by_type.values(), 1):
-            height_of_line = y + ROW * line / (len(by_type) + 1)
-            for result in results:
-                if kinds.get(result["call"]) == number:
-                    yield from (dot(result, peer, height_of_line) for peer in reversed(PEERS) if peer in result)
+    for line, results in enumerate(by_type.values(), 1):
+        for peer in reversed(PEERS):
+            yield from dots(results, peer, kinds, line / (len(by_type) + 1))
     yield "</svg>"
+
+
+def table(record, threads):
+    """Every call in Markdown, that which loses most first."""
+    by_type = {dtype: {result["call"]: result for result in results}
+               for (dtype, number), results in groups(record["results"]).items() if number == threads}
+    columns = [(dtype, peer) for dtype in by_type for peer in PEERS]
+    rows = {}
+    for dtype, peer in columns:
+        for name, result in by_type[dtype].items():
+            rows.setdefault(name, []).append(result.get(peer))
+    yield (f"Time of the other divided by Gyre's, {record['processor']}, {threads} thread{'s' if threads > 1 else ''}, target "
+           f"{record['target']}, {record['date']}, PyTorch {record['torch']}, {record['vllm']}. `model_chart.py` writes this file.\n")
+    yield "| call | " + " | ".join(f"{dtype}: {NAMES[peer]}" for dtype, peer in columns) + " |"
+    yield "|---|" + "---|" * len(columns)
+    for name, ratios in sorted(rows.items(), key=lambda row: min(ratio for ratio in row[1] if ratio)):
+        yield f"| {name} | " + " | ".join(f"{ratio:.2f}" if ratio else "" for ratio in ratios) + " |"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("figures")
-    parser.add_argument("picture")
+    parser.add_argument("figures", nargs="*", default=[FIGURES / "models.json"])
+    parser.add_argument("--out", default=FIGURES / "models.svg")
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
-    with open(options.figures, encoding="utf-8") as file:
-        record = json.load(file)
-    with open(options.picture, "w", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in draw(record, options.threads))
+    record = read(options.figures)
+    for path, lines in ((options.out, draw), (pathlib.Path(options.out).with_suffix(".md"), table)):
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines(record, options.threads))
 
 
 if __name__ == "__main__":

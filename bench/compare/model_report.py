@@ -50,7 +50,25 @@ def print_tables(record):
                 print(f"{peer}: geometric mean {found[0]:.2f}, faster than ours in {found[1]} of {found[2]}")
 
 
+def rounded(value):
+    """Numbers with four digits, so that records of several runs stay small."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    return {name: rounded(each) for name, each in value.items()} if isinstance(value, dict) else value
+
+
 def write(record, path):
+    """A line a call, so that two records can be compared."""
+    lines = [json.dumps(rounded(result), ensure_ascii=False) for result in record["results"]]
+    head = json.dumps({name: value for name, value in record.items() if name != "results"}, ensure_ascii=False)
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(record, file, indent=1)
-        file.write("\n")
+        file.write(f"{head[:-1]}, \"results\": [\n" + ",\n".join(lines) + "\n]}\n")
+
+
+def read(paths):
+    """Records of one machine, the results together."""
+    records = []
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            records.append(json.load(file))
+    return {**records[0], "results": [result for record in records for result in record["results"]]}

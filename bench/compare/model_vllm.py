@@ -56,8 +56,6 @@ class Vllm:
         lengths = torch.tensor(held, dtype=torch.int32)
         window = call.window + 1 if call.window else -1
         slopes, sinks = (None if x is None else torch.from_numpy(x) for x in (inputs.slopes, inputs.sinks))
-        if sinks is not None:
-            sinks = sinks.to(q.dtype)
         metadata = ops.get_scheduler_metadata(call.batch, call.heads, call.kv_heads, call.head_dim, lengths, q.dtype, starts,
                                               call.causal, window, isa, True, None, "auto")
         out = torch.empty_like(query)

@@ -55,8 +55,7 @@ file(WRITE "${WORK}/My-Score.h" "")
 refuse("My-Score becomes the score's name" "${good} SCORE ${WORK}/My-Score.h")
 
 # Where there is nvcc: what no kernel of a device does is not left out in silence.
-configure("k OPS rotary TARGETS cuda" result output)
-if (result EQUAL 0)
+if (NOT has_no_cuda)
     set(device "k OPS attention DTYPES bf16 TARGETS cuda HEAD_DIMS")
     refuse("HEAD_DIMS: cuda has attention kernels of multiples of 16 up to 256, got 72" "${device} 64 72")
     refuse("HEAD_DIMS: cuda has attention kernels of multiples of 16 up to 256, got 512" "${device} 512")
@@ -64,7 +63,6 @@ if (result EQUAL 0)
     file(WRITE "${WORK}/score.h" "")
     refuse("SCORE: cuda has no attention kernels with a score function" "${device} 64 SCORE ${WORK}/score.h")
     refuse("FEATURES: cuda has no attention kernels with dropout" "${device} 64 FEATURES dropout")
-    refuse("cuda: OPS: got linear, valid: rotary, attention" "${device} 64 OPS attention linear")
 endif ()
 
 # refuse_tuning(<what the message must hold> <contents of the file>)

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
+from xml.etree import ElementTree
 
 import numpy as np
 from support import ROUNDING, allowance, assert_close, dtypes, reference
@@ -23,6 +24,7 @@ sys.path.append(str(COMPARE))
 
 import gyre  # noqa: E402  pylint: disable=wrong-import-position
 import model_arrays  # noqa: E402  pylint: disable=wrong-import-position
+import model_chart  # noqa: E402  pylint: disable=wrong-import-position
 import model_ours  # noqa: E402  pylint: disable=wrong-import-position
 import model_report  # noqa: E402  pylint: disable=wrong-import-position
 from alternate import alternate, fastest, ratio  # noqa: E402  pylint: disable=wrong-import-position
@@ -34,12 +36,13 @@ MODELS = ("BERT", "RoBERTa", "ViT", "DiT", "SD 1.5", "Whisper", "T5", "MPT", "BL
 
 
 def small(call):
-    """The same kind of call: at most 2 sequences, 2 key heads, some keys."""
+    """The same kind of call: at most 2 sequences, 2 key heads, some keys. A lone key head keeps all its query heads."""
     kv_heads = min(call.kv_heads, 2)
+    group = call.group if kv_heads == 1 else min(call.group, 3)
     queries = {True: min(call.queries, 7), False: 11}[call.queries < call.keys]
     keys = min(call.keys, 37) if call.queries < call.keys else queries
-    return call._replace(batch=min(call.batch, 2), heads=kv_heads * min(call.group, 3), kv_heads=kv_heads, queries=queries,
-                         keys=keys, window=min(call.window, 4))
+    return call._replace(batch=min(call.batch, 2), heads=kv_heads * group, kv_heads=kv_heads, queries=queries, keys=keys,
+                         window=min(call.window, 4))
 
 
 def expected_of(call, inputs):
@@ -125,14 +128,19 @@ class Figures(unittest.TestCase):
         times = alternate({"one": lambda: None, "other": lambda: None}, time.perf_counter, 0.0, 0.0)
         self.assertEqual([len(each) for each in times.values()], [5, 5])
 
-    def test_tables_begin_with_the_slowest(self):
+    @staticmethod
+    def record(names):
         def result(name, torch, vllm=None):
             found = {"call": name, "dtype": "f32", "threads": 1, "kernel": "k", "form": "f", "ms": {"gyre": 1.0}, "torch": torch,
                      "torch_noise": 0.01}
             return found if vllm is None else {**found, "vllm": vllm, "vllm_noise": 0.02}
 
-        record = {"processor": "p", "date": "d", "target": "native", "torch": "t", "vllm": "",
-                  "results": [result("middle", 0.9), result("last", 4.0, 2.0), result("first", 2.0, 0.5)]}
+        first, middle, last = names
+        return {"processor": "p", "date": "d", "target": "native", "torch": "t", "vllm": "v, l",
+                "results": [result(middle, 0.9), result(last, 4.0, 2.0), result(first, 2.0, 0.5)]}
+
+    def test_tables_begin_with_the_slowest(self):
+        record = self.record(("first", "middle", "last"))
         text = io.StringIO()
         with contextlib.redirect_stdout(text):
             model_report.print_tables(record)
@@ -140,6 +148,29 @@ class Figures(unittest.TestCase):
         self.assertEqual([line.split()[0] for line in lines[3:6]], ["first", "middle", "last"])
         self.assertEqual(lines[6], "torch: geometric mean 1.93, faster than ours in 1 of 3")
         self.assertEqual(lines[7], "vllm: geometric mean 1.00, faster than ours in 1 of 2")
+
+    def test_records_are_read_as_they_were_written(self):
+        record = self.record(("first", "middle", "last"))
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "record.json")
+            model_report.write(record, path)
+            self.assertEqual(model_report.read([path]), record)
+            self.assertEqual(len(model_report.read([path, path])["results"]), 6)
+
+    def test_a_chart_has_a_dot_for_each_call_and_a_table_the_slowest_first(self):
+        names = [CALLS[0].name, CALLS[40].name, CALLS[20].name]
+        record = self.record(names)
+        picture = ElementTree.fromstring("\n".join(model_chart.draw(record, 1)))
+        dots = {dot[0].text: float(dot.get("cx")) for dot in picture.iter("{http://www.w3.org/2000/svg}circle") if len(dot)}
+        self.assertEqual(len(dots), 5)
+        middle = model_chart.place(1)
+        self.assertEqual(sum(x < middle for x in dots.values()), 2)
+        self.assertLess(dots[f"{names[0]}, f32: vLLM 0.50"], middle)
+        rows = [line.split(" | ")[0] for line in model_chart.table(record, 1) if line.startswith("| ")]
+        self.assertEqual(rows[1:], [f"| {name}" for name in names])
+
+    def test_every_kind_of_call_in_the_chart_has_some(self):
+        self.assertEqual({model_chart.kind_of(call) for call in CALLS}, set(range(len(model_chart.KINDS))))
 
 
 class Program(unittest.TestCase):
