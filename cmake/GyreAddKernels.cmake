@@ -160,9 +160,9 @@ function(gyre_add_kernels library)
     target_link_libraries(${library} INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${library}_archive>")
 endfunction()
 
-# gyre_check_device(<who> <target>): what is asked for a device by name, and no kernel of it does, is an error: nothing would be made.
+# gyre_check_device(<who> <target>): attention that is asked for a device by name, and no kernel of it does, is an error: nothing
+# would be made.
 function(gyre_check_device who target)
-    gyre_check_words("${who}: ${target}" OPS "${arg_OPS}" "rotary;attention")
     if (NOT attention IN_LIST arg_OPS)
         return()
     elseif (arg_SCORE)

@@ -9,7 +9,8 @@
 #   for         the words of OPS that take it; default: its operation
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
 #   sizes       of heads: head_dims, decode or dropout, the sizes of that list and of padded kernels; `own` after it: without padded
-#               ones; `tiles`: of these those that are whole matrix tiles
+#               ones; `to_256`: of padded ones that for 256 features alone, if it is in the list; `tiles`: of these those that are whole
+#               matrix tiles
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake
 #   calls       which calls it takes, for those who read `gyre info`

@@ -111,6 +111,7 @@ TEST_CASE("causal masks with padding on either side, aligned anywhere") {
               {{0, keys, beyond + 1}, {2, keys - 3, beyond + 2}, {0, keys}}}) {
             Masked m(few_heads(3, queries, keys), ranges, queries);
             m.check(true);
+            for (const Range &range : ranges) Masked(few_heads(1, queries, keys), {range}, queries).check(true);
         }
     }
 }

@@ -142,9 +142,9 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
         CHECK(text(rule.calls) != "");
         families.push_back(rule.kernels);
     }
-    CHECK(families == std::vector<std::string>{"split_value_blocks", "plain_value_blocks", "split_as_stored", "split",
-                                               "paged", "plain_as_stored", "plain_formed", "plain", "general_as_stored",
-                                               "dropout", "general", "score"});
+    CHECK(families == std::vector<std::string>{"decode", "split_value_blocks", "plain_value_blocks", "split_as_stored",
+                                               "split", "paged", "plain_as_stored", "plain_formed", "plain",
+                                               "general_as_stored", "dropout", "general", "score"});
     for (const gyre_kernel_info &kernel : all_kernels()) {
         if (text(kernel.operation) != "attention") continue;
         CAPTURE(kernel.name);
@@ -163,7 +163,10 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
     CHECK(family_of(16, nullptr, 0) == "attention_split_as_stored");
     CHECK(family_of(16, &rope, 0) == "attention_split");
     CHECK(family_of(17, nullptr, 0) == "attention_plain");
-    CHECK(family_of(1, nullptr, 3) == "attention_general");
+    CHECK(family_of(2, nullptr, 0) == "attention_decode");
+    CHECK(family_of(1, nullptr, 3) == "attention_decode");
+    CHECK(family_of(1, &rope, 3) == "attention_general");
+    CHECK(family_of(17, nullptr, 3) == "attention_general");
 }
 
 TEST_CASE("a forced target really runs, for every operation, type and pairing") {
@@ -231,7 +234,7 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
         for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
             for (int64_t head_dim = 8; head_dim <= 512; head_dim += 8)
                 for (const float softcap : {0.0f, 3.0f})
-                    for (const int64_t queries : {1, 17})
+                    for (const int64_t queries : {1, 16, 17})
                         for (const bool rotated : {false, true}) {
                             AttentionCase c(AttentionShape().lengths(queries, 1).dims(head_dim).of(type));
                             const gyre_rope rope = gyre_rope_defaults();

@@ -5,6 +5,7 @@
 #include "../math/transcendental.h"
 #include "attention_blocks.h"
 #include "attention_bound.h"
+#include "attention_key_lanes.h"
 #include "attention_products.h"
 #include "attention_rows.h"
 #include "attention_tile_guard.h"
@@ -65,15 +66,15 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
         const Expr undefined = magnitude_bits > Expr(0x7f800000u), any_visible = magnitude_bits != Expr(0u);
         const Expr maximum = z.tile_depth > 0 ? end[chunk] * magnitude_of(in.scale) : Expr(end[chunk]);
         const Expr nothing = reinterpret<float>(Expr(0xff800000u)); // -inf, which arithmetic may not produce
-        if (!z.general) {
+        if (!in.sinks.defined()) {
             f.inverse = select(any_visible, 1.0f / sum, 0.0f);
             f.lse = select(undefined, sum, any_visible, maximum * ln_2 + log_positive(sum), nothing);
         } else {
-            const Expr top = max(maximum, in.sink);
+            const Expr sink = in.sinks(row_of_task(in, tt * z.row_tile + rr).head), top = max(maximum, sink);
             constexpr float least_share =
                 -126; // its power is not 0, so that NaN in values shows, however large the sink
             const Expr keys_share = exp2_nonpositive(maximum - top, least_share);
-            const Expr total = sum * keys_share + exp2_nonpositive(in.sink - top);
+            const Expr total = sum * keys_share + exp2_nonpositive(sink - top);
             f.inverse = select(any_visible, keys_share / total, 0.0f);
             if (z.dropout) f.inverse = f.inverse * in.dropout.keep_scale;
             f.lse = select(undefined, sum, any_visible, top * ln_2 + log_positive(total), nothing);
@@ -107,7 +108,10 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Fu
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
     if (may_be_cleaned) define_marks(s, in);
     RowElements finished;
-    finished.source = [&](const Expr &feature) { return s.out_copy(feature, row_of_tile, tile_of_row); };
+    finished.source = [&](const Expr &feature) {
+        const Expr place = z.key_lanes && z.padded ? place_in_whole_vectors(s, in, feature) : feature;
+        return s.out_copy(place, row_of_tile, tile_of_row);
+    };
     finished.stored = [&](const Expr &value) {
         return narrow(value, type,
                       z.tile_depth > 0 || z.matrices || z.pairs ? Bf16::by_instruction : Bf16::as_integers);

@@ -39,6 +39,7 @@ struct Sizes {
     int lanes = 16;         // block of the transpositions
     bool general = false;   // bias, mask, softcap, ALiBi and sink
     bool dropout = false;   // of probabilities; general only
+    int key_lanes = 0;      // few rows: so many keys along the lanes of scores and weights (attention_key_lanes.h)
     int fold = 0;           // few rows: neighbouring features beside each other in a vector of queries; 0: many rows
     bool as_stored = false; // keys and values are neither rotated nor padded: they are read where they are
     bool one_tile = false;  // a task has one row tile at most
@@ -75,17 +76,18 @@ struct Inputs {
     Halide::Expr first_visible;        // token i sees keys first_visible + i <= j …
     Halide::Expr last_visible;         //                             … j <= last_visible + i
     Rotation q_rotation, k_rotation, v_rotation, out_rotation;
+    Halide::Func sinks; // (h)  log2(e) included, masked_score: none; undefined: they join later, or never
 
     // The general family only. Where a tensor is absent, its Func may not be read.
-    Halide::Func bias;         // (j, i)  f32, added
-    Halide::Func bias_masks;   // (j, i)  bool, true where it is -inf
+    Halide::Func bias;         // (j, i, h)  f32, added
+    Halide::Func bias_masks;   // (j, i, h)  bool, true where it is -inf
     Halide::Expr has_bias;     // bool
-    Halide::Func mask;         // (j, i)  0: masked
+    Halide::Func mask;         // (j, i, h)  0: masked
     Halide::Expr has_mask;     // bool
     Halide::Expr softcap;      // 0: none
-    Halide::Expr alibi;        // slope, log2(e) included
-    Halide::Expr alibi_origin; // pos_k - pos_q of key 0 and row 0
-    Halide::Expr sink;         // log2(e) included; masked_score: none
+    Halide::Expr has_alibi;    // bool
+    Halide::Func alibi;        // (h)  slope, log2(e) included
+    Halide::Expr alibi_origin; // pos_k - pos_q of key 0 and token 0
 
     Dropout dropout; // with Sizes::dropout only
 
@@ -137,11 +139,14 @@ struct Stages {
     Halide::Func k_offsets, v_offsets;   // (j, b)   where a key's rows begin
     Halide::Func q_rows, k_rows, v_rows; // (d, r, t) (d, j, b) (d, j, b)   rotated rows in f32
     RotatedRows q_rotated, k_rotated, v_rotated;
-    Transpose q_lanes;                 // (r, d, t)     queries along the lanes
-    Halide::Func q_scaled;             // (r, d, t)
-    Halide::Func scores;               // (r, j, t, b)  raw
-    Halide::Func q_folded;             // (f, r, d / fold, t)   few rows only, as the next
-    Halide::Func folded_scores;        // (f, r, j, t, b)       of every fold-th feature
+    Transpose q_lanes;                    // (r, d, t)     queries along the lanes
+    Halide::Func q_scaled;                // (r, d, t)
+    Halide::Func scores;                  // (r, j, t, b)  raw
+    std::vector<Halide::Func> lane_pairs; // (bit, f, j, r, t, b)  with key_lanes, as the next two
+    std::vector<Halide::Func> lane_sums;  // (f, j, r, t, b)       see attention_key_lanes.cpp
+    Halide::Func lane_max, lane_sum;      // (l, r, t, b)          of every key_lanes-th key of a block
+    Halide::Func q_folded;                // (f, r, d / fold, t)   few rows only, as the next
+    Halide::Func folded_scores;        // (f, r, j, t, b)       of every fold-th feature; (f, j, r, t, b) with key_lanes
     Halide::Func q_peak;               // (r, t)                integer scores: bits of the largest magnitude of a row
     Halide::Func weighted_rows;        // (d, r, t, b)
     Transpose weighted_lanes;          // (r, d, t, b)

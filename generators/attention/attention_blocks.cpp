@@ -5,6 +5,7 @@
 #include "../passes/bf16_matrices.h"
 #include "../passes/exp2_pairs.h"
 #include "attention_general.h"
+#include "attention_key_lanes.h"
 #include "attention_products.h"
 #include "attention_rows.h"
 
@@ -37,8 +38,10 @@ void define_keys_and_values(Stages &s, const Inputs &in) {
             return rows.elements(feature, offset);
         };
     };
-    const bool as_bits = (z.tile_depth > 0 && z.terms == 1) || z.matrices || z.pairs;
     s.k_rows = Func("k_rows"), s.v_rows = Func("v_rows");
+    if (z.key_lanes && z.padded)
+        return define_rows_in_whole_vectors(s, in, element(in.k, s.k_offsets), element(in.v, s.v_offsets));
+    const bool as_bits = (z.tile_depth > 0 && z.terms == 1) || z.matrices || z.pairs;
     s.k_rotated = define_rows(s.k_rows, {element(in.k, s.k_offsets), in.head_dim, key, in.k_rotation}, {d, j, b},
                               {z.head_dim, z.padded, as_bits, z.as_stored, z.integer_scores});
     s.v_rotated = define_rows(s.v_rows, {element(in.v, s.v_offsets), in.v_head_dim, key, in.v_rotation}, {d, j, b},
@@ -94,19 +97,21 @@ void define_masked(Stages &s, const Visible &visible) {
 void mask_scores(Stages &s, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b;
-    RDom edge(0, z.key_block, "edge");
-    const Expr key = b * z.key_block + edge;
-    edge.where(key <= last_taken(z, visible)); // those that no row sees are masked as well
+    KeysOfBlock edge(z, "edge");
+    const Expr key = b * z.key_block + edge.key;
+    edge.dom.where(b * z.key_block + edge.first <= last_taken(z, visible)); // those that no row sees are masked as well
     const Expr first_key = b * z.key_block, last_key = first_key + (z.key_block - 1);
     // Where loops end with the last key that some row sees, the few rows often see the same keys.
-    edge.where(z.key_step > 0 && keys_together(z) == 1 ? visible.is_cut(first_key, min(last_key, visible.tile_last))
-                                                       : visible.at_edge(first_key, z.key_block));
-    s.mask_j = edge;
-    s.masked(r, edge, t, b) = select(visible.sees(key), s.masked(r, edge, t, b), masked_score);
+    edge.dom.where(z.key_step > 0 && keys_together(z) == 1 && !z.key_lanes
+                       ? visible.is_cut(first_key, min(last_key, visible.tile_last))
+                       : visible.at_edge(first_key, z.key_block));
+    s.mask_j = edge.lane;
+    s.masked(r, edge.key, t, b) = select(visible.sees(key), s.masked(r, edge.key, t, b), masked_score);
 }
 
 void find_maximum(Stages &s, const Visible &visible) {
     const Sizes &z = s.sizes;
+    if (z.key_lanes) return find_maximum_along_lanes(s, visible);
     const Var &r = s.r, &t = s.t, &b = s.b;
     // A step takes a few keys, since each step waits for the one before.
     const int at_once = z.tile_depth > 0 ? 8 : 1;
@@ -145,7 +150,10 @@ void fold_blocks(Stages &s, const Inputs &in, const std::string &name, const Exp
     const Visible visible = visible_keys(in, s);
     define_keys_and_values(s, in);
     if (in.k_scale.defined()) define_key_scales(s, in, visible);
-    define_scores(s, in.scale);
+    if (z.key_lanes)
+        define_scores_along_lanes(s, in);
+    else
+        define_scores(s, in.scale);
     define_masked(s, visible);
     if (z.general) define_general_scores(s, in, visible.tile_last);
     if (!z.bounded) {

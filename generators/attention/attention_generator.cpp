@@ -67,6 +67,7 @@ public:
                            {"dense", dense},
                            {"int8_cache", int8_cache},
                            {"bounded", may_be_bounded()},
+                           {"sinks", has_sinks()},
                            {"score", scored}},
                           {{"dtype", dtype}});
     }
@@ -87,15 +88,18 @@ public:
         sizes.feature_chunk = feature_chunk;
         sizes.lanes = row_lanes;
         sizes.fold = fold;
+        const bool few_rows_of_keys = partial && !tiles() && fold > 1 && fold == knobs.lanes;
+        if (few_rows_of_keys) sizes.key_lanes = knobs.lanes;
         sizes.as_stored = as_stored;
         sizes.one_tile = dense && task_tiles == 1;
         const bool bare = dense && get_target().os == Halide::Target::NoOS;
-        sizes.lanes_along_features = bare;
-        sizes.key_step = bare ? key_unroll : 0;
-        sizes.weight_step = bare ? knobs.lanes : 0;
+        sizes.lanes_along_features = bare || few_rows_of_keys;
+        sizes.key_step = few_rows_of_keys ? knobs.lanes : bare ? key_unroll : 0;
+        sizes.weight_step = sizes.lanes_along_features ? knobs.lanes : 0;
         sizes.integer_scores = integer_scores;
-        sizes.scaled_rows = bare && !integer_scores;
+        sizes.scaled_rows = sizes.lanes_along_features && !integer_scores;
         sizes.nan_without_sign = bare && get_target().bits == 32 && knobs.lanes > 1;
+        if (few_rows_of_keys) sizes.feature_chunk = std::min(head_dim / knobs.lanes, 16);
         if (bare) {
             const bool converted = int8_cache || dtype.value().bits() < 32;
             sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes, converted);
@@ -106,8 +110,8 @@ public:
                "of "
             << tile_depth << ", without padded=true\n";
         sizes.matrices = has_bf16_matrices(get_target()) && dtype.value().is_bfloat() && !using_autoscheduler();
-        sizes.pairs =
-            has_bf16_dot(get_target()) && !tiles() && dtype.value().is_bfloat() && fold == 0 && !using_autoscheduler();
+        sizes.pairs = has_bf16_dot(get_target()) && !tiles() && dtype.value().is_bfloat() && fold == 0 &&
+                      sizes.key_lanes == 0 && !using_autoscheduler();
         if (sizes.pairs) sizes.key_step = pair_key_step(key_unroll);
         if (tiles()) {
             _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";
@@ -127,7 +131,7 @@ public:
         in.k = {k, k.dim(1).extent(), k_slot_stride, k_page_stride};
         in.v = {v, v.dim(1).extent(), v_slot_stride, v_page_stride};
         in.pages = {pages, pages.dim(0).extent(), page_bits, first_slot};
-        const bool one_head = general || dense;
+        const bool one_head = (general && !partial) || dense;
         in.tokens = q.dim(2).extent();
         in.heads = one_head ? Halide::Expr(1) : q.dim(1).extent();
         in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * task_tiles);
@@ -158,6 +162,10 @@ public:
         if (bare) in.q_rotation.lanes = in.out_rotation.lanes = knobs.lanes;
 
         if (key_gain) in.key_gain = key_gain;
+        if (sinks) {
+            sinks.dim(0).set_min(0).set_stride(Halide::Expr()); // 0 where there are none
+            in.sinks = sinks;
+        }
         if (general) bind_general(in);
         for (auto *tensor : {&q, &k, &v})
             for (int d = 0; d < (*tensor)->dimensions(); d++) tensor->dim(d).set_min(0);
@@ -185,6 +193,11 @@ public:
             lower_tiles(*this, stages, knobs, keys);
         } else if (bare) {
             schedule_bare(stages, knobs);
+        } else if (few_rows_of_keys) {
+            schedule_key_lanes(stages, knobs);
+            if (general) specialize_bias(stages);
+            for (Halide::Func *offsets : {&stages.k_offsets, &stages.v_offsets})
+                offsets->specialize(pages.dim(0).extent() == 1);
         } else {
             schedule_cpu(stages, knobs);
             if (sizes.matrices) map_bf16_matrices(*this, {stages.v_rows, stages.weights}), map_bf16_roundings(*this);
@@ -198,6 +211,8 @@ public:
         Facts known{
             {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
         if (sizes.bounded) known.emplace_back("bounded", 1);
+        if (sinks) known.emplace_back("sinks", 1);
+        if (sizes.key_lanes && padded) known.emplace_back("least_head_dim", sizes.key_lanes);
         const std::string operands = operand_type(sizes);
         if (!operands.empty()) known.emplace_back("operands", operands);
         if (sizes.matrices) known.emplace_back("sum", operands);
@@ -213,6 +228,8 @@ private:
     }
     /// Few queries would read all keys once more for little.
     bool may_be_bounded() const { return tiles() && dtype.value().is_bfloat() && !partial && !padded && !value_blocks; }
+    /// They join last: parts are merged before.
+    bool has_sinks() const { return !partial && !dense; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
 
     /// What weights and rotated operands are rounded to before they are multiplied and summed; empty: they stay f32.
@@ -226,20 +243,21 @@ private:
     void bind_general(Inputs &in) {
         for (auto *tensor : {&bias_f32, &bias_16, &mask}) {
             tensor->dim(0).set_min(0).set_stride(Halide::Expr());
-            tensor->dim(1).set_min(0);
+            for (int d : {1, 2}) tensor->dim(d).set_min(0);
         }
-        Halide::Var j("j"), i("i");
+        Halide::Var j("j"), i("i"), h("h");
         in.bias = Halide::Func("bias");
-        in.bias(j, i) = element_of_kind(bias_kind, bias_f32(j, i), bias_16(j, i));
+        in.bias(j, i, h) = element_of_kind(bias_kind, bias_f32(j, i, h), bias_16(j, i, h));
         in.bias_masks = Halide::Func("bias_masks");
-        in.bias_masks(j, i) = is_minus_infinity_of_kind(bias_kind, bias_f32(j, i), bias_16(j, i));
+        in.bias_masks(j, i, h) = is_minus_infinity_of_kind(bias_kind, bias_f32(j, i, h), bias_16(j, i, h));
         in.has_bias = bias_kind != 0;
         in.mask = mask;
         in.has_mask = has_mask;
         in.softcap = softcap;
+        alibi.dim(0).set_min(0).set_stride(Halide::Expr());
+        in.has_alibi = has_alibi;
         in.alibi = alibi;
         in.alibi_origin = alibi_origin;
-        in.sink = sink;
         if (dropout)
             in.dropout = {dropout_threshold, dropout_keep_scale, dropout_seed_low,  dropout_seed_high,
                           dropout_offset,    dropout_head,       dropout_first_row, dropout_first_key};
@@ -281,11 +299,14 @@ private:
         estimate_value(1.0f, scale);
         estimate_value(-keys, first_visible);
         estimate_value(keys, last_visible);
+        if (sinks) estimate_extents({1}, sinks);
         if (!general) return;
-        estimate_extents({keys, rows}, bias_f32, bias_16, mask);
+        estimate_extents({keys, rows, 1}, bias_f32, bias_16, mask);
+        estimate_extents({1}, alibi);
         estimate_value(0, bias_kind, alibi_origin);
-        estimate_value(0.0f, softcap, alibi, sink);
+        estimate_value(0.0f, softcap);
         has_mask.set_estimate(false);
+        has_alibi.set_estimate(false);
     }
 
     /// One loop for each way in which a bias or a mask usually comes: dense rows of one type.

@@ -2,6 +2,8 @@
 
 #include "../passes/bf16_matrices.h"
 
+#include <algorithm>
+
 namespace gyre::attention {
 using namespace Halide;
 namespace {
@@ -25,7 +27,7 @@ Expr value_bits(const Stages &s, const Expr &feature, const Expr &key) {
 
 int guard_lanes(const Sizes &sizes) {
     constexpr int vectors = 8; // a maximum waits for the one before
-    int lanes = vectors * sizes.lanes;
+    int lanes = vectors * std::max(sizes.lanes, sizes.key_lanes);
     while (sizes.v_head_dim % lanes != 0) lanes /= 2;
     return lanes;
 }

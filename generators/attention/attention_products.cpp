@@ -3,6 +3,7 @@
 #include "../math/transcendental.h"
 #include "attention_blocks.h"
 #include "attention_guard.h"
+#include "attention_key_lanes.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -108,7 +109,9 @@ void define_weighted_values(Stages &s, const Inputs &in, const Visible &visible)
         return z.dropout ? Expr(s.kept(r, key, t, b)) : weight_of(key, 1);
     };
     RDom sum_keys(0, z.key_block, "sum_keys"), keys(0, z.key_block, "keys");
-    if (!z.pairs) {
+    if (z.key_lanes) {
+        sum_along_lanes(s, visible);
+    } else if (!z.pairs) {
         sum_keys.where(b * z.key_block + sum_keys <= visible.tile_last);
         s.sum_j = sum_keys;
         s.block_sum(r, t, b) += weight_of(sum_keys, 0);

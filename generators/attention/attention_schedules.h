@@ -26,6 +26,9 @@ void schedule_cpu(Stages &s, const Knobs &k);
 void ask_for_blocks(Halide::Internal::GeneratorBase &generator, Stages &s, const Knobs &k,
                     const Halide::OutputImageParam &keys, const Halide::OutputImageParam &values);
 
+/// Few rows with keys along the lanes (Sizes::key_lanes), and keys and values as stored.
+void schedule_key_lanes(Stages &s, const Knobs &k);
+
 /// Little code and a small stack, for machines without an operating system: tasks of one row tile of a few rows.
 void schedule_bare(Stages &s, const Knobs &k);
 

@@ -29,7 +29,7 @@ Transpose transpose(const Func &in, int n, const std::string &name) {
         t.rounds.push_back(round);
     }
     // After the last round, row and column of a block have changed places.
-    const Var r("r"), c("c");
+    const Var r("out_r"), c("out_c"); // beside any names of the other dimensions
     std::vector<Var> out_args{r, c};
     out_args.insert(out_args.end(), more.begin(), more.end());
     t.out(out_args) = element(r % n, c % n, r / n, c / n);

@@ -112,7 +112,7 @@ typedef struct gyre_attention_args {
      *  NULL: k and v are as the layout says. */
     const gyre_tensor *page_table;
     /** GYRE_VALUES_IN_BLOCKS: v is a cache in blocks, contiguous or paged, whose keys and values are rotated already where they are to
-     *  be; not with thd without a page_table, nor with softcap, bias, mask, sinks, alibi, dropout or a score. */
+     *  be; not with thd without a page_table, nor with softcap, bias, mask, alibi, dropout or a score. */
     gyre_value_order value_order;
     /** The probability p, 0 <= p < 1, that P_ij becomes 0; the others become P_ij / (1 - p). lse is that of all. Not with a score.
      *  Which are dropped follows from dropout_seed, dropout_offset and their places alone: key j of query i and head h of batch

@@ -74,7 +74,8 @@ struct AttentionCall {
 
     /// How many sequences have to be looked at to know the lengths of all: without lists they are alike, and may be any number.
     int64_t lengths() const { return has_used_keys || has_cu_seqlens_q ? sequences : sequences > 0 ? 1 : 0; }
-    bool general() const { return bias.data || mask.data || sinks || alibi || softcap > 0 || score; }
+    /// Scores are more than products. Sinks are not: they join a row's sum at its end.
+    bool general() const { return bias.data || mask.data || alibi || softcap > 0 || score; }
     Sequence sequence(int64_t index) const;
     /// False if the sequence belongs to the other part of the call.
     bool has(int64_t index) const { return !key_ranges || key_ranges[index].exists == by_key_range; }

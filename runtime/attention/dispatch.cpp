@@ -24,7 +24,8 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
         if (k.kernel->row && k.kernel->row->device != GYRE_CPU) continue;
         const bool fits =
-            k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
+            k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim && std::min(c.q.dim, c.v.dim) >= k.least_head_dim
+                     : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
         if (k.dtype != c.q.dtype || (c.score && k.score != c.score) || !fits || !may_use(context, *k.kernel)) continue;
         const auto rank = [](const AttentionKernel &a) { return std::tuple(a.padded, a.head_dim); };
         if (!best || rank(k) < rank(*best)) best = &k;
@@ -43,6 +44,14 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
         if (rule.is(trait::formed) && !(find_operands_kernel(context, c) && find_unformed_kernel(context, c))) continue;
         if (const AttentionKernel *kernel = find_in_family(rule, context, c)) return kernel;
     }
+    return nullptr;
+}
+
+const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &c) {
+    if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on) return nullptr;
+    constexpr unsigned traits = trait::general | trait::partial | trait::as_stored;
+    for (const DispatchRule &rule : rules)
+        if (rule.traits == traits) return find_in_family(rule, context, c);
     return nullptr;
 }
 

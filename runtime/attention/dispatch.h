@@ -19,6 +19,7 @@ struct DispatchRule {
         return is(trait::value_blocks) == call.value_blocks && is(trait::dropout) == call.dropout.on &&
                is(trait::score) == (call.score != nullptr) && (is(trait::general) || !call.general()) &&
                (!is(trait::partial) || few_queries) &&
+               (!(is(trait::partial) && is(trait::general)) || call.general()) &&
                (!is(trait::as_stored) || !(call.rotate_keys || call.rotate_values)) &&
                (!is(trait::formed) || pays_to_form_operands(call));
     }
@@ -30,6 +31,10 @@ RowList<DispatchRule> dispatch_rules();
 /// The kernel that serves a call: by the first rule, of the best target, made for the call's head sizes, else the
 /// smallest padded one. nullptr: none is linked.
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &call, bool few_queries);
+
+/// The kernel that serves the sequences of such a call that have few rows a key head (AttentionTask::few_rows): one with vectors
+/// of keys instead of queries. nullptr: none is linked, or the call's keys and values are not as it takes them.
+const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
 /// The kernel that serves a call with many queries if its operands cannot be formed; nullptr: none is linked.
 const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &call);

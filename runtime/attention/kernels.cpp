@@ -29,6 +29,7 @@ AttentionKernel read(const Kernel &k) {
             attribute(k, "padded") == "true",
             attribute(k, "bounded", 0) == 1,
             attribute(k, "head_dim", 0),
+            attribute(k, "least_head_dim", 0),
             attribute(k, "row_tile", 0),
             attribute(k, "task_rows", 0),
             attribute(k, "key_block", 0),

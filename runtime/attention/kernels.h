@@ -32,6 +32,7 @@ struct AttentionKernel {
     bool padded = false;  // serves every head size up to head_dim
     bool bounded = false; // computes small scores apart, for which it asks how much longer rotation makes keys
     int64_t head_dim = 0;
+    int64_t least_head_dim = 0;          // of padded ones
     int64_t row_tile = 0, task_rows = 0; // rows of a task: at most task_rows, a multiple of row_tile
     int64_t key_block = 0;
     size_t workspace = 0;   // bytes

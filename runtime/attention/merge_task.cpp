@@ -28,7 +28,7 @@ size_t MergeTask::scratch_bytes() const {
     return kernel->workspace + round_up(static_cast<size_t>(kernel->most_tokens * kernel->most_heads) * sizeof(float));
 }
 
-bool MergeTask::run(const Rows &r, int64_t count, char *scratch) const {
+bool MergeTask::run(const Rows &r, int64_t count, char *scratch, const HeadTerms *terms) const {
     const auto lse_at = [&](const Lse &lse) { return lse.at(r.batch, r.first_token, r.first_head); };
     const halide_type_t f32 = halide_type(GYRE_F32);
     const Heads &from = parts.out, &to = merged.out;
@@ -43,8 +43,10 @@ bool MergeTask::run(const Rows &r, int64_t count, char *scratch) const {
     const bool wanted = merged.lse.data != nullptr;
     Buffer lse(wanted ? lse_at(merged.lse) : reinterpret_cast<float *>(scratch + kernel->workspace), f32,
                {{r.tokens, 1}, {r.heads, wanted ? merged.lse.head_stride : r.tokens}});
+    Buffer sinks = (terms ? *terms : HeadTerms()).merged_sinks(r.first_head, r.heads);
     using A = MergeArguments;
     KernelArguments<A> arguments;
+    arguments[A::sinks] = &sinks;
     arguments[A::part_lse] = &part_lse;
     arguments[A::part_out] = &part_out;
     arguments[A::out] = &out;

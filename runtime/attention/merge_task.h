@@ -1,5 +1,6 @@
 /// Merging of what attention gives for disjoint sets of keys: kernels, and tasks of some rows each.
 #pragma once
+#include "attention/head_terms.h"
 #include "attention/lse.h"
 #include "context.h"
 
@@ -35,7 +36,8 @@ struct MergeTask {
     struct Rows {
         int64_t batch, first_token, tokens, first_head, heads;
     };
-    bool run(const Rows &rows, int64_t count, char *scratch) const;
+    /// `terms`: of the call, whose sinks join the sums; nullptr: there are none.
+    bool run(const Rows &rows, int64_t count, char *scratch, const HeadTerms *terms = nullptr) const;
 };
 
 } // namespace gyre

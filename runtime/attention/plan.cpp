@@ -21,14 +21,20 @@ int64_t token_unit(const AttentionKernel &kernel, int64_t heads) {
 /// Query heads of a task: of those that share a key's, as many as a task has room for beside so many tokens. They are spread
 /// evenly, unless a divisor is nearly as large: then all tasks have the same rows.
 int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c, int64_t longest) {
-    if (kernel.is(trait::general) || c.empty() || c.k.heads == 0) return 1;
+    if ((kernel.is(trait::general) && !kernel.is(trait::partial)) || c.empty() || c.k.heads == 0) return 1;
     const int64_t group = c.q.heads / c.k.heads;
     const auto fits = [&](int64_t heads) {
         const int64_t tokens = std::min(longest, token_unit(kernel, heads));
         const auto fits_index = [&](const Heads &t) {
             return fits_kernel_index({{t.dim, 1}, {heads, t.head_stride}, {kernel.task_rows, t.token_stride}});
         };
-        return tokens * heads <= kernel.task_rows && fits_index(c.q) && fits_index(c.out);
+        const auto fits_view = [&](const Broadcast &t) {
+            return !t.data ||
+                   fits_kernel_index(
+                       {{c.k.seqlen, t.strides[3]}, {kernel.task_rows, t.strides[2]}, {heads, t.strides[1]}});
+        };
+        return tokens * heads <= kernel.task_rows && fits_index(c.q) && fits_index(c.out) && fits_view(c.bias) &&
+               fits_view(c.mask);
     };
     int64_t tasks = 1;
     while (tasks < group && !fits(ceil_div(group, tasks))) tasks++;
@@ -61,12 +67,21 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
     }
     const std::string with = c.score        ? " with score " + std::string(c.score)
                              : c.dropout.on ? " with dropout"
-                             : c.general()  ? " with a bias, mask, softcap, ALiBi or sinks"
+                             : c.general()  ? " with a bias, mask, softcap or ALiBi"
                                             : "";
     const char *blocks = c.value_blocks ? " and values in blocks" : "";
     return refuse(GYRE_UNSUPPORTED, "q", "no linked kernel of %s takes %s with head sizes %lld and %lld%s%s",
                   context.best->name, dtype_name(c.q.dtype), static_cast<long long>(c.q.dim),
                   static_cast<long long>(c.v.dim), with.c_str(), blocks);
+}
+
+/// Of sequences that have few rows a key head, all or some.
+void choose_few_rows_kernel(const gyre_context &context, AttentionTask *t) {
+    const AttentionKernel *few = find_few_rows_kernel(context, t->call);
+    if (t->call.has_cu_seqlens_q)
+        t->for_few_rows = few;
+    else if (few && t->has_few_rows(t->call.q.seqlen))
+        t->kernel = few;
 }
 
 } // namespace
@@ -76,7 +91,10 @@ gyre_status Plan::prepare(gyre_context &context) {
     AttentionCall &c = t.call;
     t.kernel = find_attention_kernel(context, c, may_split && !c.empty() && has_few_queries(c, need_data));
     if (!t.kernel) return fail_without_kernel(context, c);
-    if (t.kernel->is(trait::partial)) split.prepare(context, &t);
+    if (t.kernel->is(trait::partial)) {
+        split.prepare(context, &t);
+        choose_few_rows_kernel(context, &t);
+    }
     if (t.kernel->is(trait::formed)) {
         t.operands.prepare(context, c);
         t.unformed = find_unformed_kernel(context, c);
@@ -91,6 +109,8 @@ gyre_status Plan::prepare(gyre_context &context) {
                    : choose_task_tokens(*t.kernel, c, longest, t.heads, context.threads.size());
     tiles = ceil_div(longest, t.tokens);
     table_bytes = t.angles.bytes();
+    term_bytes = HeadTerms::bytes(c);
+    order.prepare(c, context.threads.size());
     slab_bytes = round_up(
         std::max({t.scratch_bytes(), split.scratch_bytes(), t.angles.scratch_bytes(), t.operands.scratch_bytes()}));
     return GYRE_OK;
@@ -107,20 +127,24 @@ int64_t Plan::form_tasks() const { return task.call.empty() ? 0 : task.operands.
 
 size_t Plan::workspace_bytes(const gyre_context &context) const {
     const int64_t busiest = std::max({tasks(), fill_tasks(), form_tasks(), split.tasks(task)});
-    return saturated_bytes(split.bytes() + table_bytes + task.operands.bytes(),
+    return saturated_bytes(split.bytes() + table_bytes + term_bytes + order.bytes() + task.operands.bytes(),
                            bytes_of_slabs(slab_bytes, context.threads.size(), busiest));
 }
 
 gyre_status Plan::run(gyre_context &context, char *memory) {
     split.place(memory, &task);
-    char *tables = memory + split.bytes(), *operands = tables + table_bytes;
+    char *tables = memory + split.bytes(), *terms = tables + table_bytes, *sequences = terms + term_bytes;
+    char *operands = sequences + order.bytes();
+    task.terms.form(task.call, terms);
+    order.form(task, sequences);
     char *slabs = operands + task.operands.bytes();
     task.operands.place(operands);
     const bool filled = fill_tasks() == 0 || task.angles.fill(context, tables, slabs, slab_bytes);
     const bool formed = filled && form_operands(context, slabs);
     if (formed && task.operands.on() && !task.operands.values_are_finite(task.call)) task.leave_formed_operands();
     const bool ok = formed && run_tasks(context, slabs) && merge_parts(context, slabs);
-    return finish_call(context, *task.kernel->kernel, ok);
+    const AttentionKernel &ran = task.call.sequences > 0 ? task.kernel_of(task.call.sequence(0)) : *task.kernel;
+    return finish_call(context, *ran.kernel, ok);
 }
 
 bool Plan::form_operands(gyre_context &context, char *slabs) {
@@ -129,8 +153,8 @@ bool Plan::form_operands(gyre_context &context, char *slabs) {
     });
 }
 
-/// Tasks with the same keys follow each other, so that these stay in the cache; late rows, which see more keys when
-/// causal, come first.
+/// Tasks with the same keys follow each other, so that these stay in the cache; those of sequences with the most work each, and
+/// late rows, which see more keys when causal, come first, so that threads end together.
 bool Plan::run_tasks(gyre_context &context, char *slabs) {
     return context.threads.run_all(tasks(), [&](int64_t index, int worker) {
         const auto take = [&](int64_t count) {
@@ -139,12 +163,12 @@ bool Plan::run_tasks(gyre_context &context, char *slabs) {
             return taken;
         };
         const int64_t tile = tiles - 1 - take(tiles);
-        const int64_t part = take(split.parts());
         const int64_t first_sharing = take(task.head_runs()) * task.heads;
         const int64_t kv_head = take(task.call.k.heads);
+        const int64_t part = take(split.parts());
         const int64_t sharing = task.call.q.heads / task.call.k.heads;
         const int64_t heads = std::min(task.heads, sharing - first_sharing);
-        return task.run({index, kv_head * sharing + first_sharing, heads, tile * task.tokens, part},
+        return task.run({order.at(index), kv_head * sharing + first_sharing, heads, tile * task.tokens, part},
                         slabs + static_cast<size_t>(worker) * slab_bytes);
     });
 }

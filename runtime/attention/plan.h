@@ -1,5 +1,6 @@
 /// A checked attention call with its kernel, its tables and its cut into tasks.
 #pragma once
+#include "attention/sequence_order.h"
 #include "attention/split.h"
 #include "attention/task.h"
 
@@ -23,7 +24,8 @@ struct Plan {
     gyre_status run(gyre_context &context, char *memory);
 
 private:
-    size_t slab_bytes = 0, table_bytes = 0;
+    SequenceOrder order;
+    size_t slab_bytes = 0, table_bytes = 0, term_bytes = 0;
     int64_t tiles = 0; // tasks along the longest sequence
 
     int64_t tasks() const;

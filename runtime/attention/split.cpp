@@ -55,7 +55,7 @@ bool Split::run(const AttentionTask &task, int64_t index, char *scratch) const {
     if (s.q_len == 0) return true;
     const int64_t first_head = index % head_runs() * merge.kernel->most_heads;
     const int64_t heads = std::min(merge.kernel->most_heads, merge.merged.out.heads - first_head);
-    return merge.run({s.batch, s.q_first, s.q_len, first_head, heads}, task.parts(s), scratch);
+    return merge.run({s.batch, s.q_first, s.q_len, first_head, heads}, task.parts(s), scratch, &task.terms);
 }
 
 } // namespace gyre

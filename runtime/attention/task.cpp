@@ -16,7 +16,11 @@ namespace {
 
 constexpr float log2_e = 1.44269504088896f;
 constexpr int64_t unbounded = 1 << 29; // beyond every row and key, and sums with rows stay in 32 bits
-constexpr float no_sink = std::numeric_limits<float>::lowest();
+
+/// Rounded up to whole blocks.
+int64_t to_block_end(const AttentionKernel &kernel, int64_t keys) {
+    return ceil_div(keys, kernel.key_block) * kernel.key_block;
+}
 
 int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbounded, unbounded)); }
 
@@ -26,17 +30,18 @@ struct GeneralArguments {
     const bool has_mask;
     Buffer mask;
     const float softcap;
-    float alibi = 0, sink = no_sink;
+    const bool has_alibi;
+    Buffer alibi;
     const int32_t alibi_origin;
 
-    GeneralArguments(const AttentionCall &c, const Sequence &s, int64_t head, int64_t first_row, int64_t rows,
-                     int64_t first_key, int64_t keys)
-        : bias(c.bias, s.batch, head, first_row, rows, first_key, keys), has_mask(c.mask.data != nullptr),
-          mask(broadcast_view(c.mask, true, halide_type(GYRE_BOOL), s.batch, head, first_row, rows, first_key, keys)),
-          softcap(c.softcap), alibi_origin(clamp_index(first_key - first_row - c.shift(s))) {
-        if (c.alibi) alibi = c.alibi[head] * log2_e;
-        if (c.sinks) sink = std::max(c.sinks[head] * log2_e, no_sink);
-    }
+    GeneralArguments(const AttentionTask &task, const Sequence &s, int64_t head, int64_t heads, int64_t first_row,
+                     int64_t rows, int64_t first_key, int64_t keys)
+        : bias(task.call.bias, s.batch, head, first_row, rows, first_key, keys, heads),
+          has_mask(task.call.mask.data != nullptr),
+          mask(broadcast_view(task.call.mask, true, halide_type(GYRE_BOOL), s.batch, head, first_row, rows, first_key,
+                              keys, heads)),
+          softcap(task.call.softcap), has_alibi(task.call.alibi != nullptr), alibi(task.terms.slopes(head, heads)),
+          alibi_origin(clamp_index(first_key - first_row - task.call.shift(s))) {}
 
     void add_to(KernelArguments<AttentionArguments> *to) {
         using A = AttentionArguments;
@@ -45,9 +50,9 @@ struct GeneralArguments {
         arguments[A::has_mask] = &has_mask;
         arguments[A::mask] = &mask;
         arguments[A::softcap] = &softcap;
+        arguments[A::has_alibi] = &has_alibi;
         arguments[A::alibi] = &alibi;
         arguments[A::alibi_origin] = &alibi_origin;
-        arguments[A::sink] = &sink;
     }
 };
 
@@ -60,7 +65,9 @@ struct AttentionTask::Extent {
 };
 
 size_t AttentionTask::scratch_bytes() const {
-    const size_t of_kernel = std::max(kernel->workspace, unformed ? unformed->workspace : 0);
+    size_t of_kernel = kernel->workspace;
+    for (const AttentionKernel *other : {unformed, for_few_rows})
+        if (other) of_kernel = std::max(of_kernel, other->workspace);
     return of_kernel + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
 }
 
@@ -69,15 +76,13 @@ void AttentionTask::leave_formed_operands() {
     operands.turn_off();
 }
 
-int64_t AttentionTask::to_block_end(int64_t keys) const {
-    return ceil_div(keys, kernel->key_block) * kernel->key_block;
-}
-
 /// Whole blocks, since where these begin decides the result's bits.
 int64_t AttentionTask::part_keys(const Sequence &s) const {
     if (!split) return s.keys_seen();
-    return to_block_end(std::max(least_part, ceil_div(s.keys_seen(), most_parts)));
+    return to_block_end(kernel_of(s), std::max(least_part, ceil_div(s.keys_seen(), most_parts)));
 }
+
+int64_t AttentionTask::work(const Sequence &s) const { return part_keys(s) * std::min(s.q_len, tokens); }
 
 int64_t AttentionTask::parts(const Sequence &s) const {
     return s.keys_seen() == 0 ? 1 : ceil_div(s.keys_seen(), part_keys(s));
@@ -104,6 +109,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const int64_t index = piece.sequence, head = piece.first_head, part = piece.part;
     if (!c.has(index)) return true;
     const Sequence s = c.sequence(index);
+    const AttentionKernel &of_sequence = kernel_of(s);
     Extent x{s, head, piece.heads, piece.first_token, std::min(tokens, s.q_len - piece.first_token), 0, 0};
     if (x.tokens <= 0 || part >= parts(s)) return true;
 
@@ -115,15 +121,16 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const auto first_seen = [&](int64_t p) { return c.left < 0 ? part_first : std::max(p - c.left, part_first); };
     const auto past_seen = [&](int64_t p) { return s.right < 0 ? part_end : std::min(p + 1 + s.right, part_end); };
     const int64_t low = first_seen(position), high = past_seen(position + x.tokens - 1);
-    x.first_key = s.first_seen + (low - s.first_seen) / kernel->key_block * kernel->key_block;
+    x.first_key = s.first_seen + (low - s.first_seen) / of_sequence.key_block * of_sequence.key_block;
     // To the end of a block, because what may be concluded from a block's keys is to depend on the block alone.
-    x.keys = high > low ? std::min(x.first_key + to_block_end(high - x.first_key), part_end) - x.first_key : 0;
+    x.keys =
+        high > low ? std::min(x.first_key + to_block_end(of_sequence, high - x.first_key), part_end) - x.first_key : 0;
 
     Heads out_heads = c.out;
     out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));
     Lse lse = c.lse;
     lse.data = c.lse.data ? c.lse.at(s.batch, s.q_first + x.first_token, head) + part * lse_part_stride
-                          : reinterpret_cast<float *>(scratch + kernel->workspace);
+                          : reinterpret_cast<float *>(scratch + of_sequence.workspace);
     if (!c.lse.data) lse.head_stride = x.tokens;
     // Rows that the window leaves without a key: the kernel's zeros, rotated back, may be negative, and whether it is asked for
     // such a row depends on which rows share its task.
@@ -163,7 +170,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const int32_t first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(position - c.left - x.first_key);
     const int32_t last_visible = s.right < 0 ? clamp_index(unbounded) : clamp_index(position + s.right - x.first_key);
     using A = AttentionArguments;
-    KernelArguments<A> arguments(kernel->places);
+    KernelArguments<A> arguments(of_sequence.places);
     keys_and_values.add_to(&arguments, &k, &v);
     arguments[A::q_cos] = &q_angle.cos;
     arguments[A::q_sin] = &q_angle.sin;
@@ -184,25 +191,27 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
         operands.describe_squares(slot, x.keys, &key_squares);
         arguments[A::key_squares] = &key_squares;
     }
+    Buffer sinks = terms.sinks(head, x.heads);
+    arguments[A::sinks] = &sinks;
     const float gain = key_gain();
     arguments[A::key_gain] = &gain;
     std::optional<GeneralArguments> general;
-    if (kernel->is(trait::general)) {
-        general.emplace(c, s, head, x.first_token, x.tokens, x.first_key, x.keys);
+    if (of_sequence.is(trait::general)) {
+        general.emplace(*this, s, head, x.heads, x.first_token, x.tokens, x.first_key, x.keys);
         general->add_to(&arguments);
     }
     std::optional<DropoutArguments> dropout;
-    if (kernel->is(trait::dropout)) {
+    if (of_sequence.is(trait::dropout)) {
         dropout.emplace(c.dropout, index * c.q.heads + head, x.first_token, x.first_key);
         dropout->add_to(&arguments);
     }
     std::optional<ScoreArguments> score;
     if (c.score) {
-        score.emplace(kernel->score_inputs, score_views, c, s, index, head, x.first_token, x.first_key);
+        score.emplace(of_sequence.score_inputs, score_views, c, s, index, head, x.first_token, x.first_key);
         score->add_to(&arguments);
     }
-    Slab slab(scratch, kernel->workspace);
-    if (!arguments.call(*kernel->kernel, slab)) return false;
+    Slab slab(scratch, of_sequence.workspace);
+    if (!arguments.call(*of_sequence.kernel, slab)) return false;
     if (c.left >= 0 || s.right >= 0) write_empty_rows();
     return true;
 }

@@ -2,7 +2,10 @@
 #pragma once
 #include "attention/angle_tables.h"
 #include "attention/formed_operands.h"
+#include "attention/head_terms.h"
 #include "attention/kernels.h"
+
+#include <algorithm>
 
 namespace gyre {
 
@@ -10,16 +13,28 @@ namespace gyre {
 struct AttentionTask {
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
+    const AttentionKernel *for_few_rows = nullptr;    // instead, of sequences with few rows a key head
     const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
     ScoreViews score_views;                           // what the kernel's score function reads
     int64_t tokens = 0, heads = 1;                    // of a task, at most: its rows are their product
     bool split = false;                               // keys are cut into parts, each with results of its own,
     int64_t out_part_stride = 0, lse_part_stride = 0; //   elements from part to part
     AngleTables angles;
+    HeadTerms terms;
     FormedOperands operands; // off: tasks take keys and values as they are stored
 
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
+
+    /// So few rows a key head are less work in vectors of keys than in a row tile of queries, most of which stays empty.
+    static constexpr int64_t most_few_rows = 4;
+    bool has_few_rows(int64_t queries) const {
+        const int64_t most = std::min(most_few_rows, kernel->row_tile / 2);
+        return call.k.heads > 0 && queries * (call.q.heads / call.k.heads) <= most;
+    }
+    const AttentionKernel &kernel_of(const Sequence &s) const {
+        return for_few_rows && has_few_rows(s.q_len) ? *for_few_rows : *kernel;
+    }
 
     /// From now on tasks take keys and values as they are stored.
     void leave_formed_operands();
@@ -27,6 +42,9 @@ struct AttentionTask {
     /// Parts that a sequence's keys are cut into. They depend on their number alone, so that the result's bits do, too.
     static constexpr int64_t least_part = 1024, most_parts = 16;
     int64_t parts(const Sequence &s) const;
+
+    /// How long the longest task of a sequence takes, to compare it with those of others.
+    int64_t work(const Sequence &s) const;
 
     /// Tasks that the query heads of one key head are cut into; the last may have fewer heads than the others.
     int64_t head_runs() const { return ceil_div(call.q.heads / call.k.heads, heads); }
@@ -41,7 +59,6 @@ struct AttentionTask {
 private:
     struct Extent; // which tokens and keys
 
-    int64_t to_block_end(int64_t keys) const; // rounded up to whole blocks
     int64_t part_keys(const Sequence &s) const;
     float key_gain() const;
     void write_empty_row(const Extent &x, int64_t token, const Heads &out, const Lse &lse) const;

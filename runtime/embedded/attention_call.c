@@ -97,6 +97,7 @@ static void describe_angles(attention_call *c) {
     if (c->args->kernel->cache_dtype == GYRE_EMBEDDED_I8) statement
 #define IF_formed(statement)
 #define IF_bounded(statement)
+#define IF_sinks(statement)
 #define IF_general(statement)
 #define IF_dropout(statement)
 #define IF_score(statement)

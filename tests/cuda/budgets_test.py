@@ -59,12 +59,16 @@ def instructions(text):
 
 
 def counts(text):
-    """Of a function: accesses to local memory; of its main loop, the smallest with products and
-    tiles as they lie: instructions, products, loads of tiles."""
+    """Of a function: accesses to local memory; of its main loop, the smallest with products and tiles as they lie:
+    instructions, accesses to local memory, products, loads of tiles. Blocks of keys in which a score is masked go through
+    the loop around it."""
     kinds, jumps = instructions(text)
     loops = [kinds[first:last + 1] for first, last in jumps]
     loops = sorted((loop for loop in loops if "HMMA" in loop and "LDSM" in loop), key=len)
-    main_loop = {"loop": len(loops[0]), **{kind: loops[0].count(kind) for kind in EXACT}} if loops else {}
+    main_loop = {}
+    if loops:
+        main_loop = {"loop": len(loops[0]), "loop_local": sum(map(loops[0].count, LOCAL))}
+        main_loop.update({kind: loops[0].count(kind) for kind in EXACT})
     return {"local": sum(map(kinds.count, LOCAL)), **main_loop}
 
 

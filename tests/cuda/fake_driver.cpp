@@ -47,8 +47,7 @@ std::map<std::string, Function> &functions() {
 struct Context {
     unsigned long long id;
 };
-Context primaries[2]{{1}, {2}}; // one after the other
-Context *primary = &primaries[0];
+Context primary{1};
 long primaries_retained = 0;
 thread_local Context *current = nullptr;
 thread_local Context *below = nullptr;
@@ -99,8 +98,6 @@ long fake_cuda_allocations() {
     const std::lock_guard<std::mutex> lock(mutex);
     return static_cast<long>(allocations().size());
 }
-/// As cudaDeviceReset() does: whoever has retained the context has nothing.
-void fake_cuda_reset_primary() { primary = primary == &primaries[0] ? &primaries[1] : &primaries[0]; }
 long fake_cuda_primaries_retained() { return primaries_retained; }
 long fake_cuda_contexts_pushed() { return current != nullptr; }
 
@@ -117,12 +114,13 @@ Result cuDeviceGetAttribute(int *value, int attribute, int) {
 Result cuDevicePrimaryCtxRetain(Context **context, int) {
     if (const Result asked = failure("cuDevicePrimaryCtxRetain")) return asked;
     primaries_retained++;
-    return *context = primary, success;
+    return *context = &primary, success;
 }
 Result cuCtxGetCurrent(Context **context) { return *context = current, success; }
 Result cuCtxPushCurrent_v2(Context *context) {
     if (current && current != context) return invalid_value;
-    if (context != primary) return context_is_destroyed;
+    if (failing_function == "cuDevicePrimaryCtxRetain") return context_is_destroyed; // so that it is asked for again
+    if (const Result asked = failure("cuCtxPushCurrent_v2")) return asked;
     below = current;
     current = context;
     return success;

@@ -18,17 +18,16 @@ from mutants import ROOT, read
 from scratch import Mismatch, Scratch, check, mutated
 
 HERE = pathlib.Path(__file__).resolve().parent
-READERS = {
-    "builds": {"readers": {"options": {"GYRE_BUILD_TESTS": "ON", "GYRE_CUDA": "OFF", "GYRE_TARGETS": "host", "GYRE_OPS": "rotary"}}},
-    "suites": {"readers": {"build": "readers", "targets": ["gyre_fuzz_{}"],
-                           "command": ["{build}/tests/fuzz/gyre_fuzz_{}", "--seeds", "2000"]}},
+ALONE = {
+    "builds": {"alone": {"folder": "tests/mutants/alone", "options": {}}},
+    "suites": {"alone": {"build": "alone", "targets": ["{}"], "command": ["{build}/{}"]}},
 }
-KEYS = "runtime/cli/json/json_keys.cpp"
+PAGES = "runtime/cache/written_pages.cpp"
 CASES = [
-    {"name": "killed", "file": KEYS, "from": "value && *value <= 0", "to": "value && *value > 0", "tests": ["readers:rope_json"]},
-    {"name": "survives", "file": KEYS, "from": "enough = 60", "to": "enough = 61", "tests": ["readers:rope_json"]},
-    {"name": "explained", "file": KEYS, "from": "enough = 60", "to": "enough = 62", "tests": ["readers:rope_json"], "equivalent": "by decree"},
-    {"name": "broken", "file": KEYS, "from": "enough = 60;", "to": "enough = 60", "tests": ["readers:rope_json"]},
+    {"name": "killed", "file": PAGES, "from": "first < rows[row].end", "to": "first <= rows[row].end", "tests": ["alone:pages"]},
+    {"name": "survives", "file": PAGES, "from": "< 2 * pages", "to": "< 4 * pages", "tests": ["alone:pages"]},
+    {"name": "explained", "file": PAGES, "from": "< 2 * pages", "to": "< 8 * pages", "tests": ["alone:pages"], "equivalent": "a larger table"},
+    {"name": "broken", "file": PAGES, "from": "int bits = 1;", "to": "int bits = 1", "tests": ["alone:pages"]},
 ]
 
 
@@ -64,7 +63,7 @@ class List(unittest.TestCase):
                     self.assertEqual(len(found), 1, f"{mutant['name']}: {test}")
 
     def test_a_text_that_is_not_there_once_is_an_error(self):
-        mutant = {"name": "m", "file": KEYS, "from": "a", "to": "b"}
+        mutant = {"name": "m", "file": PAGES, "from": "a", "to": "b"}
         self.assertEqual(mutated("xay", mutant), "xby")
         for text in ("xy", "xaya"):
             with self.assertRaisesRegex(Mismatch, "expected once"):
@@ -99,13 +98,13 @@ class Copy(unittest.TestCase):
 
 
 class Script(unittest.TestCase):
-    """On mutants of the command line's reader of JSON, which is built within seconds."""
+    """On mutants of a source that is built alone within a second."""
 
     def run_script(self, work, *words):
         lists, suites = work / "list", work / "suites.json"
         lists.mkdir(parents=True, exist_ok=True)
         (lists / "cases.json").write_text(json.dumps(CASES), encoding="utf-8")
-        suites.write_text(json.dumps(READERS), encoding="utf-8")
+        suites.write_text(json.dumps(ALONE), encoding="utf-8")
         return subprocess.run([sys.executable, HERE / "mutants.py", "--work", work / "work", "--mutants", lists, "--suites", suites, *words],
                               capture_output=True, text=True, check=False, env={**os.environ, "NO_COLOR": "1"})
 
@@ -124,9 +123,9 @@ class Script(unittest.TestCase):
             # What is settled is not run again, and a report runs nothing.
             again = self.run_script(work, "--only", "cases/killed", "--only", "cases/explained")
             self.assertEqual((again.returncode, again.stderr), (0, ""))
-            self.assertNotIn("readers", again.stdout)
+            self.assertNotIn("alone", again.stdout)
             self.assertEqual(self.run_script(work, "--report").stdout, first.stdout[first.stdout.index("| area"):])
-            self.assertIn("json_keys.cpp: enough = 60", self.run_script(work, "--list").stdout)
+            self.assertIn("written_pages.cpp: int bits = 1;", self.run_script(work, "--list").stdout)
             self.assertIn("none is called nothing", self.run_script(work, "--only", "nothing").stderr)
 
 

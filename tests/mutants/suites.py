@@ -67,8 +67,9 @@ class Suites:
         """True if what the test runs could be built."""
         build = self.build_of(test)
         folder = self.work / build / "build"
-        command = ["cmake", "-S", str(self.source(build)), "-B", str(folder), "-G", "Ninja", f"-DPython3_EXECUTABLE={sys.executable}"]
-        command += [f"-D{name}={value}" for name, value in self.builds[build]["options"].items()]
+        told = self.builds[build]
+        command = ["cmake", "--fresh", "-S", str(self.source(build) / told.get("folder", ".")), "-B", str(folder), "-G", "Ninja"]
+        command += [f"-D{name}={value}" for name, value in {"Python3_EXECUTABLE": sys.executable, **told["options"]}.items()]
         configured = self.work / build / "configured"
         if not configured.is_file() or configured.read_text(encoding="utf-8") != repr(command):
             if not self._logged(build, "configure", command):

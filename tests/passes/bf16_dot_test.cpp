@@ -14,13 +14,13 @@ namespace {
 PassGenerator sum_of_two(ImageParam &a, ImageParam &b, int lanes) {
     return PassGenerator([&, lanes](Internal::GeneratorBase &generator, Func out) {
         Var x{"x"};
-        RDom pair(0, 2, "pair");
-        Func sum{"sum"};
-        sum(x) = 1.0f;
-        sum(x) = gyre::bf16_dot(sum(x), a(x, pair), b(x, pair));
-        out(x) = sum(x);
+        RDom term(0, 2, "term");
+        Func total{"total"};
+        total(x) = 1.0f;
+        total(x) = gyre::bf16_dot(total(x), a(x, term), b(x, term));
+        out(x) = total(x);
         out.vectorize(x, lanes);
-        sum.compute_at(out, x).vectorize(x, lanes).update().reorder(x, pair).vectorize(x, lanes);
+        total.compute_at(out, x).vectorize(x, lanes).update().reorder(x, term).vectorize(x, lanes);
         gyre::map_bf16_dots(generator);
     });
 }

@@ -44,8 +44,12 @@ void check_garbage(AttentionCase &c, const RowSees &sees, const std::vector<int6
         };
         const Dense clean = c.output();
         const std::vector<double> clean_lse = c.lse.values();
-        for (const double of_key : garbage_of(c.shape.dtype))
-            for (const double of_value : garbage_of(c.shape.dtype)) {
+        const std::vector<double> garbage = garbage_of(c.shape.dtype);
+        for (size_t key = 0; key < garbage.size(); key++)
+            for (size_t value = 0; value < garbage.size(); value++) {
+                // Emulated devices are slow: each with itself, and with one other.
+                if (on_devices && key != value && key != (value + 1) % garbage.size()) continue;
+                const double of_key = garbage[key], of_value = garbage[value];
                 CAPTURE(of_key);
                 CAPTURE(of_value);
                 put(c, {of_key, of_value, keys});

@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 from compare import compared
 from fake_generator import FAULTS
-from harness import KERNEL, SHAPE, TuneTest
+from harness import HANGING_SECONDS, KERNEL, SHAPE, TuneTest
 from recipes import Recipes
 from runner import Limits
 from workshop import Workshop
@@ -43,13 +43,14 @@ class Compare(TuneTest):
         os.environ["REAL_GENERATOR"] = self.environment["REAL_GENERATOR"]
         recipes = Recipes(self.path("build"))
         needs = [(recipes.get("angles_f32", self.target), {})]
-        workshop = Workshop(recipes, recipes.get(KERNEL, self.target), needs, self.folder, Limits())
+        workshop = Workshop(recipes, recipes.get(KERNEL, self.target), needs, self.folder, Limits(HANGING_SECONDS))
         os.rename(workshop.make({"fault": 0, "lanes": 0, **knobs}), self.path(name))
         return self.path(name)
 
     def run_compare(self, *words):
         runner = os.path.join(os.path.dirname(self.program), "gyre_tune_runner")
         words = [self.program, "compare", *words, "--kernel", KERNEL, "--build", self.path("build"), "--runner", runner]
+        words += ["--limit-seconds", str(HANGING_SECONDS)]
         return subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True)
 
     def compare(self, *words):

@@ -2,7 +2,7 @@
 
 import os
 
-from harness import TuneTest, recipes_of
+from harness import HANGING_SECONDS, TuneTest, recipes_of
 
 SHAPES = {"attention": "h=2,hkv=1,lq=70,lk=90,causal=1", "split": "h=4,hkv=1,lq=2,lk=1500,causal=1", "rotary": "h=2,lq=50,d=64", "angles": "h=1,lq=50,d=64"}
 
@@ -57,6 +57,7 @@ class Kernels(TuneTest):
             ]
             shape = SHAPES["split" if "partial" in kernel["parameters"] else kernel["operation"]]
             words += ["--shape", shape, "--trial-seconds", 0.05, "--final-seconds", 0.1, "--no-write"]
+            words += ["--limit-seconds", HANGING_SECONDS]
             with self.subTest(name, target=kernel["target"]):
                 result = self.run_tune(*words, "--trials", 2)
                 if "this machine cannot run" in result.stdout + result.stderr:
@@ -84,6 +85,8 @@ class Kernels(TuneTest):
             0.05,
             "--final-seconds",
             0.1,
+            "--limit-seconds",
+            HANGING_SECONDS,
         ]
         result = self.run_tune(*words, "--trials", 2, "--autoscheduler", "mullapudi2016")
         lines = [line for line in result.stdout.splitlines() if line.startswith("trial")]

@@ -21,14 +21,15 @@ using test::Tensor;
 
 /// The sizes at which a kernel's code changes its way.
 struct Tiles {
-    std::int64_t row_tile, task_rows, key_block, head_dim;
+    std::int64_t row_tile, task_rows, key_block, head_dim, least_head_dim;
     bool padded, general, partial, as_stored;
 
     explicit Tiles(const gyre_kernel_info &kernel)
         : row_tile(number_attribute(kernel, "row_tile", 16)), task_rows(number_attribute(kernel, "task_rows", 64)),
           key_block(number_attribute(kernel, "key_block", 64)), head_dim(number_attribute(kernel, "head_dim", 64)),
-          padded(attribute(kernel, "padded") == "true"), general(attribute(kernel, "general") == "true"),
-          partial(attribute(kernel, "partial") == "true"), as_stored(attribute(kernel, "as_stored") == "true") {}
+          least_head_dim(number_attribute(kernel, "least_head_dim", 1)), padded(attribute(kernel, "padded") == "true"),
+          general(attribute(kernel, "general") == "true"), partial(attribute(kernel, "partial") == "true"),
+          as_stored(attribute(kernel, "as_stored") == "true") {}
 };
 
 struct Extents {
@@ -228,7 +229,7 @@ std::vector<Case> timed_cases(const Shape &shape) {
 Case random_case(const Tiles &t, std::uint64_t seed) {
     test::Random random(seed);
     const std::int64_t kv_heads = random.integer(1, 2), heads = kv_heads * random.integer(1, 2);
-    const std::int64_t d = t.padded ? random.integer(1, t.head_dim) : t.head_dim;
+    const std::int64_t d = t.padded ? random.integer(t.least_head_dim, t.head_dim) : t.head_dim;
     const bool causal = random.chance(0.5), window = random.chance(0.3);
     const std::int64_t left = random.integer(0, 2 * t.key_block);
     return {"at random",

@@ -51,8 +51,19 @@ Stages algorithm(const Inputs &in, const Func &out, const Func &lse, const Type 
     s.sum(element) += select(is_empty, 0.0f, weight * widen(of_part(in.part_out, {d, h, i}, part)));
 
     const Expr total = s.total(row), total_bits = reinterpret<uint32_t>(total), any = total_bits != Expr(0u);
-    s.out(element) = narrow(select(any, s.sum(element) / total, 0.0f), type);
-    s.lse(row) = select(has_nan_bits(total_bits), total, any, s.top(row) + log_positive(max(total, 1.0f)),
+    Expr sum = s.sum(element), all = total, shift = s.top(row);
+    if (in.sinks.defined()) { // NaN in values shows however large the sink, since 0 times NaN is NaN
+        const Expr sink = in.sinks(h), greater = max(s.top(row), sink);
+        const auto power = [&](const Expr &of) { return exp2_nonpositive(strict_float(of - greater) * log2_e); };
+        const Expr share = power(s.top(row));
+        s.shared = Func("shared");
+        s.shared(row) = Tuple(share, total * share + power(sink), greater);
+        sum = sum * s.shared(row)[0];
+        all = s.shared(row)[1];
+        shift = s.shared(row)[2];
+    }
+    s.out(element) = narrow(select(any, sum / all, 0.0f), type);
+    s.lse(row) = select(has_nan_bits(total_bits), total, any, shift + log_positive(max(all, 1.0f)),
                         reinterpret<float>(minus_infinity));
     return s;
 }

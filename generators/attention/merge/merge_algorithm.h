@@ -1,6 +1,6 @@
 /// Merges attention over disjoint sets of keys: WHAT is computed. No scheduling call may appear here.
 ///
-///     lse = log sum_p exp(lse_p)          out = sum_p exp(lse_p - lse) out_p
+///     lse = log (exp(sink) + sum_p exp(lse_p))          out = sum_p exp(lse_p - lse) out_p
 ///
 /// out_p and lse_p are what attention gave for part p of the keys (the split-k step of Flash-Decoding; Dao et al. 2023).
 ///
@@ -19,14 +19,17 @@ struct Inputs {
     Halide::Func part_lse;          // (i, h, p)     -inf: the part sees no key, and its part_out is not used
     Halide::Expr parts;             // extent of p
     std::vector<Halide::Var> outer; // none, or one
+    Halide::Func sinks = {};        // (h)           lowest: none; undefined: none of all heads
 };
 
 struct Stages {
     Halide::Var d{"d"}, h{"h"}, i{"i"};
     Halide::RVar part;       // of the updates of top, total and sum
     Halide::Func top, total; // (i, h)     greatest lse, and sum of exp(lse_p - top)
-    Halide::Func sum;        // (d, h, i)  sum of exp(lse_p - top) out_p
-    Halide::Func out, lse;   // (d, h, i) (i, h)   the generator's own outputs
+    Halide::Func
+        shared; // (i, h)     {exp(top - shift), sum of exp(lse_p - shift), that of the sink included, shift}; sinks only
+    Halide::Func sum;      // (d, h, i)  sum of exp(lse_p - top) out_p
+    Halide::Func out, lse; // (d, h, i) (i, h)   the generator's own outputs
 };
 
 /// Defines `out` (stored as `type`) and `lse` (f32).

@@ -25,7 +25,8 @@ public:
         for (int d = 0; d < 3; d++) part_lse.dim(d).set_min(0), out.dim(d).set_min(0);
         for (int d = 0; d < 4; d++) part_out.dim(d).set_min(0);
         for (int d = 0; d < 2; d++) lse.dim(d).set_min(0);
-        Stages stages = algorithm({part_out, part_lse, part_lse.dim(2).extent()}, out, lse, dtype);
+        sinks.dim(0).set_min(0).set_stride(Halide::Expr()); // 0 where there are none
+        Stages stages = algorithm({part_out, part_lse, part_lse.dim(2).extent(), {}, sinks}, out, lse, dtype);
         if (using_autoscheduler())
             estimate();
         else
@@ -38,6 +39,7 @@ private:
     /// A token of some heads, in a few parts, for autoschedulers.
     void estimate() {
         const int features = 128, heads = 32, tokens = 1, parts = 8;
+        estimate_extents({heads}, sinks);
         estimate_extents({features, heads, tokens, parts}, part_out);
         estimate_extents({tokens, heads, parts}, part_lse);
         estimate_extents({features, heads, tokens}, out);

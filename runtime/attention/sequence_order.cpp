@@ -1,0 +1,25 @@
+#include "attention/sequence_order.h"
+
+#include <algorithm>
+#include <new>
+
+namespace gyre {
+
+void SequenceOrder::prepare(const AttentionCall &c, int threads) {
+    const bool of_different_lengths = c.has_used_keys || c.has_cu_seqlens_q || c.by_key_range;
+    sorted = threads > 1 && of_different_lengths && c.sequences > 1 ? c.sequences : 0;
+}
+
+size_t SequenceOrder::bytes() const { return round_up(static_cast<size_t>(sorted) * sizeof(Entry)); }
+
+void SequenceOrder::form(const AttentionTask &task, char *memory) {
+    if (!sorted) return;
+    auto *const all = reinterpret_cast<Entry *>(memory);
+    for (int64_t i = 0; i < sorted; i++) new (all + i) Entry{task.work(task.call.sequence(i)), i};
+    std::sort(all, all + sorted, [](const Entry &a, const Entry &b) {
+        return a.work != b.work ? a.work > b.work : a.sequence < b.sequence;
+    });
+    entries = all;
+}
+
+} // namespace gyre
