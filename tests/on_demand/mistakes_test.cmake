@@ -94,7 +94,7 @@ function(tune_with expected text)
         message(SEND_ERROR "expected \"${expected}\", got:\n${output}")
     endif ()
 endfunction()
-tune_with("no kernel takes kernels.attention_plain_f32_d72; made for x86_64_avx2: attention_general_f32_dmax80, attention_plain_f32_dmax80"
+tune_with("no kernel takes kernels.attention_plain_f32_d72; made for x86_64_avx2: attention_decode_f32_dmax80, attention_general_f32_dmax80"
           "{\"target\": \"x86_64_avx2\", \"kernels\": {\"attention_plain_f32_d72\": {\"knobs\": {\"key_block\": 64}}}}")
 tune_with("no kernel takes defaults.backward;" "{\"target\": \"x86_64_avx2\", \"defaults\": {\"backward\": {\"knobs\": {}}}}")
 tune_with("tuning.json is for x86_64_avx512, which no kernel is made for" "{\"target\": \"x86_64_avx512\"}")
