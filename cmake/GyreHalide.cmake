@@ -5,6 +5,11 @@ if (TARGET Halide::Halide)
     return()
 endif ()
 
+if (CMAKE_VERSION VERSION_LESS 3.28)
+    message(FATAL_ERROR "gyre: Halide, which makes kernels, needs CMake 3.28 or later, this is ${CMAKE_VERSION}. Install one with "
+                        "`python3 -m venv ~/halide && . ~/halide/bin/activate && pip install halide==21.0.0 cmake`")
+endif ()
+
 # Its package is of the machine that builds: it refuses projects with pointers of another size, and has shared libraries.
 set(gyre_sizeof_void_p "${CMAKE_SIZEOF_VOID_P}")
 set(CMAKE_SIZEOF_VOID_P 8)
@@ -28,7 +33,7 @@ set_property(GLOBAL PROPERTY TARGET_SUPPORTS_SHARED_LIBS "${gyre_shared_libs}")
 if (NOT Halide_FOUND)
     message(FATAL_ERROR
             "gyre needs Halide 21. Install it with `python3 -m venv ~/halide && . ~/halide/bin/activate && pip install "
-            "halide==21.0.0`, since the Python that is first on the PATH is asked for it, or set Halide_DIR and "
+            "halide==21.0.0 cmake`, since the Python that is first on the PATH is asked for it, or set Halide_DIR and "
             "HalideHelpers_DIR to the folders that hold HalideConfig.cmake and HalideHelpersConfig.cmake. In a clone of gyre, "
             "`cmake/go build` does this by itself.")
 endif ()

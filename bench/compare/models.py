@@ -145,6 +145,8 @@ def main():
     except ImportError as problem:
         print(f"nothing to compare with: {problem}; README.md beside this program tells how to install it")
         return
+    except NotImplementedError as problem:
+        sys.exit(f"--target {options.target}: {problem}")
     results = []
     for dtype in options.dtype:
         for number, call in enumerate(calls, 1):

@@ -6,9 +6,11 @@
 """
 
 import argparse
+import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -42,14 +44,9 @@ def run(program, seconds, work):
 
 
 def tool(name):
-    """Of the clang that built the programs, or of the path."""
-    for version in ("", *(f"-{number}" for number in range(30, 13, -1))):
-        try:
-            subprocess.run([name + version, "--version"], capture_output=True, check=True)
-            return name + version
-        except (OSError, subprocess.CalledProcessError):
-            continue
-    return None
+    """Of the path; llvm-profdata of LLVM 14 fails if it is asked for its version."""
+    names = (name, *(f"{name}-{number}" for number in range(30, 13, -1)))
+    return next((found for found in names if shutil.which(found)), None)
 
 
 def run_suite(program, work):
@@ -59,7 +56,8 @@ def run_suite(program, work):
         subprocess.run([program], stdout=output, stderr=subprocess.STDOUT, env=environment, check=False)
 
 
-def report_coverage(name, programs, profiles, work):
+def report_coverage(name, programs, profiles, work, elsewhere):
+    """`elsewhere`: folders of runtime/ that programs of their own run."""
     cov, profdata = tool("llvm-cov"), tool("llvm-profdata")
     if not (cov and profdata and profiles):
         print(f"no coverage by {name}: llvm-cov, llvm-profdata or profiles are missing")
@@ -67,11 +65,22 @@ def report_coverage(name, programs, profiles, work):
     merged = work / f"{name}.profdata"
     subprocess.run([profdata, "merge", "-sparse", *profiles, "-o", merged], check=True)
     objects = [word for program in programs[1:] for word in ("-object", program)]
-    report = subprocess.run([cov, "report", programs[0], *objects, f"-instr-profile={merged}", ROOT / "runtime"],
-                            capture_output=True, text=True, check=True).stdout
-    (work / f"coverage_{name}.txt").write_text(report, encoding="utf-8")
-    print(f"coverage of runtime/ by {name} (regions, functions, lines, branches):", re.sub(r"\s+", " ", report.splitlines()[-1]))
-    print(f"by file: {work / f'coverage_{name}.txt'}")
+    command = [cov, "export", "-summary-only", programs[0], *objects, f"-instr-profile={merged}"]
+    exported = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    kinds = ("regions", "functions", "lines", "branches")
+    sums, rows = {kind: [0, 0] for kind in kinds}, []
+    for file in exported["data"][0]["files"]:
+        path = pathlib.Path(os.path.normpath(file["filename"]))
+        if ROOT / "runtime" not in path.parents or path.relative_to(ROOT / "runtime").parts[0] in elsewhere:
+            continue
+        counts = [(file["summary"][kind]["covered"], file["summary"][kind]["count"]) for kind in kinds]
+        rows.append(" ".join(f"{covered:5}/{count:<5}" for covered, count in counts) + f" {path.relative_to(ROOT)}")
+        for kind, (covered, count) in zip(kinds, counts):
+            sums[kind][0] += covered
+            sums[kind][1] += count
+    (work / f"coverage_{name}.txt").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    total = ", ".join(f"{100 * covered / max(count, 1):.1f} % of {count} {kind}" for kind, (covered, count) in sums.items())
+    print(f"coverage of runtime/ but {' and '.join(elsewhere)} by {name}: {total}; by file: {work / f'coverage_{name}.txt'}")
 
 
 def main():
@@ -92,13 +101,13 @@ def main():
         clean = run(program, max(1, round(60 * arguments.minutes * share)), arguments.work) and clean
     profiles = [arguments.work / f"{path.name.removeprefix('fuzz_')}.profraw" for path in programs]
     profiles = [path for path in profiles if path.exists()]
-    report_coverage("fuzzers", programs, profiles, arguments.work)
+    report_coverage("fuzzers", programs, profiles, arguments.work, ["cuda"])
     suite = arguments.programs / "tests_covered"
     if arguments.tests and suite.exists():
         run_suite(suite, arguments.work)
         of_tests = arguments.work / "tests.profraw"
-        report_coverage("tests", [suite], [of_tests], arguments.work)
-        report_coverage("both", [suite, *programs], [of_tests, *profiles], arguments.work)
+        report_coverage("tests", [suite], [of_tests], arguments.work, ["cuda", "cli"])
+        report_coverage("both", [suite, *programs], [of_tests, *profiles], arguments.work, ["cuda", "cli"])
     sys.exit(not clean)
 
 

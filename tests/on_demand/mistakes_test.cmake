@@ -101,3 +101,12 @@ tune_with("tuning.json is for x86_64_avx512, which no kernel is made for" "{\"ta
 tune_with("" "{\"target\": \"x86_64_avx2\", \"kernels\": {\"attention_plain_f32_dmax80\": {\"knobs\": {\"key_block\": 64}}}}")
 
 refuse("gyre needs Halide 21. Install it with" "${good}" -DCMAKE_DISABLE_FIND_PACKAGE_Halide=ON --fresh)
+
+# A CMake that Halide does not take.
+file(GLOB_RECURSE module "${PREFIX}/lib*/GyreHalide.cmake")
+file(WRITE "${WORK}/old.cmake" "set(CMAKE_VERSION 3.25.1)\ninclude(\"${module}\")\n")
+execute_process(COMMAND "${CMAKE_COMMAND}" -P "${WORK}/old.cmake" RESULT_VARIABLE result ERROR_VARIABLE output)
+string(REGEX REPLACE "[ \n]+" " " output "${output}")
+if (result EQUAL 0 OR NOT output MATCHES "needs CMake 3[.]28 or later, this is 3[.]25[.]1[.] Install one with")
+    message(SEND_ERROR "with an old CMake: ${result}: ${output}")
+endif ()
