@@ -131,7 +131,7 @@ endif ()
 if (GYRE_BUILD_CLI)
     install(TARGETS gyre_cli RUNTIME COMPONENT tools)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/plots" DESTINATION "${CMAKE_INSTALL_DATADIR}/gyre" COMPONENT tools
-            FILES_MATCHING PATTERN "*.py")
+            FILES_MATCHING PATTERN "*.py" PATTERN gallery EXCLUDE)
     install(FILES "${PROJECT_SOURCE_DIR}/runtime/cli/completion.bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
             RENAME gyre COMPONENT tools)
     get_property(page GLOBAL PROPERTY GYRE_MANUAL_PAGE)

@@ -43,6 +43,7 @@ class Recipe:
         wide = any(feature.startswith("avx512") for feature in features)
         variables["vector_width"] = 16 if wide else 8 if "avx2" in features or "avx" in features else 4
         variables["matrix_tiles"] = int("avx512_sapphirerapids" in features)
+        variables["bf16_pairs"] = int("avx512_zen4" in features and not variables["matrix_tiles"] and self.dtype == "bf16")
         variables["vector_registers"] = 32 if wide or features[:2] == ["arm", "64"] else 16
         return variables
 
