@@ -144,7 +144,11 @@ int Threads::start(int needed) {
     if (!pool) return 0;
     while (static_cast<int>(pool->threads.size()) < needed && pool->start_one()) {
     }
-    return static_cast<int>(pool->threads.size());
+    const int there = static_cast<int>(pool->threads.size());
+    // A thread that begins may hold locks of the C library or of an allocator, which a child process would inherit if the program
+    // forked right after the call.
+    while (pool->started < there) std::this_thread::yield();
+    return there;
 }
 
 void Threads::Pool::work(int worker) {
