@@ -81,6 +81,8 @@ public:
         sizes.padded = padded;
         sizes.general = general;
         sizes.dropout = dropout;
+        _halide_user_assert(fold <= knobs.lanes)
+            << "fold is " << fold.value() << ", expected at most lanes, " << knobs.lanes << "\n";
         const int row_lanes = fold > 0 ? knobs.lanes / fold : knobs.lanes;
         sizes.row_tile = knobs.row_vectors * knobs.row_tiles * row_lanes;
         sizes.task_tiles = task_tiles;
