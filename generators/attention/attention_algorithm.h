@@ -202,16 +202,16 @@ struct Stages {
     Halide::Func q_matrices, k_matrices; // (f, y, c, p, t) (f, y, c, p, b)    two rows of queries or keys, 4 features
     Halide::Func v_matrices;             // (f, y, c, p, b)      two features of values, 4 keys
     Halide::Func weight_matrices;        // (f, y, c, p, t, b)   two rows of weights, 4 keys
-    Halide::Func
-        score_sums; // (lane, p, g, t, b)   of a pair of queries and one of keys, before they are scaled; pairs: (r, j, t, b)
+    // (lane, p, g, t, b) of a pair of queries and one of keys, before they are scaled; with pairs: (r, j, t, b)
+    Halide::Func score_sums;
     Halide::Func weighted_sums;              // (lane, p, g, t, b)   of a pair of queries and one of features
     Halide::RVar feature_place, value_place; // within a row of a matrix; those of matrices are `feature` and value_j
 
     // With pairs, k_rows and v_rows hold bf16 and q_scaled (r, c, t) pairs of it; c: pairs along the dimension that is summed over.
     Halide::Func k_pairs; // (c, j, b)      v_pairs is (d, c, b)
     static constexpr int weighed_pairs = 2;
-    Halide::Func
-        weight_pairs; // (r, group, t, b)   {pairs of neighbouring keys, weighed_pairs of them; the sum of all their weights}
+    // (r, group, t, b)   {pairs of neighbouring keys, weighed_pairs of them; the sum of all their weights}
+    Halide::Func weight_pairs;
 
     // Where row tiles may be bounded. All blocks of those that are not go through stages of their own: keys, values,
     // scores and weights; queries and state are the same Funcs.

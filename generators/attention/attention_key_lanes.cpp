@@ -38,7 +38,7 @@ void join_keys(const Stages &s, const Visible &visible, Func by_lane, Func all, 
     *step = steps;
 }
 
-/// Of key_lanes vectors of products, one of each key, one vector of their sums, key by key: (l, j / key_lanes, r, t, b).
+/// Sums key_lanes vectors of products, one of each key, into one vector that holds a key's sum in each lane: (l, j / key_lanes, r, t, b).
 ///
 /// A round takes two vectors, of keys that are half the number of vectors apart, interleaves them and adds one half of what results to
 /// the other: a vector with half as many numbers of each of these keys. Each round halves the vectors, and puts one more bit of

@@ -32,7 +32,7 @@ struct PairWeights {
     std::function<Halide::Expr(const Halide::Expr &key)> of_sum, of_value;
 };
 
-/// The same with pairs of bf16 in vector registers.
+/// These define both products and their operands on pairs of bf16 in vector registers (Sizes::pairs).
 void define_pair_queries(Stages &s);
 void define_pair_keys_and_values(Stages &s);
 void define_pair_scores(Stages &s, const Halide::Expr &scale);

@@ -10,10 +10,6 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-Expr pair_of_bits(const Expr &first, const Expr &second) {
-    return cast<uint32_t>(first) | (cast<uint32_t>(second) << 16);
-}
-
 /// All bits of a pair, or none of those of its numbers whose key is masked.
 Expr seen_bits(const Stages &s, const Expr &pair) {
     const auto bits_unless_masked = [&](const Expr &key, uint32_t bits) {

@@ -15,7 +15,6 @@ void check_pair_knobs(const Sizes &z, const Knobs &k) {
     };
     is("lanes", z.lanes, bf16_dot_lanes);
     is("key_vector", k.key_vector, 1);
-    is("fold", z.fold, 0);
     _halide_user_assert(z.key_block % z.key_step == 0) << "key_block is " << z.key_block << ", expected a multiple of "
                                                        << z.key_step << ", for products of bf16 pairs\n";
 }

@@ -5,9 +5,12 @@
 namespace gyre {
 using namespace Halide;
 
+Expr pair_of_bits(const Expr &first, const Expr &second) {
+    return cast<uint32_t>(first) | (cast<uint32_t>(second) << 16);
+}
+
 Expr bf16_pair(const Expr &first, const Expr &second) {
-    const auto bits = [](const Expr &x) { return cast<uint32_t>(bf16_rounding(x)); };
-    return bits(first) | (bits(second) << 16);
+    return pair_of_bits(bf16_rounding(first), bf16_rounding(second));
 }
 
 Expr bf16_pair_nonnegative(const Expr &first, const Expr &second) {

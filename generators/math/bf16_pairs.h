@@ -12,6 +12,9 @@
 
 namespace gyre {
 
+/// Two bf16 numbers, given as their bits, as a pair.
+Halide::Expr pair_of_bits(const Halide::Expr &first, const Halide::Expr &second);
+
 /// The bits of two f32 numbers rounded to bf16 (bf16_rounding.h).
 Halide::Expr bf16_pair(const Halide::Expr &first, const Halide::Expr &second);
 

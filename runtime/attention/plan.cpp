@@ -75,7 +75,7 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
                   static_cast<long long>(c.v.dim), with.c_str(), blocks);
 }
 
-/// Of sequences that have few rows a key head, all or some.
+/// Chooses the kernel for sequences that have few rows a key head: all sequences of the call, or some.
 void choose_few_rows_kernel(const gyre_context &context, AttentionTask *t) {
     const AttentionKernel *few = find_few_rows_kernel(context, t->call);
     if (t->call.has_cu_seqlens_q)

@@ -42,7 +42,8 @@ TEST_CASE("masked keys on devices: causal, with every head size and type, of man
 TEST_CASE("masked keys on devices: before and behind a window, and past a sequence's length") {
     for (const int64_t rows : {3, 60}) {
         AttentionCase c(AttentionShape().lengths(rows, 200).head_counts(2, 1).dims(64).of(GYRE_BF16));
-        c.args.window_left = 40, c.args.window_right = 3;
+        c.args.window_left = 40;
+        c.args.window_right = 3;
         const RowSees sees = [&](int64_t i, int64_t j) {
             const int64_t ahead = j - (i + 200 - rows);
             return ahead >= -40 && ahead <= 3;

@@ -26,8 +26,8 @@ struct Stages {
     Halide::Var d{"d"}, h{"h"}, i{"i"};
     Halide::RVar part;       // of the updates of top, total and sum
     Halide::Func top, total; // (i, h)     greatest lse, and sum of exp(lse_p - top)
-    Halide::Func
-        shared; // (i, h)     {exp(top - shift), sum of exp(lse_p - shift), that of the sink included, shift}; sinks only
+    // (i, h)     {exp(top - shift), sum of exp(lse_p - shift), that of the sink included, shift}; sinks only
+    Halide::Func shared;
     Halide::Func sum;      // (d, h, i)  sum of exp(lse_p - top) out_p
     Halide::Func out, lse; // (d, h, i) (i, h)   the generator's own outputs
 };

@@ -218,7 +218,8 @@ void WarpPrinter::print_product(const WarpStore &store) {
     close(of_depth.size() + 1);
 }
 
-// The same where some values count in some rows only: which, a function tells, of a lane's elements in the layout of its weights.
+// Prints the product where some values count in some rows only. A function tells which, for a lane's elements in the layout of its
+// weights.
 void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &product, const Expr &before) {
     const WarpNest &n = *nest;
     const Load *old = before.as<Load>(), *a = operand(product.args[0]), *b = operand(product.args[1]);

@@ -115,7 +115,8 @@ std::string permute_keys(const TargetContexts &on, const Problem &p, const Dense
     const Gradients other = call(on.several, permuted, out_grad);
     if (!other.wrong.empty()) return other.wrong;
     Problem gradients = p; // whose keys are gradients, to be put into that order
-    gradients.k = base.k, gradients.v = base.v;
+    gradients.k = base.k;
+    gradients.v = base.v;
     Gradients expected = base;
     expected.k = gradients.with_order(order).k, expected.v = gradients.with_order(order).v;
     return compare_all(p, other, expected, allowed(on.alone, permuted, expected, out_grad),
