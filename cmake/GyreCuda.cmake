@@ -46,6 +46,7 @@ function(gyre_find_cuda why)
 endfunction()
 
 set(gyre_has_cuda FALSE)
+set(gyre_cuda_why "GYRE_CUDA is ${GYRE_CUDA}")
 if (GYRE_CUDA AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     gyre_find_cuda(gyre_cuda_why)
     if (NOT gyre_cuda_why)

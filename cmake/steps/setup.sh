@@ -73,6 +73,7 @@ system_packages() {
         need llvm command -v llvm-cov
         need "libclang-rt-$(clang_version)-dev" has_libfuzzer
         ;;&
+    test | install) need pkg-config command -v pkg-config ;;&
     test | lint | arm | fuzz) need doctest-dev has_header doctest/doctest.h ;;&
     bench | experiment | lint) need libbenchmark-dev has_header benchmark/benchmark.h ;;
     esac

@@ -1,6 +1,6 @@
 # Every mistake in a call of gyre_add_kernels() stops the configuration and says what is valid:
 #
-#     cmake -D PREFIX=<installed package> -D WORK=<scratch directory> -D GENERATOR=<name> -P mistakes_test.cmake
+#     cmake -D PREFIX=<installed package> -D WORK=<scratch directory> -D GENERATOR=<name> -D CUDA=<is there an nvcc> -P mistakes_test.cmake
 
 function(configure words result_out output_out)
     execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/mistakes" -B "${WORK}/build" -G "${GENERATOR}"
@@ -54,9 +54,10 @@ refuse("SCORE: there is no" "${good} SCORE ${WORK}/nowhere.h")
 file(WRITE "${WORK}/My-Score.h" "")
 refuse("My-Score becomes the score's name" "${good} SCORE ${WORK}/My-Score.h")
 
-# Where there is nvcc: what no kernel of a device does is not left out in silence.
-if (NOT has_no_cuda)
-    set(device "k OPS attention DTYPES bf16 TARGETS cuda HEAD_DIMS")
+set(device "k OPS attention DTYPES bf16 TARGETS cuda HEAD_DIMS")
+refuse("TARGETS: cuda needs nvcc: GYRE_CUDA is OFF; valid: x86_64_amx" "${device} 64" -DGYRE_CUDA=OFF)
+configure("${good}" result output -DGYRE_CUDA=AUTO)
+if (CUDA) # What no kernel of a device does is not left out in silence.
     refuse("HEAD_DIMS: cuda has attention kernels of multiples of 16 up to 256, got 72" "${device} 64 72")
     refuse("HEAD_DIMS: cuda has attention kernels of multiples of 16 up to 256, got 512" "${device} 512")
     refuse("DTYPES: cuda has attention kernels of f16 and bf16, got f32" "k OPS attention HEAD_DIMS 64 TARGETS cuda")
