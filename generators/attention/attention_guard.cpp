@@ -42,9 +42,10 @@ void define_guarded(Stages &s, const Inputs &in) {
     all.where(cut);
     s.value_peaks = Func("value_peaks");
     s.guarded = Func("guarded");
-    const Expr magnitude = value_bits(s, values.x * lanes + l, values.y) & Expr(0x7fffffffu);
+    // The exponent alone: LLVM makes an absolute value of all bits but the sign, and forms that of an f16 in f16, which ARMv8.0 cannot.
+    const Expr exponent = value_bits(s, values.x * lanes + l, values.y) & Expr(0x7f800000u);
     s.value_peaks(l, b) = Expr(0u);
-    s.value_peaks(l, b) = max(s.value_peaks(l, b), magnitude);
+    s.value_peaks(l, b) = max(s.value_peaks(l, b), exponent);
     s.guarded(b) = 0;
     s.guarded(b) = max(s.guarded(b), select(s.value_peaks(all, b) >= Expr(0x7f800000u), 1, 0));
     s.peak_chunk = values.x;
