@@ -62,8 +62,8 @@ function(gyre_require_generator operation score program_out)
         endif ()
     endforeach ()
     # What a score function changes is one file.
-    set(score_source "${source_folder}/score_function.cpp")
-    if (EXISTS "${score_source}")
+    file(GLOB_RECURSE score_source "${source_folder}/score_function.cpp")
+    if (score_source)
         list(APPEND command ${score_flags} -MMD -MF "${program}.d" -MT "${program}" "${score_source}")
         set(depfile DEPFILE "${program}.d")
     else ()
@@ -101,6 +101,23 @@ function(gyre_generator_folder name out)
         message(FATAL_ERROR "gyre: ${GYRE_GENERATORS_DIR} has ${count} folders called ${name} with sources, expected one")
     endif ()
     set(${out} "${folder}" PARENT_SCOPE)
+endfunction()
+
+# gyre_generator_sources(<name> <out>): the sources of gyre_generator_folder(). Those of an operation also stand in folders of its folder,
+# but for those of its sub-kernels, which have a generator of their own.
+function(gyre_generator_sources name out)
+    gyre_generator_folder(${name} folder)
+    file(GLOB sources CONFIGURE_DEPENDS "${folder}/*.cpp")
+    if (EXISTS "${folder}/${name}_generator.cpp")
+        file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cpp")
+        file(GLOB sub_kernels CONFIGURE_DEPENDS "${folder}/*/*_generator.cpp")
+        foreach (sub_kernel IN LISTS sub_kernels)
+            cmake_path(GET sub_kernel PARENT_PATH sub_folder)
+            file(GLOB of_sub_kernel "${sub_folder}/*.cpp")
+            list(REMOVE_ITEM sources ${of_sub_kernel})
+        endforeach ()
+    endif ()
+    set(${out} "${sources}" PARENT_SCOPE)
 endfunction()
 
 # gyre_score_of(<stem of a program of another build> <out>): the path of the score function that it has; "" if it has none.
@@ -142,7 +159,7 @@ function(gyre_place_halide folder)
     add_custom_target(gyre_halide_key DEPENDS "${folder}/halide.key")
 endfunction()
 
-# gyre_compile_generator_part(<name of a folder of generators/> <folder> <compiler and options>): sees to it that the folder is compiled
+# gyre_compile_generator_part(<name of a folder of generators/> <folder> <compiler and options>): sees to it that its sources are compiled
 # into <folder>/<its name>.o, once for all programs that take it, but for score_function.cpp.
 function(gyre_compile_generator_part part folder command)
     if (TARGET gyre_generator_part_${part})
@@ -150,8 +167,7 @@ function(gyre_compile_generator_part part folder command)
     endif ()
     gyre_precompile_halide("${folder}" "${command}")
     set(stem "${folder}/${part}")
-    gyre_generator_folder(${part} source_folder)
-    file(GLOB sources CONFIGURE_DEPENDS "${source_folder}/*.cpp")
+    gyre_generator_sources(${part} sources)
     list(FILTER sources EXCLUDE REGEX "/score_function\\.cpp$")
     # One translation unit: what these files share is compiled once.
     set(unit "")

@@ -1,14 +1,14 @@
 #include "attention_algorithm.h"
 
-#include "../common/stored_rows.h"
-#include "../math/storage.h"
-#include "../math/transcendental.h"
-#include "attention_blocks.h"
-#include "attention_bound.h"
-#include "attention_key_lanes.h"
-#include "attention_products.h"
-#include "attention_rows.h"
-#include "attention_tile_guard.h"
+#include "attention/engines/key_lanes/products.h"
+#include "attention/engines/tiles/bound.h"
+#include "attention/engines/tiles/guard.h"
+#include "attention/engines/vectors/products.h"
+#include "attention/recurrence/blocks.h"
+#include "attention/recurrence/rows.h"
+#include "common/stored_rows.h"
+#include "math/storage.h"
+#include "math/transcendental.h"
 
 namespace gyre::attention {
 using namespace Halide;

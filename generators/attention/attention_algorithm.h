@@ -15,10 +15,10 @@
 /// tile t is row t * row_tile + r.   j: key within a block;  b: block;  d: feature.
 /// Scores are kept in units of log2(e), so that probabilities are powers of two.
 #pragma once
-#include "../common/dropout.h"
-#include "../common/key_rows.h"
-#include "../math/rotation.h"
-#include "../math/transpose.h"
+#include "common/dropout.h"
+#include "common/key_rows.h"
+#include "math/rotation.h"
+#include "math/transpose.h"
 #include "score.h"
 
 #include <Halide.h>
@@ -29,35 +29,35 @@ namespace gyre::attention {
 
 /// Sizes that the code is specialised for.
 struct Sizes {
-    int head_dim = 64;      // features of q and k, rounded up if `padded`
-    int v_head_dim = 64;    // features of v and out, likewise
-    bool padded = false;    // the tensors' own extents are smaller or equal, and are read at run time
-    int row_tile = 64;      // query rows that share a block's scores
-    int task_tiles = 10;    // row tiles of a task, at most
-    int key_block = 128;    // keys of a block
-    int feature_chunk = 8;  // features of the accumulator that are folded together; divides v_head_dim
-    int lanes = 16;         // block of the transpositions
-    bool general = false;   // bias, mask, softcap, ALiBi and sink
-    bool dropout = false;   // of probabilities; general only
-    int key_lanes = 0;      // few rows: so many keys along the lanes of scores and weights (attention_key_lanes.h)
-    int fold = 0;           // few rows: neighbouring features beside each other in a vector of queries; 0: many rows
-    bool as_stored = false; // keys and values are neither rotated nor padded: they are read where they are
-    bool one_tile = false;  // a task has one row tile at most
+    int head_dim = 64;     // features of q and k, rounded up if `padded`
+    int v_head_dim = 64;   // features of v and out, likewise
+    bool padded = false;   // the tensors' own extents are smaller or equal, and are read at run time
+    int row_tile = 64;     // query rows that share a block's scores
+    int task_tiles = 10;   // row tiles of a task, at most
+    int key_block = 128;   // keys of a block
+    int feature_chunk = 8; // features of the accumulator that are folded together; divides v_head_dim
+    int lanes = 16;        // block of the transpositions
+    bool general = false;  // bias, mask, softcap, ALiBi and sink
+    bool dropout = false;  // of probabilities; general only
+    int key_lanes = 0; // few rows: so many keys along the lanes of scores and weights (engines/key_lanes/products.h)
+    int fold = 0;      // few rows: neighbouring features beside each other in a vector of queries; 0: many rows
+    bool as_stored = false;            // keys and values are neither rotated nor padded: they are read where they are
+    bool one_tile = false;             // a task has one row tile at most
     bool lanes_along_features = false; // of the state: neighbours in e are neighbouring features, d = c * chunks + e
     int weight_step = 0;               // keys whose weights are formed together, as the next; divides key_block
     int key_step = 0; // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
     bool nan_without_sign = false; // see exp2_nonpositive_by_bits()
     bool scaled_rows = false;      // few rows: q_rows are times the scale, and multiply keys as they are
-    bool integer_scores = false;   // queries and keys in integers, see attention_products_integer.cpp
+    bool integer_scores = false;   // queries and keys in integers, see engines/bare/integer_products.cpp
     int tile_depth = 0;    // of matrix tiles of bf16, along which both products go in pairs; 0: no tiles, all in f32
     int terms = 1;         // with tiles: bf16 numbers that a number is the sum of
-    bool matrices = false; // both products take matrices of bf16 in vector registers (attention_products_matrices.cpp)
-    bool pairs = false;    // both products take pairs of bf16 in vector registers (attention_products_pairs.cpp)
+    bool matrices = false; // both products take matrices of bf16 in vector registers (engines/matrices/products.cpp)
+    bool pairs = false;    // both products take pairs of bf16 in vector registers (engines/pairs/products.cpp)
     bool sum_with_values = false; // with tiles: the weights' sum is one more feature of the weighted values
     int dense_features = 0;       // of q and k as stored, a multiple of 16; 0: read at run time
     bool value_blocks = false;    // with tiles: keys and values are taken where they are, values in blocks (below)
     bool formed = false;          // likewise, as generators/operands forms them
-    bool bounded = false;         // with tiles: scores are so small that no maximum is subtracted (attention_bound.h)
+    bool bounded = false; // with tiles: scores are so small that no maximum is subtracted (engines/tiles/bound.h)
 };
 
 /// What a kernel reads. Rotations of queries and keys may differ from those of values and outputs.
@@ -143,7 +143,7 @@ struct Stages {
     Halide::Func q_scaled;                // (r, d, t)
     Halide::Func scores;                  // (r, j, t, b)  raw
     std::vector<Halide::Func> lane_pairs; // (bit, f, j, r, t, b)  with key_lanes, as the next two
-    std::vector<Halide::Func> lane_sums;  // (f, j, r, t, b)       see attention_key_lanes.cpp
+    std::vector<Halide::Func> lane_sums;  // (f, j, r, t, b)       see engines/key_lanes/products.cpp
     Halide::Func lane_max, lane_sum;      // (l, r, t, b)          of every key_lanes-th key of a block
     Halide::Func q_folded;                // (f, r, d / fold, t)   few rows only, as the next
     Halide::Func folded_scores;        // (f, r, j, t, b)       of every fold-th feature; (f, j, r, t, b) with key_lanes
@@ -159,9 +159,9 @@ struct Stages {
     Halide::Func block_max, block_sum; // (r, t, b)
     Halide::Func key_scales;           // (j, t, b)     {of keys, of values}; undefined: none
     Halide::Func value_peaks,
-        guarded; // (l, b) (b)    see attention_guard.h; undefined: values are integers, or on tiles
+        guarded; // (l, b) (b)    see recurrence/guard.h; undefined: values are integers, or on tiles
     Halide::RVar peak_chunk, peak_key, peak_lane;   // of their updates
-    Halide::Func cleaned_peaks, cleaned;            // (l) ()     see attention_tile_guard.h; tiles only, unless formed
+    Halide::Func cleaned_peaks, cleaned;            // (l) ()     see engines/tiles/guard.h; tiles only, unless formed
     std::vector<std::vector<Halide::RVar>> scanned; // of the updates of cleaned_peaks; empty: of what no vector takes
     Halide::Func seen_rows, seen_finite;            // (d, j) (j)  values of a key as tiles take them; 1: all are finite
     RotatedRows seen_rotated;

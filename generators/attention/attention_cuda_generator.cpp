@@ -1,10 +1,10 @@
 // Binds signature, algorithm and schedule of fused attention on CUDA, whole tensors in one launch. No arithmetic and no loop
 // order here.
-#include "../common/declared_arguments.h"
-#include "../common/facts.h"
-#include "../passes/cuda/lower.h"
-#include "../passes/cuda/warp_nest.h"
-#include "attention_cuda_schedule.h"
+#include "attention/engines/mma/schedule.h"
+#include "common/declared_arguments.h"
+#include "common/facts.h"
+#include "passes/cuda/lower.h"
+#include "passes/cuda/warp_nest.h"
 
 namespace gyre::attention {
 

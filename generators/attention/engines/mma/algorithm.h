@@ -1,0 +1,82 @@
+/// Fused attention with rotary and reverse-rotary embedding for warps that multiply tiles of matrices: WHAT is computed. No
+/// scheduling call may appear here.
+///
+/// The same recurrence as attention_algorithm.h, apart because nothing there is a whole tile of a product here: queries are
+/// rows instead of lanes, so that neither they nor the results are transposed, and a launch takes all sequences and heads.
+///
+///     S_ij = scale < R(i) q_i, R(j) k_j >      softmax over the visible j      out_i = R(-i) sum_j P_ij R(j) v_j
+///
+/// Weights of a block of keys are powers of two relative to the maximum so far, rounded to the tensors' type for the product
+/// with the values; sums are of the unrounded ones. Source: Dao, FlashAttention-2 (arXiv:2307.08691).
+///
+/// Index order is Halide's, innermost first: the C array q[batch][seqlen_q][heads][head_dim] is q(d, h, i, z).
+/// t: tile of query_rows rows, i: row of it;   b: block of key_block keys, j: key of it.
+#pragma once
+#include "passes/cuda/turns.h"
+#include "rotation.h"
+#include "scores.h"
+#include "tile.h"
+
+namespace gyre::attention {
+
+struct CudaSizes {
+    int head_dim = 128, v_head_dim = 128;
+    int query_rows = 128, key_block = 64;
+    bool as_stored = false; // keys and values are not rotated, and lie so that asynchronous copies take them
+    bool paged = false;     // and are in pages
+    bool general = false;   // with everything of scores.h; keys and values are as stored, in pages or not
+    bool partial = false;   // rows are folded (tile.h), and see a part of the keys each; keys and values likewise
+    /// Whether keys are in pages is the call's choice.
+    bool may_be_paged() const { return general || partial; }
+};
+
+struct CudaInputs {
+    Halide::Func q, k, v; // (d, h, token, z)  as stored; k and v in pages: (d, h, slot, page)
+    CudaSequences sequences;
+    Halide::Expr key_heads, key_tokens; // extents of k and v
+    CudaScoring scoring;
+    Halide::Expr has_pages;                    // bool, where that is the call's choice
+    Halide::Func page_table;                   // (page, sequence)
+    Halide::Expr page_bits, pages, most_pages; // log2 of a page's slots; extents of k and v, and of the table
+    Halide::Expr out_stride;                   // of out's tokens
+    Halide::Expr scale, sign;                  // of scores: magnitude times log2(e), and +-1
+    cuda::AngleSource angles, value_angles;    // of queries and results
+    CudaPairs rope, value_rope;                // of those, none: off
+    cuda::PositionSource q_positions;
+    Halide::Expr key_pairs, value_pairs;       // that keys and values are rotated by; of no meaning as_stored
+    Halide::Func key_angles, value_key_angles; // (pair, 0: cos or 1: sin, row, z)
+    Halide::Expr angles_by_token;              // bool: a row a token of k, else a row a key of a sequence
+};
+
+/// Every Func and Var that a schedule may name.
+struct CudaStages {
+    CudaSizes sizes;
+    Halide::Var d{"d"}, h{"h"}, x{"x"}, z{"z"}, i{"i"}, t{"t"}, j{"j"}, b{"b"};
+    Halide::RVar feature_of_tile, feature_tile; // of the product of queries and keys
+    Halide::RVar key_of_tile, key_tile;         // of that of weights and values
+    Halide::RVar seen_key, seen_tile;           // of the same where only some rows see them
+    Halide::RVar masked_key, column, columns;   // of updates and reductions along the keys of a block
+    std::vector<Halide::RVar> scored_keys;      // of general kernels, of updates before masked_key's
+    Halide::RVar block;
+
+    CudaTile tile;
+    CudaHead head;                   // of general kernels
+    Halide::Func q_staged;           // (d, i, t, h, z)  as they are
+    Halide::Func q_rotated;          // (d, i, t, h, z)  of no meaning where nothing is rotated
+    Halide::Func q_rows;             // (d, i, t, h, z)  as stored, with the scale's sign
+    Halide::Func k_rows, v_rows;     // (d, j, b, h, z)  likewise, of one block
+    Halide::Func scores;             // (j, i, t, b, h, z)  not scaled
+    Halide::Func maximum, keep;      // (i, t, b, h, z)  of the scores so far; 2^(scale (the one before - it))
+    Halide::Func block_sum;          // (i, t, b, h, z)
+    Halide::Func powers, weights;    // (j, i, t, b, h, z)  2^(scale (score - maximum)), and as stored
+    Halide::Func flawed;             // (t, b, h, z)  1: some row does not see a value, and some value is not finite
+    Halide::Func weighted;           // (d, i, t, b, h, z)  of all blocks so far: sum_j weights v
+    Halide::Func state;              // (d, i, t, h, z)  {maximum, sum, accumulator}
+    Halide::Func out_rows, lse_rows; // (d, i, t, h, z) (i, t, h, z)  normalised
+    Halide::Func out, lse;           // (d, h, x, z) (x, h, z)  the generator's outputs, in f32 if partial
+};
+
+CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Halide::Func &out,
+                          const Halide::Func &lse, const Halide::Type &type);
+
+} // namespace gyre::attention

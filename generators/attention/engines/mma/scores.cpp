@@ -1,0 +1,69 @@
+#include "scores.h"
+
+#include "attention/attention_algorithm.h"
+#include "math/storage.h"
+#include "passes/cuda/primitives.h"
+
+namespace gyre::attention {
+using namespace Halide;
+
+CudaHead cuda_head(const CudaScoring &in, const Var &h) {
+    CudaHead head{Func("of_head"), in, h};
+    head.numbers(h) = Tuple(cuda::choose(in.has_alibi, in.alibi(h) * log2_e, 0.0f),
+                            cuda::choose(in.has_sinks, in.sinks(h) * log2_e, masked_score),
+                            cuda::choose(in.softcap > 0.0f, 1.0f / in.softcap, 0.0f));
+    return head;
+}
+
+// A comparison with what is no number but infinite is the device's, which keeps to IEEE 754.
+std::vector<CudaHead::Change> CudaHead::changes() const {
+    const CudaScoring from = in;
+    const auto within = [from](std::vector<Expr> element) {
+        element[0] = unsafe_promise_clamped(element[0], 0, from.keys - 1);
+        element[1] = unsafe_promise_clamped(element[1], 0, from.queries - 1);
+        element.pop_back();
+        return element;
+    };
+    const auto biased = [&](const Expr &where, const std::function<Expr(const std::vector<Expr> &)> &bias) {
+        return Change{where, [=](const Expr &score, const std::vector<Expr> &element) {
+                          const Expr added = bias(within(element)), sum = score + added * log2_e;
+                          const Expr masks = reinterpret<uint32_t>(added) == Expr(0xff800000u);
+                          const Expr kept = cuda::opaque_select(sum < least_score, least_score, sum); // NaN, too
+                          return cuda::opaque_select(masks, masked_score, kept);
+                      }};
+    };
+    const auto bits = [from](const std::vector<Expr> &element) { return from.bias_16(element); };
+    const Change capped{in.softcap > 0.0f, [*this](const Expr &score, const std::vector<Expr> &) {
+                            // tanh x = 1 - 2 / (1 + e^2x), which overflows to what it should; near 0, where that loses bits, its
+                            // Taylor series.
+                            const Expr x = score * numbers(h)[2], square = x * x;
+                            const Expr above = 1.0f + cuda::exp2_approx(x * (2 * log2_e));
+                            const Expr large = 1.0f - 2.0f * cuda::reciprocal_approx(above);
+                            const Expr small = x * (1.0f - square * (1.0f / 3 - square * (2.0f / 15)));
+                            return in.softcap * select(square < 0.01f, small, large);
+                        }};
+    const Change by_distance{in.has_alibi, [*this](const Expr &score, const std::vector<Expr> &element) {
+                                 return score + numbers(h)[0] * cast<float>(element[4]);
+                             }};
+    return {capped,
+            by_distance,
+            biased(in.has_f32_bias, [from](const std::vector<Expr> &element) { return from.bias_f32(element); }),
+            biased(in.has_f16_bias,
+                   [=](const std::vector<Expr> &element) {
+                       return widen(reinterpret<float16_t>(bits(element)), Bf16::as_casts);
+                   }),
+            biased(in.has_bf16_bias,
+                   [=](const std::vector<Expr> &element) {
+                       return widen(reinterpret<bfloat16_t>(bits(element)), Bf16::as_casts);
+                   }),
+            {from.has_mask, [=](const Expr &score, const std::vector<Expr> &element) {
+                 return cuda::opaque_select(from.mask(within(element)) != 0, score, masked_score);
+             }}};
+}
+
+Tuple CudaHead::with_sink(const Expr &maximum, const Expr &sum, const Expr &h) const {
+    const Expr sink = numbers(h)[1], top = max(maximum, sink), share = cuda::exp2_approx(maximum - top);
+    return {sum * share + cuda::choose(in.has_sinks, cuda::exp2_approx(sink - top), 0.0f), share, top};
+}
+
+} // namespace gyre::attention

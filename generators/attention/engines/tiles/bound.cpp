@@ -1,0 +1,79 @@
+#include "bound.h"
+
+#include "attention/recurrence/blocks.h"
+#include "attention/recurrence/rows.h"
+#include "math/bf16_pairs.h"
+#include "math/norms.h"
+#include "math/storage.h"
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+constexpr int lanes = norm_lanes;
+
+Expr square(const Expr &x) { return x * x; }
+
+} // namespace
+
+void define_bound(Stages &s, const Inputs &in) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &t = s.t, &b = s.b, &l = s.l;
+    RDom pairs(0, z.head_dim / 2, "bound_pairs"), rows(0, z.row_tile, "bound_rows");
+    const Expr pair = s.q_scaled(r, pairs, 0, t);
+    s.q_squares = Func("q_squares");
+    s.q_squares(r, t) += square(bf16_of_pair(pair, 0)) + square(bf16_of_pair(pair, 1));
+    s.q_norm = Func("q_norm");
+    s.q_norm(t) = Expr(0u);
+    s.q_norm(t) = max(s.q_norm(t), ordered_bits(s.q_squares(rows, t)));
+
+    const int keys_together = z.formed ? z.tile_depth : 1;
+    RDom keys(0, z.key_block / keys_together, "bound_keys");
+    const Expr key = b * z.key_block + keys * keys_together;
+    keys.where(key < in.keys);
+    s.k_squares = Func("k_squares");
+    s.k_squares(l, b) = Expr(0u);
+    if (z.formed) {
+        const Expr block = unsafe_promise_clamped(key / keys_together, 0, (in.keys - 1) / keys_together);
+        s.k_squares(l, b) = max(s.k_squares(l, b), in.key_squares(l, block));
+    } else {
+        const Expr offset = unsafe_promise_clamped(offset_of_key(in.pages, in.k, key), 0, in.k.size - 1);
+        const auto element = [&](const Expr &feature) { return in.k.elements(feature, offset); };
+        s.k_squares(l, b) = max(s.k_squares(l, b), ordered_bits(sum_of_squares(element, l, z.dense_features)));
+    }
+    s.k_norm = Func("k_norm");
+    s.k_norm(b) = reinterpret<float>(s.k_squares(0, b));
+    for (int lane = 1; lane < lanes; lane++) s.k_norm(b) += reinterpret<float>(s.k_squares(lane, b));
+
+    const Expr factor = magnitude_of(in.scale) * in.key_gain;
+    RDom blocks(0, (in.keys + z.key_block - 1) / z.key_block, "bound_blocks");
+    const Visible visible = visible_keys(in, s);
+    const Expr seen =
+        blocks * z.key_block <= visible.tile_last && blocks * z.key_block + z.key_block - 1 >= visible.tile_first;
+    const Expr square_of_bound = reinterpret<float>(s.q_norm(t)) * s.k_norm(blocks) * (factor * factor);
+    s.is_bounded = Func("is_bounded");
+    s.is_bounded(t) = 1;
+    s.is_bounded(t) =
+        select(seen && ordered_bits(square_of_bound) > ordered_bits(score_limit * score_limit), 0, s.is_bounded(t));
+    s.bound_pair = pairs, s.bound_row = rows, s.bound_key = keys, s.bound_block = blocks;
+
+    RDom tiles(0, (in.rows + z.row_tile - 1) / z.row_tile, "bound_tiles");
+    s.any_exact = Func("any_exact");
+    s.any_exact() = 0;
+    s.any_exact() = max(s.any_exact(), 1 - s.is_bounded(tiles));
+}
+
+void schedule_bound(Stages &s, int w) {
+    const Sizes &z = s.sizes;
+    s.any_exact.compute_root();
+    s.is_bounded.compute_root().bound_storage(s.t, z.task_tiles);
+    s.is_bounded.update().reorder(s.t, s.bound_block);
+    s.q_norm.compute_root().bound_storage(s.t, z.task_tiles);
+    s.q_squares.compute_at(s.q_norm, s.t).vectorize(s.r, w).unroll(s.r);
+    s.q_squares.update().reorder(s.r, s.bound_pair).vectorize(s.r, w).unroll(s.r).unroll(s.bound_pair, 4);
+    s.k_norm.compute_at(s.is_bounded, s.bound_block).bound_storage(s.b, 1);
+    s.k_squares.compute_at(s.is_bounded, s.bound_block).bound_storage(s.b, 1).bound(s.l, 0, lanes).vectorize(s.l, w);
+    s.k_squares.update().reorder(s.l, s.bound_key).vectorize(s.l, w);
+}
+
+} // namespace gyre::attention

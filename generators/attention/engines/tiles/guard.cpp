@@ -1,0 +1,161 @@
+#include "guard.h"
+
+#include "attention/recurrence/blocks.h"
+#include "common/stored_rows.h"
+
+#include <algorithm>
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+/// Finite numbers from here on count as not finite at first: a rotation may make infinity of them.
+constexpr uint32_t large_f32 = 0x5f800000, large_bf16 = 0x5f80, infinite_f16 = 0x7c00;
+constexpr uint32_t exponent_f32 = 0x7f800000, exponent_bf16 = 0x7f80, quiet_nan = 0x7fc00000;
+
+/// Keys of which some row sees a step's neighbours and some row does not see the key itself: before the first keys that all
+/// rows see, and after the last ones.
+struct CutKeys {
+    Expr first, end;
+};
+std::vector<CutKeys> cut_keys(const Stages &s, const Inputs &in) {
+    const Sizes &z = s.sizes;
+    const int step = z.tile_depth;
+    const Expr last_row = (in.rows + z.row_tile - 1) / z.row_tile * z.row_tile - 1, last_token = last_row / in.heads;
+    return {{max(in.first_visible, 0) / step * step, min(last_token + in.first_visible, in.keys)},
+            {max(in.last_visible + 1, 0), min((last_token + in.last_visible) / step * step + step, in.keys)}};
+}
+
+/// The magnitude of a stored value, as an integer of its size.
+Expr magnitude_bits(const Expr &stored) {
+    const Type bits = UInt(stored.type().bits());
+    return reinterpret(bits, stored) & Internal::make_const(bits, bits.bits() == 16 ? 0x7fff : 0x7fffffff);
+}
+
+Expr value_of(const Inputs &in, const Expr &key, const Expr &feature) {
+    return in.v.elements(feature, unsafe_promise_clamped(offset_of_key(in.pages, in.v, key), 0, in.v.size - 1));
+}
+
+/// Reads a value that is in blocks of `depth` keys.
+Expr value_of_block(const Inputs &in, const Expr &key, const Expr &feature, int depth) {
+    const Expr offset = offset_of_key(in.pages, in.v, key / depth * depth) + feature * depth;
+    return in.v.elements(key % depth, unsafe_promise_clamped(offset, 0, in.v.size - 1));
+}
+
+Expr as_f32(const Expr &row_element) {
+    return row_element.type().is_float() ? row_element : reinterpret<float>(cast<uint32_t>(row_element) << 16);
+}
+
+Expr has_finite_bits(const Expr &bits) { return (bits & Expr(exponent_f32)) != Expr(exponent_f32); }
+
+} // namespace
+
+int scanned_lanes(const Sizes &z) {
+    const int of_line = z.terms == 3 ? 16 : 32; // f32, or 16 bits
+    return z.dense_features > 0 && z.dense_features % of_line == 0 ? of_line : 16;
+}
+
+void define_cleaned(Stages &s, const Inputs &in) {
+    const Sizes &z = s.sizes;
+    const Var &l = s.l;
+    const int lanes = scanned_lanes(z), depth = z.tile_depth;
+    const Type stored = in.v.elements.type();
+    const Type bits = UInt(stored.bits());
+    s.cleaned_peaks = Func("cleaned_peaks");
+    s.cleaned_peaks(l) = cast(bits, 0);
+    const auto larger = [&](const Expr &lane, const Expr &value) {
+        s.cleaned_peaks(lane) = max(s.cleaned_peaks(lane), magnitude_bits(value));
+    };
+    for (const CutKeys &keys : cut_keys(s, in)) {
+        const Expr count = max(keys.end - keys.first, 0);
+        if (z.value_blocks) { // with what is in slots of the same block
+            const Expr first = keys.first / depth, blocks = select(count > 0, (keys.end - 1) / depth - first + 1, 0);
+            RDom r(0, z.v_head_dim, first, blocks, "scanned");
+            larger(l, value_of_block(in, r.y * depth + l, r.x, depth));
+            s.scanned.push_back({r.x, r.y});
+            continue;
+        }
+        const Expr features = z.dense_features > 0 ? Expr(z.dense_features) : in.v_head_dim;
+        RDom r(0, features / lanes, keys.first, count, "scanned");
+        larger(l, value_of(in, r.y, r.x * lanes + l));
+        s.scanned.push_back({r.x, r.y});
+        if (z.dense_features > 0 && z.dense_features % lanes == 0) continue;
+        RDom rest(0, features % lanes, keys.first, count, "scanned_rest");
+        larger(0, value_of(in, rest.y, features / lanes * lanes + rest.x));
+        s.scanned.push_back({});
+    }
+    RDom all(0, lanes, "scanned_lanes");
+    const uint32_t limit = stored.is_float() && stored.bits() == 16 && !stored.is_bfloat() ? infinite_f16
+                           : stored.bits() == 16                                           ? large_bf16
+                                                                                           : large_f32;
+    s.cleaned = Func("cleaned");
+    s.cleaned() = 0;
+    s.cleaned() = max(s.cleaned(), select(s.cleaned_peaks(all) >= Internal::make_const(bits, limit), 1, 0));
+}
+
+Expr finite_pair(const Expr &pair) {
+    const auto kept = [&](uint32_t exponent, uint32_t number) {
+        return select((pair & Expr(exponent)) == Expr(exponent), Expr(0u), Expr(number));
+    };
+    return pair & (kept(exponent_bf16, 0xffffu) | kept(exponent_bf16 << 16, 0xffff0000u));
+}
+
+Expr finite_number(const Expr &number) {
+    const Expr exponent = Internal::make_const(UInt(16), exponent_bf16);
+    return select((number & exponent) == exponent, cast<uint16_t>(0), number);
+}
+
+void define_marks(Stages &s, const Inputs &in) {
+    const Sizes &z = s.sizes;
+    const Var &d = s.d, &r = s.r, &t = s.t, &j = s.j;
+    s.seen_rows = Func("seen_rows");
+    if (z.value_blocks)
+        s.seen_rows(d, j) = value_of_block(in, j, d, z.tile_depth);
+    else
+        s.seen_rotated = define_rows(
+            s.seen_rows,
+            {[&](const Expr &feature) { return value_of(in, j, feature); }, in.v_head_dim, j, in.v_rotation}, {d, j},
+            {z.v_head_dim, z.padded, z.terms == 1});
+    const auto bits_of = [&](const Expr &feature, const Expr &key) {
+        return reinterpret<uint32_t>(as_f32(s.seen_rows(feature, key)));
+    };
+    RDom features(0, z.v_head_dim, "seen_features");
+    s.seen_feature = features;
+    s.seen_finite = Func("seen_finite");
+    s.seen_finite(j) = 1;
+    s.seen_finite(j) = select(has_finite_bits(bits_of(features, j)), s.seen_finite(j), 0);
+
+    // The last dimension is a loop that does not run in other tasks.
+    RDom keys(0, in.keys, 0, 1, "marked");
+    keys.where(keys.y < s.cleaned());
+    keys.where(s.seen_finite(keys.x) == 0);
+    s.marked_key = keys.x;
+    s.marked_turn = keys.y;
+    // The stage computes with integers alone: arithmetic is compiled as if all numbers were finite.
+    const Expr value = bits_of(d, keys.x), before = reinterpret<uint32_t>(s.out_copy(d, r, t));
+    const Expr sum = select(has_finite_bits(before) || before == value, value, Expr(quiet_nan));
+    const Expr is_marked = !has_finite_bits(value) && visible_keys(in, s).sees(keys.x);
+    s.out_copy(d, r, t) = reinterpret<float>(select(is_marked, sum, before));
+}
+
+void schedule_tile_guard(Stages &s, int w) {
+    s.cleaned.compute_root().update().unscheduled();
+    const int lanes = scanned_lanes(s.sizes);
+    s.cleaned_peaks.compute_root().bound(s.l, 0, lanes).vectorize(s.l);
+    for (size_t n = 0; n < s.scanned.size(); n++) {
+        Stage update = s.cleaned_peaks.update(static_cast<int>(n));
+        if (s.scanned[n].empty())
+            update.unscheduled();
+        else
+            update.reorder(s.l, s.scanned[n][0], s.scanned[n][1]).vectorize(s.l);
+    }
+    s.out_copy.update()
+        .reorder(s.d, s.r, s.marked_key, s.marked_turn, s.t)
+        .vectorize(s.d, w, TailStrategy::GuardWithIf);
+    s.seen_finite.compute_at(s.out_copy, s.marked_key).update().unscheduled();
+    s.seen_rows.compute_at(s.out_copy, s.marked_key).bound_storage(s.d, s.sizes.v_head_dim);
+    for (int update = 0; update < s.seen_rows.num_update_definitions(); update++)
+        s.seen_rows.update(update).unscheduled();
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,84 @@
+#include "guard.h"
+
+#include "passes/bf16_matrices.h"
+
+#include <algorithm>
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+/// True if some row of the task does not see some key of block b.
+Expr is_cut(const Stages &s, const Inputs &in) {
+    const Expr first_key = s.b * s.sizes.key_block, end = min(first_key + s.sizes.key_block, in.keys);
+    const Expr last_token = in.row_step.defined() ? (in.rows - 1) * in.row_step : in.tokens - 1;
+    const Expr by_position = end - 1 > in.last_visible || first_key < last_token + in.first_visible;
+    if (!s.sizes.general) return by_position;
+    return in.score ? Internal::const_true() : by_position || in.has_bias || in.has_mask;
+}
+
+/// The bits in f32 of a value.
+Expr value_bits(const Stages &s, const Expr &feature, const Expr &key) {
+    const Expr value = s.v_rows(feature, key, s.b);
+    return value.type().is_float() ? reinterpret<uint32_t>(value) : cast<uint32_t>(value) << 16;
+}
+
+} // namespace
+
+int guard_lanes(const Sizes &sizes) {
+    constexpr int vectors = 8; // a maximum waits for the one before
+    int lanes = vectors * std::max(sizes.lanes, sizes.key_lanes);
+    while (sizes.v_head_dim % lanes != 0) lanes /= 2;
+    return lanes;
+}
+
+void define_guarded(Stages &s, const Inputs &in) {
+    const Sizes &z = s.sizes;
+    const Var &l = s.l, &b = s.b;
+    const int lanes = guard_lanes(z);
+    const Expr cut = is_cut(s, in);
+    RDom values(0, z.v_head_dim / lanes, 0, z.key_block, "guard_values"), all(0, lanes, "guard_lanes");
+    values.where(cut && b * z.key_block + values.y < in.keys);
+    all.where(cut);
+    s.value_peaks = Func("value_peaks");
+    s.guarded = Func("guarded");
+    // The exponent alone: LLVM makes an absolute value of all bits but the sign, and forms that of an f16 in f16, which ARMv8.0 cannot.
+    const Expr exponent = value_bits(s, values.x * lanes + l, values.y) & Expr(0x7f800000u);
+    s.value_peaks(l, b) = Expr(0u);
+    s.value_peaks(l, b) = max(s.value_peaks(l, b), exponent);
+    s.guarded(b) = 0;
+    s.guarded(b) = max(s.guarded(b), select(s.value_peaks(all, b) >= Expr(0x7f800000u), 1, 0));
+    s.peak_chunk = values.x;
+    s.peak_key = values.y;
+    s.peak_lane = all;
+}
+
+void define_guarded_product(Stages &s, Func product, const Visible &visible,
+                            const std::function<Expr(const Expr &key)> &weight) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &d = s.d, &j = s.j, &t = s.t, &b = s.b;
+    // By bits: the compiler may take 0 times a number for 0. A function of its own, so that what schedules read as vectors for
+    // the usual product is not read so for this one.
+    const Expr kept = select(is_masked(s.masked(r, j, t, b)), Expr(0u), Expr(~0u));
+    Func seen("seen_product");
+    seen(r, d, j, t, b) = weight(j) * reinterpret<float>(value_bits(s, d, j) & kept);
+
+    // The last dimension is a loop that does not run where the block is not guarded.
+    RDom again(0, 1, "again"), keys(0, z.key_block, 0, 1, "guarded_keys");
+    again.where(again < s.guarded(b));
+    keys.where(b * z.key_block + keys.x <= visible.tile_last);
+    keys.where(keys.y < s.guarded(b));
+    s.guarded_j = keys.x;
+    s.guarded_turn = keys.y;
+    std::vector<Expr> place;
+    for (const Var &v : product.args()) place.emplace_back(v);
+    Expr row = r, feature = d;
+    if (z.matrices) {
+        row = s.p * matrix_rows + s.lane % matrix_rows;
+        feature = s.g * matrix_rows + s.lane / matrix_rows;
+    }
+    product(place) = cast<float>(again);
+    product(place) += seen(row, feature, keys.x, t, b);
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,13 @@
+/// A task's rows of queries.
+#pragma once
+#include "attention/attention_algorithm.h"
+
+namespace gyre::attention {
+
+/// The token and the head of a task's row, which may be one after the last: then the last one's.
+struct Row {
+    Halide::Expr token, head;
+};
+Row row_of_task(const Inputs &in, const Halide::Expr &task_row);
+
+} // namespace gyre::attention
