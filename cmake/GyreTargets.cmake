@@ -13,7 +13,7 @@
 # LLC: Halide has no such instruction set; its LLVM assembly becomes an object by LLVM's llc with these options.
 #
 # Order matters: best first. The registry keeps it and dispatch takes the first that runs. The last row of an architecture
-# asks for nothing, but of 32-bit ARM. FEATURES are names that runtime/cpu_features.cpp probes; for x86 they are those of
+# asks for nothing, but of 32-bit ARM. FEATURES are names that runtime/cpu/cpu_features.cpp probes; for x86 they are those of
 # /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row

@@ -1,6 +1,6 @@
 #include "attention/angle_tables.h"
 
-#include "error.h"
+#include "core/error.h"
 
 #include <algorithm>
 

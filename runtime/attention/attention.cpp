@@ -1,11 +1,11 @@
 // gyre_attention(): checks, plans, and runs.
 #include "cuda/attention.h"
-#include "arguments.h"
 #include "attention/check.h"
 #include "attention/mask_ranges.h"
 #include "attention/masked_plan.h"
 #include "attention/plan.h"
-#include "run_call.h"
+#include "core/arguments.h"
+#include "core/run_call.h"
 
 #include <algorithm>
 #include <cstddef>

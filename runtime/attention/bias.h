@@ -1,7 +1,7 @@
 /// A tensor that broadcasts to the scores, as kernels take its part for some rows and keys of a head.
 #pragma once
 #include "attention/call.h"
-#include "kernel_arguments.h"
+#include "core/kernel_arguments.h"
 
 namespace gyre {
 

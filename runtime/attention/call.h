@@ -2,8 +2,8 @@
 #pragma once
 #include "attention/dropout.h"
 #include "attention/lse.h"
+#include "core/tensor.h"
 #include "rotary/rotation.h"
-#include "tensor.h"
 
 namespace gyre {
 

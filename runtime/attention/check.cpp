@@ -1,10 +1,10 @@
 // Checks of gyre_attention()'s tensors and options. Lists of lengths and rotations: check_sequences.cpp.
 #include "attention/check.h"
 
-#include "error.h"
-#include "kernel_call.h"
-#include "overlap.h"
-#include "value_blocks.h"
+#include "core/error.h"
+#include "core/kernel_call.h"
+#include "core/overlap.h"
+#include "core/value_blocks.h"
 
 #include <algorithm>
 #include <cmath>

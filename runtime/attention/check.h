@@ -1,7 +1,7 @@
 /// What calls of attention are checked against, and the parts of check_attention() that live in files of their own.
 #pragma once
 #include "attention/call.h"
-#include "saturated.h"
+#include "core/saturated.h"
 
 namespace gyre {
 

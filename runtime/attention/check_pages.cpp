@@ -1,9 +1,9 @@
 // Checks of gyre_attention()'s paged cache.
 #include "attention/check.h"
 
-#include "error.h"
-#include "kernel_call.h"
-#include "sequence_lists.h"
+#include "core/error.h"
+#include "core/kernel_call.h"
+#include "core/sequence_lists.h"
 
 namespace gyre {
 

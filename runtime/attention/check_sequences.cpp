@@ -1,8 +1,8 @@
 // Checks of gyre_attention()'s lists of lengths, rotations and positions.
 #include "attention/check.h"
 
-#include "error.h"
-#include "sequence_lists.h"
+#include "core/error.h"
+#include "core/sequence_lists.h"
 
 #include <algorithm>
 

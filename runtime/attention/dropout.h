@@ -1,6 +1,6 @@
 /// Dropout of probabilities, as kernels take it (generators/common/dropout.h).
 #pragma once
-#include "kernel_arguments.h"
+#include "core/kernel_arguments.h"
 
 #include <cstdint>
 

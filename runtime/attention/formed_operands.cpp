@@ -1,8 +1,8 @@
 #include "attention/formed_operands.h"
 
-#include "argument_tables.h"
 #include "attention/kernels.h"
-#include "kernel_arguments.h"
+#include "core/argument_tables.h"
+#include "core/kernel_arguments.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "attention/head_terms.h"
 
-#include "workspace.h"
+#include "core/workspace.h"
 
 #include <algorithm>
 #include <limits>

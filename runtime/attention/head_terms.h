@@ -1,7 +1,7 @@
 /// What a call adds to the scores of each query head: slopes of ALiBi, and sinks.
 #pragma once
 #include "attention/call.h"
-#include "kernel_call.h"
+#include "core/kernel_call.h"
 
 namespace gyre {
 

@@ -1,9 +1,9 @@
 #include "attention/dispatch.h"
 
-#include "argument_tables.h"
-#include "contract.h"
-#include "kernel_call.h"
-#include "kernel_words.h"
+#include "core/argument_tables.h"
+#include "core/contract.h"
+#include "core/kernel_call.h"
+#include "core/kernel_words.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 /// The attention kernels that are linked, and what each is made for.
 #pragma once
-#include "argument_row.h"
 #include "attention/call.h"
 #include "attention/score_inputs.h"
+#include "core/argument_row.h"
 
 #include <string_view>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "attention/lse.h"
 
-#include "error.h"
+#include "core/error.h"
 
 namespace gyre {
 

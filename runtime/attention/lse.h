@@ -1,6 +1,6 @@
 /// The logarithms of softmax denominators, [batch, heads, seqlen] ([heads, tokens] for thd) beside a tensor of heads.
 #pragma once
-#include "tensor.h"
+#include "core/tensor.h"
 
 namespace gyre {
 

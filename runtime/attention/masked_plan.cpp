@@ -1,7 +1,7 @@
 #include "attention/masked_plan.h"
 
 #include "attention/mask_ranges.h"
-#include "kernel_call.h"
+#include "core/kernel_call.h"
 
 #include <algorithm>
 #include <new>

@@ -1,9 +1,9 @@
 // gyre_attention_merge(): merges a run of tokens and heads a task.
 #include "cuda/merge.h"
-#include "arguments.h"
 #include "attention/merge_check.h"
-#include "kernel_call.h"
-#include "run_call.h"
+#include "core/arguments.h"
+#include "core/kernel_call.h"
+#include "core/run_call.h"
 
 #include <algorithm>
 

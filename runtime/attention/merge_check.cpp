@@ -1,8 +1,8 @@
 #include "attention/merge_check.h"
 
-#include "arguments.h"
 #include "attention/check.h"
-#include "overlap.h"
+#include "core/arguments.h"
+#include "core/overlap.h"
 
 #include <algorithm>
 

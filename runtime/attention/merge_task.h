@@ -2,7 +2,7 @@
 #pragma once
 #include "attention/head_terms.h"
 #include "attention/lse.h"
-#include "context.h"
+#include "core/context.h"
 
 namespace gyre {
 

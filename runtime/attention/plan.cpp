@@ -2,8 +2,8 @@
 #include "attention/plan.h"
 
 #include "attention/dispatch.h"
-#include "kernel_call.h"
-#include "run_call.h"
+#include "core/kernel_call.h"
+#include "core/run_call.h"
 
 #include <algorithm>
 #include <numeric>

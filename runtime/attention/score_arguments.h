@@ -1,8 +1,8 @@
 /// What a kernel with a score function is called with beyond the general family's arguments.
 #pragma once
-#include "argument_tables.h"
 #include "attention/score_inputs.h"
-#include "kernel_arguments.h"
+#include "core/argument_tables.h"
+#include "core/kernel_arguments.h"
 
 namespace gyre {
 

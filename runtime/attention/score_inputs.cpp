@@ -1,8 +1,8 @@
 #include "attention/score_inputs.h"
 
-#include "error.h"
-#include "kernel_call.h"
-#include "overlap.h"
+#include "core/error.h"
+#include "core/kernel_call.h"
+#include "core/overlap.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,9 +1,9 @@
 #include "attention/task.h"
 
-#include "argument_tables.h"
 #include "attention/bias.h"
 #include "attention/score_arguments.h"
 #include "attention/task_views.h"
+#include "core/argument_tables.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 /// What kernels of attention are called with: angles, and rows of keys and values, of a part of a call.
 #pragma once
 #include "attention/angle_tables.h"
-#include "kernel_arguments.h"
+#include "core/kernel_arguments.h"
 
 namespace gyre {
 

@@ -1,8 +1,8 @@
 // gyre_attention_backward(): checks, forms the angles, and runs a task for every sequence and key head.
-#include "arguments.h"
 #include "backward/task.h"
-#include "kernel_call.h"
-#include "run_call.h"
+#include "core/arguments.h"
+#include "core/kernel_call.h"
+#include "core/run_call.h"
 
 #include <algorithm>
 #include <cstddef>

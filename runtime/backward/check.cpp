@@ -1,9 +1,9 @@
 // Checks of gyre_attention_backward(): those of the forward call, and of what it adds to it.
 #include "attention/check.h"
-#include "arguments.h"
 #include "backward/call.h"
-#include "error.h"
-#include "overlap.h"
+#include "core/arguments.h"
+#include "core/error.h"
+#include "core/overlap.h"
 
 #include <algorithm>
 #include <cstddef>

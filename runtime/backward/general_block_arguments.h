@@ -1,8 +1,8 @@
 /// What the general family of attention's gradients is called with beyond the others' arguments.
 #pragma once
-#include "argument_tables.h"
 #include "attention/bias.h"
 #include "backward/call.h"
+#include "core/argument_tables.h"
 
 namespace gyre {
 

@@ -1,10 +1,10 @@
 #include "backward/kernels.h"
 
-#include "argument_tables.h"
 #include "attention/dispatch.h"
 #include "attention/split.h"
-#include "contract.h"
-#include "kernel_call.h"
+#include "core/argument_tables.h"
+#include "core/contract.h"
+#include "core/kernel_call.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 /// The kernels that attention's backward pass consists of.
 #pragma once
-#include "argument_row.h"
 #include "attention/call.h"
-#include "context.h"
+#include "core/argument_row.h"
+#include "core/context.h"
 #include "rotary/rotary_kernel.h"
 
 namespace gyre {

@@ -1,7 +1,7 @@
 /// Where a task of attention's backward pass keeps what.   Rows are in f32 and longer than heads: padded with zeros, and by a
 /// cache line, since at powers of two equal features of all rows would share a few sets of the L1 cache.
 #pragma once
-#include "workspace.h"
+#include "core/workspace.h"
 
 #include <cstdint>
 

@@ -1,9 +1,9 @@
 #include "backward/task.h"
 
-#include "argument_tables.h"
 #include "backward/general_block_arguments.h"
 #include "backward/rounding.h"
-#include "kernel_arguments.h"
+#include "core/argument_tables.h"
+#include "core/kernel_arguments.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 // gyre_cache_append(): checks, and runs.
 #include "cuda/append.h"
-#include "arguments.h"
 #include "cache/append_call.h"
-#include "run_call.h"
+#include "core/arguments.h"
+#include "core/run_call.h"
 
 #include <cstddef>
 

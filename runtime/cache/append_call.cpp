@@ -1,8 +1,8 @@
 #include "cache/append_call.h"
 
 #include "cache/written_pages.h"
-#include "run_call.h"
-#include "value_blocks.h"
+#include "core/run_call.h"
+#include "core/value_blocks.h"
 
 #include <algorithm>
 

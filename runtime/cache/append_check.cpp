@@ -1,9 +1,9 @@
 // Checks of gyre_cache_append()'s tensors. Lists, rotations and positions: append_sequences.cpp.
 #include "cache/append_call.h"
 
-#include "error.h"
-#include "overlap.h"
-#include "value_blocks.h"
+#include "core/error.h"
+#include "core/overlap.h"
+#include "core/value_blocks.h"
 
 namespace gyre {
 namespace {

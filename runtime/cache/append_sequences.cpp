@@ -1,8 +1,8 @@
 // Checks of gyre_cache_append()'s lists, rotations and positions.
 #include "cache/append_call.h"
 
-#include "error.h"
-#include "sequence_lists.h"
+#include "core/error.h"
+#include "core/sequence_lists.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 /// The angles of a rotation as kernels on devices take them: attention's; positions alone rotary's, too.
 #pragma once
-#include "kernel_call.h"
+#include "core/kernel_call.h"
 #include "rotary/rotation.h"
 
 namespace gyre::cuda {

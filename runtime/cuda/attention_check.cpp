@@ -1,8 +1,8 @@
 // What AttentionOnDevice takes, and what it refuses.
 #include "attention/check.h"
+#include "core/kernel_call.h"
 #include "cuda/attention.h"
 #include "cuda/score_tensors.h"
-#include "kernel_call.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "cuda/functions.h"
 
-#include "error.h"
+#include "core/error.h"
 
 #include <map>
 #include <mutex>

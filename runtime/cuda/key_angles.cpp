@@ -1,6 +1,6 @@
 #include "cuda/key_angles.h"
 
-#include "argument_tables.h"
+#include "core/argument_tables.h"
 
 #include <algorithm>
 

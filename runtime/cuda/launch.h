@@ -1,7 +1,7 @@
 /// A call whose tensors are on a CUDA device: its context there, and the launches that its kernel asks for.
 #pragma once
+#include "core/kernel_arguments.h"
 #include "cuda/driver.h"
-#include "kernel_arguments.h"
 
 namespace gyre::cuda {
 

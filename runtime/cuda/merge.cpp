@@ -1,8 +1,8 @@
 #include "cuda/merge.h"
 
-#include "argument_tables.h"
 #include "attention/merge_check.h"
-#include "kernel_arguments.h"
+#include "core/argument_tables.h"
+#include "core/kernel_arguments.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,8 +1,8 @@
 /// A call's bias and mask, as kernels of CUDA devices take them: whole, at any strides.
 #pragma once
-#include "argument_tables.h"
 #include "attention/call.h"
-#include "kernel_arguments.h"
+#include "core/argument_tables.h"
+#include "core/kernel_arguments.h"
 
 namespace gyre::cuda {
 

@@ -1,7 +1,7 @@
 #include "cuda/tensors.h"
 
-#include "error.h"
-#include "kernel_call.h"
+#include "core/error.h"
+#include "core/kernel_call.h"
 
 #include <algorithm>
 

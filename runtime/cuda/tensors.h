@@ -1,8 +1,8 @@
 /// Tensors of a call on a CUDA device: all of them are there, and checked like others from then on.
 #pragma once
+#include "core/registry.h"
+#include "core/tensor.h"
 #include "cuda/driver.h"
-#include "registry.h"
-#include "tensor.h"
 
 namespace gyre::cuda {
 

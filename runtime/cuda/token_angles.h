@@ -1,8 +1,8 @@
 /// The angles of tokens as rotary's kernels on devices take them, which form those of their tokens themselves.
 #pragma once
-#include "argument_tables.h"
+#include "core/argument_tables.h"
+#include "core/kernel_arguments.h"
 #include "cuda/angles.h"
-#include "kernel_arguments.h"
 
 namespace gyre::cuda {
 

@@ -1,5 +1,5 @@
 /// yarn and longrope: rules that extend the context pair by pair and rescale cos and sin to keep the scores' spread.
-#include "error.h"
+#include "core/error.h"
 #include "frequencies/rules.h"
 
 #include <algorithm>

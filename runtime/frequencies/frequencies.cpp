@@ -13,8 +13,8 @@
 ///     proportional   partial_rotary_factor, factor; divides by head_dim                 proportional
 ///
 /// A new rule is one function, declared in rules.h, and one row of `rules`.
-#include "arguments.h"
-#include "entry.h"
+#include "core/arguments.h"
+#include "core/entry.h"
 #include "frequencies/rules.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 /// The rules with at most one idea each; yarn and longrope have a file of their own.
 #include "frequencies/rules.h"
-#include "error.h"
+#include "core/error.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // Checks of gyre_linear_attention_backward(): those of the forward call's inputs, and of what it adds to them.
-#include "arguments.h"
 #include "attention/check.h"
-#include "error.h"
+#include "core/arguments.h"
+#include "core/error.h"
 #include "linear/check.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #include "linear/check.h"
 
 #include "attention/check.h"
-#include "error.h"
-#include "overlap.h"
+#include "core/error.h"
+#include "core/overlap.h"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 #include "linear/kernels.h"
 
-#include "kernel_call.h"
+#include "core/kernel_call.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // gyre_linear_attention(): checks, forms the angles, and runs a task for every sequence and key head.
-#include "arguments.h"
+#include "core/arguments.h"
+#include "core/run_call.h"
 #include "linear/plan.h"
-#include "run_call.h"
 
 namespace gyre {
 namespace {

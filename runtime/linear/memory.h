@@ -1,6 +1,6 @@
 /// Where a task of linear attention keeps what, all of it in rows (rows.h).
 #pragma once
-#include "workspace.h"
+#include "core/workspace.h"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #include "linear/plan.h"
 
-#include "error.h"
+#include "core/error.h"
 
 #include <algorithm>
 #include <cstdlib>

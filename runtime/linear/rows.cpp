@@ -1,7 +1,7 @@
 #include "linear/rows.h"
 
-#include "argument_tables.h"
-#include "kernel_arguments.h"
+#include "core/argument_tables.h"
+#include "core/kernel_arguments.h"
 
 namespace gyre {
 namespace {

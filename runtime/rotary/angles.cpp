@@ -1,8 +1,8 @@
 // Rows of cosines and sines, from frequencies by a kernel or from the caller's tables.
-#include "argument_tables.h"
-#include "kernel_arguments.h"
+#include "core/argument_tables.h"
+#include "core/kernel_arguments.h"
+#include "core/tensor.h"
 #include "rotary/table_rows.h"
-#include "tensor.h"
 
 #include <cmath>
 #include <cstring>

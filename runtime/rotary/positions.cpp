@@ -1,7 +1,7 @@
 #include "rotary/positions.h"
 
-#include "error.h"
-#include "tensor.h"
+#include "core/error.h"
+#include "core/tensor.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // gyre_rotary() and gyre_rotary_qk(): the arguments, and what all calls do with them.
-#include "arguments.h"
+#include "core/arguments.h"
+#include "core/run_call.h"
 #include "rotary/rotary_call.h"
-#include "run_call.h"
 
 using namespace gyre;
 

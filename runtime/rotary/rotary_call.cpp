@@ -1,7 +1,7 @@
 #include "rotary/rotary_call.h"
 
-#include "overlap.h"
-#include "run_call.h"
+#include "core/overlap.h"
+#include "core/run_call.h"
 
 #include <algorithm>
 #include <array>

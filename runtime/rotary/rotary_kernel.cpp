@@ -1,8 +1,8 @@
 #include "rotary/rotary_kernel.h"
 
-#include "argument_tables.h"
-#include "contract.h"
-#include "kernel_arguments.h"
+#include "core/argument_tables.h"
+#include "core/contract.h"
+#include "core/kernel_arguments.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,8 +1,8 @@
 /// The kernels that rotate, copy and convert heads, and how they are called for a few tokens.
 #pragma once
-#include "argument_row.h"
+#include "core/argument_row.h"
+#include "core/tensor.h"
 #include "rotary/rotation.h"
-#include "tensor.h"
 
 namespace gyre {
 

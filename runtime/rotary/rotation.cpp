@@ -1,7 +1,7 @@
 #include "rotary/rotation.h"
 
-#include "arguments.h"
-#include "tensor.h"
+#include "core/arguments.h"
+#include "core/tensor.h"
 
 #include <algorithm>
 #include <cmath>

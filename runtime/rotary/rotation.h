@@ -1,6 +1,6 @@
 /// A checked rotation: which features, which angles.
 #pragma once
-#include "context.h"
+#include "core/context.h"
 #include "rotary/positions.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// What a call does its work within (runtime/entry.h), seen from inside: a host's pool looks at the thread that hands it tasks.
+/// What a call does its work within (runtime/core/entry.h), seen from inside: a host's pool looks at the thread that hands it tasks.
 /// Each call is the first of its process.
 #include "operations.h"
 

@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-FILES = ("rotary", "rotary_angles", "rotary_memory", "cuda/cache_append_cuda", "cuda/attention_cuda", "cuda/attention_cuda_bias",
+FILES = ("rotary/rotary", "rotary/angles", "rotary/memory", "cuda/cache_append_cuda", "cuda/attention_cuda", "cuda/attention_cuda_bias",
          "cuda/attention_cuda_decode", "cuda/attention_cuda_lists", "cuda/attention_cuda_scores")
 SECONDS = 150  # of one file: a test that hangs is one file's loss
 

@@ -1,0 +1,96 @@
+#include "core/overlap.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace gyre {
+namespace {
+
+/// The bytes that a view spans, from its lowest element to past its highest.
+struct Span {
+    const char *begin, *end;
+};
+
+Span span(const Heads &v) {
+    int64_t low = 0;
+    int64_t high = 0;
+    const int64_t extents[] = {v.batch, v.seqlen, v.heads, v.dim};
+    const int64_t strides[] = {v.batch_stride, v.token_stride, v.head_stride, 1};
+    for (int i = 0; i < 4; i++) (strides[i] < 0 ? low : high) += (extents[i] - 1) * strides[i];
+    const auto size = static_cast<int64_t>(element_size(v.dtype));
+    return {v.data + low * size, v.data + (high + 1) * size};
+}
+
+/// A view as runs of `length` elements that repeat at strides: dense dimensions are part of the run.
+struct Runs {
+    int64_t length;
+    int64_t gap = 0; // greatest common divisor of the strides at which runs repeat; 0: there is one run
+    bool self_overlap = false;
+
+    explicit Runs(const Heads &v) : length(v.dim) {
+        struct Dimension {
+            int64_t stride, extent;
+        };
+        Dimension dims[] = {{v.head_stride, v.heads}, {v.token_stride, v.seqlen}, {v.batch_stride, v.batch}};
+        std::sort(std::begin(dims), std::end(dims),
+                  [](const Dimension &a, const Dimension &b) { return std::abs(a.stride) < std::abs(b.stride); });
+        int64_t reach = v.dim;
+        for (const Dimension &d : dims) {
+            if (d.extent < 2) continue;
+            self_overlap |= std::abs(d.stride) < reach;
+            if (d.stride == length && gap == 0)
+                length *= d.extent;
+            else
+                gap = std::gcd(gap, d.stride);
+            reach += std::abs(d.stride) * (d.extent - 1);
+        }
+    }
+};
+
+/// True if runs of both views can never meet: their places modulo the common gap are apart.
+bool interleaved(const Heads &a, const Heads &b) {
+    if (a.dtype != b.dtype) return false;
+    const Runs r(a);
+    const Runs s(b);
+    const int64_t gap = std::gcd(r.gap, s.gap);
+    const int64_t bytes = b.data - a.data;
+    const auto size = static_cast<int64_t>(element_size(a.dtype));
+    if (gap == 0 || bytes % size) return false;
+    const int64_t offset = (bytes / size % gap + gap) % gap; // of b's runs behind a's
+    return r.length <= offset && offset + s.length <= gap;
+}
+
+} // namespace
+
+bool writable(const Heads &v) { return v.empty() || !Runs(v).self_overlap; }
+
+bool disjoint(const Heads &a, const Heads &b) {
+    if (a.empty() || b.empty() || !a.data || !b.data) return true;
+    const Span s = span(a);
+    const Span t = span(b);
+    const std::less_equal<const char *> before;
+    return before(s.end, t.begin) || before(t.end, s.begin) || interleaved(a, b);
+}
+
+bool disjoint(const gyre_tensor &t, const Heads &v) {
+    if (v.empty() || !v.data || !t.data || std::find(t.shape, t.shape + t.rank, 0) != t.shape + t.rank) return true;
+    int64_t low = 0;
+    int64_t high = 0;
+    for (int i = 0; i < t.rank; i++) (t.strides[i] < 0 ? low : high) += (t.shape[i] - 1) * t.strides[i];
+    const auto size = static_cast<int64_t>(element_size(t.dtype));
+    const char *data = static_cast<const char *>(t.data);
+    const Span s = span(v);
+    const std::less_equal<const char *> before;
+    return before(s.end, data + low * size) || before(data + (high + 1) * size, s.begin);
+}
+
+bool same_or_disjoint(const Heads &a, const Heads &b) {
+    const bool same = a.data == b.data && a.dtype == b.dtype && a.dim == b.dim &&
+                      (a.batch <= 1 || a.batch_stride == b.batch_stride) &&
+                      (a.seqlen <= 1 || a.token_stride == b.token_stride) &&
+                      (a.heads <= 1 || a.head_stride == b.head_stride);
+    return same || disjoint(a, b);
+}
+
+} // namespace gyre

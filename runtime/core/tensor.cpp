@@ -1,0 +1,170 @@
+#include "core/tensor.h"
+
+#include "core/error.h"
+#include "core/saturated.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+namespace gyre {
+namespace {
+
+template <typename List, typename Name>
+std::string alternatives(const List &list, Name name) {
+    std::string text;
+    for (const auto &item : list) text += (text.empty() ? "" : " or ") + std::string(name(item));
+    return text;
+}
+
+/// Extents and strides with which sums of sizes stay in 63 bits, and elements in the address space.
+gyre_status check_extents(const gyre_tensor &t, const char *name) {
+    int64_t elements = 1;
+    int64_t below = 0; // elements before the first one's address
+    int64_t above = 0; // elements behind it
+    for (int i = 0; i < t.rank; i++) {
+        if (t.shape[i] < 0)
+            return refuse(GYRE_BAD_SHAPE, name, "got shape %s, expected extents >= 0", shape_text(t.shape, t.rank));
+        elements = saturated_product(elements, std::max<int64_t>(t.shape[i], 1));
+        int64_t &side = t.strides[i] < 0 ? below : above;
+        side = saturated_sum(side, reach(t.shape[i], t.strides[i]));
+    }
+    if (std::max({elements, below, above}) <= most_elements && in_address_space(t, 0)) return GYRE_OK;
+    return refuse(GYRE_BAD_SHAPE, name, "shape %s with strides %s overflows the address space",
+                  shape_text(t.shape, t.rank), shape_text(t.strides, t.rank));
+}
+
+} // namespace
+
+bool in_address_space(const gyre_tensor &t, int64_t shift) {
+    int64_t below = 0;
+    int64_t above = shift;
+    for (int i = 0; i < t.rank; i++) {
+        if (t.shape[i] == 0) return true;
+        int64_t &side = t.strides[i] < 0 ? below : above;
+        side = saturated_sum(side, reach(t.shape[i], t.strides[i]));
+    }
+    const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(t.data));
+    const uint64_t size = element_size(t.dtype);
+    const uint64_t limit = UINTPTR_MAX / size;
+    const uint64_t low = static_cast<uint64_t>(below);
+    const uint64_t high = static_cast<uint64_t>(above);
+    if (low > limit || high >= limit) return false;
+    return !t.data || (low * size <= address && (high + 1) * size <= UINTPTR_MAX - address);
+}
+
+size_t element_size(gyre_dtype dtype) {
+    switch (dtype) {
+    case GYRE_F32:
+    case GYRE_I32:
+        return 4;
+    case GYRE_F16:
+    case GYRE_BF16:
+        return 2;
+    case GYRE_F64:
+    case GYRE_I64:
+        return 8;
+    case GYRE_BOOL:
+        return 1;
+    }
+    return 0;
+}
+
+const char *dtype_name(gyre_dtype dtype) {
+    constexpr const char *names[] = {"f32", "f16", "bf16", "f64", "i32", "i64", "bool"};
+    return element_size(dtype) ? names[dtype] : "an unknown type";
+}
+
+const char *shape_text(const int64_t *shape, int rank) {
+    static thread_local char buffers[4][128];
+    static thread_local int turn = 0;
+    char *text = buffers[turn++ % 4];
+    int length = std::snprintf(text, sizeof buffers[0], "[");
+    for (int i = 0; i < rank && length < static_cast<int>(sizeof buffers[0]) - 24; i++)
+        length += std::snprintf(text + length, sizeof buffers[0] - static_cast<size_t>(length), i ? ", %lld" : "%lld",
+                                static_cast<long long>(shape[i]));
+    std::snprintf(text + length, sizeof buffers[0] - static_cast<size_t>(length), "]");
+    return text;
+}
+
+gyre_status check_tensor(const gyre_tensor &t, const char *name, std::initializer_list<int> ranks,
+                         std::initializer_list<gyre_dtype> dtypes, bool need_data, Strides strides) {
+    if (std::find(ranks.begin(), ranks.end(), t.rank) == ranks.end())
+        return refuse(GYRE_BAD_SHAPE, name, "got rank %d, expected %s", t.rank,
+                      alternatives(ranks, [](int rank) { return std::to_string(rank); }).c_str());
+    if (std::find(dtypes.begin(), dtypes.end(), t.dtype) == dtypes.end())
+        return refuse(GYRE_BAD_TYPE, name, "got %s, expected %s", dtype_name(t.dtype),
+                      alternatives(dtypes, dtype_name).c_str());
+    if (t.device == GYRE_CUDA)
+        return refuse(GYRE_UNSUPPORTED, name, "is on a CUDA device, where no linked kernel takes it");
+    if (t.device != GYRE_CPU)
+        return refuse(GYRE_BAD_ARGUMENT, name, "got device %d, expected GYRE_CPU (1)", static_cast<int>(t.device));
+    GYRE_TRY(check_extents(t, name));
+    const bool empty = std::any_of(t.shape, t.shape + t.rank, [](int64_t extent) { return extent == 0; });
+    if (need_data && !empty && !t.data)
+        return refuse(GYRE_BAD_ARGUMENT, name, "data is NULL, expected %s", shape_text(t.shape, t.rank));
+    if (reinterpret_cast<uintptr_t>(t.data) % element_size(t.dtype))
+        return refuse(GYRE_BAD_ARGUMENT, name, "data at %p is not aligned to its %zu-byte elements", t.data,
+                      element_size(t.dtype));
+    const int last = t.rank - 1;
+    if (strides == contiguous && t.shape[last] > 1 && t.strides[last] != 1)
+        return refuse(GYRE_BAD_SHAPE, name, "got strides %s, expected the last to be 1", shape_text(t.strides, t.rank));
+    return GYRE_OK;
+}
+
+gyre_status check_shape(const gyre_tensor &t, const char *name, std::initializer_list<int64_t> expected) {
+    if (static_cast<size_t>(t.rank) == expected.size() && std::equal(expected.begin(), expected.end(), t.shape))
+        return GYRE_OK;
+    return refuse(GYRE_BAD_SHAPE, name, "got shape %s, expected %s", shape_text(t.shape, t.rank),
+                  shape_text(expected.begin(), static_cast<int>(expected.size())));
+}
+
+void find_strides(const gyre_tensor &t, int64_t (&strides)[GYRE_MAX_RANK]) {
+    int64_t dense = 1;
+    for (int i = t.rank - 1; i >= 0; i--) {
+        strides[i] = t.shape[i] > 1 ? t.strides[i] : dense;
+        dense *= std::max<int64_t>(t.shape[i], 1);
+    }
+}
+
+gyre_status check_flag(int32_t flag, const char *name) {
+    if (flag == 0 || flag == 1) return GYRE_OK;
+    return refuse(GYRE_BAD_ARGUMENT, name, "got %d, expected 0 or 1", flag);
+}
+
+gyre_status check_layout(gyre_layout layout, const char *name) {
+    if (layout >= GYRE_BSHD && layout <= GYRE_THD) return GYRE_OK;
+    return refuse(GYRE_BAD_ARGUMENT, name, "got %d, expected GYRE_BSHD, GYRE_BHSD or GYRE_THD",
+                  static_cast<int>(layout));
+}
+
+gyre_status view_heads(const gyre_tensor &t, const char *name, gyre_layout layout,
+                       std::initializer_list<gyre_dtype> dtypes, bool need_data, Heads *view) {
+    GYRE_TRY(check_tensor(t, name, {layout == GYRE_THD ? 3 : 4}, dtypes, need_data));
+    int batch = 0;
+    int token = 1;
+    int head = 2;
+    if (layout == GYRE_BHSD) {
+        token = 2;
+        head = 1;
+    }
+    if (layout == GYRE_THD) {
+        batch = -1;
+        token = 0;
+        head = 1;
+    }
+    int64_t strides[GYRE_MAX_RANK];
+    find_strides(t, strides);
+    *view = {static_cast<char *>(t.data),
+             t.dtype,
+             batch < 0 ? 1 : t.shape[batch],
+             t.shape[token],
+             t.shape[head],
+             t.shape[t.rank - 1],
+             batch < 0 ? 0 : strides[batch],
+             strides[token],
+             strides[head]};
+    return GYRE_OK;
+}
+
+} // namespace gyre
