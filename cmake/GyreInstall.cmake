@@ -79,7 +79,7 @@ foreach (kind IN LISTS kinds)
     install(EXPORT gyre-${kind} NAMESPACE gyre:: DESTINATION "${gyre_package_dir}" COMPONENT dev)
 endforeach ()
 
-# What gyre_add_kernels() needs: the generators' sources, the knobs, and the functions; and for another processor than this
+# What gyre_add_kernels() and gyre_add_generator() need: the generators' sources, the knobs, and the functions; and for another processor than this
 # build's the runtime's sources.
 set(gyre_generators_dir "${CMAKE_INSTALL_DATADIR}/gyre/generators")
 install(DIRECTORY "${GYRE_GENERATORS_DIR}/" DESTINATION "${gyre_generators_dir}" COMPONENT dev
@@ -99,7 +99,7 @@ install(FILES "${PROJECT_BINARY_DIR}/GyreRuntimeSources.cmake" "${CMAKE_CURRENT_
               "${CMAKE_CURRENT_LIST_DIR}/cached_command.cmake" "${CMAKE_CURRENT_LIST_DIR}/file_key.cmake"
               "${CMAKE_CURRENT_LIST_DIR}/streaming_stores.cmake"
         DESTINATION "${gyre_package_dir}" COMPONENT dev)
-foreach (module IN ITEMS AddKernels Cuda Embedded EmbeddedLibrary Families Generators Halide Kernels Knobs Runtime Targets Variants)
+foreach (module IN ITEMS AddGenerator AddKernels Cuda Embedded EmbeddedLibrary Families Generators Halide Kernels Knobs OwnGenerator Runtime Targets Variants)
     install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}" COMPONENT dev)
 endforeach ()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)

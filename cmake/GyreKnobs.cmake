@@ -1,16 +1,20 @@
 # Knobs: the numbers of a schedule, from tuning files. What knobs an operation has is declared beside its schedule, in
 # generators/<operation>/<operation>_knobs.json.
 
-# gyre_read_knobs(<files> <target> <operation> <variant> <knobs> <evidence>): a "name=value" list, and where it comes from in
+# gyre_read_knobs(<files> <target> <operation> <variant, or ""> <knobs> <evidence>): a "name=value" list, and where it comes from in
 # one line. Of the files that are for the target, the first with an entry for this variant counts, else the first with a
 # default for its family (attention_split: all whose names begin so), else for its operation; without any the list is empty,
 # and the generator's own defaults hold.
 function(gyre_read_knobs files target operation variant knobs_out evidence_out)
     set(${knobs_out} "" PARENT_SCOPE)
     set(${evidence_out} "default" PARENT_SCOPE)
-    set_property(GLOBAL APPEND PROPERTY GYRE_KNOBS_OF_${target} "${operation}_${variant}")
+    set(kernel "${operation}_${variant}")
+    if (NOT variant)
+        set(kernel "${operation}")
+    endif ()
+    set_property(GLOBAL APPEND PROPERTY GYRE_KNOBS_OF_${target} "${kernel}")
     string(REGEX REPLACE "_.*" "" family "${variant}")
-    foreach (path IN ITEMS "kernels;${operation}_${variant}" "defaults;${operation}_${family}" "defaults;${operation}")
+    foreach (path IN ITEMS "kernels;${kernel}" "defaults;${operation}_${family}" "defaults;${operation}")
         foreach (file IN LISTS files)
             file(READ "${file}" text)
             string(JSON file_target GET "${text}" target)
@@ -64,7 +68,7 @@ function(gyre_report_unused_tuning who files)
                 if (NOT "${file}|${section}.${name}" IN_LIST used)
                     string(REGEX MATCH "^[a-z]+" operation "${name}")
                     set(valid ${asked})
-                    list(FILTER valid INCLUDE REGEX "^${operation}_")
+                    list(FILTER valid INCLUDE REGEX "^${operation}(_|$)")
                     list(SORT valid)
                     list(JOIN valid ", " valid)
                     message(WARNING "${who}: TUNING: ${file}: no kernel takes ${section}.${name}; made for ${target}: ${valid}")
@@ -118,6 +122,11 @@ function(gyre_check_tuning file)
             endif ()
             set(file_name "${operation}/${operation}${of_device}_knobs.json")
             file(GLOB declared "${GYRE_GENERATORS_DIR}/${file_name}" "${GYRE_GENERATORS_DIR}/*/${file_name}")
+            get_property(own GLOBAL PROPERTY "GYRE_KNOBS_FILE_${entry}") # of gyre_add_generator()
+            if (own)
+                set(operation "${entry}")
+                set(declared "${own}")
+            endif ()
             if (NOT declared)
                 message(FATAL_ERROR "gyre: ${file}: ${section}.${entry}: no kernel begins with ${operation} that has knobs")
             endif ()

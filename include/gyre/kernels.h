@@ -63,6 +63,19 @@ GYRE_API void gyre_kernel_free(void *slab, void *pointer);
 GYRE_API int gyre_kernel_launch(void *call, const char *entry, int grid_x, int grid_y, int grid_z, int block_x,
                                 int block_y, int block_z, int shared_bytes, void **arguments);
 
+/** The first of these kernels that this machine runs on tensors of such a device: kernels of gyre_add_generator() in CMake, best
+ *  first. NULL: it runs none. With one kernel: whether it runs here. */
+GYRE_API const gyre_kernel *gyre_choose_kernel(const gyre_kernel *kernels, size_t count, gyre_device device);
+
+/** Runs a kernel of gyre_add_generator(). `arguments` are as Halide's _argv function takes them: the addresses of numbers, and
+ *  descriptions of buffers (halide_buffer_t), in the generator's order. The first is Halide's user context, which is set here. The kernel of a
+ *  CUDA device takes buffers whose `host` is an address on that device, number `device`, and is queued on `stream`, a CUstream or
+ *  cudaStream_t, NULL: the default one; others ignore both. Halide's checks of arguments report as Halide's runtime does: they end
+ *  the process unless halide_set_error_handler() was called.
+ *  Errors: BAD_ARGUMENT (null, a device below 0), UNSUPPORTED (the kernel does not run on this machine), OUT_OF_MEMORY, INTERNAL (the
+ *  kernel or its launch failed). */
+GYRE_API gyre_status gyre_run_kernel(const gyre_kernel *kernel, void **arguments, int32_t device, void *stream);
+
 GYRE_LAYOUT(gyre_kernel, metadata, 72, 64, 36, 32);
 GYRE_LAYOUT(gyre_kernel_library, count, 32, 24, 20, 16);
 
