@@ -264,6 +264,23 @@ TEST_CASE("linear: features of large and small arguments, and a NaN stays where 
     });
 }
 
+TEST_CASE("linear: features fall to the least one that the header names, and no further") {
+    each_target([&](gyre_context *context) {
+        const bool without_subnormals = text(gyre_context_target(context)) == "arm_32_neon";
+        const double least = without_subnormals ? 0x1p-52 : 0x1p-64;
+        for (const double x : {-30.0, -44.0, -45.0, -60.0, -1e4, -1e30}) {
+            LinearCase c(AttentionShape().lengths(1, 1).dims(32));
+            c.want_states();
+            c.k.fill(x);
+            REQUIRE(c.run(context) == GYRE_OK);
+            const std::vector<double> got = c.k_state_out.values();
+            const double expected = std::max(std::exp(x), least);
+            // A power is off by 1e-6 and by what rounding its exponent, up to 64, leaves: 64 ln 2 times 2^-24.
+            check_close("k_state_out", got, std::vector<double>(got.size(), expected), expected * 4e-6);
+        }
+    });
+}
+
 TEST_CASE("linear: 2048 tokens lose no more than short sequences") {
     for (const int causal : {0, 1}) {
         LinearCase c(AttentionShape().lengths(2048, 2048).dims(32));
