@@ -114,6 +114,25 @@ TEST_CASE("NaN: a value that is NaN gives NaN in its feature alone") {
         }
 }
 
+TEST_CASE("NaN: a value shows in the rows that see it, however small its weight") {
+    for (const gyre_dtype type : types)
+        for (const int64_t rows : {few_rows, many_rows})
+            for (const double score : {-50.0, -200.0, -3000.0})
+                for (const bool by_bias : {false, true}) {
+                    AttentionCase c(AttentionShape().lengths(rows, 200).dims(64).of(type));
+                    Tensor bias(GYRE_F32, {200});
+                    bias.fill(0);
+                    bias.set({100}, score);
+                    if (by_bias) c.args.bias = c.hold(std::move(bias));
+                    for (int64_t d = 0; d < 64 && !by_bias; d++) {
+                        for (int64_t i = 0; i < rows; i++) c.q.set({0, i, 0, d}, 8);
+                        for (int64_t j = 0; j < 200; j++) c.k.set({0, j, 0, d}, j == 100 ? score / 64 : 0);
+                    }
+                    c.v.set({0, 100, 0, 7}, std::nan(""));
+                    c.check(); // the oracle's weights are 0 where a key is masked alone
+                }
+}
+
 TEST_CASE("NaN: merging keeps a part's") {
     for (const bool in_lse : {true, false})
         each_target([&](gyre_context *context) {

@@ -3,6 +3,8 @@
 #include "support/compare.h"
 #include "support/each_kernel.h"
 
+#include <cmath>
+
 using namespace gyre::test;
 
 TEST_CASE("f16 and bf16 of every kind of head size, in both families") {
@@ -26,6 +28,29 @@ TEST_CASE("f16 and bf16 with RoPE and RoPER, in both pairings") {
                 rope.rotary_dim = rotary_dim;
                 c.args.rope = c.args.value_rope = &rope;
                 c.args.causal = 1;
+                c.check();
+            }
+}
+
+// The sum of all is one, but each of them is below f32's normal numbers, which instructions that multiply bf16 take for 0.
+TEST_CASE("products of weights and values that are no normal numbers") {
+    const int64_t count = 60;
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16})
+        for (const int64_t queries : {3, 40})
+            for (const bool with_bias : {false, true}) {
+                AttentionCase c(AttentionShape().lengths(queries, count).dims(64).of(dtype));
+                const double far = 100 * std::log(2);
+                c.q.fill(with_bias ? 0 : 1);
+                c.k.fill(0);
+                c.v.fill(0x1p-28); // times 2^-100
+                for (int64_t d = 0; d < 64; d++) {
+                    c.k.set({0, 0, 0, d}, far / 8);
+                    c.v.set({0, 0, 0, d}, 0);
+                }
+                Tensor bias(GYRE_F32, {count});
+                bias.fill(-far);
+                bias.set({0}, 0);
+                if (with_bias) c.args.bias = c.hold(std::move(bias));
                 c.check();
             }
 }

@@ -14,6 +14,10 @@ constexpr double f32_error = 2e-6, f32_rounding = 0x1p-24;
 /// are to a sink each become 0 below it.
 constexpr double least_weight = 4 * 0x1p-126;
 
+/// Instructions that multiply pairs of bf16 numbers take numbers below 2^-126 for 0, a value, its product with a weight and a sum
+/// alike: so much a key that is seen, and once more where the result is stored. A rotation adds what two features are off by.
+constexpr double least_product = 3 * 0x1p-126;
+
 /// A power of two that is rounded next is off by its rounding and by a sixth of that (generators/passes/exp2_pairs.h).
 constexpr double roundings_of_weight = 7.0 / 6;
 
@@ -35,9 +39,10 @@ struct RowError {
     Rounding scores;       // what rounding rotated queries and keys does to weights
     double values = 0;     // of rounding rotated values
     double sum = 0;        // of the sum of weights alone
+    double products = 0;   // absolute: of products that are no normal numbers
 };
 
-RowError error_of_row(const ScoreSize &size, const gyre_attention_args &args, const KernelRounding &kernel,
+RowError error_of_row(const ScoreSize &size, double keys, const gyre_attention_args &args, const KernelRounding &kernel,
                       const Arithmetic &arithmetic) {
     const int rotated = !args.rope ? 0 : args.keys_rotated ? 1 : 2; // queries, and keys
     RowError error;
@@ -47,6 +52,7 @@ RowError error_of_row(const ScoreSize &size, const gyre_attention_args &args, co
                     of_power(std::sqrt(rotated) * kernel.operands * size.norm)};
     error.values = args.value_rope && !args.values_rotated ? kernel.operands : 0;
     error.sum = roundings_of_weight * kernel.sum;
+    if (kernel.operands > 0) error.products = (args.value_rope ? 2 : 1) * least_product * (keys + 1);
     return error;
 }
 
@@ -78,7 +84,8 @@ AttentionAllowance attention_allowance(const OracleAttention &expected, const gy
         for (int64_t h = 0; h < out.heads; h++)
             for (int64_t i = 0; i < out.seqlen; i++) {
                 const auto row = (size_t)((b * out.heads + h) * out.seqlen + i);
-                const RowError error = error_of_row(expected.score_size[row], args, kernel, arithmetic);
+                const RowError error =
+                    error_of_row(expected.score_size[row], expected.keys[row], args, kernel, arithmetic);
                 const double lse_error = tolerance > 0 ? 2 * tolerance : error.arithmetic;
                 allowed.lse[row] = stored(GYRE_F32, expected.lse[row], lse_error + rounding_of_lse(error));
                 const auto first = (size_t)(out.head(b, i, h) - out.data.data());
@@ -88,7 +95,8 @@ AttentionAllowance attention_allowance(const OracleAttention &expected, const gy
                     const double of_arithmetic = tolerance > 0 ? tolerance : relative;
                     const double of_rounding =
                         rounding_of_output(error, out.data[at], magnitude, expected.square.data[at]);
-                    allowed.out[at] = stored(args.out.dtype, out.data[at], of_arithmetic + of_rounding);
+                    allowed.out[at] =
+                        stored(args.out.dtype, out.data[at], of_arithmetic + of_rounding + error.products);
                 }
             }
     return allowed;

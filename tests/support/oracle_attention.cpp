@@ -50,6 +50,7 @@ OracleAttention oracle_attention(const gyre_attention_args &args, const OracleSc
     result.out = result.magnitude = result.square = result.visible = Dense(q.batch, q.seqlen, q.heads, v.dim);
     result.score_size.resize((size_t)(q.batch * q.heads * q.seqlen));
     result.lse.resize((size_t)(q.batch * q.heads * q.seqlen));
+    result.keys.resize(result.lse.size());
 
     OracleRotation v_rotation, out_rotation;
     if (args.value_rope) {
@@ -66,11 +67,13 @@ OracleAttention oracle_attention(const gyre_attention_args &args, const OracleSc
                 const int64_t token = s.q_begin + i;
                 const OutputSums sums{result.out.head(s.batch, token, h), result.magnitude.head(s.batch, token, h),
                                       result.square.head(s.batch, token, h), result.visible.head(s.batch, token, h)};
-                for (int64_t j = 0; j < s.k_length; j++)
+                const auto at = (size_t)((s.batch * q.heads + h) * q.seqlen + token);
+                for (int64_t j = 0; j < s.k_length; j++) {
                     sums.add(row.weights[(size_t)j], row.keep[(size_t)j],
                              v.head(s.batch, s.k_begin + j, scores.kv_head(h)), v.dim);
+                    if (row.weights[(size_t)j] != 0) result.keys[at] += row.keep[(size_t)j];
+                }
                 sums.rotate_back(out_rotation, s.batch, token);
-                const auto at = (size_t)((s.batch * q.heads + h) * q.seqlen + token);
                 result.lse[at] = row.lse;
                 result.score_size[at] = row.size;
             }

@@ -16,10 +16,11 @@
 namespace gyre::test {
 
 struct OracleAttention {
-    Dense out;               // as bshd; thd as one batch entry
-    Dense magnitude, square; // of each output, sums of |P v| and of its square; a rotation mixes those of a pair
-    Dense visible;           // of each output, the sum of |v| of visible keys, with dropout; mixed as those are
-    std::vector<double> lse; // C order of the lse tensor
+    Dense out;                // as bshd; thd as one batch entry
+    Dense magnitude, square;  // of each output, sums of |P v| and of its square; a rotation mixes those of a pair
+    Dense visible;            // of each output, the sum of |v| of visible keys, with dropout; mixed as those are
+    std::vector<double> lse;  // C order of the lse tensor
+    std::vector<double> keys; // likewise: how many keys the row sees, with dropout
     std::vector<ScoreSize> score_size; // likewise
 };
 

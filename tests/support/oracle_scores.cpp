@@ -11,6 +11,9 @@ namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
+/// What a key that is seen weighs at least, however far its score is below the largest: a NaN in its value shows.
+constexpr double least_weight = std::numeric_limits<double>::denorm_min();
+
 std::vector<OracleSequence> sequences_of(const gyre_attention_args &args, const Dense &q, const Dense &k) {
     std::vector<OracleSequence> sequences;
     const bool packed = args.layout == GYRE_THD;
@@ -131,8 +134,13 @@ OracleRow OracleScores::row(const OracleSequence &s, int64_t head, int64_t i) {
     maximum = std::max(maximum, sink);
     if (std::isfinite(sink)) row.size.sum = std::max(row.size.sum, std::fabs(sink));
     double sum = std::exp(sink - maximum);
-    for (double &weight : row.weights) sum += weight = std::exp(weight - maximum);
-    for (double &weight : row.weights) weight /= sum;
+    std::vector<bool> sees;
+    for (double &weight : row.weights) {
+        sees.push_back(weight != minus_infinity);
+        sum += weight = std::exp(weight - maximum);
+    }
+    for (size_t j = 0; j < sees.size(); j++)
+        row.weights[j] = std::max(row.weights[j] / sum, sees[j] ? least_weight : 0);
     row.lse = maximum + std::log(sum);
     return row;
 }

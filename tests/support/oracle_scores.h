@@ -25,7 +25,7 @@ struct ScoreSize {
 };
 
 struct OracleRow {
-    std::vector<double> weights; // P_ij, [k_length]
+    std::vector<double> weights; // P_ij, [k_length]; 0 where masked alone
     std::vector<double> keep;    // what dropout multiplies them by, [k_length]
     double lse = 0;
     ScoreSize size;
