@@ -36,3 +36,19 @@ TEST_CASE(
             });
         }
 }
+
+// Two values that cancel but for what the weights are rounded to. Keys have a large feature in common, which no query sees, so
+// that their gradients cancel, too, but for the error of delta.
+TEST_CASE("backward: a result that is what rounded weights leave of terms that cancel") {
+    BackwardCase c(AttentionShape().lengths(40, 2).head_counts(1, 1).dims(64).of(GYRE_BF16));
+    c.forward.q.fill(1);
+    for (int64_t i = 0; i < 40; i++) c.forward.q.set({0, i, 0, 0}, 0);
+    for (int64_t d = 0; d < 64; d++) {
+        c.forward.k.set({0, 0, 0, d}, d == 0 ? 100 : 0);
+        c.forward.k.set({0, 1, 0, d}, d == 0 ? 100 : 8 * std::log(0.70508) / 63); // between two numbers of bf16
+        const double value = c.forward.v.get({0, 0, 0, d});
+        c.forward.v.set({0, 0, 0, d}, 0.703125 * value);
+        c.forward.v.set({0, 1, 0, d}, -value);
+    }
+    c.check();
+}

@@ -12,6 +12,9 @@ constexpr double f32_error = 3e-6, f32_rounding = 0x1p-24, roundings_of_score = 
 /// What a stored result is off by, in half spacings of its type: rounding, and what the forward kernel leaves before that.
 constexpr double roundings_of_result = 2;
 
+/// A weight that the forward kernel rounds is off by its rounding and by a sixth of that (attention_allowance.cpp).
+constexpr double roundings_of_weight = 7.0 / 6;
+
 /// Rounded queries and keys leave an error e in a score and e^e - 1 in its weight, which is below this times e for scores whose
 /// errors come to 1.
 constexpr double of_power = 1.72;
@@ -28,14 +31,15 @@ BackwardErrors backward_errors(const std::string &forward_kernel, const gyre_att
     const int rotated = !forward.rope ? 0 : forward.keys_rotated ? 1 : 2; // queries, and keys
     const double of_values = forward.value_rope && !forward.values_rotated ? rounding.operands : 0;
     return {f32_error + of_lse + of_values, roundings_of_score * f32_rounding + of_power * rotated * rounding.operands,
-            roundings_of_result};
+            roundings_of_result, roundings_of_weight * rounding.operands};
 }
 
 std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype) {
     std::vector<double> allowed(expected.exact.data.size());
     for (size_t n = 0; n < allowed.size(); n++)
         allowed[n] = errors.weight * expected.by_weight.data[n] + errors.score * expected.by_score.data[n] +
-                     errors.delta * expected.by_delta.data[n] + rounding_of(dtype, expected.exact.data[n]) + least;
+                     errors.delta * expected.by_delta.data[n] + errors.operands * expected.by_operands.data[n] +
+                     rounding_of(dtype, expected.exact.data[n]) + least;
     return allowed;
 }
 
@@ -43,7 +47,7 @@ OracleGradient bias_gradient(const OracleBackward &expected, std::vector<int64_t
     const Dense &full = expected.scores.exact; // (batch, heads, seqlen_q, seqlen_kv)
     shape.insert(shape.begin(), 4 - shape.size(), 1);
     const Dense zeros(shape[0], shape[1], shape[2], shape[3]);
-    OracleGradient sums{zeros, zeros, zeros, zeros};
+    OracleGradient sums{zeros, zeros, zeros, zeros, zeros};
     for (int64_t b = 0; b < full.batch; b++)
         for (int64_t h = 0; h < full.seqlen; h++)
             for (int64_t i = 0; i < full.heads; i++)
@@ -56,6 +60,7 @@ OracleGradient bias_gradient(const OracleBackward &expected, std::vector<int64_t
                     sums.by_score.data[to] += expected.scores.by_score.data[from];
                     sums.by_weight.data[to] += expected.scores.by_weight.data[from];
                     sums.by_delta.data[to] += expected.scores.by_delta.data[from];
+                    sums.by_operands.data[to] += expected.scores.by_operands.data[from];
                 }
     return sums;
 }

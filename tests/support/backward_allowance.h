@@ -1,5 +1,8 @@
 /// How far each number that gyre_attention_backward() writes may be off: errors of P, dP and sums in f32, and of the stored result
 /// that delta is formed from, times the sums of magnitudes that the oracle keeps; and half the spacing of the type.
+///
+/// delta_i is <do_i, out_i> = sum_j P_ij dP_ij. Where the forward kernel rounds its weights, out_i is sum_j P_ij (1 + e_ij) v_j, and
+/// delta_i is off by sum_j P_ij e_ij dP_ij, however small out_i is: terms may cancel, and their errors do not.
 #pragma once
 #include "oracle_backward.h"
 
@@ -11,9 +14,10 @@
 namespace gyre::test {
 
 struct BackwardErrors {
-    double weight = 0; // relative, of weights
-    double score = 0;  // relative, of scores
-    double delta = 0;  // of what delta is formed from, in half spacings of its type
+    double weight = 0;   // relative, of weights
+    double score = 0;    // relative, of scores
+    double delta = 0;    // of what delta is formed from, in half spacings of its type
+    double operands = 0; // relative, of weights that the forward kernel rounds for its products
 };
 
 /// `forward_kernel`: what wrote out and lse. Where it rounds what it has rotated, gradients are those of the rounded numbers.

@@ -10,6 +10,9 @@ namespace {
 /// Kernels take powers below 2^-126 for 0: a relative error of 1e-6 of this probability.
 constexpr double least_weight = 0x1p-106;
 
+/// Deviations of a sum of independent errors, in units of the largest (attention_allowance.cpp).
+constexpr double largest_of_independent = 5;
+
 double dot(const double *a, const double *b, int64_t dim) {
     double sum = 0;
     for (int64_t d = 0; d < dim; d++) sum += a[d] * b[d];
@@ -24,7 +27,7 @@ double dot_of_magnitudes(const double *a, const double *b, int64_t dim) {
 
 OracleGradient zeros_like(const Dense &x) {
     const Dense zeros(x.batch, x.seqlen, x.heads, x.dim);
-    return {zeros, zeros, zeros, zeros};
+    return {zeros, zeros, zeros, zeros, zeros};
 }
 
 void rotate_all(Dense &x, const OracleRotation &rotation, bool back) {
@@ -60,7 +63,13 @@ void undo(OracleGradient &gradient, const OracleRotation &rotation) {
     mix_pairs(gradient.by_weight, rotation);
     mix_pairs(gradient.by_score, rotation);
     mix_pairs(gradient.by_delta, rotation);
+    mix_pairs(gradient.by_operands, rotation);
 }
+
+/// What delta is off by, by half spacings of the result that it is formed from, and by errors of that result's weights.
+struct DeltaError {
+    double spacings = 0, operands = 0;
+};
 
 /// exact += weight x, and the magnitudes likewise.
 struct Share {
@@ -69,18 +78,33 @@ struct Share {
     double score_size; // of the row
 
     void add(const Rotated &x, int64_t x_token, int64_t x_head, double weight, double weight_magnitude,
-             double delta_magnitude) const {
+             const DeltaError &delta) const {
         const double *row = x.exact.head(batch, x_token, x_head), *size = x.size.head(batch, x_token, x_head);
         double *exact = to.exact.head(batch, token, head), *by_weight = to.by_weight.head(batch, token, head);
         double *by_score = to.by_score.head(batch, token, head), *by_delta = to.by_delta.head(batch, token, head);
+        double *by_operands = to.by_operands.head(batch, token, head);
         for (int64_t d = 0; d < x.exact.dim; d++) {
             exact[d] += weight * row[d];
             by_weight[d] += weight_magnitude * size[d];
             by_score[d] += weight_magnitude * score_size * size[d];
-            by_delta[d] += delta_magnitude * size[d];
+            by_delta[d] += delta.spacings * size[d];
+            by_operands[d] += delta.operands * size[d];
         }
     }
 };
+
+/// The sum of P (1 + e) dP for errors e that are independent and at most 1, of which the sum of P (1 + e) may be divided by, as out is:
+/// at most this far off (attention_allowance.cpp).
+double of_weights(const std::vector<double> &weights, const std::vector<double> &prob_grad, double delta) {
+    double magnitude = 0, square = 0;
+    for (size_t j = 0; j < weights.size(); j++) {
+        if (weights[j] == 0) continue;
+        const double term = weights[j] * prob_grad[j];
+        magnitude += std::fabs(term);
+        square += term * term;
+    }
+    return std::min(2 * magnitude, std::fabs(delta) + largest_of_independent * std::sqrt(square));
+}
 
 } // namespace
 
@@ -131,7 +155,8 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                 const double *stored = stored_grad.head(s.batch, at, h);
                 delta_size = std::max(delta_size, dot_of_magnitudes(out.data(), stored, v.dim));
                 for (double &number : out) number = rounding_of(forward.out.dtype, number);
-                const double rounded_size = dot_of_magnitudes(out.data(), stored, v.dim);
+                const DeltaError off{dot_of_magnitudes(out.data(), stored, v.dim),
+                                     of_weights(row.weights, prob_grad, delta)};
                 for (int64_t j = 0; j < s.k_length; j++) {
                     const double p = row.weights[(size_t)j];
                     if (p == 0) continue;
@@ -142,12 +167,14 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                     const double ds = p * (prob_grad[(size_t)j] - delta) * slope;
                     const double p_size = std::max(p, least_weight);
                     const double size = p_size * (prob_size[(size_t)j] + delta_size) * std::fabs(scale);
-                    const double by_delta = p * rounded_size * std::fabs(slope);
-                    Share{result.q, s.batch, at, h, row.size.sum}.add(keys, s.k_begin + j, kv, ds, size, by_delta);
-                    Share{result.k, s.batch, s.k_begin + j, kv, row.size.sum}.add(queries, at, h, ds, size, by_delta);
+                    const DeltaError delta_error{p * off.spacings * std::fabs(slope),
+                                                 p * off.operands * std::fabs(slope)};
+                    Share{result.q, s.batch, at, h, row.size.sum}.add(keys, s.k_begin + j, kv, ds, size, delta_error);
+                    Share{result.k, s.batch, s.k_begin + j, kv, row.size.sum}.add(queries, at, h, ds, size,
+                                                                                  delta_error);
                     const double keep = row.keep[(size_t)j];
                     Share{result.v, s.batch, s.k_begin + j, kv, row.size.sum}.add(grads, at, h, keep * p, keep * p_size,
-                                                                                  0);
+                                                                                  {});
                     if (!forward.bias) continue;
                     const double score_grad = p * (prob_grad[(size_t)j] - delta);
                     OracleGradient &to = result.scores;
@@ -155,7 +182,8 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                     to.exact.data[(size_t)at_score] += score_grad;
                     to.by_weight.data[(size_t)at_score] += p_size * (prob_size[(size_t)j] + delta_size);
                     to.by_score.data[(size_t)at_score] += p_size * (prob_size[(size_t)j] + delta_size) * row.size.sum;
-                    to.by_delta.data[(size_t)at_score] += p * rounded_size;
+                    to.by_delta.data[(size_t)at_score] += p * off.spacings;
+                    to.by_operands.data[(size_t)at_score] += p * off.operands;
                 }
             }
     undo(result.q, q_rotation);

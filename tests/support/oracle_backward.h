@@ -13,9 +13,10 @@ namespace gyre::test {
 /// A gradient, and what the errors of its computation are multiplied by: sums of the magnitudes of all that is added up.
 struct OracleGradient {
     Dense exact;
-    Dense by_weight; // relative errors of P, dP and the sums
-    Dense by_score;  // relative errors of scores: by_weight times what the row's scores are added up from
-    Dense by_delta;  // the result, which delta is formed from: sums of half the spacing of its type at each element
+    Dense by_weight;   // relative errors of P, dP and the sums
+    Dense by_score;    // relative errors of scores: by_weight times what the row's scores are added up from
+    Dense by_delta;    // the result, which delta is formed from: sums of half the spacing of its type at each element
+    Dense by_operands; // relative errors of the weights that this result was formed with, and no others
 };
 
 struct OracleBackward {

@@ -64,12 +64,14 @@ gyre_attention_args arguments_of(const Problem &p) {
 }
 
 /// A gradient whose elements are all added up from the same.
-test::OracleGradient gradient_of(const Dense &exact, std::vector<double> by_weight, double score, double delta) {
-    test::OracleGradient g{exact, exact, exact, exact};
+test::OracleGradient gradient_of(const Dense &exact, std::vector<double> by_weight, double score, double delta,
+                                 double operands) {
+    test::OracleGradient g{exact, exact, exact, exact, exact};
     g.by_weight.data = by_weight;
     for (size_t n = 0; n < by_weight.size(); n++) {
         g.by_score.data[n] = score * by_weight[n];
         g.by_delta.data[n] = delta * by_weight[n];
+        g.by_operands.data[n] = operands * by_weight[n];
     }
     return g;
 }
@@ -101,7 +103,10 @@ Allowed allowed_of(const Problem &p, const AttentionResult &r, double roundings_
     for (int64_t b = 0; b < p.batch(); b++)
         for (int64_t h = 0; h < p.heads(); h++) {
             const double key_norm = largest_norm(p, p.k, b, h / (p.heads() / p.k.heads));
-            for (int64_t i = 0; i < p.queries(); i++) bound.score_size.push_back(size_of_scores(p, b, i, h, key_norm));
+            for (int64_t i = 0; i < p.queries(); i++) {
+                bound.score_size.push_back(size_of_scores(p, b, i, h, key_norm));
+                bound.keys.push_back((double)p.keys());
+            }
         }
     test::Arithmetic arithmetic;
     arithmetic.roundings_of_score = roundings_of_score;
@@ -139,9 +144,9 @@ AllowedGradients allowed_gradients(const Problem &p, const Gradients &g, const D
     for (size_t n = 0; n < of_v.size(); n++)
         of_v[n] = (p.value_rope ? of_pair : 1) * columns_of_values.data[n / (size_t)p.v.dim * (size_t)p.v.dim];
     const test::BackwardErrors errors = test::backward_errors(g.kernel, arguments_of(p));
-    return {test::gradient_allowance(gradient_of(g.q, of_q, score, delta), errors, p.dtype),
-            test::gradient_allowance(gradient_of(g.k, of_k, score, delta), errors, p.dtype),
-            test::gradient_allowance(gradient_of(g.v, of_v, score, 0), errors, p.dtype)};
+    return {test::gradient_allowance(gradient_of(g.q, of_q, score, delta, 2), errors, p.dtype),
+            test::gradient_allowance(gradient_of(g.k, of_k, score, delta, 2), errors, p.dtype),
+            test::gradient_allowance(gradient_of(g.v, of_v, score, 0, 0), errors, p.dtype)};
 }
 
 std::string compare(const char *name, const std::vector<double> &got, const std::vector<double> &expected,
