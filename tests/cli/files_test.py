@@ -52,11 +52,22 @@ class Files(GyreTest):
         finite = np.isfinite(every).all(axis=-1)
         np.testing.assert_array_equal(self.load("y.npy")[finite], every[finite])
 
+    def test_half_precision_is_read_as_the_numbers_that_it_stands_for(self):
+        every = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+        finite = every[np.isfinite(every)].reshape(1, 1, -1, 16)
+        self.save("x.npy", finite)
+        self.save("p.npy", np.zeros(finite.shape[2], np.int64))
+        self.rotate("y.npy", "--positions", "p.npy", "--dtype", "f32")
+        np.testing.assert_array_equal(self.load("y.npy"), finite.astype(np.float32))
+
     def test_conversion_to_half_precision_rounds_as_numpy_does(self):
-        x = np.concatenate(
-            [self.normal(4096), self.normal(4096) * 1e-6, self.normal(4096) * 30000, self.normal(4096) * 1e-8]
-        )
-        x = x.astype(np.float32).reshape(1, 1, -1, 16)
+        halves = np.arange(0x7C00, dtype=np.uint16).view(np.float16).astype(np.float32)
+        between = (halves[:-1] + halves[1:]) / 2  # ties, and their neighbours
+        x = np.concatenate([
+            self.normal(4096), self.normal(4096) * 1e-6, self.normal(4096) * 30000, self.normal(4096) * 1e-8,
+            between, np.nextafter(between, 0), -np.nextafter(between, np.inf)
+        ])
+        x = x[: len(x) // 16 * 16].astype(np.float32).reshape(1, 1, -1, 16)
         self.save("x.npy", x)
         self.save("p.npy", np.zeros(x.shape[2], np.int64))
         self.rotate("y.npy", "--positions", "p.npy", "--rotary-dim", 2, "--rotary-offset", 14, "--dtype", "f16")

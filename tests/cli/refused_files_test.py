@@ -41,7 +41,9 @@ class RefusedFiles(GyreTest):
         self.refuse_x("not an .npy file", "text.npy", b"1 2 3\n4 5 6\n")
 
     def test_unknown_version(self):
-        self.refuse_x("version 9", "version.npy", self.bytes_of(self.x).replace(b"NUMPY\x01", b"NUMPY\x09"))
+        for version in (0, 4, 9):
+            data = self.bytes_of(self.x, (2, 0)).replace(b"NUMPY\x02", b"NUMPY" + bytes([version]))
+            self.refuse_x(f"version {version}", "version.npy", data)
 
     def test_truncated_anywhere(self):
         for version in ((1, 0), (2, 0)):
