@@ -39,6 +39,17 @@ class Files(GyreTest):
             self.rotate()
             np.testing.assert_array_equal(self.load("y.npy"), self.load("expected.npy"))
 
+    def test_a_header_of_more_than_two_bytes_of_length(self):
+        x = self.normal(1, 2, 3, 8)
+        self.save("x.npy", x)
+        self.rotate("expected.npy")
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 3, 8), }".ljust(0x0201A7) + "\n"
+        data = b"\x93NUMPY\x02\x00" + len(header).to_bytes(4, "little") + header.encode() + x.tobytes()
+        with open(self.path("x.npy"), "wb") as file:
+            file.write(data)
+        self.rotate()
+        np.testing.assert_array_equal(self.load("y.npy"), self.load("expected.npy"))
+
     def test_data_of_an_output_begins_at_a_multiple_of_64_bytes(self):
         self.save("x.npy", self.normal(1, 2, 3, 8))
         self.rotate()

@@ -66,6 +66,7 @@ class RefusedFiles(GyreTest):
             "{}",
             "[]",
             header.replace("'shape'", "'form'"),
+            header.replace("'fortran_order': False, ", ""),
             header.replace("False", "Maybe"),
             header.replace("(1, 2, 3, 8)", "(1, -2, 3, 8)"),
             header.replace("(1, 2, 3, 8)", "(1, 2.0, 3, 8)"),
@@ -80,6 +81,7 @@ class RefusedFiles(GyreTest):
         good = self.bytes_of(self.x)[10:128].decode()
         for naming, header in (
             ("dimensions", good.replace("(1, 2, 3, 8)", "(" + "1," * (2 << 20) + ")")),
+            ("more than 64 dimensions", good.replace("(1, 2, 3, 8)", "(1, 2, 3, 8" + ", 1" * 61 + ")")),
             ("malformed", good.replace("(1, 2, 3, 8)", "(" + "1" * (4 << 20) + ")")),
             ("malformed", good.replace("<f4", "f" * (4 << 20))),
             ("malformed", good.replace("shape", "s" * (4 << 20))),
