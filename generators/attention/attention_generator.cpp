@@ -1,17 +1,13 @@
-// Binds signature, algorithm and schedule of fused attention. No arithmetic and no loop order here.
-#include "attention/variants/score/score_function.h"
-#include "attention_schedules.h"
+// Binds signature, algorithm and engine of fused attention. No arithmetic and no loop order here.
+#include "attention_algorithm.h"
 #include "common/declared_arguments.h"
 #include "common/estimates.h"
 #include "common/facts.h"
-#include "math/bf16_rounding.h"
+#include "engines/engines.h"
 #include "math/storage.h"
-#include "passes/bf16_dot.h"
-#include "passes/bf16_matrices.h"
 #include "passes/half_vectors.h"
-#include "passes/register_values.h"
 #include "passes/small_stack.h"
-#include "passes/tile_products.h"
+#include "variants/score/score_function.h"
 
 namespace gyre::attention {
 
@@ -66,180 +62,129 @@ public:
                            {"formed", formed},
                            {"dense", dense},
                            {"int8_cache", int8_cache},
-                           {"bounded", may_be_bounded()},
+                           {"bounded", may_be_bounded(wanted())},
                            {"sinks", has_sinks()},
                            {"score", scored}},
                           {{"dtype", dtype}});
     }
 
     void generate() {
-        Knobs knobs{row_vectors, key_unroll, feature_chunk, row_tiles,  key_block,
-                    task_tiles,  lanes,      fold,          key_vector, feature_unroll};
-        if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
-        Sizes sizes;
-        sizes.head_dim = sizes.v_head_dim = head_dim;
-        sizes.padded = padded;
-        sizes.general = general;
-        sizes.dropout = dropout;
-        _halide_user_assert(fold <= knobs.lanes)
-            << "fold is " << fold.value() << ", expected at most lanes, " << knobs.lanes << "\n";
-        const int row_lanes = fold > 0 ? knobs.lanes / fold : knobs.lanes;
-        sizes.row_tile = knobs.row_vectors * knobs.row_tiles * row_lanes;
-        sizes.task_tiles = task_tiles;
-        sizes.key_block = key_block;
-        sizes.feature_chunk = feature_chunk;
-        sizes.lanes = row_lanes;
-        sizes.fold = fold;
-        const bool few_rows_of_keys = partial && !tiles() && fold > 1 && fold == knobs.lanes;
-        if (few_rows_of_keys) sizes.key_lanes = knobs.lanes;
-        sizes.as_stored = as_stored;
-        sizes.one_tile = dense && task_tiles == 1;
-        const bool bare = dense && get_target().os == Halide::Target::NoOS;
-        sizes.lanes_along_features = bare || few_rows_of_keys;
-        sizes.key_step = few_rows_of_keys ? knobs.lanes : bare ? key_unroll : 0;
-        sizes.weight_step = sizes.lanes_along_features ? knobs.lanes : 0;
-        sizes.integer_scores = integer_scores;
-        sizes.scaled_rows = sizes.lanes_along_features && !integer_scores;
-        sizes.nan_without_sign = bare && get_target().bits == 32 && knobs.lanes > 1;
-        if (few_rows_of_keys) sizes.feature_chunk = std::min(head_dim / knobs.lanes, 16);
-        if (bare) {
-            const bool converted = int8_cache || dtype.value().bits() < 32;
-            sizes.feature_chunk = bare_feature_chunk(head_dim, knobs.lanes, converted);
-        }
-        const bool has_value_blocks = tiles() && dtype.value().is_bfloat() && !padded && head_dim % tile_depth == 0;
-        _halide_user_assert(!(value_blocks || formed) || has_value_blocks)
-            << "value_blocks=true and formed=true need matrix tiles, dtype=bfloat16 and a head_dim that is a multiple "
-               "of "
-            << tile_depth << ", without padded=true\n";
-        sizes.matrices = has_bf16_matrices(get_target()) && dtype.value().is_bfloat() && !using_autoscheduler();
-        sizes.pairs = has_bf16_dot(get_target()) && !tiles() && dtype.value().is_bfloat() && fold == 0 &&
-                      sizes.key_lanes == 0 && !using_autoscheduler();
-        if (sizes.pairs) sizes.key_step = pair_key_step(key_unroll);
-        if (tiles()) {
-            _halide_user_assert(!general) << "matrix tiles take the plain family, got general=true\n";
-            sizes.tile_depth = tile_depth;
-            sizes.terms = dtype.value().is_bfloat() ? 1 : dtype.value().bits() == 16 ? 2 : 3;
-            sizes.padded = padded || head_dim % tile_depth != 0;
-            sizes.head_dim = sizes.v_head_dim = (head_dim + tile_depth - 1) / tile_depth * tile_depth;
-            sizes.sum_with_values = holds_whole_head(sizes.v_head_dim, knobs);
-            sizes.dense_features = padded ? 0 : static_cast<int>(head_dim);
-            sizes.bounded = may_be_bounded();
-            sizes.value_blocks = value_blocks;
-            sizes.formed = formed;
-        }
-
-        Inputs in;
-        in.q = q;
-        in.k = {k, k.dim(1).extent(), k_slot_stride, k_page_stride};
-        in.v = {v, v.dim(1).extent(), v_slot_stride, v_page_stride};
-        in.pages = {pages, pages.dim(0).extent(), page_bits, first_slot};
-        const bool one_head = (general && !partial) || dense;
-        in.tokens = q.dim(2).extent();
-        in.heads = one_head ? Halide::Expr(1) : q.dim(1).extent();
-        in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * task_tiles);
-        in.keys = keys;
-        if (dense) {
-            in.row_step = row_step;
-            in.pages = {};
-        }
-        if (formed) {
-            for (int d : {0, 1}) key_squares.dim(d).set_min(0);
-            in.key_squares = key_squares;
-            in.pages = {};
-        }
-        if (int8_cache) {
-            for (auto *scales : {&k_scales, &v_scales}) scales->dim(0).set_min(0).set_stride(Halide::Expr());
-            in.k_scale = k_scales;
-            in.v_scale = v_scales;
-        }
-        in.head_dim = q.dim(0).extent();
-        in.v_head_dim = v.dim(0).extent();
-        in.scale = scale;
-        in.first_visible = first_visible;
-        in.last_visible = last_visible;
-        in.q_rotation = {q_cos, q_sin, q_half, q_interleaved, +1};
-        in.k_rotation = {k_cos, k_sin, k_half, k_interleaved, +1};
-        in.v_rotation = {v_cos, v_sin, v_half, v_interleaved, +1};
-        in.out_rotation = {o_cos, o_sin, o_half, o_interleaved, -1};
-        if (bare) in.q_rotation.lanes = in.out_rotation.lanes = knobs.lanes;
-
-        if (key_gain) in.key_gain = key_gain;
-        if (sinks) {
-            sinks.dim(0).set_min(0).set_stride(Halide::Expr()); // 0 where there are none
-            in.sinks = sinks;
-        }
-        if (general) bind_general(in);
-        for (auto *tensor : {&q, &k, &v})
-            for (int d = 0; d < (*tensor)->dimensions(); d++) tensor->dim(d).set_min(0);
-        for (auto *tensor : {&k, &v}) tensor->dim(1).set_stride(1);
-        pages.dim(0).set_min(0);
-        for (auto *table : {&q_cos, &q_sin, &k_cos, &k_sin, &v_cos, &v_sin, &o_cos, &o_sin})
-            table->dim(0).set_min(0), table->dim(1).set_min(0);
-        for (int d : {0, 1, 2}) out.dim(d).set_min(0);
-        for (int d : {0, 1}) lse.dim(d).set_min(0);
-        if (dense) lse.dim(0).set_stride(Halide::Expr()); // rows may be heads
-        if (one_head) {
-            q.dim(1).set_extent(1), out.dim(1).set_extent(1), lse.dim(1).set_extent(1);
-        } else {
-            out.dim(1).set_extent(q.dim(1).extent()), lse.dim(1).set_extent(q.dim(1).extent());
-        }
-        Stages stages = algorithm(in, sizes, out, lse, out_type());
+        const std::unique_ptr<Engine> engine = make_engine(wanted());
+        const Sizes sizes = engine->shared().sizes;
+        Inputs in = bind(sizes);
+        in.q_rotation.lanes = in.out_rotation.lanes = engine->rotation_lanes();
+        algorithm(*engine, in, out, lse, out_type());
         if (!padded) {
             for (auto *tensor : {&q, &k, &v}) tensor->dim(0).set_bounds(0, head_dim);
             out.dim(0).set_bounds(0, head_dim);
         }
         if (using_autoscheduler()) {
             estimate(sizes);
-        } else if (tiles()) {
-            schedule_amx(stages, knobs);
-            lower_tiles(*this, stages, knobs, keys);
-        } else if (bare) {
-            schedule_bare(stages, knobs);
-        } else if (few_rows_of_keys) {
-            schedule_key_lanes(stages, knobs);
-            if (general) specialize_bias(stages);
-            for (Halide::Func *offsets : {&stages.k_offsets, &stages.v_offsets})
-                offsets->specialize(pages.dim(0).extent() == 1);
         } else {
-            schedule_cpu(stages, knobs);
-            if (sizes.matrices) map_bf16_matrices(*this, {stages.v_rows, stages.weights}), map_bf16_roundings(*this);
-            if (sizes.pairs) map_bf16_dots(*this), map_bf16_roundings(*this);
-            if (key_vector > 1) keep_values_in_registers(*this);
-            if (general) specialize_bias(stages);
-            if (as_stored && fold > 0 && get_target().has_feature(Halide::Target::AVX2)) // others compute no quicker
-                ask_for_blocks(*this, stages, knobs, *k, *v);
-            if (score_inputs) specialize_score(stages, score_inputs->dense());
+            engine->schedule();
+            engine->lower({*this, *k, *v, keys});
+            specialize(engine->stages());
         }
-        Facts known{
-            {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
-        if (sizes.bounded) known.emplace_back("bounded", 1);
-        if (sinks) known.emplace_back("sinks", 1);
-        if (sizes.key_lanes && padded) known.emplace_back("least_head_dim", sizes.key_lanes);
-        const std::string operands = operand_type(sizes);
-        if (!operands.empty()) known.emplace_back("operands", operands);
-        if (sizes.matrices) known.emplace_back("sum", operands);
-        if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
         map_half_vectors(*this);
         if (get_target().os == Halide::Target::NoOS) use_small_stack(*this);
-        publish_facts(*this, facts, known, using_autoscheduler());
+        publish_facts(*this, facts, known(*engine), using_autoscheduler());
     }
 
 private:
-    bool tiles() const {
-        return get_target().has_feature(Halide::Target::AVX512_SapphireRapids) && !using_autoscheduler();
+    Wanted wanted() {
+        Wanted w{head_dim,  padded,       general, partial,    dense,
+                 as_stored, value_blocks, formed,  int8_cache, integer_scores};
+        w.dtype = dtype;
+        w.knobs = {row_vectors, key_unroll, feature_chunk, row_tiles,  key_block,
+                   task_tiles,  lanes,      fold,          key_vector, feature_unroll};
+        if (w.knobs.lanes == 0) w.knobs.lanes = natural_vector_size<float>();
+        w.target = get_target();
+        w.autoscheduled = using_autoscheduler();
+        return w;
     }
-    /// Few queries would read all keys once more for little.
-    bool may_be_bounded() const { return tiles() && dtype.value().is_bfloat() && !partial && !padded && !value_blocks; }
+
     /// They join last: parts are merged before.
     bool has_sinks() const { return !partial && !dense; }
+    bool has_one_head() const { return (general && !partial) || dense; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
 
-    /// What weights and rotated operands are rounded to before they are multiplied and summed; empty: they stay f32.
-    /// bf16x2 is the sum of two bf16 numbers, and three hold f32.
-    static std::string operand_type(const Sizes &sizes) {
-        if (sizes.matrices || sizes.pairs) return "bf16";
-        if (sizes.tile_depth == 0) return "";
-        return sizes.terms == 1 ? "bf16" : sizes.terms == 2 ? "bf16x2" : "";
+    Facts known(const Engine &engine) {
+        const Sizes &sizes = engine.shared().sizes;
+        const Engine::Precision precision = engine.precision();
+        Facts known{
+            {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
+        if (engine.may_be_bounded()) known.emplace_back("bounded", 1);
+        if (sinks) known.emplace_back("sinks", 1);
+        if (engine.least_head_dim() > 0) known.emplace_back("least_head_dim", engine.least_head_dim());
+        if (!precision.operands.empty()) known.emplace_back("operands", precision.operands);
+        if (!precision.sum.empty()) known.emplace_back("sum", precision.sum);
+        if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
+        return known;
+    }
+
+    Inputs bind(const Sizes &sizes) {
+        Inputs in;
+        in.q = q;
+        in.tokens = q.dim(2).extent();
+        in.heads = has_one_head() ? Halide::Expr(1) : q.dim(1).extent();
+        in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * sizes.task_tiles);
+        if (dense) in.row_step = row_step;
+        in.head_dim = q.dim(0).extent();
+        in.v_head_dim = v.dim(0).extent();
+        in.scale = scale;
+        in.first_visible = first_visible;
+        in.last_visible = last_visible;
+        if (key_gain) in.key_gain = key_gain;
+        if (sinks) {
+            sinks.dim(0).set_min(0).set_stride(Halide::Expr()); // 0 where there are none
+            in.sinks = sinks;
+        }
+        bind_keys(in);
+        bind_rotations(in);
+        if (general) bind_general(in);
+        bind_shapes();
+        return in;
+    }
+
+    void bind_keys(Inputs &in) {
+        in.keys = keys;
+        in.k = {k, k.dim(1).extent(), k_slot_stride, k_page_stride};
+        in.v = {v, v.dim(1).extent(), v_slot_stride, v_page_stride};
+        if (!dense && !formed) in.pages = {pages, pages.dim(0).extent(), page_bits, first_slot};
+        if (formed) {
+            for (int d : {0, 1}) key_squares.dim(d).set_min(0);
+            in.key_squares = key_squares;
+        }
+        if (int8_cache) {
+            for (auto *scales : {&k_scales, &v_scales}) scales->dim(0).set_min(0).set_stride(Halide::Expr());
+            in.k_scale = k_scales;
+            in.v_scale = v_scales;
+        }
+    }
+
+    void bind_rotations(Inputs &in) {
+        for (auto *table : {&q_cos, &q_sin, &k_cos, &k_sin, &v_cos, &v_sin, &o_cos, &o_sin}) {
+            table->dim(0).set_min(0);
+            table->dim(1).set_min(0);
+        }
+        in.q_rotation = {q_cos, q_sin, q_half, q_interleaved, +1};
+        in.k_rotation = {k_cos, k_sin, k_half, k_interleaved, +1};
+        in.v_rotation = {v_cos, v_sin, v_half, v_interleaved, +1};
+        in.out_rotation = {o_cos, o_sin, o_half, o_interleaved, -1};
+    }
+
+    void bind_shapes() {
+        for (auto *tensor : {&q, &k, &v})
+            for (int d = 0; d < (*tensor)->dimensions(); d++) tensor->dim(d).set_min(0);
+        for (auto *tensor : {&k, &v}) tensor->dim(1).set_stride(1);
+        pages.dim(0).set_min(0);
+        for (int d : {0, 1, 2}) out.dim(d).set_min(0);
+        for (int d : {0, 1}) lse.dim(d).set_min(0);
+        if (dense) lse.dim(0).set_stride(Halide::Expr()); // rows may be heads
+        const Halide::Expr heads = has_one_head() ? Halide::Expr(1) : q.dim(1).extent();
+        if (has_one_head()) q.dim(1).set_extent(1);
+        out.dim(1).set_extent(heads);
+        lse.dim(1).set_extent(heads);
     }
 
     void bind_general(Inputs &in) {
@@ -275,10 +220,15 @@ private:
         in.score = [&inputs](const ScorePoint &point) { return compiled_score(point, inputs); };
     }
 
+    void specialize(Stages &stages) {
+        if (general) specialize_bias(stages.general);
+        if (score_inputs) specialize_score(stages, score_inputs->dense());
+    }
+
     /// Tables are usually dense.
     void specialize_score(Stages &stages, const Halide::Expr &dense) {
-        stages.masked.update(stages.score_update).specialize(dense);
-        for (ScoreParts::Along &part : stages.score_parts.along)
+        stages.masked.update(stages.score.update).specialize(dense);
+        for (ScoreParts::Along &part : stages.score.parts.along)
             (part.rows.defined() ? Halide::Stage(part.rows) : part.kept.update()).specialize(dense);
     }
 
@@ -312,7 +262,7 @@ private:
     }
 
     /// One loop for each way in which a bias or a mask usually comes: dense rows of one type.
-    void specialize_bias(Stages &stages) {
+    void specialize_bias(GeneralStages &stages) {
         stages.bias_rows.specialize(bias_kind == 0);
         stages.bias_rows.specialize(bias_kind == 1 && bias_f32.dim(0).stride() == 1);
         stages.bias_rows.specialize(bias_kind == 2 && bias_16.dim(0).stride() == 1);

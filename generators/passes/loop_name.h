@@ -1,5 +1,6 @@
 /// What the name of a lowered loop, f.s0.old.new, says.
 #pragma once
+#include <Halide.h>
 #include <algorithm>
 #include <string>
 
@@ -17,5 +18,8 @@ inline std::string variable_of_loop(const std::string &name) {
     const std::string last = name.substr(name.rfind('.') + 1);
     return last.substr(0, last.find('$'));
 }
+
+/// The same of a reduction's variable before it is lowered.
+inline std::string loop_of(const Halide::RVar &variable) { return variable_of_loop(variable.name()); }
 
 } // namespace gyre

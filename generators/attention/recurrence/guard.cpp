@@ -1,6 +1,6 @@
 #include "guard.h"
 
-#include "passes/bf16_matrices.h"
+#include "scores.h"
 
 #include <algorithm>
 
@@ -13,29 +13,30 @@ Expr is_cut(const Stages &s, const Inputs &in) {
     const Expr first_key = s.b * s.sizes.key_block, end = min(first_key + s.sizes.key_block, in.keys);
     const Expr last_token = in.row_step.defined() ? (in.rows - 1) * in.row_step : in.tokens - 1;
     const Expr by_position = end - 1 > in.last_visible || first_key < last_token + in.first_visible;
-    if (!s.sizes.general) return by_position;
+    if (!in.is_general()) return by_position;
     return in.score ? Internal::const_true() : by_position || in.has_bias || in.has_mask;
 }
 
 /// The bits in f32 of a value.
 Expr value_bits(const Stages &s, const Expr &feature, const Expr &key) {
-    const Expr value = s.v_rows(feature, key, s.b);
+    const Expr value = s.operands.v_rows(feature, key, s.b);
     return value.type().is_float() ? reinterpret<uint32_t>(value) : cast<uint32_t>(value) << 16;
+}
+
+/// Values that are looked at together: neighbouring features, several vectors of them.
+int values_together(int v_head_dim, int lanes) {
+    constexpr int vectors = 8; // a maximum waits for the one before
+    int together = vectors * lanes;
+    while (v_head_dim % together != 0) together /= 2;
+    return together;
 }
 
 } // namespace
 
-int guard_lanes(const Sizes &sizes) {
-    constexpr int vectors = 8; // a maximum waits for the one before
-    int lanes = vectors * std::max(sizes.lanes, sizes.key_lanes);
-    while (sizes.v_head_dim % lanes != 0) lanes /= 2;
-    return lanes;
-}
-
-void define_guarded(Stages &s, const Inputs &in) {
+void define_guarded(Stages &s, const Inputs &in, int vector_lanes) {
     const Sizes &z = s.sizes;
     const Var &l = s.l, &b = s.b;
-    const int lanes = guard_lanes(z);
+    const int lanes = s.guard_lanes = values_together(z.v_head_dim, vector_lanes);
     const Expr cut = is_cut(s, in);
     RDom values(0, z.v_head_dim / lanes, 0, z.key_block, "guard_values"), all(0, lanes, "guard_lanes");
     values.where(cut && b * z.key_block + values.y < in.keys);
@@ -53,7 +54,7 @@ void define_guarded(Stages &s, const Inputs &in) {
     s.peak_lane = all;
 }
 
-void define_guarded_product(Stages &s, Func product, const Visible &visible,
+void define_guarded_product(Stages &s, Func product, const Visible &visible, const ProductPlace &at,
                             const std::function<Expr(const Expr &key)> &weight) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &d = s.d, &j = s.j, &t = s.t, &b = s.b;
@@ -72,13 +73,17 @@ void define_guarded_product(Stages &s, Func product, const Visible &visible,
     s.guarded_turn = keys.y;
     std::vector<Expr> place;
     for (const Var &v : product.args()) place.emplace_back(v);
-    Expr row = r, feature = d;
-    if (z.matrices) {
-        row = s.p * matrix_rows + s.lane % matrix_rows;
-        feature = s.g * matrix_rows + s.lane / matrix_rows;
-    }
     product(place) = cast<float>(again);
-    product(place) += seen(row, feature, keys.x, t, b);
+    product(place) += seen(at.row, at.feature, keys.x, t, b);
+}
+
+void schedule_guard(Stages &s, int lanes) {
+    if (!s.guarded.defined()) return;
+    for (Func *one_block : {&s.value_peaks, &s.guarded}) one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
+    const int together = s.guard_lanes, vector = std::min(lanes, together);
+    s.value_peaks.bound(s.l, 0, together).vectorize(s.l, vector).unroll(s.l);
+    s.value_peaks.update().reorder(s.l, s.peak_chunk, s.peak_key).vectorize(s.l, vector).unroll(s.l);
+    s.guarded.update().unscheduled();
 }
 
 } // namespace gyre::attention

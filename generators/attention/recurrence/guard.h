@@ -4,22 +4,26 @@
 /// whose values are not all finite, the product takes 0 in place of each value that its row does not see. Such a block is
 /// guarded. Its sums have the same bits as if all values were finite; other blocks go through the product as it is.
 #pragma once
-#include "blocks.h"
+#include "visible.h"
 
 #include <functional>
 
 namespace gyre::attention {
 
-/// Values that are looked at together: neighbouring features, several vectors of them.
-int guard_lanes(const Sizes &sizes);
+/// Defines s.guarded (b), from v_rows, in f32 or as bits of bf16. `lanes` of a vector.
+void define_guarded(Stages &s, const Inputs &in, int lanes);
 
-/// s.guarded (b), from s.v_rows, in f32 or as bits of bf16.
-void define_guarded(Stages &s, const Inputs &in);
+/// Where element `place` of a product has its row and its feature.
+struct ProductPlace {
+    Halide::Expr row, feature;
+};
 
 /// Adds to `product`, the sums of a block's weighted values, two updates for guarded blocks: the sums begin again, and take
-/// values that their row sees alone. `weight`: of a key for row s.r. The product is s.weighted, s.weighted_rows or
-/// s.weighted_sums, by whose arguments rows and features are found.
-void define_guarded_product(Stages &s, Halide::Func product, const Visible &visible,
+/// values that their row sees alone. `weight`: of a key for row s.r. `place` is of the product's own arguments.
+void define_guarded_product(Stages &s, Halide::Func product, const Visible &visible, const ProductPlace &place,
                             const std::function<Halide::Expr(const Halide::Expr &key)> &weight);
+
+/// Schedules what tells guarded blocks, once a block, with vectors of `lanes`.
+void schedule_guard(Stages &s, int lanes);
 
 } // namespace gyre::attention

@@ -1,6 +1,6 @@
 /// A task's rows of queries.
 #pragma once
-#include "attention/attention_algorithm.h"
+#include "inputs.h"
 
 namespace gyre::attention {
 

@@ -1,6 +1,6 @@
 // Scores by integers, for processors whose multiply-adds of 16-bit integers are quicker than those of floats. Queries take 16
 // bits, each row in units of its own: with keys of int8, 512 products fit 32 bits.
-#include "attention/engines/vectors/products.h"
+#include "bare.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -20,7 +20,7 @@ Expr pair(const Expr &low, const Expr &high) { return (low & 0xffff) | (high << 
 
 } // namespace
 
-void define_integer_query_operands(Stages &s) {
+void Bare::define_integer_queries() {
     const Var &r = s.r, &t = s.t, &f = s.f, word("word");
     RDom features(0, s.sizes.head_dim, "peak_features");
     // As bits: those of NaN and infinity are larger than those of numbers.
@@ -43,11 +43,13 @@ void define_integer_query_operands(Stages &s) {
     s.q_folded(f, r, word, t) = pair(integer(first), integer(first + 2));
 }
 
-void define_integer_scores(Stages &s, const Expr &scale) {
+void Bare::define_integer_scores(const Expr &scale) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;
     RDom fours(0, s.sizes.head_dim / 4, "features");
     s.feature = fours;
-    const auto byte = [&](int n) { return cast<uint32_t>(cast<uint8_t>(s.k_rows(fours * 4 + n, j, b))) << (8 * n); };
+    const auto byte = [&](int n) {
+        return cast<uint32_t>(cast<uint8_t>(s.operands.k_rows(fours * 4 + n, j, b))) << (8 * n);
+    };
     const Expr word = byte(0) | byte(1) | byte(2) | byte(3), keys = reinterpret<int32_t>(word);
     const Expr others = reinterpret<int32_t>((word << 24) | (word >> 8));
     const auto query = [&](int odd) { return s.q_folded(f, r, fours * 2 + odd, t); };

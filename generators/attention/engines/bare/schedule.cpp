@@ -1,41 +1,33 @@
-#include "attention/attention_schedules.h"
+#include "bare.h"
 
 namespace gyre::attention {
 using namespace Halide;
-namespace {
 
-void check(const Sizes &z, const Knobs &k) {
-    _halide_user_assert(z.one_tile && z.as_stored && z.lanes == 1)
+void Bare::check() const {
+    const Sizes &z = s.sizes;
+    _halide_user_assert(z.task_tiles == 1 && provider->reads_in_place() && z.lanes == 1)
         << "expected dense=true as_stored=true task_tiles=1 and fold equal to lanes\n";
-    _halide_user_assert(!z.integer_scores || z.fold == 1) << "expected fold=1 with integer_scores=true\n";
+    _halide_user_assert(!facts.integer_scores || k.fold == 1) << "expected fold=1 with integer_scores=true\n";
     _halide_user_assert(z.key_block % k.key_unroll == 0 && z.key_block % k.lanes == 0 &&
                         z.v_head_dim % (z.feature_chunk * k.lanes) == 0)
         << "expected key_unroll and lanes to divide key_block, and lanes head_dim\n";
-    _halide_user_assert(z.integer_scores || z.head_dim / z.fold % k.feature_unroll == 0)
+    _halide_user_assert(facts.integer_scores || z.head_dim / k.fold % k.feature_unroll == 0)
         << "expected feature_unroll to divide head_dim / fold\n";
-}
-
-} // namespace
-
-int bare_feature_chunk(int v_head_dim, int lanes, bool converted) {
-    int chunk = converted || lanes == 1 ? 8 : 16;
-    while (v_head_dim % (chunk * lanes) != 0) chunk /= 2;
-    return chunk;
 }
 
 // Only what runs for each element of a key or a value is unrolled, into a register tile: all rows with a few keys, or with a
 // chunk of features. Beside each row stand `fold` neighbouring features, a vector of them, as keys and values have them.
 // Weights are formed a vector of keys at a time. All else is loops over rows and features, since each is code.
-void schedule_bare(Stages &s, const Knobs &k) {
+void Bare::schedule() {
     const Sizes &z = s.sizes;
-    check(z, k);
+    check();
     Var d_o("do"), di("di"), lane("lane"), er("er");
     s.q_rows.compute_root().bound_storage(s.t, 1).bound(s.d, 0, z.head_dim).bound(s.r, 0, z.row_tile);
-    if (z.integer_scores) {
+    if (facts.integer_scores) {
         const Var column = s.q_folded.args()[2]; // of `fold` features
         s.q_folded.compute_root()
             .bound_storage(s.t, 1)
-            .bound(s.f, 0, z.fold)
+            .bound(s.f, 0, k.fold)
             .bound(s.r, 0, z.row_tile)
             .reorder(s.f, column, s.r, s.t);
         s.q_peak.compute_root().bound_storage(s.t, 1).update().unscheduled();
@@ -57,13 +49,13 @@ void schedule_bare(Stages &s, const Knobs &k) {
     s.masked.bound_storage(s.j, z.key_block).bound(s.r, 0, z.row_tile).reorder_storage(s.j, s.r, s.t, s.b);
     s.masked.update(0).reorder(s.r, s.formed_j, s.key_step).unroll(s.r).unroll(s.formed_j);
     s.masked.update(1).unscheduled();
-    s.folded_scores.compute_at(s.masked, s.key_step).bound(s.f, 0, z.fold);
+    s.folded_scores.compute_at(s.masked, s.key_step).bound(s.f, 0, k.fold);
     for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
         stage.vectorize(s.f).unroll(s.r).unroll(s.j);
     if (k.feature_unroll > 1) s.folded_scores.update().unroll(s.feature, k.feature_unroll);
     s.block_max.update().unscheduled();
-    if (s.key_scales.defined())
-        s.key_scales.compute_at(s.state, s.block)
+    if (s.operands.key_scales.defined())
+        s.operands.key_scales.compute_at(s.state, s.block)
             .bound_storage(s.b, 1)
             .bound_storage(s.t, 1)
             .bound_storage(s.j, z.key_block)
@@ -92,13 +84,9 @@ void schedule_bare(Stages &s, const Knobs &k) {
         .unroll(di)
         .unroll(s.r);
     s.weighted_rows.compute_at(weighted_copy, d_o);
-    for (Stage stage : {Stage(s.weighted_rows), s.weighted_rows.update().reorder(s.d, s.r, s.value_j)})
-        stage.vectorize(s.d, k.lanes).unroll(s.d).unroll(s.r);
+    schedule_weighted_rows(s, k.lanes);
     schedule_guard(s, k.lanes);
-    if (s.guarded.defined())
-        for (Stage stage :
-             {s.weighted_rows.update(1), s.weighted_rows.update(2).reorder(s.d, s.r, s.guarded_j, s.guarded_turn)})
-            stage.vectorize(s.d, k.lanes);
+    schedule_guarded_rows(s, k.lanes, false);
 
     s.inverse_sum.compute_root().bound_storage(s.t, 1);
     s.lse.compute_root();

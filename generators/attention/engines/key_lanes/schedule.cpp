@@ -1,25 +1,22 @@
-#include "attention/attention_schedules.h"
+#include "attention/recurrence/task_schedule.h"
+#include "attention/variants/general/scores.h"
+#include "key_lanes.h"
 
 namespace gyre::attention {
 using namespace Halide;
-namespace {
 
-void check_key_lanes(const Sizes &z, const Knobs &k) {
-    _halide_user_assert(z.as_stored && z.key_lanes == k.lanes) << "expected as_stored=true with fold equal to lanes\n";
+void KeyLanes::check() const {
+    const Sizes &z = s.sizes;
+    _halide_user_assert(provider->reads_in_place()) << "expected as_stored=true with fold equal to lanes\n";
     _halide_user_assert(z.key_block % k.lanes == 0 && z.head_dim % k.lanes == 0)
         << "expected lanes to divide key_block and head_dim\n";
 }
 
-/// An update of the scores of a row tile, in vectors of keys.
-void schedule_vectors_of_keys(Stage update, const RVar &lane) { update.allow_race_conditions().vectorize(lane); }
-
-} // namespace
-
 // One task owns all rows that share keys, a row tile of one or two at a time. The vectors of both products hold features, as
 // keys and values are stored; these are read where they are, by the first row tile from memory and by others from L1.
-void schedule_key_lanes(Stages &s, const Knobs &k) {
+void KeyLanes::schedule() {
     const Sizes &z = s.sizes;
-    check_key_lanes(z, k);
+    check();
     const int w = k.lanes;
     const TaskLoops loops;
     Var d_o("do"), di("di"), lane("lane");
@@ -40,11 +37,8 @@ void schedule_key_lanes(Stages &s, const Knobs &k) {
         .reorder(s.e, s.r, loops.tile, s.block)
         .vectorize(s.e, w)
         .never_partition_all();
-    for (Func *offsets : {&s.k_offsets, &s.v_offsets})
-        offsets->compute_at(s.state, s.block)
-            .bound_storage(s.b, 1)
-            .bound_storage(s.j, z.key_block)
-            .vectorize(s.j, w, TailStrategy::RoundUp);
+    provider->schedule_offsets(s, w);
+    for (Func *offsets : {&s.operands.k_offsets, &s.operands.v_offsets}) offsets->specialize(pages == 1);
     schedule_guard(s, w);
 
     // Scores of a vector of keys: each key's products, then transposed and summed row by row.
@@ -77,11 +71,7 @@ void schedule_key_lanes(Stages &s, const Knobs &k) {
     s.folded_scores.compute_at(products, s.j).vectorize(s.f).unroll(s.r);
     s.folded_scores.update().reorder(s.f, s.r, s.feature).vectorize(s.f).unroll(s.r);
     if (!z.padded) s.folded_scores.update().unroll(s.feature);
-    schedule_vectors_of_keys(s.masked.update(s.masked.num_update_definitions() - 1), s.mask_j);
-    if (z.general) {
-        schedule_vectors_of_keys(s.masked.update(1), s.cap_j);
-        schedule_vectors_of_keys(s.masked.update(s.bias_update), s.bias_j);
-    }
+    s.masked.update(s.masked.num_update_definitions() - 1).allow_race_conditions().vectorize(s.mask_j);
 
     for (auto [by_lane, step] : {std::pair{&s.lane_max, s.max_j}, {&s.lane_sum, s.sum_j}}) {
         by_lane->compute_at(s.state, loops.tile).bound_storage(s.b, 1).bound(s.l, 0, w).vectorize(s.l);
@@ -108,12 +98,8 @@ void schedule_key_lanes(Stages &s, const Knobs &k) {
         .unroll(di)
         .unroll(s.r);
     s.weighted_rows.compute_at(weighted_copy, d_o);
-    for (Stage stage : {Stage(s.weighted_rows), s.weighted_rows.update().reorder(s.d, s.r, s.value_j)})
-        stage.vectorize(s.d, w).unroll(s.d).unroll(s.r);
-    if (s.guarded.defined())
-        for (Stage stage :
-             {s.weighted_rows.update(1), s.weighted_rows.update(2).reorder(s.d, s.r, s.guarded_j, s.guarded_turn)})
-            stage.vectorize(s.d, w).unroll(s.d).unroll(s.r);
+    schedule_weighted_rows(s, w);
+    schedule_guarded_rows(s, w);
 
     for (Func *whole_task : {&s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
@@ -127,14 +113,7 @@ void schedule_key_lanes(Stages &s, const Knobs &k) {
     s.out.compute_root();
     schedule_rotated_rows(s.out, s.out_rotated, w);
 
-    if (z.general) {
-        s.bias_rows.compute_at(s.state, loops.tile)
-            .bound_storage(s.b, 1)
-            .bound_storage(s.j, z.key_block + w)
-            .vectorize(s.j, w, TailStrategy::RoundUp)
-            .never_partition(s.r);
-        s.bias_rows.update().vectorize(s.attend_j, w).never_partition(s.r);
-    }
+    if (s.general.bias_rows.defined()) schedule_general_along_keys(s, {s.state, loops.tile}, w);
 }
 
 } // namespace gyre::attention

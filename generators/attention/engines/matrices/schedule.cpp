@@ -1,5 +1,5 @@
 // The two products on matrices of bf16 in vector registers (passes/bf16_matrices.h).
-#include "attention/attention_schedules.h"
+#include "matrices.h"
 #include "passes/bf16_matrices.h"
 
 namespace gyre::attention {
@@ -8,28 +8,14 @@ namespace {
 
 constexpr int vector_bf16 = 8; // elements of a register
 
-void check_matrix_knobs(const Sizes &z, const Knobs &k) {
-    const auto multiple = [](const char *name, int value, int divisor) {
-        _halide_user_assert(value % divisor == 0)
-            << name << " is " << value << ", expected a multiple of " << divisor << ", for matrices of bf16\n";
-    };
-    multiple("head_dim", z.head_dim, vector_bf16);
-    multiple("key_block", z.key_block, matrix_depth);
-    multiple("key_unroll", k.key_unroll, matrix_rows);
-    multiple("feature_chunk", z.feature_chunk, matrix_rows);
-    _halide_user_assert(z.lanes == matrix_lanes) << "lanes is " << z.lanes << ", expected " << matrix_lanes << "\n";
-    _halide_user_assert(k.key_vector == 1 && z.fold == 0)
-        << "key_vector is " << k.key_vector << " and fold " << z.fold << ", expected 1 and 0, for matrices of bf16\n";
-}
-
 /// Matrices in memory: rows of them in one store each.
-Func store_matrices(Func matrices, const Stages &s) {
+Func store_matrices(Func matrices, const MatrixStages &s) {
     return matrices.bound(s.f, 0, matrix_depth).bound(s.y, 0, matrix_rows).vectorize(s.f).unroll(s.y);
 }
 
 /// A register tile of sums, one vector a pair of queries and a pair of the other dimension; a step of it takes one matrix
 /// of each pair.
-void schedule_sums(Func sums, const Stages &s, const RVar &place, const RVar &step, const LoopLevel &at) {
+void schedule_sums(Func sums, const MatrixStages &s, const RVar &place, const RVar &step, const LoopLevel &at) {
     sums.compute_at(at)
         .store_in(MemoryType::Stack)
         .bound(s.lane, 0, matrix_lanes)
@@ -47,7 +33,23 @@ void schedule_sums(Func sums, const Stages &s, const RVar &place, const RVar &st
 
 } // namespace
 
-void schedule_matrix_queries(Stages &s) {
+void Matrices::check() const {
+    RowVectors::check();
+    const Sizes &z = s.sizes;
+    const auto multiple = [](const char *name, int value, int divisor) {
+        _halide_user_assert(value % divisor == 0)
+            << name << " is " << value << ", expected a multiple of " << divisor << ", for matrices of bf16\n";
+    };
+    multiple("head_dim", z.head_dim, vector_bf16);
+    multiple("key_block", z.key_block, matrix_depth);
+    multiple("key_unroll", k.key_unroll, matrix_rows);
+    multiple("feature_chunk", z.feature_chunk, matrix_rows);
+    _halide_user_assert(z.lanes == matrix_lanes) << "lanes is " << z.lanes << ", expected " << matrix_lanes << "\n";
+    _halide_user_assert(k.key_vector == 1 && k.fold == 0)
+        << "key_vector is " << k.key_vector << " and fold " << k.fold << ", expected 1 and 0, for matrices of bf16\n";
+}
+
+void Matrices::schedule_queries() {
     store_matrices(s.q_matrices, s)
         .compute_root()
         .bound_storage(s.t, s.sizes.task_tiles)
@@ -56,10 +58,8 @@ void schedule_matrix_queries(Stages &s) {
     schedule_rotated_rows(s.q_rows, s.q_rotated, s.sizes.lanes);
 }
 
-void schedule_matrices(Stages &s, const Knobs &k, const LoopLevel &scores_at, const LoopLevel &weights_at,
-                       const LoopLevel &values_at) {
+void Matrices::schedule_products(const Levels &at) {
     const Sizes &z = s.sizes;
-    check_matrix_knobs(z, k);
     Var po("po"), pi("pi");
     store_matrices(s.k_matrices, s)
         .compute_at(s.state, s.block)
@@ -75,7 +75,7 @@ void schedule_matrices(Stages &s, const Knobs &k, const LoopLevel &scores_at, co
         .reorder(s.f, s.y, pi, po, s.c)
         .unroll(pi);
     store_matrices(s.weight_matrices, s)
-        .compute_at(weights_at)
+        .compute_at(at.weights)
         .bound_storage(s.b, 1)
         .bound_storage(s.t, 1)
         .bound(s.c, 0, z.key_block / matrix_depth)
@@ -83,8 +83,8 @@ void schedule_matrices(Stages &s, const Knobs &k, const LoopLevel &scores_at, co
         .split(s.p, po, pi, matrix_lanes / matrix_rows)
         .reorder(s.f, s.y, pi, s.c, po)
         .unroll(pi);
-    schedule_sums(s.score_sums, s, s.feature_place, s.feature, scores_at);
-    schedule_sums(s.weighted_sums, s, s.value_place, s.value_j, values_at);
+    schedule_sums(s.score_sums, s, s.feature_place, s.feature, at.scores);
+    schedule_sums(s.weighted_sums, s, s.value_place, s.value_j, at.values);
     s.weighted_sums.update(1).unscheduled();
     s.weighted_sums.update(2).reorder(s.lane, s.p, s.g, s.guarded_j, s.guarded_turn);
 }

@@ -1,6 +1,6 @@
 #include "scores.h"
 
-#include "attention/attention_algorithm.h"
+#include "attention/recurrence/scores.h"
 #include "math/storage.h"
 #include "passes/cuda/primitives.h"
 

@@ -1,22 +1,33 @@
-#include "bound.h"
+// Row tiles whose scores are provably small.
+//
+// |S_ij| <= scale |q_i| |k_j|. Where that is below score_limit for all keys that a row tile sees, powers of two and their
+// sums fit the numbers that they are kept in as they are: no maximum is sought or subtracted, and nothing is rescaled.
+// NaN and infinite norms are below no limit. All other row tiles take the recurrence of recurrence/blocks.h.
+//
+// Norms of keys are taken before keys are rotated, which lengthens them by a known factor at most, and bounded from above:
+// of every 16th feature a block's largest sum of squares, then the sum of these 16. Blocks are whole, also where a task sees
+// a part, so that results do not depend on how queries are cut into tasks.
+#include "tiles.h"
 
-#include "attention/recurrence/blocks.h"
-#include "attention/recurrence/rows.h"
 #include "math/bf16_pairs.h"
 #include "math/norms.h"
 #include "math/storage.h"
+#include "passes/tile_products.h"
 
 namespace gyre::attention {
 using namespace Halide;
 namespace {
 
+// In units of log2(e): powers and their sums stay between 2^-60 and 2^60 times the number of keys.
+constexpr float score_limit = 60.0f;
 constexpr int lanes = norm_lanes;
 
 Expr square(const Expr &x) { return x * x; }
 
 } // namespace
 
-void define_bound(Stages &s, const Inputs &in) {
+/// Defines s.is_bounded and s.any_exact, from s.q_scaled.
+void Tiles::define_bound(const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &l = s.l;
     RDom pairs(0, z.head_dim / 2, "bound_pairs"), rows(0, z.row_tile, "bound_rows");
@@ -27,19 +38,19 @@ void define_bound(Stages &s, const Inputs &in) {
     s.q_norm(t) = Expr(0u);
     s.q_norm(t) = max(s.q_norm(t), ordered_bits(s.q_squares(rows, t)));
 
-    const int keys_together = z.formed ? z.tile_depth : 1;
+    const int keys_together = in.key_squares.defined() ? tile_depth : 1;
     RDom keys(0, z.key_block / keys_together, "bound_keys");
     const Expr key = b * z.key_block + keys * keys_together;
     keys.where(key < in.keys);
     s.k_squares = Func("k_squares");
     s.k_squares(l, b) = Expr(0u);
-    if (z.formed) {
+    if (in.key_squares.defined()) {
         const Expr block = unsafe_promise_clamped(key / keys_together, 0, (in.keys - 1) / keys_together);
         s.k_squares(l, b) = max(s.k_squares(l, b), in.key_squares(l, block));
     } else {
         const Expr offset = unsafe_promise_clamped(offset_of_key(in.pages, in.k, key), 0, in.k.size - 1);
         const auto element = [&](const Expr &feature) { return in.k.elements(feature, offset); };
-        s.k_squares(l, b) = max(s.k_squares(l, b), ordered_bits(sum_of_squares(element, l, z.dense_features)));
+        s.k_squares(l, b) = max(s.k_squares(l, b), ordered_bits(sum_of_squares(element, l, facts.dense_features)));
     }
     s.k_norm = Func("k_norm");
     s.k_norm(b) = reinterpret<float>(s.k_squares(0, b));
@@ -63,7 +74,7 @@ void define_bound(Stages &s, const Inputs &in) {
     s.any_exact() = max(s.any_exact(), 1 - s.is_bounded(tiles));
 }
 
-void schedule_bound(Stages &s, int w) {
+void Tiles::schedule_bound(int w) {
     const Sizes &z = s.sizes;
     s.any_exact.compute_root();
     s.is_bounded.compute_root().bound_storage(s.t, z.task_tiles);

@@ -1,7 +1,13 @@
-#include "guard.h"
+// Keeps the values of masked keys out of products on matrix tiles, whatever they hold.
+//
+// A masked key's weight is 0, and 0 times NaN or infinity is NaN. A tile's product cannot leave single values out. Where a
+// task's rows do not all see the same keys, and some value of a key that not all of them see is not finite, the task is
+// cleaned: its tiles take 0 for each value that is not finite, and the results of rows that see such a value take it
+// afterwards. Of finite values the bits are the same either way; other tasks do without.
+#include "tiles.h"
 
-#include "attention/recurrence/blocks.h"
 #include "common/stored_rows.h"
+#include "passes/tile_products.h"
 
 #include <algorithm>
 
@@ -20,7 +26,7 @@ struct CutKeys {
 };
 std::vector<CutKeys> cut_keys(const Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
-    const int step = z.tile_depth;
+    const int step = tile_depth;
     const Expr last_row = (in.rows + z.row_tile - 1) / z.row_tile * z.row_tile - 1, last_token = last_row / in.heads;
     return {{max(in.first_visible, 0) / step * step, min(last_token + in.first_visible, in.keys)},
             {max(in.last_visible + 1, 0), min((last_token + in.last_visible) / step * step + step, in.keys)}};
@@ -32,16 +38,6 @@ Expr magnitude_bits(const Expr &stored) {
     return reinterpret(bits, stored) & Internal::make_const(bits, bits.bits() == 16 ? 0x7fff : 0x7fffffff);
 }
 
-Expr value_of(const Inputs &in, const Expr &key, const Expr &feature) {
-    return in.v.elements(feature, unsafe_promise_clamped(offset_of_key(in.pages, in.v, key), 0, in.v.size - 1));
-}
-
-/// Reads a value that is in blocks of `depth` keys.
-Expr value_of_block(const Inputs &in, const Expr &key, const Expr &feature, int depth) {
-    const Expr offset = offset_of_key(in.pages, in.v, key / depth * depth) + feature * depth;
-    return in.v.elements(key % depth, unsafe_promise_clamped(offset, 0, in.v.size - 1));
-}
-
 Expr as_f32(const Expr &row_element) {
     return row_element.type().is_float() ? row_element : reinterpret<float>(cast<uint32_t>(row_element) << 16);
 }
@@ -50,15 +46,17 @@ Expr has_finite_bits(const Expr &bits) { return (bits & Expr(exponent_f32)) != E
 
 } // namespace
 
-int scanned_lanes(const Sizes &z) {
-    const int of_line = z.terms == 3 ? 16 : 32; // f32, or 16 bits
-    return z.dense_features > 0 && z.dense_features % of_line == 0 ? of_line : 16;
+/// Values that are looked at together, neighbours in memory.
+int Tiles::scanned_lanes() const {
+    const int of_line = facts.terms == 3 ? 16 : 32; // f32, or 16 bits
+    return facts.dense_features > 0 && facts.dense_features % of_line == 0 ? of_line : 16;
 }
 
-void define_cleaned(Stages &s, const Inputs &in) {
+/// Defines s.cleaned (), from the values as they are stored.
+void Tiles::define_cleaned(const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &l = s.l;
-    const int lanes = scanned_lanes(z), depth = z.tile_depth;
+    const int lanes = scanned_lanes(), depth = tile_depth;
     const Type stored = in.v.elements.type();
     const Type bits = UInt(stored.bits());
     s.cleaned_peaks = Func("cleaned_peaks");
@@ -68,20 +66,20 @@ void define_cleaned(Stages &s, const Inputs &in) {
     };
     for (const CutKeys &keys : cut_keys(s, in)) {
         const Expr count = max(keys.end - keys.first, 0);
-        if (z.value_blocks) { // with what is in slots of the same block
+        if (provider->has_value_blocks()) { // with what is in slots of the same block
             const Expr first = keys.first / depth, blocks = select(count > 0, (keys.end - 1) / depth - first + 1, 0);
             RDom r(0, z.v_head_dim, first, blocks, "scanned");
-            larger(l, value_of_block(in, r.y * depth + l, r.x, depth));
+            larger(l, provider->stored_value(in, r.y * depth + l, r.x));
             s.scanned.push_back({r.x, r.y});
             continue;
         }
-        const Expr features = z.dense_features > 0 ? Expr(z.dense_features) : in.v_head_dim;
+        const Expr features = facts.dense_features > 0 ? Expr(facts.dense_features) : in.v_head_dim;
         RDom r(0, features / lanes, keys.first, count, "scanned");
-        larger(l, value_of(in, r.y, r.x * lanes + l));
+        larger(l, provider->stored_value(in, r.y, r.x * lanes + l));
         s.scanned.push_back({r.x, r.y});
-        if (z.dense_features > 0 && z.dense_features % lanes == 0) continue;
+        if (facts.dense_features > 0 && facts.dense_features % lanes == 0) continue;
         RDom rest(0, features % lanes, keys.first, count, "scanned_rest");
-        larger(0, value_of(in, rest.y, features / lanes * lanes + rest.x));
+        larger(0, provider->stored_value(in, rest.y, features / lanes * lanes + rest.x));
         s.scanned.push_back({});
     }
     RDom all(0, lanes, "scanned_lanes");
@@ -105,17 +103,18 @@ Expr finite_number(const Expr &number) {
     return select((number & exponent) == exponent, cast<uint16_t>(0), number);
 }
 
-void define_marks(Stages &s, const Inputs &in) {
+/// Appends to s.out_copy the update that gives rows of a cleaned task what they see and tiles did not take.
+void Tiles::define_marks(const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &d = s.d, &r = s.r, &t = s.t, &j = s.j;
     s.seen_rows = Func("seen_rows");
-    if (z.value_blocks)
-        s.seen_rows(d, j) = value_of_block(in, j, d, z.tile_depth);
+    if (provider->has_value_blocks())
+        s.seen_rows(d, j) = provider->stored_value(in, j, d);
     else
-        s.seen_rotated = define_rows(
-            s.seen_rows,
-            {[&](const Expr &feature) { return value_of(in, j, feature); }, in.v_head_dim, j, in.v_rotation}, {d, j},
-            {z.v_head_dim, z.padded, z.terms == 1});
+        s.seen_rotated = define_rows(s.seen_rows,
+                                     {[&](const Expr &feature) { return provider->stored_value(in, j, feature); },
+                                      in.v_head_dim, j, in.v_rotation},
+                                     {d, j}, {z.v_head_dim, z.padded, facts.terms == 1});
     const auto bits_of = [&](const Expr &feature, const Expr &key) {
         return reinterpret<uint32_t>(as_f32(s.seen_rows(feature, key)));
     };
@@ -138,9 +137,9 @@ void define_marks(Stages &s, const Inputs &in) {
     s.out_copy(d, r, t) = reinterpret<float>(select(is_marked, sum, before));
 }
 
-void schedule_tile_guard(Stages &s, int w) {
+void Tiles::schedule_cleaned(int w) {
     s.cleaned.compute_root().update().unscheduled();
-    const int lanes = scanned_lanes(s.sizes);
+    const int lanes = scanned_lanes();
     s.cleaned_peaks.compute_root().bound(s.l, 0, lanes).vectorize(s.l);
     for (size_t n = 0; n < s.scanned.size(); n++) {
         Stage update = s.cleaned_peaks.update(static_cast<int>(n));

@@ -1,47 +1,51 @@
-#include "attention/attention_schedules.h"
-#include "attention/recurrence/blocks.h"
 #include "math/bf16_rounding.h"
 #include "passes/exp2_pairs.h"
 #include "passes/loop_limits.h"
+#include "passes/loop_name.h"
 #include "passes/step_pipeline.h"
 #include "passes/tile_products.h"
+#include "tiles.h"
 
 namespace gyre::attention {
 using namespace Halide;
-namespace {
 
-/// Of a block, the keys that there are, in whole steps of tile_depth keys: the last ones of a step repeat the last key, and
-/// what is left out further on has no weight.
-void end_blocks_early(Internal::GeneratorBase &generator, const Stages &s, const Knobs &k, const Expr &keys,
-                      const std::string &blocks) {
-    const auto turns = [&](int keys_a_turn) {
-        return [=, block = s.sizes.key_block](const Expr &b) {
-            const Expr steps = (keys - b * block + tile_depth - 1) / tile_depth;
-            return (steps * tile_depth + keys_a_turn - 1) / keys_a_turn;
-        };
+// Of a block, the keys that there are, in whole steps of tile_depth keys: the last ones of a step repeat the last key, and
+// what is left out further on has no weight.
+void Tiles::end_blocks_early(const Lowering &lowering) const {
+    const auto end_early = [&](const Func &of, const Var &loop, int keys_a_turn) {
+        end_loop_early(lowering.generator, of, loop.name(), loop_of(s.block),
+                       [=, keys = lowering.key_count, block = s.sizes.key_block](const Expr &b) {
+                           const Expr steps = (keys - b * block + tile_depth - 1) / tile_depth;
+                           return (steps * tile_depth + keys_a_turn - 1) / keys_a_turn;
+                       });
     };
-    if (!s.sizes.value_blocks && !s.sizes.formed) {
-        end_loop_early(generator, s.k_rows, "j", blocks, turns(1));
-        if (s.k_terms.defined()) end_loop_early(generator, s.k_terms, "j", blocks, turns(1));
-        end_loop_early(generator, s.v_packed, "jo", blocks, turns(tile_depth));
+    if (!provider->has_value_blocks()) {
+        end_early(s.operands.k_rows, s.j, 1);
+        if (s.k_terms.defined()) end_early(s.k_terms, s.j, 1);
+        end_early(s.v_packed, packed_tile, tile_depth);
     }
-    if (!s.sizes.bounded) end_loop_early(generator, s.masked, "jo", blocks, turns(k.key_unroll));
+    if (!bounded) end_early(s.masked, score_tile, k.key_unroll);
 }
 
-} // namespace
+// Where the accumulators of a whole head fit the tile registers, and else where scores are bounded.
+void Tiles::pipeline(const Lowering &lowering) const {
+    if (facts.sum_with_values && !s.v_copied.defined())
+        pipeline_steps(lowering.generator, s.weighted, loop_of(s.value_step));
+    else if (bounded && !facts.sum_with_values)
+        pipeline_steps(lowering.generator, s.weights, loop_of(s.weight_step));
+}
 
-void lower_tiles(Internal::GeneratorBase &generator, const Stages &s, const Knobs &k, const Expr &keys) {
-    end_blocks_early(generator, s, k, keys, blocks_loop);
-    if (s.exact) {
-        end_blocks_early(generator, *s.exact, k, keys, exact_blocks_loop);
-        guard_loop(generator, exact_blocks_loop, s.any_exact);
+void Tiles::lower(const Lowering &lowering) const {
+    end_blocks_early(lowering);
+    if (exact) {
+        exact->end_blocks_early(lowering);
+        guard_loop(lowering.generator, loop_of(exact->s.block), s.any_exact);
     }
-    map_tile_products(generator);
-    if (s.sizes.sum_with_values && !s.sizes.value_blocks) pipeline_steps(generator, s.weighted, "keys");
-    if (s.exact && s.sizes.sum_with_values) pipeline_steps(generator, s.exact->weighted, "keys");
-    if (s.sizes.bounded && !s.sizes.sum_with_values) pipeline_steps(generator, s.weights, "steps");
-    map_exp2_pairs(generator);
-    map_bf16_roundings(generator);
+    map_tile_products(lowering.generator);
+    pipeline(lowering);
+    if (exact) exact->pipeline(lowering);
+    map_exp2_pairs(lowering.generator);
+    map_bf16_roundings(lowering.generator);
 }
 
 } // namespace gyre::attention

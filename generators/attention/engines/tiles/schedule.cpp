@@ -1,36 +1,14 @@
-#include "attention/attention_schedules.h"
-#include "bound.h"
-#include "guard.h"
+#include "tiles.h"
+
 #include "passes/tile_products.h"
+
+#include <algorithm>
 
 namespace gyre::attention {
 using namespace Halide;
 namespace {
 
 constexpr int cache_line_pairs = 16, cache_line_bf16 = 32; // elements
-
-void check_tile_knobs(const Sizes &z, const Knobs &k) {
-    const auto check = [](const char *name, int value, int divisor) {
-        _halide_user_assert(value % divisor == 0)
-            << name << " is " << value << ", expected a multiple of " << divisor << ", for matrix tiles\n";
-    };
-    check("lanes", k.lanes, tile_columns);
-    check("head_dim", z.head_dim, tile_depth);
-    check("key_block", z.key_block, tile_depth);
-    check("key_unroll", k.key_unroll, tile_rows);
-    check("key_block", z.key_block, k.key_unroll);
-    const auto check_above = [&](const char *name, int value) { // loops over a block's keys have several turns
-        _halide_user_assert(z.key_block > value) << "key_block is " << z.key_block << ", expected more than " << name
-                                                 << ", " << value << ", for matrix tiles\n";
-    };
-    check_above("key_unroll", k.key_unroll);
-    check_above("the depth of a tile", tile_depth);
-    check("feature_chunk", z.feature_chunk, tile_rows);
-    check("head_dim", z.v_head_dim, z.feature_chunk);
-    _halide_user_assert(z.fold == 0) << "fold is " << z.fold << ", expected 0 for matrix tiles\n";
-    _halide_user_assert(k.key_vector == 1) << "key_vector is " << k.key_vector << ", expected 1 for matrix tiles\n";
-    _halide_user_assert(k.lanes == tile_columns) << "lanes is " << k.lanes << ", expected " << tile_columns << "\n";
-}
 
 /// The loops of a block of tiles: rows along `rows`, columns along `columns`; all tiles unrolled.
 struct TileLoops {
@@ -48,7 +26,7 @@ struct TileLoops {
 
 /// A product of weights over the keys of a block: accumulated in tiles, then stored.
 void schedule_weighted(Func product, const RVar &key, const RVar &of_terms, const RVar &step, const LoopLevel &at,
-                       const TileLoops &loops, const Stages &s) {
+                       const TileLoops &loops, const TileStages &s) {
     Func stored = product.in();
     stored.compute_at(at).store_in(MemoryType::Stack).bound_storage(s.b, 1);
     loops.split(stored, s.d, s.r);
@@ -59,26 +37,53 @@ void schedule_weighted(Func product, const RVar &key, const RVar &of_terms, cons
         .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, of_terms, step);
 }
 
-/// Keys, and values transposed, of a block.
-void schedule_copied_operands(Stages &s, int w) {
-    const Sizes &z = s.sizes;
-    Var jo("jo"), ji("ji");
-    for (Func *one_block : {&s.k_rows, &s.v_packed}) one_block->bound_storage(one_block->args().back(), 1);
+} // namespace
 
-    const int rotated_lanes = z.terms == 1 ? tile_depth : w; // rounding takes two vectors at once
+void Tiles::check() const {
+    const Sizes &z = s.sizes;
+    const auto check_multiple = [](const char *name, int value, int divisor) {
+        _halide_user_assert(value % divisor == 0)
+            << name << " is " << value << ", expected a multiple of " << divisor << ", for matrix tiles\n";
+    };
+    check_multiple("lanes", k.lanes, tile_columns);
+    check_multiple("head_dim", z.head_dim, tile_depth);
+    check_multiple("key_block", z.key_block, tile_depth);
+    check_multiple("key_unroll", k.key_unroll, tile_rows);
+    check_multiple("key_block", z.key_block, k.key_unroll);
+    const auto check_above = [&](const char *name, int value) { // loops over a block's keys have several turns
+        _halide_user_assert(z.key_block > value) << "key_block is " << z.key_block << ", expected more than " << name
+                                                 << ", " << value << ", for matrix tiles\n";
+    };
+    check_above("key_unroll", k.key_unroll);
+    check_above("the depth of a tile", tile_depth);
+    check_multiple("feature_chunk", z.feature_chunk, tile_rows);
+    check_multiple("head_dim", z.v_head_dim, z.feature_chunk);
+    _halide_user_assert(k.fold == 0) << "fold is " << k.fold << ", expected 0 for matrix tiles\n";
+    _halide_user_assert(k.key_vector == 1) << "key_vector is " << k.key_vector << ", expected 1 for matrix tiles\n";
+    _halide_user_assert(k.lanes == tile_columns) << "lanes is " << k.lanes << ", expected " << tile_columns << "\n";
+}
+
+/// Keys, and values transposed, of a block.
+void Tiles::schedule_packed_operands(int w) {
+    const Sizes &z = s.sizes;
+    Func &k_rows = s.operands.k_rows, &v_rows = s.operands.v_rows;
+    Var ji("ji");
+    for (Func *one_block : {&k_rows, &s.v_packed}) one_block->bound_storage(one_block->args().back(), 1);
+
+    const int rotated_lanes = facts.terms == 1 ? tile_depth : w; // rounding takes two vectors at once
 
     // Keys, and values transposed; rows a cache line longer than they need be, so that a tile's do not share the sets
     // of the L1 cache.
-    s.k_rows.compute_at(s.state, s.block)
+    k_rows.compute_at(s.state, s.block)
         .bound_storage(s.j, z.key_block)
         .bound_storage(s.d, z.head_dim + cache_line_bf16);
-    schedule_rotated_rows(s.k_rows, s.k_rotated, rotated_lanes, tile_depth);
+    schedule_rotated_rows(k_rows, s.operands.k_rotated, rotated_lanes, tile_depth);
     if (s.k_terms.defined())
         s.k_terms.compute_at(s.state, s.block)
             .bound_storage(s.b, 1)
             .bound_storage(s.j, z.key_block)
             .bound_storage(s.d, z.head_dim + cache_line_bf16)
-            .bound(s.p, 0, z.terms)
+            .bound(s.p, 0, facts.terms)
             .reorder(s.d, s.p, s.j)
             .vectorize(s.d, tile_depth)
             .unroll(s.p);
@@ -88,26 +93,26 @@ void schedule_copied_operands(Stages &s, int w) {
         .bound_storage(s.d, z.v_head_dim + tile_rows)
         .bound(s.d, 0, z.v_head_dim + tile_rows)
         .bound(vc, 0, z.key_block / 2)
-        .bound(s.p, 0, z.terms);
+        .bound(s.p, 0, facts.terms);
     s.v_packed.update(0).vectorize(vc, w);
     RVar fb("fb"), fi("fi");
     s.v_packed.update(2).reorder(vc, s.cleaned_feature, s.v_packed.args()[2], s.cleaned_turn).vectorize(vc, w);
     s.v_packed.update(1)
-        .split(vc, jo, ji, w)
+        .split(vc, packed_tile, ji, w)
         .split(s.v_feature, fb, fi, w)
-        .reorder(ji, fi, s.p, fb, jo)
+        .reorder(ji, fi, s.p, fb, packed_tile)
         .vectorize(ji)
         .unroll(fi)
         .unroll(s.p);
     schedule_transpose(s.v_lanes, {s.v_packed, s.p});
-    s.v_rows.compute_at(s.v_packed, jo);
-    schedule_rotated_rows(s.v_rows, s.v_rotated, rotated_lanes, tile_depth);
+    v_rows.compute_at(s.v_packed, packed_tile);
+    schedule_rotated_rows(v_rows, s.operands.v_rotated, rotated_lanes, tile_depth);
 }
 
-/// Of a block what is not taken from where it is stored.
-void schedule_stored_operands(Stages &s) {
-    s.v_ones.compute_root().bound_storage(s.j, tile_depth / 2).vectorize(s.j, tile_columns);
-    if (s.sizes.formed) return;
+/// Copies the operands of a block that tiles cannot take in place.
+void Tiles::schedule_stored_operands() {
+    s.operands.v_ones.compute_root().bound_storage(s.j, tile_depth / 2).vectorize(s.j, tile_columns);
+    if (!s.v_copied.defined()) return;
     s.first_copied.compute_at(s.state, s.block).bound_storage(s.b, 1);
     s.v_copied.compute_at(s.weighted, s.copied_step)
         .bound_storage(s.b, 1)
@@ -116,30 +121,33 @@ void schedule_stored_operands(Stages &s) {
 }
 
 /// The stages of a block, formed in the loops `task` of update `update` of the state.
-void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int update) {
+void Tiles::schedule_blocks(const TaskLoops &task, int update) {
     const Sizes &z = s.sizes;
     const int w = k.lanes, tile = k.row_vectors * w;
-    const int key_unroll = z.bounded ? std::min(k.key_unroll, tile_depth) : k.key_unroll;
+    const int key_unroll = bounded ? std::min(k.key_unroll, tile_depth) : k.key_unroll;
     const TileLoops loops;
-    Var ro("ro"), ri("ri"), jo("jo"), ji("ji");
+    Var ro("ro"), ri("ri"), ji("ji");
 
-    Stage recurrence = schedule_recurrence(s, k, task, update);
+    s.weights.bound_storage(s.b, 1);
+    provider->schedule_offsets(s, w);
+    Stage recurrence = schedule_recurrence(s, k.row_vectors, task, update);
     recurrence.unroll(s.e);
-    if (z.sum_with_values) recurrence.reorder(s.e, task.register_tile);
-    if (z.value_blocks || z.formed)
-        schedule_stored_operands(s);
+    if (facts.sum_with_values) recurrence.reorder(s.e, task.register_tile);
+    if (provider->has_value_blocks())
+        schedule_stored_operands();
     else
-        schedule_copied_operands(s, w);
+        schedule_packed_operands(w);
 
     // Scores, maximum and weights of one row tile and one block.
-    if (z.bounded)
-        s.masked.compute_at(z.sum_with_values ? LoopLevel(s.weights, s.step) : LoopLevel(s.weights, s.weight_step))
+    if (bounded)
+        s.masked.compute_at(facts.sum_with_values ? LoopLevel(s.weights, s.step) : LoopLevel(s.weights, s.weight_step))
             .store_in(MemoryType::Stack)
             .bound_storage(s.j, tile_depth)
             .bound_storage(s.t, 1);
     else
         s.masked.compute_at(s.state, task.tile).bound_storage(s.j, z.key_block);
-    s.masked.tile(s.r, s.j, ro, jo, ri, ji, tile, key_unroll, TailStrategy::RoundUp).reorder(ri, ji, ro, jo);
+    s.masked.tile(s.r, s.j, ro, score_tile, ri, ji, tile, key_unroll, TailStrategy::RoundUp)
+        .reorder(ri, ji, ro, score_tile);
     loops.split(s.masked, ji, ri);
     s.scores.compute_at(s.masked, ro).store_in(MemoryType::Stack);
     loops.split(s.scores, s.j, s.r);
@@ -148,7 +156,7 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
         .split(s.feature, fo, loops.depth, tile_depth)
         .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, fo, s.score_product)
         .unroll(fo);
-    if (!z.bounded) {
+    if (!bounded) {
         s.masked.update().vectorize(s.r, w);
         s.block_max.compute_at(s.state, task.tile).vectorize(s.r, w).unroll(s.r);
         s.block_max.update().reorder(s.r, s.max_j).vectorize(s.r, w).unroll(s.r);
@@ -160,23 +168,23 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
     // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the
     // product that takes them, which then runs beside the forming of the next step's.
     schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops, s);
-    if (z.value_blocks)
+    if (s.v_copied.defined())
         loops.split(s.weighted.update(1), s.d, s.r)
             .rename(s.copied_key, loops.depth)
             .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, s.copied_step);
-    if (z.bounded && !z.sum_with_values)
+    if (bounded && !facts.sum_with_values)
         schedule_weighted(s.sums, s.sum_j, s.sum_product, s.sum_step, {s.state, task.tile}, loops, s);
-    if (z.sum_with_values && !z.value_blocks)
+    if (facts.sum_with_values && !s.v_copied.defined())
         s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.step, 1).store_in(MemoryType::Stack);
     else
         s.weights.compute_at(s.state, task.tile).bound_storage(s.step, z.key_block / tile_depth);
-    s.weights.bound(s.p, 0, z.terms)
+    s.weights.bound(s.p, 0, facts.terms)
         .bound(s.c, 0, tile_depth / 2)
         .bound_storage(s.c, tile_depth / 2)
         .bound_storage(s.t, 1);
-    if (z.bounded) {
+    if (bounded) {
         Var wo("wo");
-        const bool one_step = z.sum_with_values;
+        const bool one_step = facts.sum_with_values;
         const VarOrRVar step = one_step ? VarOrRVar(s.step) : VarOrRVar(s.weight_step);
         const VarOrRVar edge_step = one_step ? VarOrRVar(s.step) : VarOrRVar(s.edge_step);
         (one_step ? Stage(s.weights) : s.weights.update(0))
@@ -195,27 +203,20 @@ void schedule_blocks(Stages &s, const Knobs &k, const TaskLoops &task, int updat
     }
 }
 
-} // namespace
-
-// A product also takes a tile of each operand.
-bool holds_whole_head(int v_head_dim, const Knobs &k) {
-    constexpr int tile_registers = 8;
-    return k.row_vectors == 1 && v_head_dim / tile_rows + 1 + 2 <= tile_registers;
-}
-
 // One task owns a few row tiles of one head, as on vector units. Rows of the scores are keys and columns are queries, so
 // keys are taken as they are stored, and the softmax stays a matter of whole vectors of queries. Values are transposed
 // once a block and task. Each product keeps a block of tiles in registers, key_unroll or feature_chunk rows of
 // row_vectors tiles.
-void schedule_amx(Stages &s, const Knobs &k) {
-    check_tile_knobs(s.sizes, k);
+void Tiles::schedule() {
+    check();
     schedule_task(s);
-    s.q_scaled.bound_storage(s.c, s.sizes.head_dim / 2).bound(s.p, 0, s.sizes.terms).unroll(s.p);
-    if (s.cleaned.defined()) schedule_tile_guard(s, k.lanes);
-    schedule_blocks(s, k, TaskLoops(), 0);
-    if (!s.exact) return;
-    schedule_bound(s, k.lanes);
-    schedule_blocks(*s.exact, k, TaskLoops("exact_"), 1);
+    schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes);
+    s.q_scaled.bound_storage(s.c, s.sizes.head_dim / 2).bound(s.p, 0, facts.terms).unroll(s.p);
+    if (s.cleaned.defined()) schedule_cleaned(k.lanes);
+    schedule_blocks(TaskLoops(), 0);
+    if (!exact) return;
+    schedule_bound(k.lanes);
+    exact->schedule_blocks(TaskLoops("exact_"), 1);
 }
 
 } // namespace gyre::attention

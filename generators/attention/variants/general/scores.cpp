@@ -1,7 +1,8 @@
 #include "scores.h"
 
-#include "attention/engines/key_lanes/products.h"
+#include "attention/recurrence/keys_of_block.h"
 #include "attention/recurrence/rows.h"
+#include "attention/recurrence/scores.h"
 #include "attention/variants/score/stage.h"
 #include "math/transcendental.h"
 
@@ -14,40 +15,41 @@ Expr at_least_score(const Expr &score) { return select(strict_float(score < leas
 
 } // namespace
 
-void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key) {
+void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, int in_vector) {
     const Sizes &z = s.sizes;
+    GeneralStages &g = s.general;
     const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
     const Row row = row_of_task(in, t * z.row_tile + r);
     const Expr token = s.row_tokens.defined() ? Expr(s.row_tokens(r, t)) : t * z.row_tile + r;
     const auto known_key = [&](const Expr &jj) { return min(likely(b * z.key_block + jj), in.keys - 1); };
 
-    KeysOfBlock cap(z, "cap");
+    KeysOfBlock cap(z.key_block, in_vector, "cap");
     cap.dom.where(in.softcap > 0.0f && b * z.key_block + cap.first <= tile_last_key);
-    s.cap_j = cap.lane;
+    g.cap_j = cap.lane;
     const Expr natural = s.masked(r, cap.key, t, b) * ln_2; // scores carry log2(e), the cap does not
     s.masked(r, cap.key, t, b) = in.softcap * log2_e * tanh_accurate(natural / in.softcap);
 
     if (in.score) define_score(s, in, tile_last_key);
 
     // What is added to a row of scores, in rows as it is stored, then transposed as scores are.
-    s.bias_rows = Func("bias_rows");
+    g.bias_rows = Func("bias_rows");
     const Expr sum = select(in.has_bias, in.bias(known_key(j), row.token, row.head) * log2_e, 0.0f) +
                      in.alibi(row.head) * cast<float>(b * z.key_block + j - token + in.alibi_origin);
     const Expr masks = in.has_bias && in.bias_masks(known_key(j), row.token, row.head);
-    s.bias_rows(j, r, t, b) = select(masks, masked_score, at_least_score(sum));
+    g.bias_rows(j, r, t, b) = select(masks, masked_score, at_least_score(sum));
     RDom attend(0, z.key_block, "attend");
     attend.where(in.has_mask);
-    s.attend_j = attend;
-    s.bias_rows(attend, r, t, b) =
-        select(in.mask(known_key(attend), row.token, row.head) == 0, masked_score, s.bias_rows(attend, r, t, b));
+    g.attend_j = attend;
+    g.bias_rows(attend, r, t, b) =
+        select(in.mask(known_key(attend), row.token, row.head) == 0, masked_score, g.bias_rows(attend, r, t, b));
 
-    KeysOfBlock biased(z, "biased");
+    KeysOfBlock biased(z.key_block, in_vector, "biased");
     biased.dom.where((in.has_bias || in.has_mask || in.has_alibi) && b * z.key_block + biased.first <= tile_last_key);
-    s.bias_j = biased.lane;
-    s.bias_update = s.masked.num_update_definitions();
-    if (!z.key_lanes) s.bias_lanes = transpose(s.bias_rows, z.lanes, "bias_lanes");
+    g.bias_j = biased.lane;
+    g.bias_update = s.masked.num_update_definitions();
+    if (in_vector == 1) g.bias_lanes = transpose(g.bias_rows, z.lanes, "bias_lanes");
     const Expr score = s.masked(r, biased.key, t, b);
-    const Expr added = z.key_lanes ? s.bias_rows(biased.key, r, t, b) : s.bias_lanes.out(r, biased.key, t, b);
+    const Expr added = in_vector > 1 ? g.bias_rows(biased.key, r, t, b) : g.bias_lanes.out(r, biased.key, t, b);
     Expr masked_key = is_masked(added);
     if (in.score) masked_key = masked_key || is_masked(score);
     s.masked(r, biased.key, t, b) = select(masked_key, masked_score, at_least_score(score + added));

@@ -1,11 +1,18 @@
-/// What the general family of fused attention does to scores: WHAT is computed.
+/// What the general family of fused attention does to scores.
 #pragma once
-#include "attention/attention_algorithm.h"
+#include "attention/recurrence/inputs.h"
+#include "attention/recurrence/stages.h"
 
 namespace gyre::attention {
 
 /// Appends to `s.masked`, before it is masked: cap, score function, bias, boolean mask, ALiBi. Keys after `tile_last_key`
-/// need not be touched.
-void define_general_scores(Stages &s, const Inputs &in, const Halide::Expr &tile_last_key);
+/// need not be touched. `in_vector`: keys along the lanes of scores, or 1.
+void define_general_scores(Stages &s, const Inputs &in, const Halide::Expr &tile_last_key, int in_vector);
+
+/// Schedules it where rows are along the lanes.
+void schedule_general(Stages &s);
+
+/// The same where keys are, for scores of row tiles of the loop `tile`.
+void schedule_general_along_keys(Stages &s, const Halide::LoopLevel &tile, int lanes);
 
 } // namespace gyre::attention

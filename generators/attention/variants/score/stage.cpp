@@ -1,5 +1,7 @@
 #include "stage.h"
 
+#include "attention/recurrence/scores.h"
+
 namespace gyre {
 using namespace Halide;
 
@@ -46,7 +48,7 @@ ScorePoint without_score(const ScorePoint &origin, const Expr *i, const Expr *j)
 class KeepParts : public ScorePoint::Staging {
 public:
     KeepParts(Stages &s, const ScorePoint &origin, const Expr &block_key, const Expr &tile_last_key)
-        : s(s), parts(s.score_parts), origin(origin), block_key(block_key), tile_last_key(tile_last_key) {}
+        : s(s), parts(s.score.parts), origin(origin), block_key(block_key), tile_last_key(tile_last_key) {}
 
     Expr by_query(const ScorePoint::Part &part) override {
         Func f = named("score_by_query", parts.by_query);
@@ -64,7 +66,7 @@ public:
     // Rows run along the lanes, so distances are kept by row minus key: neighbouring lanes are neighbours in memory.
     Expr by_distance(const ScorePoint::PartOfDistance &part) override {
         Func f = named("score_by_distance", parts.by_distance);
-        f(s.x, s.b) = part(origin.k_position - origin.q_position + first_key + last - s.x);
+        f(s.score.x, s.b) = part(origin.k_position - origin.q_position + first_key + last - s.score.x);
         return f(row - block_key + last, s.b);
     }
 
@@ -114,8 +116,7 @@ void define_score(Stages &s, const Inputs &in, const Expr &tile_last_key) {
     const Var &r = s.r, &t = s.t, &b = s.b;
     RDom scored(0, z.key_block, "scored");
     scored.where(b * z.key_block + scored <= tile_last_key);
-    s.score_j = scored;
-    s.score_update = s.masked.num_update_definitions();
+    s.score.update = s.masked.num_update_definitions();
 
     KeepParts staging(s, in.score_origin, scored, tile_last_key);
     const Expr row = t * z.row_tile + r, key = b * z.key_block + scored;

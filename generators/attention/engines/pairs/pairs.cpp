@@ -1,40 +1,50 @@
-// Both products by dot products of bf16 pairs (passes/bf16_dot.h): a pair of neighbouring features of a key, or of one feature's
-// values of neighbouring keys, is a scalar that multiplies a vector of pairs of queries or weights. Queries are not scaled, so that
-// what is not rotated is not rounded; the scale is applied to the scores in f32.
-#include "attention/engines/vectors/products.h"
-#include "attention/recurrence/guard.h"
+#include "pairs.h"
+
+#include "attention/recurrence/scores.h"
 #include "math/bf16_pairs.h"
+#include "math/bf16_rounding.h"
 #include "passes/bf16_dot.h"
+
+#include <functional>
+#include <numeric>
 
 namespace gyre::attention {
 using namespace Halide;
-namespace {
+
+KeySteps Pairs::steps() const {
+    return {PairStages::weighed_keys,
+            std::lcm(k.key_unroll, PairStages::weighed_keys)}; // whole register tiles and groups of weights
+}
+
+void Pairs::lower(const Lowering &lowering) const {
+    map_bf16_dots(lowering.generator);
+    map_bf16_roundings(lowering.generator);
+    RowVectors::lower(lowering);
+}
 
 /// All bits of a pair, or none of those of its numbers whose key is masked.
-Expr seen_bits(const Stages &s, const Expr &pair) {
+Expr Pairs::seen_bits(const Expr &pair) const {
     const auto bits_unless_masked = [&](const Expr &key, uint32_t bits) {
         return select(is_masked(s.masked(s.r, key, s.t, s.b)), Expr(0u), Expr(bits));
     };
     return bits_unless_masked(pair * 2, 0xffffu) | bits_unless_masked(pair * 2 + 1, 0xffff0000u);
 }
 
-} // namespace
-
-void define_pair_queries(Stages &s) {
+void Pairs::define_queries(const Inputs &) {
     const Var &r = s.r, &t = s.t, &c = s.c;
     s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(r, c, t) = bf16_pair(s.q_lanes.out(r, c * 2, t), s.q_lanes.out(r, c * 2 + 1, t));
 }
 
-void define_pair_keys_and_values(Stages &s) {
+void Pairs::define_operands(const Inputs &) {
     const Var &j = s.j, &c = s.c, &b = s.b, &d = s.d;
     s.k_pairs = Func("k_pairs"), s.v_pairs = Func("v_pairs");
-    s.k_pairs(c, j, b) = pair_of_bits(s.k_rows(c * 2, j, b), s.k_rows(c * 2 + 1, j, b));
-    s.v_pairs(d, c, b) = pair_of_bits(s.v_rows(d, c * 2, b), s.v_rows(d, c * 2 + 1, b));
+    s.k_pairs(c, j, b) = pair_of_bits(s.operands.k_rows(c * 2, j, b), s.operands.k_rows(c * 2 + 1, j, b));
+    s.v_pairs(d, c, b) = pair_of_bits(s.operands.v_rows(d, c * 2, b), s.operands.v_rows(d, c * 2 + 1, b));
 }
 
-void define_pair_scores(Stages &s, const Expr &scale) {
+void Pairs::define_scores(const Inputs &in) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     RDom features(0, s.sizes.head_dim / 2, "features");
     s.feature = features;
@@ -43,13 +53,13 @@ void define_pair_scores(Stages &s, const Expr &scale) {
     s.score_sums(r, j, t, b) =
         bf16_dot(s.score_sums(r, j, t, b), s.q_scaled(r, features, t), s.k_pairs(features, j, b));
     s.scores = Func("scores");
-    s.scores(r, j, t, b) = s.score_sums(r, j, t, b) * scale;
+    s.scores(r, j, t, b) = s.score_sums(r, j, t, b) * in.scale;
 }
 
-void define_pair_weighted_values(Stages &s, const Visible &visible, const PairWeights &weight) {
+void Pairs::define_product_of_values(const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d, &c = s.c;
-    constexpr int together = Stages::weighed_pairs, keys = 2 * together;
+    constexpr int together = PairStages::weighed_pairs, keys = PairStages::weighed_keys;
     const int groups = z.key_block / keys;
     const auto in_sight = [&](const Expr &group) { return b * z.key_block + group * keys <= visible.tile_last; };
 
@@ -63,8 +73,8 @@ void define_pair_weighted_values(Stages &s, const Visible &visible, const PairWe
     Expr sum = 0.0f;
     for (int n = 0; n < together; n++) {
         const Expr first = weighed * keys + 2 * n, second = first + 1;
-        pairs.push_back(bf16_pair(weight.of_value(first), weight.of_value(second)));
-        sum += weight.of_sum(first) + weight.of_sum(second);
+        pairs.push_back(bf16_pair(value_weight(first), value_weight(second)));
+        sum += sum_weight(first) + sum_weight(second);
     }
     pairs.push_back(sum);
     s.weight_pairs = Func("weight_pairs");
@@ -93,7 +103,7 @@ void define_pair_weighted_values(Stages &s, const Visible &visible, const PairWe
     s.guarded_j = guarded.x;
     s.guarded_turn = guarded.y;
     s.weighted(r, d, t, b) = cast<float>(again);
-    add(guarded.x, [&](const Expr &pair) { return seen_bits(s, pair); });
+    add(guarded.x, [&](const Expr &pair) { return seen_bits(pair); });
 }
 
 } // namespace gyre::attention

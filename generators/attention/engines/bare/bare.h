@@ -1,0 +1,47 @@
+/// Little code and a small stack, for machines without an operating system: tasks of one row tile of a few rows.
+#pragma once
+#include "attention/engines/folded/feature_vectors.h"
+
+namespace gyre::attention {
+
+struct BareStages : FoldedStages {
+    Halide::Func q_peak; // (r, t)   with integers: bits of the largest magnitude of a row
+};
+
+class Bare : public FeatureVectors {
+public:
+    struct Facts {
+        bool integer_scores;   // queries and keys multiply as integers: integer_products.cpp
+        bool nan_without_sign; // exp2_nonpositive_by_bits() serves
+    };
+    Bare(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
+        : FeatureVectors(std::move(provider), knobs), facts(facts) {
+        s.sizes = sizes;
+    }
+    /// Sizes::feature_chunk for it: of `lanes` neighbours each, as many as divide a head, up to 16. More are fewer turns of the loop
+    /// that folds blocks, and more code: up to 8 where keys and values are converted, which takes code as well.
+    static int feature_chunk(int v_head_dim, int lanes, bool converted);
+
+    BareStages &stages() override { return s; }
+    OperandForm operand_form() const override { return {false, facts.integer_scores}; }
+    KeySteps steps() const override { return {1, k.key_unroll, 1}; }
+    int rotation_lanes() const override { return k.lanes; }
+    Halide::Expr query_factor(const Inputs &in) const override;
+    void define_queries(const Inputs &in) override;
+    void define_scores(const Inputs &in) override;
+    void define_maximum(const Visible &visible) override;
+    void schedule() override;
+
+protected:
+    Halide::Expr power(const Halide::Expr &difference) const override;
+
+private:
+    const Facts facts;
+    BareStages s;
+
+    void check() const;
+    void define_integer_queries();
+    void define_integer_scores(const Halide::Expr &scale);
+};
+
+} // namespace gyre::attention

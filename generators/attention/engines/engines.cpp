@@ -1,0 +1,113 @@
+#include "engines.h"
+
+#include "attention/providers/providers.h"
+#include "bare/bare.h"
+#include "folded/folded.h"
+#include "key_lanes/key_lanes.h"
+#include "matrices/matrices.h"
+#include "pairs/pairs.h"
+#include "passes/bf16_dot.h"
+#include "passes/bf16_matrices.h"
+#include "passes/tile_products.h"
+#include "tiles/tiles.h"
+#include "vectors/vectors.h"
+
+#include <algorithm>
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+using Made = std::unique_ptr<Engine>;
+
+/// A tile of rows is `row_lanes` vectors' lanes times the knobs' numbers.
+Sizes common_sizes(const Wanted &w) {
+    const Knobs &k = w.knobs;
+    Sizes z;
+    z.head_dim = z.v_head_dim = w.head_dim;
+    z.padded = w.padded;
+    z.lanes = k.fold > 0 ? k.lanes / k.fold : k.lanes;
+    z.row_tile = k.row_vectors * k.row_tiles * z.lanes;
+    z.task_tiles = k.task_tiles;
+    z.key_block = k.key_block;
+    z.feature_chunk = k.feature_chunk;
+    return z;
+}
+
+Made make_tiles(const Wanted &w) {
+    _halide_user_assert(!w.general) << "matrix tiles take the plain family, got general=true\n";
+    Sizes z = common_sizes(w);
+    z.padded = w.padded || w.head_dim % tile_depth != 0;
+    z.head_dim = z.v_head_dim = (w.head_dim + tile_depth - 1) / tile_depth * tile_depth;
+    const int terms = w.dtype.is_bfloat() ? 1 : w.dtype.bits() == 16 ? 2 : 3;
+    return std::make_unique<Tiles>(z, make_provider(w), w.knobs,
+                                   Tiles::Facts{terms, w.padded ? 0 : w.head_dim, may_be_bounded(w),
+                                                Tiles::holds_whole_head(z.v_head_dim, w.knobs.row_vectors)});
+}
+
+Made make_bare(const Wanted &w) {
+    Sizes z = common_sizes(w);
+    z.feature_chunk = Bare::feature_chunk(w.head_dim, w.knobs.lanes, w.int8_cache || w.dtype.bits() < 32);
+    const bool nan_without_sign = w.target.bits == 32 && w.knobs.lanes > 1;
+    return std::make_unique<Bare>(z, make_provider(w), w.knobs, Bare::Facts{w.integer_scores, nan_without_sign});
+}
+
+Made make_key_lanes(const Wanted &w) {
+    Sizes z = common_sizes(w);
+    constexpr int largest_chunk = 16;
+    z.feature_chunk = std::min(w.head_dim / w.knobs.lanes, largest_chunk);
+    auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
+    return std::make_unique<KeyLanes>(z, std::move(provider), w.knobs);
+}
+
+template <class OnVectors>
+Made make(const Wanted &w) {
+    return std::make_unique<OnVectors>(common_sizes(w), make_provider(w), w.knobs);
+}
+
+Made make_folded(const Wanted &w) {
+    const bool asks_ahead = w.target.has_feature(Target::AVX2); // others compute no quicker
+    return std::make_unique<Folded>(common_sizes(w), make_provider(w), w.knobs, asks_ahead);
+}
+
+/// An engine takes a kernel if none before it does.
+struct EngineRow {
+    bool (*takes)(const Wanted &);
+    Made (*make)(const Wanted &);
+};
+const EngineRow engines[] = {
+    {[](const Wanted &w) { return has_matrix_tiles(w.target, w.autoscheduled); }, make_tiles},
+    {[](const Wanted &w) { return w.dense && w.target.os == Target::NoOS; }, make_bare},
+    {[](const Wanted &w) { return w.partial && w.knobs.fold > 1 && w.knobs.fold == w.knobs.lanes; }, make_key_lanes},
+    {[](const Wanted &w) { return has_bf16_matrices(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; },
+     make<Matrices>},
+    {[](const Wanted &w) { return w.knobs.fold > 0; }, make_folded},
+    {[](const Wanted &w) { return has_bf16_dot(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; }, make<Pairs>},
+    {[](const Wanted &) { return true; }, make<Vectors>},
+};
+
+} // namespace
+
+bool has_matrix_tiles(const Target &target, bool autoscheduled) {
+    return target.has_feature(Target::AVX512_SapphireRapids) && !autoscheduled;
+}
+
+bool may_be_bounded(const Wanted &w) {
+    return has_matrix_tiles(w.target, w.autoscheduled) && w.dtype.is_bfloat() && !w.partial && !w.padded &&
+           !w.value_blocks;
+}
+
+Made make_engine(const Wanted &wanted) {
+    _halide_user_assert(wanted.knobs.fold <= wanted.knobs.lanes)
+        << "fold is " << wanted.knobs.fold << ", expected at most lanes, " << wanted.knobs.lanes << "\n";
+    const bool in_tiles = has_matrix_tiles(wanted.target, wanted.autoscheduled) && wanted.dtype.is_bfloat() &&
+                          !wanted.padded && wanted.head_dim % tile_depth == 0;
+    _halide_user_assert(!(wanted.value_blocks || wanted.formed) || in_tiles)
+        << "value_blocks=true and formed=true need matrix tiles, dtype=bfloat16 and a head_dim that is a multiple of "
+        << tile_depth << ", without padded=true\n";
+    const auto row =
+        std::find_if(std::begin(engines), std::end(engines), [&](const EngineRow &r) { return r.takes(wanted); });
+    return row->make(wanted);
+}
+
+} // namespace gyre::attention

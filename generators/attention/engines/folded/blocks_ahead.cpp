@@ -1,0 +1,56 @@
+// Keys and values that are read as they are stored, and once: the lines of both are asked for a block ahead.
+#include "folded.h"
+#include "passes/lines_ahead.h"
+#include "passes/loop_name.h"
+#include "passes/prefetched_lines.h"
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+/// The share of turn `turn` of `turns` of the lines of a block of rows of `features` elements, the first of which is row `first`. It
+/// takes distant places in turn: a processor reads several pages at once quicker than one.
+std::vector<LineAhead> share_of_block(const Sizes &z, const Func &offsets, int first, int features, const Type &type,
+                                      const Expr &turn, int turns) {
+    constexpr int places = 8;
+    const int of_line = cache_line_bytes / type.bytes();
+    const int of_row = (features + of_line - 1) / of_line, all = z.key_block * of_row;
+    std::vector<LineAhead> asked;
+    for (int n = 0; n < (all + turns - 1) / turns; n++) {
+        const Expr before = turn * all / turns + n;
+        const Expr line = before % places * (all / places) + before / places;
+        asked.push_back({offsets, first + line / of_row, line % of_row * of_line});
+    }
+    return asked;
+}
+
+} // namespace
+
+void Folded::lower(const Lowering &lowering) const {
+    RowVectors::lower(lowering);
+    if (asks_ahead && provider->reads_in_place()) ask_for_blocks(lowering);
+}
+
+void Folded::ask_for_blocks(const Lowering &lowering) const {
+    const Sizes &z = s.sizes;
+    const OperandStages &o = s.operands;
+    for (auto [offsets, rows] : {std::pair{o.k_offsets, 2 * z.key_block}, {o.v_offsets, z.key_block}}) {
+        const int whole_vectors = (rows + z.lanes - 1) / z.lanes * z.lanes;
+        Func(offsets).bound(s.j, 0, whole_vectors).bound_storage(s.j, whole_vectors);
+    }
+    // Lowering comes after the engine is gone: what it calls holds copies.
+    const int turns = z.head_dim / k.fold, chunks = z.v_head_dim / z.feature_chunk;
+    const int turns_of_block = z.key_block / k.key_unroll * turns;
+    const std::string features = loop_of(s.feature), keys = loop_of(s.value_j);
+    const std::string tiles = score_tile.name(), chunk = s.e.name();
+    ask_ahead(lowering.generator, s.folded_scores, features, lowering.values, [=](const LoopValues &value) {
+        return share_of_block(z, o.v_offsets, 0, z.v_head_dim, lowering.values.type(),
+                              value(tiles) * turns + value(features), turns_of_block);
+    });
+    ask_ahead(lowering.generator, s.weighted_rows, keys, lowering.keys, [=](const LoopValues &value) {
+        return share_of_block(z, o.k_offsets, z.key_block, z.head_dim, lowering.keys.type(),
+                              value(chunk) * z.key_block + value(keys), chunks * z.key_block);
+    });
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,32 @@
+#include "stages.h"
+
+namespace gyre::attention {
+using namespace Halide;
+
+void define_folded_scores(FoldedStages &s, int fold, const FoldedQuery &query) {
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;
+    RDom features(0, s.sizes.head_dim / fold, "features");
+    s.feature = features;
+    s.folded_scores = Func("folded_scores");
+    s.folded_scores(f, r, j, t, b) += query(features) * s.operands.k_rows(features * fold + f, j, b);
+    Expr sum = s.folded_scores(0, r, j, t, b);
+    for (int n = 1; n < fold; n++) sum += s.folded_scores(n, r, j, t, b);
+    s.scores = Func("scores");
+    s.scores(r, j, t, b) = sum;
+}
+
+void schedule_weighted_rows(FoldedStages &s, int lanes) {
+    for (Stage stage : {Stage(s.weighted_rows), s.weighted_rows.update().reorder(s.d, s.r, s.value_j)})
+        stage.vectorize(s.d, lanes).unroll(s.d).unroll(s.r);
+}
+
+void schedule_guarded_rows(FoldedStages &s, int lanes, bool unrolled) {
+    if (!s.guarded.defined()) return;
+    for (Stage stage :
+         {s.weighted_rows.update(1), s.weighted_rows.update(2).reorder(s.d, s.r, s.guarded_j, s.guarded_turn)}) {
+        stage.vectorize(s.d, lanes);
+        if (unrolled) stage.unroll(s.d).unroll(s.r);
+    }
+}
+
+} // namespace gyre::attention

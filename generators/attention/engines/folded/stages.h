@@ -1,0 +1,28 @@
+/// Products of few rows: neighbouring features of a row stand beside each other in a vector.
+#pragma once
+#include "attention/engines/vectors/vectors.h"
+
+#include <functional>
+
+namespace gyre::attention {
+
+struct FoldedStages : LaneStages {
+    Halide::Var f{"f"};         // place among `fold` neighbouring features
+    Halide::Func q_folded;      // (f, r, d / fold, t)   undefined: q_rows are read
+    Halide::Func folded_scores; // (f, r, j, t, b)       of every fold-th feature
+    Halide::Func weighted_rows; // (d, r, t, b)
+    Transpose weighted_lanes;   // (r, d, t, b)
+};
+
+/// A query's feature n * fold + f, by n: in q_folded, or in q_rows.
+using FoldedQuery = std::function<Halide::Expr(const Halide::Expr &n)>;
+
+/// Defines s.folded_scores and s.scores.
+void define_folded_scores(FoldedStages &s, int fold, const FoldedQuery &query);
+
+/// Schedules the updates of s.weighted_rows, in vectors of `lanes` features.
+void schedule_weighted_rows(FoldedStages &s, int lanes);
+/// Schedules its guarded updates, if there are some; unrolled where little code is not what counts.
+void schedule_guarded_rows(FoldedStages &s, int lanes, bool unrolled = true);
+
+} // namespace gyre::attention

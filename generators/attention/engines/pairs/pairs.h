@@ -1,0 +1,51 @@
+/// Both products by dot products of bf16 pairs (passes/bf16_dot.h): a pair of neighbouring features of a key, or of one feature's
+/// values of neighbouring keys, is a scalar that multiplies a vector of pairs of queries or weights. Queries are not scaled, so that
+/// what is not rotated is not rounded; the scale is applied to the scores in f32.
+#pragma once
+#include "attention/engines/vectors/vectors.h"
+
+namespace gyre::attention {
+
+/// k_rows and v_rows hold bf16 and q_scaled (r, c, t) pairs of it; c: pairs along the dimension that is summed over.
+struct PairStages : LaneStages {
+    static constexpr int weighed_pairs = 2;
+    static constexpr int weighed_keys = 2 * weighed_pairs;
+
+    Halide::Var c{"c"};
+    Halide::Func k_pairs, v_pairs; // (c, j, b) (d, c, b)
+    Halide::Func score_sums;       // (r, j, t, b)   before they are scaled
+    // (r, group, t, b)   {pairs of neighbouring keys, weighed_pairs of them; the sum of all their weights}
+    Halide::Func weight_pairs;
+};
+
+class Pairs : public RowVectors {
+public:
+    Pairs(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs)
+        : RowVectors(std::move(provider), knobs) {
+        s.sizes = sizes;
+    }
+    PairStages &stages() override { return s; }
+    OperandForm operand_form() const override { return {true}; }
+    KeySteps steps() const override;
+    Bf16 rounding() const override { return Bf16::by_instruction; }
+    void define_queries(const Inputs &in) override;
+    void define_operands(const Inputs &in) override;
+    void define_scores(const Inputs &in) override;
+    void lower(const Lowering &lowering) const override;
+    Precision precision() const override { return {"bf16", ""}; }
+
+protected:
+    void define_sum(const Visible &) override {} // with the product, from weight_pairs
+    void define_product_of_values(const Visible &visible) override;
+    void check() const override;
+    bool stores_weights() override { return s.dropout.kept.defined(); }
+    void schedule_queries() override;
+    void schedule_products(const Levels &at) override;
+
+private:
+    PairStages s;
+
+    Halide::Expr seen_bits(const Halide::Expr &pair) const;
+};
+
+} // namespace gyre::attention

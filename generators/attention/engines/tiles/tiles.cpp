@@ -1,0 +1,53 @@
+#include "tiles.h"
+
+#include "attention/recurrence/blocks.h"
+#include "passes/exp2_pairs.h"
+#include "passes/tile_products.h"
+
+namespace gyre::attention {
+using namespace Halide;
+
+// A product also takes a tile of each operand.
+bool Tiles::holds_whole_head(int v_head_dim, int row_vectors) {
+    constexpr int tile_registers = 8;
+    return row_vectors == 1 && v_head_dim / tile_rows + 1 + 2 <= tile_registers;
+}
+
+KeySteps Tiles::steps() const { return {tile_depth}; }
+
+Expr magnitude_of(const Expr &scale) { return select(scale == 0.0f, 1.0f, abs(scale)); }
+
+Expr Tiles::in_log2(const Inputs &in, const Expr &score) const { return score * magnitude_of(in.scale); }
+
+void Tiles::fold(const Inputs &in) {
+    if (!bounded) return Engine::fold(in);
+    define_bound(in);
+    exact = std::make_shared<Tiles>(*this);
+    exact->bounded = false;
+    fold_blocks(*this, in, "blocks", s.is_bounded(s.t) != 0);
+    fold_blocks(*exact, in, "exact_blocks", s.is_bounded(s.t) < s.any_exact());
+}
+
+void Tiles::define_maximum(const Visible &visible) {
+    if (bounded) return;
+    mask_scores(s, visible, steps(), visible.at_edge(s.b * s.sizes.key_block, s.sizes.key_block));
+    constexpr int at_once = 8;
+    find_maximum(s, visible, at_once);
+}
+
+Rescaling Tiles::rescaling(const Inputs &in, const Expr &maximum, const Expr &block) const {
+    if (bounded) return {exp2_pair_shift / magnitude_of(in.scale), 1.0f, 1.0f}; // as powers are
+    return Engine::rescaling(in, maximum, block);
+}
+
+void Tiles::mend_results(const Inputs &in) {
+    if (!provider->is_finite()) define_marks(in);
+}
+
+Engine::Precision Tiles::precision() const {
+    if (facts.terms == 1) return {"bf16", ""};
+    if (facts.terms == 2) return {"bf16x2", ""}; // the sum of two bf16 numbers
+    return {};                                   // three hold f32
+}
+
+} // namespace gyre::attention

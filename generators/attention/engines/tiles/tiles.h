@@ -1,0 +1,88 @@
+/// Both products on matrix tiles of bf16. Rows of the scores are keys and columns are queries, so keys are taken as they are stored,
+/// and the softmax stays a matter of whole vectors of queries; values are transposed.
+#pragma once
+#include "attention/engines/engine.h"
+#include "attention/engines/knobs.h"
+#include "attention/recurrence/task_schedule.h"
+#include "stages.h"
+
+namespace gyre::attention {
+
+class Tiles : public Engine {
+public:
+    struct Facts {
+        int terms;            // bf16 numbers that a number is the sum of
+        int dense_features;   // of q and k as stored; 0: read at run time
+        bool may_be_bounded;  // row tiles with small scores do without a maximum: bound.cpp
+        bool sum_with_values; // the weights' sum is one more feature of the weighted values
+    };
+    Tiles(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
+        : Engine(std::move(provider)), k(knobs), facts(facts), bounded(facts.may_be_bounded) {
+        s.sizes = sizes;
+    }
+    /// True if the tile registers hold the accumulators of all features of a register tile's queries and of their sum.
+    static bool holds_whole_head(int v_head_dim, int row_vectors);
+
+    TileStages &stages() override { return s; }
+    OperandForm operand_form() const override { return {facts.terms == 1}; }
+    KeySteps steps() const override;
+    Bf16 rounding() const override { return Bf16::by_instruction; }
+    Halide::Expr in_log2(const Inputs &in, const Halide::Expr &score) const override;
+    void define_queries(const Inputs &in) override;
+    void fold(const Inputs &in) override;
+    void define_operands(const Inputs &in) override;
+    void define_scores(const Inputs &in) override;
+    void define_maximum(const Visible &visible) override;
+    void define_weighted_values(const Inputs &in, const Visible &visible) override;
+    Rescaling rescaling(const Inputs &in, const Halide::Expr &maximum, const Halide::Expr &block) const override;
+    void mend_results(const Inputs &in) override;
+    void schedule() override;
+    void lower(const Lowering &lowering) const override;
+    Precision precision() const override;
+    bool may_be_bounded() const override { return facts.may_be_bounded; }
+
+private:
+    const Knobs k;
+    const Facts facts;
+    bool bounded; // of the row tiles that these stages fold, scores are so small that no maximum is subtracted
+    const Halide::Var score_tile{"jo"}, packed_tile{"jo"}; // loops over tiles of scores, and of packed values
+    TileStages s;
+    /// The stages of row tiles that are not bounded, where some may be: all that belongs to blocks. Queries and state are the same Funcs.
+    std::shared_ptr<Tiles> exact;
+
+    // products.cpp
+    void pack_keys_and_values();
+    void copy_values(const Inputs &in);
+    void define_weights(const Visible &visible, const Halide::Expr &magnitude);
+    void define_bounded_weights(const Visible &visible, const Halide::Expr &magnitude);
+    Halide::Expr stored_value(const Halide::Func &values, const Halide::Expr &key, const Halide::Expr &feature) const;
+
+    // guard.cpp
+    int scanned_lanes() const;
+    void define_cleaned(const Inputs &in);
+    void define_marks(const Inputs &in);
+    void schedule_cleaned(int lanes);
+
+    // bound.cpp
+    void define_bound(const Inputs &in);
+    void schedule_bound(int lanes);
+
+    // schedule.cpp
+    void check() const;
+    void schedule_blocks(const TaskLoops &task, int update);
+    void schedule_packed_operands(int lanes);
+    void schedule_stored_operands();
+
+    // lowering.cpp
+    void end_blocks_early(const Lowering &lowering) const;
+    void pipeline(const Lowering &lowering) const;
+};
+
+/// The magnitude of the scores' scale. Queries take its sign alone: scores have yet to be scaled by this.
+Halide::Expr magnitude_of(const Halide::Expr &scale);
+
+/// A pair of bf16 numbers (bf16_pairs.h) or a single one, as bits: 0 in place of what is not finite.
+Halide::Expr finite_pair(const Halide::Expr &pair);
+Halide::Expr finite_number(const Halide::Expr &number);
+
+} // namespace gyre::attention

@@ -1,0 +1,114 @@
+#include "row_vectors.h"
+
+#include "attention/variants/dropout/kept.h"
+#include "attention/variants/general/scores.h"
+#include "attention/variants/score/stage.h"
+#include "passes/register_values.h"
+
+namespace gyre::attention {
+using namespace Halide;
+
+void check_divides(const char *part_name, int part, const char *whole_name, int whole) {
+    _halide_user_assert(whole % part == 0)
+        << whole_name << " is " << whole << ", expected a multiple of " << part_name << ", " << part << "\n";
+}
+
+void RowVectors::check() const {
+    const Sizes &z = shared().sizes;
+    check_divides("key_unroll", k.key_unroll, "key_block", z.key_block);
+    check_divides("feature_chunk", k.feature_chunk, "head_dim", z.v_head_dim);
+    check_divides("lanes", k.lanes, "head_dim", z.head_dim);
+    if (k.key_vector > 1) {
+        check_divides("key_vector", k.key_vector, "head_dim", z.head_dim);
+        check_divides("key_vector", k.key_vector, "feature_chunk", k.feature_chunk);
+    }
+    if (shared().general.bias_rows.defined()) check_divides("lanes", k.lanes, "key_block", z.key_block);
+}
+
+// One task owns a few row tiles of the heads that share keys. A block of keys and values is rotated and packed into dense
+// rows once a task, unless they are read as stored, and used by all its row tiles; a row tile's scores and weights for the
+// block stay in L1.
+void RowVectors::schedule() {
+    SoftmaxStages &s = stages();
+    const Sizes &z = s.sizes;
+    check();
+    const int w = z.lanes;
+    Var ro("ro"), ri("ri"), rv("rv"), ji("ji");
+    const TaskLoops loops;
+    schedule_task(s);
+    schedule_queries();
+    schedule_recurrence(s, k.row_vectors, loops);
+    schedule_guard(s, w);
+    provider->schedule_offsets(s, w);
+    provider->schedule_copies(s, k.lanes);
+    if (s.operands.key_scales.defined())
+        s.operands.key_scales.compute_at(s.state, loops.tile)
+            .bound_storage(s.b, 1)
+            .bound_storage(s.j, z.key_block)
+            .update()
+            .unscheduled();
+
+    // Scores, maximum and weights of one row tile and one block.
+    s.masked.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block);
+    const bool in_steps = steps().scored > 0;
+    RVar formed_tile("formed_tile"), formed("formed");
+    if (in_steps)
+        s.masked.update(0)
+            .split(s.r, ro, ri, k.row_vectors * w)
+            .split(ri, ri, rv, w)
+            .split(s.formed_j, formed_tile, formed, k.key_unroll)
+            .reorder(rv, ri, formed, ro, formed_tile, s.key_step)
+            .vectorize(rv)
+            .unroll(ri)
+            .unroll(formed);
+    else
+        s.masked.tile(s.r, s.j, ro, score_tile, ri, ji, k.row_vectors * w, k.key_unroll, TailStrategy::RoundUp)
+            .split(ri, ri, rv, w)
+            .reorder(rv, ri, ji, ro, score_tile)
+            .vectorize(rv)
+            .unroll(ri)
+            .unroll(ji);
+    for (int update = in_steps ? 1 : 0; update < s.masked.num_update_definitions(); update++)
+        if (update != s.general.bias_update) s.masked.update(update).vectorize(s.r, w);
+    s.block_sum.bound_storage(s.b, 1);
+    for (auto [reduction, key] : {std::pair{&s.block_max, s.max_j}, std::pair{&s.block_sum, s.sum_j}}) {
+        reduction->compute_at(s.state, loops.tile).vectorize(s.r, w).unroll(s.r);
+        reduction->update().reorder(s.r, key).vectorize(s.r, w).unroll(s.r);
+    }
+    s.weights.bound_storage(s.b, 1);
+    if (stores_weights())
+        s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
+
+    const LoopLevel row_tile(s.state, loops.tile);
+    schedule_products({{s.masked, ro}, row_tile, {s.state, loops.register_tile}});
+    if (s.general.bias_rows.defined()) schedule_general(s);
+    if (s.dropout.kept.defined()) schedule_kept(s, row_tile);
+    if (s.score.update >= 0) schedule_score(s, row_tile);
+}
+
+void RowVectors::lower(const Lowering &lowering) const {
+    if (k.key_vector > 1) keep_values_in_registers(lowering.generator);
+}
+
+Func read_as_vectors(Func elements, const Func &product, const RVar &step, const Var &along, int lanes) {
+    return elements.in(product)
+        .compute_at(product, step)
+        .store_in(MemoryType::Register)
+        .vectorize(along, lanes)
+        .unroll(along);
+}
+
+void schedule_features(SoftmaxStages &s, Func product, std::vector<VarOrRVar> tile, int key_vector) {
+    RVar step("step"), within("within");
+    Stage sum = product.update();
+    if (key_vector > 1) {
+        sum.split(s.feature, step, within, key_vector).unroll(within);
+        read_as_vectors(s.operands.k_rows, product, step, s.d, key_vector).unroll(s.j);
+        tile.insert(tile.end(), {within, step});
+    } else {
+        tile.emplace_back(s.feature);
+    }
+    sum.reorder(tile);
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,42 @@
+/// What engines have alike whose rows run along the lanes of vectors: what is rotated and packed, and the loops around the products.
+#pragma once
+#include "attention/engines/knobs.h"
+#include "attention/recurrence/task_schedule.h"
+#include "softmax.h"
+
+namespace gyre::attention {
+
+class RowVectors : public SoftmaxEngine {
+public:
+    RowVectors(std::shared_ptr<const Provider> provider, const Knobs &knobs)
+        : SoftmaxEngine(std::move(provider)), k(knobs) {}
+    void schedule() final;
+    void lower(const Lowering &lowering) const override;
+
+protected:
+    /// Where a product's stages are computed: a register tile of the scores, all weights of a row tile, and a register tile of the
+    /// weighted values.
+    struct Levels {
+        Halide::LoopLevel scores, weights, values;
+    };
+
+    virtual void check() const;
+    virtual void schedule_queries() = 0;
+    virtual void schedule_products(const Levels &at) = 0;
+    virtual bool stores_weights() { return true; }
+
+    const Knobs k;
+    const Halide::Var score_tile{"jo"}; // the loop over register tiles of scores
+};
+
+/// Asserts that a tile divides what it tiles: else it would read and write past storage whose size is a promise.
+void check_divides(const char *part_name, int part, const char *whole_name, int whole);
+
+/// Reads elements that neighbour along `along` as vectors before each turn of `step`; their lanes multiply.
+Halide::Func read_as_vectors(Halide::Func elements, const Halide::Func &product, const Halide::RVar &step,
+                             const Halide::Var &along, int lanes);
+
+/// Schedules the loops of a register tile of scores, `tile`, inside the loop over features.
+void schedule_features(SoftmaxStages &s, Halide::Func product, std::vector<Halide::VarOrRVar> tile, int key_vector);
+
+} // namespace gyre::attention

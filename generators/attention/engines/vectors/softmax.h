@@ -1,0 +1,38 @@
+/// What engines have alike whose softmax is on vectors of f32: weights, their sums, and the guard of values.
+#pragma once
+#include "attention/engines/engine.h"
+#include "attention/recurrence/guard.h"
+
+namespace gyre::attention {
+
+struct SoftmaxStages : Stages {
+    Halide::Func weights; // (r, j, t, b)  2^(score - block_max); with key_scales also that times the value's
+    Halide::RVar weight_j, weight_step;   // of its update, if it is formed in steps
+    Halide::RVar feature, sum_j, value_j; // of the reductions: scores, block_sum, weighted values
+};
+
+class SoftmaxEngine : public Engine {
+public:
+    using Engine::Engine;
+    SoftmaxStages &stages() override = 0;
+    void define_weighted_values(const Inputs &in, const Visible &visible) final;
+
+protected:
+    virtual int weight_step() const { return 0; } // keys whose weights are formed together, as KeySteps::scored
+    virtual Halide::Expr power(const Halide::Expr &difference) const;
+    /// Defines s.block_sum.
+    virtual void define_sum(const Visible &visible);
+    /// Defines s.weighted, and the engine's stages on the way.
+    virtual void define_product_of_values(const Visible &visible) = 0;
+    virtual int guard_vector() { return stages().sizes.lanes; } // values that the guard looks at in a vector
+
+    /// A key's weight for row s.r where weights are summed, and where they multiply values.
+    Halide::Expr sum_weight(const Halide::Expr &key);
+    Halide::Expr value_weight(const Halide::Expr &key);
+    /// Adds the updates of guarded blocks to a product, unless all values are finite.
+    void guard(const Halide::Func &product, const Visible &visible, const ProductPlace &place);
+    /// The keys of a block that some row sees.
+    Halide::RDom keys_in_sight(const Visible &visible, const std::string &name, int first = 0);
+};
+
+} // namespace gyre::attention

@@ -1,0 +1,28 @@
+#include "vectors.h"
+
+namespace gyre::attention {
+using namespace Halide;
+
+void define_scaled_lanes(LaneStages &s, const Expr &scale) {
+    s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
+    s.q_scaled = Func("q_scaled");
+    s.q_scaled(s.r, s.d, s.t) = s.q_lanes.out(s.r, s.d, s.t) * scale;
+}
+
+void Vectors::define_queries(const Inputs &in) { define_scaled_lanes(s, in.scale); }
+
+void Vectors::define_scores(const Inputs &) {
+    RDom features(0, s.sizes.head_dim, "features");
+    s.feature = features;
+    s.scores = Func("scores");
+    s.scores(s.r, s.j, s.t, s.b) += s.q_scaled(s.r, features, s.t) * s.operands.k_rows(features, s.j, s.b);
+}
+
+void Vectors::define_product_of_values(const Visible &visible) {
+    const RDom keys = keys_in_sight(visible, "keys");
+    s.value_j = keys;
+    s.weighted(s.r, s.d, s.t, s.b) += value_weight(keys) * s.operands.v_rows(s.d, keys, s.b);
+    guard(s.weighted, visible, {s.r, s.d});
+}
+
+} // namespace gyre::attention

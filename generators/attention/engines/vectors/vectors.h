@@ -1,0 +1,38 @@
+/// Many rows on vectors of f32: a key's or a value's element is a scalar that multiplies a vector of queries or weights, so that
+/// maximum, sum and rescaling are plain vector operations and neither keys nor values are ever transposed.
+#pragma once
+#include "row_vectors.h"
+
+namespace gyre::attention {
+
+struct LaneStages : SoftmaxStages {
+    Transpose q_lanes;     // (r, d, t)  queries along the lanes
+    Halide::Func q_scaled; // (r, d, t)
+};
+
+class Vectors : public RowVectors {
+public:
+    Vectors(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs)
+        : RowVectors(std::move(provider), knobs) {
+        s.sizes = sizes;
+    }
+    LaneStages &stages() override { return s; }
+    void define_queries(const Inputs &in) override;
+    void define_scores(const Inputs &in) override;
+
+protected:
+    void define_product_of_values(const Visible &visible) override;
+    void schedule_queries() override;
+    void schedule_products(const Levels &at) override;
+
+private:
+    LaneStages s;
+};
+
+/// Defines queries along the lanes, times the scale.
+void define_scaled_lanes(LaneStages &s, const Halide::Expr &scale);
+
+/// Schedules a register tile of weighted values, vectors of rows times features, and its guarded updates.
+void schedule_values_of_rows(LaneStages &s, const Halide::LoopLevel &at);
+
+} // namespace gyre::attention

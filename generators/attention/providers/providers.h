@@ -1,0 +1,12 @@
+/// The providers, and which kernel has which.
+#pragma once
+#include "rows.h"
+#include "value_blocks.h"
+
+namespace gyre::attention {
+
+struct Wanted;
+
+std::shared_ptr<Provider> make_provider(const Wanted &wanted);
+
+} // namespace gyre::attention

@@ -1,0 +1,75 @@
+#include "rows.h"
+
+#include "common/stored_rows.h"
+#include "math/storage.h"
+
+#include <functional>
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+using Element = std::function<Expr(const Expr &feature)>;
+
+Expr key_of_block(const Stages &s, const Inputs &in) { return min(s.b * s.sizes.key_block + s.j, in.keys - 1); }
+
+void define_offsets(Stages &s, const Inputs &in) {
+    const Var &j = s.j, &b = s.b;
+    OperandStages &o = s.operands;
+    const Expr key = key_of_block(s, in);
+    o.k_offsets = Func("k_offsets"), o.v_offsets = Func("v_offsets");
+    o.k_offsets(j, b) = offset_of_key(in.pages, in.k, key);
+    o.v_offsets(j, b) = offset_of_key(in.pages, in.v, key);
+    o.k_rows = Func("k_rows"), o.v_rows = Func("v_rows");
+}
+
+Element element_at(const KeyRows &rows, const Expr &offset) {
+    return [&rows, within = unsafe_promise_clamped(offset, 0, rows.size - 1)](const Expr &feature) {
+        return rows.elements(feature, within);
+    };
+}
+
+} // namespace
+
+void Rows::define(Stages &s, const Inputs &in, const OperandForm &form) const {
+    const Sizes &z = s.sizes;
+    const Var &j = s.j, &b = s.b, &d = s.d;
+    OperandStages &o = s.operands;
+    define_offsets(s, in);
+    const Expr key = key_of_block(s, in);
+    o.k_rotated = define_rows(o.k_rows, {element_at(in.k, o.k_offsets(j, b)), in.head_dim, key, in.k_rotation},
+                              {d, j, b}, {z.head_dim, z.padded, form.as_bits, as_stored, form.unwidened_keys});
+    o.v_rotated = define_rows(o.v_rows, {element_at(in.v, o.v_offsets(j, b)), in.v_head_dim, key, in.v_rotation},
+                              {d, j, b}, {z.v_head_dim, z.padded, form.as_bits, as_stored});
+}
+
+void ScaledRows::define(Stages &s, const Inputs &in, const OperandForm &form) const {
+    Rows::define(s, in, form);
+    const Var &j = s.j, &t = s.t, &b = s.b;
+    RDom held(0, s.sizes.key_block, "held"); // keys of a block that some row sees
+    const Expr key = b * s.sizes.key_block + held;
+    held.where(key <= visible_keys(in, s).tile_last);
+    Func &scales = s.operands.key_scales;
+    scales = Func("key_scales");
+    scales(j, t, b) = {undef<float>(), undef<float>()};
+    scales(held, t, b) = {in.k_scale(key), in.v_scale(key)};
+}
+
+void RowsInWholeVectors::define(Stages &s, const Inputs &in, const OperandForm &) const {
+    const Var &j = s.j, &b = s.b, &d = s.d;
+    OperandStages &o = s.operands;
+    define_offsets(s, in);
+    const Expr first = d / lanes * lanes;
+    const auto held = [&](const Expr &extent) { return min(first, extent - lanes) + d % lanes; };
+    const Expr of_key = held(in.head_dim);
+    o.k_rows(d, j, b) = select(of_key >= first, widen(element_at(in.k, o.k_offsets(j, b))(of_key)), 0.0f);
+    o.v_rows(d, j, b) = widen(element_at(in.v, o.v_offsets(j, b))(held(in.v_head_dim)));
+}
+
+Expr RowsInWholeVectors::place(const Stages &s, const Inputs &in, const Expr &feature) const {
+    const Expr whole = in.v_head_dim / lanes * lanes;
+    const Expr place = select(feature < whole, feature, feature - (in.v_head_dim - lanes) + whole);
+    return unsafe_promise_clamped(place, 0, s.sizes.v_head_dim - 1);
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,52 @@
+/// The Funcs and Vars of attention that every engine has. Each engine adds its own (engines/<engine>/).
+#pragma once
+#include "attention/providers/stages.h"
+#include "attention/variants/dropout/stages.h"
+#include "attention/variants/general/stages.h"
+#include "attention/variants/score/stages.h"
+#include "math/rotation.h"
+#include "math/transpose.h"
+#include "sizes.h"
+
+namespace gyre::attention {
+
+/// Index order is Halide's, innermost first: the C array q[seqlen_q][heads][head_dim] is q(d, h, i).
+/// A task's rows are its query tokens i times the query heads h that share its keys (GQA), row = i * heads + h; row r of row
+/// tile t is row t * row_tile + r.   j: key within a block;  b: block;  d: feature;  e: chunk of features;  l: lane.
+struct Stages {
+    Sizes sizes;
+    Halide::Var i{"i"}, h{"h"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"}, l{"l"};
+
+    Halide::Func row_tokens; // (r, t)     i of a row; undefined if heads is the constant 1
+    Halide::Func q_rows;     // (d, r, t)  rotated, in f32
+    RotatedRows q_rotated;
+
+    OperandStages operands;
+
+    Halide::Func scores;                          // (r, j, t, b)  raw
+    Halide::Func masked;                          // (r, j, t, b)  capped, biased and masked
+    Halide::RVar formed_j, key_step;              // of its first update, if it is formed in steps
+    Halide::RVar mask_j;                          // of its last update
+    Halide::Func block_max, block_sum;            // (r, t, b)
+    Halide::RVar max_j;                           // of the update of block_max
+    Halide::Func value_peaks, guarded;            // (l, b) (b)  guard.h; undefined: values are integers, or on tiles
+    int guard_lanes = 0;                          // values of a key that it looks at together
+    Halide::RVar peak_chunk, peak_key, peak_lane; // of their updates
+    Halide::RVar guarded_j, guarded_turn;         // of the last update of a guarded product
+    Halide::Func weighted;                        // (r, d, t, b)  sum_j weights v
+    Halide::Func state;                           // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
+    Halide::RVar block;                           // of its update
+
+    GeneralStages general;
+    ScoreStages score;
+    DropoutStages dropout;
+
+    Halide::Func inverse_sum, row_lse; // (r, t)
+    Halide::Func normalised;           // (r, d, t)
+    Transpose out_rows;                // (d, r, t)
+    Halide::Func out_copy;             // (d, r, t)     normalised rows, before they are rotated back
+    RotatedRows out_rotated;
+    Halide::Func out, lse; // (d, h, i) (i, h)    the generator's own outputs
+};
+
+} // namespace gyre::attention

@@ -1,0 +1,18 @@
+/// Updates of scores, which have rows along the lanes, from what lies along keys in memory: HOW.
+#pragma once
+#include "attention/recurrence/stages.h"
+
+namespace gyre::attention {
+
+struct ColumnUpdate {
+    Halide::Func columns; // (r, j, t, b)
+    int update;
+    Halide::RVar key;
+};
+
+/// Schedules an update from `rows` of the whole block, since neighbours in memory are best read together, which are then transposed a
+/// column block of the row tile at a time. Rows are formed within a loop of one turn, and so not at all where the update has nothing
+/// to do.
+void schedule_columns_from_rows(Stages &s, ColumnUpdate of, Halide::Func rows, Transpose &lanes);
+
+} // namespace gyre::attention

@@ -1,0 +1,27 @@
+#include "attention/variants/columns.h"
+#include "scores.h"
+
+namespace gyre::attention {
+using namespace Halide;
+
+void schedule_general(Stages &s) {
+    GeneralStages &g = s.general;
+    const int w = s.sizes.lanes;
+    schedule_columns_from_rows(s, {s.masked, g.bias_update, g.bias_j}, g.bias_rows, g.bias_lanes);
+    g.bias_rows.update().vectorize(g.attend_j, w).never_partition(s.r);
+}
+
+void schedule_general_along_keys(Stages &s, const LoopLevel &tile, int lanes) {
+    GeneralStages &g = s.general;
+    const auto vectors_of_keys = [](Stage update, const RVar &lane) { update.allow_race_conditions().vectorize(lane); };
+    vectors_of_keys(s.masked.update(1), g.cap_j);
+    vectors_of_keys(s.masked.update(g.bias_update), g.bias_j);
+    g.bias_rows.compute_at(tile)
+        .bound_storage(s.b, 1)
+        .bound_storage(s.j, s.sizes.key_block + lanes)
+        .vectorize(s.j, lanes, TailStrategy::RoundUp)
+        .never_partition(s.r);
+    g.bias_rows.update().vectorize(g.attend_j, lanes).never_partition(s.r);
+}
+
+} // namespace gyre::attention

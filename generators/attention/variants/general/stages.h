@@ -1,0 +1,14 @@
+/// What the general family adds to attention's stages.
+#pragma once
+#include "math/transpose.h"
+
+namespace gyre::attention {
+
+struct GeneralStages {
+    Halide::Func bias_rows;               // (j, r, t, b)   undefined: the kernel is not of the general family
+    Transpose bias_lanes;                 // (r, j, t, b)   undefined where scores have keys along the lanes
+    Halide::RVar cap_j, bias_j, attend_j; // of the updates of `masked` that cap and bias, and of that of bias_rows
+    int bias_update = -1;                 // of `masked`
+};
+
+} // namespace gyre::attention
