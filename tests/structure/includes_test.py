@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
-from rooms import APART, FLOORS, arrows
+from rooms import APART, FLOORS, arrows, included, sources
 
 # Arrows upwards that are still there.
 LEFT = {
@@ -17,6 +17,8 @@ LEFT = {
     "generators": ["math/bf16_rounding.cpp -> passes/bf16_matrices.h"],
 }
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Engines of attention, and those that share what they do with them. The recurrence, providers and variants know the interface alone.
+SHARED_ENGINES = {"bare": {"folded"}, "folded": {"vectors"}, "key_lanes": {"folded"}, "matrices": {"vectors"}, "pairs": {"vectors"}}
 
 
 class Includes(unittest.TestCase):
@@ -24,6 +26,19 @@ class Includes(unittest.TestCase):
         for house in FLOORS:
             with self.subTest(house):
                 self.assertEqual(arrows(ROOT / house, FLOORS[house], APART[house]), LEFT[house])
+
+    def test_what_all_engines_of_attention_have_knows_none_of_them(self):
+        house = ROOT / "generators"
+        engines = house / "attention" / "engines"
+        for source in sources(house / "attention"):
+            room, *inside = source.relative_to(house / "attention").parts
+            if room not in ("recurrence", "providers", "variants") and (room != "engines" or len(inside) == 1):
+                continue
+            own = inside[0] if room == "engines" else ""
+            for target in included(house, source):
+                if target.is_relative_to(engines) and target.parent != engines:
+                    with self.subTest(f"{source.relative_to(house)} -> {target.relative_to(house)}"):
+                        self.assertIn(target.parent.name, {own} | SHARED_ENGINES.get(own, set()))
 
     def test_an_arrow_upwards_is_found(self):
         with tempfile.TemporaryDirectory() as folder:

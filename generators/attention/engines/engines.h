@@ -1,19 +1,9 @@
 /// The engines, and which kernel has which.
 #pragma once
+#include "attention/wanted.h"
 #include "engine.h"
-#include "knobs.h"
 
 namespace gyre::attention {
-
-/// What a kernel is to be. Each field is a GeneratorParam of the same name, but for the last two and `knobs`, all of which are.
-struct Wanted {
-    int head_dim;
-    bool padded, general, partial, dense, as_stored, value_blocks, formed, int8_cache, integer_scores;
-    Halide::Type dtype;
-    Knobs knobs; // with the number of lanes
-    Halide::Target target;
-    bool autoscheduled;
-};
 
 /// The first engine of the table that takes the kernel, with its provider of keys and values.
 std::unique_ptr<Engine> make_engine(const Wanted &wanted);

@@ -1,6 +1,6 @@
 #include "providers.h"
 
-#include "attention/engines/engines.h"
+#include "attention/wanted.h"
 
 namespace gyre::attention {
 

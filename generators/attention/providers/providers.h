@@ -1,11 +1,10 @@
 /// The providers, and which kernel has which.
 #pragma once
+#include "attention/wanted.h"
 #include "rows.h"
 #include "value_blocks.h"
 
 namespace gyre::attention {
-
-struct Wanted;
 
 std::shared_ptr<Provider> make_provider(const Wanted &wanted);
 

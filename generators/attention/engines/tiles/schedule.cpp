@@ -8,8 +8,6 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-constexpr int cache_line_pairs = 16, cache_line_bf16 = 32; // elements
-
 /// The loops of a block of tiles: rows along `rows`, columns along `columns`; all tiles unrolled.
 struct TileLoops {
     Var row{tile_row_loop}, column{tile_column_loop}, rows{"tiles_down"}, columns{"tiles_across"};
@@ -61,63 +59,6 @@ void Tiles::check() const {
     _halide_user_assert(k.fold == 0) << "fold is " << k.fold << ", expected 0 for matrix tiles\n";
     _halide_user_assert(k.key_vector == 1) << "key_vector is " << k.key_vector << ", expected 1 for matrix tiles\n";
     _halide_user_assert(k.lanes == tile_columns) << "lanes is " << k.lanes << ", expected " << tile_columns << "\n";
-}
-
-/// Keys, and values transposed, of a block.
-void Tiles::schedule_packed_operands(int w) {
-    const Sizes &z = s.sizes;
-    Func &k_rows = s.operands.k_rows, &v_rows = s.operands.v_rows;
-    Var ji("ji");
-    for (Func *one_block : {&k_rows, &s.v_packed}) one_block->bound_storage(one_block->args().back(), 1);
-
-    const int rotated_lanes = facts.terms == 1 ? tile_depth : w; // rounding takes two vectors at once
-
-    // Keys, and values transposed; rows a cache line longer than they need be, so that a tile's do not share the sets
-    // of the L1 cache.
-    k_rows.compute_at(s.state, s.block)
-        .bound_storage(s.j, z.key_block)
-        .bound_storage(s.d, z.head_dim + cache_line_bf16);
-    schedule_rotated_rows(k_rows, s.operands.k_rotated, rotated_lanes, tile_depth);
-    if (s.k_terms.defined())
-        s.k_terms.compute_at(s.state, s.block)
-            .bound_storage(s.b, 1)
-            .bound_storage(s.j, z.key_block)
-            .bound_storage(s.d, z.head_dim + cache_line_bf16)
-            .bound(s.p, 0, facts.terms)
-            .reorder(s.d, s.p, s.j)
-            .vectorize(s.d, tile_depth)
-            .unroll(s.p);
-    const Var vc = s.v_packed.args()[0];
-    s.v_packed.compute_at(s.state, s.block)
-        .bound_storage(vc, z.key_block / 2 + cache_line_pairs)
-        .bound_storage(s.d, z.v_head_dim + tile_rows)
-        .bound(s.d, 0, z.v_head_dim + tile_rows)
-        .bound(vc, 0, z.key_block / 2)
-        .bound(s.p, 0, facts.terms);
-    s.v_packed.update(0).vectorize(vc, w);
-    RVar fb("fb"), fi("fi");
-    s.v_packed.update(2).reorder(vc, s.cleaned_feature, s.v_packed.args()[2], s.cleaned_turn).vectorize(vc, w);
-    s.v_packed.update(1)
-        .split(vc, packed_tile, ji, w)
-        .split(s.v_feature, fb, fi, w)
-        .reorder(ji, fi, s.p, fb, packed_tile)
-        .vectorize(ji)
-        .unroll(fi)
-        .unroll(s.p);
-    schedule_transpose(s.v_lanes, {s.v_packed, s.p});
-    v_rows.compute_at(s.v_packed, packed_tile);
-    schedule_rotated_rows(v_rows, s.operands.v_rotated, rotated_lanes, tile_depth);
-}
-
-/// Copies the operands of a block that tiles cannot take in place.
-void Tiles::schedule_stored_operands() {
-    s.operands.v_ones.compute_root().bound_storage(s.j, tile_depth / 2).vectorize(s.j, tile_columns);
-    if (!s.v_copied.defined()) return;
-    s.first_copied.compute_at(s.state, s.block).bound_storage(s.b, 1);
-    s.v_copied.compute_at(s.weighted, s.copied_step)
-        .bound_storage(s.b, 1)
-        .bound_extent(s.j, tile_depth)
-        .vectorize(s.j, tile_depth);
 }
 
 /// The stages of a block, formed in the loops `task` of update `update` of the state.

@@ -1,0 +1,19 @@
+/// What a kernel is to be, as its generator is told. Only the tables that pick an engine and a provider read it.
+#pragma once
+#include "engines/knobs.h"
+
+#include <Halide.h>
+
+namespace gyre::attention {
+
+/// Each of the first fields is a GeneratorParam of the same name.
+struct Wanted {
+    int head_dim;
+    bool padded, general, partial, dense, as_stored, value_blocks, formed, int8_cache, integer_scores;
+    Halide::Type dtype;
+    Knobs knobs; // with the number of lanes
+    Halide::Target target;
+    bool autoscheduled;
+};
+
+} // namespace gyre::attention
