@@ -4,10 +4,10 @@
 #include "common/declared_arguments.h"
 #include "common/estimates.h"
 #include "common/facts.h"
-#include "math/bf16_rounding.h"
 #include "math/storage.h"
 #include "passes/bf16_dot.h"
 #include "passes/bf16_matrices.h"
+#include "passes/bf16_roundings.h"
 #include "passes/half_vectors.h"
 #include "passes/register_values.h"
 #include "passes/small_stack.h"
@@ -202,8 +202,9 @@ public:
                 offsets->specialize(pages.dim(0).extent() == 1);
         } else {
             schedule_cpu(stages, knobs);
-            if (sizes.matrices) map_bf16_matrices(*this, {stages.v_rows, stages.weights}), map_bf16_roundings(*this);
-            if (sizes.pairs) map_bf16_dots(*this), map_bf16_roundings(*this);
+            if (sizes.matrices) map_bf16_matrices(*this, {stages.v_rows, stages.weights});
+            if (sizes.pairs) map_bf16_dots(*this);
+            if (sizes.matrices || sizes.pairs) map_bf16_roundings(*this);
             if (key_vector > 1) keep_values_in_registers(*this);
             if (general) specialize_bias(stages);
             if (as_stored && fold > 0 && get_target().has_feature(Halide::Target::AVX2)) // others compute no quicker

@@ -1,6 +1,6 @@
 #include "attention/attention_schedules.h"
 #include "attention/recurrence/blocks.h"
-#include "math/bf16_rounding.h"
+#include "passes/bf16_roundings.h"
 #include "passes/exp2_pairs.h"
 #include "passes/loop_limits.h"
 #include "passes/step_pipeline.h"
