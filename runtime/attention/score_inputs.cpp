@@ -31,7 +31,7 @@ gyre_status check_input(const ScoreInput &input, const gyre_tensor &t, const Att
     const auto ranks = {std::max(input.rank, 1), most - 1, most};
     GYRE_TRY(check_tensor(t, name, ranks, {input.dtype}, need_data, any_strides));
 
-    // Of packed sequences, whatever counts tokens counts those of all sequences, and there is one for all.
+    // What counts the tokens of packed sequences counts those of all of them, and there is one for all.
     bool packed_tokens = false;
     int64_t full[4] = {c.sequences, c.q.heads, 0, 0};
     for (int d = 0; d < input.rank; d++) {
@@ -52,8 +52,10 @@ gyre_status check_input(const ScoreInput &input, const gyre_tensor &t, const Att
         if (d >= 2) view->extents[d - 2] = t.shape[i];
     }
     view->data = static_cast<const char *>(t.data);
-    view->batch_stride = strides[0], view->head_stride = strides[1];
-    view->strides[0] = strides[2], view->strides[1] = strides[3];
+    view->batch_stride = strides[0];
+    view->head_stride = strides[1];
+    view->strides[0] = strides[2];
+    view->strides[1] = strides[3];
     if (!fits_kernel_index({{view->extents[0], view->strides[0]}, {view->extents[1], view->strides[1]}}))
         return refuse(GYRE_UNSUPPORTED, name, "one head reaches over 2^31 elements");
     if (!need_data) return GYRE_OK;

@@ -1,4 +1,4 @@
-// For builds that know no device beside the CPU.
+// Stands for the device in builds that know none beside the CPU.
 #include "core/device.h"
 
 const gyre::Device *gyre::linked_device() { return nullptr; }

@@ -118,7 +118,7 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const Scope &scope,
         split.view(rows, batches, &out, &lse);
     else
         view(&out, call.out, rows);
-    // Of packed sequences there is one launch; of others, entry first + i has place i in the lists.
+    // Packed sequences have one launch. In others, entry first + i has place i in the lists.
     const bool has_counts = call.seqused_k != nullptr, bottom_right = call.alignment == GYRE_BOTTOM_RIGHT;
     const auto sequences = static_cast<int32_t>(packed_q ? call.sequences : batches);
     q_bounds.describe(call.cu_seqlens_q, i32, {{sequences + 1, 1}});
