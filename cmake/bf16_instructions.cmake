@@ -10,10 +10,9 @@ string(REGEX REPLACE "\tsdot\t(v[0-9]+)\\.4s, (v[0-9]+)\\.16b, (v[0-9]+)\\.16b\n
 string(REGEX REPLACE "\tfcvtn(2?)\t(v[0-9]+\\.[48]h, v[0-9]+\\.4s)\n" "\tbfcvtn\\1\t\\2\n" text "${text}")
 string(REGEX REPLACE "\tfcvt\t(h[0-9]+, s[0-9]+)\n" "\tbfcvt\t\\1\n" text "${text}")
 # What remains of f16 or of sums of bytes was not meant for bf16.
-string(REGEX MATCH "\t(sdot|udot|usdot|fcvtl|fcvtn|fcvtxn|fcvt|f[a-z]+)2?\t(v[0-9]+\\.[48]h|h[0-9]+|[^\n]*\\.(8|16|4)b)[^\n]*" left "${text}")
-if (left MATCHES "\tfmov\t")
-    set(left "")
-endif ()
+string(REGEX MATCHALL "\t(sdot|udot|usdot|f[a-z]+)2?\t(v[0-9]+\\.[48]h|h[0-9]+|[^\n]*\\.(8|16|4)b|[sd][0-9]+, h[0-9]+|v[0-9]+\\.4s, v[0-9]+\\.[48]h)[^\n]*"
+       left "${text}")
+list(FILTER left EXCLUDE REGEX "\tfmov\t")
 if (left)
     message(FATAL_ERROR "${ASSEMBLY}: no instruction of FEAT_BF16 is known for:${left}")
 endif ()

@@ -4,14 +4,11 @@
 
 namespace gyre {
 
-bool has_bf16_rounding(const Halide::Target &target);
+/// The name of the call that stands for a rounding until passes/bf16_roundings.h maps it.
+constexpr const char *bf16_rounding_call = "bf16_rounding";
 
 /// The bits of `value` (f32) rounded to bf16, nearest even: as narrow(), in a third of the operations or fewer, but that on
 /// x86 subnormal numbers, taken or given, are 0. The pipeline needs map_bf16_roundings().
 Halide::Expr bf16_rounding(const Halide::Expr &value);
-
-/// Arranges that numbers are rounded by FEAT_BF16's instructions on ARM, and on x86 vectors of 16 lanes or more by AVX512_BF16's,
-/// others as narrow() does.
-void map_bf16_roundings(Halide::Internal::GeneratorBase &generator);
 
 } // namespace gyre

@@ -2,7 +2,7 @@
 #include "../common/declared_arguments.h"
 #include "../common/estimates.h"
 #include "../common/facts.h"
-#include "../math/bf16_rounding.h"
+#include "../passes/bf16_roundings.h"
 #include "../passes/half_vectors.h"
 #include "../passes/prefetched_lines.h"
 #include "rotary_schedules.h"

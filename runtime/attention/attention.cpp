@@ -1,9 +1,9 @@
 // gyre_attention(): checks, plans, and runs.
-#include "cuda/attention.h"
 #include "attention/check.h"
 #include "attention/mask_ranges.h"
 #include "attention/masked_plan.h"
 #include "attention/plan.h"
+#include "attention/tensors.h"
 #include "core/arguments.h"
 #include "core/run_call.h"
 
@@ -15,65 +15,69 @@ using namespace gyre;
 
 namespace {
 
-/// Of the arguments before there were score functions.
+/// The size of the arguments before there were score functions.
 constexpr size_t oldest_size = offsetof(gyre_attention_args, score);
 
-gyre_status take(const gyre_attention_args *given, gyre_attention_args *args) {
-    return adopt(given, "args", gyre_attention_defaults(), oldest_size, args);
-}
+class AttentionOnCpu {
+    Plan plan;
 
-gyre_status check(const gyre_attention_args *given, bool need_data, Plan *plan) {
-    GYRE_TRY(take(given, &plan->args));
-    plan->need_data = need_data;
-    return check_attention(plan->args, need_data, &plan->task.call);
-}
+public:
+    using Arguments = gyre_attention_args;
+    static constexpr bool on_devices = true;
+    Arguments &args = plan.args;
+
+    AttentionOnCpu() = default;
+    AttentionOnCpu(const AttentionOnCpu &) = delete; // it points into itself
+    AttentionOnCpu &operator=(const AttentionOnCpu &) = delete;
+
+    static gyre_status take(const Arguments *given, Arguments *args) {
+        return adopt(given, "args", gyre_attention_defaults(), oldest_size, args);
+    }
+
+    gyre_status check(bool need_data) {
+        plan.need_data = need_data;
+        GYRE_TRY(check_attention(plan.args, need_data, &plan.task.call));
+        plan_masks();
+        // Whether keys of packed sequences are split depends on lists of lengths, which need not be filled yet.
+        if (!need_data && args.cu_seqlens_q) unsplit = std::unique_ptr<AttentionOnCpu>(new AttentionOnCpu(plan));
+        return GYRE_OK;
+    }
+
+    gyre_status prepare(gyre_context &context) {
+        GYRE_TRY(masked ? masked->prepare(context) : plan.prepare(context));
+        return unsplit ? unsplit->prepare(context) : GYRE_OK;
+    }
+
+    size_t workspace_bytes(const gyre_context &context) const {
+        const size_t bytes = masked ? masked->workspace_bytes(context) : plan.workspace_bytes(context);
+        return unsplit ? std::max(bytes, unsplit->workspace_bytes(context)) : bytes;
+    }
+
+    gyre_status run(gyre_context &context, char *memory) {
+        return masked ? masked->run(context, memory) : plan.run(context, memory);
+    }
+
+private:
+    std::unique_ptr<MaskedPlan> masked;      // instead of `plan`: two more plans, which stacks have no room for
+    std::unique_ptr<AttentionOnCpu> unsplit; // beside this one, where only the size is asked for
+
+    explicit AttentionOnCpu(const Plan &checked) : plan(checked) {
+        plan.may_split = false;
+        plan_masks();
+    }
+
+    void plan_masks() {
+        if (may_have_key_ranges(plan.task.call)) masked = std::make_unique<MaskedPlan>(plan);
+    }
+};
 
 } // namespace
 
 extern "C" gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args) {
-    return enter([&] {
-        Plan plan;
-        AttentionOnDevice on_device;
-        GYRE_TRY(take(args, &plan.args));
-        if (on_device.place(plan.args)) {
-            GYRE_TRY(on_device.check(true));
-            return run_call_on_device(context, on_device);
-        }
-        GYRE_TRY(check(args, true, &plan));
-        if (!may_have_key_ranges(plan.task.call)) return run_call(context, plan.args, plan);
-        const auto masked = std::make_unique<MaskedPlan>(plan); // two more plans, which stacks have no room for
-        return run_call(context, plan.args, *masked);
-    });
+    return run_operation<AttentionOnCpu>(context, args);
 }
 
 extern "C" gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args,
                                                      size_t *bytes) {
-    return enter([&] {
-        GYRE_TRY(check_size_output(bytes));
-        gyre_attention_args taken;
-        AttentionOnDevice on_device;
-        GYRE_TRY(take(args, &taken));
-        if (on_device.place(taken)) {
-            GYRE_TRY(on_device.check(false));
-            return tell_workspace_size(context, on_device, bytes);
-        }
-        size_t most = 0;
-        for (const bool may_split : {true, false}) {
-            Plan plan;
-            GYRE_TRY(check(args, false, &plan));
-            // Whether keys of packed sequences are split depends on lists of lengths, which need not be filled yet.
-            if (!may_split && !plan.args.cu_seqlens_q) continue;
-            plan.may_split = may_split;
-            size_t needed;
-            if (may_have_key_ranges(plan.task.call)) {
-                const auto masked = std::make_unique<MaskedPlan>(plan);
-                GYRE_TRY(tell_workspace_size(context, *masked, &needed));
-            } else {
-                GYRE_TRY(tell_workspace_size(context, plan, &needed));
-            }
-            most = std::max(most, needed);
-        }
-        *bytes = most;
-        return GYRE_OK;
-    });
+    return tell_operation_size<AttentionOnCpu>(context, args, bytes);
 }

@@ -64,3 +64,14 @@ const AttentionKernel *find_unformed_kernel(const gyre_context &context, const A
 }
 
 } // namespace gyre
+
+using namespace gyre;
+
+extern "C" int32_t gyre_dispatch_rule_count(void) { return static_cast<int32_t>(dispatch_rules().count); }
+
+extern "C" int32_t gyre_dispatch_rule_at(int32_t index, gyre_dispatch_rule *rule) {
+    if (!rule || index < 0 || index >= gyre_dispatch_rule_count()) return 0;
+    const DispatchRule &r = dispatch_rules().first[index];
+    *rule = {"attention", r.family, r.calls};
+    return 1;
+}

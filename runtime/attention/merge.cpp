@@ -1,6 +1,6 @@
 // gyre_attention_merge(): merges a run of tokens and heads a task.
-#include "cuda/merge.h"
 #include "attention/merge_check.h"
+#include "attention/tensors.h"
 #include "core/arguments.h"
 #include "core/kernel_call.h"
 #include "core/run_call.h"
@@ -10,9 +10,16 @@
 namespace gyre {
 namespace {
 
-struct MergeCall {
-    gyre_attention_merge_args args;
+struct MergeOnCpu {
+    using Arguments = gyre_attention_merge_args;
+    static constexpr bool on_devices = true;
+    Arguments args;
     MergeTask task;
+
+    static gyre_status take(const Arguments *given, Arguments *args) {
+        return adopt(given, "args", gyre_attention_merge_defaults(), sizeof *args, args);
+    }
+    gyre_status check(bool need_data) { return check_merge(args, need_data, &task); }
 
     int64_t token_runs() const { return ceil_div(task.merged.out.seqlen, task.kernel->most_tokens); }
     int64_t head_runs() const { return ceil_div(task.merged.out.heads, task.kernel->most_heads); }
@@ -28,7 +35,7 @@ private:
     bool run_task(int64_t index, char *scratch) const;
 };
 
-bool MergeCall::run_task(int64_t index, char *scratch) const {
+bool MergeOnCpu::run_task(int64_t index, char *scratch) const {
     const MergeKernel &k = *task.kernel;
     const Heads &out = task.merged.out;
     const int64_t head = index % head_runs() * k.most_heads, token = index / head_runs() % token_runs() * k.most_tokens;
@@ -39,7 +46,7 @@ bool MergeCall::run_task(int64_t index, char *scratch) const {
 
 } // namespace
 
-gyre_status MergeCall::prepare(const gyre_context &context) {
+gyre_status MergeOnCpu::prepare(const gyre_context &context) {
     MergeTask &t = task;
     const Heads &part = t.parts.out, &out = t.merged.out;
     t.kernel = find_merge_kernel(context, part.dtype, out.dtype);
@@ -67,7 +74,7 @@ gyre_status MergeCall::prepare(const gyre_context &context) {
     return GYRE_OK;
 }
 
-gyre_status MergeCall::run(gyre_context &context, char *memory) const {
+gyre_status MergeOnCpu::run(gyre_context &context, char *memory) const {
     const bool ok = context.threads.run_all(tasks(), [&](int64_t index, int worker) {
         return run_task(index, memory + static_cast<size_t>(worker) * slab_bytes());
     });
@@ -78,40 +85,11 @@ gyre_status MergeCall::run(gyre_context &context, char *memory) const {
 
 using namespace gyre;
 
-namespace {
-
-gyre_status take(const gyre_attention_merge_args *given, gyre_attention_merge_args *args) {
-    return adopt(given, "args", gyre_attention_merge_defaults(), sizeof *args, args);
-}
-
-} // namespace
-
 extern "C" gyre_status gyre_attention_merge(gyre_context *context, const gyre_attention_merge_args *args) {
-    return enter([&] {
-        MergeCall call;
-        MergeOnDevice on_device;
-        GYRE_TRY(take(args, &call.args));
-        if (on_device.place(call.args)) {
-            GYRE_TRY(on_device.check(true));
-            return run_call_on_device(context, on_device);
-        }
-        GYRE_TRY(check_merge(call.args, true, &call.task));
-        return run_call(context, call.args, call);
-    });
+    return run_operation<MergeOnCpu>(context, args);
 }
 
 extern "C" gyre_status gyre_attention_merge_workspace_size(gyre_context *context, const gyre_attention_merge_args *args,
                                                            size_t *bytes) {
-    return enter([&] {
-        GYRE_TRY(check_size_output(bytes));
-        MergeCall call;
-        MergeOnDevice on_device;
-        GYRE_TRY(take(args, &call.args));
-        if (on_device.place(call.args)) {
-            GYRE_TRY(on_device.check(false));
-            return tell_workspace_size(context, on_device, bytes);
-        }
-        GYRE_TRY(check_merge(call.args, false, &call.task));
-        return tell_workspace_size(context, call, bytes);
-    });
+    return tell_operation_size<MergeOnCpu>(context, args, bytes);
 }

@@ -17,7 +17,7 @@ struct Plan {
     /// inputs and angles.
     gyre_status prepare(gyre_context &context);
 
-    /// Of the context's threads that can be busy at once; results and tables of the call come before their slabs.
+    /// Counts the slabs of threads that can be busy at once, and before them the call's results and tables.
     size_t workspace_bytes(const gyre_context &context) const;
 
     /// Does all of it in that memory. Errors: INTERNAL.

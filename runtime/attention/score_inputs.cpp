@@ -5,38 +5,11 @@
 #include "core/overlap.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <string>
 
 namespace gyre {
 namespace {
-
-/// Takes what is before the next separator off the text.
-std::string_view next(std::string_view *text, char separator) {
-    const size_t end = text->find(separator);
-    const std::string_view part = text->substr(0, end);
-    text->remove_prefix(end == std::string_view::npos ? text->size() : end + 1);
-    return part;
-}
-
-bool parse_extent(std::string_view text, int64_t *extent) {
-    if (text == "any") return *extent = ScoreInput::any, true;
-    if (text == "queries") return *extent = ScoreInput::queries, true;
-    if (text == "keys") return *extent = ScoreInput::keys, true;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *extent);
-    return error == std::errc() && end == text.data() + text.size() && *extent > 0;
-}
-
-bool parse_input(std::string_view text, ScoreInput *input) {
-    input->name = next(&text, ':');
-    const std::string_view type = next(&text, ':');
-    input->dtype = type == "i32" ? GYRE_I32 : GYRE_F32;
-    if (input->name.empty() || (type != "i32" && type != "f32")) return false;
-    while (!text.empty())
-        if (input->rank == 2 || !parse_extent(next(&text, ':'), &input->extents[input->rank++])) return false;
-    return true;
-}
 
 /// "[2 or 1, 8 or 1, 5, any]" for a refusal.
 std::string expected_shape(const ScoreInput &input, const int64_t (&full)[4], bool packed_tokens) {
@@ -58,7 +31,7 @@ gyre_status check_input(const ScoreInput &input, const gyre_tensor &t, const Att
     const auto ranks = {std::max(input.rank, 1), most - 1, most};
     GYRE_TRY(check_tensor(t, name, ranks, {input.dtype}, need_data, any_strides));
 
-    // Of packed sequences, whatever counts tokens counts those of all sequences, and there is one for all.
+    // What counts the tokens of packed sequences counts those of all of them, and there is one for all.
     bool packed_tokens = false;
     int64_t full[4] = {c.sequences, c.q.heads, 0, 0};
     for (int d = 0; d < input.rank; d++) {
@@ -79,8 +52,10 @@ gyre_status check_input(const ScoreInput &input, const gyre_tensor &t, const Att
         if (d >= 2) view->extents[d - 2] = t.shape[i];
     }
     view->data = static_cast<const char *>(t.data);
-    view->batch_stride = strides[0], view->head_stride = strides[1];
-    view->strides[0] = strides[2], view->strides[1] = strides[3];
+    view->batch_stride = strides[0];
+    view->head_stride = strides[1];
+    view->strides[0] = strides[2];
+    view->strides[1] = strides[3];
     if (!fits_kernel_index({{view->extents[0], view->strides[0]}, {view->extents[1], view->strides[1]}}))
         return refuse(GYRE_UNSUPPORTED, name, "one head reaches over 2^31 elements");
     if (!need_data) return GYRE_OK;
@@ -91,19 +66,6 @@ gyre_status check_input(const ScoreInput &input, const gyre_tensor &t, const Att
 }
 
 } // namespace
-
-ScoreInputs parse_score_inputs(std::string_view text) {
-    ScoreInputs all;
-    while (!text.empty()) {
-        if (all.count == most_score_inputs ||
-            !parse_input(next(&text, ','), &all.inputs[static_cast<size_t>(all.count)])) {
-            all.count = -1;
-            break;
-        }
-        all.count++;
-    }
-    return all;
-}
 
 gyre_status check_score_inputs(const gyre_attention_args &a, const AttentionCall &c, const ScoreInputs &asked,
                                bool need_data, ScoreViews *views) {

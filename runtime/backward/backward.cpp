@@ -10,11 +10,20 @@
 namespace gyre {
 namespace {
 
-struct BackwardPlan {
-    gyre_attention_backward_args args;
+/// The size of the arguments before there were gradients of a bias.
+constexpr size_t oldest_size = offsetof(gyre_attention_backward_args, bias_grad);
+
+struct BackwardOnCpu {
+    using Arguments = gyre_attention_backward_args;
+    static constexpr bool on_devices = false;
+    Arguments args;
     gyre_attention_args forward;
     BackwardTask task;
 
+    static gyre_status take(const Arguments *given, Arguments *args) {
+        return adopt(given, "args", gyre_attention_backward_defaults(), oldest_size, args);
+    }
+    gyre_status check(bool need_data) { return check_backward(args, need_data, &forward, &task.call); }
     gyre_status prepare(gyre_context &context);
     size_t workspace_bytes(const gyre_context &context) const {
         return saturated_bytes(
@@ -28,7 +37,7 @@ private:
     int64_t fill_tasks() const { return task.count() ? task.angles.tasks() : 0; }
 };
 
-gyre_status BackwardPlan::prepare(gyre_context &context) {
+gyre_status BackwardOnCpu::prepare(gyre_context &context) {
     const AttentionCall &c = task.call.forward;
     GYRE_TRY(find_backward_kernels(context, c, &task.kernels));
     GYRE_TRY(task.angles.prepare(context, c));
@@ -37,7 +46,7 @@ gyre_status BackwardPlan::prepare(gyre_context &context) {
     return GYRE_OK;
 }
 
-gyre_status BackwardPlan::run(gyre_context &context, char *memory) {
+gyre_status BackwardOnCpu::run(gyre_context &context, char *memory) {
     char *slabs = memory + table_bytes;
     task.rounds_rotated = forward_rounds_rotated(context, task.call.forward);
     task.clear_bias_gradient();
@@ -48,33 +57,16 @@ gyre_status BackwardPlan::run(gyre_context &context, char *memory) {
     return finish_call(context, *task.kernels.blocks->kernel, ok);
 }
 
-/// Of the arguments before there were gradients of a bias.
-constexpr size_t oldest_size = offsetof(gyre_attention_backward_args, bias_grad);
-
-gyre_status check(const gyre_attention_backward_args *given, bool need_data, BackwardPlan *plan) {
-    GYRE_TRY(adopt(given, "args", gyre_attention_backward_defaults(), oldest_size, &plan->args));
-    return check_backward(plan->args, need_data, &plan->forward, &plan->task.call);
-}
-
 } // namespace
 } // namespace gyre
 
 using namespace gyre;
 
 extern "C" gyre_status gyre_attention_backward(gyre_context *context, const gyre_attention_backward_args *args) {
-    return enter([&] {
-        BackwardPlan plan;
-        GYRE_TRY(check(args, true, &plan));
-        return run_call(context, plan.args, plan);
-    });
+    return run_operation<BackwardOnCpu>(context, args);
 }
 
 extern "C" gyre_status gyre_attention_backward_workspace_size(gyre_context *context,
                                                               const gyre_attention_backward_args *args, size_t *bytes) {
-    return enter([&] {
-        GYRE_TRY(check_size_output(bytes));
-        BackwardPlan plan;
-        GYRE_TRY(check(args, false, &plan));
-        return tell_workspace_size(context, plan, bytes);
-    });
+    return tell_operation_size<BackwardOnCpu>(context, args, bytes);
 }

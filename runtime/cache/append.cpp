@@ -1,6 +1,6 @@
 // gyre_cache_append(): checks, and runs.
-#include "cuda/append.h"
 #include "cache/append_call.h"
+#include "cache/tensors.h"
 #include "core/arguments.h"
 #include "core/run_call.h"
 
@@ -13,40 +13,28 @@ namespace {
 /// The size of the arguments before values could be in blocks.
 constexpr size_t oldest_size = offsetof(gyre_cache_append_args, value_order);
 
-gyre_status take(const gyre_cache_append_args *given, gyre_cache_append_args *args) {
-    return adopt(given, "args", gyre_cache_append_defaults(), oldest_size, args);
-}
+struct AppendOnCpu {
+    using Arguments = gyre_cache_append_args;
+    static constexpr bool on_devices = true;
+    Arguments args;
+    AppendCall call;
+
+    static gyre_status take(const Arguments *given, Arguments *args) {
+        return adopt(given, "args", gyre_cache_append_defaults(), oldest_size, args);
+    }
+    gyre_status check(bool need_data) { return check_append(args, need_data, &call); }
+    gyre_status prepare(gyre_context &context) { return call.prepare(context); }
+    size_t workspace_bytes(const gyre_context &context) const { return call.workspace_bytes(context); }
+    gyre_status run(gyre_context &context, char *memory) const { return call.run(context, memory); }
+};
 
 } // namespace
 
-extern "C" gyre_status gyre_cache_append(gyre_context *context, const gyre_cache_append_args *given) {
-    return enter([&] {
-        gyre_cache_append_args args;
-        AppendCall call;
-        AppendOnDevice on_device;
-        GYRE_TRY(take(given, &args));
-        if (on_device.place(args)) {
-            GYRE_TRY(on_device.check(true));
-            return run_call_on_device(context, on_device);
-        }
-        GYRE_TRY(check_append(args, true, &call));
-        return run_call(context, args, call);
-    });
+extern "C" gyre_status gyre_cache_append(gyre_context *context, const gyre_cache_append_args *args) {
+    return run_operation<AppendOnCpu>(context, args);
 }
 
-extern "C" gyre_status gyre_cache_append_workspace_size(gyre_context *context, const gyre_cache_append_args *given,
+extern "C" gyre_status gyre_cache_append_workspace_size(gyre_context *context, const gyre_cache_append_args *args,
                                                         size_t *bytes) {
-    return enter([&] {
-        GYRE_TRY(check_size_output(bytes));
-        gyre_cache_append_args args;
-        AppendCall call;
-        AppendOnDevice on_device;
-        GYRE_TRY(take(given, &args));
-        if (on_device.place(args)) {
-            GYRE_TRY(on_device.check(false));
-            return tell_workspace_size(context, on_device, bytes);
-        }
-        GYRE_TRY(check_append(args, false, &call));
-        return tell_workspace_size(context, call, bytes);
-    });
+    return tell_operation_size<AppendOnCpu>(context, args, bytes);
 }

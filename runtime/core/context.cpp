@@ -2,6 +2,7 @@
 
 #include "core/arguments.h"
 #include "core/entry.h"
+#include "core/features.h"
 #include "cpu/cpu_features.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "core/contract.h"
 
-#include "attention/score_inputs.h"
 #include "core/argument_tables.h"
+#include "core/asked_inputs.h"
 #include "core/error.h"
 #include "core/kernel_words.h"
 

@@ -1,8 +1,7 @@
 // What is linked, as the public functions tell it.
-#include "attention/dispatch.h"
 #include "core/entry.h"
+#include "core/features.h"
 #include "core/registry.h"
-#include "cpu/cpu_features.h"
 
 using namespace gyre;
 
@@ -35,13 +34,4 @@ extern "C" int32_t gyre_kernel_at(int32_t index, gyre_kernel_info *info) {
                  k.attributes, k.evidence,  k.library->name, k.row && can_run(*k.row)};
         return 1;
     });
-}
-
-extern "C" int32_t gyre_dispatch_rule_count(void) { return static_cast<int32_t>(dispatch_rules().count); }
-
-extern "C" int32_t gyre_dispatch_rule_at(int32_t index, gyre_dispatch_rule *rule) {
-    if (!rule || index < 0 || index >= gyre_dispatch_rule_count()) return 0;
-    const DispatchRule &r = dispatch_rules().first[index];
-    *rule = {"attention", r.family, r.calls};
-    return 1;
 }

@@ -2,7 +2,7 @@
 
 #include "core/contract.h"
 #include "core/entry.h"
-#include "cpu/cpu_features.h"
+#include "core/features.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,27 +1,36 @@
-/// What every entry point does with a checked call: kernels and tables for its context, memory, and the work itself.
-/// A call has prepare(context) and run(context, memory), which return a status, and workspace_bytes(context).
+/// What every entry point does: takes the arguments over, finds where their tensors are, checks them, chooses kernels and tables for the
+/// context, finds memory, and runs. An operation is a class Call of its call on the CPU, with `Arguments`, `args` of that type, and
+///
+///     on_devices                    whether devices have kernels for it: each_tensor() (call_tensors.h) and Device::call() then exist
+///     take(given, &args)            adopts the caller's arguments
+///     check(need_data)              checks all of them; with `need_data` false data pointers may be NULL
+///     prepare(context)              chooses kernels and tables
+///     workspace_bytes(context)
+///     run(context, memory)
 #pragma once
-#include "core/context.h"
+#include "core/call_tensors.h"
+#include "core/device.h"
 #include "core/entry.h"
+
+#include <memory>
 
 namespace gyre {
 
-/// Calls that share a context run one after the other.
-template <typename Call, typename Arguments>
-gyre_status run_call(gyre_context *given, const Arguments &args, Call &call) {
+/// Does a checked call on the CPU. Calls that share a context run one after the other.
+template <typename Call>
+gyre_status run_call(gyre_context *given, Call &call) {
     HeldContext context;
     GYRE_TRY(context.take(given));
     context->use_current_kernels();
     GYRE_TRY(call.prepare(*context));
     char *memory;
-    GYRE_TRY(acquire_workspace(args.workspace, args.workspace_size, call.workspace_bytes(*context), context->arena,
-                               &memory));
+    GYRE_TRY(acquire_workspace(call.args.workspace, call.args.workspace_size, call.workspace_bytes(*context),
+                               context->arena, &memory));
     return call.run(*context, memory);
 }
 
-/// run_call() of a call whose memory is a device's: run(context) finds it itself.
-template <typename Call>
-gyre_status run_call_on_device(gyre_context *given, Call &call) {
+/// Does a checked call on a device, which finds its workspace itself.
+inline gyre_status run_call(gyre_context *given, DeviceCall &call) {
     HeldContext context;
     GYRE_TRY(context.take(given));
     context->use_current_kernels();
@@ -29,12 +38,7 @@ gyre_status run_call_on_device(gyre_context *given, Call &call) {
     return call.run(*context);
 }
 
-/// What a ..._workspace_size() needs before its arguments are looked at.
-inline gyre_status check_size_output(const size_t *bytes) {
-    return bytes ? GYRE_OK : refuse(GYRE_BAD_ARGUMENT, "bytes", "got NULL, expected where to store the size");
-}
-
-/// Bytes of workspace, wherever it starts, with which run_call() would run.
+/// Tells with how many bytes of workspace, wherever it starts, run_call() would run.
 template <typename Call>
 gyre_status tell_workspace_size(gyre_context *given, Call &call, size_t *bytes) {
     HeldContext context;
@@ -43,6 +47,51 @@ gyre_status tell_workspace_size(gyre_context *given, Call &call, size_t *bytes) 
     GYRE_TRY(call.prepare(*context));
     *bytes = saturated_bytes(call.workspace_bytes(*context), workspace_slack);
     return GYRE_OK;
+}
+
+/// Makes a device's call for tensors of which `name` is the first on a device. Errors: UNSUPPORTED (this build knows no device).
+template <typename Arguments>
+gyre_status make_device_call(const Arguments &args, const char *name, std::unique_ptr<DeviceCall> *call) {
+    const Device *device = linked_device();
+    if (!device) return refuse(GYRE_UNSUPPORTED, name, "is on a CUDA device, but this library was built without CUDA");
+    *call = device->call(args);
+    return GYRE_OK;
+}
+
+/// Checks a call where its tensors are, and hands it to `use`: a Call, or a DeviceCall.
+template <typename Call, typename Use>
+gyre_status with_checked_call(const typename Call::Arguments *given, bool need_data, const Use &use) {
+    Call call;
+    GYRE_TRY(Call::take(given, &call.args));
+    if constexpr (Call::on_devices) {
+        FirstOnDevice first;
+        each_tensor(call.args, first);
+        if (first.name) {
+            std::unique_ptr<DeviceCall> on_device;
+            GYRE_TRY(make_device_call(call.args, first.name, &on_device));
+            GYRE_TRY(on_device->check(need_data));
+            return use(*on_device);
+        }
+    }
+    GYRE_TRY(call.check(need_data));
+    return use(call);
+}
+
+/// Does what gyre_foo(context, args) does.
+template <typename Call>
+gyre_status run_operation(gyre_context *context, const typename Call::Arguments *given) {
+    return enter(
+        [&] { return with_checked_call<Call>(given, true, [&](auto &call) { return run_call(context, call); }); });
+}
+
+/// Does what gyre_foo_workspace_size(context, args, bytes) does.
+template <typename Call>
+gyre_status tell_operation_size(gyre_context *context, const typename Call::Arguments *given, size_t *bytes) {
+    return enter([&] {
+        if (!bytes) return refuse(GYRE_BAD_ARGUMENT, "bytes", "got NULL, expected where to store the size");
+        return with_checked_call<Call>(given, false,
+                                       [&](auto &call) { return tell_workspace_size(context, call, bytes); });
+    });
 }
 
 /// Ends a call whose tasks have all been run. `ok`: every kernel succeeded.

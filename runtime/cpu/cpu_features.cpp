@@ -1,8 +1,5 @@
 #include "cpu/cpu_features.h"
 
-#include "core/entry.h"
-#include "cuda/driver.h"
-
 #include <cstdint>
 #include <string>
 
@@ -142,20 +139,16 @@ const Probe &probe() {
 } // namespace
 
 bool cpu_has(std::string_view feature) {
-    if (feature == "cuda") return cuda::available(); // asked for last, and only where a target names it
     for (const Feature &f : probe().features)
         if (feature == f.name) return f.present;
     return false;
 }
 
-std::string_view first_missing_feature(std::string_view features) {
-    while (!features.empty()) {
-        const size_t end = features.find(' ');
-        const std::string_view feature = features.substr(0, end);
-        if (!cpu_has(feature)) return feature;
-        features.remove_prefix(end == std::string_view::npos ? features.size() : end + 1);
-    }
-    return {};
+std::string cpu_features() {
+    std::string list;
+    for (const Feature &f : probe().features)
+        if (f.present) list += (list.empty() ? "" : " ") + std::string(f.name);
+    return list;
 }
 
 bool obtain_features(std::string_view features) {
@@ -168,15 +161,3 @@ bool obtain_features(std::string_view features) {
 }
 
 } // namespace gyre
-
-extern "C" const char *gyre_cpu_features(void) {
-    return gyre::enter_or("", [] {
-        static const std::string &list = *new std::string([] {
-            std::string text;
-            for (const gyre::Feature &f : gyre::probe().features)
-                if (f.present) text += (text.empty() ? "" : " ") + std::string(f.name);
-            return text;
-        }());
-        return list.c_str();
-    });
-}

@@ -1,5 +1,6 @@
-/// What this machine and its operating system offer, a CUDA device included, by the names that the target table uses.
+/// What this machine's processor and its operating system offer, by the names that the target table uses.
 #pragma once
+#include <string>
 #include <string_view>
 
 namespace gyre {
@@ -8,8 +9,8 @@ namespace gyre {
 /// false.
 bool cpu_has(std::string_view feature);
 
-/// The first of `features` (separated by blanks) that this machine lacks; empty if it has them all.
-std::string_view first_missing_feature(std::string_view features);
+/// The names of all features that can be used, separated by blanks.
+std::string cpu_features();
 
 /// Asks the system for those of `features` that it grants to a process on request. False: it refuses. Only for what is about to
 /// be used: the matrix tiles of x86 make signal frames larger than SIGSTKSZ.

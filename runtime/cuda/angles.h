@@ -23,9 +23,9 @@ private:
     int32_t axis_of_pair[most_pairs] = {};
 };
 
-/// Positions of tokens, likewise.
+/// Positions of tokens as kernels on devices take them.
 struct DevicePositions {
-    /// Of batch entries from `batch` and tokens from `token` on.
+    /// Views those of batch entries from `batch` and tokens from `token` on.
     gyre_status place(const Positions &positions, const char *name, int64_t batch, int64_t token, int64_t batches,
                       int64_t tokens, int axes);
 

@@ -2,28 +2,17 @@
 
 #include <algorithm>
 
-namespace gyre {
-
-bool AppendOnDevice::place(const gyre_cache_append_args &given) {
-    args = given;
-    tensors.add(args.k, "k"), tensors.add(args.v, "v");
-    tensors.add(args.k_cache, "k_cache"), tensors.add(args.v_cache, "v_cache");
-    tensors.add(args.cu_seqlens_k, "cu_seqlens_k"), tensors.add(args.cache_seqlens, "cache_seqlens");
-    tensors.add(args.page_table, "page_table"), tensors.add(args.positions, "positions");
-    tensors.add(args.rope, "rope.cos", "rope.sin");
-    tensors.add(args.value_rope, "value_rope.cos", "value_rope.sin");
-    return cuda::any_on_device(tensors.all());
-}
+namespace gyre::cuda {
 
 gyre_status AppendOnDevice::check(bool need_data) {
     if (args.value_order != GYRE_VALUES_IN_ROWS)
         return refuse(GYRE_UNSUPPORTED, "value_order", "no kernel of a CUDA device takes value_order");
-    GYRE_TRY(cuda::adopt_tensors(tensors.all(), &device));
+    GYRE_TRY(adopt_tensors(tensors, &device));
     GYRE_TRY(check_append(args, need_data, &call, false));
-    if (need_data) GYRE_TRY(cuda::check_data(tensors.all()));
+    if (need_data) GYRE_TRY(check_data(tensors));
     for (const Appended *t : {&call.k, &call.v})
         for (const Heads *x : {&t->from, &t->to})
-            if (!cuda::in_reach(*x, x->batch))
+            if (!in_reach(*x, x->batch))
                 return refuse(GYRE_UNSUPPORTED, x == &t->from ? t->name : t->cache_name, "reaches over 2^31 elements");
     if (call.capacity > INT32_MAX)
         return refuse(GYRE_UNSUPPORTED, "page_table", "has room for %lld keys, expected at most %d",
@@ -47,20 +36,20 @@ gyre_status AppendOnDevice::prepare(gyre_context &context) {
     return GYRE_OK;
 }
 
-gyre_status AppendOnDevice::run(gyre_context &context) const {
+gyre_status AppendOnDevice::run(gyre_context &context) {
     context.select(*call.k.rotate.kernel->kernel);
     if (device < 0) return GYRE_OK;
-    cuda::Scope scope;
+    Scope scope;
     GYRE_TRY(scope.enter(device));
     GYRE_TRY(append(context, scope, call.v, context.frequencies[1]));
     return append(context, scope, call.k, context.frequencies[0]);
 }
 
-gyre_status AppendOnDevice::append(gyre_context &context, const cuda::Scope &scope, const Appended &t,
+gyre_status AppendOnDevice::append(gyre_context &context, const Scope &scope, const Appended &t,
                                    gyre_context::Frequencies &cache) const {
     const Heads &from = t.from, &to = t.to;
     if (from.empty() || to.empty()) return GYRE_OK;
-    cuda::TokenAngles angles;
+    TokenAngles angles;
     GYRE_TRY(angles.prepare(t.rotation, &t == &call.k ? "rope" : "value_rope", cache));
     GYRE_TRY(angles.place(call.positions, &t == &call.k ? "rope" : "value_rope", 0, 0, from.batch, from.seqlen));
     const auto dim = static_cast<int32_t>(from.dim);
@@ -104,4 +93,4 @@ gyre_status AppendOnDevice::append(gyre_context &context, const cuda::Scope &sco
     return cuda::launch(context, scope, *t.rotate.kernel->kernel, arguments);
 }
 
-} // namespace gyre
+} // namespace gyre::cuda

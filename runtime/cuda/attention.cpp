@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gyre {
+namespace gyre::cuda {
 namespace {
 
 constexpr int32_t unbounded = 1 << 29; // of windows; beside positions below 2^28
@@ -44,7 +44,8 @@ const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &contex
                 k.head_dim == call.v.dim)
                 return &k;
     }
-    return fail_without_kernel(copyable), nullptr;
+    fail_without_kernel(copyable);
+    return nullptr;
 }
 
 gyre_status AttentionOnDevice::prepare(gyre_context &context) {
@@ -61,15 +62,17 @@ gyre_status AttentionOnDevice::prepare(gyre_context &context) {
 gyre_status AttentionOnDevice::run(gyre_context &context) {
     context.select(*kernel->kernel);
     if (device < 0 || call.empty()) return GYRE_OK;
-    cuda::Scope scope;
+    Scope scope;
     GYRE_TRY(scope.enter(device));
-    cuda::DeviceAngles rope, value_rope;
+    DeviceAngles rope, value_rope;
     GYRE_TRY(rope.prepare(call.rope, "rope", context.frequencies[0]));
     GYRE_TRY(value_rope.prepare(call.value_rope, "value_rope", context.frequencies[1]));
-    cuda::Workspace workspace(scope, context);
+    Workspace workspace(scope, context);
     GYRE_TRY(workspace.acquire(device, args.workspace, args.workspace_size, workspace_bytes(context)));
     char *const of_values = workspace.data() + key_angles.bytes();
-    key_angles.place(workspace.data()), value_angles.place(of_values), split.place(of_values + value_angles.bytes());
+    key_angles.place(workspace.data());
+    value_angles.place(of_values);
+    split.place(of_values + value_angles.bytes());
     GYRE_TRY(key_angles.fill(context, scope, rope, call.k_positions, axes()));
     GYRE_TRY(value_angles.fill(context, scope, value_rope, call.k_positions, axes()));
     const auto in_reach = [&](const Heads &t) { return cuda::in_reach(t, t.batch); };
@@ -86,11 +89,11 @@ gyre_status AttentionOnDevice::run(gyre_context &context) {
     return GYRE_OK;
 }
 
-gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &scope, cuda::DeviceAngles &rope,
-                                      cuda::DeviceAngles &value_rope, int64_t first, int64_t batches) const {
+gyre_status AttentionOnDevice::launch(gyre_context &context, const Scope &scope, DeviceAngles &rope,
+                                      DeviceAngles &value_rope, int64_t first, int64_t batches) const {
     const bool packed_q = args.cu_seqlens_q, packed_k = call.packed_keys, paged = args.page_table;
     const halide_type_t i32 = halide_type(GYRE_I32), f32 = halide_type(GYRE_F32);
-    cuda::DevicePositions q_positions;
+    DevicePositions q_positions;
     GYRE_TRY(q_positions.place(call.q_positions, "q_positions", first, 0, batches, call.q.seqlen, axes()));
     const int64_t rows = most_rows(kernel->task_rows, split.on() ? group() : 1);
     const auto view = [&](Buffer *b, const Heads &t, int64_t tokens) {
@@ -104,7 +107,9 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &
                     {{p.dim, 1}, {p.heads, p.head_stride}, {p.seqlen, p.token_stride}, {p.batch, p.batch_stride}});
     };
     Buffer q, k, v, out, lse, q_bounds, k_bounds, counts, table, keys_angles, values_angles;
-    view(&q, call.q, call.q.seqlen), view_keys(&k, call.k), view_keys(&v, call.v);
+    view(&q, call.q, call.q.seqlen);
+    view_keys(&k, call.k);
+    view_keys(&v, call.v);
     lse.describe(nullptr, f32, {{0, 1}, {0, 0}, {0, 0}});
     if (call.lse.data)
         lse.describe(call.lse.at(first, 0, 0), f32,
@@ -113,7 +118,7 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &
         split.view(rows, batches, &out, &lse);
     else
         view(&out, call.out, rows);
-    // Of packed sequences there is one launch; of others, entry first + i has place i in the lists.
+    // Packed sequences have one launch. In others, entry first + i has place i in the lists.
     const bool has_counts = call.seqused_k != nullptr, bottom_right = call.alignment == GYRE_BOTTOM_RIGHT;
     const auto sequences = static_cast<int32_t>(packed_q ? call.sequences : batches);
     q_bounds.describe(call.cu_seqlens_q, i32, {{sequences + 1, 1}});
@@ -135,7 +140,7 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &
     const bool has_alibi = call.alibi, has_sinks = call.sinks;
     const float softcap = call.softcap * log2_e;
     Buffer alibi(call.alibi, f32, {{call.q.heads, 1}}), sinks(call.sinks, f32, {{call.q.heads, 1}});
-    cuda::ScoreTensors added(call, first, batches);
+    ScoreTensors added(call, first, batches);
     using A = AttentionCudaArguments;
     KernelArguments<A> arguments;
     arguments[A::rope_frequencies] = &rope.frequencies_view;
@@ -193,4 +198,4 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const cuda::Scope &
     return cuda::launch(context, scope, *kernel->kernel, arguments);
 }
 
-} // namespace gyre
+} // namespace gyre::cuda

@@ -7,33 +7,13 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gyre {
+namespace gyre::cuda {
 namespace {
 
 constexpr double least_scale = 1e-20, most_scale = 1e8; // so that a masked score's power is 0, and finite before
 constexpr int64_t most_tile_rows = 256;                 // of any kernel
 
 } // namespace
-
-bool AttentionOnDevice::place(const gyre_attention_args &given) {
-    args = given;
-    tensors.add(args.q, "q"), tensors.add(args.k, "k"), tensors.add(args.v, "v"), tensors.add(args.out, "out");
-    const std::pair<const gyre_tensor **, const char *> given_by_pointers[] = {{&args.lse, "lse"},
-                                                                               {&args.bias, "bias"},
-                                                                               {&args.mask, "mask"},
-                                                                               {&args.sinks, "sinks"},
-                                                                               {&args.alibi, "alibi"},
-                                                                               {&args.seqused_k, "seqused_k"},
-                                                                               {&args.cu_seqlens_q, "cu_seqlens_q"},
-                                                                               {&args.cu_seqlens_k, "cu_seqlens_k"},
-                                                                               {&args.page_table, "page_table"},
-                                                                               {&args.q_positions, "q_positions"},
-                                                                               {&args.k_positions, "k_positions"}};
-    for (const auto &[tensor, name] : given_by_pointers) tensors.add(*tensor, name);
-    tensors.add(args.rope, "rope.cos", "rope.sin");
-    tensors.add(args.value_rope, "value_rope.cos", "value_rope.sin");
-    return cuda::any_on_device(tensors.all());
-}
 
 gyre_status AttentionOnDevice::refuse_unsupported() const {
     const std::pair<bool, const char *> no_kernel_takes[] = {{args.score, "score"},
@@ -44,7 +24,7 @@ gyre_status AttentionOnDevice::refuse_unsupported() const {
     return GYRE_OK;
 }
 
-/// Of a call that no kernel takes.
+/// Refuses a call that no kernel takes, by the argument that asks for more than others.
 gyre_status AttentionOnDevice::fail_without_kernel(bool copyable) const {
     const std::pair<bool, const char *> asks_for_more[] = {
         {args.page_table, "page_table"}, {args.bias, "bias"},   {args.mask, "mask"},
@@ -69,25 +49,24 @@ gyre_status AttentionOnDevice::check_reach() const {
     for (const auto &[t, name] :
          {std::pair(&call.q, "q"), std::pair(&call.k, "k"), std::pair(&call.v, "v"), std::pair(&call.out, "out")}) {
         const bool in_pages = args.page_table && (t == &call.k || t == &call.v);
-        if (!in_pages && !cuda::in_reach(*t, 1))
+        if (!in_pages && !in_reach(*t, 1))
             return refuse(GYRE_UNSUPPORTED, name, "one batch entry reaches over 2^31 elements");
-        if (in_pages && !cuda::in_reach(pool(*t), call.pages.pages))
+        if (in_pages && !in_reach(pool(*t), call.pages.pages))
             return refuse(GYRE_UNSUPPORTED, name, "pages reach over 2^31 elements");
     }
     for (const auto &[t, name] : {std::pair(&call.bias, "bias"), std::pair(&call.mask, "mask")})
-        if (!cuda::in_reach(call, *t, 1))
-            return refuse(GYRE_UNSUPPORTED, name, "one batch entry reaches over 2^31 elements");
+        if (!in_reach(call, *t, 1)) return refuse(GYRE_UNSUPPORTED, name, "one batch entry reaches over 2^31 elements");
     Heads tiles = call.out;
     tiles.seqlen = most_rows(most_tile_rows, 1);
-    if (!cuda::in_reach(tiles, 1)) return refuse(GYRE_UNSUPPORTED, "out", "packed sequences reach over 2^31 elements");
+    if (!in_reach(tiles, 1)) return refuse(GYRE_UNSUPPORTED, "out", "packed sequences reach over 2^31 elements");
     return GYRE_OK;
 }
 
 gyre_status AttentionOnDevice::check(bool need_data) {
     GYRE_TRY(refuse_unsupported());
-    GYRE_TRY(cuda::adopt_tensors(tensors.all(), &device));
+    GYRE_TRY(adopt_tensors(tensors, &device));
     GYRE_TRY(check_attention(args, need_data, &call, true, false));
-    if (need_data) GYRE_TRY(cuda::check_data(tensors.all()));
+    if (need_data) GYRE_TRY(check_data(tensors));
     const double scale = std::abs(static_cast<double>(call.scale));
     if (scale < least_scale || scale > most_scale)
         return refuse(GYRE_UNSUPPORTED, "scale", "got %g, on CUDA devices expected a magnitude in %g .. %g",
@@ -113,4 +92,4 @@ int64_t AttentionOnDevice::most_rows(int64_t rows, int64_t fold) const {
     return args.cu_seqlens_q ? (all / rows + call.sequences) * rows : all;
 }
 
-} // namespace gyre
+} // namespace gyre::cuda

@@ -25,7 +25,7 @@ public:
     gyre_status fill(gyre_context &context, const Scope &scope, DeviceAngles &angles, const Positions &positions,
                      int axes) const;
 
-    /// For batch entries from `first` on.
+    /// Views the sections of batch entries from `first` on.
     void view(int64_t first, int64_t batches, Buffer *out) const;
 
 private:

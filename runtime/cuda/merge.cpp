@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gyre {
-namespace cuda {
+namespace gyre::cuda {
 namespace {
 
 bool fits_index(const MergeTask &t, int64_t batches, int64_t count) {
@@ -65,12 +64,7 @@ gyre_status merge(gyre_context &context, const Scope &scope, const MergeTask &t,
     return GYRE_OK;
 }
 
-} // namespace cuda
-
-bool MergeOnDevice::place(const gyre_attention_merge_args &given) {
-    args = given;
-    tensors.add(args.part_out, "part_out"), tensors.add(args.part_lse, "part_lse"), tensors.add(args.out, "out");
-    tensors.add(args.lse, "lse");
+MergeOnDevice::MergeOnDevice(const gyre_attention_merge_args &given) : Call(given) {
     // Other parts lie as far from the first as strides say, which is checked of the last one.
     const auto add_last = [&](const gyre_tensor &first, int64_t stride, gyre_tensor *last, const char *name) {
         *last = first;
@@ -78,19 +72,18 @@ bool MergeOnDevice::place(const gyre_attention_merge_args &given) {
                             static_cast<uint64_t>(element_size(first.dtype));
         const uintptr_t address = reinterpret_cast<uintptr_t>(first.data) + offset; // wherever that is
         std::memcpy(&last->data, &address, sizeof address);
-        tensors.add(*last, name);
+        tensors(*last, name);
     };
     if (args.parts > 1 && args.part_out.data && args.part_lse.data) {
         add_last(args.part_out, args.part_out_stride, &last_out, "part_out");
         add_last(args.part_lse, args.part_lse_stride, &last_lse, "part_lse");
     }
-    return cuda::any_on_device(tensors.all());
 }
 
 gyre_status MergeOnDevice::check(bool need_data) {
-    GYRE_TRY(cuda::adopt_tensors(tensors.all(), &device));
+    GYRE_TRY(adopt_tensors(tensors, &device));
     GYRE_TRY(check_merge(args, need_data, &task));
-    if (!cuda::fits_index(task, 1, args.parts))
+    if (!fits_index(task, 1, args.parts))
         return refuse(GYRE_UNSUPPORTED, "part_out", "one batch entry of all parts reaches over 2^31 elements");
     return GYRE_OK;
 }
@@ -104,12 +97,12 @@ gyre_status MergeOnDevice::prepare(gyre_context &context) {
     return GYRE_OK;
 }
 
-gyre_status MergeOnDevice::run(gyre_context &context) const {
+gyre_status MergeOnDevice::run(gyre_context &context) {
     context.select(*task.kernel->kernel);
     if (device < 0 || task.merged.out.empty()) return GYRE_OK;
-    cuda::Scope scope;
+    Scope scope;
     GYRE_TRY(scope.enter(device));
-    return cuda::merge(context, scope, task, args.parts);
+    return merge(context, scope, task, args.parts);
 }
 
-} // namespace gyre
+} // namespace gyre::cuda

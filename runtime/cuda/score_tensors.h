@@ -12,7 +12,7 @@ inline bool in_reach(const AttentionCall &c, const Broadcast &t, int64_t batches
         {{c.k.seqlen, t.strides[3]}, {c.q.seqlen, t.strides[2]}, {c.q.heads, t.strides[1]}, {batches, t.strides[0]}});
 }
 
-/// Of batch entries from `first` on; must outlive the launch.
+/// The views of batch entries from `first` on, which must outlive the launch.
 class ScoreTensors {
 public:
     ScoreTensors(const AttentionCall &call, int64_t first, int64_t batches)

@@ -6,12 +6,12 @@
 namespace gyre::cuda {
 namespace {
 
-// Of threads, that a multiprocessor works on at once: shared memory has room for them on all devices but of compute capability 8.6
+// How many blocks of threads a multiprocessor works on at once. Shared memory has room for them on all devices but those of 8.6
 // and 8.9, where half of them wait.
 constexpr int64_t blocks_at_once = 4;
 constexpr int64_t most_grid = 65535; // along batch entries and parts
 
-/// Of a device, or the most of any.
+/// Counts the multiprocessors of a device; with -1 those of the largest one.
 gyre_status count_multiprocessors(Device device, int64_t *count) {
     const char *why;
     const Driver *driver = find_driver(&why);
@@ -34,7 +34,9 @@ gyre_status count_multiprocessors(Device device, int64_t *count) {
 gyre_status Split::prepare(const gyre_context &context, const AttentionCall &c, const AttentionKernel &kernel,
                            int64_t rows, Device device) {
     task = {};
-    out_bytes = lse_bytes = 0, count = 1;
+    out_bytes = 0;
+    lse_bytes = 0;
+    count = 1;
     if (!kernel.is(trait::partial)) return GYRE_OK;
     task.kernel = find_merge_kernel(context, GYRE_F32, c.out.dtype, GYRE_CUDA);
     key_heads = c.k.heads;

@@ -12,7 +12,7 @@ class Split {
 public:
     static constexpr int64_t most_parts = 128, least_part = 128; // keys
 
-    /// For a kernel that writes parts' results, off for others; `rows`: of queries times heads that a launch goes through. How many
+    /// Chooses the parts for a kernel that writes parts' results; it is off for others. `rows`: queries times heads that a launch goes through. How many
     /// parts depends on `device`; -1: on the largest one.
     gyre_status prepare(const gyre_context &context, const AttentionCall &call, const AttentionKernel &kernel,
                         int64_t rows, Device device);

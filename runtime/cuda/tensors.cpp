@@ -3,8 +3,6 @@
 #include "core/error.h"
 #include "core/kernel_call.h"
 
-#include <algorithm>
-
 namespace gyre::cuda {
 namespace {
 
@@ -30,7 +28,7 @@ bool find_span(const gyre_tensor &t, Span *span) {
 
 } // namespace
 
-gyre_status check_memory(const Driver &driver, const Named &t, Device *device) {
+gyre_status check_memory(const Driver &driver, const NamedTensor &t, Device *device) {
     Span span;
     if (!find_span(*t.tensor, &span)) return GYRE_OK;
     const auto data = reinterpret_cast<Pointer>(t.tensor->data);
@@ -55,58 +53,14 @@ gyre_status check_memory(const Driver &driver, const Named &t, Device *device) {
     return GYRE_OK;
 }
 
-void CallTensors::add(const gyre_tensor *&t, const char *name) {
-    if (!t) return;
-    gyre_tensor &copy = copies[copied++];
-    copy = *t;
-    add(copy, name);
-    t = &copy;
-}
-
-void CallTensors::add(const gyre_rope *&rope, const char *cos, const char *sin) {
-    if (!rope || rope->size != sizeof *rope) return;
-    gyre_rope &copy = ropes[ropes_copied++];
-    copy = *rope;
-    add(copy.cos, cos);
-    add(copy.sin, sin);
-    rope = &copy;
-}
-
-bool any_on_device(const NamedList &tensors) {
-    return std::any_of(tensors.begin(), tensors.end(),
-                       [](const Named &t) { return t.tensor && t.tensor->device == GYRE_CUDA; });
-}
-
-gyre_status adopt_tensors(const NamedList &tensors, Device *device) {
-    const char *on_device = "";
-    const char *elsewhere = nullptr;
-    int more_on_device = 0; // than elsewhere
-    for (const Named &t : tensors) {
-        if (!t.tensor) continue;
-        const bool is_on_device = t.tensor->device == GYRE_CUDA;
-        (is_on_device ? on_device : elsewhere) = t.name;
-        more_on_device += is_on_device ? 1 : -1;
-    }
-    if (elsewhere && more_on_device > 0)
-        return refuse(GYRE_UNSUPPORTED, elsewhere, "is not on the CUDA device that %s is on", on_device);
-    if (elsewhere) return refuse(GYRE_UNSUPPORTED, on_device, "is on a CUDA device, %s is not", elsewhere);
+gyre_status adopt_tensors(const CallTensors &tensors, Device *device) {
+    GYRE_TRY(check_same_device(tensors));
     const char *why;
     const Driver *driver = find_driver(&why);
-    if (!driver) return refuse(GYRE_UNSUPPORTED, on_device, "is on a CUDA device, but %s", why);
+    if (!driver) return refuse(GYRE_UNSUPPORTED, (tensors.end() - 1)->name, "is on a CUDA device, but %s", why);
     *device = -1;
-    for (const Named &t : tensors)
-        if (t.tensor) GYRE_TRY(check_memory(*driver, t, device));
-    for (const Named &t : tensors)
-        if (t.tensor) t.tensor->device = GYRE_CPU;
-    return GYRE_OK;
-}
-
-gyre_status check_data(const NamedList &tensors) {
-    for (const Named &t : tensors) {
-        bool empty = false;
-        for (int i = 0; i < std::clamp(t.tensor->rank, 0, GYRE_MAX_RANK); i++) empty = empty || t.tensor->shape[i] == 0;
-        if (!empty && !t.tensor->data) return refuse(GYRE_BAD_ARGUMENT, t.name, "data is NULL");
-    }
+    for (const NamedTensor &t : tensors) GYRE_TRY(check_memory(*driver, t, device));
+    for (const NamedTensor &t : tensors) t.tensor->device = GYRE_CPU;
     return GYRE_OK;
 }
 

@@ -11,7 +11,7 @@ public:
     /// `name`: of the rope in messages. Errors: UNSUPPORTED (more pairs than kernels take), OUT_OF_MEMORY.
     gyre_status prepare(const Rotation &rotation, const char *name, gyre_context::Frequencies &cache);
 
-    /// Of `tokens` tokens from `token` of batch entry `batch` on, and of `batches` entries. Errors: UNSUPPORTED (strides out of reach).
+    /// Views the angles of `tokens` tokens from `token` on, in `batches` batch entries from `batch` on. Errors: UNSUPPORTED (strides out of reach).
     gyre_status place(const Positions &positions, const char *name, int64_t batch, int64_t token, int64_t batches,
                       int64_t tokens);
 

@@ -6,11 +6,21 @@
 namespace gyre {
 namespace {
 
-struct Forward {
-    gyre_linear_attention_args args;
+struct LinearOnCpu {
+    using Arguments = gyre_linear_attention_args;
+    static constexpr bool on_devices = false;
+    Arguments args;
     LinearTask task;
     LinearPlan plan;
 
+    static gyre_status take(const Arguments *given, Arguments *args) {
+        return adopt(given, "args", gyre_linear_attention_defaults(), sizeof *args, args);
+    }
+    gyre_status check(bool need_data) {
+        GYRE_TRY(check_linear(args, need_data, &task.call));
+        task.writes_states = args.kv_state_out != nullptr;
+        return GYRE_OK;
+    }
     gyre_status prepare(gyre_context &context) { return plan.prepare(context, &task, false); }
     size_t workspace_bytes(const gyre_context &context) const { return plan.workspace_bytes(context); }
     gyre_status run(gyre_context &context, char *memory) {
@@ -21,32 +31,16 @@ struct Forward {
     }
 };
 
-gyre_status check(const gyre_linear_attention_args *given, bool need_data, Forward *f) {
-    GYRE_TRY(adopt(given, "args", gyre_linear_attention_defaults(), sizeof *given, &f->args));
-    GYRE_TRY(check_linear(f->args, need_data, &f->task.call));
-    f->task.writes_states = f->args.kv_state_out != nullptr;
-    return GYRE_OK;
-}
-
 } // namespace
 } // namespace gyre
 
 using namespace gyre;
 
 extern "C" gyre_status gyre_linear_attention(gyre_context *context, const gyre_linear_attention_args *args) {
-    return enter([&] {
-        Forward forward;
-        GYRE_TRY(check(args, true, &forward));
-        return run_call(context, forward.args, forward);
-    });
+    return run_operation<LinearOnCpu>(context, args);
 }
 
 extern "C" gyre_status gyre_linear_attention_workspace_size(gyre_context *context,
                                                             const gyre_linear_attention_args *args, size_t *bytes) {
-    return enter([&] {
-        GYRE_TRY(check_size_output(bytes));
-        Forward forward;
-        GYRE_TRY(check(args, false, &forward));
-        return tell_workspace_size(context, forward, bytes);
-    });
+    return tell_operation_size<LinearOnCpu>(context, args, bytes);
 }

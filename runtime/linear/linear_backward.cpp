@@ -7,11 +7,22 @@
 namespace gyre {
 namespace {
 
-struct Backward {
-    gyre_linear_attention_backward_args args;
+struct LinearBackwardOnCpu {
+    using Arguments = gyre_linear_attention_backward_args;
+    static constexpr bool on_devices = false;
+    Arguments args;
     LinearBackwardTask task;
     LinearPlan plan;
 
+    static gyre_status take(const Arguments *given, Arguments *args) {
+        return adopt(given, "args", gyre_linear_attention_backward_defaults(), sizeof *args, args);
+    }
+    gyre_status check(bool need_data) {
+        GYRE_TRY(check_linear_backward(args, need_data, &task.call));
+        task.forward.call = task.call.forward;
+        task.forward.writes_states = args.kv_state_grad != nullptr;
+        return GYRE_OK;
+    }
     gyre_status prepare(gyre_context &context) { return plan.prepare(context, &task.forward, true); }
     size_t workspace_bytes(const gyre_context &context) const { return plan.workspace_bytes(context); }
     gyre_status run(gyre_context &context, char *memory) {
@@ -22,14 +33,6 @@ struct Backward {
     }
 };
 
-gyre_status check(const gyre_linear_attention_backward_args *given, bool need_data, Backward *b) {
-    GYRE_TRY(adopt(given, "args", gyre_linear_attention_backward_defaults(), sizeof *given, &b->args));
-    GYRE_TRY(check_linear_backward(b->args, need_data, &b->task.call));
-    b->task.forward.call = b->task.call.forward;
-    b->task.forward.writes_states = b->args.kv_state_grad != nullptr;
-    return GYRE_OK;
-}
-
 } // namespace
 } // namespace gyre
 
@@ -37,20 +40,11 @@ using namespace gyre;
 
 extern "C" gyre_status gyre_linear_attention_backward(gyre_context *context,
                                                       const gyre_linear_attention_backward_args *args) {
-    return enter([&] {
-        Backward backward;
-        GYRE_TRY(check(args, true, &backward));
-        return run_call(context, backward.args, backward);
-    });
+    return run_operation<LinearBackwardOnCpu>(context, args);
 }
 
 extern "C" gyre_status gyre_linear_attention_backward_workspace_size(gyre_context *context,
                                                                      const gyre_linear_attention_backward_args *args,
                                                                      size_t *bytes) {
-    return enter([&] {
-        GYRE_TRY(check_size_output(bytes));
-        Backward backward;
-        GYRE_TRY(check(args, false, &backward));
-        return tell_workspace_size(context, backward, bytes);
-    });
+    return tell_operation_size<LinearBackwardOnCpu>(context, args, bytes);
 }

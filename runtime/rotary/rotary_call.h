@@ -1,7 +1,7 @@
 /// A checked rotation of the heads of one or two tensors, by the same angles.
 #pragma once
-#include "cuda/tensors.h"
-#include "rotary/rotary_kernel.h"
+#include "core/tensor.h"
+#include "rotary/rotation.h"
 
 namespace gyre {
 
@@ -20,48 +20,23 @@ struct RotaryOptions {
     int64_t position_offset;
 };
 
-class RotaryCall {
-public:
-    /// To be called first: tells whether the call runs on the CPU or a CUDA device, where all its tensors must then be, those
-    /// that are only read included. Errors: those of cuda::adopt_tensors().
-    gyre_status place(std::initializer_list<cuda::Named> tensors, gyre_rope *rope, const gyre_tensor **positions);
+struct RotaryCall {
+    RotatedTensor tensors[2];
+    int count = 0;
+    Rotation rotation;
+    Positions positions;
+    float direction = 1;
 
     /// Adds a tensor: of the type, batch, length and head_dim of the first. Errors name it by these names.
     gyre_status add(const gyre_tensor &from, const char *from_name, const gyre_tensor &to, const char *to_name,
                     gyre_layout layout, bool need_data);
 
-    /// Checks the rest, after all tensors have been added.
-    gyre_status check(const RotaryOptions &options, bool need_data);
-
-    /// Chooses kernel and angles for this context.
-    gyre_status prepare(gyre_context &context);
-
-    size_t workspace_bytes(const gyre_context &context) const;
-
-    /// Rotates. Errors: INTERNAL.
-    gyre_status run(gyre_context &context, char *memory) const;
-
-private:
-    RotatedTensor tensors[2];
-    int count = 0;
-    Rotation rotation;
-    Positions positions;
-    Angles angles;
-    const RotaryKernel *kernel = nullptr;
-    const RotaryKernel *streaming = nullptr;
-    float direction = 1;
-    size_t slab_bytes = 0;
-    bool on_device = false;
-    cuda::Device device = -1; // -1: all tensors are empty
-    gyre_tensor only_read[3]; // positions, cosines and sines, as the checks see them
-
-    gyre_status check_device_data(const RotaryOptions &options) const;
-    gyre_status prepare_on_device(const gyre_context &context);
-    gyre_status run_on_device(gyre_context &context) const;
-    int64_t runs() const;
-    int64_t tasks() const;
-    const RotaryKernel &kernel_for(const RotatedTensor &t) const;
-    bool rotate_run(int64_t task, char *memory) const;
+    /// Checks the rest, after all tensors have been added. With `read_lists` false positions are not read, which then are on a device.
+    gyre_status check(const RotaryOptions &options, bool need_data, bool read_lists);
 };
+
+/// Checks every argument. With `need_data` false data pointers may be NULL. `read_lists`: as above.
+gyre_status check_rotary(const gyre_rotary_args &args, bool need_data, RotaryCall *call, bool read_lists = true);
+gyre_status check_rotary(const gyre_rotary_qk_args &args, bool need_data, RotaryCall *call, bool read_lists = true);
 
 } // namespace gyre

@@ -19,7 +19,7 @@ struct RotaryKernel {
     ArgumentPlaces places_on_device; // of RotaryCudaArguments
 };
 
-/// For tensors on `device`. nullptr: none is linked that this context may use.
+/// The kernel for tensors on `device`. nullptr: none is linked that this context may use.
 const RotaryKernel *find_rotary_kernel(const gyre_context &context, gyre_dtype from, gyre_dtype to,
                                        gyre_pairing pairing, gyre_device device = GYRE_CPU, bool appended = false);
 

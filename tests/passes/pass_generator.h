@@ -21,13 +21,15 @@ public:
     /// Defines and schedules the output, f32 of one dimension.
     using Body = std::function<void(Halide::Internal::GeneratorBase &, Halide::Func)>;
 
-    explicit PassGenerator(const Body &body) {
+    explicit PassGenerator(const Body &body, const Halide::Target &target = Halide::get_host_target()) {
         Filled::body = body;
-        generator_ = Filled::create(Halide::GeneratorContext(Halide::get_host_target()));
+        generator_ = Filled::create(Halide::GeneratorContext(target));
         generator_->apply();
     }
 
-    Halide::Buffer<float> run(int extent) const { return generator_->get_pipeline().realize({extent}); }
+    Halide::Buffer<float> run(int extent) const {
+        return generator_->get_pipeline().realize({extent}, generator_->target());
+    }
 
     /// The statement that the passes leave.
     std::string lowered() const {

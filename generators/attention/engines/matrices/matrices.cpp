@@ -4,6 +4,7 @@
 #include "math/storage.h"
 #include "math/transcendental.h"
 #include "passes/bf16_matrices.h"
+#include "passes/bf16_roundings.h"
 
 namespace gyre::attention {
 using namespace Halide;

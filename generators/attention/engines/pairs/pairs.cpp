@@ -2,8 +2,8 @@
 
 #include "attention/recurrence/scores.h"
 #include "math/bf16_pairs.h"
-#include "math/bf16_rounding.h"
 #include "passes/bf16_dot.h"
+#include "passes/bf16_roundings.h"
 
 #include <functional>
 #include <numeric>

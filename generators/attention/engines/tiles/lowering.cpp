@@ -1,4 +1,4 @@
-#include "math/bf16_rounding.h"
+#include "passes/bf16_roundings.h"
 #include "passes/exp2_pairs.h"
 #include "passes/loop_limits.h"
 #include "passes/loop_name.h"

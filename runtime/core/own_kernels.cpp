@@ -1,6 +1,6 @@
 // Kernels of a program's own generators (gyre_add_generator() in CMake): which of them this machine runs, and their calls.
+#include "core/device.h"
 #include "core/entry.h"
-#include "cuda/launch.h"
 #include "gyre/kernels.h"
 
 using namespace gyre;
@@ -17,18 +17,6 @@ gyre_status run_here(const gyre_kernel &kernel, void **arguments) {
     arguments[0] = &none;
     const int code = kernel.call(arguments);
     return code ? fail(Failure::internal, "%s: the kernel failed (Halide's error %d)", kernel.name, code) : GYRE_OK;
-}
-
-gyre_status run_on_device(const gyre_kernel &kernel, void **arguments, int32_t device, void *stream) {
-    cuda::Scope scope;
-    GYRE_TRY(scope.enter(device));
-    const Kernel known{kernel, nullptr, nullptr};
-    cuda::Launches call{*scope.driver, known, static_cast<cuda::Stream>(stream)};
-    void *user_context = &call;
-    arguments[0] = &user_context;
-    const int code = kernel.call(arguments);
-    if (call.status == GYRE_OK && code) return fail(Failure::internal, "%s: the kernel failed (%d)", kernel.name, code);
-    return call.status;
 }
 
 } // namespace
@@ -53,6 +41,6 @@ extern "C" gyre_status gyre_run_kernel(const gyre_kernel *kernel, void **argumen
         if (!runs(*kernel, where))
             return refuse(GYRE_UNSUPPORTED, "kernel", "%s does not run on this machine", kernel->name);
         if (where == GYRE_CPU) return run_here(*kernel, arguments);
-        return run_on_device(*kernel, arguments, device, stream);
+        return linked_device()->run(*kernel, arguments, device, stream);
     });
 }

@@ -1,0 +1,53 @@
+// The CUDA device, as operations see it.
+#include "core/device.h"
+
+#include "cuda/append.h"
+#include "cuda/attention.h"
+#include "cuda/merge.h"
+#include "cuda/rotary.h"
+
+namespace gyre {
+namespace {
+
+class CudaDevice final : public Device {
+public:
+    std::string_view feature() const override { return "cuda"; }
+    bool is_available() const override { return cuda::available(); }
+
+    std::unique_ptr<DeviceCall> call(const gyre_rotary_args &args) const override {
+        return std::make_unique<cuda::RotaryOnDevice<gyre_rotary_args>>(args);
+    }
+    std::unique_ptr<DeviceCall> call(const gyre_rotary_qk_args &args) const override {
+        return std::make_unique<cuda::RotaryOnDevice<gyre_rotary_qk_args>>(args);
+    }
+    std::unique_ptr<DeviceCall> call(const gyre_cache_append_args &args) const override {
+        return std::make_unique<cuda::AppendOnDevice>(args);
+    }
+    std::unique_ptr<DeviceCall> call(const gyre_attention_args &args) const override {
+        return std::make_unique<cuda::AttentionOnDevice>(args);
+    }
+    std::unique_ptr<DeviceCall> call(const gyre_attention_merge_args &args) const override {
+        return std::make_unique<cuda::MergeOnDevice>(args);
+    }
+
+    gyre_status run(const gyre_kernel &kernel, void **arguments, int32_t ordinal, void *stream) const override {
+        cuda::Scope scope;
+        GYRE_TRY(scope.enter(ordinal));
+        const Kernel known{kernel, nullptr, nullptr};
+        cuda::Launches call{*scope.driver, known, static_cast<cuda::Stream>(stream)};
+        void *user_context = &call;
+        arguments[0] = &user_context;
+        const int code = kernel.call(arguments);
+        if (call.status == GYRE_OK && code)
+            return fail(Failure::internal, "%s: the kernel failed (%d)", kernel.name, code);
+        return call.status;
+    }
+};
+
+constexpr CudaDevice cuda_device;
+
+} // namespace
+
+const Device *linked_device() { return &cuda_device; }
+
+} // namespace gyre
