@@ -13,7 +13,7 @@
 #     matmul__x86_64_avx2(NULL, &x, &w, &out);  // a function for each target; the first argument is Halide's user context
 #
 # matmul.h includes Halide's header of each target, and declares `matmul_kernels`, all of them best first, for gyre_choose_kernel()
-# and gyre_run_kernel() of gyre/kernels.h, which take gyre::gyre or gyre::runtime. Kernels bring Halide's own runtime.
+# and gyre_run_kernel() of gyre/kernels.h, which take gyre::gyre or gyre::runtime, as kernels for cuda do. Kernels bring Halide's own runtime.
 #
 # SOURCES    the generator, C++17; each file is compiled for the machine that builds
 # GENERATOR  the name that it was registered by; default: the library's

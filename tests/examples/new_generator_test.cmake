@@ -21,19 +21,40 @@ function(try_arm)
     message(STATUS "on emulated ARM: done")
 endfunction()
 
+# tune(<kernel> <folder of its recipes> <out>): what gyre tune says.
+function(tune kernel folder out)
+    execute_process(COMMAND "${CMAKE_COMMAND}" -E env "GYRE_PYTHON=${PYTHON}" "${PREFIX}/bin/gyre" tune ${kernel} --build "${folder}"
+                            --tuning "${WORK}/tuning" --studies "${WORK}/studies" --trials 4 --trial-seconds 0.05 --final-seconds 0.2
+                    OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE failed)
+    message(STATUS "gyre tune ${kernel}: ${said}")
+    if (failed)
+        message(FATAL_ERROR "gyre tune ${kernel}: ${failed}")
+    endif ()
+    set(${out} "${said}" PARENT_SCOPE)
+endfunction()
+
 function(try_tuning)
     execute_process(COMMAND "${PYTHON}" -c "import optuna" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
     if (missing OR NOT EXISTS "${PREFIX}/bin/gyre_tune_runner")
         message(STATUS "skipped: there is no optuna or no gyre_tune_runner, which cmake/go test makes")
         return()
     endif ()
-    execute_process(COMMAND "${CMAKE_COMMAND}" -E env "GYRE_PYTHON=${PYTHON}" "${PREFIX}/bin/gyre" tune swiglu --build "${WORK}/build/swiglu"
-                            --tuning "${WORK}/tuning" --studies "${WORK}/studies" --trials 4 --trial-seconds 0.05 --final-seconds 0.2
-                    OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE failed)
-    message(STATUS "gyre tune swiglu: ${said}")
+    tune(swiglu "${WORK}/build/swiglu" said)
     file(GLOB trials "${WORK}/studies/swiglu__*")
-    if (failed OR NOT trials OR said MATCHES "not built|wrong|failed|crashed")
-        message(FATAL_ERROR "gyre tune swiglu: ${failed}")
+    if (NOT trials OR said MATCHES "not built|wrong|failed|crashed")
+        message(FATAL_ERROR "gyre tune swiglu: expected trials that are right")
+    endif ()
+
+    # A knob that changes results.
+    set(wrong "${CMAKE_CURRENT_LIST_DIR}/../on_demand/generator_mistakes")
+    execute_process(COMMAND "${CMAKE_COMMAND}" -S "${wrong}" -B "${WORK}/wrong" -G "${GENERATOR}" "-DCMAKE_PREFIX_PATH=${PREFIX}"
+                            "-DPython3_EXECUTABLE=${PYTHON}" "-DGYRE_GENERATORS=${WORK}/build/gyre_generators" -DGYRE_CUDA=OFF
+                            "-DWORDS=twice SOURCES twice.cpp TARGETS host KNOBS knobs.json"
+                    COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}/wrong" COMMAND_ERROR_IS_FATAL ANY)
+    tune(twice "${WORK}/wrong/twice" said)
+    if (NOT said MATCHES "wrong")
+        message(FATAL_ERROR "gyre tune twice: expected that times=3 is wrong")
     endif ()
 endfunction()
 

@@ -31,7 +31,7 @@ class Buffer(ctypes.Structure):
                 ("type", Type), ("dimensions", ctypes.c_int32), ("dim", ctypes.POINTER(Dimension)), ("padding", ctypes.c_void_p)]
 
     def __init__(self, tensor):
-        kinds = {torch.float32: Type(2, 32, 1), torch.bfloat16: Type(3, 16, 1)}
+        kinds = {torch.float32: Type(2, 32, 1), torch.bfloat16: Type(4, 16, 1)}
         self.extents = (Dimension * tensor.dim())(*(Dimension(0, n, s, 0) for n, s in zip(tensor.shape[::-1], tensor.stride()[::-1])))
         super().__init__(0, None, tensor.data_ptr(), 0, kinds[tensor.dtype], tensor.dim(), self.extents, None)
 
