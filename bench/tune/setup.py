@@ -27,7 +27,10 @@ class Setup:
             declaration = {**declaration, **declaration["partial"]}
         if recipe.registered:
             self.check_own(options)
-        self.shapes = ["estimates=1"] if recipe.registered else [complete_shape(given, declaration["shape"], recipe.parameters) for given in options.shape or [{}]]
+            self.shapes = ["estimates=1"]
+        else:
+            given_shapes = options.shape or [{}]
+            self.shapes = [complete_shape(given, declaration["shape"], recipe.parameters) for given in given_shapes]
         self.timed = [word for shape in self.shapes for word in ("--shape", shape)]
         # An autoscheduler's kernels round lengths up, and are right only where there is nothing to round.
         self.verification, self.thorough = [], ["--thorough"]
