@@ -13,7 +13,7 @@
 #     matmul__x86_64_avx2(NULL, &x, &w, &out);  // a function for each target; the first argument is Halide's user context
 #
 # matmul.h includes Halide's header of each target, and declares `matmul_kernels`, all of them best first, for gyre_choose_kernel()
-# and gyre_run_kernel() of gyre/kernels.h, which take gyre::gyre or gyre::runtime. Kernels bring Halide's own runtime.
+# and gyre_run_kernel() of gyre/kernels.h, which take gyre::gyre or gyre::runtime, as kernels for cuda do. Kernels bring Halide's own runtime.
 #
 # SOURCES    the generator, C++17; each file is compiled for the machine that builds
 # GENERATOR  the name that it was registered by; default: the library's
@@ -21,7 +21,8 @@
 #            this machine can run (default, but `all` when cross-compiling); all. For cuda the generator has a parameter device_code
 #            and ends with cuda::lower_to_cuda() (passes/cuda/lower.h)
 # PARAMS     GeneratorParams that all targets have. The build stops at one that the generator does not have
-# KNOBS      declares which GeneratorParams are knobs, in the format of generators/*/*_knobs.json
+# KNOBS      declares which GeneratorParams are knobs, in the format of generators/*/*_knobs.json: gyre tune <library> --build <build>/<library>
+#            --tuning <folder> then searches them (bench/tune/README.md)
 # TUNING     values of knobs, in the format of generators/tuning, under kernels.<library>
 # UNCHECKED  without Halide's checks of arguments, which cost 40 ns a call
 # STREAMING_STORES  on x86-64, what the kernel stores goes past the caches (streaming_stores.cmake)
@@ -99,6 +100,7 @@ function(gyre_add_generator library)
 
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreHalide.cmake")
     include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreOwnGenerator.cmake")
+    include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/GyreOwnLists.cmake")
     gyre_require_own_generator(${library} "${arg_SOURCES}" program)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${library}")
     file(MAKE_DIRECTORY "${folder}")
@@ -116,6 +118,8 @@ function(gyre_add_generator library)
     gyre_report_unused_tuning("${who}" "${arg_TUNING}")
     gyre_write_own_list(${library} "${arg_TARGETS}" "${folder}")
     gyre_require_halide_runtime("${program}" runtime)
+    gyre_write_own_recipes(${library} "${arg_TARGETS}" "${program}" "${arg_GENERATOR}" "-no_runtime-user_context-no_asserts-no_bounds_query"
+                           "${CMAKE_BINARY_DIR}/gyre_generators/${runtime}.o")
     set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
     set_source_files_properties("${folder}/${library}.c" PROPERTIES OBJECT_DEPENDS "${headers}")
     add_custom_target(${library}_kernels DEPENDS ${objects} ${headers})

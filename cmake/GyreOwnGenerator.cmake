@@ -1,4 +1,4 @@
-# What gyre_add_generator() is made of: the generator's program, the objects, the list of kernels and Halide's runtime.
+# What gyre_add_generator() is made of: the generator's program, the objects and Halide's runtime.
 
 # gyre_require_own_generator(<library> <sources> <program>): the program of a project's own generator, with the passes at hand.
 function(gyre_require_own_generator library sources program_out)
@@ -95,54 +95,6 @@ function(gyre_make_own_object library target program generator parameters object
         DEPENDS "${program}" "${program}.key" ${script}
         COMMENT "kernel ${symbol}"
         VERBATIM)
-endfunction()
-
-# gyre_own_kernel_row(<library> <target> <attributes> <evidence>): remembers a row of the library's list.
-function(gyre_own_kernel_row library target attributes evidence)
-    set(symbol "${library}__${target}")
-    set(image 0)
-    if (GYRE_TARGET_${target}_DEVICE)
-        set(image "${symbol}_image")
-        set_property(GLOBAL APPEND_STRING PROPERTY GYRE_OWN_IMAGES_${library} "extern const unsigned char ${image}[];\n")
-    endif ()
-    string(STRIP "${attributes}" attributes)
-    set_property(GLOBAL APPEND_STRING PROPERTY GYRE_OWN_ROWS_${library}
-                 "    {\"${symbol}\", \"${library}\", \"\", \"${target}\", \"${attributes}\", \"${evidence}\", ${symbol}_argv, ${image}, ${symbol}_metadata},\n")
-endfunction()
-
-# gyre_write_own_list(<library> <targets> <folder>): <library>.h and <library>.c.
-function(gyre_write_own_list library targets folder)
-    get_property(rows GLOBAL PROPERTY GYRE_OWN_ROWS_${library})
-    get_property(images GLOBAL PROPERTY GYRE_OWN_IMAGES_${library})
-    set(includes "")
-    foreach (target IN LISTS targets)
-        string(APPEND includes "#include \"${library}__${target}.h\"\n")
-    endforeach ()
-    list(LENGTH targets count)
-    file(CONFIGURE OUTPUT "${folder}/${library}.h" @ONLY CONTENT
-         "/* The kernels of @library@. Written by gyre_add_generator(). */
-#pragma once
-#include <gyre/kernels.h>
-
-@includes@
-#ifdef __cplusplus
-extern \"C\" {
-#endif
-enum { @library@_kernel_count = @count@ };
-/** Best target first. */
-extern const gyre_kernel @library@_kernels[@library@_kernel_count];
-#ifdef __cplusplus
-}
-#endif
-")
-    file(CONFIGURE OUTPUT "${folder}/${library}.c" @ONLY CONTENT
-         "/* Written by gyre_add_generator(). */
-#include \"@library@.h\"
-
-@images@
-const gyre_kernel @library@_kernels[@library@_kernel_count] = {
-@rows@};
-")
 endfunction()
 
 # gyre_require_halide_runtime(<program> <out>): the target of Halide's own runtime for the architecture that is compiled for, made once.

@@ -20,7 +20,7 @@ def check_tunable(recipes, recipe):
     """Refuses a kernel that has no knobs, or another's."""
     if not os.path.exists(space_path(recipes, recipe)):
         refuse("kernel", f"'{recipe.name}' has no knobs", "a kernel whose operation has a search space")
-    if recipe.operation not in WORKLOADS:
+    if recipe.operation not in WORKLOADS and not recipe.registered:
         refuse("kernel", f"'{recipe.name}': gyre_tune_runner cannot time {recipe.operation}", f"one of {', '.join(WORKLOADS)}")
     if "score" in recipe.parameters:
         refuse("kernel", f"'{recipe.name}' computes a score function that no oracle knows", "a kernel without one")
@@ -31,7 +31,7 @@ def check_tunable(recipes, recipe):
 
 
 def space_path(recipes, recipe):
-    return declaration_path(recipes.generators, recipe.operation)
+    return recipe.declaration or declaration_path(recipes.generators, recipe.operation)
 
 
 def chosen(options, recipes):
@@ -59,7 +59,7 @@ def check_writable(options, recipes, recipe):
     if recipes.of_a_project and not options.tuning:
         refuse(
             "--tuning",
-            "missing for kernels of gyre_add_kernels()",
+            "missing for kernels of a project",
             "a folder of the project, whose <target>.json is then given to it as TUNING; or --no-write",
         )
     before, now = TuningFile(options.tuning or recipes.tuning, recipe.target).shapes(recipe), len(options.shape or [{}])

@@ -22,10 +22,14 @@ class Recipe:
     halide_target: str
     parameters: dict
     knobs: dict  # as of the last configuration; the tuning database may have moved on
+    # Of gyre_add_generator(): the name that the generator is registered by, what declares its knobs, and Halide's runtime.
+    registered: str = ""
+    declaration: str = ""
+    runtime: str = ""
 
     @property
     def name(self):
-        return f"{self.operation}_{self.variant}"
+        return f"{self.operation}_{self.variant}" if self.variant else self.operation
 
     @property
     def dtype(self):

@@ -25,7 +25,12 @@ class Setup:
         declaration = read_declaration(path)
         if recipe.parameters.get("partial") == "true":
             declaration = {**declaration, **declaration["partial"]}
-        self.shapes = [complete_shape(given, declaration["shape"], recipe.parameters) for given in options.shape or [{}]]
+        if recipe.registered:
+            self.check_own(options)
+            self.shapes = ["estimates=1"]
+        else:
+            given_shapes = options.shape or [{}]
+            self.shapes = [complete_shape(given, declaration["shape"], recipe.parameters) for given in given_shapes]
         self.timed = [word for shape in self.shapes for word in ("--shape", shape)]
         # An autoscheduler's kernels round lengths up, and are right only where there is nothing to round.
         self.verification, self.thorough = [], ["--thorough"]
@@ -52,12 +57,20 @@ class Setup:
         self.name = f"{recipe.name}__{recipe.target}-{options.study or f'{by}-{options.seed}'}"
         self.folder = os.path.join(options.studies, self.name)
         self.limits = Limits(options.limit_seconds, options.limit_memory)
-        names = [name.format(dtype=recipe.dtype) for name in declaration["needs"]]
+        names = [name.format(dtype=recipe.dtype) for name in declaration.get("needs", ())]
         needed = [recipes.serving(name, recipe.target) for name in names]
         needed = [(each, self.stored_knobs(each)) for each in needed]
         # Stored and default knobs are always the hand-written schedule's; candidates, if asked for, an autoscheduler's.
         self.scheduled = Workshop(recipes, recipe, needed, self.folder, self.limits)
         self.workshop = Workshop(recipes, recipe, needed, self.folder, self.limits, plan)
+
+    @staticmethod
+    def check_own(options):
+        """Of a generator of gyre_add_generator(), whose tensors are those of its estimates."""
+        if options.shape:
+            refuse("--shape", "given for a generator of gyre_add_generator()", "set_estimates() in the generator")
+        if options.threads != 1:
+            refuse("--threads", f"{options.threads} for a generator of gyre_add_generator()", "1")
 
     def stored_knobs(self, recipe):
         """As the tuning database has them. A project's tuning files have any names, so unless --tuning names a folder, its kernels'

@@ -118,7 +118,8 @@ def store(setup, knobs, evidence, progress):
     history.add(
         kernel=recipe.name, target=recipe.target, folder=setup.tuning, before=before, after=database.entry(recipe.name)
     )
-    then = "give it to gyre_add_kernels() as TUNING" if setup.recipes.of_a_project else "the next build makes the kernel with them"
+    function = "gyre_add_generator" if setup.recipe.registered else "gyre_add_kernels"
+    then = f"give it to {function}() as TUNING" if setup.recipes.of_a_project else "the next build makes the kernel with them"
     progress.line(f"written to {database.path}; {then} (gyre tune revert {recipe.name} takes it back)")
 
 

@@ -108,6 +108,8 @@ class Workshop:
             raise NotBuilt(f"{os.path.basename(words[0])}: {ended.text()}", ended.timed_out)
 
     def _generate(self, recipe, knobs, scratch, plan):
+        if recipe.registered:
+            return self._generate_own(recipe, knobs, scratch, plan)
         symbol = f"{SYMBOL_PREFIX}{recipe.name}__{recipe.target}"
         object_file, facts = os.path.join(scratch, symbol + ".o"), os.path.join(scratch, symbol + ".inc")
         given = {**recipe.parameters, **{plan.prefix + name: value for name, value in knobs.items()}}
@@ -132,6 +134,16 @@ class Workshop:
         with open(facts, encoding="utf-8") as file:
             told = file.read().strip().strip('"')
         attributes = " ".join([*(f"{name}={value}" for name, value in recipe.parameters.items()), told])
+        return recipe, symbol, attributes, object_file
+
+    def _generate_own(self, recipe, knobs, scratch, plan):
+        """Of gyre_add_generator(): a kernel that tells no facts, and takes its memory from Halide's runtime."""
+        symbol = f"{SYMBOL_PREFIX}{recipe.name}__{recipe.target}"
+        object_file = os.path.join(scratch, symbol + ".o")
+        given = {**recipe.parameters, **{plan.prefix + name: value for name, value in knobs.items()}}
+        words = [recipe.generator, "-g", recipe.registered, "-f", symbol, "-o", scratch, "-e", "object", *plan.words]
+        self._run([*words, f"target={recipe.halide_target}", *(f"{name}={value}" for name, value in given.items())])
+        attributes = " ".join(["own=true", *(f"{name}={value}" for name, value in recipe.parameters.items())])
         return recipe, symbol, attributes, object_file
 
     def _link(self, made, kernels, scratch):
@@ -159,6 +171,9 @@ class Workshop:
                 "none",
                 *(kernel[3] for kernel in kernels),
                 f"-Wl,--version-script={script}",
+                *([self.recipe.runtime] if self.recipe.runtime else ()),
                 "-lm",
+                "-ldl",
+                "-lpthread",
             ]
         )

@@ -56,6 +56,13 @@ protected:
         return mapped;
     }
 
+    /// What is named around a single product becomes a part of it, so that its neighbours see which operands they share.
+    Stmt visit(const LetStmt *op) override {
+        const Stmt body = mutate(op->body);
+        if (tile_call(body, "tile_matmul")) return substitute(op->name, op->value, body);
+        return body.same_as(op->body) ? Stmt(op) : LetStmt::make(op->name, op->value, body);
+    }
+
     Stmt visit(const Block *op) override {
         std::vector<Stmt> statements;
         flatten(op, statements);

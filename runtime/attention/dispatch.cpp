@@ -8,7 +8,7 @@
 namespace gyre {
 namespace {
 
-// In the order of generators/families.json. bench/README.md has the measurements: cutting keys into parts, and reading them where
+// In the order of generators/families.json. bench/notes has the measurements: cutting keys into parts, and reading them where
 // they are.
 constexpr DispatchRule rules[] = {
 #define GYRE_FAMILY(begin, calls, traits) {begin, calls, traits},

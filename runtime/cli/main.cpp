@@ -33,6 +33,7 @@ int run(int argc, char **argv) {
         add_plot(program);
         add_tune(program);
         add_compare(program);
+        add_new_generator(program);
         add_reference(program);
     };
     const Program program = {"gyre", "Rotary embeddings, reverse-rotary attention and fused attention on .npy files.",

@@ -22,6 +22,7 @@ from frequencies_test import Frequencies
 from help_test import Help
 from linear_attention_test import LinearAttention
 from listing_test import Bench, Listing, Tuner
+from new_generator_test import NewGenerator
 from plot_test import Plot
 from refused_files_test import RefusedFiles
 from refused_json_test import RefusedJson

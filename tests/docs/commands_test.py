@@ -54,6 +54,8 @@ class Commands(unittest.TestCase):
             return self.fault_of_tuner(words[1:] if words[0] == "tune" else words)
         command = []
         while len(command) < len(words) and not words[len(command)].startswith("-"):
+            if command and words[len(command)] == words[len(command)].upper():
+                break  # a word by its place, such as NAME
             if words[len(command)] not in self.known(*command):
                 return f"no command {words[len(command)]}"
             command.append(words[len(command)])

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <sstream>
 
 namespace gyre::tune {
@@ -16,11 +17,17 @@ gyre_kernel_info find_kernel(const std::string &library, const std::string &kern
     std::string names;
     for (std::int32_t i = 0; gyre_kernel_at(i, &info); i++) {
         if (library != info.library) continue;
-        const std::string name = std::string(info.operation) + "_" + info.variant;
+        const std::string name = std::string(info.operation) + (*info.variant ? "_" : "") + info.variant;
         if (kernel == name) return info;
         names += " " + name;
     }
     throw Failure(library + " has no kernel " + kernel + ", but" + names);
+}
+
+/// What kernel_of() tells.
+std::map<const gyre_context *, const gyre_kernel *> &kernels_by_context() {
+    static std::map<const gyre_context *, const gyre_kernel *> kernels;
+    return kernels;
 }
 
 /// What the shared object exports. It is never unloaded: the process is short.
@@ -45,6 +52,9 @@ Library::Library(std::string role, const std::string &path, const std::string &k
     options.target = kernel_.target;
     options.library = role_.c_str();
     if (gyre_context_create(&options, &context_) != GYRE_OK) throw Failure(gyre_last_error());
+    for (std::size_t i = 0; i < registered_.count; i++)
+        if (std::string(registered_.kernels[i].name) == kernel_.name)
+            kernels_by_context()[context_] = &registered_.kernels[i];
 }
 
 Library::~Library() {
@@ -52,7 +62,10 @@ Library::~Library() {
     gyre_unregister_kernels(&registered_);
 }
 
+const gyre_kernel &kernel_of(const gyre_context *context) { return *kernels_by_context().at(context); }
+
 void Library::check_selected() const {
+    if (attribute(kernel_, "own") == "true") return; // which the runner calls by itself
     if (role_ != gyre_selected_library(context_)) throw Failure("another library's kernel ran in place of " + role_);
 }
 

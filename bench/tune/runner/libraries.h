@@ -33,6 +33,9 @@ private:
     gyre_context *context_ = nullptr;
 };
 
+/// The kernel that a library's context was made for.
+const gyre_kernel &kernel_of(const gyre_context *context);
+
 /// The value of `name=value` among a kernel's attributes; "" if there is none.
 std::string attribute(const gyre_kernel_info &kernel, const std::string &name);
 std::int64_t number_attribute(const gyre_kernel_info &kernel, const std::string &name, std::int64_t fallback);

@@ -10,6 +10,7 @@
 #include "limits.h"
 #include "operations.h"
 #include "options.h"
+#include "own_kernel.h"
 #include "session.h"
 
 #include "console/command.h"
@@ -28,8 +29,13 @@
 namespace gyre::tune {
 namespace {
 
-void verify(const Library &library, const Options &options) {
+void verify(const Library &library, const Library &reference, const Options &options) {
     tell(event("stage").add("text", "verifying"));
+    if (is_own(library.kernel())) {
+        compare_with_reference(reference, library);
+        tell(event("verified").add("library", library.role()).add("cases", 1));
+        return;
+    }
     const Operation &operation = operation_of(library.kernel());
     int cases = 0;
     if (!options.only_timed) cases = operation.verify(library.context(), library.kernel(), {options.thorough, {}});
@@ -80,7 +86,7 @@ void run(const Options &options) {
         libraries.emplace_back(given.substr(0, equals), given.substr(equals + 1), options.kernel, options.threads);
     }
     for (const Library &library : libraries)
-        if (library.role() == options.verify) verify(library, options);
+        if (library.role() == options.verify) verify(library, libraries.front(), options);
     double logs = 0;
     for (const std::string &shape : options.shapes) logs += std::log(time(libraries, options, shape));
     if (options.ratio_to.empty() || options.shapes.empty()) return;

@@ -15,6 +15,7 @@ void add_bench(const Command &program);
 void add_plot(const Command &program);
 void add_tune(const Command &program);
 void add_compare(const Command &program);
+void add_new_generator(const Command &program);
 void add_reference(const Command &program);
 
 } // namespace gyre::cli

@@ -44,7 +44,7 @@ public:
     void hide() const;
     /// An option without a value.
     void add_flag(const std::string &option, bool &given, const std::string &help) const;
-    /// `parse` takes the value, or throws UsageError. kind: what stands for the value in the help.
+    /// `parse` takes the value, or throws UsageError. An option without leading dashes is a word by its place. kind: what stands for the value in the help.
     Option add_option(const std::string &option, const std::string &kind, const std::string &help,
                       const std::function<void(const std::string &)> &parse) const;
     /// An option that may be given several times, with one value each time; at least once if it is required.

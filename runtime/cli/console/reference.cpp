@@ -102,7 +102,8 @@ std::string completions(const CLI::App &program, const std::vector<std::string> 
     if (open) next = choices_of(*open);
     if (!open || open->get_items_expected_min() == 0) {
         for (const CLI::App *each : shown_commands(*command)) next.push_back(each->get_name());
-        for (const CLI::Option *each : command->get_options()) next.push_back(each->get_name());
+        for (const CLI::Option *each : command->get_options())
+            if (!each->get_positional()) next.push_back(each->get_name());
     }
     std::string lines;
     for (const std::string &word : next) lines += (lines.empty() ? "" : "\n") + word;

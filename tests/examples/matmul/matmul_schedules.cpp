@@ -79,6 +79,7 @@ void schedule(Stages &s, const Knobs &k) {
         .vectorize(ni, z.lanes, TailStrategy::GuardWithIf)
         .parallel(no);
     const LoopLevel at(s.out, mo);
+    for (Func f : {s.sums, s.block}) f.bound_extent(s.mt, 1).bound_extent(s.nt, 1);
     if (z.engine == Engine::matrices) {
         for (Func f : {s.x_panel, s.w_panel})
             f.bound(s.f, 0, gyre::matrix_depth).bound(s.y, 0, gyre::matrix_rows).vectorize(s.f).unroll(s.y);

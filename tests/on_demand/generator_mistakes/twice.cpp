@@ -11,6 +11,8 @@ public:
         Halide::Var i("i");
         out(i) = static_cast<float>(times) * x(i);
         out.vectorize(i, lanes, Halide::TailStrategy::GuardWithIf);
+        x.set_estimates({{0, 1000}});
+        out.set_estimates({{0, 1000}});
     }
 };
 
