@@ -4,7 +4,9 @@
 #include "support/each_kernel.h"
 #include "support/element.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 using namespace gyre::test;
 
@@ -50,5 +52,30 @@ TEST_CASE("backward: a result that is what rounded weights leave of terms that c
         c.forward.v.set({0, 0, 0, d}, 0.703125 * value);
         c.forward.v.set({0, 1, 0, d}, -value);
     }
+    c.check();
+}
+
+// Rotated keys are alike but for what they are rounded to, and gradients of scores sum to 0: what is left are the roundings.
+TEST_CASE("backward: rotated keys that cancel but for what the forward pass rounds them to") {
+    const int64_t keys = 6400, queries = 20; // so many that errors of weights all but cancel
+    BackwardCase c(AttentionShape().lengths(queries, keys).head_counts(1, 1).dims(64).of(GYRE_BF16));
+    gyre_rope rope = gyre_rope_defaults();
+    rope.rotary_dim = 2; // by a radian a token
+    c.forward.args.rope = &rope;
+    c.forward.q.fill(0);
+    c.forward.k.fill(0);
+    c.forward.v.fill(0);
+    c.out_grad.fill(0);
+    std::vector<std::pair<double, int64_t>> roundings;
+    for (int64_t j = 0; j < keys; j++) {
+        const double cos = std::cos((double)j), sin = std::sin((double)j);
+        c.forward.k.set({0, j, 0, 0}, 140 * cos);
+        c.forward.k.set({0, j, 0, 1}, -140 * sin);
+        const double turned = cos * c.forward.k.get({0, j, 0, 0}) - sin * c.forward.k.get({0, j, 0, 1});
+        roundings.emplace_back(rounded(GYRE_BF16, turned) - turned, j);
+    }
+    std::sort(roundings.begin(), roundings.end());
+    for (int64_t n = 0; n < keys; n++) c.forward.v.set({0, roundings[(size_t)n].second, 0, 0}, n < keys / 2 ? -1 : 1);
+    for (int64_t i = 0; i < queries; i++) c.out_grad.set({0, i, 0, 0}, 1);
     c.check();
 }

@@ -48,6 +48,9 @@ class RefusedJson(GyreTest):
     def test_two_entries_of_one_name(self):
         self.refuse_rope('two "factor"', '{"rope_type": "linear", "factor": 2, "factor": 4}')
         self.refuse_rope('two "type"', '{"model_type": "m", "rope_scaling": {"type": "linear", "factor": 2, "type": "dynamic"}}')
+        self.refuse_rope(
+            'two "model_type"', '{"model_type": "m", "rope_scaling": {"type": "linear", "factor": 2}, "model_type": "n"}'
+        )
         self.refuse_rope('two "unused"', '{"model_type": "m", "rope_theta": 10000, "unused": 1, "unused": 1}')
 
     def test_one_name_in_two_objects(self):
@@ -86,6 +89,8 @@ class RefusedJson(GyreTest):
     def test_impossible_parameters(self):
         self.refuse_rope("factor", {"rope_type": "linear", "factor": 0})
         self.refuse_rope("factor", {"rope_type": "linear", "factor": -4})
+        for key in ("rope_theta", "attention_factor", "beta_fast"):  # to the library 0 means its default
+            self.refuse_rope(f'"{key}" 0.0 >', {"rope_type": "yarn", "factor": 2, key: 0.0})
         self.refuse_rope("factor", {"rope_type": "linear", "factor": "4"})
         self.refuse_rope("factor", {"rope_type": "linear", "factor": [4]})
         self.refuse_rope("rope_theta", {"rope_type": "default", "rope_theta": True})
@@ -94,6 +99,10 @@ class RefusedJson(GyreTest):
         self.refuse_rope(
             "original_max_position_embeddings",
             {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 0.5},
+        )
+        self.refuse_rope(
+            "original_max_position_embeddings whole",
+            {"rope_type": "yarn", "factor": 4, "original_max_position_embeddings": 8192.5},
         )
         self.refuse_rope("partial_rotary_factor", {"rope_type": "default", "partial_rotary_factor": 1.5})
         self.refuse_rope("partial_rotary_factor", {"rope_type": "default", "partial_rotary_factor": 0.02})

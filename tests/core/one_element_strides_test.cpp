@@ -36,6 +36,15 @@ TEST_CASE("strides of one element: attention of one entry, query and head") {
     }
 }
 
+TEST_CASE("strides of one element: heads of one feature") {
+    for (const int64_t stride : meaningless) {
+        CAPTURE(stride);
+        AttentionCase c(AttentionShape().lengths(5, 40).dims(1));
+        for (gyre_tensor *t : {&c.args.q, &c.args.k, &c.args.v, &c.args.out}) t->strides[3] = stride;
+        c.check();
+    }
+}
+
 TEST_CASE("strides of one element: a pool with one page, and pages with one slot") {
     for (const int64_t stride : meaningless)
         for (const int64_t page_size : {1, 32}) {

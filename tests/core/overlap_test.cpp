@@ -68,3 +68,30 @@ TEST_CASE("an output that meets an input or itself is refused, and nothing is wr
     CHECK(gyre_rotary(nullptr, &r) == GYRE_BAD_ARGUMENT);
     CHECK(p.memory == before);
 }
+
+TEST_CASE("tensors that meet in one element overlap, and those that end where others begin do not") {
+    std::vector<float> memory(400, 0.25f);
+    const auto view = [&](int64_t first, int64_t heads, int64_t head_stride) {
+        const int64_t shape[4] = {1, 1, heads, 16};
+        gyre_tensor t = gyre_tensor_dense(memory.data() + first, GYRE_F32, 4, shape);
+        t.strides[2] = head_stride;
+        return t;
+    };
+    const auto rotated = [&](const gyre_tensor &x, const gyre_tensor &out) {
+        gyre_rotary_args r = gyre_rotary_defaults();
+        r.x = x;
+        r.out = out;
+        return gyre_rotary(nullptr, &r);
+    };
+    for (const int64_t heads : {1, 3}) { // one run, and runs beside those of the other
+        const int64_t stride = heads == 1 ? 16 : 32;
+        CHECK(rotated(view(100, heads, stride), view(116, heads, stride)) == GYRE_OK);
+        CHECK(rotated(view(100, heads, stride), view(115, heads, stride)) == GYRE_BAD_ARGUMENT);
+        CHECK(rotated(view(116, heads, stride), view(100, heads, stride)) == GYRE_OK);
+        CHECK(rotated(view(115, heads, stride), view(100, heads, stride)) == GYRE_BAD_ARGUMENT);
+    }
+    CHECK(rotated(view(200, 3, 16), view(0, 3, 16)) == GYRE_OK);
+    CHECK(rotated(view(200, 3, 16), view(0, 3, 15)) == GYRE_BAD_SHAPE);
+    CHECK(rotated(view(0, 2, 16), view(0, 2, 16)) == GYRE_OK);
+    CHECK(rotated(view(0, 2, 16), view(0, 2, 32)) == GYRE_BAD_ARGUMENT);
+}

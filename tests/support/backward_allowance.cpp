@@ -31,7 +31,7 @@ BackwardErrors backward_errors(const std::string &forward_kernel, const gyre_att
     const int rotated = !forward.rope ? 0 : forward.keys_rotated ? 1 : 2; // queries, and keys
     const double of_values = forward.value_rope && !forward.values_rotated ? rounding.operands : 0;
     return {f32_error + of_lse + of_values, roundings_of_score * f32_rounding + of_power * rotated * rounding.operands,
-            roundings_of_result, roundings_of_weight * rounding.operands};
+            roundings_of_result, roundings_of_weight * rounding.operands, rotated ? rounding.operands : 0};
 }
 
 std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype) {
@@ -39,7 +39,7 @@ std::vector<double> gradient_allowance(const OracleGradient &expected, const Bac
     for (size_t n = 0; n < allowed.size(); n++)
         allowed[n] = errors.weight * expected.by_weight.data[n] + errors.score * expected.by_score.data[n] +
                      errors.delta * expected.by_delta.data[n] + errors.operands * expected.by_operands.data[n] +
-                     rounding_of(dtype, expected.exact.data[n]) + least;
+                     errors.rows * expected.by_rows.data[n] + rounding_of(dtype, expected.exact.data[n]) + least;
     return allowed;
 }
 
@@ -47,7 +47,7 @@ OracleGradient bias_gradient(const OracleBackward &expected, std::vector<int64_t
     const Dense &full = expected.scores.exact; // (batch, heads, seqlen_q, seqlen_kv)
     shape.insert(shape.begin(), 4 - shape.size(), 1);
     const Dense zeros(shape[0], shape[1], shape[2], shape[3]);
-    OracleGradient sums{zeros, zeros, zeros, zeros, zeros};
+    OracleGradient sums{zeros, zeros, zeros, zeros, zeros, zeros};
     for (int64_t b = 0; b < full.batch; b++)
         for (int64_t h = 0; h < full.seqlen; h++)
             for (int64_t i = 0; i < full.heads; i++)

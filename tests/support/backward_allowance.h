@@ -3,6 +3,7 @@
 ///
 /// delta_i is <do_i, out_i> = sum_j P_ij dP_ij. Where the forward kernel rounds its weights, out_i is sum_j P_ij (1 + e_ij) v_j, and
 /// delta_i is off by sum_j P_ij e_ij dP_ij, however small out_i is: terms may cancel, and their errors do not.
+/// Nor do those of the rotated queries and keys that dS is multiplied by, where the forward kernel rounds these.
 #pragma once
 #include "oracle_backward.h"
 
@@ -18,6 +19,7 @@ struct BackwardErrors {
     double score = 0;    // relative, of scores
     double delta = 0;    // of what delta is formed from, in half spacings of its type
     double operands = 0; // relative, of weights that the forward kernel rounds for its products
+    double rows = 0;     // relative, of rotated queries and keys that are rounded
 };
 
 /// `forward_kernel`: what wrote out and lse. Where it rounds what it has rotated, gradients are those of the rounded numbers.

@@ -27,7 +27,7 @@ double dot_of_magnitudes(const double *a, const double *b, int64_t dim) {
 
 OracleGradient zeros_like(const Dense &x) {
     const Dense zeros(x.batch, x.seqlen, x.heads, x.dim);
-    return {zeros, zeros, zeros, zeros, zeros};
+    return {zeros, zeros, zeros, zeros, zeros, zeros};
 }
 
 void rotate_all(Dense &x, const OracleRotation &rotation, bool back) {
@@ -64,6 +64,7 @@ void undo(OracleGradient &gradient, const OracleRotation &rotation) {
     mix_pairs(gradient.by_score, rotation);
     mix_pairs(gradient.by_delta, rotation);
     mix_pairs(gradient.by_operands, rotation);
+    mix_pairs(gradient.by_rows, rotation);
 }
 
 /// What delta is off by, by half spacings of the result that it is formed from, and by errors of that result's weights.
@@ -76,19 +77,21 @@ struct Share {
     OracleGradient &to;
     int64_t batch, token, head;
     double score_size; // of the row
+    bool rounded;      // x, where the forward kernel rounds what it has rotated
 
     void add(const Rotated &x, int64_t x_token, int64_t x_head, double weight, double weight_magnitude,
              const DeltaError &delta) const {
         const double *row = x.exact.head(batch, x_token, x_head), *size = x.size.head(batch, x_token, x_head);
         double *exact = to.exact.head(batch, token, head), *by_weight = to.by_weight.head(batch, token, head);
         double *by_score = to.by_score.head(batch, token, head), *by_delta = to.by_delta.head(batch, token, head);
-        double *by_operands = to.by_operands.head(batch, token, head);
+        double *by_operands = to.by_operands.head(batch, token, head), *by_rows = to.by_rows.head(batch, token, head);
         for (int64_t d = 0; d < x.exact.dim; d++) {
             exact[d] += weight * row[d];
             by_weight[d] += weight_magnitude * size[d];
             by_score[d] += weight_magnitude * score_size * size[d];
             by_delta[d] += delta.spacings * size[d];
             by_operands[d] += delta.operands * size[d];
+            if (rounded) by_rows[d] += std::fabs(weight) * size[d];
         }
     }
 };
@@ -169,12 +172,13 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                     const double size = p_size * (prob_size[(size_t)j] + delta_size) * std::fabs(scale);
                     const DeltaError delta_error{p * off.spacings * std::fabs(slope),
                                                  p * off.operands * std::fabs(slope)};
-                    Share{result.q, s.batch, at, h, row.size.sum}.add(keys, s.k_begin + j, kv, ds, size, delta_error);
-                    Share{result.k, s.batch, s.k_begin + j, kv, row.size.sum}.add(queries, at, h, ds, size,
-                                                                                  delta_error);
+                    Share{result.q, s.batch, at, h, row.size.sum, true}.add(keys, s.k_begin + j, kv, ds, size,
+                                                                            delta_error);
+                    Share{result.k, s.batch, s.k_begin + j, kv, row.size.sum, true}.add(queries, at, h, ds, size,
+                                                                                        delta_error);
                     const double keep = row.keep[(size_t)j];
-                    Share{result.v, s.batch, s.k_begin + j, kv, row.size.sum}.add(grads, at, h, keep * p, keep * p_size,
-                                                                                  {});
+                    Share{result.v, s.batch, s.k_begin + j, kv, row.size.sum, false}.add(grads, at, h, keep * p,
+                                                                                         keep * p_size, {});
                     if (!forward.bias) continue;
                     const double score_grad = p * (prob_grad[(size_t)j] - delta);
                     OracleGradient &to = result.scores;

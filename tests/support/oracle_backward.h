@@ -17,6 +17,7 @@ struct OracleGradient {
     Dense by_score;    // relative errors of scores: by_weight times what the row's scores are added up from
     Dense by_delta;    // the result, which delta is formed from: sums of half the spacing of its type at each element
     Dense by_operands; // relative errors of the weights that this result was formed with, and no others
+    Dense by_rows;     // relative errors of the rotated queries and keys that dS is multiplied by
 };
 
 struct OracleBackward {

@@ -65,13 +65,14 @@ gyre_attention_args arguments_of(const Problem &p) {
 
 /// A gradient whose elements are all added up from the same.
 test::OracleGradient gradient_of(const Dense &exact, std::vector<double> by_weight, double score, double delta,
-                                 double operands) {
-    test::OracleGradient g{exact, exact, exact, exact, exact};
+                                 double operands, double rows) {
+    test::OracleGradient g{exact, exact, exact, exact, exact, exact};
     g.by_weight.data = by_weight;
     for (size_t n = 0; n < by_weight.size(); n++) {
         g.by_score.data[n] = score * by_weight[n];
         g.by_delta.data[n] = delta * by_weight[n];
         g.by_operands.data[n] = operands * by_weight[n];
+        g.by_rows.data[n] = rows * by_weight[n];
     }
     return g;
 }
@@ -144,9 +145,9 @@ AllowedGradients allowed_gradients(const Problem &p, const Gradients &g, const D
     for (size_t n = 0; n < of_v.size(); n++)
         of_v[n] = (p.value_rope ? of_pair : 1) * columns_of_values.data[n / (size_t)p.v.dim * (size_t)p.v.dim];
     const test::BackwardErrors errors = test::backward_errors(g.kernel, arguments_of(p));
-    return {test::gradient_allowance(gradient_of(g.q, of_q, score, delta, 2), errors, p.dtype),
-            test::gradient_allowance(gradient_of(g.k, of_k, score, delta, 2), errors, p.dtype),
-            test::gradient_allowance(gradient_of(g.v, of_v, score, 0, 0), errors, p.dtype)};
+    return {test::gradient_allowance(gradient_of(g.q, of_q, score, delta, 2, 1), errors, p.dtype),
+            test::gradient_allowance(gradient_of(g.k, of_k, score, delta, 2, 1), errors, p.dtype),
+            test::gradient_allowance(gradient_of(g.v, of_v, score, 0, 0, 0), errors, p.dtype)};
 }
 
 std::string compare(const char *name, const std::vector<double> &got, const std::vector<double> &expected,
