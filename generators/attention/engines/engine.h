@@ -13,8 +13,10 @@ namespace gyre::attention {
 
 /// In which steps an engine goes through the keys of a block.
 struct KeySteps {
-    int together = 1;  // keys that products take at once: all of those in which some row sees one are scored and masked
-    int scored = 0;    // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
+    int together = 1; // keys that products take at once: all of those in which some row sees one are scored and masked
+    int scored = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
+    bool of_task =
+        false; // scores are formed for all row tiles together: in the steps of a block from the first that some row sees on
     int in_vector = 1; // keys along the lanes of scores; 1: rows are along the lanes
 };
 
