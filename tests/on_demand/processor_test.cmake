@@ -14,7 +14,7 @@ if (TARGET gyre::gyre OR TARGET gyre::static OR TARGET gyre::shared OR NOT TARGE
     message(FATAL_ERROR \"targets of the wrong processor\")
 endif ()
 get_property(folder GLOBAL PROPERTY GYRE_RUNTIME_DIR)
-add_library(a_part OBJECT \"\${folder}/registry.cpp\" \"\${folder}/rotary/rotary_call.cpp\")
+add_library(a_part OBJECT \"\${folder}/core/registry.cpp\" \"\${folder}/rotary/rotary_call.cpp\")
 target_include_directories(a_part PRIVATE \"$<TARGET_PROPERTY:gyre::runtime,INCLUDE_DIRECTORIES>\")
 target_compile_features(a_part PRIVATE cxx_std_17)
 ")
