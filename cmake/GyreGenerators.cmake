@@ -52,15 +52,7 @@ function(gyre_require_generator operation score program_out)
     if (EXISTS "${source_folder}/${operation}_cuda_generator.cpp")
         list(APPEND parts cuda)
     endif ()
-    set(objects "")
-    set(targets "")
-    foreach (part IN LISTS parts)
-        list(APPEND objects "${parts_folder}/${part}.o")
-        if (NOT GYRE_GENERATORS)
-            gyre_compile_generator_part(${part} "${folder}" "${command}")
-            list(APPEND targets gyre_generator_part_${part})
-        endif ()
-    endforeach ()
+    gyre_require_generator_parts("${parts}" "${folder}" "${command}" objects targets)
     # What a score function changes is one file.
     file(GLOB_RECURSE score_source "${source_folder}/score_function.cpp")
     if (score_source)
@@ -73,17 +65,42 @@ function(gyre_require_generator operation score program_out)
     if (score)
         file(WRITE "${folder}/gyre_${name}.score" "${score}")
     endif ()
-    add_custom_command(
-        OUTPUT "${program}" "${program}.key"
-        COMMAND ${command} ${objects} -o "${program}" "$<TARGET_FILE:Halide::GenGen>" "$<TARGET_FILE:Halide::Halide>"
-                "-Wl,-rpath,\$ORIGIN/halide" -ldl -pthread
-        COMMAND "${CMAKE_COMMAND}" -D "FILES=${program};${folder}/halide.key" -D "OUT=${program}.key" -P "${gyre_file_key}"
-        DEPENDS ${objects} ${targets} ${score_source} ${score} "${folder}/halide.key"
-        ${depfile}
-        COMMENT "generator ${name}"
-        VERBATIM)
+    gyre_link_generator("${program}" "${command};${objects}" "${objects};${targets};${score_source};${score}" "generator ${name}" ${depfile})
     add_custom_target(gyre_${name}_generator DEPENDS "${program}")
     set_target_properties(gyre_${name}_generator PROPERTIES GYRE_SCORE_FILE "${score}")
+endfunction()
+
+# gyre_require_generator_parts(<parts> <folder> <command> <objects> <targets>): the objects of these folders of generators/, and the
+# targets that make them. There are none where GYRE_GENERATORS has the objects.
+function(gyre_require_generator_parts parts folder command objects_out targets_out)
+    set(objects "")
+    set(targets "")
+    foreach (part IN LISTS parts)
+        if (GYRE_GENERATORS)
+            list(APPEND objects "${GYRE_GENERATORS}/${part}.o")
+        else ()
+            list(APPEND objects "${folder}/${part}.o")
+            gyre_compile_generator_part(${part} "${folder}" "${command}")
+            list(APPEND targets gyre_generator_part_${part})
+        endif ()
+    endforeach ()
+    set(${objects_out} "${objects}" PARENT_SCOPE)
+    set(${targets_out} "${targets}" PARENT_SCOPE)
+endfunction()
+
+# gyre_link_generator(<program> <command with what is linked> <what it depends on> <comment> [DEPFILE <file>]): makes the program and
+# its key. Halide is beside it.
+function(gyre_link_generator program command depends comment)
+    cmake_path(GET program PARENT_PATH folder)
+    add_custom_command(
+        OUTPUT "${program}" "${program}.key"
+        COMMAND ${command} -o "${program}" "$<TARGET_FILE:Halide::GenGen>" "$<TARGET_FILE:Halide::Halide>"
+                "-Wl,-rpath,\$ORIGIN/halide" -ldl -pthread
+        COMMAND "${CMAKE_COMMAND}" -D "FILES=${program};${folder}/halide.key" -D "OUT=${program}.key" -P "${gyre_file_key}"
+        DEPENDS ${depends} "${folder}/halide.key"
+        ${ARGN}
+        COMMENT "${comment}"
+        VERBATIM)
 endfunction()
 
 # gyre_generator_folder(<name> <out>): the folder of that name in generators/, or in one of its folders: an operation owns its

@@ -11,15 +11,7 @@ function(gyre_require_own_generator library sources program_out)
     set(${program_out} "${program}" PARENT_SCOPE)
     gyre_place_halide("${folder}")
     gyre_generator_command("${parts_folder}" command)
-    set(objects "")
-    set(targets "")
-    foreach (part IN ITEMS common math passes cuda)
-        list(APPEND objects "${parts_folder}/${part}.o")
-        if (NOT GYRE_GENERATORS)
-            gyre_compile_generator_part(${part} "${folder}" "${command}")
-            list(APPEND targets gyre_generator_part_${part})
-        endif ()
-    endforeach ()
+    gyre_require_generator_parts("common;math;passes;cuda" "${folder}" "${command}" objects targets)
     set(precompiled "")
     if (NOT GYRE_GENERATORS)
         set(precompiled "${folder}/precompiled.h.gch")
@@ -37,14 +29,7 @@ function(gyre_require_own_generator library sources program_out)
                            VERBATIM)
         list(APPEND own "${object}")
     endforeach ()
-    add_custom_command(
-        OUTPUT "${program}" "${program}.key"
-        COMMAND ${command} ${own} ${objects} -o "${program}" "$<TARGET_FILE:Halide::GenGen>" "$<TARGET_FILE:Halide::Halide>"
-                "-Wl,-rpath,\$ORIGIN/halide" -ldl -pthread
-        COMMAND "${CMAKE_COMMAND}" -D "FILES=${program};${folder}/halide.key" -D "OUT=${program}.key" -P "${gyre_file_key}"
-        DEPENDS ${own} ${objects} ${targets} "${folder}/halide.key"
-        COMMENT "generator ${library}"
-        VERBATIM)
+    gyre_link_generator("${program}" "${command};${own};${objects}" "${own};${objects};${targets}" "generator ${library}")
     add_custom_target(${library}_generator DEPENDS "${program}")
 endfunction()
 
@@ -57,9 +42,9 @@ function(gyre_make_own_object library target program generator parameters object
     set(outputs "${object}" "${folder}/${symbol}.h")
     set(${objects_out} "${object}" PARENT_SCOPE)
     list(REMOVE_ITEM parameters "")
-    set(features "-no_runtime-user_context")
+    set(features "${gyre_halide_checked}")
     if (arg_UNCHECKED OR GYRE_TARGET_${target}_DEVICE) # Halide's checks are about host memory
-        string(APPEND features "-no_asserts-no_bounds_query")
+        set(features "${gyre_halide_shipped}")
     endif ()
     set(listings "")
     if (GYRE_LISTINGS)
