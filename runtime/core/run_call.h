@@ -16,37 +16,39 @@
 
 namespace gyre {
 
-/// Does a checked call on the CPU. Calls that share a context run one after the other.
-template <typename Call>
-gyre_status run_call(gyre_context *given, Call &call) {
+/// Prepares a checked call for the context, and hands the context to `use`. Calls that share one run one after the other.
+template <typename Call, typename Use>
+gyre_status with_prepared_call(gyre_context *given, Call &call, const Use &use) {
     HeldContext context;
     GYRE_TRY(context.take(given));
     context->use_current_kernels();
     GYRE_TRY(call.prepare(*context));
-    char *memory;
-    GYRE_TRY(acquire_workspace(call.args.workspace, call.args.workspace_size, call.workspace_bytes(*context),
-                               context->arena, &memory));
-    return call.run(*context, memory);
+    return use(*context);
+}
+
+/// Does a checked call on the CPU.
+template <typename Call>
+gyre_status run_call(gyre_context *given, Call &call) {
+    return with_prepared_call(given, call, [&](gyre_context &context) {
+        char *memory;
+        GYRE_TRY(acquire_workspace(call.args.workspace, call.args.workspace_size, call.workspace_bytes(context),
+                                   context.arena, &memory));
+        return call.run(context, memory);
+    });
 }
 
 /// Does a checked call on a device, which finds its workspace itself.
 inline gyre_status run_call(gyre_context *given, DeviceCall &call) {
-    HeldContext context;
-    GYRE_TRY(context.take(given));
-    context->use_current_kernels();
-    GYRE_TRY(call.prepare(*context));
-    return call.run(*context);
+    return with_prepared_call(given, call, [&](gyre_context &context) { return call.run(context); });
 }
 
 /// Tells with how many bytes of workspace, wherever it starts, run_call() would run.
 template <typename Call>
 gyre_status tell_workspace_size(gyre_context *given, Call &call, size_t *bytes) {
-    HeldContext context;
-    GYRE_TRY(context.take(given));
-    context->use_current_kernels();
-    GYRE_TRY(call.prepare(*context));
-    *bytes = saturated_bytes(call.workspace_bytes(*context), workspace_slack);
-    return GYRE_OK;
+    return with_prepared_call(given, call, [&](gyre_context &context) {
+        *bytes = saturated_bytes(call.workspace_bytes(context), workspace_slack);
+        return GYRE_OK;
+    });
 }
 
 /// Makes a device's call for tensors of which `name` is the first on a device. Errors: UNSUPPORTED (this build knows no device).
