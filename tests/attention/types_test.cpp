@@ -35,21 +35,24 @@ TEST_CASE("f16 and bf16 with RoPE and RoPER, in both pairings") {
 // The sum of all is one, but each of them is below f32's normal numbers, which instructions that multiply bf16 take for 0.
 TEST_CASE("products of weights and values that are no normal numbers") {
     const int64_t count = 60;
-    for (const int64_t queries : {3, 40})
-        for (const bool with_bias : {false, true}) {
-            AttentionCase c(AttentionShape().lengths(queries, count).dims(64).of(GYRE_BF16));
-            const double far = 100 * std::log(2);
-            c.q.fill(with_bias ? 0 : 1);
-            c.k.fill(0);
-            c.v.fill(0x1p-28); // times 2^-100
-            c.k.set({0, 0, 0, 0}, 8 * far); // one feature: sums of equal products round all one way
-            for (int64_t d = 0; d < 64; d++) c.v.set({0, 0, 0, d}, 0);
-            Tensor bias(GYRE_F32, {count});
-            bias.fill(-far);
-            bias.set({0}, 0);
-            if (with_bias) c.args.bias = c.hold(std::move(bias));
-            c.check();
-        }
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16})
+        for (const int64_t queries : {3, 40})
+            for (const bool with_bias : {false, true}) {
+                // include/gyre/README.md: on tiles these are 0 in f32 as well, which allowances do not know.
+                if (dtype == GYRE_F32 && queries == 40 && !with_bias) continue;
+                AttentionCase c(AttentionShape().lengths(queries, count).dims(64).of(dtype));
+                const double far = 100 * std::log(2);
+                c.q.fill(with_bias ? 0 : 1);
+                c.k.fill(0);
+                c.v.fill(0x1p-28);              // times 2^-100
+                c.k.set({0, 0, 0, 0}, 8 * far); // one feature: sums of equal products round all one way
+                for (int64_t d = 0; d < 64; d++) c.v.set({0, 0, 0, d}, 0);
+                Tensor bias(GYRE_F32, {count});
+                bias.fill(-far);
+                bias.set({0}, 0);
+                if (with_bias) c.args.bias = c.hold(std::move(bias));
+                c.check();
+            }
 }
 
 TEST_CASE("types that do not agree are refused by name") {
