@@ -22,7 +22,8 @@ class Recipe:
     halide_target: str
     parameters: dict
     knobs: dict  # as of the last configuration; the tuning database may have moved on
-    # Of gyre_add_generator(): the name that the generator is registered by, what declares its knobs, and Halide's runtime.
+    # A recipe of gyre_add_generator() also has the name that the generator is registered by, the file that declares its knobs, and
+    # the object of Halide's runtime.
     registered: str = ""
     declaration: str = ""
     runtime: str = ""

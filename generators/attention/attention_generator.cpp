@@ -22,7 +22,7 @@ public:
     GeneratorParam<bool> partial{"partial", false};           // out is f32: to be merged with those of other keys
     GeneratorParam<bool> as_stored{"as_stored", false};       // keys and values are not rotated
     GeneratorParam<bool> value_blocks{"value_blocks", false}; // likewise, and values are in blocks: see KeyRows
-    GeneratorParam<bool> formed{"formed", false};             // keys and values come from generators/operands
+    GeneratorParam<bool> formed{"formed", false};             // keys and values come from attention/operands
     GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<bool> int8_cache{"int8_cache", false};         // keys and values are int8, each row with a scale
     GeneratorParam<bool> integer_scores{"integer_scores", false}; // of them: keys and queries multiply as integers
@@ -214,9 +214,13 @@ private:
     void bind_score(Inputs &in, ScoreInputs &inputs) const {
         inputs.bind();
         ScorePoint &p = in.score_origin;
-        p.batch = score_batch, p.head = score_head;
-        p.q_index = score_first_row, p.k_index = p.k_position = score_first_key, p.q_position = score_first_position;
-        p.q_length = score_queries, p.k_length = score_keys;
+        p.batch = score_batch;
+        p.head = score_head;
+        p.q_index = score_first_row;
+        p.k_index = p.k_position = score_first_key;
+        p.q_position = score_first_position;
+        p.q_length = score_queries;
+        p.k_length = score_keys;
         in.score = [&inputs](const ScorePoint &point) { return compiled_score(point, inputs); };
     }
 

@@ -19,7 +19,7 @@ inline std::string variable_of_loop(const std::string &name) {
     return last.substr(0, last.find('$'));
 }
 
-/// The same of a reduction's variable before it is lowered.
+/// The name of a reduction's variable, as loops over it have it once it is lowered.
 inline std::string loop_of(const Halide::RVar &variable) { return variable_of_loop(variable.name()); }
 
 } // namespace gyre

@@ -7,7 +7,8 @@
 namespace gyre {
 
 gyre_status AngleTables::prepare(gyre_context &context, const AttentionCall &c) {
-    rotate_values = c.rotate_values, rotate_results = c.value_rope.on;
+    rotate_values = c.rotate_values;
+    rotate_results = c.value_rope.on;
     auto &frequencies = context.frequencies;
     if (c.rope.on) GYRE_TRY(q.prepare(context, c, c.rope, AngleTable::queries, frequencies[0]));
     if (c.rotate_keys) GYRE_TRY(k.prepare(context, c, c.rope, AngleTable::keys, frequencies[0]));

@@ -51,7 +51,8 @@ PassGenerator blocks_of_tiles(ImageParam &left, ImageParam &right, int depth) {
 
 TEST_CASE("tiles that neighbours multiply by are loaded once") {
     ImageParam left(UInt(16), 2, "left"), right(UInt(32), 2, "right");
-    right.dim(0).set_bounds(0, side), right.dim(1).set_stride(side);
+    right.dim(0).set_bounds(0, side);
+    right.dim(1).set_stride(side);
     const std::string lowered = blocks_of_tiles(left, right, gyre::tile_depth).lowered();
     CAPTURE(lowered);
     CHECK(count(lowered, "tile_zero") == 4);

@@ -58,7 +58,10 @@ public:
         k.fill_normal(seed * 3 + 2);
         v.fill_normal(seed * 3 + 3);
         args.layout = layout;
-        args.q = q.view(), args.k = k.view(), args.v = v.view(), args.out = out.view();
+        args.q = q.view();
+        args.k = k.view();
+        args.v = v.view();
+        args.out = out.view();
         args.lse = &lse_view_;
     }
 
@@ -209,7 +212,8 @@ std::vector<Case> general_cases(const Tiles &t) {
          {1, lq, lk, 2, 2, d},
          GYRE_BSHD,
          [lq, lk](Call &c) {
-             c.args.mask = c.hold(uniform(GYRE_BOOL, {lq, lk}, 13)), c.args.sinks = c.hold(GYRE_F32, {0.5, -3});
+             c.args.mask = c.hold(uniform(GYRE_BOOL, {lq, lk}, 13));
+             c.args.sinks = c.hold(GYRE_F32, {0.5, -3});
          }},
         {"ALiBi",
          {1, lq, 2 * keys + 1, 2, 1, d},

@@ -16,7 +16,8 @@ inline gyre_cache_append_args append_of(const gyre_rotary_args &rotary) {
     append.v.shape[append.v.rank - 1] = append.v_cache.shape[append.v.rank - 1] = 0;
     append.rope = &rotary.rope;
     append.positions = rotary.positions;
-    append.workspace = rotary.workspace, append.workspace_size = rotary.workspace_size;
+    append.workspace = rotary.workspace;
+    append.workspace_size = rotary.workspace_size;
     return append;
 }
 

@@ -26,7 +26,8 @@ struct Call : test::Keeper {
     Call(gyre_dtype from, gyre_dtype to, const std::vector<std::int64_t> &shape, bool interleaved, std::uint64_t seed)
         : x(from, shape, Placement::with_gaps(3)), out(to, shape, Placement::with_gaps(5)) {
         x.fill_normal(seed);
-        args.x = x.view(), args.out = out.view();
+        args.x = x.view();
+        args.out = out.view();
         args.rope.pairing = interleaved ? GYRE_INTERLEAVED : GYRE_HALF;
     }
 
@@ -70,7 +71,9 @@ std::vector<Case> cases(bool thorough) {
         {"window of features",
          {1, 7, 2, 64},
          [](Call &c) {
-             c.args.rope.rotary_dim = 32, c.args.rope.rotary_offset = 9, c.args.rope.attention_factor = 1.25;
+             c.args.rope.rotary_dim = 32;
+             c.args.rope.rotary_offset = 9;
+             c.args.rope.attention_factor = 1.25;
          }},
         {"late positions", {1, 21, 1, 64}, [](Call &c) { c.args.position_offset = 1000003; }},
         {"positions on three axes", {1, 6, 1, 16}, [](Call &c) {

@@ -10,7 +10,10 @@ using namespace Halide;
 Stages algorithm(const Inputs &in, int head_dim, int lanes, const Func &k_rows, const Func &v_blocks,
                  const Func &key_squares, const Func &marks, const Expr &blocks) {
     Stages s;
-    s.k_rows = k_rows, s.v_blocks = v_blocks, s.key_squares = key_squares, s.marks = marks;
+    s.k_rows = k_rows;
+    s.v_blocks = v_blocks;
+    s.key_squares = key_squares;
+    s.marks = marks;
     const Var &d = s.d, &j = s.j, &g = s.g, &c = s.c, &l = s.l;
     const auto key_of = [&](const Expr &slot) { return min(slot, in.keys - 1); };
     const auto element = [&](const KeyRows &rows, const Expr &key) {

@@ -35,8 +35,10 @@ public:
         pages.dim(0).set_min(0);
         for (auto *table : {&k_cos, &k_sin, &v_cos, &v_sin}) table->dim(0).set_min(0), table->dim(1).set_min(0);
         const Halide::Expr blocks = key_squares.dim(1).extent();
-        k_rows.dim(0).set_bounds(0, head_dim), k_rows.dim(1).set_bounds(0, blocks * tile_depth);
-        v_blocks.dim(1).set_min(0).set_stride(tile_depth / 2), v_blocks.dim(2).set_bounds(0, blocks);
+        k_rows.dim(0).set_bounds(0, head_dim);
+        k_rows.dim(1).set_bounds(0, blocks * tile_depth);
+        v_blocks.dim(1).set_min(0).set_stride(tile_depth / 2);
+        v_blocks.dim(2).set_bounds(0, blocks);
         key_squares.dim(1).set_min(0);
         const int lanes = natural_vector_size<float>();
         marks.dim(0).set_bounds(0, lanes);

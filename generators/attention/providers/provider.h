@@ -22,8 +22,8 @@ public:
     virtual Halide::Expr place(const Stages &, const Inputs &, const Halide::Expr &feature) const { return feature; }
     /// The element of v as it is stored.
     virtual Halide::Expr stored_value(const Inputs &in, const Halide::Expr &key, const Halide::Expr &feature) const;
-    /// Of value blocks, in step `step` of a block: the value of a slot, or of the last key if the slot is after it. Undefined: slots
-    /// after the last key hold the last one.
+    /// What a slot of value blocks holds in step `step` of a block: its value, or the last key's if the slot is after it. Undefined:
+    /// slots after the last key repeat that key already.
     virtual Halide::Expr held_value(const Stages &, const Inputs &, const Halide::Expr & /*slot*/,
                                     const Halide::Expr & /*feature*/, const Halide::Expr & /*step*/) const {
         return {};

@@ -17,10 +17,12 @@ void define_offsets(Stages &s, const Inputs &in) {
     const Var &j = s.j, &b = s.b;
     OperandStages &o = s.operands;
     const Expr key = key_of_block(s, in);
-    o.k_offsets = Func("k_offsets"), o.v_offsets = Func("v_offsets");
+    o.k_offsets = Func("k_offsets");
+    o.v_offsets = Func("v_offsets");
     o.k_offsets(j, b) = offset_of_key(in.pages, in.k, key);
     o.v_offsets(j, b) = offset_of_key(in.pages, in.v, key);
-    o.k_rows = Func("k_rows"), o.v_rows = Func("v_rows");
+    o.k_rows = Func("k_rows");
+    o.v_rows = Func("v_rows");
 }
 
 Element element_at(const KeyRows &rows, const Expr &offset) {

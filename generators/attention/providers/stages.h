@@ -12,7 +12,8 @@ struct OperandStages {
     RotatedRows k_rotated, v_rotated;
     Halide::Func key_scales; // (j, t, b)     {of keys, of values}; undefined: none
 
-    // Of values in blocks, k_rows and v_rows are what is stored, k_offsets is (j / tile_rows, b) and v_offsets (j / tile_depth, b).
+    // Where values are in blocks, k_rows and v_rows are read as they are stored, k_offsets is (j / tile_rows, b), and v_offsets is
+    // (j / tile_depth, b).
     Halide::Func v_ones; // (j / 2, d)    a tile of ones; undefined: values are in rows
 };
 

@@ -24,7 +24,7 @@ void ValueBlocks::define(Stages &s, const Inputs &in, const OperandForm &) const
     const Sizes &z = s.sizes;
     const Var &j = s.j, &b = s.b, &d = s.d;
     OperandStages &o = s.operands;
-    // Of groups of keys; a task's first key is the first of one. Past the last one it is repeated.
+    // A row of the table is a group of keys. A task's first key begins a group, and past the last group the last one is repeated.
     const auto offsets = [&](const std::string &name, const KeyRows &rows, int group) {
         Func first(name);
         const Expr key = min(b * z.key_block + j * group, (in.keys - 1) / group * group);
@@ -33,7 +33,8 @@ void ValueBlocks::define(Stages &s, const Inputs &in, const OperandForm &) const
     };
     o.k_offsets = offsets("k_offsets", in.k, tile_rows);
     o.v_offsets = offsets("v_offsets", in.v, tile_depth);
-    o.k_rows = Func("k_rows"), o.v_rows = Func("v_rows");
+    o.k_rows = Func("k_rows");
+    o.v_rows = Func("v_rows");
     o.k_rows(d, j, b) =
         in.k.elements(d, within(in.k, o.k_offsets(j / tile_rows, b) + j % tile_rows * in.k.slot_stride));
     o.v_rows(j, d, b) = value_of_slot(s, in, j % tile_depth, d, j / tile_depth);
@@ -57,7 +58,8 @@ void FormedOperands::define(Stages &s, const Inputs &in, const OperandForm &) co
     const Var &j = s.j, &b = s.b, &d = s.d;
     OperandStages &o = s.operands;
     const Expr key = b * z.key_block + j;
-    o.k_rows = Func("k_rows"), o.v_rows = Func("v_rows");
+    o.k_rows = Func("k_rows");
+    o.v_rows = Func("v_rows");
     o.k_rows(d, j, b) = in.k.elements(d, within(in.k, key * in.k.slot_stride));
     const Expr step = b * (z.key_block / tile_depth) + j / tile_depth;
     o.v_rows(j, d, b) = in.v.elements(j % tile_depth, within(in.v, (step * z.v_head_dim + d) * tile_depth));

@@ -43,7 +43,8 @@ void define_masked(Stages &s, const Visible &visible, int step) {
     const Expr key = formed.y * step + formed.x;
     s.masked(r, j, t, b) = undef<float>();
     s.masked(r, key, t, b) = score(key);
-    s.formed_j = formed.x, s.key_step = formed.y;
+    s.formed_j = formed.x;
+    s.key_step = formed.y;
 }
 
 } // namespace

@@ -16,9 +16,12 @@ Visible visible_keys(const Inputs &in, const Stages &s) {
     const Expr tile_first = token_of(s.t * z.row_tile), tile_last = token_of(s.t * z.row_tile + z.row_tile - 1);
     Visible v;
     v.keys = in.keys;
-    v.first = token + in.first_visible, v.last = min(token + in.last_visible, in.keys - 1);
-    v.every_first = tile_last + in.first_visible, v.every_last = min(tile_first + in.last_visible, in.keys - 1);
-    v.tile_first = max(tile_first + in.first_visible, 0), v.tile_last = min(tile_last + in.last_visible, in.keys - 1);
+    v.first = token + in.first_visible;
+    v.last = min(token + in.last_visible, in.keys - 1);
+    v.every_first = tile_last + in.first_visible;
+    v.every_last = min(tile_first + in.last_visible, in.keys - 1);
+    v.tile_first = max(tile_first + in.first_visible, 0);
+    v.tile_last = min(tile_last + in.last_visible, in.keys - 1);
     return v;
 }
 

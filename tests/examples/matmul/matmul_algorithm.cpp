@@ -31,7 +31,8 @@ void define_matrix_products(Stages &s, const Func &x, const Func &w, const Expr 
     s.x_panel(f, y, p, c, s.mt) = x(c * depth + f, s.mt * s.sizes.rows + p * rows + y);
     s.w_panel(f, y, g, c, s.nt) = w(c * depth + f, s.nt * s.sizes.columns + g * rows + y);
     RDom r(0, depth, 0, (K + depth - 1) / depth, "r");
-    s.k = r.x, s.of_chunk = r.y;
+    s.k = r.x;
+    s.of_chunk = r.y;
     s.sums(lane, p, g, s.mt, s.nt) +=
         number(s.w_panel(r.x, lane / rows, g, r.y, s.nt)) * number(s.x_panel(r.x, lane % rows, p, r.y, s.mt));
     s.block(s.n, s.r, s.mt, s.nt) = s.sums(s.r % rows + s.n % rows * rows, s.r / rows, s.n / rows, s.mt, s.nt);
@@ -54,7 +55,8 @@ void define_products(Stages &s, const Func &x, const Func &w, const Expr &K) {
     s.w_panel(n, c, s.nt) = s.w_lanes.out(n, c, s.nt);
 
     RDom k(0, in_pairs ? chunk_numbers / 2 : chunk_numbers, 0, chunks, "k");
-    s.k = k.x, s.of_chunk = k.y;
+    s.k = k.x;
+    s.of_chunk = k.y;
     const Expr of_x = s.x_panel(k.x, r, k.y, s.mt);
     s.sums(n, r, s.mt, s.nt) = 0.0f;
     if (in_pairs)
@@ -82,7 +84,10 @@ Expr gelu(const Expr &z, Expr (*power)(const Expr &x)) {
 Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out) {
     Stages s;
     s.sizes = sizes;
-    s.x_panel = Func("x_panel"), s.w_panel = Func("w_panel"), s.sums = Func("sums"), s.block = Func("block");
+    s.x_panel = Func("x_panel");
+    s.w_panel = Func("w_panel");
+    s.sums = Func("sums");
+    s.block = Func("block");
     const Func x = bits_or_zero(in.x, in.K, in.M), w = bits_or_zero(in.w, in.K, in.N);
     if (sizes.engine == Engine::matrices)
         define_matrix_products(s, x, w, in.K);

@@ -16,12 +16,17 @@ constexpr int row_padding = 8; // so that the rows of a tile begin in different 
 CudaStages cuda_algorithm(const Inputs &in, const Func &out) {
     CudaStages s;
     const Var &j = s.j, &i = s.i, &k = s.k, &step = s.step, &jt = s.jt, &it = s.it;
-    s.rows = Func("rows"), s.columns = Func("columns"), s.sums = Func("sums"), s.result = Func("result");
+    s.rows = Func("rows");
+    s.columns = Func("columns");
+    s.sums = Func("sums");
+    s.result = Func("result");
     // Rows beyond the last one repeat it, and are not stored.
     s.rows(k, i, step, it) = in.x(step * step_numbers + k, min(it * tile + i, in.M - 1));
     s.columns(k, j, step, jt) = in.w(step * step_numbers + k, min(jt * tile + j, in.N - 1));
     RDom r(0, tile_depth, 0, step_numbers / tile_depth, 0, in.K / step_numbers, "r");
-    s.depth = r.x, s.depths = r.y, s.steps = r.z;
+    s.depth = r.x;
+    s.depths = r.y;
+    s.steps = r.z;
     const Expr of_step = r.y * tile_depth + r.x;
     s.sums(j, i, jt, it) = 0.0f;
     s.sums(j, i, jt, it) += cast<float>(s.rows(of_step, i, r.z, it)) * cast<float>(s.columns(of_step, j, r.z, jt));

@@ -48,10 +48,12 @@ public:
             tall = 32;
             break;
         case Engine::pairs:
-            tall = 24, wide = 1;
+            tall = 24;
+            wide = 1;
             break;
         case Engine::matrices:
-            tall = 8, wide = 3;
+            tall = 8;
+            wide = 3;
             break;
         case Engine::vectors:
             tall = few ? 4 : 8;

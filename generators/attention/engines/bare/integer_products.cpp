@@ -31,7 +31,7 @@ void Bare::define_integer_queries() {
     s.q_peak(r, t) = Expr(0u);
     s.q_peak(r, t) = max(s.q_peak(r, t), magnitude(features));
 
-    // Of four features the even ones are a word, then the odd ones, as even_bytes() gives those of keys.
+    // The even ones of four features make a word, and the odd ones the next, as even_bytes() gives those of keys.
     const Expr peak = reinterpret<float>(s.q_peak(r, t));
     const Expr units = select(s.q_peak(r, t) > Expr(0u), largest / peak, 0.0f);
     const auto integer = [&](const Expr &feature) {
@@ -57,7 +57,7 @@ void Bare::define_integer_scores(const Expr &scale) {
     s.folded_scores(f, r, j, t, b) = 0;
     s.folded_scores(f, r, j, t, b) = multiply_add_pairs(
         query(1), even_bytes(others), multiply_add_pairs(query(0), even_bytes(keys), s.folded_scores(f, r, j, t, b)));
-    // Of a row that is not finite no score is a number.
+    // A row that is not finite has no score that is a number.
     const Expr peak = select(s.q_peak(r, t) < Expr(0x7f800000u), s.q_peak(r, t), Expr(0x7fc00000u));
     s.scores = Func("scores");
     s.scores(r, j, t, b) =

@@ -12,7 +12,7 @@ namespace {
 
 Expr number(const Expr &bits) { return widen(reinterpret(BFloat(16), bits)); }
 
-/// Of the sums of pairs, that of query r and number n of the other dimension.
+/// The sum of query r and number n of the other dimension, as pairs of rows hold it.
 Expr sum_of(const Func &sums, const Expr &r, const Expr &n, const Var &t, const Var &b) {
     return sums(r % matrix_rows + n % matrix_rows * matrix_rows, r / matrix_rows, n / matrix_rows, t, b);
 }
@@ -46,7 +46,8 @@ void Matrices::define_operands(const Inputs &) {
 void Matrices::define_scores(const Inputs &in) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &p = s.p, &g = s.g, &lane = s.lane;
     RDom features(0, matrix_depth, 0, s.sizes.head_dim / matrix_depth, "features");
-    s.feature_place = features.x, s.feature = features.y;
+    s.feature_place = features.x;
+    s.feature = features.y;
     s.score_sums = Func("score_sums");
     s.score_sums(lane, p, g, t, b) += number(s.k_matrices(features.x, lane / matrix_rows, features.y, g, b)) *
                                       number(s.q_matrices(features.x, lane % matrix_rows, features.y, p, t));
@@ -61,7 +62,8 @@ void Matrices::define_product_of_values(const Visible &visible) {
     s.weight_matrices(f, y, c, p, t, b) = bf16_rounding(s.weights(p * matrix_rows + y, c * matrix_depth + f, t, b));
     RDom keys(0, matrix_depth, 0, z.key_block / matrix_depth, "keys");
     keys.where(b * z.key_block + keys.y * matrix_depth <= visible.tile_last);
-    s.value_place = keys.x, s.value_j = keys.y;
+    s.value_place = keys.x;
+    s.value_j = keys.y;
     s.weighted_sums = Func("weighted_sums");
     s.weighted_sums(lane, p, g, t, b) += number(s.v_matrices(keys.x, lane / matrix_rows, keys.y, g, b)) *
                                          number(s.weight_matrices(keys.x, lane % matrix_rows, keys.y, p, t, b));

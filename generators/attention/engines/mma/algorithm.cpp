@@ -43,7 +43,8 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     const int rows = sizes.query_rows, block = sizes.key_block;
     CudaStages s;
     s.sizes = sizes;
-    s.out = out, s.lse = lse;
+    s.out = out;
+    s.lse = lse;
     const Var &d = s.d, &h = s.h, &x = s.x, &z = s.z, &i = s.i, &t = s.t, &j = s.j, &b = s.b;
 
     s.tile = cuda_tile(in.sequences, rows, block, t, z, h);
@@ -59,8 +60,11 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     };
 
     // Operands. Rows and keys that are not there are the last ones that are.
-    s.q_staged = Func("q_staged"), s.q_rotated = Func("q_rotated"), s.q_rows = Func("q_rows");
-    s.k_rows = Func("k_rows"), s.v_rows = Func("v_rows");
+    s.q_staged = Func("q_staged");
+    s.q_rotated = Func("q_rotated");
+    s.q_rows = Func("q_rows");
+    s.k_rows = Func("k_rows");
+    s.v_rows = Func("v_rows");
     const Expr last_row = max(min(first_row + i, tile.row_count(t) - 1), 0);
     const Expr group = in.sequences.group, last_head = in.key_heads * group - 1;
     const Expr of_group = sizes.partial ? cuda::opaque_remainder(last_row, group) : Expr(0);
@@ -98,7 +102,8 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     // Scores, masked where a block meets an edge.
     s.scores = Func("scores");
     RDom e(0, cuda::tile_depth, 0, sizes.head_dim / cuda::tile_depth, "e");
-    s.feature_of_tile = e.x, s.feature_tile = e.y;
+    s.feature_of_tile = e.x;
+    s.feature_tile = e.y;
     const Expr feature = e.y * cuda::tile_depth + e.x;
     s.scores(j, i, t, b, h, z) = 0.0f;
     s.scores(j, i, t, b, h, z) +=
@@ -133,10 +138,15 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
 
     // Softmax of the block.
     RDom c(0, cuda::tile_columns, 0, block / cuda::tile_columns, "c");
-    s.column = c.x, s.columns = c.y;
+    s.column = c.x;
+    s.columns = c.y;
     const Expr along = c.y * cuda::tile_columns + c.x;
-    s.maximum = Func("maximum"), s.keep = Func("keep"), s.block_sum = Func("block_sum");
-    s.powers = Func("powers"), s.weights = Func("weights"), s.state = Func("state");
+    s.maximum = Func("maximum");
+    s.keep = Func("keep");
+    s.block_sum = Func("block_sum");
+    s.powers = Func("powers");
+    s.weights = Func("weights");
+    s.state = Func("state");
     const auto before = [&](int element, const Expr &feature) { // what the blocks before left in the state
         return cuda::carried(s.state.name(), element, Float(32), {feature, i}, {sizes.v_head_dim}, b);
     };
@@ -184,7 +194,8 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
               s.weighted(d, i, t, blocks, h, z));
 
     // The epilogue.
-    s.out_rows = Func("out_rows"), s.lse_rows = Func("lse_rows");
+    s.out_rows = Func("out_rows");
+    s.lse_rows = Func("lse_rows");
     const FuncRef all = s.state(d, i, t, h, z), end = s.state(0, i, t, h, z);
     const auto total = [&](const FuncRef &of) {
         if (sizes.general) return s.head.with_sink(of[0], of[1], h);

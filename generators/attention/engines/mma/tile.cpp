@@ -11,7 +11,11 @@ Expr CudaTile::shift(const Expr &of) const { return select(bottom_right, keys(of
 
 CudaTile cuda_tile(const CudaSequences &in, int query_rows, int key_block, const Var &t, const Var &z, const Var &h) {
     CudaTile s;
-    s.t = t, s.z = z, s.h = h, s.bottom_right = in.bottom_right, s.sequences = in.sequences;
+    s.t = t;
+    s.z = z;
+    s.h = h;
+    s.bottom_right = in.bottom_right;
+    s.sequences = in.sequences;
     s.entry = in.folded ? z % in.entries : Expr(z);
     if (in.folded) s.fold = in.group;
     const auto row_of = [&](const Expr &query) { return in.folded ? query * in.group : query; };

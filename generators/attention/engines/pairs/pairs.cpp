@@ -39,7 +39,8 @@ void Pairs::define_queries(const Inputs &) {
 
 void Pairs::define_operands(const Inputs &) {
     const Var &j = s.j, &c = s.c, &b = s.b, &d = s.d;
-    s.k_pairs = Func("k_pairs"), s.v_pairs = Func("v_pairs");
+    s.k_pairs = Func("k_pairs");
+    s.v_pairs = Func("v_pairs");
     s.k_pairs(c, j, b) = pair_of_bits(s.operands.k_rows(c * 2, j, b), s.operands.k_rows(c * 2 + 1, j, b));
     s.v_pairs(d, c, b) = pair_of_bits(s.operands.v_rows(d, c * 2, b), s.operands.v_rows(d, c * 2 + 1, b));
 }

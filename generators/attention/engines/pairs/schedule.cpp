@@ -21,7 +21,7 @@ void Pairs::check() const {
         << "key_block is " << z.key_block << ", expected a multiple of " << step << ", for products of bf16 pairs\n";
 }
 
-// Of the transposed queries, a block has half as many pairs as rows.
+// A block of transposed queries has half as many pairs as rows.
 void Pairs::schedule_queries() { schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes / 2); }
 
 // Register tiles as those of f32 (engines/vectors/schedule.cpp): vectors of queries times a few keys or features, whose pairs

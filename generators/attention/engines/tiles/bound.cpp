@@ -66,7 +66,10 @@ void Tiles::define_bound(const Inputs &in) {
     s.is_bounded(t) = 1;
     s.is_bounded(t) =
         select(seen && ordered_bits(square_of_bound) > ordered_bits(score_limit * score_limit), 0, s.is_bounded(t));
-    s.bound_pair = pairs, s.bound_row = rows, s.bound_key = keys, s.bound_block = blocks;
+    s.bound_pair = pairs;
+    s.bound_row = rows;
+    s.bound_key = keys;
+    s.bound_block = blocks;
 
     RDom tiles(0, (in.rows + z.row_tile - 1) / z.row_tile, "bound_tiles");
     s.any_exact = Func("any_exact");

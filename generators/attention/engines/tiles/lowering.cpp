@@ -9,8 +9,8 @@
 namespace gyre::attention {
 using namespace Halide;
 
-// Of a block, the keys that there are, in whole steps of tile_depth keys: the last ones of a step repeat the last key, and
-// what is left out further on has no weight.
+// Loops over a block end with the last key that exists, in whole steps of tile_depth keys. The last slots of a step repeat that
+// key, and what is left out further on has no weight.
 void Tiles::end_blocks_early(const Lowering &lowering) const {
     const auto end_early = [&](const Func &of, const Var &loop, int keys_a_turn) {
         end_loop_early(lowering.generator, of, loop.name(), loop_of(s.block),

@@ -19,10 +19,12 @@ Expr Tiles::stored_value(const Func &values, const Expr &key, const Expr &featur
 void Tiles::define_scores(const Inputs &) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
-    // Of f16 all, since scores may be large: a small part of one counts, where values are rounded to f16 again.
+    // In f16 scores take all products of terms, since a score may be large, and then a small part of it counts. Values leave out
+    // the smallest, as their sums are rounded to f16 again.
     const auto products = products_of_terms(facts.terms, 2);
     RDom features(0, z.head_dim, 0, static_cast<int>(products.size()), "features");
-    s.feature = features.x, s.score_product = features.y;
+    s.feature = features.x;
+    s.score_product = features.y;
     s.scores = Func("scores");
     const auto [q_term, k_term] = terms_of_product(features.y, products);
     const Expr key_bits = facts.terms > 1 ? s.k_terms(features.x, j, k_term, b) : s.operands.k_rows(features.x, j, b);
@@ -50,7 +52,9 @@ void Tiles::define_weighted_values(const Inputs &in, const Visible &visible) {
     const auto weigh = [&](const Func &product, RDom &keys, const Expr &feature,
                            const std::vector<std::pair<int, int>> &of_terms, RVar &key, RVar &of, RVar &step) {
         keys.where(seen(keys.z));
-        key = keys.x, of = keys.y, step = keys.z;
+        key = keys.x;
+        of = keys.y;
+        step = keys.z;
         const auto [weight_term, value_term] = terms_of_product(keys.y, of_terms);
         const Expr value =
             provider->has_value_blocks()

@@ -76,7 +76,9 @@ void Tiles::define_bounded_weights(const Visible &visible, const Expr &magnitude
         s.weights(r, c, p, seen, t, b) = weight(seen);
         edge.where(visible.at_edge(first_key(edge.y), tile_depth) && visible.in_sight(first_key(edge.y), tile_depth));
         mask(edge.x, edge.y);
-        s.weight_step = seen, s.edge_pair = edge.x, s.edge_step = edge.y;
+        s.weight_step = seen;
+        s.edge_pair = edge.x;
+        s.edge_step = edge.y;
     }
 }
 

@@ -5,8 +5,8 @@ using namespace Halide;
 
 void Vectors::schedule_queries() { schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes); }
 
-// Of the scores, a register tile of row_vectors vectors of queries and key_unroll keys: each step takes one feature of
-// these vectors, and multiplies it by a scalar of each key. Of the weighted values likewise, with feature_chunk features.
+// Scores are formed in register tiles of row_vectors vectors of queries and key_unroll keys. Each step takes one feature of these
+// vectors, and multiplies it by a scalar of each key. Weighted values are formed alike, with feature_chunk features for keys.
 void Vectors::schedule_products(const Levels &at) {
     const int w = s.sizes.lanes;
     s.scores.compute_at(at.scores).vectorize(s.r, w).unroll(s.r).unroll(s.j);

@@ -8,7 +8,7 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-/// Of all keys of a block, or of as many groups of keys as some row sees.
+/// Defines weights and their sums for all keys of a block, or, with `step` keys a group, for the groups in which some row sees a key.
 void define_softmax_weights(SoftmaxStages &s, const Visible &visible, int step, const Power &power) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
@@ -29,7 +29,8 @@ void define_softmax_weights(SoftmaxStages &s, const Visible &visible, int step, 
     const std::vector<Expr> weights = weights_of(formed.y * step + formed.x);
     s.weights(r, j, t, b) = Tuple(std::vector<Expr>(weights.size(), undef<float>()));
     s.weights(r, formed.y * step + formed.x, t, b) = Tuple(weights);
-    s.weight_j = formed.x, s.weight_step = formed.y;
+    s.weight_j = formed.x;
+    s.weight_step = formed.y;
 }
 
 } // namespace

@@ -14,7 +14,8 @@ void define_kept(Stages &s, const Dropout &dropout, const Func &weights) {
     const int groups_of_block = s.sizes.key_block / keys_of_draw;
     const auto words = dropout_words(dropout, t * s.sizes.row_tile + r, b * groups_of_block + group);
     Func &draws = s.dropout.draws, &kept = s.dropout.kept;
-    draws = Func("draws"), kept = Func("kept");
+    draws = Func("draws");
+    kept = Func("kept");
     draws(r, group, t, b) = Tuple(words[0], words[1], words[2], words[3]);
     const FuncRef drawn = draws(r, j / keys_of_draw, t, b);
     const Expr word = mux(j % keys_of_draw, {drawn[0], drawn[1], drawn[2], drawn[3]});

@@ -12,7 +12,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Halide::Expr &tile
 /// Schedules it where rows are along the lanes.
 void schedule_general(Stages &s);
 
-/// The same where keys are, for scores of row tiles of the loop `tile`.
+/// Schedules it where keys are along the lanes, for scores of row tiles of the loop `tile`.
 void schedule_general_along_keys(Stages &s, const Halide::LoopLevel &tile, int lanes);
 
 } // namespace gyre::attention

@@ -6,7 +6,7 @@ namespace gyre {
 using namespace Halide;
 namespace {
 
-constexpr size_t most_inputs = 16; // most_score_inputs of runtime/attention/score_inputs.h
+constexpr size_t most_inputs = 16; // most_score_inputs of runtime/core/asked_inputs.h
 
 /// Stands for an input before its argument has been made.
 Expr placeholder(const std::string &name, const Type &type) {
