@@ -25,9 +25,15 @@ struct Meeting {
 
 constexpr size_t stack_bytes = 128 << 10;
 
+/// Where execution goes on, as __builtin_setjmp() writes it.
+struct Place {
+    void *words[5];
+};
+
 struct Fiber {
     Thread thread;
-    ucontext_t context;
+    Place place;
+    bool started = false;
     std::unique_ptr<char[]> stack;
     bool done = false, waits = false;
     const Meeting *meets = nullptr; // that has not taken place yet
@@ -39,26 +45,48 @@ std::vector<Fiber> fibers;
 std::vector<Meeting> meetings; // one a warp
 bool any[3];                   // of any_of_block()
 Fiber *running = nullptr;
-ucontext_t scheduler;
+Place scheduler;
 const std::function<void()> *body = nullptr;
 
-void run_fiber() {
-    (*body)();
-    running->done = true;
-    swapcontext(&running->context, &scheduler);
+// Fibers switch at every operation of a warp. swapcontext() would call the kernel twice each time, and the sanitizer's would
+// clear what it knows of the whole stack.
+[[gnu::noinline, gnu::no_sanitize_address, noreturn]] void jump(Place &to) { __builtin_longjmp(to.words, 1); }
+[[gnu::noinline, gnu::no_sanitize_address]] void switch_to(Place &from, Place &to) {
+    if (!__builtin_setjmp(from.words)) jump(to);
 }
 
-void start(Fiber &fiber, int x, int y) {
+[[gnu::no_sanitize_address]] void run_fiber() {
+    (*body)();
+    running->done = true;
+    jump(scheduler);
+}
+
+[[gnu::noinline, gnu::no_sanitize_address, noreturn]] void enter(Fiber &fiber) {
+    ucontext_t context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = fiber.stack.get();
+    context.uc_stack.ss_size = stack_bytes;
+    context.uc_link = nullptr;
+    makecontext(&context, run_fiber, 0);
+    setcontext(&context);
+    __builtin_unreachable();
+}
+
+[[gnu::noinline, gnu::no_sanitize_address]] void go_on(Fiber &fiber) {
+    if (__builtin_setjmp(scheduler.words)) return;
+    if (fiber.started) jump(fiber.place);
+    fiber.started = true;
+    enter(fiber);
+}
+
+void wait_for_turn() { switch_to(running->place, scheduler); }
+
+void prepare(Fiber &fiber, int x, int y) {
     fiber.thread = {x, y};
-    fiber.done = fiber.waits = false;
+    fiber.started = fiber.done = fiber.waits = false;
     fiber.meets = nullptr;
     fiber.asked = 0;
     if (!fiber.stack) fiber.stack.reset(new char[stack_bytes]);
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.get();
-    fiber.context.uc_stack.ss_size = stack_bytes;
-    fiber.context.uc_link = &scheduler;
-    makecontext(&fiber.context, run_fiber, 0);
 }
 
 } // namespace
@@ -67,7 +95,7 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
     body = &kernel;
     fibers.resize(static_cast<size_t>(x) * static_cast<size_t>(y));
     meetings.assign(fibers.size() / warp_lanes + 1, Meeting());
-    for (int i = 0; i < x * y; i++) start(fibers[static_cast<size_t>(i)], i % x, i / x);
+    for (int i = 0; i < x * y; i++) prepare(fibers[static_cast<size_t>(i)], i % x, i / x);
     begin_copies(fibers.size());
     any[0] = any[1] = any[2] = false;
     for (bool forwards = true;; forwards = !forwards) { // no order of threads is to be relied on
@@ -78,12 +106,12 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
             if (!fiber.done && !fiber.waits && !meets) {
                 running = &fiber;
                 block->thread = &fiber.thread;
-                swapcontext(&scheduler, &fiber.context);
+                go_on(fiber);
                 ran++;
             }
             done += fiber.done, waiting += fiber.waits;
         }
-        if (done == fibers.size()) break;
+        if (done == fibers.size()) return;
         if (ran) continue;
         if (waiting + done < fibers.size()) {
             violation("lanes of a warp wait for others that do not come");
@@ -93,7 +121,7 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
         for (Fiber &fiber : fibers) fiber.waits = false;
         next_epoch();
     }
-    fibers.clear();
+    fibers.clear(); // with the stacks that were left in the middle
 }
 
 void with_warp(const void *in, void *out, void (*act)(const Lane (&)[32])) {
@@ -113,7 +141,7 @@ void with_warp(const void *in, void *out, void (*act)(const Lane (&)[32])) {
     }
     running->meets = &meeting;
     running->turn = meeting.turn;
-    swapcontext(&running->context, &scheduler);
+    wait_for_turn();
     running->meets = nullptr;
 }
 
@@ -121,7 +149,7 @@ size_t running_thread() { return static_cast<size_t>(running - fibers.data()); }
 
 void wait_for_block() {
     running->waits = true;
-    swapcontext(&running->context, &scheduler);
+    wait_for_turn();
 }
 
 // Barriers take words in turn: a thread may be at the next one before another has looked at this one's word, by when all have
