@@ -77,6 +77,28 @@ __attribute__((target("avx512f"))) void avx512_loop(std::int64_t iterations) {
                    "xmm22", "xmm23", "xmm30", "xmm31");
 }
 
+// The accumulators grow by 0.5 * 0.5 + 0.5 * 0.5 until that is less than their last digit.
+__attribute__((target("avx512f,avx512bf16"))) void avx512_bf16_loop(std::int64_t iterations) {
+    const std::uint32_t pair = 0x3f003f00; // 0.5 twice
+    asm volatile("vpbroadcastd %[pair], %%zmm30\n\t"
+                 "vmovaps %%zmm30, %%zmm31\n\t"
+                 ".irp r, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n\t"
+                 "vpxord %%zmm\\r, %%zmm\\r, %%zmm\\r\n\t"
+                 ".endr\n"
+                 "1:\n\t"
+                 ".irp r, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n\t"
+                 "vdpbf16ps %%zmm31, %%zmm30, %%zmm\\r\n\t"
+                 ".endr\n\t"
+                 "decq %[n]\n\t"
+                 "jnz 1b\n\t"
+                 "vzeroupper"
+                 : [n] "+r"(iterations)
+                 : [pair] "m"(pair)
+                 : "cc", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21",
+                   "xmm22", "xmm23", "xmm30", "xmm31");
+}
+
 } // namespace
 
 FmaLoop fma_loop(InstructionSet set) {
@@ -90,6 +112,9 @@ FmaLoop fma_loop(InstructionSet set) {
         return {};
     case InstructionSet::avx512:
         if (__builtin_cpu_supports("avx512f")) return {avx512_loop, flops(24, 16, 2)};
+        return {};
+    case InstructionSet::avx512_bf16:
+        if (__builtin_cpu_supports("avx512bf16")) return {avx512_bf16_loop, flops(24, 16, 4)};
         return {};
     case InstructionSet::neon:
         return {};

@@ -16,15 +16,17 @@
 namespace gyre::roofline {
 
 /// The floating-point instructions that a kernel was compiled for.
-///   sse     128-bit mulps and addps, what every x86-64 has        avx2   256-bit vfmadd
-///   avx512  512-bit vfmadd                                        neon   128-bit fmla
-enum class InstructionSet { sse, avx2, avx512, neon };
+///   sse     128-bit mulps and addps, what every x86-64 has        avx2         256-bit vfmadd
+///   avx512  512-bit vfmadd                                        avx512_bf16  512-bit vdpbf16ps
+///   neon    128-bit fmla
+enum class InstructionSet { sse, avx2, avx512, avx512_bf16, neon };
 
-/// "SSE mul + add", "256-bit FMA", "512-bit FMA" or "NEON FMA".
+/// "SSE mul + add", "256-bit FMA", "512-bit FMA", "512-bit bf16 products" or "NEON FMA".
 const char *name(InstructionSet set);
 
-/// The instruction set behind a Gyre target such as "x86_64_avx512"; nothing if the target is not known here.
-std::optional<InstructionSet> instruction_set_of_target(std::string_view target);
+/// The instructions that a kernel's products are made of; nothing if its target is not known here.
+/// target, attributes: of gyre_kernel_info.
+std::optional<InstructionSet> instruction_set_of_kernel(std::string_view target, std::string_view attributes);
 
 /// This build has the loop and this machine can run it.
 bool can_run(InstructionSet set);
@@ -35,7 +37,7 @@ public:
     /// threads: >= 1. Throws std::system_error if a thread cannot be started.
     explicit Roofline(int threads);
 
-    /// Peak rate of dependent-free f32 multiply-adds, 2 operations each, in 10^9 operations a second, all threads
+    /// Peak rate of independent multiply-adds, 2 operations each, in 10^9 operations a second, all threads
     /// together; 0 if can_run(set) is false. Takes `seconds` and a little to warm up.
     double fma_gflops(InstructionSet set, double seconds);
 

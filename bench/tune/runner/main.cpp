@@ -52,7 +52,7 @@ double time(const std::deque<Library> &libraries, const Options &options, const 
     const std::unique_ptr<Workload> workload = operation_of(kernel).workload(kernel, Shape(shape_text));
     roofline::Roofline roofline(options.threads);
     const bool by_copy = std::string(kernel.operation) != "attention";
-    const auto set = roofline::instruction_set_of_target(kernel.target);
+    const auto set = roofline::instruction_set_of_kernel(kernel.target, kernel.attributes);
     const double sample_seconds = 0.5e-3;
     std::function<double()> sample_peak;
     if (options.peak && by_copy)

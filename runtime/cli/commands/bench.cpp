@@ -36,6 +36,13 @@ Array random_array(gyre_dtype dtype, Shape shape, std::uint32_t seed) {
     return to_float_type("--shape", std::move(array), dtype);
 }
 
+std::string attributes_of(const std::string &kernel) {
+    gyre_kernel_info info;
+    for (std::int32_t i = 0; gyre_kernel_at(i, &info); i++)
+        if (kernel == info.name) return info.attributes;
+    return "";
+}
+
 template <typename Call>
 BenchReport bench(const char *operation, const BenchOptions &options, Call &call) {
     const Context context(options.common);
@@ -50,7 +57,7 @@ BenchReport bench(const char *operation, const BenchOptions &options, Call &call
     report.work = work_of(call.args());
 
     roofline::Roofline roofline(context.threads());
-    const auto set = roofline::instruction_set_of_target(target_of_kernel(report.kernel));
+    const auto set = roofline::instruction_set_of_kernel(target_of_kernel(report.kernel), attributes_of(report.kernel));
     report.peak_is_copy = std::string(operation) == "rotary";
     if (report.peak_is_copy)
         report.peak_name = "copy";
