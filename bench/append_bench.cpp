@@ -76,7 +76,7 @@ void copy(benchmark::State &state) {
     }
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(2 * bytes));
 }
-// Of the prompt and the step above: 3 bytes a feature are the mean of what is read and written from f32 to bf16.
+// As many bytes as the prompt and the step above: 3 bytes a feature are the mean of what is read and written from f32 to bf16.
 BENCHMARK(copy)
     ->ArgNames({"bytes"})
     ->Args({2 * 4096 * heads * head_dim * 3})

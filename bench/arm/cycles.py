@@ -14,7 +14,7 @@ def find_analyzer():
 
 
 def estimate(analyzer, triple, processor, runs):
-    """Of all runs, each as often as it is executed."""
+    """The cycles of all runs, each as often as it is executed."""
     regions = ''.join(f'# LLVM-MCA-BEGIN {index}\n' + '\n'.join(i.text for i in run) + '\n# LLVM-MCA-END\n'
                       for index, (_, run) in enumerate(runs))
     result = subprocess.run([analyzer, f'-mtriple={triple}', f'-mcpu={processor}', f'-iterations={ITERATIONS}',

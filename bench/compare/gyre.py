@@ -53,7 +53,7 @@ def to_bf16(array):
 
 
 def to_f32(array):
-    """Of bf16 bits, float16 or float32."""
+    """bf16 bits, float16 or float32 as float32."""
     return (array.astype(np.uint32) << 16).view(np.float32) if array.dtype == np.uint16 else array.astype(np.float32)
 
 

@@ -22,7 +22,7 @@ double learning_rate(const OptimizerOptions &options, std::int64_t step, std::in
 
 class Optimizer {
 public:
-    /// Of parameters that outlive it.
+    /// Optimises parameters that outlive it.
     Optimizer(const std::vector<Parameter> &parameters, const OptimizerOptions &options);
 
     void clear_gradients();

@@ -60,7 +60,7 @@ private:
         o.rate = options_.rate;
         return o;
     }
-    /// The same for every run of a task.
+    /// These batches are the same for every run of a task.
     Batch data(std::uint32_t what, std::int64_t sequences, Split split) const {
         Random random({what});
         return task_.make(random, sequences, options_.length, split);

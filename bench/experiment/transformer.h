@@ -72,7 +72,7 @@ private:
     std::vector<Layer> layers_;
     Norm last_norm_;
 
-    // Of the last forward pass.
+    // What the last forward pass left.
     std::vector<std::int32_t> tokens_;
     std::int64_t sequences_ = 0, length_ = 0;
     std::vector<float> last_, logits_;

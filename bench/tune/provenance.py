@@ -34,7 +34,7 @@ def commit(folder):
 
 
 def sources_digest(*folders):
-    """Of what kernels are made from, the same on every machine that has the same sources."""
+    """A digest of what kernels are made from. It is the same on every machine that has the same sources."""
     digest = hashlib.sha256()
     for folder in folders:
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
@@ -45,7 +45,7 @@ def sources_digest(*folders):
 
 
 def halide_version(libraries):
-    """Of the package that the build's Halide lies in."""
+    """The version of the package that the build's Halide lies in."""
     packaged = os.path.join(libraries, "cmake", "Halide", "HalideConfigVersion.cmake")
     try:
         with open(packaged, encoding="utf-8") as file:

@@ -50,7 +50,7 @@ def judge(ended):
 
 
 def judge_text(text):
-    """Of what a device kept: the runner's output, and behind it {"event": "ended", "code": …} by its script."""
+    """Judges what a device kept: the runner's output, and behind it {"event": "ended", "code": …} by its script."""
     events = read_events(text)
     code = events[-1]["code"] if events and events[-1]["event"] == "ended" else 0
     if code > 128:  # as a shell says that a signal ended a program

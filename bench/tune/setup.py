@@ -66,7 +66,7 @@ class Setup:
 
     @staticmethod
     def check_own(options):
-        """Of a generator of gyre_add_generator(), whose tensors are those of its estimates."""
+        """Refuses options that a generator of gyre_add_generator() has not: its tensors are those of its estimates."""
         if options.shape:
             refuse("--shape", "given for a generator of gyre_add_generator()", "set_estimates() in the generator")
         if options.threads != 1:

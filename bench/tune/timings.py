@@ -18,7 +18,7 @@ def value(sessions, role="candidate", to="reference"):
 
 
 def block_ratios(sessions, role, to, blocks):
-    """The same from each of several stretches of the sessions: how far they differ is how far one can be trusted."""
+    """The ratio in each of several stretches of the sessions. How far these differ is how far one can be trusted."""
     rounds = min(len(timed["seconds"][role]) for timed in sessions)
     blocks = max(1, min(blocks, rounds // 3))
     logs = np.zeros(blocks)

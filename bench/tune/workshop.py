@@ -137,7 +137,7 @@ class Workshop:
         return recipe, symbol, attributes, object_file
 
     def _generate_own(self, recipe, knobs, scratch, plan):
-        """Of gyre_add_generator(): a kernel that tells no facts, and takes its memory from Halide's runtime."""
+        """A kernel of gyre_add_generator() tells no facts, and takes its memory from Halide's runtime."""
         symbol = f"{SYMBOL_PREFIX}{recipe.name}__{recipe.target}"
         object_file = os.path.join(scratch, symbol + ".o")
         given = {**recipe.parameters, **{plan.prefix + name: value for name, value in knobs.items()}}

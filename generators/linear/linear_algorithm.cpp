@@ -14,7 +14,7 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out) {
     s.scores = Func("scores");
     s.scores(j, y, t) += in.k_panels(j % z.key_lanes, features, j / z.key_lanes) * in.q(features, t * z.tile + y);
 
-    // Of the panels that a row tile sees.
+    // The panels that a row tile sees.
     RDom formed(0, z.key_lanes, 0, z.rows / z.key_lanes, "formed");
     formed.where(in.causal && formed.y * z.key_lanes <= t * z.tile + (z.tile - 1));
     s.formed_key = formed.x, s.formed_panel = formed.y;

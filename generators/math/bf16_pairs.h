@@ -18,7 +18,7 @@ Halide::Expr pair_of_bits(const Halide::Expr &first, const Halide::Expr &second)
 /// The bits of two f32 numbers rounded to bf16 (bf16_rounding.h).
 Halide::Expr bf16_pair(const Halide::Expr &first, const Halide::Expr &second);
 
-/// The same for finite numbers >= 0, in half the operations: nearest, ties away from 0.
+/// bf16_pair() for finite numbers >= 0, in half the operations. It rounds to nearest, ties away from 0.
 Halide::Expr bf16_pair_nonnegative(const Halide::Expr &first, const Halide::Expr &second);
 
 /// The f32 value of the first (which = 0) or second (which = 1) number of a pair.

@@ -53,7 +53,7 @@ void schedule_whole_vectors(Halide::Func rows, const RotatedRows &vars, int lane
 /// Vectorises the copy and the updates that rotate() appended.
 void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, int lanes);
 
-/// The same for rows of a known number of features, a multiple of copy_lanes: the copy is unrolled.
+/// For rows of a known number of features, a multiple of copy_lanes, the copy is unrolled, too.
 void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, int lanes, int copy_lanes);
 
 } // namespace gyre

@@ -5,7 +5,7 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-// Of f16 in f32's place: its exponent's bias is smaller by 112, its smallest normal number is 2^-14.
+// How f16 differs from f32: its exponent's bias is smaller by 112, and its smallest normal number is 2^-14.
 constexpr uint32_t bias = 112u << 23, smallest_normal = 0x38800000u;
 constexpr uint32_t infinity_f32 = 0x7f800000u, infinity_f16 = 0x7c00u, nan_f16 = 0x7e00u;
 constexpr int shift = 13; // mantissa bits that f32 has more

@@ -42,7 +42,7 @@ bool is_production(const Stmt &s, const std::string &name) {
     return op && op->is_producer && op->name == name;
 }
 
-/// Of a let or an allocation; undefined: of another statement.
+/// The body of a let or an allocation; undefined for any other statement.
 Stmt body_of(const Stmt &s) {
     if (const auto *let = s.as<LetStmt>()) return let->body;
     if (const auto *allocation = s.as<Allocate>()) return allocation->body;

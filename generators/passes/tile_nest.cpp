@@ -109,7 +109,7 @@ private:
         return difference;
     }
 
-    /// The same where it is to be a constant.
+    /// any_step() as a number; it stops the build where the step is no constant.
     int64_t step(const Expr &index, const std::string &variable) const {
         const auto constant = as_const_int(any_step(index, variable));
         require(constant.has_value(), "has an index that does not grow by a constant with " + variable);

@@ -6,7 +6,7 @@
 
 namespace gyre {
 
-/// Of one task: where it stands, then each input as its head sees it. Must outlive the call.
+/// What a score function reads in one task: where the task stands, then each input as its head sees it. It must outlive the call.
 class ScoreArguments {
 public:
     ScoreArguments(const ScoreInputs &asked, const ScoreViews &given, const AttentionCall &call,

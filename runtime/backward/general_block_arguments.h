@@ -6,7 +6,7 @@
 
 namespace gyre {
 
-/// Of a block of rows and keys: bias, dropout, and the part of the bias's gradient that it adds to. Must outlive the call.
+/// Bias and dropout of a block of rows and keys, and the part of the bias's gradient that the block adds to. It must outlive the call.
 struct GeneralBlockArguments {
     BiasArguments bias;
     DropoutArguments dropout;

@@ -23,7 +23,7 @@ struct BackwardTask {
     AngleTables angles;
     bool rounds_rotated = false; // as the forward pass did
 
-    /// Of the task's memory, once the kernels are known.
+    /// The sizes of the task's memory, once the kernels are known.
     BackwardSizes sizes() const;
 
     /// How many tasks there are, once the call is known.

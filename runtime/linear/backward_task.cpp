@@ -60,8 +60,8 @@ private:
     void clear_unused_keys() const;
 };
 
-/// Of one head's queries; also their divided gradients n and their delta. Against keys of the chunk, whose values are in panels,
-/// and the state.
+/// Forms the gradients of one head's queries, their divided gradients n and their delta. The keys are those of the chunk,
+/// whose values are in panels, and of the state.
 bool Backward::form_query_gradients(int64_t g, int64_t first, int64_t count, bool causal, float *divided,
                                     float *delta) const {
     const Rows q = rows(m.q), sums = causal ? rows(m.sums) : Rows{m.k_states, 0}, gradient = rows(m.rows);
@@ -91,7 +91,7 @@ bool Backward::store_keys(const float *k_grad, const float *v_grad, Rows sums, i
            kernels.store(v_grad, count, keys(grads.v_grad, first));
 }
 
-/// Of a causal chunk, against the order of tokens.
+/// Forms the gradients of a causal chunk's keys, against the order of tokens.
 bool Backward::form_key_gradients(int64_t first, int64_t count) const {
     const int64_t base = z.chunk - count, tail = z.chunk - whole_tiles(count);
     const int64_t known = std::clamp<int64_t>(s.k_len - first, 0, count);

@@ -23,7 +23,7 @@ struct LinearCall {
     }
 };
 
-/// Of the backward pass. The forward call's out, and the states that it left, are not looked at.
+/// A call of the backward pass. It does not look at the forward call's out, nor at the states that this call left.
 struct LinearBackwardCall {
     LinearCall forward;
     Heads out_grad;

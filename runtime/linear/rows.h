@@ -53,7 +53,7 @@ public:
     bool divide(Rows a, Rows b, Rows x, int64_t features, int64_t count, float *product, Rows to) const;
     /// to_i = before + sum over j <= i of weight_j x_j
     bool sum(Rows x, RowNumbers weight, Rows before, int64_t count, Rows to) const;
-    /// Of as many rows as whole panels have.
+    /// Forms panels of as many rows as whole panels have.
     bool form_panels(Rows rows, int64_t count, float *panels) const;
     /// to_i += sum over j <= i of <q_i, k_j> v_j + q_i state, either if it is given. Rows in whole tiles.
     bool attend(Rows q, const float *panels, Rows v, const float *state, int64_t count, Rows to) const;

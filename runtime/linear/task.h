@@ -21,10 +21,10 @@ struct LinearTask {
     LinearKernels kernels;
     AngleTables angles; // without those of keys where those of queries serve
 
-    /// Of the task's memory, once the kernels are known.
+    /// The sizes of the task's memory, once the kernels are known.
     LinearSizes sizes(bool backward) const;
 
-    /// Of as many key heads as sizes() says, from this one. False: a kernel failed.
+    /// Runs as many key heads as sizes() says, from this one. False: a kernel failed.
     bool run(int64_t sequence, int64_t first_head, char *memory) const;
     int64_t heads = 1;          // key heads of a task
     bool writes_states = false; // also of sequences without tokens

@@ -10,7 +10,7 @@ using namespace gyre::test;
 
 namespace {
 
-/// Of rows that are many enough for prefill, and few enough for decoding.
+/// Rows that are many enough for prefill, and few enough for decoding.
 const int64_t many_rows = 20, few_rows = 2;
 
 /// The root of the mean square of the errors, relative to that of what is expected.

@@ -44,7 +44,7 @@ double rms_difference(const std::vector<double> &a, const std::vector<double> &b
     return std::sqrt(sum / (double)a.size());
 }
 
-/// Of the differences between weighted and plain means of the values, the share that is there.
+/// The share of the differences between weighted and plain means of the values that the output has.
 double response(const AttentionCase &c, const Dense &got, const Dense &exact) {
     const int64_t keys = c.shape.seqlen_kv, dim = c.shape.head_dim;
     double product = 0, square = 0;

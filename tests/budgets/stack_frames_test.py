@@ -84,7 +84,7 @@ def frame_bytes(objdump, path):
         sys.exit(f"{path}: no object of a known processor")
     taken = BYTES[form[1]]
     total = 0
-    # Of code only what names the stack pointer counts, and there is much other.
+    # Only code that names the stack pointer counts, and there is much other.
     for line in re.findall(r"^.*(?:>:$|%rsp|\bpush|\bsp\b).*$", text, re.M):
         if line.endswith(">:"):
             total += POINTER[form[1]]  # where the function returns to

@@ -169,7 +169,7 @@ class Attention(GyreTest):
         return self.load("p.npy")
 
     def test_probabilities(self):
-        """Of more keys than head_dim, and not a multiple of it; their sum with the values is out."""
+        """There are more keys than head_dim, not a multiple of it; the sum of probabilities times values is out."""
         for settings in ({}, {"batch": 2, "heads": 4, "kv_heads": 2, "lk": 100}, {"lk": 5}, {"lk": 64, "v_dim": 8}):
             q, k, v = self.inputs(**settings)
             got = self.probabilities((q, k, v), "--causal")

@@ -111,7 +111,7 @@ def dropout(p, seed, offset, batch, heads, lq, lk):
 
 
 def gradients(q, k, v, out_grad, seen=True, bias=0, keep=1.0):
-    """Of q, k, v and the scores, without rotations."""
+    """The gradients of q, k, v and the scores, without rotations."""
     q, k, v, out_grad = (np.asarray(each, np.float64) for each in (q, k, v, out_grad))
     group, scale = q.shape[1] // k.shape[1], q.shape[3] ** -0.5
     keys, values = (np.repeat(each, group, axis=1) for each in (k, v))

@@ -10,7 +10,7 @@ using namespace gyre::test;
 
 namespace {
 
-/// Of numbers of magnitude 1: arithmetic is in f32, and then there is the rounding to the type.
+/// The allowance for numbers of magnitude 1: arithmetic is in f32, and then there is the rounding to the type.
 double bound(gyre_dtype dtype) { return dtype == GYRE_F32 ? 2e-6 : dtype == GYRE_F16 ? 2e-3 : 2e-2; }
 
 void print_and_check(gyre_context *context, const std::string &what, gyre_dtype dtype, const Dense &got,

@@ -37,7 +37,7 @@ struct StandIn {
     ~StandIn() { gyre_unregister_kernels(&library); }
 };
 
-/// The same in memory that cannot be read once it is destroyed, as if the library had been unloaded.
+/// A library in memory that cannot be read once it is destroyed, as if it had been unloaded.
 class LoadedLibrary {
 public:
     LoadedLibrary(const char *name, const char *target) {

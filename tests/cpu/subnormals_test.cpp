@@ -138,7 +138,7 @@ std::vector<std::string> cells_of(const std::string &line) {
     return cells;
 }
 
-/// Of the guide's table of subnormal numbers: the word for a row and a target.
+/// The word that the guide's table of subnormal numbers has for a row and a target.
 std::map<std::pair<std::string, std::string>, std::string> words_of_guide() {
     std::map<std::pair<std::string, std::string>, std::string> words;
     std::ifstream file(GYRE_GUIDE);

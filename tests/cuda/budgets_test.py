@@ -59,9 +59,9 @@ def instructions(text):
 
 
 def counts(text):
-    """Of a function: accesses to local memory; of its main loop, the smallest with products and tiles as they lie:
-    instructions, accesses to local memory, products, loads of tiles. Blocks of keys in which a score is masked go through
-    the loop around it."""
+    """Counts a function's accesses to local memory, and its main loop's instructions, accesses to local memory, products and
+    loads of tiles. The main loop is the smallest with products and tiles as they lie. Blocks of keys in which a score is
+    masked go through the loop around it."""
     kinds, jumps = instructions(text)
     loops = [kinds[first:last + 1] for first, last in jumps]
     loops = sorted((loop for loop in loops if "HMMA" in loop and "LDSM" in loop), key=len)

@@ -42,7 +42,7 @@ void reverse(float *data) {
 }
 GYRE_COOPERATIVE_ENTRY(reverse)
 
-// The same with its barrier removed.
+// reverse() with its barrier removed.
 void reverse_without_barrier(float *data) {
     float *const staged = (float *)GYRE_SHARED_MEMORY;
     gyre_shared_store(staged, GYRE_THREAD_X, data[GYRE_THREAD_X]);

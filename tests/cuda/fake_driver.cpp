@@ -83,7 +83,7 @@ bool capturing = false;
 
 extern "C" {
 
-// Of the tests alone.
+// For tests alone.
 void fake_cuda_fail(const char *function, int result) {
     failing_function = function;
     failing_result = result;
@@ -208,7 +208,7 @@ Result cuMemFree_v2(Pointer p) {
     std::free(reinterpret_cast<void *>(p));
     return success;
 }
-// Of a stream, which here does what it is told at once. Fresh memory holds NaN, and freed memory is gone.
+// A stream does here what it is told at once. Fresh memory holds NaN, and freed memory is gone.
 Result cuMemAllocAsync(Pointer *p, size_t bytes, void *stream) {
     if (const Result asked = failure("cuMemAllocAsync")) return asked;
     last_stream = stream;

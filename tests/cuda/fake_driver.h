@@ -21,7 +21,7 @@ inline void fail_next(const char *function, int result) {
     fake<void(const char *, int)>("fake_cuda_fail")(function, result);
 }
 
-/// Of kernels, so far.
+/// How many kernels were launched so far.
 inline long launches() { return fake<long()>("fake_cuda_launches")(); }
 
 } // namespace gyre::test

@@ -19,7 +19,7 @@ long grid_z(long launch) { return fake<long(long)>("fake_cuda_grid_z")(launch); 
 
 AttentionShape few_queries() { return AttentionShape().lengths(2, 1000).head_counts(4, 1).dims(64).of(GYRE_BF16); }
 
-/// Of two queries to 1000 keys.
+/// Two queries to 1000 keys.
 struct Decode : DeviceAttention {
     Decode() : DeviceAttention(few_queries()) {}
 };

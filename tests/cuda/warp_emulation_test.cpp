@@ -10,7 +10,7 @@
 #include "product_f16.cu"
 #include "product_unpadded.cu"
 
-// The same text without its barriers.
+// The text of the kernel without its barriers.
 #undef GYRE_SYNC
 #define GYRE_SYNC()
 #include "product_without_barrier.cu"

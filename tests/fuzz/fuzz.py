@@ -44,7 +44,7 @@ def run(program, seconds, work):
 
 
 def tool(name):
-    """Of the path; llvm-profdata of LLVM 14 fails if it is asked for its version."""
+    """The program's name in the path. It is not asked for its version, since llvm-profdata of LLVM 14 fails then."""
     names = (name, *(f"{name}-{number}" for number in range(30, 13, -1)))
     return next((found for found in names if shutil.which(found)), None)
 

@@ -41,7 +41,7 @@ struct Call {
 using Forward = gyre_linear_attention_args;
 using Backward = gyre_linear_attention_backward_args;
 
-/// Of what both calls look at.
+/// Refusals of what both calls look at.
 const std::vector<Refusal<Call>> &shared_refusals() {
     static const std::vector<Refusal<Call>> refusals = {
         {"causal", GYRE_BAD_ARGUMENT, "causal", [](Call &c) { c.a.causal = 7; }},

@@ -72,7 +72,7 @@ public:
     /// copied or converted, and every slot that no token goes to: bit for bit.
     void check();
 
-    /// The same on every device instead, of which there must be one.
+    /// Checks on every device instead, of which there must be one.
     void check_on_devices();
 
     /// Where key `key` of a sequence is: entry of the cache, or page, and slot.

@@ -43,7 +43,7 @@ public:
     /// Runs on every target, compares with the oracle, which reads the inputs as they are stored, by attention_allowance().
     void check(double tolerance = 0);
 
-    /// The same on every device instead, of which there must be one. `as`: what runs, which computes the same as args.
+    /// Checks on every device instead, of which there must be one. `as`: what runs, which computes the same as args.
     void check_on_devices(const gyre_attention_args *as = nullptr);
 
     /// Runs on every target, compares the output alone with `expected`, as bshd.

@@ -6,7 +6,7 @@
 
 namespace gyre::test {
 
-/// Of loss() with respect to each element of `of`, which it reads: (loss(x + step) - loss(x - step)) / (2 step).
+/// The derivative of loss() by each element of `of`, which loss() reads: (loss(x + step) - loss(x - step)) / (2 step).
 template <typename Loss>
 std::vector<double> central_differences(Tensor &of, double step, const Loss &loss) {
     const std::vector<double> values = of.values();

@@ -84,7 +84,7 @@ void each_target_of(const std::vector<std::string> &names, Check &&check, int32_
     }
 }
 
-/// Of the CPU.
+/// Runs the check on every target of the CPU.
 template <typename Check>
 void each_target(Check &&check, int32_t threads = 1) {
     each_target_of(runnable_targets(), check, threads);
@@ -96,7 +96,7 @@ void each_target_and_device(Check &&check, int32_t threads = 1) {
     each_target_of(runnable_targets(true), check, threads);
 }
 
-/// Of devices alone: a program without one fails, since its checks would assert nothing.
+/// Runs the check on devices alone. A program without one fails, since its checks would assert nothing.
 template <typename Check>
 void each_device(Check &&check) {
     std::vector<std::string> devices;

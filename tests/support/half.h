@@ -25,7 +25,7 @@ inline double power_of_two(int exponent) {
     return power;
 }
 
-/// Of a normal double; of a smaller one, something below all of them.
+/// The exponent of a normal double; for a smaller one, something below all of them.
 inline int exponent_of(double x) {
     uint64_t bits;
     std::memcpy(&bits, &x, sizeof bits);

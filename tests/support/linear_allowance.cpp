@@ -12,7 +12,7 @@ constexpr double least = 1e-30;
 /// sum so far, whose square is a third of the last one's in the mean.
 constexpr double deviation_of_rounding = 0.29 * 0x1.6p-24;
 
-/// Of some 10^9 sums one is further off.
+/// One sum of some 10^9 is further off.
 constexpr double deviations = 6;
 
 int64_t tokens_of(const gyre_tensor &x, gyre_layout layout) {

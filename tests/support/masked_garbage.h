@@ -10,7 +10,7 @@ namespace gyre::test {
 /// What a cache that was never written may hold, in this type.
 std::vector<double> garbage_of(gyre_dtype type);
 
-/// Of all heads: `key` and `value` in the features of these keys.
+/// `key` and `value` stand in the features of these keys, in all heads.
 struct Garbage {
     double key, value;
     std::vector<int64_t> keys;

@@ -27,11 +27,11 @@ public:
 
     void add(Tensor &tensor);
 
-    /// The same view of the device's copy; of what was not added, a copy of its own.
+    /// The view of the device's copy; what was not added gets a copy of its own.
     gyre_tensor view(const gyre_tensor &host);
     /// For arguments that are pointers; NULL stays NULL.
     const gyre_tensor *view(const gyre_tensor *host);
-    /// The same rotation with such views; NULL stays NULL.
+    /// The rotation with such views; NULL stays NULL.
     const gyre_rope *view(const gyre_rope *host);
 
     void fetch();

@@ -27,7 +27,7 @@ struct OracleAttention {
 /// What gyre_attention() should write; with the score function that args.score names, by its definition.
 OracleAttention oracle_attention(const gyre_attention_args &args, const OracleScore &score_function = {});
 
-/// The same output by the second form; value_rope must be given, with one axis and without tables.
+/// The output by the second form; value_rope must be given, with one axis and without tables.
 Dense oracle_attention_second_form(const gyre_attention_args &args);
 
 } // namespace gyre::test

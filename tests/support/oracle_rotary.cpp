@@ -27,7 +27,7 @@ int32_t axis_of(const gyre_rope &rope, int64_t pair) {
     return axis;
 }
 
-/// The same direction in [-pi, pi], where double suffices.
+/// The angle's direction in [-pi, pi], where double suffices.
 double within_a_turn(long double angle) {
     static const long double turn = 2 * std::acos(-1.0L);
     return (double)(angle - turn * std::nearbyint(angle / turn));

@@ -62,7 +62,7 @@ public:
 private:
     /// pos_k - pos_q, for masks and ALiBi.
     int64_t ahead(const OracleSequence &sequence, int64_t i, int64_t j) const;
-    /// Of a key that is not masked. Widens `size`.
+    /// The score of a key that is not masked. Widens `size`.
     double score(const OracleSequence &sequence, int64_t head, int64_t i, int64_t j, ScoreSize &size) const;
 
     gyre_attention_args args_;

@@ -14,7 +14,7 @@ public:
     /// In (0, 1).
     double uniform() { return ((double)(engine_() >> 11) + 0.5) / 9007199254740992.0; }
 
-    /// Of mean 0 and variance 1 (Box and Muller).
+    /// A normal number of mean 0 and variance 1 (Box and Muller).
     double normal() { return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::acos(-1.0) * uniform()); }
 
     int64_t integer(int64_t lowest, int64_t highest) {

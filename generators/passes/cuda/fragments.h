@@ -35,7 +35,7 @@ Halide::Expr at_origin(Halide::Expr index, const std::vector<std::string> &varia
 
 class Fragments {
 public:
-    /// Of the register arrays `types` and `sizes`, by how the nests of a kernel store them.
+    /// Finds the arrays that warps hold as fragments, by how the nests of a kernel store them.
     void find(const std::vector<WarpNest> &nests, const std::map<std::string, std::pair<Halide::Type, int>> &arrays);
 
     /// nullptr: not an array that warps hold.

@@ -21,7 +21,7 @@ StagedLoop read_staged_loop(const Halide::Internal::For *loop, const std::set<st
 /// True if a statement stores into one of these.
 bool stores_into(const Halide::Internal::Stmt &s, const std::set<std::string> &arrays);
 
-/// Likewise stores or reads.
+/// True if a statement stores into one of these, or reads it.
 bool touches(const Halide::Internal::Stmt &s, const std::set<std::string> &arrays);
 
 } // namespace gyre::cuda

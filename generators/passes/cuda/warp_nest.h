@@ -55,10 +55,10 @@ WarpNest read_warp_nest(const Halide::Internal::For *loop);
 /// Every nest of a kernel.
 std::vector<WarpNest> find_warp_nests(const Halide::Internal::Stmt &kernel);
 
-/// The same statement with what lets stand for in place, but for what is read from memory.
+/// The statement with what lets stand for in place, but for what is read from memory.
 Halide::Internal::Stmt without_lets(const Halide::Internal::Stmt &s);
 
-/// Likewise of an expression, and of all lets.
+/// The expression with what all its lets stand for in place.
 Halide::Expr without_lets(const Halide::Expr &e);
 
 } // namespace gyre::cuda

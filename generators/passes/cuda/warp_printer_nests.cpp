@@ -60,7 +60,7 @@ Expr WarpPrinter::print_row_terms(const Expr &e) {
     private:
         WarpPrinter &p;
         Expr visit(const Load *op) override { return p.fragments[op->name] ? Expr(op) : IRMutator::visit(op); }
-        // Of these, only the one that is asked for may be evaluated.
+        // Only the branch that is asked for may be evaluated.
         Expr visit(const Call *op) override {
             return op->is_intrinsic(Call::if_then_else) ? Expr(op) : IRMutator::visit(op);
         }

@@ -2,8 +2,8 @@
 ///
 ///     table(i, 0, t, z) = cos(position(t, z) f_i)        table(i, 1, t, z) = sin(position(t, z) f_i)
 ///
-/// The same table as angles_algorithm.h's, from frequencies in turns, since doubles are slow there; or of rows of the caller's
-/// tables, so that what reads it needs not tell which.
+/// The table has the values of angles_algorithm.h's. It is made of frequencies in turns, since doubles are slow on a GPU, or of
+/// rows of the caller's tables, so that its reader need not tell which.
 #pragma once
 #include "../../passes/cuda/turns.h"
 

@@ -13,7 +13,7 @@ struct Knobs {
 /// `axes`: as in Inputs.
 void schedule_cpu(Stages &s, const Halide::Expr &axes, const Knobs &k);
 
-/// Of a block of threads on CUDA. None was measured yet.
+/// What a block of threads takes on CUDA. None of these numbers was measured yet.
 struct CudaKnobs {
     int pairs = 32, tokens = 8;
 };

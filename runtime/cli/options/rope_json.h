@@ -2,7 +2,7 @@
 ///     {"rope_type": "yarn", "factor": 4, …}                             a rule; older files say "type"
 ///     {"rope_theta": 1e6, "rope_scaling": {…}, "head_dim": 128, …}      a whole config.json
 ///     {"rope_parameters": {"rope_type": …, "rope_theta": …}, …}         a newer one
-/// Of a whole configuration only what concerns rotation is read. A key that concerns it and is not known is an error,
+/// Only what concerns rotation is read of a whole configuration. A key that concerns it and is not known is an error,
 /// because leaving it out would silently change the model.
 #pragma once
 

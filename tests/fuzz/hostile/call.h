@@ -10,7 +10,7 @@ class HostileCall {
 public:
     HostileCall(ByteReader &reader, Memory &memory);
 
-    /// Of an operation that the bytes choose.
+    /// Calls the operation that the bytes choose.
     gyre_status run(gyre_context *context);
 
 private:

@@ -36,7 +36,7 @@ struct Gradients {
 Gradients run_backward(gyre_context *context, const Problem &p, const test::Dense &out_grad,
                        const Presentation &as = {});
 
-/// The same numbers, the sign of zero included; all NaNs are alike.
+/// True if the numbers are equal, the sign of zero included; all NaNs are alike.
 bool same_bits(const std::vector<double> &a, const std::vector<double> &b);
 
 } // namespace gyre::fuzz

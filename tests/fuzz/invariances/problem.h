@@ -36,7 +36,7 @@ struct Problem {
     double scale() const;
     std::string text() const;
 
-    /// The same with the positions that are its defaults.
+    /// This problem with the positions that are its defaults.
     Problem with_positions() const;
     Problem with_entry(int64_t b) const;
     /// Keys `from` .. `to` - 1; positions are given.
@@ -60,7 +60,7 @@ struct ProblemRules {
 
 Problem random_problem(ByteReader &r, const ProblemRules &rules);
 
-/// Of each entry, its keys in another order; those that do not exist stay where they are.
+/// Another order of each entry's keys; those that do not exist stay where they are.
 std::vector<std::vector<int64_t>> random_order(const Problem &p, uint16_t seed);
 
 } // namespace gyre::fuzz

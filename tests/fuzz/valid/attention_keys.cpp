@@ -17,7 +17,7 @@ struct Pool {
 
     explicit Pool(const Extents &of) : extents(of), numbers((size_t)of.count()), hidden(numbers.size(), true) {}
 
-    /// Of every page, head and slot, the features that lie there as blocks.
+    /// Puts the features of every page, head and slot into blocks.
     void arrange_in_blocks() {
         Extents heads_first = extents;
         heads_first.layout = GYRE_BHSD;

@@ -1,8 +1,8 @@
 /// Fused attention with rotary and reverse-rotary embedding for warps that multiply tiles of matrices: WHAT is computed. No
 /// scheduling call may appear here.
 ///
-/// The same recurrence as attention_algorithm.h, apart because nothing there is a whole tile of a product here: queries are
-/// rows instead of lanes, so that neither they nor the results are transposed, and a launch takes all sequences and heads.
+/// The recurrence is attention_algorithm.h's. It is written apart because nothing there is a whole tile of a product here.
+/// Queries are rows instead of lanes, so that neither they nor the results are transposed. A launch takes all sequences and heads.
 ///
 ///     S_ij = scale < R(i) q_i, R(j) k_j >      softmax over the visible j      out_i = R(-i) sum_j P_ij R(j) v_j
 ///

@@ -35,14 +35,14 @@ struct CudaTile {
     Halide::Func seen;     // (t, z, h)  {first block, end of blocks, key head, entry of the tensors}
     Halide::Func common;   // (t, z, h)  {first key that all rows see, last one}
 
-    /// Of tile `of`, by what rows holds.
+    /// What rows holds for tile `of`.
     Halide::Expr first_query(const Halide::Expr &of) const { return rows(of, z, h)[0]; }
     Halide::Expr row_count(const Halide::Expr &of) const { return rows(of, z, h)[1]; }
     Halide::Expr first_row(const Halide::Expr &of) const { return rows(of, z, h)[2]; }
     Halide::Expr first_key(const Halide::Expr &of) const { return rows(of, z, h)[3]; }
     Halide::Expr keys(const Halide::Expr &of) const { return rows(of, z, h)[4]; }
     Halide::Expr queries(const Halide::Expr &of) const { return query(row_count(of)); }
-    /// Of a row: its query, and its head.
+    /// A row's query, and its head.
     Halide::Expr query(const Halide::Expr &row) const { return fold.defined() ? row / fold : row; }
     Halide::Expr of_heads(const Halide::Expr &row) const { return fold.defined() ? row % fold : 0; }
     /// A query stands among the keys at query + shift.

@@ -155,7 +155,7 @@ GYRE_FN void gyre_store(T *to, const T *from) {
     }
 }
 
-// Of these, the ones that are allowed; the others are 0, and not written.
+// Loads the elements that are allowed. The others are 0, and are not read.
 template <int N, class T>
 GYRE_FN void gyre_load(T *to, const T *from, const bool *allowed) {
 #pragma unroll

@@ -21,7 +21,7 @@ template <class T>
 GYRE_FN uint32_t gyre_not_finite(uint32_t pair) {
     return (pair & gyre_magnitudes) + (gyre_signs - gyre_pair<T>::infinities);
 }
-// Likewise if it is NaN.
+// The sign bit of each half is set if that is NaN; other bits say nothing.
 template <class T>
 GYRE_FN uint32_t gyre_not_a_number(uint32_t pair) {
     return (pair & gyre_magnitudes) + (gyre_signs - gyre_pair<T>::infinities - 0x00010001u);

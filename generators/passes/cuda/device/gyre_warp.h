@@ -44,7 +44,7 @@ GYRE_FN void gyre_copy_async(Declared *memory, int i, const T *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(gyre_shared_address((T *)memory + i)), "l"(from)
                  : "memory");
 }
-// Likewise, but at once where they are not aligned.
+// Copies as gyre_copy_async() does, but at once where the 16 bytes are not aligned.
 template <int N, class T, class Declared>
 GYRE_FN void gyre_copy_async_if_aligned(Declared *memory, int i, const T *from) {
     if ((uintptr_t)from % 16 == 0) return gyre_copy_async<N>(memory, i, from);
