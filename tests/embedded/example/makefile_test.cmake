@@ -1,4 +1,4 @@
-# Makes kernels for decode.c and builds and runs it by the Makefile:
+# Makes kernels for the sample and builds and runs it by the Makefile:
 #   cmake -D WORK=… -D OPTIONS=<of cmake> -D MAKE=… -D FLAGS=… -D RUN=… -D CLOCK=<MHz>
 #         [-D SCRIPT=<for the linker>] [-D TOOLS=<programs that it takes>] -P makefile_test.cmake
 # Prints "skipped: …" where one of the TOOLS is missing.
