@@ -12,6 +12,7 @@ set(gyre_embedded_scripts "${CMAKE_CURRENT_LIST_DIR}")
 # Processors that run each target's kernels. A kernel for another one links without a word, and faults.
 set(gyre_processors_of_cortex_m4 cortex-m4 cortex-m7 cortex-m33 cortex-m35p cortex-m52 cortex-m55 cortex-m85)
 set(gyre_processors_of_cortex_m7 cortex-m7)
+set(gyre_processors_of_cortex_m33 cortex-m33 cortex-m35p cortex-m52 cortex-m55 cortex-m85)
 set(gyre_processors_of_cortex_m55 cortex-m55 cortex-m52 cortex-m85)
 
 function(gyre_check_processor_flags library target)

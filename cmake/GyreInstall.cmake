@@ -86,7 +86,7 @@ install(DIRECTORY "${GYRE_GENERATORS_DIR}/" DESTINATION "${gyre_generators_dir}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*.cpp" PATTERN "*.S" PATTERN "*.json" PATTERN "README.md")
 set(gyre_embedded_dir "${CMAKE_INSTALL_DATADIR}/gyre/embedded")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/embedded/" DESTINATION "${gyre_embedded_dir}" COMPONENT dev
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.c" PATTERN "README.md")
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.c" PATTERN "README.md" PATTERN "packages" EXCLUDE)
 set(gyre_runtime_dir "${CMAKE_INSTALL_DATADIR}/gyre/runtime")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/runtime/" DESTINATION "${gyre_runtime_dir}" COMPONENT dev
         FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*.cpp" PATTERN "*.c"

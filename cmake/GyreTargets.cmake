@@ -82,6 +82,8 @@ gyre_add_target(cortex_m55     ARCH cortex-m55
                 HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55")
 gyre_add_target(cortex_m7      ARCH cortex-m7
                 HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv7em-none-eabihf -mcpu=cortex-m7")
+gyre_add_target(cortex_m33     ARCH cortex-m33
+                HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8m.main-none-eabihf -mcpu=cortex-m33")
 gyre_add_target(cortex_m4      ARCH cortex-m4
                 HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv7em-none-eabihf -mcpu=cortex-m4")
 

@@ -11,6 +11,7 @@ set(board_aarch64-none "aarch64|-M virt -cpu cortex-a53 -m 64|aarch64_virt.S|vir
 set(board_cortex-a32 "arm|-M virt -cpu max -m 64|arm_virt.S|virt|0") # qemu has no Cortex-A32
 set(board_cortex-m4 "arm|-M mps2-an386|cortex_m.c|cortex_m|25")
 set(board_cortex-m7 "arm|-M mps2-an500|cortex_m.c|cortex_m|25")
+set(board_cortex-m33 "arm|-M mps2-an505|cortex_m.c|cortex_m33|20")
 set(board_cortex-m55 "arm|-M mps3-an547|cortex_m.c|cortex_m|32")
 
 set(board_sources "${board_folder}/host.c")

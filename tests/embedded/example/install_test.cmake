@@ -1,4 +1,4 @@
-# Installs the build, compiles decode.c with plain commands against what was installed, the library and the one object, and runs
+# Installs the build, compiles the sample with plain commands against what was installed, the library and the one object, and runs
 # it: cmake -D BUILD=… -D WORK=… -D CC=… -D FLAGS=… -D SOURCES=… -D BOARD_FLAGS=… -D SCRIPT=… -D RUN=… -P install_test.cmake
 function(run)
     list(JOIN ARGN " " command)
@@ -19,8 +19,12 @@ foreach (source IN LISTS SOURCES)
     list(APPEND objects "${WORK}/${name}.o")
 endforeach ()
 set(strict -std=c99 -Wall -Wextra -Wpedantic -Werror)
-run("${CC}" ${FLAGS} ${strict} "-I${WORK}/prefix/include" "-I${boards}" -c "${CMAKE_CURRENT_LIST_DIR}/decode.c" -o
-    "${WORK}/decode.o")
+cmake_path(SET sample NORMALIZE "${CMAKE_CURRENT_LIST_DIR}/../../../runtime/embedded/packages/sample")
+foreach (source IN ITEMS "${sample}/decode.c" "${CMAKE_CURRENT_LIST_DIR}/main.c")
+    cmake_path(GET source STEM name)
+    run("${CC}" ${FLAGS} ${strict} "-I${WORK}/prefix/include" "-I${boards}" "-I${sample}" -c "${source}" -o "${WORK}/${name}.o")
+    list(APPEND objects "${WORK}/${name}.o")
+endforeach ()
 set(link "")
 set(compiler_library "")
 if (SCRIPT)
@@ -29,7 +33,7 @@ if (SCRIPT)
 endif ()
 foreach (library IN ITEMS libgyre_embedded.a gyre_embedded.o)
     set(program "${WORK}/decode_with_${library}.elf")
-    run("${CC}" ${FLAGS} ${link} "${WORK}/decode.o" ${objects} "${WORK}/prefix/lib/${library}" ${compiler_library} -o
+    run("${CC}" ${FLAGS} ${link} ${objects} "${WORK}/prefix/lib/${library}" ${compiler_library} -o
         "${program}")
     if (RUN OR NOT SCRIPT)
         run(${RUN} "${program}")

@@ -1,6 +1,6 @@
-# Makes kernels for decode.c and builds and runs it by the Makefile:
+# Makes kernels for the sample and builds and runs it by the Makefile:
 #   cmake -D WORK=… -D OPTIONS=<of cmake> -D MAKE=… -D FLAGS=… -D RUN=… -D CLOCK=<MHz>
-#         [-D TOOLS=<programs that it takes>] -P makefile_test.cmake
+#         [-D SCRIPT=<for the linker>] [-D TOOLS=<programs that it takes>] -P makefile_test.cmake
 # Prints "skipped: …" where one of the TOOLS is missing.
 include("${CMAKE_CURRENT_LIST_DIR}/../../tools.cmake")
 skip_without("cmake/go bare" ${TOOLS})
@@ -11,6 +11,10 @@ execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}/kernels" COMMAND_ERR
 list(FIND RUN -M at)
 math(EXPR at "${at} + 1")
 list(GET RUN ${at} machine)
+set(script "")
+if (SCRIPT)
+    set(script "SCRIPT=${SCRIPT}")
+endif ()
 execute_process(COMMAND "${MAKE}" -f "${CMAKE_CURRENT_LIST_DIR}/Makefile" "GYRE=${WORK}/kernels/decode_kernels"
-                        "MACHINE_FLAGS=${FLAGS}" "MACHINE=${machine}" "MHZ=${CLOCK}" run
+                        "MACHINE_FLAGS=${FLAGS}" "MACHINE=${machine}" "MHZ=${CLOCK}" ${script} run
                 WORKING_DIRECTORY "${WORK}" COMMAND_ERROR_IS_FATAL ANY)

@@ -18,8 +18,8 @@ refuse("DTYPES: got bf16, valid: f32, f16, i8, i8_integer, q15" "OPS rotary DTYP
 refuse("HEAD_DIMS: got 72, valid for cortex_m55: multiples of 16" "OPS attention HEAD_DIMS 72 TARGETS cortex_m55")
 refuse("FEATURES: got bias, valid: half, interleaved, causal" "OPS rotary FEATURES bias TARGETS cortex_m55")
 refuse("SCORE: cortex_m55 takes no score functions"
-       "OPS attention HEAD_DIMS 64 SCORE ${CMAKE_CURRENT_LIST_DIR}/decode.c TARGETS cortex_m55")
-refuse("i8_integer: scores by integers take the DSP instructions of Cortex-M4 and M7, got cortex_m55"
+       "OPS attention HEAD_DIMS 64 SCORE ${CMAKE_CURRENT_LIST_DIR}/main.c TARGETS cortex_m55")
+refuse("i8_integer: scores by integers take the DSP instructions of Cortex-M4, M7 and M33, got cortex_m55"
        "OPS attention HEAD_DIMS 64 DTYPES i8_integer TARGETS cortex_m55")
 refuse("kernels pass floats in registers, and need -mfloat-abi=hard, got -mfloat-abi=softfp" "OPS rotary TARGETS cortex_m4"
        "-DCMAKE_C_FLAGS=-mthumb -mcpu=cortex-m4 -mfloat-abi=softfp")
