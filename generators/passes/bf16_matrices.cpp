@@ -1,6 +1,7 @@
 #include "bf16_matrices.h"
 
 #include "loop_name.h"
+#include "nest_index.h"
 #include "whole_vectors.h"
 
 #include <set>
@@ -39,13 +40,9 @@ public:
     }
 
     Stmt instruction() const {
-        const Add *sum = store->value.as<Add>();
-        require(sum, "adds no product");
-        const bool load_first = sum->a.as<Load>();
-        const Load *old = (load_first ? sum->a : sum->b).as<Load>();
-        const Mul *product = (load_first ? sum->b : sum->a).as<Mul>();
-        require(old && product && old->name == store->name && equal(simplify(old->index - store->index), Expr(0)),
-                "does not add to what it stores");
+        const Expr added = added_to(store->name, store->index, store->value);
+        const Mul *product = added.defined() ? added.as<Mul>() : nullptr;
+        require(product, "does not add a product to what it stores");
         for (int l = 0; l < matrix_lanes; l++)
             require(distance(store->index, l, 0) == l, "has lanes that are not dense");
         Expr a = matrix(product->a, true), b = matrix(product->b, false);

@@ -1,6 +1,7 @@
 #include "tile_nest.h"
 
 #include "loop_name.h"
+#include "nest_index.h"
 #include "tile_products.h"
 
 #include <map>
@@ -46,7 +47,7 @@ public:
         } else if (source) {
             nest.kind = TileNest::Kind::store;
             read_accumulator(source->name, source->index);
-            nest.out = {store->name, at_origin(index) * 4, static_cast<int>(4 * step(index, row))};
+            nest.out = {store->name, at_first_turn(index) * 4, static_cast<int>(4 * step(index, row))};
             require(step(index, column) == 1, "does not store dense rows of columns");
             require(store->value.type() == Float(32), "does not store f32");
         } else {
@@ -95,15 +96,15 @@ private:
         require(store && is_const_one(store->predicate), "does not come down to one store");
     }
 
-    Expr at_origin(Expr e) const {
-        for (const auto &[kind, name] : loops) e = substitute(name, 0, e);
-        return simplify(e);
+    Expr at_first_turn(const Expr &e) const {
+        std::vector<std::string> variables;
+        for (const auto &[kind, name] : loops) variables.push_back(name);
+        return at_origin(e, variables);
     }
 
-    /// By how much an index grows with a loop's variable; the same in all turns.
+    /// By how much an index grows with a loop's variable, in all turns of the nest; it may depend on other loops.
     Expr any_step(const Expr &index, const std::string &variable) const {
-        const Expr next = substitute(variable, Variable::make(Int(32), variable) + 1, index);
-        const Expr difference = simplify(next - index);
+        const Expr difference = any_step_of(index, variable);
         for (const auto &[kind, name] : loops)
             require(!expr_uses_var(difference, name), "has an index that is not linear in " + variable);
         return difference;
@@ -119,7 +120,7 @@ private:
     void read_accumulator(const std::string &name, const Expr &index) {
         nest.accumulator = name;
         nest.row_stride = step(index, row);
-        const auto first = as_const_int(at_origin(index));
+        const auto first = as_const_int(at_first_turn(index));
         require(first.has_value(), "has an accumulator at an unknown place of " + name);
         nest.first = *first;
         require(step(index, column) == 1, "has an accumulator whose columns are not dense");
@@ -127,13 +128,9 @@ private:
 
     void read_product(const std::string &name, const Expr &index, const Expr &value) {
         depth = loops[tile_depth_loop];
-        const Add *sum = value.as<Add>();
-        require(sum, "does not add a product");
-        const bool load_first = sum->a.as<Load>() != nullptr;
-        const Load *old = (load_first ? sum->a : sum->b).as<Load>();
-        const Mul *product = (load_first ? sum->b : sum->a).as<Mul>();
-        require(old && product && old->name == name && equal(simplify(old->index - index), Expr(0)),
-                "does not add a product");
+        const Expr added = added_to(name, index, value);
+        const Mul *product = added.defined() ? added.as<Mul>() : nullptr;
+        require(product, "does not add a product");
         const bool a_first = expr_uses_var(product->a, row);
         nest.a = read_operand(a_first ? product->a : product->b, row);
         nest.b = read_operand(a_first ? product->b : product->a, column);
@@ -168,7 +165,7 @@ private:
         for (int k = 0; k < tile_depth; k++)
             address.push_back(
                 bf16_address(simplify(lower_intrinsics(simplify(substitute(depth, k, operand)))), tile.buffer));
-        tile.first = at_origin(address[0]);
+        tile.first = at_first_turn(address[0]);
         const auto distance = [&](int k) {
             const auto bytes = as_const_int(simplify(address[k] - address[0]));
             require(bytes.has_value(), "has an operand at no constant distance along the depth");

@@ -29,18 +29,6 @@ bool Fragment::is_own_warp(const Expr &index) const {
     return step == int64_t{tile_rows} * columns || (step == 0 && size == tile_rows * columns);
 }
 
-std::optional<int64_t> step_of(const Expr &index, const std::string &variable) {
-    if (variable.empty() || !expr_uses_var(index, variable)) return 0;
-    const Expr next = substitute(variable, Variable::make(Int(32), variable) + 1, index);
-    return as_const_int(simplify(next - index));
-}
-
-Expr at_origin(Expr index, const std::vector<std::string> &variables) {
-    for (const std::string &v : variables)
-        if (!v.empty()) index = substitute(v, 0, index);
-    return simplify(index);
-}
-
 const Fragment *Fragments::operator[](const std::string &array) const {
     const auto found = fragments.find(array);
     return found == fragments.end() ? nullptr : &found->second;

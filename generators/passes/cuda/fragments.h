@@ -4,6 +4,7 @@
 /// the elements (row, column) of each 16 x 8 tile with row = L / 4 + 8 half and column = 2 (L % 4) + pair, half and pair
 /// in {0, 1}: 4 registers in f32, 2 words in 16 bits. Those of two neighbouring tiles are what an mma takes as its left operand.
 #pragma once
+#include "../nest_index.h"
 #include "warp_nest.h"
 
 #include <map>
@@ -26,12 +27,6 @@ struct Fragment {
     /// True if rows of each warp are those that its index says; one warp's are there without it.
     bool is_own_warp(const Halide::Expr &index) const;
 };
-
-/// By how much an index grows with a variable, the same everywhere; undefined if it is not linear.
-std::optional<int64_t> step_of(const Halide::Expr &index, const std::string &variable);
-
-/// The index where all of these are 0.
-Halide::Expr at_origin(Halide::Expr index, const std::vector<std::string> &variables);
 
 class Fragments {
 public:

@@ -143,12 +143,8 @@ void WarpPrinter::print_reduction(const WarpStore &store) {
     const Add *sum = store.value.as<Add>();
     nest->require(nest->stores.size() == 1 && (greater || sum), "reduces rows by something else than max or +");
     Expr old = greater ? greater->a : sum->a, each = greater ? greater->b : sum->b;
-    const auto is_old = [&](const Expr &e) {
-        const Load *load = e.as<Load>();
-        return load && load->name == store.array && is_const_zero(simplify(load->index - store.index));
-    };
-    if (!is_old(old)) std::swap(old, each);
-    nest->require(is_old(old), "does not reduce what it stores");
+    if (!reads(old, store.array, store.index)) std::swap(old, each);
+    nest->require(reads(old, store.array, store.index), "does not reduce what it stores");
     const std::string name = greater ? "gyre_max" : "gyre_add", type = print_type(store.value.type());
     const std::string part = print_name(fresh("part"));
     open_rows();
@@ -180,15 +176,13 @@ const Load *operand(const Expr &e) {
 void WarpPrinter::print_product(const WarpStore &store) {
     const WarpNest &n = *nest;
     const Add *sum = store.value.as<Add>();
-    const Load *old = sum ? sum->a.as<Load>() : nullptr;
-    const Mul *product = sum ? sum->b.as<Mul>() : nullptr;
     if (sum)
         for (const auto &[each, other] : {std::pair(sum->a, sum->b), std::pair(sum->b, sum->a)})
             if (const Call *call = each.as<Call>(); call && call->name == seen_product)
                 return print_product_of_seen(store, *call, other);
-    n.require(n.stores.size() == 1 && old && product && old->name == store.array &&
-                  is_const_zero(simplify(old->index - store.index)),
-              "does not add a product to what it stores");
+    const Expr added = added_to(store.array, store.index, store.value);
+    const Mul *product = added.defined() ? added.as<Mul>() : nullptr;
+    n.require(n.stores.size() == 1 && product, "does not add a product to what it stores");
     const Load *a = operand(product->a), *b = operand(product->b);
     n.require(a && b && a->type == b->type && a->type.bits() == 16, "has factors that are not both of 16 bits");
     if (shared.count(a->name)) std::swap(a, b);
@@ -222,10 +216,9 @@ void WarpPrinter::print_product(const WarpStore &store) {
 // weights.
 void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &product, const Expr &before) {
     const WarpNest &n = *nest;
-    const Load *old = before.as<Load>(), *a = operand(product.args[0]), *b = operand(product.args[1]);
+    const Load *a = operand(product.args[0]), *b = operand(product.args[1]);
     const Fragment *left = a ? fragments[a->name] : nullptr, *into = fragments[store.array];
-    n.require(n.stores.size() == 1 && old && old->name == store.array &&
-                  is_const_zero(simplify(old->index - store.index)),
+    n.require(n.stores.size() == 1 && reads(before, store.array, store.index),
               "does not add a product to what it stores");
     n.require(left && left->is_packed() && b && b->type == a->type && shared.count(b->name),
               "has factors elsewhere than in a fragment and in shared memory");
