@@ -5,7 +5,7 @@ foreach (header IN LISTS HEADERS)
     string(APPEND text "${part}")
 endforeach ()
 file(CONFIGURE OUTPUT "${OUT}" @ONLY CONTENT
-     "/* The kernels of a library, and their bytes of workspace, *_WORKSPACE. Written by gyre's CMake functions. */
+     "/* The kernels of a library, and their bytes of workspace and of stack, *_WORKSPACE and *_STACK. Written by gyre's CMake functions. */
 #ifndef GYRE_EMBEDDED_KERNELS_H
 #define GYRE_EMBEDDED_KERNELS_H
 
