@@ -120,7 +120,7 @@ function(gyre_end_embedded library)
     endforeach ()
     set(header "${FOLDER}/gyre/embedded_kernels.h")
     add_custom_command(OUTPUT "${header}"
-                       COMMAND "${CMAKE_COMMAND}" -D "HEADERS=${HEADERS}" -D "OUT=${header}"
+                       COMMAND "${CMAKE_COMMAND}" -D "HEADERS=${HEADERS}" -D LIBRARY=${library} -D "FOLDER=${FOLDER}"
                                -P "${gyre_embedded_scripts}/embedded_header.cmake"
                        DEPENDS ${HEADERS} "${gyre_embedded_scripts}/embedded_header.cmake"
                        VERBATIM)
