@@ -72,6 +72,10 @@ function(gyre_add_embedded_kernel library operation)
     endif ()
     # Halide's description of the arguments, which nothing here reads, is as large as half the code.
     set(keep_the_code "")
+    set(count_the_stack "")
+    if (GYRE_TARGET_${TARGET}_HALIDE MATCHES "-noos")
+        set(count_the_stack -D "OBJDUMP=${CMAKE_OBJDUMP}" -D POINTER=${CMAKE_SIZEOF_VOID_P})
+    endif ()
     if (GYRE_TARGET_${TARGET}_HALIDE MATCHES "-noos" AND NOT CMAKE_LINKER MATCHES "lld")
         set(keep_the_code COMMAND "${CMAKE_LINKER}" -r --gc-sections --unique -z noexecstack -e ${symbol}_argv "${base}.o" -o
                                   "${base}.code.o"
@@ -87,9 +91,10 @@ function(gyre_add_embedded_kernel library operation)
                 --redefine-sym halide_free=gyre_embedded_free "${base}.o"
         ${keep_the_code}
         COMMAND "${CMAKE_COMMAND}" -D OPERATION=${operation} -D NAME=${name} -D "OBJECT=${base}.o"
-                -D "FACTS=${base}.facts" -D "HEADER=${base}.h" -D "NM=${CMAKE_NM}"
+                -D "FACTS=${base}.facts" -D "HEADER=${base}.h" -D "NM=${CMAKE_NM}" ${count_the_stack}
                 -P "${gyre_embedded_scripts}/embedded_kernel.cmake"
         DEPENDS "${generator}" gyre_${operation}_generator "${gyre_embedded_scripts}/embedded_kernel.cmake"
+                "${gyre_embedded_scripts}/embedded_stack.cmake"
         COMMENT "kernel ${operation}_${arg_VARIANT} (${TARGET})"
         VERBATIM)
     list(JOIN arg_FIELDS ", " fields)
@@ -115,7 +120,7 @@ function(gyre_end_embedded library)
     endforeach ()
     set(header "${FOLDER}/gyre/embedded_kernels.h")
     add_custom_command(OUTPUT "${header}"
-                       COMMAND "${CMAKE_COMMAND}" -D "HEADERS=${HEADERS}" -D "OUT=${header}"
+                       COMMAND "${CMAKE_COMMAND}" -D "HEADERS=${HEADERS}" -D LIBRARY=${library} -D "FOLDER=${FOLDER}"
                                -P "${gyre_embedded_scripts}/embedded_header.cmake"
                        DEPENDS ${HEADERS} "${gyre_embedded_scripts}/embedded_header.cmake"
                        VERBATIM)

@@ -3,7 +3,7 @@
 #
 # Makes a static library of gyre/embedded.h with these kernels, DTYPES being those of caches, or q15; and in the folder <library>, beside the current binary
 # directory's files, what a project without CMake takes: <library>.o, the same in one object, with a section a function, and
-# gyre/embedded.h and gyre/embedded_kernels.h.
+# gyre/embedded.h and gyre/embedded_kernels.h, whose text is also in <library>.h, for programs with several libraries.
 
 include("${CMAKE_CURRENT_LIST_DIR}/GyreEmbedded.cmake")
 
@@ -78,6 +78,8 @@ function(gyre_add_embedded_library library)
     set(object "${folder}/${library}.o")
     add_custom_command(OUTPUT "${object}"
                        COMMAND "${CMAKE_LINKER}" -r --unique -z noexecstack --whole-archive "$<TARGET_FILE:${library}>" -o "${object}"
+                       # Two such objects in a program share the library's functions; two kernels of one name stay an error.
+                       COMMAND "${CMAKE_OBJCOPY}" -w "--weaken-symbol=gyre_embedded_*" "${object}"
                        DEPENDS ${library}
                        VERBATIM)
     add_custom_target(${library}_object ALL DEPENDS "${object}")

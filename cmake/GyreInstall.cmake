@@ -95,7 +95,7 @@ get_property(sources GLOBAL PROPERTY GYRE_RUNTIME_SOURCES)
 list(JOIN sources " " sources)
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/GyreRuntimeSources.cmake" CONTENT "set(gyre_runtime_sources ${sources})\n")
 install(FILES "${PROJECT_BINARY_DIR}/GyreRuntimeSources.cmake" "${CMAKE_CURRENT_LIST_DIR}/embedded_kernel.cmake"
-              "${CMAKE_CURRENT_LIST_DIR}/embedded_header.cmake" "${CMAKE_CURRENT_LIST_DIR}/bf16_instructions.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/embedded_header.cmake" "${CMAKE_CURRENT_LIST_DIR}/embedded_stack.cmake" "${CMAKE_CURRENT_LIST_DIR}/bf16_instructions.cmake"
               "${CMAKE_CURRENT_LIST_DIR}/cached_command.cmake" "${CMAKE_CURRENT_LIST_DIR}/file_key.cmake"
               "${CMAKE_CURRENT_LIST_DIR}/streaming_stores.cmake"
         DESTINATION "${gyre_package_dir}" COMPONENT dev)

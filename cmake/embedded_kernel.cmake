@@ -1,5 +1,5 @@
 # Run after a kernel has been made for gyre_embedded: checks what it calls, and writes its numbers as a header.
-#   cmake -D OPERATION=… -D NAME=… -D OBJECT=… -D FACTS=… -D HEADER=… -D NM=… -P embedded_kernel.cmake
+#   cmake -D OPERATION=… -D NAME=… -D OBJECT=… -D FACTS=… -D HEADER=… -D NM=… [-D OBJDUMP=… -D POINTER=<bytes>] -P embedded_kernel.cmake
 
 execute_process(COMMAND "${NM}" -u "${OBJECT}" OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[A-Za-z_][A-Za-z0-9_]+" undefined "${listing}")
@@ -31,5 +31,16 @@ endif ()
 if (DEFINED TASK_ROWS)
     math(EXPR workspace "64 + ${scratch}") # as gyre_embedded_attention_workspace_size()
     string(APPEND text "#define ${upper}_SCRATCH ${scratch}\n#define ${upper}_WORKSPACE ${workspace}\n")
+endif ()
+# The stack of a call: the kernel's, and what the library's own functions take at most around it.
+if (OBJDUMP)
+    include("${CMAKE_CURRENT_LIST_DIR}/embedded_stack.cmake")
+    gyre_stack_of("${OBJDUMP}" "${OBJECT}" kernel_stack)
+    set(around_attention_4 1152)
+    set(around_attention_8 1536)
+    set(around_rotary_4 512)
+    set(around_rotary_8 640)
+    math(EXPR stack "(${kernel_stack} + ${around_${OPERATION}_${POINTER}} + 15) / 16 * 16")
+    string(APPEND text "#define ${upper}_STACK ${stack}\n")
 endif ()
 file(WRITE "${HEADER}" "${text}")

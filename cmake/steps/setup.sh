@@ -51,6 +51,7 @@ needs_of_bare() {
     need qemu-system-arm command -v qemu-system-arm
     need llvm-22 has_llc
     need clang command -v clang
+    need lld command -v ld.lld
     need make command -v make
 }
 

@@ -1,4 +1,4 @@
-# Links the demo by clang with the library by gcc, and the demo by gcc with the library by clang, and runs both on the board:
+# Links the demo by clang with the library by gcc, and the demo by gcc with the library by clang, and runs both on the board; and links by lld:
 #   cmake -D WORK=… -D GCC=… -D GCC_FLAGS=… -D CLANG_FLAGS=… -D LIBRARY=<by gcc> -D LIBRARY_SOURCES=… -D DEMO_SOURCES=…
 #         -D BOARD_SOURCES=… -D BOARD_FLAGS=… -D SCRIPT=… -D RUN=… -D INCLUDE=<folders> -D HALIDE=<folder> -P compilers_test.cmake
 # Prints "skipped: …" where there is no clang.
@@ -43,3 +43,19 @@ run_demo(demo_by_clang_library_by_gcc ${demo} "${LIBRARY}")
 compile("${GCC};${GCC_FLAGS};${strict}" demo_by_gcc demo ${DEMO_SOURCES})
 compile("clang;${CLANG_FLAGS};${strict};${halide}" library_by_clang library ${LIBRARY_SOURCES})
 run_demo(demo_by_gcc_library_by_clang ${demo} ${library})
+
+# The same linked by lld, which takes the library and its one object as they are.
+find_program(lld NAMES ld.lld NO_CACHE)
+if (lld)
+    execute_process(COMMAND "${GCC}" ${GCC_FLAGS} -print-libgcc-file-name OUTPUT_VARIABLE compiler_library OUTPUT_STRIP_TRAILING_WHITESPACE
+                    COMMAND_ERROR_IS_FATAL ANY)
+    cmake_path(GET LIBRARY PARENT_PATH folder)
+    foreach (linked IN ITEMS "${LIBRARY}" "${folder}/gyre_embedded/gyre_embedded.o")
+        message(STATUS "lld: ${linked}")
+        execute_process(COMMAND "${lld}" --gc-sections -T "${SCRIPT}" ${board} ${demo} "${linked}" "${compiler_library}" -o "${WORK}/by_lld.elf"
+                        COMMAND_ERROR_IS_FATAL ANY)
+        execute_process(COMMAND ${RUN} "${WORK}/by_lld.elf" COMMAND_ERROR_IS_FATAL ANY)
+    endforeach ()
+else ()
+    message(STATUS "there is no ld.lld: linked by GNU ld alone")
+endif ()
