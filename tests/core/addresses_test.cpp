@@ -30,3 +30,13 @@ TEST_CASE(
     size_t bytes = 0;
     check_refused("below", gyre_attention_workspace_size(nullptr, &c.args, &bytes), GYRE_BAD_SHAPE, "q");
 }
+
+TEST_CASE("the last of some rows is as far as their strides to it say, not one further") {
+    AttentionCase c(AttentionShape().lengths(2, 2).dims(64));
+    c.args.q.data = nullptr;
+    size_t bytes = 0;
+    c.args.q.strides[1] = INT32_MAX - 65; // the tokens of a head reach less than 2^31 - 1 elements
+    CHECK_MESSAGE(gyre_attention_workspace_size(nullptr, &c.args, &bytes) == GYRE_OK, text(gyre_last_error()));
+    c.args.q.strides[1]++;
+    check_refused("one more", gyre_attention_workspace_size(nullptr, &c.args, &bytes), GYRE_UNSUPPORTED, "q");
+}
