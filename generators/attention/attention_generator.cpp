@@ -118,6 +118,7 @@ private:
         if (engine.least_head_dim() > 0) known.emplace_back("least_head_dim", engine.least_head_dim());
         if (!precision.operands.empty()) known.emplace_back("operands", precision.operands);
         if (!precision.sum.empty()) known.emplace_back("sum", precision.sum);
+        if (precision.terms > 0) known.emplace_back("terms", precision.terms);
         if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
         return known;
     }

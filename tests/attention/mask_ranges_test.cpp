@@ -102,6 +102,30 @@ TEST_CASE("a mask is read neither before its first byte nor behind its last") {
         }
 }
 
+TEST_CASE("a byte of a mask that is not 0 lets the query attend, whatever it is") {
+    constexpr unsigned char other[] = {1, 2, 128, 255};
+    for (const int64_t queries : {1, 20})
+        for (const bool ranges : {true, false}) {
+            AttentionCase c(few_heads(1, queries, 90));
+            std::vector<unsigned char> ones((size_t)(queries * 90)), others = ones;
+            for (size_t i = 0; i < ones.size(); i++) {
+                ones[i] = ranges ? i % 90 > 6 : i * 7 % 5 != 2;
+                others[i] = ones[i] ? other[i % 4] : 0;
+            }
+            const int64_t shape[] = {1, 1, queries, 90};
+            gyre_tensor mask = gyre_tensor_dense(ones.data(), GYRE_BOOL, 4, shape);
+            c.args.mask = &mask;
+            each_target([&](gyre_context *context) {
+                mask.data = ones.data();
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                const std::vector<uint64_t> expected = c.out.bits();
+                mask.data = others.data();
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                CHECK(c.out.bits() == expected);
+            });
+        }
+}
+
 TEST_CASE("causal masks with padding on either side, aligned anywhere") {
     for (const auto &[queries, keys] : {std::pair(40, 40), std::pair(33, 70), std::pair(9, 1100)}) {
         const int64_t beyond = keys - queries;

@@ -57,6 +57,22 @@ TEST_CASE("masked keys: before and behind a window") {
         }
 }
 
+TEST_CASE(
+    "masked keys: the one key of a block that the first row, or the last, does not see, whatever a kernel's block is") {
+    const int64_t rows = 20;
+    for (const gyre_dtype type : types)
+        for (const int64_t block : {16, 32, 64, 96, 128, 192, 256, 512, 1024}) {
+            AttentionCase causal(AttentionShape().lengths(rows, block + rows - 2).dims(64).of(type));
+            causal.args.causal = 1;
+            check_garbage(causal, [&](int64_t i, int64_t j) { return j <= i + block - 2; }, {block - 1});
+
+            AttentionCase window(AttentionShape().lengths(rows, 2 * block).dims(64).of(type));
+            window.args.window_left = block - 2;
+            window.args.window_right = rows;
+            check_garbage(window, [&](int64_t i, int64_t j) { return j >= i + block + 2 - rows; }, {block});
+        }
+}
+
 TEST_CASE("masked keys: by a boolean mask, and by a bias of -inf, for all rows and for some") {
     const int64_t rows = 33, count = 300;
     for (const gyre_dtype type : types)

@@ -84,16 +84,28 @@ TEST_CASE("NaN: of every payload, and of either sign") {
     }
 }
 
-TEST_CASE("NaN: capped scores keep it") {
-    AttentionCase c(AttentionShape().lengths(many_rows, 50).dims(64));
-    c.args.softcap = 30;
-    c.q.set({0, 1, 0, 5}, std::nan(""));
-    std::string expected((size_t)many_rows, '.');
-    expected[1] = 'N';
-    each_target([&](gyre_context *context) {
-        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-        CHECK(nan_rows(c) == expected);
-    });
+TEST_CASE("NaN: capped scores and those with a bias keep it, and a bias that is NaN gives it") {
+    enum { of_capped, of_biased, of_bias, kinds };
+    for (int kind = 0; kind < kinds; kind++) {
+        CAPTURE(kind);
+        AttentionCase c(AttentionShape().lengths(many_rows, 50).dims(64));
+        Tensor bias(GYRE_F32, {many_rows, 50});
+        bias.fill_normal(3);
+        if (kind == of_bias)
+            bias.set({1, 7}, std::nan(""));
+        else
+            c.q.set({0, 1, 0, 5}, std::nan(""));
+        if (kind == of_capped)
+            c.args.softcap = 30;
+        else
+            c.args.bias = c.hold(std::move(bias));
+        std::string expected((size_t)many_rows, '.');
+        expected[1] = 'N';
+        each_target([&](gyre_context *context) {
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            CHECK(nan_rows(c) == expected);
+        });
+    }
 }
 
 TEST_CASE("NaN: a value that is NaN gives NaN in its feature alone") {

@@ -38,8 +38,6 @@ TEST_CASE("products of weights and values that are no normal numbers") {
     for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16})
         for (const int64_t queries : {3, 40})
             for (const bool with_bias : {false, true}) {
-                // include/gyre/README.md: on tiles these are 0 in f32 as well, which allowances do not know.
-                if (dtype == GYRE_F32 && queries == 40 && !with_bias) continue;
                 AttentionCase c(AttentionShape().lengths(queries, count).dims(64).of(dtype));
                 const double far = 100 * std::log(2);
                 c.q.fill(with_bias ? 0 : 1);

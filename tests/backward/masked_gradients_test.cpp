@@ -89,6 +89,26 @@ TEST_CASE("masked gradients: a row of NaN reaches the keys that it sees, and no 
     }
 }
 
+TEST_CASE("masked gradients: the first of two rows, which one key alone is masked to") {
+    BackwardCase c(AttentionShape().lengths(2, keys).head_counts(1, 1).dims(64));
+    AttentionCase &f = c.forward;
+    f.args.causal = 1;
+    const std::vector<double> k = f.k.values(), v = f.v.values();
+    const auto first_row = [&](gyre_context *context) {
+        const std::vector<double> all = run(c, context).q;
+        return std::vector<double>(all.begin(), all.begin() + 64);
+    };
+    each_target([&](gyre_context *context) {
+        f.k.set_values(k), f.v.set_values(v);
+        const std::vector<double> clean = first_row(context);
+        for (Tensor *t : {&f.v, &f.k})
+            for (const double garbage : {infinity, std::nan("")}) {
+                for (int64_t d = 0; d < 64; d++) t->set({0, keys - 1, 0, d}, garbage);
+                CHECK(first_row(context) == clean);
+            }
+    });
+}
+
 TEST_CASE("masked gradients: rows past the end, to whose scores ALiBi adds more than f32 has powers for") {
     for (const float slope : {1.0f, -1.0f, 8.0f})
         for (const int64_t of_queries : {5, 97}) {

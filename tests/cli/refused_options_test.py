@@ -91,6 +91,7 @@ class RefusedOptions(GyreTest):
         ):
             self.rotary(option, option, value)
         self.rotary("--rotary-dim", "--rotary-dim", 6, "--rotary-offset", 4)
+        self.rotary("--theta: '0'; expected a finite number > 0", "--theta", 0)  # by the program: the library was not called
         for option, value in (
             ("--scale", 0),
             ("--scale", 1e300),

@@ -1,8 +1,10 @@
-/// Tensors that no memory can hold: they are refused before anything is read.
+/// Tensors that no memory can hold: they are refused before anything is read. And those that begin or end where memory does.
 #include "support/attention_case.h"
+#include "support/guarded_memory.h"
 #include "support/refusal.h"
 
 #include <cstdint>
+#include <cstring>
 
 using namespace gyre::test;
 
@@ -29,4 +31,31 @@ TEST_CASE(
     c.args.q.strides[1] = -(INT64_C(1) << 61);
     size_t bytes = 0;
     check_refused("below", gyre_attention_workspace_size(nullptr, &c.args, &bytes), GYRE_BAD_SHAPE, "q");
+}
+
+TEST_CASE("the last of some rows is as far as their strides to it say, not one further") {
+    AttentionCase c(AttentionShape().lengths(2, 2).dims(64));
+    c.args.q.data = nullptr;
+    size_t bytes = 0;
+    c.args.q.strides[1] = INT32_MAX - 65; // the tokens of a head reach less than 2^31 - 1 elements
+    CHECK_MESSAGE(gyre_attention_workspace_size(nullptr, &c.args, &bytes) == GYRE_OK, text(gyre_last_error()));
+    c.args.q.strides[1]++;
+    check_refused("one more", gyre_attention_workspace_size(nullptr, &c.args, &bytes), GYRE_UNSUPPORTED, "q");
+}
+
+TEST_CASE("keys and values may begin and end beside memory that may not be read") {
+    for (const GuardedMemory::Bytes where : {GuardedMemory::Bytes::at_end, GuardedMemory::Bytes::at_begin})
+        for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
+            for (const int64_t head_dim : {64, 72})
+                for (const int64_t queries : {1, 20})
+                    for (const int64_t keys : {1, 37, 300}) {
+                        AttentionCase c(AttentionShape().lengths(queries, keys).dims(head_dim).of(type));
+                        const auto bytes = (size_t)(keys * head_dim * (type == GYRE_F32 ? 4 : 2));
+                        const GuardedMemory k(bytes, where), v(bytes, where);
+                        std::memcpy(k.data(), c.args.k.data, bytes);
+                        std::memcpy(v.data(), c.args.v.data, bytes);
+                        c.args.k.data = k.data();
+                        c.args.v.data = v.data();
+                        c.check();
+                    }
 }

@@ -122,6 +122,27 @@ TEST_CASE("of two kernels for the same call the one registered last is asked, un
     CHECK(gyre_kernel_count() == before);
 }
 
+TEST_CASE("a kernel that takes more memory than it says is a failure, and takes none that is not its own") {
+    const std::string target = best_target();
+    const Context context(target.c_str());
+    static size_t wanted = 0;
+    StandIn greedy("greedy", target.c_str());
+    greedy.kernel.attributes = "dtype=float32 pairing=half workspace=128"; // a block's header, and 64 bytes
+    greedy.kernel.call = [](void **arguments) {
+        void *slab = *(void **)arguments[0];
+        void *memory = gyre_kernel_malloc(slab, wanted);
+        if (!memory) return 1;
+        std::memset(memory, 0, wanted);
+        gyre_kernel_free(slab, memory);
+        return 0;
+    };
+    REQUIRE(gyre_register_kernels(&greedy.library) == GYRE_OK);
+    for (wanted = 63; wanted <= 130; wanted++) {
+        CAPTURE(wanted);
+        CHECK(rotate(context) == (wanted <= 64 ? GYRE_OK : GYRE_INTERNAL));
+    }
+}
+
 TEST_CASE("a context that is bound to a library runs its kernels only") {
     const std::string target = best_target();
     StandIn other("other", target.c_str());

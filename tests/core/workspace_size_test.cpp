@@ -104,6 +104,20 @@ TEST_CASE("workspace: sizes that are asked for without data are enough, with eve
     }
 }
 
+TEST_CASE("workspace: a byte less than was asked for is too little, since the address may be of no cache line") {
+    AttentionCase c(AttentionShape().lengths(40, 90).dims(64));
+    each_target([&](gyre_context *context) {
+        size_t bytes = 0;
+        REQUIRE(gyre_attention_workspace_size(context, &c.args, &bytes) == GYRE_OK);
+        std::vector<char> memory(bytes);
+        for (const size_t missing : {0, 1, 63}) {
+            c.args.workspace = memory.data(), c.args.workspace_size = bytes - missing;
+            CHECK(c.run(context) == (missing ? GYRE_WORKSPACE_TOO_SMALL : GYRE_OK));
+        }
+        c.args.workspace = nullptr, c.args.workspace_size = 0;
+    });
+}
+
 TEST_CASE("workspace: linear attention's size without data is enough where positions are several tables") {
     LinearCase c(AttentionShape().batches(3).lengths(70, 70).dims(64));
     const gyre_rope rope = gyre_rope_defaults();

@@ -98,7 +98,10 @@ gyre_status look_around() {
     if (!gyre_kernel_at(0, &info) || !gyre_target_at(0, &target)) return GYRE_OUT_OF_MEMORY;
     const gyre_status status = gyre_register_kernels(&library);
     if (status != GYRE_OK) return status;
-    return gyre_unregister_kernels(&library);
+    const gyre_status gone = gyre_unregister_kernels(&library);
+    // It is gone at once, also where there was no memory for a list without it.
+    if (gone == GYRE_OK && gyre_unregister_kernels(&library) == GYRE_OK) return GYRE_BAD_ARGUMENT;
+    return gone;
 }
 
 /// Refusals whose texts are put together.

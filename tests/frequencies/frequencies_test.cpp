@@ -4,6 +4,7 @@
 
 #include <gyre/gyre.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -53,6 +54,41 @@ TEST_CASE("frequencies equal those of transformers for every rule") {
         gyre::test::check_close("inv_freq / golden", ratios, ones, 1e-13);
         CHECK(std::fabs(attention_factor / expected.attention_factor - 1) < 1e-14);
     }
+}
+
+/// Of yarn without an attention factor: pairs from `first` to `last` go over from frequencies that are kept to slowed ones.
+static void check_ramp(const gyre_frequency_rule &rule, double first, double last) {
+    double inv_freq[32], attention_factor = 0;
+    REQUIRE_MESSAGE(gyre_frequencies(&rule, 64, 64, 0, inv_freq, &attention_factor) == GYRE_OK,
+                    gyre::test::text(gyre_last_error()));
+    for (int i = 0; i < 32; i++) {
+        const double slowed = std::min(std::max((i - first) / (last - first), 0.0), 1.0);
+        const double expected = std::pow(rule.rope_theta, -i / 32.0) * (slowed / rule.factor + 1 - slowed);
+        CAPTURE(i);
+        CHECK(std::fabs(inv_freq[i] / expected - 1) < 1e-13);
+    }
+}
+
+TEST_CASE("yarn's ramp: as far as rotary_dim - 1, beyond the last pair, and of no width between two pairs") {
+    gyre_frequency_rule rule = gyre_frequency_defaults();
+    rule.rope_type = "yarn";
+    rule.rope_theta = 10000;
+    rule.factor = 4;
+    const double two_pi = 2 * std::acos(-1.0);
+    const auto length_of = [&](double pair) { return two_pi * std::pow(rule.rope_theta, pair / 32); };
+    const auto pair_of = [&](double turns) {
+        return 32 * std::log((double)rule.original_max_position_embeddings / (turns * two_pi)) /
+               std::log(rule.rope_theta);
+    };
+    rule.truncate = 0;
+    rule.beta_fast = 32, rule.beta_slow = 1;
+    rule.original_max_position_embeddings = (int64_t)length_of(45);
+    check_ramp(rule, pair_of(32), pair_of(1));
+    rule.original_max_position_embeddings = (int64_t)length_of(70);
+    check_ramp(rule, pair_of(32), 63);
+    rule.beta_fast = rule.beta_slow = 1;
+    rule.original_max_position_embeddings = (int64_t)length_of(9.95);
+    check_ramp(rule, pair_of(1), pair_of(1) + 0.001);
 }
 
 TEST_CASE("a rope_theta of 0 is not given and means 10000") {

@@ -2,29 +2,29 @@
 
     python mutants.py --work build/mutants                    all of them; results that are there already are kept
     python mutants.py --work build/mutants --only 'math/philox*' --only split       some, by name or area
+    python mutants.py --work build/mutants --tree build                             beside a whole build, which is not touched
     python mutants.py --list                                  what there is
 """
 
 import argparse
 import fcntl
 import fnmatch
-import hashlib
 import json
 import os
 import pathlib
 import sys
-import time
 
 sys.dont_write_bytecode = True
 
+from beside import Beside
 from report import table
-from scratch import Mismatch, Scratch, check
+from results import FIELDS, ROOT, Results
+from scratch import Mismatch, check
 from suites import Suites
+from trials import Trials
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-FIELDS = {"name", "file", "from", "to", "tests"}
-OPTIONAL = {"equivalent"}  # why no test can kill it
+OPTIONAL = {"equivalent", "kernels"}  # why no test can kill it; the few kernels that show it
 
 
 def read(folder):
@@ -42,81 +42,11 @@ def read(folder):
     return mutants
 
 
-def fingerprint(mutant):
-    """Of what the result is for: the mutant and the file that it changes."""
-    text = json.dumps({key: mutant[key] for key in sorted(FIELDS)}) + (ROOT / mutant["file"]).read_text(encoding="utf-8")
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-class Results:
-    """Lines of JSON, the last of a mutant counts."""
-
-    def __init__(self, path):
-        self.path = path
-        self.last = {}
-        if path.is_file():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                self._take(json.loads(line))
-
-    def _take(self, result):
-        self.last[result["name"]] = result
-
-    def known(self, mutant):
-        """Survivors are run again, unless they are explained: a test may have become sharper."""
-        result = self.last.get(mutant["name"])
-        settled = ("killed", "does not build", "survived" if "equivalent" in mutant else "killed")
-        return result and result["fingerprint"] == fingerprint(mutant) and result["status"] in settled
-
-    def add(self, mutant, status, **more):
-        result = {"name": mutant["name"], "area": mutant["area"], "status": status, "fingerprint": fingerprint(mutant), **more}
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(result) + "\n")
-        self._take(result)
-        print(f"{mutant['name']:44} {status:15} {more.get('by') or more.get('why') or ''}", flush=True)
-
-
-class Trials:
-    """Mutants of one build, in its copy of the sources."""
-
-    def __init__(self, build, suites):
-        self.build, self.suites = build, suites
-        self.scratch = Scratch(ROOT, suites.source(build))
-        self.seconds = {}  # of each test that passes without a mutant
-        self.broken = {}  # tests that do not
-
-    def prepare(self, tests):
-        """A test that fails on the sources as they are can tell nothing."""
-        self.scratch.synchronise()
-        for test in sorted(tests):
-            built = self.suites.make(test)
-            passes, seconds, why = self.suites.passes(test) if built else (False, 0, "does not build")
-            if passes:
-                self.seconds[test] = seconds
-            else:
-                self.broken[test] = why
-                print(f"{test} without a mutant: {why}", flush=True)
-
-    def run(self, mutant):
-        """The status, and what tells more."""
-        for test in mutant["tests"]:
-            if test in self.broken:
-                return "not run", {"why": f"{test} without a mutant: {self.broken[test]}"}
-        self.scratch.put(mutant)
-        begin = time.monotonic()
-        for test in mutant["tests"]:
-            if not self.suites.make(test):
-                return "does not build", {"seconds": round(time.monotonic() - begin, 1)}
-            passes, _, why = self.suites.passes(test, 120 + 10 * self.seconds[test])
-            if not passes:
-                return "killed", {"by": test, "why": why, "seconds": round(time.monotonic() - begin, 1)}
-        return "survived", {"seconds": round(time.monotonic() - begin, 1)}
-
-
 def run(mutants, suites, results, only_build):
     """Build by build. The order is such that as little as possible is made anew from one mutant to the next."""
     groups, locks = {}, []
     for mutant in mutants:
-        missing = sorted({need for test in mutant["tests"] for need in suites.missing(test)})
+        missing = sorted({need for test in mutant["tests"] for need in suites.missing(test)} | set(suites.missing_for(mutant)))
         builds = sorted({suites.build_of(test) for test in mutant["tests"]})
         if len(builds) > 1:
             sys.exit(f"mutants: {mutant['name']} has tests of several builds: {', '.join(builds)}")
@@ -150,6 +80,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, help="folder for the copy of the sources, builds, log and results.jsonl")
     parser.add_argument("--only", action="append", default=[], metavar="PATTERN", help="mutants by name or area; may be repeated")
+    parser.add_argument("--tree", type=pathlib.Path, help="a whole build with tests; mutants are linked before what it has, seconds each")
     parser.add_argument("--build", help="only mutants of this build of suites.json; several programs may run, each with its own")
     parser.add_argument("--list", action="store_true", help="print the mutants and run nothing")
     parser.add_argument("--again", action="store_true", help="also those that have a result")
@@ -175,8 +106,11 @@ def main():
     work.mkdir(parents=True, exist_ok=True)
     results = Results(work / "results.jsonl")
     if not arguments.report:
-        run([m for m in selected if arguments.again or not results.known(m)], Suites(work, arguments.jobs, arguments.suites), results,
-            arguments.build)
+        if arguments.tree:
+            suites = Beside(work, arguments.jobs, arguments.suites, arguments.tree.resolve(), ROOT)
+        else:
+            suites = Suites(work, arguments.jobs, arguments.suites)
+        run([m for m in selected if arguments.again or not results.known(m)], suites, results, arguments.build)
     print(table(selected, results.last))
     unexplained = [m["name"] for m in selected if results.last.get(m["name"], {}).get("status") == "survived" and "equivalent" not in m]
     if unexplained:

@@ -47,6 +47,13 @@ class Suites:
         needs = self.builds[kind["build"]].get("needs", []) + kind.get("needs", [])
         return [need for need in needs if not has(need)]
 
+    def missing_for(self, mutant):
+        """What this mutant lacks beside what its tests do."""
+        return []
+
+    def environment(self, test):
+        return self.kind(test).get("environment", {})
+
     def source(self, build):
         return self.work / build / "source"
 
@@ -79,8 +86,7 @@ class Suites:
 
     def passes(self, test, limit=None):
         """Whether the test passes, in how many seconds, and why not. A test that takes longer than the limit hangs."""
-        told = self.kind(test).get("environment", {})
-        environment = {**os.environ, **{name: self.spelled(test, value) for name, value in told.items()}}
+        environment = {**os.environ, **{name: self.spelled(test, value) for name, value in self.environment(test).items()}}
         log = self.log(self.build_of(test), "test")
         begin = time.monotonic()
         with log.open("w", encoding="utf-8") as output:

@@ -1,4 +1,5 @@
 /// passes/step_pipeline.h: pipelined loops give what plain ones do, for any number of turns, and other loops are refused.
+#include "../support/guarded_memory.h"
 #include "pass_generator.h"
 #include "passes/step_pipeline.h"
 
@@ -57,6 +58,29 @@ TEST_CASE("a pipelined loop gives what the loop gave, for any number of turns") 
             for (int i = 0; i < lanes; i++) CHECK(result(i) == sum.expected(i, turns));
         }
     }
+}
+
+TEST_CASE("no stage runs for a turn that the loop does not have: beyond the last row there is no memory") {
+    const int turns = 5;
+    const GuardedMemory memory(sizeof(float) * lanes * turns);
+    Buffer<float> rows((float *)memory.data(), lanes, turns);
+    rows.fill(1.0f);
+    Var x("x"), t("t");
+    Func twice("twice"), square("square"), total("total");
+    const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+        const RDom step(0, turns, "step");
+        twice(x, t) = 2 * rows(x, t);
+        square(x, t) = twice(x, t) * twice(x, t);
+        total(x) = 0.0f;
+        total(x) += square(x, step);
+        out(x) = total(x);
+        out.bound(x, 0, lanes).vectorize(x, lanes);
+        total.compute_root().vectorize(x, lanes).update().reorder(x, step).vectorize(x, lanes);
+        square.compute_at(total, step).vectorize(x, lanes);
+        twice.compute_at(square, t).vectorize(x, lanes);
+        gyre::pipeline_steps(generator, total, "step");
+    });
+    CHECK(made.run(lanes)(0) == 4.0f * turns);
 }
 
 TEST_CASE("what passes from stage to stage has two copies, and whole turns have all stages side by side") {

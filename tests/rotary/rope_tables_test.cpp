@@ -2,7 +2,7 @@
 #include "support/backward_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
-#include "support/guarded_memory.h"
+#include "support/guarded_matrix.h"
 
 #include <cmath>
 

@@ -14,9 +14,13 @@ constexpr double f32_error = 2e-6, f32_rounding = 0x1p-24;
 /// are to a sink each become 0 below it.
 constexpr double least_weight = 4 * 0x1p-126;
 
-/// Instructions that multiply pairs of bf16 numbers take numbers below 2^-126 for 0, a value, its product with a weight and a sum
-/// alike: so much a key that is seen, and once more where the result is stored. A rotation adds what two features are off by.
-constexpr double least_product = 3 * 0x1p-126;
+/// Instructions that multiply pairs of bf16 numbers take numbers below 2^-126 for 0: each term of a value, each product of terms
+/// (of two factors those whose places add up to less than `terms`) and each sum. So much a key that is seen, and once more where
+/// the result is stored. A rotation adds what two features are off by.
+double least_product(int terms) {
+    const int products = terms * (terms + 1) / 2;
+    return (terms + 2 * products) * 0x1p-126;
+}
 
 /// A power of two that is rounded next is off by its rounding and by a sixth of that (generators/passes/exp2_pairs.h).
 constexpr double roundings_of_weight = 7.0 / 6;
@@ -52,7 +56,8 @@ RowError error_of_row(const ScoreSize &size, double keys, const gyre_attention_a
                     of_power(std::sqrt(rotated) * kernel.operands * size.norm)};
     error.values = args.value_rope && !args.values_rotated ? kernel.operands : 0;
     error.sum = roundings_of_weight * kernel.sum;
-    if (kernel.operands > 0) error.products = (args.value_rope ? 2 : 1) * least_product * (keys + 1);
+    if (kernel.operands > 0 || kernel.terms > 0)
+        error.products = (args.value_rope ? 2 : 1) * least_product(std::max(kernel.terms, 1)) * (keys + 1);
     return error;
 }
 

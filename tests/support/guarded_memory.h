@@ -1,11 +1,7 @@
 /// Memory between pages that may not be read: an access beyond its last byte, or before its first one, is a fault, sanitizer or not.
 #pragma once
-#include <gyre/gyre.h>
-
 #include <cstddef>
-#include <cstring>
 #include <new>
-#include <vector>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -34,23 +30,6 @@ public:
 private:
     char *base_, *data_;
     size_t mapped_;
-};
-
-/// Numbers in such memory, as a packed matrix.
-class GuardedMatrix {
-public:
-    GuardedMatrix(int64_t columns, const std::vector<float> &numbers)
-        : memory_(numbers.size() * sizeof(float)), shape_{(int64_t)numbers.size() / columns, columns},
-          view_(gyre_tensor_dense(memory_.data(), GYRE_F32, 2, shape_)) {
-        std::memcpy(memory_.data(), numbers.data(), numbers.size() * sizeof(float));
-    }
-
-    const gyre_tensor *view() const { return &view_; }
-
-private:
-    GuardedMemory memory_;
-    int64_t shape_[2];
-    gyre_tensor view_;
 };
 
 } // namespace gyre::test

@@ -2,6 +2,7 @@
 
 #include <gyre/gyre.h>
 
+#include <cstdlib>
 #include <stdexcept>
 
 namespace gyre::test {
@@ -29,7 +30,8 @@ bool has_kernel_with(const std::string &target, const std::string &attribute) {
 }
 
 KernelRounding rounding_of_kernel(const std::string &kernel) {
-    return {half_spacing(fact_of(kernel, "operands")), half_spacing(fact_of(kernel, "sum"))};
+    return {half_spacing(fact_of(kernel, "operands")), half_spacing(fact_of(kernel, "sum")),
+            std::atoi(fact_of(kernel, "terms").c_str())};
 }
 
 double half_spacing(const std::string &type) {

@@ -15,6 +15,7 @@ bool has_kernel_with(const std::string &target, const std::string &attribute);
 struct KernelRounding {
     double operands = 0; // of weights and of rotated queries, keys and values, before products: fact `operands`
     double sum = 0;      // of the weights' sum: fact `sum`
+    int terms = 0;       // bf16 numbers that factors are multiplied as; 0: they are multiplied in f32: fact `terms`
 };
 KernelRounding rounding_of_kernel(const std::string &kernel);
 

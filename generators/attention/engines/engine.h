@@ -70,6 +70,9 @@ public:
         std::string
             operands; // what weights and rotated operands are rounded to before they are multiplied; "": they stay f32
         std::string sum; // what weights are rounded to before they are summed; "": they are not
+        int terms =
+            0; // bf16 numbers that a factor is multiplied as, by instructions that take subnormal numbers for 0;
+               // 0: factors are multiplied in f32
     };
     virtual Precision precision() const { return {}; }
     virtual bool may_be_bounded() const { return false; } // scores may be so small that no maximum is subtracted

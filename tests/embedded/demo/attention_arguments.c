@@ -20,6 +20,8 @@ int wrong_attention(void) {
                                                .out_angles = &angle_table[0][0][0],
                                                .workspace = writable.as.workspace,
                                                .workspace_size = WORKSPACE};
+    gyre_embedded_attention_kernel of_larger_blocks = gyre_attention_row_f32_d64;
+    of_larger_blocks.key_block *= 2;
     int wrong = 0;
     wrong += refused(gyre_embedded_attention(NULL), GYRE_EMBEDDED_BAD_ARGUMENT);
     REFUSE(attention, size = 0, size, BAD_ARGUMENT);
@@ -27,6 +29,7 @@ int wrong_attention(void) {
     REFUSE(attention, kernel = NULL, kernel, BAD_ARGUMENT);
     REFUSE(attention, row_kernel = a.kernel, row_kernel, BAD_ARGUMENT); /* which is for two rows */
     REFUSE(attention, row_kernel = &gyre_attention_row_f16_d64, row_kernel, BAD_ARGUMENT);
+    REFUSE(attention, row_kernel = &of_larger_blocks, row_kernel, BAD_ARGUMENT);
     REFUSE(attention, q = NULL, q, BAD_ARGUMENT);
     REFUSE(attention, k = NULL, k, BAD_ARGUMENT);
     REFUSE(attention, v = NULL, v, BAD_ARGUMENT);

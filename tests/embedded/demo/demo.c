@@ -10,6 +10,7 @@ int demo(void) {
     failures += try_rotary_q15();
     failures += try_decoding();
     failures += try_shapes();
+    failures += try_default_scale();
     failures += try_ring();
     failures += try_arguments();
     if (board_library_bytes())

@@ -6,6 +6,7 @@ int try_rotary(void);     /* against golden vectors, back again in place, and at
 int try_rotary_q15(void); /* likewise in fixed point */
 int try_decoding(void);   /* prefill, then token by token with a cache, in f32 and f16 */
 int try_shapes(void);
+int try_default_scale(void);
 int try_ring(void);      /* a sliding window over a cache that is a ring */
 int try_arguments(void); /* wrong arguments: a status, and nothing written */
 

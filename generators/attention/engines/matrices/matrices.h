@@ -32,7 +32,7 @@ public:
     void define_operands(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
     void lower(const Lowering &lowering) const override;
-    Precision precision() const override { return {"bf16", "bf16"}; }
+    Precision precision() const override { return {"bf16", "bf16", 1}; }
 
 protected:
     Halide::Expr power(const Halide::Expr &difference) const override;

@@ -45,9 +45,9 @@ void Tiles::mend_results(const Inputs &in) {
 }
 
 Engine::Precision Tiles::precision() const {
-    if (facts.terms == 1) return {"bf16", ""};
-    if (facts.terms == 2) return {"bf16x2", ""}; // the sum of two bf16 numbers
-    return {};                                   // three hold f32
+    if (facts.terms == 1) return {"bf16", "", 1};
+    if (facts.terms == 2) return {"bf16x2", "", 2}; // the sum of two bf16 numbers
+    return {"", "", 3};                             // three hold f32
 }
 
 } // namespace gyre::attention
