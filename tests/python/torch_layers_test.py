@@ -155,6 +155,7 @@ class GradientsOfSinksAndMasks(unittest.TestCase):
     def test_are_those_of_plain_operators(self):
         q, k, v, sinks = (*(random(2, 4, 9, 16, seed=i, grad=True) for i in range(3)), random(4, grad=True))
         mask, weight = random(2, 1, 9, 9, seed=8) > -1, random(2, 4, 9, 16, seed=7)
+        mask[0, 0, 3] = False
         scores = (q @ k.transpose(-1, -2) / 4).masked_fill(~mask, -torch.inf)
         p = torch.softmax(torch.cat([scores, sinks[None, :, None, None].expand(2, 4, 9, 1)], -1), -1)[..., :-1]
         right = torch.autograd.grad((p @ v * weight).sum(), (q, k, v, sinks))

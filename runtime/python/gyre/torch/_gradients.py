@@ -27,7 +27,7 @@ def _sinks_gradient(sinks, out_grad, out, lse, layout):
     """-Σ exp(sink - lse) out_grad · out over a head's rows: a sink is a score whose value is 0."""
     rows = (out_grad.float() * out.float()).sum(-1)
     rows = rows if layout == BHSD else rows.transpose(-1, -2)  # [batch, heads, seqlen], or [heads, tokens]
-    terms = torch.exp(sinks[:, None] - lse) * rows
+    terms = torch.exp(sinks[:, None] - lse).where(lse > -torch.inf, 0) * rows  # rows that see no key have no lse
     return -(terms.sum(-1) if layout == THD else terms.sum((0, 2)))
 
 
