@@ -3,6 +3,7 @@
 import torch
 import transformers as T
 
+torch.set_num_threads(1)  # models as small as these only wait for more
 SIZES = dict(vocab_size=97, hidden_size=64, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=128,
              pad_token_id=0, bos_token_id=1, eos_token_id=2)
 GROUPED = dict(SIZES, num_key_value_heads=2)
