@@ -103,6 +103,8 @@ class Operators(unittest.TestCase):
         check(torch.ops.gyre.attention.default, tuple(x.transpose(1, 2).detach().contiguous() for x in (q, k, v)), {"layout": 0})
         plain = tuple(x.detach() for x in (q, k, v))
         check(torch.ops.gyre.attention_out.default, (*plain, torch.empty_like(plain[0]), None))
+        check(torch.ops.gyre.attention_forward.default, plain, {"causal": True, "inv_freq": inv_freq})
+        check(torch.ops.gyre.attention_plain.default, plain, {"causal": True})
         check(torch.ops.gyre.rotary.default, (q, inv_freq))
         check(torch.ops.gyre.rotary_qk.default, (q, k[:, :, :9], inv_freq))
         check(torch.ops.gyre.rotary_out.default, (plain[0], torch.empty_like(plain[0]), inv_freq))
@@ -141,9 +143,10 @@ class Operators(unittest.TestCase):
         ]:
             with self.assertRaisesRegex((RuntimeError, ValueError), said):
                 call()
-        q.requires_grad_()
-        with self.assertRaisesRegex(NotImplementedError, "no gradients of calls with mask"):
-            gyre.torch.attention(q, k, v, mask=torch.ones(9, 12, dtype=torch.bool)).sum().backward()
+        pages = torch.zeros(2, 1, dtype=torch.int32)
+        with self.assertRaisesRegex(NotImplementedError, "no gradients of calls with block_table"):
+            gyre.torch.attention(q.requires_grad_(), k[:, :, :8], v[:, :, :8], block_table=pages,
+                                 seqused_k=torch.tensor([2, 2], dtype=torch.int32)).sum().backward()
 
     def test_threads(self):
         q, k, v = inputs(lq=60, lk=60)

@@ -28,6 +28,7 @@ s = np.einsum("bihd,bjhd->bhij", q, q) / 8
 p = np.exp(s - s.max(-1, keepdims=True))
 out = np.einsum("bhij,bjhd->bihd", p / p.sum(-1, keepdims=True), q)
 assert abs(gyre.attention(q, q, q) - out).max() < 1e-5
+assert gyre._build_tools.package().is_relative_to(sys.prefix)  # what gyre.build() makes kernels from
 print(gyre.info()["target"])
 """
 
@@ -61,6 +62,7 @@ class Wheel(unittest.TestCase):
         self.assertEqual({n for n in package if n.endswith(".py")}, sources)
         self.assertIn("gyre/py.typed", package)
         self.assertEqual(sum(n.startswith("gyre/libgyre.so.") for n in package), 1, package)
+        self.assertIn("gyre/package/cmake/GyreAddKernels.cmake", package)
         self.assertTrue(any("LICENSE" in name for name in names))
         self.assertIn("Requires-Dist: numpy", metadata)
 

@@ -12,6 +12,7 @@ from . import _library
 from ._info import info
 from ._attention import attention
 from ._attention_backward import attention_backward
+from ._build import build
 from ._cache import cache_append
 from ._context import Context
 from ._linear_attention import linear_attention, linear_attention_backward
@@ -20,5 +21,5 @@ from ._rope import Rope
 from ._rotary import rotary, rotary_qk
 
 __version__: str = _library.library.gyre_version().decode()
-__all__ = ["Context", "Rope", "attention", "attention_backward", "cache_append", "info", "linear_attention",
+__all__ = ["Context", "Rope", "attention", "attention_backward", "build", "cache_append", "info", "linear_attention",
            "linear_attention_backward", "merge_states", "rotary", "rotary_qk"]

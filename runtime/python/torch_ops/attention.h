@@ -13,12 +13,13 @@ namespace gyre_torch {
     "bool interleaved=False, float rope_factor=1., bool keys_rotated=False, bool values_rotated=False, "               \
     "float dropout=0., int dropout_seed=0, int dropout_offset=0, int layout=1"
 #define GYRE_ATTENTION_PARAMETERS                                                                                      \
-    OptionalTensor bias, OptionalTensor mask, OptionalTensor sinks, OptionalTensor alibi, OptionalTensor seqused_k,    \
-        OptionalTensor cu_seqlens_q, OptionalTensor cu_seqlens_k, OptionalTensor block_table,                          \
-        OptionalTensor q_positions, OptionalTensor k_positions, OptionalTensor inv_freq,                               \
-        OptionalTensor value_inv_freq, double scale, double softcap, bool causal, bool top_left, int64_t window_left,  \
-        int64_t window_right, bool interleaved, double rope_factor, bool keys_rotated, bool values_rotated,            \
-        double dropout, int64_t dropout_seed, int64_t dropout_offset, int64_t layout
+    const OptionalTensor &bias, const OptionalTensor &mask, const OptionalTensor &sinks, const OptionalTensor &alibi,  \
+        const OptionalTensor &seqused_k, const OptionalTensor &cu_seqlens_q, const OptionalTensor &cu_seqlens_k,       \
+        const OptionalTensor &block_table, const OptionalTensor &q_positions, const OptionalTensor &k_positions,       \
+        const OptionalTensor &inv_freq, const OptionalTensor &value_inv_freq, double scale, double softcap,            \
+        bool causal, bool top_left, int64_t window_left, int64_t window_right, bool interleaved, double rope_factor,   \
+        bool keys_rotated, bool values_rotated, double dropout, int64_t dropout_seed, int64_t dropout_offset,          \
+        int64_t layout
 #define GYRE_ATTENTION_ARGUMENTS                                                                                       \
     bias, mask, sinks, alibi, seqused_k, cu_seqlens_q, cu_seqlens_k, block_table, q_positions, k_positions, inv_freq,  \
         value_inv_freq, scale, softcap, causal, top_left, window_left, window_right, interleaved, rope_factor,         \
@@ -33,6 +34,10 @@ struct AttentionArguments {
     /// Everything but out and lse. Errors: throws.
     void fill(const Tensor &q, const Tensor &k, const Tensor &v, GYRE_ATTENTION_PARAMETERS);
 };
+
+/// A result of attention, not filled. It lies in memory as bshd or thd: what follows attention in models joins the heads of a token.
+/// Errors: throws, if q's rank is not the layout's.
+Tensor new_out(const Tensor &q, const Tensor &v, int64_t layout);
 
 /// A rotation by frequencies, f64 [rotary_dim / 2]. Errors: throws.
 void set_frequencies(const Tensor &inv_freq, const char *name, gyre_rope *rope);

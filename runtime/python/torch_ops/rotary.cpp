@@ -10,8 +10,9 @@ namespace {
     "Tensor? inv_freq=None, Tensor? cos=None, Tensor? sin=None, Tensor? positions=None, int position_offset=0, "       \
     "bool reverse=False, bool interleaved=False, int rotary_offset=0, float factor=1., int layout=1"
 #define GYRE_ROTARY_PARAMETERS                                                                                         \
-    OptionalTensor inv_freq, OptionalTensor cos, OptionalTensor sin, OptionalTensor positions,                         \
-        int64_t position_offset, bool reverse, bool interleaved, int64_t rotary_offset, double factor, int64_t layout
+    const OptionalTensor &inv_freq, const OptionalTensor &cos, const OptionalTensor &sin,                              \
+        const OptionalTensor &positions, int64_t position_offset, bool reverse, bool interleaved,                      \
+        int64_t rotary_offset, double factor, int64_t layout
 #define GYRE_ROTARY_ARGUMENTS                                                                                          \
     inv_freq, cos, sin, positions, position_offset, reverse, interleaved, rotary_offset, factor, layout
 
@@ -32,7 +33,7 @@ void fill(Arguments *args, Views *views, GYRE_ROTARY_PARAMETERS) {
     if (rope.cos && rope.cos->rank > 0) rope.rotary_dim = static_cast<int32_t>(2 * rope.cos->shape[rope.cos->rank - 1]);
 }
 
-void rotary_out(Tensor x, Tensor out, GYRE_ROTARY_PARAMETERS) {
+void rotary_out(const Tensor &x, const Tensor &out, GYRE_ROTARY_PARAMETERS) {
     gyre_rotary_args args = gyre_rotary_defaults();
     Views views;
     fill(&args, &views, GYRE_ROTARY_ARGUMENTS);
@@ -41,7 +42,7 @@ void rotary_out(Tensor x, Tensor out, GYRE_ROTARY_PARAMETERS) {
     check(gyre_rotary(context(), &args));
 }
 
-void rotary_qk_out(Tensor q, Tensor k, Tensor q_out, Tensor k_out, GYRE_ROTARY_PARAMETERS) {
+void rotary_qk_out(const Tensor &q, const Tensor &k, const Tensor &q_out, const Tensor &k_out, GYRE_ROTARY_PARAMETERS) {
     gyre_rotary_qk_args args = gyre_rotary_qk_defaults();
     Views views;
     fill(&args, &views, GYRE_ROTARY_ARGUMENTS);
@@ -52,13 +53,13 @@ void rotary_qk_out(Tensor q, Tensor k, Tensor q_out, Tensor k_out, GYRE_ROTARY_P
     check(gyre_rotary_qk(context(), &args));
 }
 
-Tensor rotary(Tensor x, GYRE_ROTARY_PARAMETERS) {
+Tensor rotary(const Tensor &x, GYRE_ROTARY_PARAMETERS) {
     Tensor out = torch::stable::empty_like(x);
     rotary_out(x, out, GYRE_ROTARY_ARGUMENTS);
     return out;
 }
 
-std::tuple<Tensor, Tensor> rotary_qk(Tensor q, Tensor k, GYRE_ROTARY_PARAMETERS) {
+std::tuple<Tensor, Tensor> rotary_qk(const Tensor &q, const Tensor &k, GYRE_ROTARY_PARAMETERS) {
     Tensor q_out = torch::stable::empty_like(q), k_out = torch::stable::empty_like(k);
     rotary_qk_out(q, k, q_out, k_out, GYRE_ROTARY_ARGUMENTS);
     return {q_out, k_out};

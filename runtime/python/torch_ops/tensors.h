@@ -7,7 +7,9 @@
 #include <torch/csrc/stable/tensor.h>
 #include <torch/headeronly/core/ScalarType.h>
 
-#include <deque>
+#include <array>
+#include <cstddef>
+#include <initializer_list>
 #include <optional>
 
 namespace gyre_torch {
@@ -23,12 +25,25 @@ class Views {
 public:
     /// nullptr: the tensor is absent.
     const gyre_tensor *operator()(const OptionalTensor &tensor, const char *name) {
-        return tensor ? &kept.emplace_back(view(*tensor, name)) : nullptr;
+        return tensor ? operator()(*tensor, name) : nullptr;
+    }
+
+    const gyre_tensor *operator()(const Tensor &tensor, const char *name) {
+        STD_TORCH_CHECK(count < kept.size(), name, ": is one tensor more than a call has");
+        return &(kept[count++] = view(tensor, name));
     }
 
 private:
-    std::deque<gyre_tensor> kept;
+    std::array<gyre_tensor, 16> kept; // not filled: calls are short
+    std::size_t count = 0;
 };
+
+/// A new tensor in the CPU's memory, not filled. `order`: its dimensions as they lie in memory, outermost first. One call of PyTorch's C
+/// interface: by its dispatcher it takes several times as long.
+Tensor empty(const int64_t *shape, std::initializer_list<int> order, int32_t dtype);
+
+/// An element type as PyTorch's C interface counts them.
+int32_t dtype_of(const Tensor &tensor);
 
 /// Throws with the library's text unless the status is GYRE_OK.
 void check(gyre_status status);

@@ -1,5 +1,6 @@
 """Attention for PyTorch."""
 
+import math
 from typing import Any
 
 import torch
@@ -9,7 +10,13 @@ from .._values import ALIGNMENTS, LAYOUTS, choose
 from ._frequencies import frequencies, same_pairing
 
 
-def _autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+_ops = torch.ops.gyre
+_with_gradients, _forward, _plain, _out = (_ops.attention.default, _ops.attention_forward.default, _ops.attention_plain.default,
+                                           _ops.attention_out.default)
+_PLAIN = {"scale", "causal", "layout"}
+
+
+def autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """As autocast casts what scaled_dot_product_attention is given."""
     if not torch.is_autocast_enabled("cpu") or not all(t.is_floating_point() for t in tensors):
         return tensors
@@ -17,14 +24,9 @@ def _autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return tuple(t.to(dtype) if t.dtype != torch.float64 else t for t in tensors)
 
 
-_DEFAULTS = {"scale": 0.0, "softcap": 0.0, "causal": False, "top_left": False, "window_left": -1, "window_right": -1,
-             "interleaved": False, "rope_factor": 1.0, "keys_rotated": False, "values_rotated": False, "dropout": 0.0,
-             "dropout_seed": 0, "dropout_offset": 0, "layout": 1}
-
-
-def _is_told(name: str, value: Any) -> bool:
-    """False of what the operator does by itself."""
-    return name not in _DEFAULTS or value != _DEFAULTS[name]
+def records_gradients(*tensors: torch.Tensor | None) -> bool:
+    """Whether a call of these is to be differentiated."""
+    return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
 
 
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float | None = None, causal: bool = False,
@@ -36,33 +38,65 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
               keys_rotated: bool = False, values_rotated: bool = False, q_positions: torch.Tensor | None = None,
               k_positions: torch.Tensor | None = None, dropout: float = 0.0, dropout_seed: int = 0, dropout_offset: int = 0,
               layout: str = "bhsd", return_lse: bool = False, out: torch.Tensor | None = None) -> Any:
-    """gyre.attention() of tensors, with gradients of q, k, v and bias. Its layout is PyTorch's, "bhsd", unless another is given.
+    """gyre.attention() of tensors, with gradients of q, k, v, bias and sinks. Its layout is PyTorch's, "bhsd", unless another is given.
 
-    Gradients are those of calls without mask, sinks and block_table; a mask with gradients may be a bias of 0 and -inf.
+    Calls with block_table have no gradients. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
     Where gradients are not recorded, `out` is where the result is written. Under autocast q, k and v are cast to its type.
     Returns out, or (out, lse). Errors: RuntimeError with the library's text; ValueError, TypeError.
     """
-    q, k, v = _autocast(q, k, v)
-    left, right = window if window is not None else (-1, -1)
-    options = dict(
-        bias=bias, mask=mask, sinks=sinks, alibi=alibi, seqused_k=seqused_k, cu_seqlens_q=cu_seqlens_q,
-        cu_seqlens_k=cu_seqlens_k, block_table=block_table, q_positions=q_positions, k_positions=k_positions,
-        inv_freq=frequencies(rope, "rope", q.shape[-1]), value_inv_freq=frequencies(value_rope, "value_rope", v.shape[-1]),
-        scale=0.0 if scale is None else scale, softcap=softcap, causal=causal,
-        top_left=choose(alignment, "alignment", ALIGNMENTS) == 1, window_left=left, window_right=right,
-        rope_factor=1.0 if rope is None else rope.attention_factor, keys_rotated=keys_rotated, values_rotated=values_rotated,
-        dropout=dropout, dropout_seed=dropout_seed, dropout_offset=dropout_offset, layout=choose(layout, "layout", LAYOUTS),
-        **same_pairing(rope, value_rope))
-    # PyTorch takes a while for each argument that is handed on.
-    options = {name: value for name, value in options.items() if value is not None and _is_told(name, value)}
-    if out is None:
-        result, lse = torch.ops.gyre.attention(q, k, v, **options)
+    q, k, v = autocast(q, k, v)
+    recorded = records_gradients(q, k, v, bias, sinks)
+    if recorded and mask is not None:
+        mask, bias = None, _as_bias(mask, bias, q.dtype)
+    tensors = {"bias": bias, "mask": mask, "sinks": sinks, "alibi": alibi, "seqused_k": seqused_k, "cu_seqlens_q": cu_seqlens_q,
+               "cu_seqlens_k": cu_seqlens_k, "block_table": block_table, "q_positions": q_positions, "k_positions": k_positions}
+    # PyTorch takes its time for each argument that is handed on: those that say nothing are not.
+    options = {name: tensor for name, tensor in tensors.items() if tensor is not None}
+    if rope is not None or value_rope is not None:
+        options |= _rotations(q, v, rope, value_rope)
+    if keys_rotated:
+        options["keys_rotated"] = True
+    if values_rotated:
+        options["values_rotated"] = True
+    if scale is not None:
+        options["scale"] = scale
+    if softcap:
+        options["softcap"] = softcap
+    if causal:
+        options["causal"] = causal
+    if alignment != "bottom_right":
+        options["top_left"] = choose(alignment, "alignment", ALIGNMENTS) == 1
+    if window is not None:
+        options["window_left"], options["window_right"] = window
+    if dropout:
+        options |= {"dropout": dropout, "dropout_seed": dropout_seed, "dropout_offset": dropout_offset}
+    if layout != "bhsd":
+        options["layout"] = choose(layout, "layout", LAYOUTS)
+    if out is not None:
+        if recorded:
+            raise ValueError("out: is given where gradients are recorded, expected None")
+        lse = q.new_empty(_lse_shape(q, layout), dtype=torch.float32) if return_lse else None
+        _out(q, k, v, out, lse, **options)
+        return (out, lse) if return_lse else out
+    if recorded or return_lse:
+        result, lse = _with_gradients(q, k, v, **options)
         return (result, lse) if return_lse else result
-    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (q, k, v, bias)):
-        raise ValueError("out: is given where gradients are recorded, expected None")
-    lse = q.new_empty(_lse_shape(q, layout), dtype=torch.float32) if return_lse else None
-    torch.ops.gyre.attention_out(q, k, v, out, lse, **options)
-    return (out, lse) if return_lse else out
+    return (_plain if options.keys() <= _PLAIN else _forward)(q, k, v, **options)
+
+
+def _as_bias(mask: torch.Tensor, bias: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor:
+    masked = torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, -math.inf)
+    return masked if bias is None else bias + masked
+
+
+def _rotations(q: torch.Tensor, v: torch.Tensor, rope: Rope | None, value_rope: Rope | None) -> dict[str, Any]:
+    given = {"inv_freq": frequencies(rope, "rope", q.shape[-1]), "value_inv_freq": frequencies(value_rope, "value_rope", v.shape[-1])}
+    options = {name: tensor for name, tensor in given.items() if tensor is not None}
+    if rope is not None and rope.attention_factor != 1:
+        options["rope_factor"] = rope.attention_factor
+    if same_pairing(rope, value_rope)["interleaved"]:
+        options["interleaved"] = True
+    return options
 
 
 def _lse_shape(q: torch.Tensor, layout: str) -> tuple[int, ...]:

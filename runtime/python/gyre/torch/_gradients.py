@@ -2,11 +2,14 @@
 
 import torch
 
+from ._fakes import BHSD, THD
+
 ATTENTION = ("bias mask sinks alibi seqused_k cu_seqlens_q cu_seqlens_k block_table q_positions k_positions inv_freq value_inv_freq "
              "scale softcap causal top_left window_left window_right interleaved rope_factor keys_rotated values_rotated dropout "
              "dropout_seed dropout_offset layout").split()
 TENSORS = ATTENTION.index("scale")  # so many options are tensors
-WITHOUT_GRADIENTS = ("mask", "sinks", "block_table")
+WITHOUT_GRADIENTS = ("mask", "block_table")
+SINKS = ATTENTION.index("sinks")
 
 
 def _keep_attention(ctx, inputs, output):
@@ -20,17 +23,31 @@ def _contiguous(tensor):
     return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
 
 
+def _sinks_gradient(sinks, out_grad, out, lse, layout):
+    """-Σ exp(sink - lse) out_grad · out over a head's rows: a sink is a score whose value is 0."""
+    rows = (out_grad.float() * out.float()).sum(-1)
+    rows = rows if layout == BHSD else rows.transpose(-1, -2)  # [batch, heads, seqlen], or [heads, tokens]
+    terms = torch.exp(sinks[:, None] - lse).where(lse > -torch.inf, 0) * rows  # rows that see no key have no lse
+    return -(terms.sum(-1) if layout == THD else terms.sum((0, 2)))
+
+
 def _attention_gradients(ctx, out_grad, lse_grad):
     q, k, v, out, lse, *tensors = ctx.saved_tensors
     named = dict(zip(ATTENTION, tensors))
     for name in WITHOUT_GRADIENTS:
         if named[name] is not None:
             raise NotImplementedError(f"gyre::attention has no gradients of calls with {name}")
-    need_bias = ctx.needs_input_grad[3]
+    need_bias, need_sinks = ctx.needs_input_grad[3], ctx.needs_input_grad[3 + SINKS]
+    # The gradients of q, k and v see sinks in lse alone.
+    tensors[SINKS] = None
     q_grad, k_grad, v_grad, bias_grad = torch.ops.gyre.attention_backward(
         _contiguous(out_grad), q, k, v, out, lse, need_bias, *tensors, *ctx.options)
     bias_grad = bias_grad.to(named["bias"].dtype) if need_bias else None
-    return (q_grad, k_grad, v_grad, bias_grad) + (None,) * (len(ATTENTION) - 1)
+    options = [None] * len(ATTENTION)
+    options[0] = bias_grad
+    if need_sinks:
+        options[SINKS] = _sinks_gradient(named["sinks"], out_grad, out, lse, ctx.options[-1])
+    return (q_grad, k_grad, v_grad, *options)
 
 
 torch.library.register_autograd("gyre::attention", _attention_gradients, setup_context=_keep_attention)
@@ -66,3 +83,23 @@ def _rotary_qk_gradients(ctx, q_grad, k_grad):
 
 torch.library.register_autograd("gyre::rotary", _rotary_gradients, setup_context=_keep_rotary(1))
 torch.library.register_autograd("gyre::rotary_qk", _rotary_qk_gradients, setup_context=_keep_rotary(2))
+
+
+LINEAR = "kv_state k_state seqused_k cu_seqlens_q cu_seqlens_k q_positions k_positions inv_freq".split()
+
+
+def _keep_linear(ctx, inputs, output):
+    q, k, v, ctx.return_state, *options = inputs
+    ctx.save_for_backward(q, k, v, *options[: len(LINEAR)])
+    ctx.options = options[len(LINEAR) :]
+
+
+def _linear_gradients(ctx, out_grad, kv_grad, k_grad):
+    q, k, v, *tensors = ctx.saved_tensors
+    after = (kv_grad.contiguous(), k_grad.contiguous()) if ctx.return_state else (None, None)
+    grads = torch.ops.gyre.linear_attention_backward(_contiguous(out_grad), *after, q, k, v, *tensors, *ctx.options)
+    states = grads[3:] if tensors[0] is not None else (None, None)
+    return (*grads[:3], None, *states) + (None,) * (len(LINEAR) - 2 + len(ctx.options))
+
+
+torch.library.register_autograd("gyre::linear_attention", _linear_gradients, setup_context=_keep_linear)

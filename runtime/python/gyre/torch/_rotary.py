@@ -6,17 +6,38 @@ import torch
 
 from .. import Rope
 from .._values import LAYOUTS, choose
+from ._attention import records_gradients
 from ._frequencies import frequencies
+
+
+_ops = torch.ops.gyre
+_rotary, _rotary_out, _qk, _qk_out = (_ops.rotary.default, _ops.rotary_out.default, _ops.rotary_qk.default, _ops.rotary_qk_out.default)
 
 
 def _options(rope: Rope | tuple[torch.Tensor, torch.Tensor], head_dim: int, positions: torch.Tensor | None,
              position_offset: int, reverse: bool, interleaved: bool, layout: str) -> dict[str, Any]:
-    shared = {"positions": positions, "position_offset": position_offset, "reverse": reverse,
-              "layout": choose(layout, "layout", LAYOUTS)}
+    """What the operators do not do by themselves: PyTorch takes its time for each argument that is handed on."""
+    options: dict[str, Any] = {}
+    if positions is not None:
+        options["positions"] = positions
+    if position_offset:
+        options["position_offset"] = position_offset
+    if reverse:
+        options["reverse"] = reverse
+    if layout != "bhsd":
+        options["layout"] = choose(layout, "layout", LAYOUTS)
     if isinstance(rope, tuple):
-        return {"cos": rope[0], "sin": rope[1], "interleaved": interleaved, **shared}
-    return {"inv_freq": frequencies(rope, "rope", head_dim), "interleaved": rope.pairing == "interleaved",
-            "rotary_offset": rope.rotary_offset, "factor": rope.attention_factor, **shared}
+        options["cos"], options["sin"] = rope
+    else:
+        options["inv_freq"] = frequencies(rope, "rope", head_dim)
+        interleaved = rope.pairing == "interleaved"
+        if rope.rotary_offset:
+            options["rotary_offset"] = rope.rotary_offset
+        if rope.attention_factor != 1:
+            options["factor"] = rope.attention_factor
+    if interleaved:
+        options["interleaved"] = True
+    return options
 
 
 def rotary(x: torch.Tensor, rope: Rope | tuple[torch.Tensor, torch.Tensor], *, positions: torch.Tensor | None = None,
@@ -27,11 +48,21 @@ def rotary(x: torch.Tensor, rope: Rope | tuple[torch.Tensor, torch.Tensor], *, p
                  rotary_dim / 2] a row a token; any floating-point type and strides, without a copy. No gradient of tables
     interleaved  the pairing of tables
     """
-    return torch.ops.gyre.rotary(x, **_options(rope, x.shape[-1], positions, position_offset, reverse, interleaved, layout))
+    options = _options(rope, x.shape[-1], positions, position_offset, reverse, interleaved, layout)
+    if torch.compiler.is_compiling() or records_gradients(x):
+        return _rotary(x, **options)
+    out = torch.empty_like(x)
+    _rotary_out(x, out, **options)
+    return out
 
 
 def rotary_qk(q: torch.Tensor, k: torch.Tensor, rope: Rope | tuple[torch.Tensor, torch.Tensor], *,
               positions: torch.Tensor | None = None, position_offset: int = 0, reverse: bool = False, interleaved: bool = False,
               layout: str = "bhsd") -> tuple[torch.Tensor, torch.Tensor]:
     """rotary() of queries and keys of the same tokens in one pass."""
-    return torch.ops.gyre.rotary_qk(q, k, **_options(rope, q.shape[-1], positions, position_offset, reverse, interleaved, layout))
+    options = _options(rope, q.shape[-1], positions, position_offset, reverse, interleaved, layout)
+    if torch.compiler.is_compiling() or records_gradients(q, k):
+        return _qk(q, k, **options)
+    q_out, k_out = torch.empty_like(q), torch.empty_like(k)
+    _qk_out(q, k, q_out, k_out, **options)
+    return q_out, k_out

@@ -1,6 +1,5 @@
 """The function that layers of Transformers call for attention."""
 
-import math
 from typing import Any
 
 import torch
@@ -13,14 +12,6 @@ _calls = 0
 def calls() -> int:
     """How many calls were computed here since the program began; calls of compiled models are not counted."""
     return _calls
-
-
-def _with_gradients(tensors: tuple, mask: torch.Tensor, bias: torch.Tensor | None, dtype: torch.dtype) -> tuple:
-    """mask and bias. Gradients are known of a bias alone, so that a mask becomes a part of it where they are recorded."""
-    if not torch.is_grad_enabled() or not any(t.requires_grad for t in tensors):
-        return mask, bias
-    added = torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, -math.inf)
-    return None, added if bias is None else bias + added
 
 
 def attention_forward(module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
@@ -56,8 +47,6 @@ def attention_forward(module: Any, query: torch.Tensor, key: torch.Tensor, value
         position_bias = None if position_bias is None else position_bias[..., :keys]
     if position_bias is not None:
         bias = position_bias if bias is None else bias + position_bias
-    if mask is not None:
-        mask, bias = _with_gradients((query, key, value), mask, bias, query.dtype)
     seed = int(torch.randint(0, 2**62, ())) if dropout else 0
     out = operators.attention(
         query, key, value, mask=mask, bias=bias, sinks=None if s_aux is None else s_aux.float(), scale=scaling, causal=causal,

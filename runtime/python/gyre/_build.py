@@ -1,0 +1,122 @@
+"""Kernels of one's own from Python: gyre_add_kernels() of the CMake package, its results kept for the next program."""
+
+import ctypes
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+from typing import Any, Mapping, Sequence
+
+from . import _build_tools, _library
+from ._context import Context
+
+_loaded: dict[pathlib.Path, ctypes.CDLL] = {}  # never unloaded: their kernels stay registered
+
+
+def _words(given: Any, name: str) -> list[str]:
+    """A keyword's values. Errors: TypeError, ValueError (what CMake would read as something else)."""
+    values = [given] if isinstance(given, (str, int)) else list(given)
+    words = [str(value) for value in values if isinstance(value, (str, int)) and not isinstance(value, bool)]
+    if len(words) != len(values):
+        raise TypeError(f"{name}: got {given!r}, expected a word or a number, or several")
+    for word in words:
+        if not re.fullmatch(r"[A-Za-z0-9_]+", word):
+            raise ValueError(f"{name}: got {word!r}, expected letters, digits and _")
+    return words
+
+
+def _score_files(score: Any) -> dict[str, str]:
+    """Sources of score functions by name. Errors: TypeError, ValueError, OSError."""
+    if score is None:
+        return {}
+    if isinstance(score, Mapping):
+        return {_words(name, "score")[0]: str(source) for name, source in score.items()}
+    paths = [score] if isinstance(score, (str, os.PathLike)) else score
+    files = [pathlib.Path(path) for path in paths]
+    return {file.stem: file.read_text() for file in files}
+
+
+def _project(name: str, keywords: Mapping[str, Sequence[str]], package: pathlib.Path) -> str:
+    told = " ".join(f"{keyword} {' '.join(words)}" for keyword, words in keywords.items() if words)
+    return f"""cmake_minimum_required(VERSION 3.28)
+project({name}_project LANGUAGES C CXX)
+include("{package}/cmake/GyreAddKernels.cmake")
+gyre_add_kernels({name} {told})
+file(WRITE "${{CMAKE_CURRENT_BINARY_DIR}}/nothing.c" "")
+add_library({name}_shared SHARED "${{CMAKE_CURRENT_BINARY_DIR}}/nothing.c")
+target_link_options({name}_shared PRIVATE LINKER:--no-as-needed) # only what comes after it needs the library
+target_link_libraries({name}_shared PRIVATE {name} "{_library.path.resolve()}")
+set_target_properties({name}_shared PROPERTIES OUTPUT_NAME {name} LINKER_LANGUAGE C)
+"""
+
+
+def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Errors: ValueError with CMake's own text, RuntimeError with the end of what a command printed."""
+    done = subprocess.run(words, capture_output=True, text=True, env=dict(environment))
+    if done.returncode == 0:
+        return
+    text = done.stdout + done.stderr
+    stopped = re.search(r"CMake Error.*?:\n\s*(gyre_add_kernels.*?)\n\s*Call Stack", text, re.S)
+    if stopped:
+        raise ValueError(" ".join(stopped[1].split()))
+    raise RuntimeError(f"{words[0]} failed:\n{text[-4000:]}")
+
+
+def _make(name: str, project: str, scores: Mapping[str, str], file: pathlib.Path, defines: Mapping[str, str]) -> None:
+    """Makes the shared library `file`. Another program that makes it as well does no harm."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=file.parent) as folder:
+        source = pathlib.Path(folder)
+        (source / "CMakeLists.txt").write_text(project)
+        for score, text in scores.items():
+            (source / f"{score}.h").write_text(text)
+        environment = _build_tools.environment()
+        _run([*_build_tools.configure_command(environment), "-S", folder, "-B", f"{folder}/build", "-DCMAKE_BUILD_TYPE=Release",
+              *(f"-D{key}={value}" for key, value in defines.items())], environment)
+        _run([_build_tools.program("cmake", environment), "--build", f"{folder}/build", "--target", f"{name}_shared", "--parallel",
+              str(len(os.sched_getaffinity(0)))], environment)
+        os.replace(f"{folder}/build/lib{name}.so", file)
+
+
+def build(ops: Any = "attention", *, head_dims: Any = (), dtypes: Any = "f32", features: Any = (), target: Any = "host", score: Any = None,
+          name: str = "python_kernels", folder: Any = None, defines: Mapping[str, str] | None = None, threads: int = 0) -> Context:
+    """Makes kernels of one's own, loads them, and returns a context that takes its kernels from them alone.
+
+        context = gyre.build(head_dims=72, dtypes=["f32", "bf16"], features="causal")
+        context = gyre.build(head_dims=64, score="near_first.h")           # then attention(…, score="near_first", context=context)
+
+    ops        "rotary", "attention", "backward", "linear", one or several
+    head_dims  of attention, 1 to 512
+    dtypes     "f32", "f16", "bf16"
+    features   what calls will use, such as "causal", "roper", "bias"; none: everything
+    target     "host", or names such as "x86_64_avx2"
+    score      a file that defines a score function by gyre/attention/score.h, or several, or {name: source}
+    name       of the library; two in one process have different names
+    folder     where libraries are kept; None: $XDG_CACHE_HOME/gyre, or ~/.cache/gyre
+    defines    CMake's options, such as {"GYRE_GENERATORS": a folder of compiled generators}
+    threads    of the context
+
+    A library that was made before from the same sources is loaded as it is. Calls without a context, and those of gyre.torch, find its
+    kernels, too, before this package's of the same target. Making one takes a minute for the generator, once more for each score
+    function, and about a second a kernel; it needs a C++ compiler, and cmake and halide of `pip install gyre[build]`.
+
+    Errors: ValueError (with CMake's text), TypeError, ImportError (no cmake, halide or sources), OSError, RuntimeError.
+    """
+    scores = _score_files(score)
+    keywords = {"OPS": _words(ops, "ops"), "DTYPES": _words(dtypes, "dtypes"), "HEAD_DIMS": _words(head_dims, "head_dims"),
+                "FEATURES": _words(features, "features"), "TARGETS": _words(target, "target"), "SCORE": [f"{each}.h" for each in scores]}
+    (name,) = _words(name, "name")
+    package = _build_tools.package()
+    project = _project(name, keywords, package)
+    key = hashlib.sha256(repr((project, sorted(scores.items()), _build_tools.fingerprint(package))).encode()).hexdigest()[:24]
+    file = _build_tools.cache(folder) / key / f"lib{name}.so"
+    if not file.exists():
+        _make(name, project, scores, file, defines or {})
+    if file not in _loaded:
+        taken = next((other for other in _loaded if other.name == file.name), None)
+        if taken is not None:
+            raise ValueError(f"name: {name} is the name of other kernels in this process, expected another one")
+        _loaded[file] = ctypes.CDLL(str(file))
+    return Context(threads=threads, library=name)

@@ -1,0 +1,65 @@
+"""What makes kernels: the CMake package, and programs of this Python's environment or the PATH."""
+
+import functools
+import hashlib
+import importlib.util
+import os
+import pathlib
+import shutil
+import sys
+from typing import Any, Mapping
+
+from . import _info, _library
+
+_FOLDERS = ("cmake", "generators", "include")
+
+
+def package() -> pathlib.Path:
+    """The folder with cmake/, generators/ and include/: this package's own, or the clone that it lies in. Errors: ImportError."""
+    here = pathlib.Path(__file__).parent
+    for folder in (here / "package", *here.parents[2:3]):
+        if all((folder / name).is_dir() for name in _FOLDERS):
+            return folder
+    raise ImportError(f"gyre.build: there are no sources of kernels in {here / 'package'}: this package was built without them")
+
+
+@functools.lru_cache(maxsize=4)
+def fingerprint(folder: pathlib.Path) -> str:
+    """Of all that a kernel is made from beside its own words: sources, this library and processor."""
+    total = hashlib.sha256(repr((str(_library.path.resolve()), _library.path.stat().st_mtime_ns, _info.info()["features"])).encode())
+    for name in _FOLDERS:
+        for file in sorted(path for path in (folder / name).rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+            total.update(str(file.relative_to(folder)).encode())
+            total.update(file.read_bytes())
+    return total.hexdigest()
+
+
+def cache(folder: Any) -> pathlib.Path:
+    """Where libraries of kernels are kept."""
+    if folder is not None:
+        return pathlib.Path(folder).absolute()
+    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(home) / "gyre"
+
+
+def environment() -> dict[str, str]:
+    """This process's, with the programs of this Python's environment before others'. Errors: ImportError (no Halide)."""
+    if importlib.util.find_spec("halide") is None:
+        raise ImportError("gyre.build: there is no halide, which makes kernels: pip install 'gyre[build]'")
+    words = dict(os.environ)
+    words["PATH"] = os.pathsep.join([str(pathlib.Path(sys.executable).parent), words.get("PATH", os.defpath)])
+    return words
+
+
+def program(name: str, words: Mapping[str, str]) -> str:
+    """Errors: ImportError."""
+    found = shutil.which(name, path=words["PATH"])
+    if found is None:
+        raise ImportError(f"gyre.build: there is no {name} on the PATH: pip install 'gyre[build]'")
+    return found
+
+
+def configure_command(words: Mapping[str, str]) -> list[str]:
+    """CMake with Ninja where there is one, and with this Python, whose Halide it takes."""
+    generator = ["-G", "Ninja"] if shutil.which("ninja", path=words["PATH"]) else []
+    return [program("cmake", words), *generator, f"-DPython3_EXECUTABLE={sys.executable}"]

@@ -1,0 +1,31 @@
+"""Linear attention for PyTorch."""
+
+from typing import Any
+
+import torch
+
+from .. import Rope
+from .._values import LAYOUTS, choose
+from ._attention import autocast
+from ._frequencies import frequencies, same_pairing
+
+State = tuple[torch.Tensor, torch.Tensor]
+
+
+def linear_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causal: bool = False,
+                     seqused_k: torch.Tensor | None = None, cu_seqlens_q: torch.Tensor | None = None,
+                     cu_seqlens_k: torch.Tensor | None = None, rope: Rope | None = None, q_positions: torch.Tensor | None = None,
+                     k_positions: torch.Tensor | None = None, state: State | None = None, return_state: bool = False,
+                     layout: str = "bhsd") -> Any:
+    """gyre.linear_attention() of tensors, with gradients of q, k, v and of the state that is given.
+
+    Under autocast q, k and v are cast to its type; states stay float32.
+    Returns out, or (out, state). Errors: RuntimeError with the library's text; ValueError, TypeError.
+    """
+    q, k, v = autocast(q, k, v)
+    kv_state, k_state = state if state is not None else (None, None)
+    out, *after = torch.ops.gyre.linear_attention(
+        q, k, v, return_state, kv_state, k_state, seqused_k, cu_seqlens_q, cu_seqlens_k, q_positions, k_positions,
+        frequencies(rope, "rope", q.shape[-1]), causal, same_pairing(rope)["interleaved"],
+        1.0 if rope is None else rope.attention_factor, choose(layout, "layout", LAYOUTS))
+    return (out, tuple(after)) if return_state else out

@@ -1,0 +1,79 @@
+"""gyre.build(): kernels from Python, with a score function, kept for the next call; and what it refuses.
+
+    python build_test.py SOURCE_DIRECTORY GENERATORS WORK_DIRECTORY       skipped where there is no Halide for this Python
+
+GENERATORS: a folder of compiled generators of the same sources, which spares a minute.
+"""
+
+import importlib.util
+import pathlib
+import shutil
+import sys
+import unittest
+
+import gyre
+import numpy as np
+from support import SKIPPED, random
+
+SOURCE, GENERATORS, WORK = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+NEAR_FIRST = SOURCE / "tests/examples/score_function/near_first.h"
+INPUTS = {"slopes": np.array([0.5, 0.25], np.float32), "reach": np.array([0], np.int32)}
+
+
+def build(**options):
+    return gyre.build(**{"folder": WORK, "defines": {"GYRE_GENERATORS": GENERATORS}, **options})
+
+
+class Build(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(WORK, ignore_errors=True)
+
+    def test_a_score_function(self):
+        context = build(head_dims=48, score=NEAR_FIRST, name="near_kernels")
+        q = random(1, 20, 2, 48)
+        out = gyre.attention(q, q, q, causal=True, score="near_first", score_inputs=INPUTS, context=context)
+        np.testing.assert_allclose(out, q, atol=1e-6)  # beyond a reach of 0 a token sees itself alone
+        self.assertIn("near_first", context.selected_kernel)
+        (made,) = WORK.rglob("libnear_kernels.so")
+        written = made.stat().st_mtime_ns
+        again = build(head_dims=48, score=NEAR_FIRST, name="near_kernels")
+        self.assertEqual((made.stat().st_mtime_ns, again.target), (written, context.target))
+        # Calls of tensors' libraries, and those without a context, find the kernels too.
+        np.testing.assert_array_equal(gyre.attention(q, q, q, causal=True, score="near_first", score_inputs=INPUTS), out)
+        with self.assertRaisesRegex(ValueError, "name: near_kernels is the name of other kernels in this process"):
+            build(ops="rotary", name="near_kernels", features="half")
+
+    def test_a_score_of_a_text(self):
+        source = ('#pragma once\n#include <attention/score.h>\n'
+                  'inline Halide::Expr score(const gyre::ScorePoint &p, gyre::ScoreInputs &) { return 2.0f * p.score; }\n')
+        context = build(head_dims=16, score={"twice": source}, name="twice_kernels")
+        q = random(1, 9, 2, 16)
+        np.testing.assert_allclose(gyre.attention(q, q, q, score="twice", context=context), gyre.attention(q, q, q, scale=0.5), atol=1e-5)
+
+    def test_a_size_of_its_own(self):
+        context = build(head_dims=[24], dtypes=["f32"], features=["causal", "rope"], name="small_kernels")
+        q = random(1, 9, 2, 24)
+        out = gyre.attention(q, q, q, causal=True, rope=gyre.Rope(), context=context)
+        self.assertRegex(context.selected_kernel, "^attention_plain_f32_dmax32__")
+        np.testing.assert_allclose(out, gyre.attention(q, q, q, causal=True, rope=gyre.Rope(), context=gyre.Context(library="gyre")), atol=1e-5)
+
+    def test_mistakes(self):
+        for error, said, options in [
+            (ValueError, "HEAD_DIMS: got 900, valid: 1 to 512", {"head_dims": 900}),
+            (ValueError, "OPS: got attending, valid: ", {"ops": "attending"}),
+            (ValueError, "attention needs HEAD_DIMS", {}),
+            (ValueError, "head_dims: got '64\\) message", {"head_dims": "64) message(hi"}),
+            (TypeError, "dtypes: got \\[1.5\\]", {"dtypes": [1.5]}),
+            (OSError, "nowhere.h", {"score": "nowhere.h", "head_dims": 16}),
+        ]:
+            with self.assertRaisesRegex(error, said):
+                build(**options)
+        self.assertEqual(list(WORK.rglob("libpython_kernels.so")), [])
+
+
+if __name__ == "__main__":
+    if importlib.util.find_spec("halide") is None:
+        print("skipped: there is no Halide for this Python")
+        sys.exit(SKIPPED)
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
