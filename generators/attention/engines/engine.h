@@ -67,12 +67,12 @@ public:
 
     /// What the runtime and tests must know.
     struct Precision {
-        std::string
-            operands; // what weights and rotated operands are rounded to before they are multiplied; "": they stay f32
-        std::string sum; // what weights are rounded to before they are summed; "": they are not
-        int terms =
-            0; // bf16 numbers that a factor is multiplied as, by instructions that take subnormal numbers for 0;
-               // 0: factors are multiplied in f32
+        /// What weights and rotated operands are rounded to before they are multiplied; "": they stay f32.
+        std::string operands;
+        /// What weights are rounded to before they are summed; "": they are not.
+        std::string sum;
+        /// How many bf16 numbers a factor is multiplied as, by instructions that take subnormal numbers for 0; 0: products are in f32.
+        int terms = 0;
     };
     virtual Precision precision() const { return {}; }
     virtual bool may_be_bounded() const { return false; } // scores may be so small that no maximum is subtracted
