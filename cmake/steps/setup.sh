@@ -67,6 +67,7 @@ system_packages() {
     [[ $1 == demo || $1 == kernel || $1 == compare ]] || need libopenblas-dev has_header cblas.h
     case $1 in
     arm) needs_of_arm ;;&
+    wheel) [[ -z $aarch64 ]] || need g++-aarch64-linux-gnu command -v aarch64-linux-gnu-g++ ;;&
     bare) needs_of_bare ;;&
     doc) need doxygen command -v doxygen ;;&
     fuzz)

@@ -14,10 +14,10 @@ import tempfile
 BLOCK = re.compile(r"(?:<!-- needs: ([\w ]+) -->\n+)?```python\n(.*?)```", re.S)
 
 
-def has_operators():
-    """Whether the package was built with those for PyTorch."""
+def has_operators(library):
+    """Whether the package was built with those for PyTorch, or JAX."""
     try:
-        importlib.import_module("gyre.torch")
+        importlib.import_module(f"gyre.{library}")
     except ImportError:
         return False
     return True
@@ -34,8 +34,9 @@ def main():
         needed, code = (block[1] or "").split(), block[2]
         line = text[: block.start(2)].count("\n")
         missing = [name for name in needed if importlib.util.find_spec(name) is None]
-        if "torch" in needed and not missing and not has_operators():  # transformers' blocks need torch, too
-            missing = ["libgyre_torch.so in this build"]
+        for library in {"torch", "jax"} & set(needed) if not missing else ():
+            if not has_operators(library):
+                missing = [f"libgyre_{library}.so in this build"]
         if missing:
             print(f"left out: the block at line {line + 1}, there is no {', '.join(missing)}")
             continue

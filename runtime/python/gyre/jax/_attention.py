@@ -1,0 +1,70 @@
+"""Attention for JAX, by XLA's foreign function interface."""
+
+import ctypes
+import functools
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import Rope, _library
+from .._frequencies import frequencies_of, same_pairing
+from .._values import ALIGNMENTS, choose
+
+_file = _library.path.parent / "libgyre_jax.so"
+if not _file.exists():
+    raise ImportError(f"gyre.jax: there is no {_file}: this package was built without JAX's operators")
+_operators = ctypes.CDLL(str(_file))
+for _name in ("gyre_jax_attention", "gyre_jax_attention_backward"):
+    jax.ffi.register_ffi_target(_name, jax.ffi.pycapsule(getattr(_operators, _name)), platform="cpu")
+
+
+def _attributes(options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    kinds = {"scale": np.float32, "softcap": np.float32, "window_left": np.int64, "window_right": np.int64, "rope_factor": np.float64,
+             "inv_freq": np.float64, "value_inv_freq": np.float64}
+    return {name: np.asarray(value, kinds[name])[()] if name in kinds else value for name, value in options}
+
+
+def _forward(q: Any, k: Any, v: Any, options: tuple[tuple[str, Any], ...]) -> Any:
+    out = jax.ShapeDtypeStruct((*q.shape[:-1], v.shape[-1]), q.dtype)
+    lse = jax.ShapeDtypeStruct((q.shape[0], q.shape[2], q.shape[1]), np.float32)
+    return jax.ffi.ffi_call("gyre_jax_attention", (out, lse), vmap_method="sequential")(q, k, v, **_attributes(options))
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(3,))
+def _attention(q: Any, k: Any, v: Any, options: tuple[tuple[str, Any], ...]) -> Any:
+    return _forward(q, k, v, options)[0]
+
+
+def _keep(q: Any, k: Any, v: Any, options: tuple[tuple[str, Any], ...]) -> tuple[Any, tuple[Any, ...]]:
+    out, lse = _forward(q, k, v, options)
+    return out, (q, k, v, out, lse)
+
+
+def _gradients(options: tuple[tuple[str, Any], ...], kept: tuple[Any, ...], out_grad: Any) -> Any:
+    shapes = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in kept[:3])
+    call = jax.ffi.ffi_call("gyre_jax_attention_backward", shapes, vmap_method="sequential")
+    return call(*kept, out_grad, **_attributes(options))
+
+
+_attention.defvjp(_keep, _gradients)
+
+
+def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: bool = False, alignment: str = "bottom_right",
+              window: tuple[int, int] | None = None, softcap: float = 0.0, rope: Rope | None = None,
+              value_rope: Rope | None = None) -> Any:
+    """gyre.attention() of JAX's arrays, with gradients of q, k and v. Its options are constants of a compiled function.
+
+    q, k, v    [batch, seqlen, heads, head_dim], float32, float16 or bfloat16
+
+    Errors: what XLA raises, with the library's text; ValueError, TypeError.
+    """
+    if q.ndim != 4 or v.ndim != 4:
+        raise ValueError(f"q, v: got rank {q.ndim} and {v.ndim}, expected 4")
+    left, right = window if window is not None else (-1, -1)
+    options = {"scale": scale or 0.0, "softcap": softcap, "causal": bool(causal),
+               "top_left": choose(alignment, "alignment", ALIGNMENTS) == 1, "window_left": left, "window_right": right,
+               "interleaved": same_pairing(rope, value_rope), "rope_factor": 1.0 if rope is None else rope.attention_factor,
+               "inv_freq": frequencies_of(rope, "rope", q.shape[-1]),
+               "value_inv_freq": frequencies_of(value_rope, "value_rope", v.shape[-1])}
+    return _attention(q, k, v, tuple(options.items()))
