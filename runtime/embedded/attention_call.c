@@ -27,14 +27,13 @@ static void describe_tensors(attention_call *c) {
     set(&c->elements[0], d, 1), set(&c->elements[1], 0, 1);
     set(&c->scales[0], 0, a->num_kv_heads);
     set(&c->lse_rows[0], 0, by_token ? 1 : a->tokens), set(&c->lse_rows[1], 1, 0);
-    const buffer_kind row = kind_of(real, bits, 3), cached = kind_of(stored, stored_bits, 2);
-    gyre_embedded_describe(&c->q, NULL, row, c->rows);
-    gyre_embedded_describe(&c->out, NULL, row, c->rows);
-    gyre_embedded_describe(&c->k, NULL, cached, c->elements);
-    gyre_embedded_describe(&c->v, NULL, cached, c->elements);
-    gyre_embedded_describe(&c->k_scales, NULL, kind_of(real, 32, 1), c->scales);
-    gyre_embedded_describe(&c->v_scales, NULL, kind_of(real, 32, 1), c->scales);
-    gyre_embedded_describe(&c->lse_view, NULL, kind_of(real, 32, 2), c->lse_rows);
+    describe(&c->q, NULL, real, bits, 3, c->rows);
+    describe(&c->out, NULL, real, bits, 3, c->rows);
+    describe(&c->k, NULL, stored, stored_bits, 2, c->elements);
+    describe(&c->v, NULL, stored, stored_bits, 2, c->elements);
+    describe(&c->k_scales, NULL, real, 32, 1, c->scales);
+    describe(&c->v_scales, NULL, real, 32, 1, c->scales);
+    describe(&c->lse_view, NULL, real, 32, 2, c->lse_rows);
     c->slot_stride = kv_token, c->row_step = by_token;
 }
 
@@ -45,11 +44,10 @@ static void describe_angles(attention_call *c) {
     set(&c->q_table[0], pairs, 1), set(&c->q_table[1], 0, by_token * a->rotary_dim);
     set(&c->out_table[0], out_pairs, 1), set(&c->out_table[1], 0, by_token * a->rotary_v_dim);
     const float *q_angles = pairs ? a->q_angles : &no_angle, *out_angles = out_pairs ? a->out_angles : &no_angle;
-    const buffer_kind table = kind_of(halide_type_float, 32, 2);
-    gyre_embedded_describe(&c->q_cos, q_angles, table, c->q_table);
-    gyre_embedded_describe(&c->q_sin, q_angles + pairs, table, c->q_table);
-    gyre_embedded_describe(&c->out_cos, out_angles, table, c->out_table);
-    gyre_embedded_describe(&c->out_sin, out_angles + out_pairs, table, c->out_table);
+    describe(&c->q_cos, q_angles, halide_type_float, 32, 2, c->q_table);
+    describe(&c->q_sin, q_angles + pairs, halide_type_float, 32, 2, c->q_table);
+    describe(&c->out_cos, out_angles, halide_type_float, 32, 2, c->out_table);
+    describe(&c->out_sin, out_angles + out_pairs, halide_type_float, 32, 2, c->out_table);
     c->q_half = a->pairing == GYRE_EMBEDDED_HALF ? pairs : 0, c->q_interleaved = pairs - c->q_half;
     c->out_half = a->value_pairing == GYRE_EMBEDDED_HALF ? out_pairs : 0, c->out_interleaved = out_pairs - c->out_half;
 }

@@ -6,18 +6,21 @@
 
 #include "check.h"
 
-/** The elements of a buffer, in Halide's words, and how many dimensions it has: passed in one register. */
-typedef struct buffer_kind {
-    uint8_t code, bits, dimensions;
-} buffer_kind;
-
-static inline buffer_kind kind_of(uint8_t code, uint8_t bits, uint8_t dimensions) {
-    const buffer_kind kind = {code, bits, dimensions};
-    return kind;
+/** `dims`: {0, extent, stride, 0} of each dimension, in elements; buffers that look alike share them. Field by field: small
+ *  compilers clear and copy whole structs by calls. */
+static inline void describe(halide_buffer_t *buffer, const void *data, uint8_t type_code, uint8_t bits,
+                            int32_t dimensions, halide_dimension_t *dims) {
+    buffer->device = 0;
+    buffer->device_interface = NULL;
+    buffer->host = (uint8_t *)(uintptr_t)data;
+    buffer->flags = 0;
+    buffer->type.code = type_code;
+    buffer->type.bits = bits;
+    buffer->type.lanes = 1;
+    buffer->dimensions = dimensions;
+    buffer->dim = dims;
+    buffer->padding = NULL;
 }
-
-/** `dims`: {0, extent, stride, 0} of each dimension, in elements; buffers that look alike share them. */
-void gyre_embedded_describe(halide_buffer_t *buffer, const void *data, buffer_kind kind, halide_dimension_t *dims);
 
 static inline uint8_t bits_of(gyre_embedded_dtype dtype) { return (uint8_t)(8 * element_size(dtype)); }
 

@@ -52,11 +52,10 @@ gyre_embedded_status gyre_embedded_rotary_unchecked(const gyre_embedded_rotary_a
     const uint8_t code = a->kernel->x_dtype == GYRE_EMBEDDED_Q15 ? halide_type_int : halide_type_float;
     const size_t angle = angle_size(a->kernel);
     halide_buffer_t cos, sin, x, out;
-    const buffer_kind table = kind_of(code, (uint8_t)(8 * angle), 3);
-    gyre_embedded_describe(&cos, cosines, table, angles);
-    gyre_embedded_describe(&sin, cosines + (size_t)pairs * angle, table, angles);
-    gyre_embedded_describe(&x, a->x, kind_of(code, bits_of(a->kernel->x_dtype), 3), heads);
-    gyre_embedded_describe(&out, a->out, kind_of(code, bits_of(a->kernel->out_dtype), 3), heads);
+    describe(&cos, cosines, code, (uint8_t)(8 * angle), 3, angles);
+    describe(&sin, cosines + (size_t)pairs * angle, code, (uint8_t)(8 * angle), 3, angles);
+    describe(&x, a->x, code, bits_of(a->kernel->x_dtype), 3, heads);
+    describe(&out, a->out, code, bits_of(a->kernel->out_dtype), 3, heads);
     slab nothing, *context = &nothing;
     begin_slab(&nothing, NULL, 0);
 #define GYRE_INPUT(name, type, rank, when) &name,

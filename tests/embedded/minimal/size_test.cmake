@@ -12,5 +12,5 @@ function(expect_at_most most program)
     endif ()
 endfunction()
 
-expect_at_most(11000 "${CHECKED}")
+expect_at_most(11264 "${CHECKED}")
 expect_at_most(9216 "${UNCHECKED}")
