@@ -137,6 +137,10 @@ static inline gyre_embedded_rotary_args gyre_embedded_rotary_defaults(void) {
  *  Errors: BAD_ARGUMENT (null, misaligned or overlapping pointers, a value out of range), BAD_SHAPE, INTERNAL. */
 gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *args);
 
+/** The same without checks, for programs that have tried their arguments by the call above and are short of code. Wrong arguments
+ *  overwrite memory. */
+gyre_embedded_status gyre_embedded_rotary_unchecked(const gyre_embedded_rotary_args *args);
+
 /** What gyre_embedded_rotary() finds wrong with these arguments. */
 gyre_embedded_mistake gyre_embedded_rotary_mistake(const gyre_embedded_rotary_args *args);
 
@@ -226,6 +230,10 @@ size_t gyre_embedded_attention_workspace_size(const gyre_embedded_attention_kern
  *  Errors: BAD_ARGUMENT (null, misaligned or overlapping pointers, a value out of range), BAD_SHAPE, WORKSPACE_TOO_SMALL,
  *  INTERNAL. */
 gyre_embedded_status gyre_embedded_attention(const gyre_embedded_attention_args *args);
+
+/** The same without checks, for programs that have tried their arguments by the call above and are short of code. Wrong arguments
+ *  overwrite memory. */
+gyre_embedded_status gyre_embedded_attention_unchecked(const gyre_embedded_attention_args *args);
 
 /** What gyre_embedded_attention() finds wrong with these arguments. */
 gyre_embedded_mistake gyre_embedded_attention_mistake(const gyre_embedded_attention_args *args);

@@ -33,7 +33,11 @@ finding gyre_embedded_check_rotary(const gyre_embedded_rotary_args *a) {
 
 gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *a) {
     const gyre_embedded_status status = status_of(gyre_embedded_check_rotary(a));
-    if (status != GYRE_EMBEDDED_OK || a->tokens == 0 || a->heads == 0) return status;
+    return status == GYRE_EMBEDDED_OK ? gyre_embedded_rotary_unchecked(a) : status;
+}
+
+gyre_embedded_status gyre_embedded_rotary_unchecked(const gyre_embedded_rotary_args *a) {
+    if (a->tokens == 0 || a->heads == 0) return GYRE_EMBEDDED_OK;
     static const float no_angle = 0;
     int32_t offset = a->rotary_offset, pairs = a->rotary_dim / 2;
     int32_t copied_before = offset, after = offset + a->rotary_dim, copied_after = a->head_dim - after;

@@ -15,7 +15,8 @@ static int bad;
 
 /** 0: numbers in [-1, 1); 1: zeros; 2: up to 1e15; 3: subnormal numbers; 4: negative ones, all alike. */
 enum { KINDS = 5 };
-static const char *const names[KINDS] = {"usual numbers", "zeros", "numbers up to 1e15", "subnormal numbers", "equal numbers"};
+static const char *const names[KINDS] = {"usual numbers", "zeros", "numbers up to 1e15", "subnormal numbers",
+                                         "equal numbers"};
 
 static void fill_with(int kind, float *x, uint32_t tensor, uint32_t count) {
     static const float factors[KINDS] = {1, 0, 1e15f, 1e-40f, 0};

@@ -128,11 +128,13 @@ extern "C" {
         frequencies: *const u64, pairs: i32, first: i32, rows: i32, table: *mut i16,
     ) -> gyre_embedded_status;
     pub fn gyre_embedded_rotary(args: *const gyre_embedded_rotary_args) -> gyre_embedded_status;
+    pub fn gyre_embedded_rotary_unchecked(args: *const gyre_embedded_rotary_args) -> gyre_embedded_status;
     pub fn gyre_embedded_rotary_mistake(args: *const gyre_embedded_rotary_args) -> gyre_embedded_mistake;
     pub fn gyre_embedded_quantize(
         x: *const f32, rows: i32, dim: i32, out: *mut i8, scales: *mut f32,
     ) -> gyre_embedded_status;
     pub fn gyre_embedded_attention_workspace_size(kernel: *const gyre_embedded_attention_kernel) -> usize;
     pub fn gyre_embedded_attention(args: *const gyre_embedded_attention_args) -> gyre_embedded_status;
+    pub fn gyre_embedded_attention_unchecked(args: *const gyre_embedded_attention_args) -> gyre_embedded_status;
     pub fn gyre_embedded_attention_mistake(args: *const gyre_embedded_attention_args) -> gyre_embedded_mistake;
 }

@@ -1,0 +1,16 @@
+# Bytes of code and constants of the smallest firmware: cmake -D OBJDUMP=… -D CHECKED=<program> -D UNCHECKED=<program> -P size_test.cmake
+function(expect_at_most most program)
+    execute_process(COMMAND "${OBJDUMP}" -h "${program}" OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
+    if (NOT listing MATCHES " \\.text +([0-9a-f]+) ")
+        message(FATAL_ERROR "${program} has no code:\n${listing}")
+    endif ()
+    math(EXPR bytes "0x${CMAKE_MATCH_1}")
+    cmake_path(GET program STEM name)
+    message(STATUS "${name}: ${bytes} of ${most} bytes")
+    if (bytes GREATER most)
+        message(SEND_ERROR "${name} has ${bytes} bytes, more than ${most}")
+    endif ()
+endfunction()
+
+expect_at_most(11264 "${CHECKED}")
+expect_at_most(9216 "${UNCHECKED}")
