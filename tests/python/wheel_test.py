@@ -1,12 +1,16 @@
 """Makes the wheel of a build, installs it into an empty environment, and uses it there, away from the sources.
 
-    python wheel_test.py SOURCE_DIRECTORY BUILD_DIRECTORY WORK_DIRECTORY
+    python wheel_test.py SOURCE_DIRECTORY BUILD_DIRECTORY WORK_DIRECTORY [MACHINE [INTERPRETER …]]
 
 The environment sees NumPy by a path file, so that no network is needed. Skipped where scikit-build-core is missing.
+MACHINE: of a cross-compiled library, such as aarch64. INTERPRETER: words that run that machine's Python, which has NumPy, under an
+emulator; without them the wheel is only looked into.
 """
 
 import importlib.util
+import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -15,20 +19,23 @@ import venv
 import zipfile
 
 SOURCE, BUILD, WORK = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+MACHINE = sys.argv[4] if len(sys.argv) > 4 else platform.machine()
+EMULATED = sys.argv[5:]
+CROSS = MACHINE != platform.machine()
 SKIPPED = 77
 LARGEST = 12_000_000  # bytes
 USE = """
 import importlib.metadata, pathlib, sys
 import numpy as np
 import gyre
-assert pathlib.Path(gyre.__file__).is_relative_to(sys.prefix), gyre.__file__
+assert pathlib.Path(gyre.__file__).is_relative_to(PREFIX), gyre.__file__
 assert gyre.__version__ == importlib.metadata.version("gyre"), gyre.__version__
 q = np.random.default_rng(0).standard_normal((1, 9, 2, 64), dtype=np.float32)
 s = np.einsum("bihd,bjhd->bhij", q, q) / 8
 p = np.exp(s - s.max(-1, keepdims=True))
 out = np.einsum("bhij,bjhd->bihd", p / p.sum(-1, keepdims=True), q)
 assert abs(gyre.attention(q, q, q) - out).max() < 1e-5
-assert gyre._build_tools.package().is_relative_to(sys.prefix)  # what gyre.build() makes kernels from
+assert gyre._build_tools.package().is_relative_to(PREFIX)  # what gyre.build() makes kernels from
 print(gyre.info()["target"])
 """
 
@@ -46,11 +53,12 @@ class Wheel(unittest.TestCase):
         shutil.rmtree(WORK, ignore_errors=True)
         run(sys.executable, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-build-isolation", "--no-deps", "--no-index",
             "-w", WORK / "wheels", SOURCE / "runtime" / "python", "--config-settings", f"build-dir={WORK / 'build'}",
-            "--config-settings", f"cmake.define.GYRE_BUILD_DIR={BUILD}")
+            "--config-settings", f"cmake.define.GYRE_BUILD_DIR={BUILD}",
+            env={**os.environ, "_PYTHON_HOST_PLATFORM": f"linux-{MACHINE}"} if CROSS else None)
         (cls.wheel,) = (WORK / "wheels").glob("*.whl")
 
     def test_name_and_size(self):
-        self.assertRegex(self.wheel.name, r"^gyre-[\d.]+-py3-none-(many)?linux_.*x86_64\.whl$")
+        self.assertRegex(self.wheel.name, rf"^gyre-[\d.]+-py3-none-(many)?linux_.*{MACHINE}\.whl$")
         self.assertLess(self.wheel.stat().st_size, LARGEST)
 
     def test_contents(self):
@@ -66,6 +74,14 @@ class Wheel(unittest.TestCase):
         self.assertTrue(any("LICENSE" in name for name in names))
         self.assertIn("Requires-Dist: numpy", metadata)
 
+    @unittest.skipUnless(CROSS and EMULATED, "there is no Python of that machine")
+    def test_under_an_emulator(self):
+        folder = WORK / "unpacked"
+        with zipfile.ZipFile(self.wheel) as archive:
+            archive.extractall(folder)
+        print(run(*EMULATED, "-c", f"import sys; PREFIX = {str(folder)!r}; sys.path.insert(0, PREFIX)\n{USE}", cwd=WORK))
+
+    @unittest.skipIf(CROSS, "that environment is of this machine")
     def test_in_an_empty_environment(self):
         folder = WORK / "environment"
         venv.create(folder, with_pip=True)
@@ -74,11 +90,11 @@ class Wheel(unittest.TestCase):
         run(python, "-m", "pip", "install", "--disable-pip-version-check", "--no-index", "--no-deps", self.wheel)
         numpy = pathlib.Path(importlib.util.find_spec("numpy").origin).parents[1]
         (packages / "numpy.pth").write_text(f"{numpy}\n")
-        print(run(python, "-I", "-c", USE, cwd=WORK))
+        print(run(python, "-I", "-c", f"import sys; PREFIX = sys.prefix\n{USE}", cwd=WORK))
 
 
 if __name__ == "__main__":
     if importlib.util.find_spec("scikit_build_core") is None:
         print("skipped: there is no scikit-build-core, which `cmake/go wheel` and `cmake/go test` install")
         sys.exit(SKIPPED)
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    unittest.main(argv=sys.argv[:1])
