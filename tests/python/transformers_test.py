@@ -57,6 +57,21 @@ class Models(unittest.TestCase):
             # Three prompts, and two generations of 12 tokens: each layer calls once for each.
             self.assertEqual(gyre.transformers.calls() - before, 2 * (3 + 2 * 12), name)
 
+    def test_packed_sequences(self):
+        ids = self.ids[:1]
+        positions = torch.cat([torch.arange(9), torch.arange(14)])[None]
+        for name in ("Llama", "Mistral with a window", "gpt-oss"):
+            model = model_of(MODELS[name]())
+            with torch.no_grad():
+                right = model(ids, position_ids=positions, use_cache=False).logits
+                model.set_attn_implementation("gyre")
+                before = gyre.transformers.calls()
+                got = model(ids, position_ids=positions, use_cache=False).logits
+                unpacked = model(ids, use_cache=False).logits
+            self.assertLess((got - right).abs().max(), 1e-4 * right.abs().max(), name)
+            self.assertGreater((unpacked - right).abs().max(), 1e-3 * right.abs().max(), name)
+            self.assertEqual(gyre.transformers.calls() - before, 4)
+
     def test_gradients(self):
         for name in ("Mistral with a window", "gpt-oss"):
             model = model_of(MODELS[name]()).train()

@@ -45,19 +45,29 @@ class View:
         return View(self.data, self.dtype, self.shape[1:], self.strides[1:], self.owner)
 
 
+_numpy_dtypes: dict[np.dtype, int] = {}  # those that calls have met: a dtype takes its time to tell its name
+
+
+def _dtype_of(dtype: np.dtype, name: str) -> int:
+    number = DTYPES.get(dtype.name)
+    if number is None or not dtype.isnative:
+        raise TypeError(f"{name}: got dtype {dtype}, expected {_EXPECTED}")
+    return _numpy_dtypes.setdefault(dtype, number)
+
+
 def _view_numpy(array: np.ndarray, name: str, write: bool) -> View:
-    dtype = DTYPES.get(array.dtype.name)
-    if dtype is None or not array.dtype.isnative:
-        raise TypeError(f"{name}: got dtype {array.dtype}, expected {_EXPECTED}")
+    dtype = _numpy_dtypes.get(array.dtype)
+    if dtype is None:
+        dtype = _dtype_of(array.dtype, name)
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{name}: got a masked array, whose mask would be ignored, expected its data")
     if write and not array.flags.writeable:
         raise ValueError(f"{name}: is read-only, expected memory to write to")
-    size = array.itemsize
-    if any(stride % size for stride, extent in zip(array.strides, array.shape) if extent > 1):
-        raise ValueError(f"{name}: got strides of {array.strides} bytes, expected multiples of its {size}-byte elements")
-    strides = tuple(stride // size for stride in array.strides)
-    return View(array.__array_interface__["data"][0], dtype, array.shape, strides, array)
+    size, shape, strides = array.itemsize, array.shape, array.strides
+    for stride, extent in zip(strides, shape):
+        if stride % size and extent > 1:
+            raise ValueError(f"{name}: got strides of {strides} bytes, expected multiples of its {size}-byte elements")
+    return View(array.__array_interface__["data"][0], dtype, shape, tuple([stride // size for stride in strides]), array)
 
 
 def _c_order(shape: Sequence[int]) -> tuple[int, ...]:
