@@ -100,6 +100,27 @@ class Rotations(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"apply_rotary_pos_emb takes \(tensor, sin, cos\)"):
             gyre.transformers.enable_rotary(model)
 
+    def test_a_function_of_one_tensor(self):
+        from gyre.transformers._rotary import _take_module
+        from transformers.models.gemma4 import modeling_gemma4 as gemma
+
+        original = gemma.apply_rotary_pos_emb
+        self.assertEqual(_take_module(gemma)["transformers.models.gemma4.modeling_gemma4.apply_rotary_pos_emb"], "taken over")
+        angle = torch.randn(1, 5, 8).repeat(1, 1, 2)
+        for axis, shape in ((1, (2, 4, 5, 16)), (2, (2, 5, 4, 16))):
+            x, before = torch.randn(shape), gyre.transformers.rotary_calls()
+            torch.testing.assert_close(gemma.apply_rotary_pos_emb(x, angle.cos(), angle.sin(), unsqueeze_dim=axis),
+                                       original(x, angle.cos(), angle.sin(), unsqueeze_dim=axis), atol=2e-6, rtol=1e-5)
+            self.assertEqual(gyre.transformers.rotary_calls(), before + 1)
+
+    def test_last_features_are_another_rotation(self):
+        from gyre.transformers._rotations import recognize
+        from transformers.models.deepseek_v4 import modeling_deepseek_v4 as deepseek
+        from transformers.models.nanochat import modeling_nanochat as nanochat
+
+        self.assertIn("other features than the first", recognize(deepseek.apply_rotary_pos_emb))
+        self.assertIn("another rotation", recognize(nanochat.apply_rotary_pos_emb))  # it turns the other way
+
     def test_roformer(self):
         for value in (False, True):
             config = {name: size for name, size in SIZES.items() if name != "num_key_value_heads"}

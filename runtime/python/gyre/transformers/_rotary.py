@@ -9,7 +9,7 @@ from typing import Any, Callable
 import torch
 
 from .. import torch as operators
-from ._rotations import Rotation, recognize
+from ._rotations import Rotation, of_one, recognize
 
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
 _calls = 0
@@ -61,6 +61,19 @@ def _taking(original: Callable, rotation: Rotation) -> Callable:
     return rotate
 
 
+def _taking_one(original: Callable, rotation: Rotation) -> Callable:
+    @functools.wraps(original)
+    def rotate(x: Any, cos: Any, sin: Any, *others: Any, unsqueeze_dim: int = 1, **named: Any) -> Any:
+        global _calls
+        if others or named or rotation.sorted or not _takes(rotation, x, x, cos, sin, unsqueeze_dim):
+            return original(x, cos, sin, *others, unsqueeze_dim=unsqueeze_dim, **named)
+        _calls += 1
+        return operators.rotary(_contiguous(x), (rotation.distinct(cos), rotation.distinct(sin)),
+                                interleaved=rotation.pairing == "interleaved", layout="bhsd" if unsqueeze_dim == 1 else "bshd")
+
+    return rotate
+
+
 def _roformer(original: Callable) -> Callable:
     """RoFormer's: tables of sines and cosines in one row, interleaved features, and values too if the model wants it."""
 
@@ -95,7 +108,7 @@ def _take_module(module: ModuleType) -> dict[str, str]:
                 continue
             rotation = recognize(function)
             if isinstance(rotation, Rotation):
-                _take(module, name, _taking(function, rotation))
+                _take(module, name, (_taking_one if of_one(function) else _taking)(function, rotation))
             told[f"{module.__name__}.{name}"] = rotation if isinstance(rotation, str) else "taken over"
     attention = getattr(module, "RoFormerSelfAttention", None)
     if attention is not None:

@@ -77,22 +77,32 @@ def _branches(function: Callable, seen: set[Callable]) -> str | None:
     return None
 
 
-def _gives(function: Callable, rotation: Rotation, rotary_dim: int, axis: int) -> bool:
-    """Whether the function computes this rotation, of random numbers."""
+def _gives(function: Callable, rotation: Rotation, rotary_dim: int, axis: int) -> bool | None:
+    """Whether the function computes this rotation, of random numbers; None: it does not take them."""
     generator = torch.Generator().manual_seed(rotary_dim + axis)
     q, k = (torch.randn(2, *((heads, 3) if axis == 1 else (3, heads)), 8, generator=generator) for heads in (4, 2))
     cos, sin = (torch.randn(2, 3, rotary_dim // 2, generator=generator) for _ in range(2))
     try:
         got = function(q, k, rotation.repeated(cos), rotation.repeated(sin), unsqueeze_dim=axis)
-        expected = rotation.rotate(q, k, cos, sin, "bhsd" if axis == 1 else "bshd")
     except (RuntimeError, TypeError, ValueError, IndexError):
-        return False
+        return None
+    expected = rotation.rotate(q, k, cos, sin, "bhsd" if axis == 1 else "bshd")
     return (isinstance(got, tuple) and len(got) == 2
             and all(a.shape == b.shape and a.dtype == b.dtype and torch.allclose(a, b, atol=1e-5) for a, b in zip(got, expected)))
 
 
+def of_one(function: Any) -> bool:
+    """Whether it rotates one tensor, x, and not q and k."""
+    return list(inspect.signature(function).parameters)[:3] == ["x", "cos", "sin"]
+
+
+def _of_two(function: Callable) -> Callable:
+    return lambda q, k, cos, sin, unsqueeze_dim: tuple(function(x, cos, sin, unsqueeze_dim=unsqueeze_dim) for x in (q, k))
+
+
 def recognize(function: Any) -> Rotation | str:
-    """The rotation that a function (q, k, cos, sin, …, unsqueeze_dim=1) computes, or why it is not known to be one.
+    """The rotation that a function (q, k, cos, sin, …, unsqueeze_dim=1) or (x, cos, sin, …, unsqueeze_dim=1) computes, or why it is not known
+    to be one.
 
     Its source must have no branches, so that it computes of all tensors what it does of those that it is tried on.
     """
@@ -100,14 +110,19 @@ def recognize(function: Any) -> Rotation | str:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return "is no function of Python"
-    if list(parameters)[:4] != ["q", "k", "cos", "sin"] or "unsqueeze_dim" not in parameters or parameters["unsqueeze_dim"].default != 1:
+    one = of_one(function)
+    if not one and list(parameters)[:4] != ["q", "k", "cos", "sin"] or "unsqueeze_dim" not in parameters or parameters["unsqueeze_dim"].default != 1:
         return f"takes ({', '.join(parameters)}), not (q, k, cos, sin, unsqueeze_dim=1)"
     branched = _branches(inspect.unwrap(function), set())
     if branched:
         return f"{branched}() has branches, or no source"
+    function = _of_two(function) if one else function
     with torch.no_grad():
         for tables, pairing, of_sorted in _FORMS:
             rotation = Rotation(tables, pairing, of_sorted, False)
             if all(_gives(function, rotation, 8, axis) for axis in (1, 2)):
-                return Rotation(tables, pairing, of_sorted, not of_sorted and _gives(function, rotation, 4, 1))
+                first = _gives(function, rotation, 4, 1)
+                if first is False and not of_sorted:
+                    return "rotates other features than the first of longer heads"
+                return Rotation(tables, pairing, of_sorted, bool(first) and not of_sorted)
     return "computes another rotation"
