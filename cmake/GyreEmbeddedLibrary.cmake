@@ -13,7 +13,7 @@ function(gyre_add_embedded_library library)
     get_property(include GLOBAL PROPERTY GYRE_INCLUDE_DIR)
     get_property(generators GLOBAL PROPERTY GYRE_GENERATORS_DIR)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${library}")
-    set(sources angles.c angles_q15.c attention.c attention_call.c attention_check.c attention_task.c frequencies.c memory.c mistake.c
+    set(sources angles.c angles_q15.c attention.c attention_call.c attention_check.c attention_task.c frequencies.c memory.c merge.c mistake.c
                 quantize.c rotary.c)
     list(TRANSFORM sources PREPEND "${runtime}/")
     add_library(${library} STATIC ${sources})
