@@ -63,21 +63,22 @@ function(gyre_add_embedded_kernel library operation)
     set(emit object)
     set(assemble "")
     if (GYRE_TARGET_${TARGET}_LLC)
-        # The assembly names Halide's processor in every function; llc's own is to count.
+        # The assembly names Halide's processor in every function, and its machine; llc's own are to count.
         separate_arguments(options UNIX_COMMAND "${GYRE_TARGET_${TARGET}_LLC}")
         set(emit llvm_assembly)
-        set(assemble COMMAND sed -i -E "s/\"(target-cpu|target-features|tune-cpu)\"=\"[^\"]*\"//g" "${base}.ll"
+        set(assemble COMMAND sed -i -E -e "s/\"(target-cpu|target-features|tune-cpu)\"=\"[^\"]*\"//g"
+                             -e "/^target (triple|datalayout)/d" "${base}.ll"
                      COMMAND "${GYRE_LLC}" ${options} -float-abi=hard -O3 --function-sections --data-sections
                              -filetype=obj "${base}.ll" -o "${base}.o")
     endif ()
     # Halide's description of the arguments, which nothing here reads, is as large as half the code.
     set(keep_the_code "")
     set(count_the_stack "")
-    if (GYRE_TARGET_${TARGET}_HALIDE MATCHES "-noos")
+    if (GYRE_TARGET_${TARGET}_HALIDE MATCHES "-noos" AND NOT GYRE_TARGET_${TARGET}_ARCH MATCHES "^riscv")
         set(count_the_stack -D "OBJDUMP=${CMAKE_OBJDUMP}" -D POINTER=${CMAKE_SIZEOF_VOID_P})
     endif ()
     if (GYRE_TARGET_${TARGET}_HALIDE MATCHES "-noos" AND NOT CMAKE_LINKER MATCHES "lld")
-        set(keep_the_code COMMAND "${CMAKE_LINKER}" -r --gc-sections --unique -z noexecstack -e ${symbol}_argv "${base}.o" -o
+        set(keep_the_code COMMAND "${CMAKE_LINKER}" ${GYRE_LINKER_FLAGS} -r --gc-sections --unique -z noexecstack -e ${symbol}_argv "${base}.o" -o
                                   "${base}.code.o"
                           COMMAND "${CMAKE_COMMAND}" -E rename "${base}.code.o" "${base}.o")
     endif ()

@@ -13,7 +13,7 @@ function(gyre_add_embedded_library library)
     get_property(include GLOBAL PROPERTY GYRE_INCLUDE_DIR)
     get_property(generators GLOBAL PROPERTY GYRE_GENERATORS_DIR)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${library}")
-    set(sources angles.c angles_q15.c attention.c attention_call.c attention_check.c attention_task.c frequencies.c memory.c mistake.c
+    set(sources angles.c angles_q15.c attention.c attention_call.c attention_check.c attention_task.c frequencies.c memory.c merge.c mistake.c
                 quantize.c rotary.c)
     list(TRANSFORM sources PREPEND "${runtime}/")
     add_library(${library} STATIC ${sources})
@@ -77,7 +77,7 @@ function(gyre_add_embedded_library library)
     configure_file("${include}/gyre/embedded.h" "${folder}/gyre/embedded.h" COPYONLY)
     set(object "${folder}/${library}.o")
     add_custom_command(OUTPUT "${object}"
-                       COMMAND "${CMAKE_LINKER}" -r --unique -z noexecstack --whole-archive "$<TARGET_FILE:${library}>" -o "${object}"
+                       COMMAND "${CMAKE_LINKER}" ${GYRE_LINKER_FLAGS} -r --unique -z noexecstack --whole-archive "$<TARGET_FILE:${library}>" -o "${object}"
                        # Two such objects in a program share the library's functions; two kernels of one name stay an error.
                        COMMAND "${CMAKE_OBJCOPY}" -w "--weaken-symbol=gyre_embedded_*" "${object}"
                        DEPENDS ${library}

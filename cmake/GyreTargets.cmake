@@ -86,6 +86,11 @@ gyre_add_target(cortex_m33     ARCH cortex-m33
                 HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8m.main-none-eabihf -mcpu=cortex-m33")
 gyre_add_target(cortex_m4      ARCH cortex-m4
                 HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv7em-none-eabihf -mcpu=cortex-m4")
+# Halide asks RISC-V for vectors. Its LLVM assembly for ARM without NEON names no instruction of ARM's.
+gyre_add_target(riscv_32       ARCH riscv32-none
+                HALIDE arm-32-noos-no_neon LLC "-mtriple=riscv32-unknown-elf -mattr=+m,+a,+f,+c -target-abi=ilp32f -code-model=medium")
+gyre_add_target(riscv_64       ARCH riscv64-none
+                HALIDE arm-64-noos-no_neon LLC "-mtriple=riscv64-unknown-elf -mattr=+m,+a,+f,+d,+c -target-abi=lp64d -code-model=medium")
 
 # gyre_write_target_list(<file>): the rows of this architecture as C++, best first.
 function(gyre_write_target_list file)

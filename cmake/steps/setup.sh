@@ -49,6 +49,8 @@ needs_of_bare() {
     need gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
     need gcc-arm-none-eabi command -v arm-none-eabi-gcc
     need qemu-system-arm command -v qemu-system-arm
+    need gcc-riscv64-unknown-elf command -v riscv64-unknown-elf-gcc
+    need qemu-system-misc command -v qemu-system-riscv64
     need llvm-22 has_llc
     need clang command -v clang
     need lld command -v ld.lld

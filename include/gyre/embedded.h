@@ -238,6 +238,20 @@ gyre_embedded_status gyre_embedded_attention_unchecked(const gyre_embedded_atten
 /** What gyre_embedded_attention() finds wrong with these arguments. */
 gyre_embedded_mistake gyre_embedded_attention_mistake(const gyre_embedded_attention_args *args);
 
+/** Attention over some of the keys, as gyre_embedded_attention() gives it in f32. */
+typedef struct gyre_embedded_part {
+    const float *out; /**< [tokens, num_heads, head_dim]; NULL: zeros, so that lse is the score of an attention sink */
+    const float *lse; /**< [num_heads, tokens] */
+} gyre_embedded_part;
+
+/** Attention over all keys from `count` calls over disjoint sets of them, 1 .. 8, with the same queries: caches in several memories,
+ *  a shared prefix, attention sinks. Arithmetic is in f32; a part with no visible key counts for nothing.
+ *    out   [tokens, num_heads, head_dim]   it may be a part's
+ *    lse   [num_heads, tokens]             it may be a part's; NULL: not wanted
+ *  Errors: BAD_ARGUMENT (null, misaligned or overlapping pointers, count), BAD_SHAPE. */
+gyre_embedded_status gyre_embedded_attention_merge(const gyre_embedded_part *parts, int32_t count, int32_t tokens,
+                                                   int32_t num_heads, int32_t head_dim, float *out, float *lse);
+
 /** A cache of `slots` tokens as a ring, for a sliding window over any number of them. The token at `position`, counted from 0, takes
  *  this slot, over the oldest one's keys, values and scales. Its query then attends with causal = 0, window = 0 and as many keys as
  *  gyre_embedded_ring_keys() says, and sees its own and the slots - 1 before. In which order keys lie does not matter, since they
@@ -264,6 +278,7 @@ static inline int32_t gyre_embedded_ring_keys(int32_t position, int32_t slots) {
                                                : -1]
 
 GYRE_EMBEDDED_LAYOUT(gyre_embedded_mistake, 0, argument, 2, problem);
+GYRE_EMBEDDED_LAYOUT(gyre_embedded_part, 0, out, 2, lse);
 GYRE_EMBEDDED_LAYOUT(gyre_embedded_rotary_kernel, 3, call, 1, call);
 GYRE_EMBEDDED_LAYOUT(gyre_embedded_rotary_args, 7, kernel, 4, angles);
 GYRE_EMBEDDED_LAYOUT(gyre_embedded_attention_kernel, 5, workspace, 2, call);

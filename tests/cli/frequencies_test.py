@@ -1,6 +1,7 @@
 """gyre frequencies, and how it reads the configurations of models."""
 
 import json
+import re
 
 import numpy as np
 
@@ -32,6 +33,25 @@ class Frequencies(GyreTest):
     def test_text_names_the_attention_factor(self):
         text = self.succeed("frequencies", "--rope", '{"rope_type": "default"}', "--head-dim", 8, "--out", "f.npy")
         self.assertEqual(text, "attention_factor 1.0\n")
+
+    def test_c_table(self):
+        """The bits that gyre_embedded_frequency() forms of the same radians, and the scale of gyre_embedded_angles()."""
+        rope = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128}
+        text = json.dumps(rope)
+        report = self.succeed_json("frequencies", "--rope", text, "--head-dim", 16, "--out", "f.npy", "--c", "f.h")
+        with open(self.path("f.h"), encoding="utf-8") as file:
+            header = file.read()
+        expected = [int(radians * 0.15915494309189533577 * 2.0**64) for radians in self.load("f.npy")]
+        self.assertEqual([int(turns) for turns in re.findall(r"^    (\d+)u,$", header, re.M)], expected)
+        self.assertIn("#define GYRE_ROTARY_DIM 16\n", header)
+        self.assertEqual(float(re.search(r"#define GYRE_ATTENTION_FACTOR (\S+)f\n", header)[1]), report["attention_factor"])
+        self.assertNotIn("out", self.succeed_json("frequencies", "--rope", text, "--head-dim", 16, "--c", "g.h"))
+        with open(self.path("g.h"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), header)
+
+    def test_nothing_to_write(self):
+        self.refuse("--out missing, and --c too", "frequencies", "--rope", '{"rope_type": "default"}', "--head-dim", 8)
+        self.refuse("file", "frequencies", "--rope", '{"rope_type": "default"}', "--head-dim", 8, "--out", "f", "--c", "f")
 
     def test_from_a_file(self):
         with open(self.path("config.json"), "w") as file:

@@ -4,6 +4,7 @@
 #include "console/errors.h"
 #include "console/terminal.h"
 #include "files/array.h"
+#include "files/c_table.h"
 #include "files/npy.h"
 #include "files/output_file.h"
 #include "options/common_options.h"
@@ -21,12 +22,13 @@ namespace {
 
 struct Options {
     CommonOptions common;
-    std::string rope, out;
+    std::string rope, out, c;
     std::optional<std::int64_t> head_dim, length;
 };
 
 void run(const Options &options) {
-    check_output("--out", options.out);
+    if (options.out.empty() && options.c.empty()) refuse("--out", "missing, and --c too", "one of the two");
+    check_outputs({{"--out", options.out}, {"--c", options.c}});
     const RopeConfig config = read_rope(options.rope);
     const std::optional<std::int64_t> head_dim = options.head_dim ? options.head_dim : implied_head_dim(config);
     if (!head_dim) refuse("--head-dim", "missing, and not in --rope either", "the features of a head");
@@ -37,15 +39,16 @@ void run(const Options &options) {
     }
     const Frequencies frequencies = frequencies_of(config, rotary_dim, *head_dim, options.length.value_or(0));
 
+    if (!options.c.empty()) write_c_table("--c", options.c, frequencies.inv_freq, frequencies.attention_factor);
     Array array = make_array("--out", GYRE_F64, {rotary_dim / 2});
     std::copy(frequencies.inv_freq.begin(), frequencies.inv_freq.end(), array.as<double>());
-    write_npy({{options.out, &array}});
+    if (!options.out.empty()) write_npy({{options.out, &array}});
     JsonObject json;
     json.add("operation", "frequencies");
     json.add("rope_type", config.rope_type);
     json.add("rotary_dim", rotary_dim);
     json.add("attention_factor", frequencies.attention_factor);
-    json.add("out", to_json({"out", options.out, &array}));
+    if (!options.out.empty()) json.add("out", to_json({"out", options.out, &array}));
     print(options.common.json ? json.text() : "attention_factor " + json_number(frequencies.attention_factor));
 }
 
@@ -62,7 +65,9 @@ void add_frequencies(const Command &program) {
                      "features of a head; default: as --rope says");
     add_whole_number(command, "--length", options->length, 1, std::int64_t(1) << 40,
                      "tokens of the sequence, for rules that depend on it");
-    add_text(command, "--out", options->out, "F.npy", "float64, [rotary_dim/2], radians a token").require();
+    add_text(command, "--out", options->out, "F.npy", "float64, [rotary_dim/2], radians a token");
+    add_text(command, "--c", options->c, "F.h",
+             "a C table for gyre_embedded_angles(), for machines without an operating system");
     add_json(command, options->common);
     command.run([options] { run(*options); });
 }

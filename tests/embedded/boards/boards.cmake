@@ -12,6 +12,8 @@ set(board_cortex-a32 "arm|-M virt -cpu max -m 64|arm_virt.S|virt|0") # qemu has 
 set(board_cortex-m4 "arm|-M mps2-an386|cortex_m.c|cortex_m|25")
 set(board_cortex-m7 "arm|-M mps2-an500|cortex_m.c|cortex_m|25")
 set(board_cortex-m33 "arm|-M mps2-an505|cortex_m.c|cortex_m33|20")
+set(board_riscv32-none "riscv32|-M virt -bios none -m 64|riscv_virt.S|riscv_virt|0")
+set(board_riscv64-none "riscv64|-M virt -bios none -m 64|riscv_virt.S|riscv_virt|0")
 set(board_cortex-m55 "arm|-M mps3-an547|cortex_m.c|cortex_m|32")
 
 set(board_sources "${board_folder}/host.c")

@@ -1,8 +1,6 @@
 /* The scale of calls that give none, for every head size: what a kernel that records it is called with. */
 #include <gyre/embedded.h>
 
-#include <string.h>
-
 #include "demo.h"
 #include "inputs.h"
 #include "report.h"
@@ -17,8 +15,9 @@ static int place;                     /* of the scale among the arguments; -1: n
 static float found;
 
 static float argument(void **arguments, int i) {
-    float value;
-    memcpy(&value, arguments[i], sizeof value);
+    float value; /* byte by byte: arguments are of several types, and there may be no <string.h> */
+    for (size_t byte = 0; byte < sizeof value; byte++)
+        ((unsigned char *)&value)[byte] = ((const unsigned char *)arguments[i])[byte];
     return value;
 }
 

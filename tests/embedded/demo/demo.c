@@ -12,6 +12,7 @@ int demo(void) {
     failures += try_shapes();
     failures += try_default_scale();
     failures += try_ring();
+    failures += try_merge();
     failures += try_arguments();
     if (board_library_bytes())
         report_number("code and constants of the library, bytes", (uint32_t)board_library_bytes());

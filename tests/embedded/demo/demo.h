@@ -8,6 +8,7 @@ int try_decoding(void);   /* prefill, then token by token with a cache, in f32 a
 int try_shapes(void);
 int try_default_scale(void);
 int try_ring(void);      /* a sliding window over a cache that is a ring */
+int try_merge(void);     /* attention over some of the keys, and over the rest */
 int try_arguments(void); /* wrong arguments: a status, and nothing written */
 
 #endif

@@ -1,6 +1,5 @@
 # Bytes of code of each kernel, and the most it may have:
-#   cmake -D NM=… -D KERNELS=<folder> -D MOST_ATTENTION=<bytes> -D MOST_FOR_CACHES=<more of caches of f16 or int8> -P sizes.cmake
-set(most_rotary 900)
+#   cmake -D NM=… -D KERNELS=<folder> -D MOST_ROTARY=<bytes> -D MOST_ATTENTION=<bytes> -D MOST_FOR_CACHES=<more of caches of f16 or int8> -P sizes.cmake
 file(GLOB objects "${KERNELS}/*.o")
 if (NOT objects)
     message(FATAL_ERROR "no kernels in ${KERNELS}")
@@ -16,7 +15,7 @@ foreach (object IN LISTS objects)
     set(most ${MOST_ATTENTION})
     string(REPLACE "attention_row_" "attention_" of_rows "${name}")
     if (name MATCHES "^rotary_")
-        set(most ${most_rotary})
+        set(most ${MOST_ROTARY})
     elseif (of_rows MATCHES "^attention_f32_i8_integer_")
         math(EXPR most "${MOST_ATTENTION} + 512")
     elseif (NOT of_rows MATCHES "^attention_f32_d")

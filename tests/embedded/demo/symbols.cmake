@@ -20,7 +20,7 @@ list(JOIN needed " " text)
 message(STATUS "needs: ${text}")
 
 # __aeabi_…: arithmetic in double, for frequencies, and conversions of 64-bit integers, from the compiler's own library.
-list(FILTER needed EXCLUDE REGEX "^(memset|memcpy|__aeabi_mem(set|clr|cpy)[48]?|__aeabi_(d|ul|l|i2d|ui2d)[a-z0-9]*)$")
+list(FILTER needed EXCLUDE REGEX "^(memset|memcpy|__aeabi_mem(set|clr|cpy)[48]?|__aeabi_(d|ul|l|i2d|ui2d)[a-z0-9]*|__[a-z]+(df|di|si)[a-z0-9]*)$")
 if (needed)
     message(FATAL_ERROR "needs more than memset, memcpy and the compiler's own library: ${needed}")
 elseif (variables)

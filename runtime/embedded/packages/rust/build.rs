@@ -8,6 +8,8 @@ fn main() {
         "thumbv7em-none-eabihf" => "cortex-m4",
         "thumbv8m.main-none-eabihf" => "cortex-m33",
         "aarch64-unknown-none" => "aarch64-none",
+        "riscv32imafc-unknown-none-elf" => "riscv32-none",
+        "riscv64gc-unknown-none-elf" => "riscv64-none",
         _ => "host",
     };
     let processor = env::var("GYRE_PROCESSOR").unwrap_or(usual.to_string());

@@ -35,6 +35,13 @@ pub struct gyre_embedded_mistake {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
+pub struct gyre_embedded_part {
+    pub out: *const f32,
+    pub lse: *const f32,
+}
+
+#[repr(C)]
 pub struct gyre_embedded_rotary_kernel {
     pub x_dtype: gyre_embedded_dtype,
     pub out_dtype: gyre_embedded_dtype,
@@ -136,5 +143,8 @@ extern "C" {
     pub fn gyre_embedded_attention_workspace_size(kernel: *const gyre_embedded_attention_kernel) -> usize;
     pub fn gyre_embedded_attention(args: *const gyre_embedded_attention_args) -> gyre_embedded_status;
     pub fn gyre_embedded_attention_unchecked(args: *const gyre_embedded_attention_args) -> gyre_embedded_status;
+    pub fn gyre_embedded_attention_merge(
+        parts: *const gyre_embedded_part, count: i32, tokens: i32, num_heads: i32, head_dim: i32, out: *mut f32, lse: *mut f32,
+    ) -> gyre_embedded_status;
     pub fn gyre_embedded_attention_mistake(args: *const gyre_embedded_attention_args) -> gyre_embedded_mistake;
 }
