@@ -212,6 +212,21 @@ TEST_CASE("NaN: a cache of any type keeps it, and infinity") {
             }
 }
 
+TEST_CASE("NaN: a cache of 16 bits keeps those whose payload it has no room for") {
+    for (const gyre_dtype to : {GYRE_BF16, GYRE_F16})
+        for (const uint32_t bits : {0x7f800001u, 0xff801fffu, 0x7fc00000u, 0xffffffffu}) {
+            CAPTURE(bits);
+            AppendCase c(AppendShape().adding({3}).dims(64, 64).of(GYRE_F32, to));
+            for (const gyre_tensor &t : {c.k.view(), c.v.view()})
+                std::memcpy((float *)t.data + t.strides[1] + t.strides[2] + 2 * t.strides[3], &bits, sizeof bits);
+            each_target([&](gyre_context *context) {
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                CHECK(std::isnan(c.k_cache.get({0, 1, 1, 2})));
+                CHECK(std::isnan(c.v_cache.get({0, 1, 1, 2})));
+            });
+        }
+}
+
 TEST_CASE("a cap far above all scores leaves them") {
     for (const float softcap : {50.0f, 1000.0f, 1e5f}) {
         AttentionCase c(AttentionShape().lengths(many_rows, 200).dims(64));

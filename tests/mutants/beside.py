@@ -42,9 +42,12 @@ class Beside(Suites):
         return super().missing(test) + ([] if "program" in self.kind(test) else ["a program of a whole build"])
 
     def missing_for(self, mutant):
-        """Generators' mutants name the kernels that show them; none is made otherwise."""
-        generator = mutant["file"].startswith("generators/") and any("kernels" in self.kind(test) for test in mutant["tests"])
-        return ["its kernels are not named"] if generator and "kernels" not in mutant else []
+        """Generators' mutants name the kernels that show them; none is made otherwise. The other sources are those of the build."""
+        if not mutant["file"].startswith("generators/"):
+            return []
+        named = "kernels" in mutant or not any("kernels" in self.kind(test) for test in mutant["tests"])
+        changed = any(name.startswith("generators/") for name in self.changed)
+        return ([] if named else ["the names of its kernels"]) + (["a build of these generators"] if changed else [])
 
     def spelled(self, test, text):
         name = test.split(":", 1)[1]
