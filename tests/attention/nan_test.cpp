@@ -126,6 +126,26 @@ TEST_CASE("NaN: a value that is NaN gives NaN in its feature alone") {
         }
 }
 
+TEST_CASE("NaN: a value shows beside a sink, however large") {
+    for (const gyre_dtype type : types)
+        for (const int64_t rows : {few_rows, many_rows})
+            for (const double sink : {1.0, 100.0, 1e4}) {
+                AttentionCase c(AttentionShape().lengths(rows, 200).dims(64).of(type));
+                Tensor sinks(GYRE_F32, {1});
+                sinks.fill(sink);
+                c.args.sinks = c.hold(std::move(sinks));
+                c.v.set({0, 100, 0, 7}, std::nan(""));
+                each_target([&](gyre_context *context) {
+                    REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                    CAPTURE(text(gyre_selected_kernel(context)));
+                    for (int64_t i = 0; i < rows; i++) {
+                        CHECK(std::isnan(c.out.get({0, i, 0, 7})));
+                        CHECK(std::isfinite(c.out.get({0, i, 0, 8})));
+                    }
+                });
+            }
+}
+
 TEST_CASE("NaN: a value shows in the rows that see it, however small its weight") {
     for (const gyre_dtype type : types)
         for (const int64_t rows : {few_rows, many_rows})
