@@ -44,21 +44,22 @@ TEST_CASE("many keys of equal scores: each has the same weight") {
 
 TEST_CASE("many keys of normal scores: errors do not grow with the number of blocks") {
     const int64_t count = 32768;
-    for (const int64_t rows : {many_rows, few_rows}) {
-        AttentionCase c(AttentionShape().lengths(rows, count).dims(64));
-        // Older values are larger, so a weight that depends on a key's age moves the result.
-        for (int64_t j = 0; j < count; j++)
-            for (int64_t d = 0; d < 64; d++) c.v.set({0, j, 0, d}, j < count / 2 ? 1 : -1);
-        const OracleAttention expected = oracle_attention(c.args);
-        each_target([&](gyre_context *context) {
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            CAPTURE(text(gyre_selected_kernel(context)));
-            // A weight's relative error is 2e-7, and that of its score, up to 6, times 2^-24; over 32768 keys they all but
-            // cancel. Sums within blocks, and over 256 blocks, are off by a few units of 2^-24.
-            check_close("out", c.output().data, expected.out.data, 1e-6);
-            check_close("lse", c.lse.values(), expected.lse, 2e-6);
-        });
-    }
+    for (const int64_t head_dim : {64, 128})
+        for (const int64_t rows : {many_rows, few_rows}) {
+            AttentionCase c(AttentionShape().lengths(rows, count).dims(head_dim));
+            // Older values are larger, so a weight that depends on a key's age moves the result.
+            for (int64_t j = 0; j < count; j++)
+                for (int64_t d = 0; d < head_dim; d++) c.v.set({0, j, 0, d}, j < count / 2 ? 1 : -1);
+            const OracleAttention expected = oracle_attention(c.args);
+            each_target([&](gyre_context *context) {
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                CAPTURE(text(gyre_selected_kernel(context)));
+                // A weight's relative error is 2e-7, and that of its score, up to 6, times 2^-24; over 32768 keys they all
+                // but cancel. Sums within blocks, and over 256 blocks, are off by a few units of 2^-24.
+                check_close("out", c.output().data, expected.out.data, 1e-6);
+                check_close("lse", c.lse.values(), expected.lse, 2e-6);
+            });
+        }
 }
 
 TEST_CASE("many keys: gradients are as good as those of few") {

@@ -126,6 +126,26 @@ TEST_CASE("NaN: a value that is NaN gives NaN in its feature alone") {
         }
 }
 
+TEST_CASE("NaN: a value shows beside a sink, however large") {
+    for (const gyre_dtype type : types)
+        for (const int64_t rows : {few_rows, many_rows})
+            for (const double sink : {1.0, 100.0, 1e4}) {
+                AttentionCase c(AttentionShape().lengths(rows, 200).dims(64).of(type));
+                Tensor sinks(GYRE_F32, {1});
+                sinks.fill(sink);
+                c.args.sinks = c.hold(std::move(sinks));
+                c.v.set({0, 100, 0, 7}, std::nan(""));
+                each_target([&](gyre_context *context) {
+                    REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                    CAPTURE(text(gyre_selected_kernel(context)));
+                    for (int64_t i = 0; i < rows; i++) {
+                        CHECK(std::isnan(c.out.get({0, i, 0, 7})));
+                        CHECK(std::fabs(c.out.get({0, i, 0, 8})) < (sink > 50 ? 1e-30 : 10)); // what it leaves
+                    }
+                });
+            }
+}
+
 TEST_CASE("NaN: a value shows in the rows that see it, however small its weight") {
     for (const gyre_dtype type : types)
         for (const int64_t rows : {few_rows, many_rows})
@@ -210,6 +230,21 @@ TEST_CASE("NaN: a cache of any type keeps it, and infinity") {
                     }
                 });
             }
+}
+
+TEST_CASE("NaN: a cache of 16 bits keeps those whose payload it has no room for") {
+    for (const gyre_dtype to : {GYRE_BF16, GYRE_F16})
+        for (const uint32_t bits : {0x7f800001u, 0xff801fffu, 0x7fc00000u, 0xffffffffu}) {
+            CAPTURE(bits);
+            AppendCase c(AppendShape().adding({3}).dims(64, 64).of(GYRE_F32, to));
+            for (const gyre_tensor &t : {c.k.view(), c.v.view()})
+                std::memcpy((float *)t.data + t.strides[1] + t.strides[2] + 2 * t.strides[3], &bits, sizeof bits);
+            each_target([&](gyre_context *context) {
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                CHECK(std::isnan(c.k_cache.get({0, 1, 1, 2})));
+                CHECK(std::isnan(c.v_cache.get({0, 1, 1, 2})));
+            });
+        }
 }
 
 TEST_CASE("a cap far above all scores leaves them") {

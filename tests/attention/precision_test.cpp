@@ -108,3 +108,32 @@ TEST_CASE("precision: nearly uniform weights in bf16 answer to small scores") {
             });
         }
 }
+
+// A score is one product and its multiple of log2(e): of 2 it is off by 1.2e-7, a power of two by 1.6e-7, and a sum, its inverse
+// and a product by 6e-8 each.
+TEST_CASE("precision: weights of two keys and their denominators, in f32, for scores all over two octaves") {
+    for (const int64_t rows : {2, 40})
+        for (int part = 0; part < (rows == 2 ? 20 : 1); part++) {
+            AttentionCase c(AttentionShape().lengths(rows, 2).dims(64));
+            c.args.scale = 1;
+            c.q.fill(0);
+            c.k.fill(0);
+            c.k.set({0, 1, 0, 0}, 1);
+            for (int64_t d = 0; d < 64; d++) c.v.set({0, 0, 0, d}, 0), c.v.set({0, 1, 0, d}, 1);
+            std::vector<double> scores;
+            for (int64_t i = 0; i < rows; i++) {
+                scores.push_back((float)(-2.0 * (double)(part * rows + i) / 40));
+                c.q.set({0, i, 0, 0}, scores.back());
+            }
+            each_target([&](gyre_context *context) {
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                CAPTURE(text(gyre_selected_kernel(context)));
+                for (int64_t i = 0; i < rows; i++) {
+                    const double power = std::exp(scores[(size_t)i]), sum = 1 + power;
+                    CAPTURE(scores[(size_t)i]);
+                    CHECK(std::fabs(c.out.get({0, i, 0, 5}) * sum / power - 1) < 5e-7);
+                    CHECK(std::fabs(c.lse.get({0, 0, i}) - std::log(sum)) < 5e-7);
+                }
+            });
+        }
+}

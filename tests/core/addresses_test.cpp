@@ -34,6 +34,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the last of some rows is as far as their strides to it say, not one further") {
+    if (sizeof(void *) < 8) return; // there the addresses end first
     AttentionCase c(AttentionShape().lengths(2, 2).dims(64));
     c.args.q.data = nullptr;
     size_t bytes = 0;

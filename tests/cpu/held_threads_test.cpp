@@ -1,8 +1,9 @@
 /// Calls while the system gives a thread of their pool no processor, as where other programs or other pools have them all.
 #if defined(__linux__)
-#include "support/doctest.h"
+#include "support/each_kernel.h"
+#include "support/said_arguments.h"
 
-#include <gyre/gyre.h>
+#include <gyre/kernels.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <dirent.h>
@@ -51,7 +53,78 @@ bool sleeps(int thread) {
     return line.substr(line.rfind(')') + 1, 2) == " S";
 }
 
+/// Where the tasks of a call meet: each stays in its kernel until it is let go.
+std::atomic<int> inside, most_inside, enough;
+std::atomic<bool> let_go;
+
+int stay(void **) {
+    const int here = ++inside;
+    for (int most = most_inside; most < here && !most_inside.compare_exchange_weak(most, here);) {
+    }
+    if (here >= enough) let_go = true;
+    for (long i = 0; !let_go && i < 20000000; i++) std::this_thread::yield(); // of a thread that never comes we despair
+    let_go = true;
+    inside--;
+    return 0;
+}
+
+/// The most threads at once of a call of eight tasks, which stay until so many are there or somebody lets them go.
+int most_at_once(gyre_context_options options, int that_suffice) {
+    const std::string target = gyre::test::runnable_targets().front();
+    const gyre_kernel kernel = {"rotary_stay",
+                                "rotary",
+                                "stay",
+                                target.c_str(),
+                                "dtype=float32 pairing=half workspace=0",
+                                "default",
+                                stay,
+                                nullptr,
+                                gyre::test::rotary_metadata};
+    const gyre_kernel_library library = {sizeof library, GYRE_KERNEL_INTERFACE, "staying", &kernel, 1};
+    REQUIRE(gyre_register_kernels(&library) == GYRE_OK);
+    options.library = library.name;
+    gyre_context *context = nullptr;
+    REQUIRE(gyre_context_create(&options, &context) == GYRE_OK);
+    inside = 0;
+    most_inside = 0;
+    enough = that_suffice;
+    let_go = false;
+    float x[16] = {}, cos[1] = {1}, sin[1] = {0};
+    const int64_t shape[4] = {8, 1, 1, 2}, table[2] = {1, 1};
+    const gyre_tensor c = gyre_tensor_dense(cos, GYRE_F32, 2, table), s = gyre_tensor_dense(sin, GYRE_F32, 2, table);
+    gyre_rotary_args args = gyre_rotary_defaults();
+    args.x = gyre_tensor_dense(x, GYRE_F32, 4, shape);
+    args.out = args.x;
+    args.rope.cos = &c;
+    args.rope.sin = &s;
+    CHECK_MESSAGE(gyre_rotary(context, &args) == GYRE_OK, gyre::test::text(gyre_last_error()));
+    gyre_context_destroy(context);
+    CHECK(gyre_unregister_kernels(&library) == GYRE_OK);
+    return most_inside;
+}
+
 } // namespace
+
+TEST_CASE("a pool of two threads runs two tasks at once") {
+    gyre_context_options options = gyre_context_defaults();
+    options.threads = 2;
+    CHECK(most_at_once(options, 2) == 2);
+}
+
+TEST_CASE("of a host's threads no more run tasks than the context has memory for, however many come") {
+    gyre_context_options options = gyre_context_defaults();
+    options.threads = 2;
+    options.parallel_for = [](void *, int32_t count, void (*task)(void *, int32_t), void *state) {
+        std::vector<std::thread> threads;
+        for (int32_t i = 0; i <= count; i++)
+            threads.emplace_back([=] {
+                task(state, i);
+                let_go = true; // one has found that there is nothing for it to do
+            });
+        for (std::thread &t : threads) t.join();
+    };
+    CHECK(most_at_once(options, 3) <= 2);
+}
 
 TEST_CASE("a call does not wait for a thread of its pool that has no processor") {
     constexpr int64_t shape[4] = {2, 64, 4, 64};

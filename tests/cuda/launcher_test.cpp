@@ -178,6 +178,13 @@ TEST_CASE("attention on a CUDA device is one launch, by the kernel for keys as t
     a.args.keys_rotated = 1;
     CHECK(gyre_attention(context, &a.args) == GYRE_OK);
     CHECK(text(gyre_selected_kernel(context)) == "attention_plain_as_stored_bf16_d64__cuda");
+    gyre_attention_args unaligned = a.args; // asynchronous copies take 16 bytes
+    unaligned.rope = nullptr;
+    unaligned.keys_rotated = 0;
+    unaligned.k.shape[1] = unaligned.v.shape[1] = 4;
+    unaligned.k.data = static_cast<char *>(a.args.k.data) + 8;
+    CHECK_MESSAGE(gyre_attention(context, &unaligned) == GYRE_OK, text(gyre_last_error()));
+    CHECK(text(gyre_selected_kernel(context)) == "attention_plain_bf16_d64__cuda");
     size_t bytes = 1 << 30;
     CHECK(gyre_attention_workspace_size(context, &a.args, &bytes) == GYRE_OK);
     CHECK(bytes < 4096);

@@ -138,3 +138,23 @@ TEST_CASE("masked keys on devices: in pages, with the bits of keys and values th
                     });
                 }
 }
+
+TEST_CASE("weights on devices have no floor: a key far below the largest score adds nothing, and a sink far above "
+          "takes all") {
+    for (const int64_t rows : {3, 40}) {
+        AttentionCase c(AttentionShape().lengths(rows, 70).dims(64).of(GYRE_BF16));
+        Tensor bias(GYRE_F32, {70});
+        bias.fill(0);
+        for (int64_t j = 0; j < 70; j += 3) bias.set({j}, -1e4);
+        c.args.bias = c.hold(std::move(bias));
+        for (int64_t j = 0; j < 70; j += 3)
+            for (int64_t d = 0; d < 64; d++) c.v.set({0, j, 0, d}, 1e25);
+        c.check_on_devices();
+
+        AttentionCase sink(AttentionShape().lengths(rows, 70).dims(64).of(GYRE_BF16));
+        sink.args.sinks = sink.hold(GYRE_F32, {80});
+        for (int64_t j = 0; j < 70; j++)
+            for (int64_t d = 0; d < 64; d++) sink.v.set({0, j, 0, d}, 1e25);
+        sink.check_on_devices();
+    }
+}

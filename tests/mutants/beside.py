@@ -42,9 +42,24 @@ class Beside(Suites):
         return super().missing(test) + ([] if "program" in self.kind(test) else ["a program of a whole build"])
 
     def missing_for(self, mutant):
-        """Generators' mutants name the kernels that show them; none is made otherwise."""
-        generator = mutant["file"].startswith("generators/") and any("kernels" in self.kind(test) for test in mutant["tests"])
-        return ["its kernels are not named"] if generator and "kernels" not in mutant else []
+        """Generators' mutants name the kernels that show them; none is made otherwise. The other sources are those of the build."""
+        if not mutant["file"].startswith("generators/"):
+            return []
+        changed = any(name.startswith("generators/") for name in self.changed)
+        shown = all(self.shows(test, mutant) for test in mutant["tests"])
+        return ([] if shown else ["kernels with the mutant"]) + (["a build of these generators"] if changed else [])
+
+    def shows(self, test, mutant):
+        """True if the mutant gets into what the test runs: kernels that it names, or objects of generators in the program."""
+        if "program" not in self.kind(test) or "kernels" in self.kind(test):
+            return "kernels" in mutant
+        return any(unit in self.link(test) for unit in self.generated.units_of(mutant))
+
+    def link(self, test):
+        """The words that link the test's program."""
+        told = self.kind(test)["program"]
+        words = next(words for words in self.graph.command(self.spelled(test, told["path"])) if "-o" in words)
+        return [word for word in words if word not in told.get("without", [])]
 
     def spelled(self, test, text):
         name = test.split(":", 1)[1]
@@ -92,7 +107,7 @@ class Beside(Suites):
 
     def make(self, test):
         """Links the test's program anew, with the mutant's objects and those of sources that have changed since the build."""
-        words = list(next(words for words in self.graph.command(self.program(test)) if "-o" in words))
+        words = self.link(test)
         parts = self.graph.parts(words)
         replaced = {name: self.compile(name, False) for file in self.changed for name in self.graph.objects_of(file) & parts}
         kernels = []

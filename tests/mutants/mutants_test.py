@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 
+from beside import Beside
 from mutants import ROOT, read
 from scratch import Mismatch, Scratch, check, mutated
 
@@ -95,6 +97,49 @@ class Copy(unittest.TestCase):
             self.assertGreaterEqual(before, times["a"])
             scratch.synchronise()
             self.assertEqual((copy / "a").stat().st_mtime_ns, before)
+
+
+class BesideABuild(unittest.TestCase):
+    """On a project of one library and one program."""
+
+    PROJECT = """cmake_minimum_required(VERSION 3.28)
+project(whole LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 17)
+include_directories(runtime)
+add_library(written STATIC runtime/cache/written_pages.cpp)
+add_executable(pages pages.cpp)
+target_link_libraries(pages PRIVATE written)
+"""
+    SUITES = {
+        "builds": {"none": {"options": {}}},
+        "suites": {"alone": {"program": {"path": "{}"}, "build": "none", "targets": [], "command": ["{build}/{}"]}},
+    }
+
+    def test_the_mutated_object_is_linked_first_and_the_build_stays_as_it_is(self):
+        with tempfile.TemporaryDirectory(prefix="gyre-mutants-") as folder:
+            root, tree, work = (pathlib.Path(folder, name) for name in ("root", "tree", "work"))
+            for name in (PAGES, PAGES.replace(".cpp", ".h")):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / name, root / name)
+            shutil.copyfile(HERE / "alone" / "pages.cpp", root / "pages.cpp")
+            (root / "CMakeLists.txt").write_text(self.PROJECT, encoding="utf-8")
+            for command in (["cmake", "-S", root, "-B", tree, "-G", "Ninja", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"], ["ninja", "-C", tree]):
+                subprocess.run(command, check=True, capture_output=True)
+            suites = pathlib.Path(folder, "suites.json")
+            suites.write_text(json.dumps(self.SUITES), encoding="utf-8")
+            before = {path: path.stat().st_mtime_ns for path in tree.rglob("*") if path.is_file()}
+            beside = Beside(work, 1, suites, tree, root)
+            scratch = Scratch(root, beside.source("beside"))
+            scratch.synchronise()
+            told = {}
+            for mutant in CASES:
+                self.assertEqual(beside.missing("alone:pages") + beside.missing_for(mutant), [])
+                scratch.put(mutant)
+                beside.mutant = mutant
+                built = beside.make("alone:pages")
+                told[mutant["name"]] = "does not build" if not built else "passes" if beside.passes("alone:pages")[0] else "fails"
+            self.assertEqual(told, {"killed": "fails", "survives": "passes", "explained": "passes", "broken": "does not build"})
+            self.assertEqual({path: path.stat().st_mtime_ns for path in tree.rglob("*") if path.is_file()}, before)
 
 
 class Script(unittest.TestCase):

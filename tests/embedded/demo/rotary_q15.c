@@ -66,5 +66,15 @@ int try_rotary_q15(void) {
                                       .angles = angle};
     int ok = gyre_embedded_angles_q15(&eighth, 1, 1, 1, angle) == GYRE_EMBEDDED_OK;
     ok &= gyre_embedded_rotary(&args) == GYRE_EMBEDDED_OK && large[0] == 32767 && large[1] <= 1 && large[1] >= -1;
-    return failures + report("what is too large saturates", ok);
+    failures += report("what is too large saturates", ok);
+
+    static const int16_t odd[5] = {1, 3, 5, 7, 9}, a_half[2] = {16384, 0}; /* cosine and sine */
+    int16_t halved[5] = {0, 0, 0, 0, 0};
+    args.x = odd;
+    args.out = halved;
+    args.head_dim = 5;
+    args.angles = a_half;
+    ok = gyre_embedded_rotary(&args) == GYRE_EMBEDDED_OK && halved[0] == 1 && halved[1] == 2;
+    for (int d = 2; d < 5; d++) ok &= halved[d] == odd[d];
+    return failures + report("halves are rounded up, and what is beside the pair is copied", ok);
 }
