@@ -4,12 +4,12 @@
 #include "attention/score_arguments.h"
 #include "attention/task_views.h"
 #include "core/argument_tables.h"
+#include "core/late.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 
 namespace gyre {
 namespace {
@@ -195,21 +195,16 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     arguments[A::sinks] = &sinks;
     const float gain = key_gain();
     arguments[A::key_gain] = &gain;
-    std::optional<GeneralArguments> general;
-    if (of_sequence.is(trait::general)) {
-        general.emplace(*this, s, head, x.heads, x.first_token, x.tokens, x.first_key, x.keys);
-        general->add_to(&arguments);
-    }
-    std::optional<DropoutArguments> dropout;
-    if (of_sequence.is(trait::dropout)) {
-        dropout.emplace(c.dropout, index * c.q.heads + head, x.first_token, x.first_key);
-        dropout->add_to(&arguments);
-    }
-    std::optional<ScoreArguments> score;
-    if (c.score) {
-        score.emplace(of_sequence.score_inputs, score_views, c, s, index, head, x.first_token, x.first_key);
-        score->add_to(&arguments);
-    }
+    Late<GeneralArguments> general;
+    if (of_sequence.is(trait::general))
+        general.make(*this, s, head, x.heads, x.first_token, x.tokens, x.first_key, x.keys).add_to(&arguments);
+    Late<DropoutArguments> dropout;
+    if (of_sequence.is(trait::dropout))
+        dropout.make(c.dropout, index * c.q.heads + head, x.first_token, x.first_key).add_to(&arguments);
+    Late<ScoreArguments> score;
+    if (c.score)
+        score.make(of_sequence.score_inputs, score_views, c, s, index, head, x.first_token, x.first_key)
+            .add_to(&arguments);
     Slab slab(scratch, of_sequence.workspace);
     if (!arguments.call(*of_sequence.kernel, slab)) return false;
     if (c.left >= 0 || s.right >= 0) write_empty_rows();

@@ -13,9 +13,10 @@ namespace gyre::attention {
 
 /// In which steps an engine goes through the keys of a block.
 struct KeySteps {
-    int together = 1;  // keys that products take at once: all of those in which some row sees one are scored and masked
-    int scored = 0;    // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
-    int in_vector = 1; // keys along the lanes of scores; 1: rows are along the lanes
+    int together = 1; // keys that products take at once: all of those in which some row sees one are scored and masked
+    int scored = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
+    bool of_task = false; // of all row tiles, from the first step on that some row sees; otherwise of each tile
+    int in_vector = 1;    // keys along the lanes of scores; 1: rows are along the lanes
 };
 
 /// What passes over the lowered kernel may need.

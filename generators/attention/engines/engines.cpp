@@ -55,11 +55,8 @@ Made make_bare(const Wanted &w) {
 }
 
 Made make_key_lanes(const Wanted &w) {
-    Sizes z = common_sizes(w);
-    constexpr int largest_chunk = 16;
-    z.feature_chunk = std::min(w.head_dim / w.knobs.lanes, largest_chunk);
     auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
-    return std::make_unique<KeyLanes>(z, std::move(provider), w.knobs);
+    return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs);
 }
 
 template <class OnVectors>

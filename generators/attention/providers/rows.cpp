@@ -61,17 +61,18 @@ void RowsInWholeVectors::define(Stages &s, const Inputs &in, const OperandForm &
     const Var &j = s.j, &b = s.b, &d = s.d;
     OperandStages &o = s.operands;
     define_offsets(s, in);
-    const Expr first = d / lanes * lanes;
-    const auto held = [&](const Expr &extent) { return min(first, extent - lanes) + d % lanes; };
-    const Expr of_key = held(in.head_dim);
-    o.k_rows(d, j, b) = select(of_key >= first, widen(element_at(in.k, o.k_offsets(j, b))(of_key)), 0.0f);
-    o.v_rows(d, j, b) = widen(element_at(in.v, o.v_offsets(j, b))(held(in.v_head_dim)));
+    const Expr of_value = min(d / lanes * lanes, in.v_head_dim - lanes) + d % lanes;
+    o.k_rows(d, j, b) = widen(element_at(in.k, o.k_offsets(j, b))(d));
+    o.v_rows(d, j, b) = widen(element_at(in.v, o.v_offsets(j, b))(of_value));
 }
 
 Expr RowsInWholeVectors::place(const Stages &s, const Inputs &in, const Expr &feature) const {
     const Expr whole = in.v_head_dim / lanes * lanes;
     const Expr place = select(feature < whole, feature, feature - (in.v_head_dim - lanes) + whole);
-    return unsafe_promise_clamped(place, 0, s.sizes.v_head_dim - 1);
+    const int together = lanes * s.sizes.feature_chunk; // as many groups of these as the tensor needs
+    const Expr groups =
+        unsafe_promise_clamped((in.v_head_dim + (together - 1)) / together, 1, s.sizes.v_head_dim / together);
+    return unsafe_promise_clamped(place, 0, groups * together - 1);
 }
 
 } // namespace gyre::attention

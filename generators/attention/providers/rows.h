@@ -27,8 +27,7 @@ public:
 };
 
 /// Rows of tensors with fewer features than the kernel is made for, but at least a vector of them. What would be
-/// read past a row's end is not: the last vector of a row ends with it, and begins with features of the one before, which
-/// are 0 in keys.
+/// read past a row's end is not: the last vector of a value ends with it, and begins with features of the one before.
 class RowsInWholeVectors : public Provider {
 public:
     explicit RowsInWholeVectors(int lanes) : lanes(lanes) {}

@@ -25,7 +25,8 @@ Expr last_taken(const KeySteps &steps, const Visible &visible) {
 }
 
 /// Scores as they are until they are masked: of all keys of a block, or of as many steps of keys as some row sees.
-void define_masked(Stages &s, const Visible &visible, int step) {
+void define_masked(Stages &s, const Visible &visible, const KeySteps &steps) {
+    const int step = steps.scored;
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     s.masked = Func("masked");
@@ -39,6 +40,10 @@ void define_masked(Stages &s, const Visible &visible, int step) {
         return;
     }
     RDom formed(0, step, 0, z.key_block / step, "formed");
+    if (steps.of_task) { // of a window's first block no more than its edge, which is masked
+        formed.where(b * z.key_block + formed.y * step < visible.keys);
+        formed.where(b * z.key_block + formed.y * step + (step - 1) >= visible.tile_first);
+    }
     formed.where(b * z.key_block + formed.y * step <= visible.tile_last);
     const Expr key = formed.y * step + formed.x;
     s.masked(r, j, t, b) = undef<float>();
@@ -82,7 +87,7 @@ void fold_blocks(Engine &engine, const Inputs &in, const std::string &name, cons
     engine.provider->define(s, in, engine.operand_form());
     engine.define_operands(in);
     engine.define_scores(in);
-    define_masked(s, visible, engine.steps().scored);
+    define_masked(s, visible, engine.steps());
     if (in.is_general()) define_general_scores(s, in, visible.tile_last, engine.steps().in_vector);
     engine.define_maximum(visible);
     engine.define_weighted_values(in, visible);

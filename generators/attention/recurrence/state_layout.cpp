@@ -21,29 +21,28 @@ class RowsAlongLanes : public StateLayout {
     }
 };
 
-class FeaturesAlongLanes : public StateLayout {
-    static int tuples(const Sizes &z) { return z.v_head_dim / z.feature_chunk; }
-
-    Expr feature(const Sizes &z, int c, const Expr &e) const override { return c * tuples(z) + e; }
-    Expr tuple(const Sizes &z, const Expr &d) const override { return d % tuples(z); }
-    Expr place(const Sizes &z, const Expr &d) const override { return d / tuples(z); }
-    /// Sums that begin with -0 are the same but for the sign of 0, and compilers do not turn its storing into scalar code.
-    float nothing() const override { return -0.0f; }
-
-    /// One of the two powers is 2^0: less code.
-    Rescaling rescaling(const Expr &before, const Expr &block_max, const Power &power) const override {
-        const Expr difference = before - block_max, lower = power(-abs(difference));
-        return {max(before, block_max), select(difference < 0.0f, lower, 1.0f), select(difference < 0.0f, 1.0f, lower)};
-    }
-
-    /// By bits, without a branch for each vector.
-    Expr normalised(const Expr &sum, const Expr &inverse) const override {
-        const Expr mask = select(reinterpret<uint32_t>(inverse) != Expr(0u), Expr(~0u), Expr(0u));
-        return reinterpret<float>(reinterpret<uint32_t>(sum * inverse) & mask);
-    }
-};
+int tuples(const Sizes &z) { return z.v_head_dim / z.feature_chunk; }
 
 } // namespace
+
+Expr FeaturesAlongLanes::feature(const Sizes &z, int c, const Expr &e) const { return c * tuples(z) + e; }
+Expr FeaturesAlongLanes::tuple(const Sizes &z, const Expr &d) const { return d % tuples(z); }
+Expr FeaturesAlongLanes::place(const Sizes &z, const Expr &d) const { return d / tuples(z); }
+
+// Sums that begin with -0 are the same but for the sign of 0, and compilers do not turn its storing into scalar code.
+float FeaturesAlongLanes::nothing() const { return -0.0f; }
+
+// One of the two powers is 2^0: less code.
+Rescaling FeaturesAlongLanes::rescaling(const Expr &before, const Expr &block_max, const Power &power) const {
+    const Expr difference = before - block_max, lower = power(-abs(difference));
+    return {max(before, block_max), select(difference < 0.0f, lower, 1.0f), select(difference < 0.0f, 1.0f, lower)};
+}
+
+// By bits, without a branch for each vector.
+Expr FeaturesAlongLanes::normalised(const Expr &sum, const Expr &inverse) const {
+    const Expr mask = select(reinterpret<uint32_t>(inverse) != Expr(0u), Expr(~0u), Expr(0u));
+    return reinterpret<float>(reinterpret<uint32_t>(sum * inverse) & mask);
+}
 
 const StateLayout &rows_along_lanes() {
     static const RowsAlongLanes layout;

@@ -32,9 +32,19 @@ public:
     virtual Halide::Expr normalised(const Halide::Expr &sum, const Halide::Expr &inverse) const = 0;
 };
 
+/// Features are along the lanes: neighbours in e are neighbouring features.
+class FeaturesAlongLanes : public StateLayout {
+public:
+    Halide::Expr feature(const Sizes &z, int c, const Halide::Expr &e) const override;
+    Halide::Expr tuple(const Sizes &z, const Halide::Expr &d) const override;
+    Halide::Expr place(const Sizes &z, const Halide::Expr &d) const override;
+    float nothing() const override;
+    Rescaling rescaling(const Halide::Expr &maximum, const Halide::Expr &block_max, const Power &power) const override;
+    Halide::Expr normalised(const Halide::Expr &sum, const Halide::Expr &inverse) const override;
+};
+
 /// Rows are along the lanes, and a tuple holds neighbouring features.
 const StateLayout &rows_along_lanes();
-/// Features are along the lanes: neighbours in e are neighbouring features.
 const StateLayout &features_along_lanes();
 
 } // namespace gyre::attention

@@ -3,7 +3,7 @@
 namespace gyre::attention {
 using namespace Halide;
 
-void FeatureVectors::define_product_of_values(const Visible &visible) {
+void FeatureVectors::define_product_of_values(const Inputs &, const Visible &visible) {
     FoldedStages &s = stages();
     const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d;
     s.weighted_rows = Func("weighted_rows");

@@ -16,7 +16,7 @@ public:
 
 protected:
     int weight_step() const override { return k.lanes; }
-    void define_product_of_values(const Visible &visible) final;
+    void define_product_of_values(const Inputs &in, const Visible &visible) override;
 
     const Knobs k;
 };

@@ -10,7 +10,7 @@ void Folded::define_scores(const Inputs &) {
     define_folded_scores(s, k.fold, [&](const Expr &n) { return s.q_folded(f, r, n, t); });
 }
 
-void Folded::define_product_of_values(const Visible &visible) {
+void Folded::define_product_of_values(const Inputs &, const Visible &visible) {
     const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d;
     s.weighted_rows = Func("weighted_rows");
     const RDom keys = keys_in_sight(visible, "keys");

@@ -19,7 +19,7 @@ public:
     void lower(const Lowering &lowering) const override;
 
 protected:
-    void define_product_of_values(const Visible &visible) override;
+    void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
     void schedule_queries() override { schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes); }
     void schedule_products(const Levels &at) override;

@@ -61,22 +61,71 @@ Func KeyLanes::sum_across_lanes() {
     return sums;
 }
 
-void KeyLanes::define_queries(const Inputs &in) { pages = in.pages.count; }
+Expr GroupsOfVectors::feature(const Sizes &z, int c, const Expr &e) const {
+    return e / lanes * (lanes * z.feature_chunk) + c * lanes + e % lanes;
+}
+
+Expr GroupsOfVectors::tuple(const Sizes &z, const Expr &d) const {
+    return d / (lanes * z.feature_chunk) * lanes + d % lanes;
+}
+
+Expr GroupsOfVectors::place(const Sizes &z, const Expr &d) const { return d / lanes % z.feature_chunk; }
+
+void KeyLanes::define_queries(const Inputs &in) {
+    const Sizes &z = s.sizes;
+    const int together = k.lanes * z.feature_chunk;
+    pages = in.pages.count;
+    s.feature_groups = z.v_head_dim / together;
+    if (z.padded)
+        s.feature_groups =
+            unsafe_promise_clamped((in.v_head_dim + (together - 1)) / together, 1, z.v_head_dim / together);
+}
 
 void KeyLanes::define_scores(const Inputs &in) {
     const Sizes &z = s.sizes;
+    const Func &k_rows = s.operands.k_rows;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;
     const int n = k.lanes;
     RDom features(0, z.head_dim / n, "features");
-    if (z.padded) features.where(features * n < in.head_dim);
+    if (z.padded) features.where(features < in.head_dim / n);
     s.feature = features;
-    const Expr feature = features * n + f;
-    const Expr of_query =
-        z.padded ? unsafe_promise_clamped(min(features * n, in.head_dim - n) + f, 0, z.head_dim - 1) : feature;
     s.folded_scores = Func("folded_scores");
-    s.folded_scores(f, j, r, t, b) += s.q_rows(of_query, r, t) * s.operands.k_rows(feature, j, b);
+    s.folded_scores(f, j, r, t, b) += s.q_rows(features * n + f, r, t) * k_rows(features * n + f, j, b);
+    if (z.padded) { // the features after the last whole vector, with those before them taken for 0
+        RDom rest(0, 1, "rest");
+        rest.where(rest < in.head_dim % n);
+        const Expr feature = in.head_dim - n + rest + f;
+        const Expr key = select(feature >= in.head_dim / n * n, k_rows(feature, j, b), 0.0f);
+        const Expr of_query = unsafe_promise_clamped(feature, 0, z.head_dim - 1);
+        s.folded_scores(f, j, r, t, b) += s.q_rows(of_query, r, t) * key;
+    }
     s.scores = Func("scores");
     s.scores(r, j, t, b) = sum_across_lanes()(j % n, j / n, r, t, b);
+}
+
+void KeyLanes::define_product_of_values(const Inputs &in, const Visible &visible) {
+    const Sizes &z = s.sizes;
+    const int n = k.lanes, vectors = value_features / n;
+    const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d;
+    Expr chunks = z.v_head_dim / value_features;
+    if (z.padded) chunks = s.feature_groups * (z.feature_chunk * n / value_features);
+    RDom terms({{0, n}, {0, vectors}, {0, value_keys}, {0, chunks}, {0, z.key_block / value_keys}}, "terms");
+    s.value_lane = terms[0];
+    s.value_vector = terms[1];
+    s.value_j = terms[2];
+    s.value_chunk = terms[3];
+    s.value_group = terms[4];
+    const Expr block_key = b * z.key_block, group_key = terms[4] * value_keys, key = group_key + terms[2];
+    if (z.padded) terms.where(terms[3] * value_features < in.v_head_dim);
+    terms.where(block_key + group_key < in.keys);
+    terms.where(block_key + group_key + (value_keys - 1) >= visible.tile_first);
+    terms.where(block_key + key <= visible.tile_last);
+    const Expr feature = terms[3] * value_features + terms[1] * n + terms[0];
+    s.weighted_rows = Func("weighted_rows");
+    s.weighted_rows(d, r, t, b) = layout().nothing();
+    s.weighted_rows(feature, r, t, b) += value_weight(key) * s.operands.v_rows(feature, key, b);
+    guard(s.weighted_rows, visible, {r, d});
+    s.weighted(r, d, t, b) = s.weighted_rows(d, r, t, b);
 }
 
 void KeyLanes::define_maximum(const Visible &visible) {

@@ -9,21 +9,40 @@
 
 namespace gyre::attention {
 
+/// feature_chunk neighbouring vectors stand in the elements of the state's tuple, the next ones behind them.
+class GroupsOfVectors : public FeaturesAlongLanes {
+public:
+    explicit GroupsOfVectors(int lanes) : lanes(lanes) {}
+    Halide::Expr feature(const Sizes &z, int c, const Halide::Expr &e) const override;
+    Halide::Expr tuple(const Sizes &z, const Halide::Expr &d) const override;
+    Halide::Expr place(const Sizes &z, const Halide::Expr &d) const override;
+
+private:
+    const int lanes;
+};
+
 /// folded_scores are (f, j, r, t, b).
 struct KeyLaneStages : FoldedStages {
-    std::vector<Halide::Func> lane_pairs; // (bit, f, j, r, t, b)
-    std::vector<Halide::Func> lane_sums;  // (f, j, r, t, b)
-    Halide::Func lane_max, lane_sum;      // (l, r, t, b)   of every `lanes`-th key of a block
+    Halide::Expr feature_groups;                                     // of feature_chunk vectors each
+    Halide::RVar value_lane, value_vector, value_chunk, value_group; // of weighted_rows
+    std::vector<Halide::Func> lane_pairs;                            // (bit, f, j, r, t, b)
+    std::vector<Halide::Func> lane_sums;                             // (f, j, r, t, b)
+    Halide::Func lane_max, lane_sum; // (l, r, t, b)   of every `lanes`-th key of a block
 };
+
+/// Neighbouring keys whose values a row takes before the next row does: few enough for L1 or L2 to keep them. Divides key_block.
+constexpr int value_keys = 64;
 
 class KeyLanes : public FeatureVectors {
 public:
     KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs)
-        : FeatureVectors(std::move(provider), knobs) {
+        : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes) {
         s.sizes = sizes;
+        choose_sizes();
     }
     KeyLaneStages &stages() override { return s; }
-    KeySteps steps() const override { return {1, k.lanes, k.lanes}; }
+    const StateLayout &layout() const override { return groups; }
+    KeySteps steps() const override { return {1, k.lanes, true, k.lanes}; }
     void define_queries(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
     void define_maximum(const Visible &visible) override;
@@ -32,12 +51,16 @@ public:
 
 protected:
     void define_sum(const Visible &visible) override;
+    void define_product_of_values(const Inputs &in, const Visible &visible) override;
     int guard_vector() override { return k.lanes; }
 
 private:
+    const GroupsOfVectors groups;
+    int value_features = 0; // of a weighted value that are in registers together
     KeyLaneStages s;
     Halide::Expr pages; // in which keys are
 
+    void choose_sizes(); // feature_chunk and value_features
     void check() const;
     Halide::Func sum_across_lanes();
 };

@@ -2,18 +2,39 @@
 #include "attention/variants/general/scores.h"
 #include "key_lanes.h"
 
+#include <algorithm>
+
 namespace gyre::attention {
 using namespace Halide;
+namespace {
+
+constexpr int most_folded = 16;     // vectors of features in a tuple of the state
+constexpr int padded_features = 64; // in a tuple, at least, where a call tells how many there are
+constexpr int narrow_lanes = 4;     // so few keys in a step are not worth code for each
+
+} // namespace
+
+void KeyLanes::choose_sizes() {
+    Sizes &z = s.sizes;
+    const int vectors = z.v_head_dim / k.lanes;
+    value_features = std::min(vectors, k.feature_chunk) * k.lanes;
+    while (z.v_head_dim % value_features != 0) value_features -= k.lanes;
+    z.feature_chunk = z.padded ? std::max(padded_features, value_features) / k.lanes : std::min(vectors, most_folded);
+}
 
 void KeyLanes::check() const {
     const Sizes &z = s.sizes;
     _halide_user_assert(provider->reads_in_place()) << "expected as_stored=true with fold equal to lanes\n";
     _halide_user_assert(z.key_block % k.lanes == 0 && z.head_dim % k.lanes == 0)
         << "expected lanes to divide key_block and head_dim\n";
+    _halide_user_assert(!z.padded || z.feature_chunk * k.lanes % value_features == 0)
+        << "expected a tuple of the state to hold whole register tiles of features\n";
+    _halide_user_assert(z.key_block % value_keys == 0)
+        << "expected key_block to be a multiple of " << value_keys << "\n";
 }
 
-// One task owns all rows that share keys, a row tile of one or two at a time. The vectors of both products hold features, as
-// keys and values are stored; these are read where they are, by the first row tile from memory and by others from L1.
+// One task owns all rows that share keys. All of them take a step of keys, later a group of values, before the next one: the
+// first row reads it from memory, one key after the other, and the others from L1. So a block may be larger than L1.
 void KeyLanes::schedule() {
     const Sizes &z = s.sizes;
     check();
@@ -27,7 +48,8 @@ void KeyLanes::schedule() {
 
     s.state.compute_root()
         .bound_storage(s.t, z.task_tiles)
-        .bound(s.e, 0, z.v_head_dim / z.feature_chunk)
+        .bound(s.e, 0, s.feature_groups * w)
+        .bound_storage(s.e, z.v_head_dim / z.feature_chunk)
         .bound(s.r, 0, z.row_tile)
         .reorder_storage(s.e, s.r, s.t)
         .reorder(s.e, s.r, s.t)
@@ -41,16 +63,17 @@ void KeyLanes::schedule() {
     for (Func *offsets : {&s.operands.k_offsets, &s.operands.v_offsets}) offsets->specialize(pages == 1);
     schedule_guard(s, w);
 
-    // Scores of a vector of keys: each key's products, then transposed and summed row by row.
+    // Scores of a vector of keys, row by row: each key's products, then transposed and summed.
     for (Func *of_keys : {&s.masked, &s.weights})
-        of_keys->compute_at(s.state, loops.tile)
+        of_keys->compute_at(s.state, s.block)
             .bound_storage(s.b, 1)
+            .bound_storage(s.t, z.task_tiles)
             .bound_storage(s.j, z.key_block)
             .bound(s.r, 0, z.row_tile)
             .reorder_storage(s.j, s.r, s.t, s.b);
     s.masked.update(0)
         .allow_race_conditions()
-        .reorder(s.formed_j, s.r, s.key_step)
+        .reorder(s.formed_j, s.r, s.t, s.key_step)
         .vectorize(s.formed_j)
         .never_partition_all();
     for (size_t round = 0; round < s.lane_pairs.size(); round++) {
@@ -62,58 +85,64 @@ void KeyLanes::schedule() {
             of_round->bound_extent(s.j, vectors).vectorize(s.f).unroll(s.j);
     }
     Func products = s.folded_scores.in();
-    products.compute_at(s.masked, s.key_step)
+    products.compute_at(s.masked, s.t)
         .bound(s.f, 0, w)
+        .bound_extent(s.j, w)
         .bound(s.r, 0, z.row_tile)
         .reorder(s.f, s.r, s.j)
         .vectorize(s.f)
         .unroll(s.r);
+    if (w > narrow_lanes) products.unroll(s.j);
     s.folded_scores.compute_at(products, s.j).vectorize(s.f).unroll(s.r);
-    s.folded_scores.update().reorder(s.f, s.r, s.feature).vectorize(s.f).unroll(s.r);
-    if (!z.padded) s.folded_scores.update().unroll(s.feature);
+    s.folded_scores.update(0).reorder(s.f, s.r, s.feature).vectorize(s.f).unroll(s.r);
+    if (!z.padded) s.folded_scores.update(0).unroll(s.feature);
+    if (z.padded) s.folded_scores.update(1).reorder(s.f, s.r).vectorize(s.f).unroll(s.r);
     s.masked.update(s.masked.num_update_definitions() - 1).allow_race_conditions().vectorize(s.mask_j);
 
+    for (Func *of_row : {&s.block_max, &s.block_sum})
+        of_row->compute_at(s.state, s.block).bound_storage(s.b, 1).bound_storage(s.t, z.task_tiles);
+    s.lane_max.compute_at(s.block_max, s.t);
+    s.lane_sum.compute_at(s.block_sum, s.t);
     for (auto [by_lane, step] : {std::pair{&s.lane_max, s.max_j}, {&s.lane_sum, s.sum_j}}) {
-        by_lane->compute_at(s.state, loops.tile).bound_storage(s.b, 1).bound(s.l, 0, w).vectorize(s.l);
+        by_lane->bound_storage(s.b, 1).bound(s.l, 0, w).vectorize(s.l);
         by_lane->update().reorder(s.l, step, s.r).vectorize(s.l);
     }
-    for (Func *of_row : {&s.block_max, &s.block_sum}) of_row->compute_at(s.state, loops.tile).bound_storage(s.b, 1);
     s.weights.update()
         .allow_race_conditions()
         .reorder(s.weight_j, s.r, s.weight_step)
         .vectorize(s.weight_j)
         .never_partition_all();
 
-    // Weighted values: a register tile of all rows and feature_chunk vectors of features.
-    int register_tile = k.feature_chunk * w;
-    while (z.v_head_dim % register_tile != 0) register_tile /= 2;
-    Func weighted_copy = s.weighted_rows.in();
-    weighted_copy.compute_at(s.state, loops.tile)
+    // Weighted values: a register tile of features takes the values of a group of keys, which L1 keeps for the next row.
+    s.weighted_rows.compute_at(s.state, s.block)
         .bound_storage(s.b, 1)
-        .bound(s.d, 0, z.v_head_dim)
+        .bound_storage(s.t, z.task_tiles)
+        .bound(s.d, 0, s.feature_groups * (w * z.feature_chunk))
+        .bound_storage(s.d, z.v_head_dim)
         .bound(s.r, 0, z.row_tile)
-        .split(s.d, d_o, di, register_tile)
-        .reorder(di, s.r, d_o)
-        .vectorize(di, w)
-        .unroll(di)
-        .unroll(s.r);
-    s.weighted_rows.compute_at(weighted_copy, d_o);
-    schedule_weighted_rows(s, w);
-    schedule_guarded_rows(s, w);
+        .vectorize(s.d, w);
+    s.weighted_rows.update(0)
+        .allow_race_conditions()
+        .reorder(s.value_lane, s.value_vector, s.value_j, s.value_chunk, s.r, s.t, s.value_group)
+        .vectorize(s.value_lane)
+        .unroll(s.value_vector)
+        .never_partition_all();
+    schedule_guarded_rows(s, w, false);
 
     for (Func *whole_task : {&s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
     s.lse.compute_root();
-    s.out_copy.bound(s.d, 0, z.v_head_dim)
-        .split(s.d, d_o, di, z.v_head_dim / z.feature_chunk)
+    s.out_copy.bound(s.d, 0, s.feature_groups * (w * z.feature_chunk))
+        .bound_storage(s.d, z.v_head_dim)
+        .split(s.d, d_o, di, w * z.feature_chunk)
         .split(di, di, lane, w)
-        .reorder(lane, d_o, di, s.r)
+        .reorder(lane, di, d_o, s.r)
         .vectorize(lane)
-        .unroll(d_o);
+        .unroll(di);
     s.out.compute_root();
     schedule_rotated_rows(s.out, s.out_rotated, w);
 
-    if (s.general.bias_rows.defined()) schedule_general_along_keys(s, {s.state, loops.tile}, w);
+    if (s.general.bias_rows.defined()) schedule_general_along_keys(s, {s.masked, s.t}, w);
 }
 
 } // namespace gyre::attention

@@ -55,7 +55,7 @@ void Matrices::define_scores(const Inputs &in) {
     s.scores(r, j, t, b) = sum_of(s.score_sums, r, j, t, b) * in.scale;
 }
 
-void Matrices::define_product_of_values(const Visible &visible) {
+void Matrices::define_product_of_values(const Inputs &, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d, &p = s.p, &g = s.g, &lane = s.lane, &f = s.f, &y = s.y, &c = s.c;
     s.weight_matrices = Func("weight_matrices");

@@ -36,7 +36,7 @@ public:
 
 protected:
     Halide::Expr power(const Halide::Expr &difference) const override;
-    void define_product_of_values(const Visible &visible) override;
+    void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
     void schedule_queries() override;
     void schedule_products(const Levels &at) override;

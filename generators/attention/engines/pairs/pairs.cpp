@@ -57,7 +57,7 @@ void Pairs::define_scores(const Inputs &in) {
     s.scores(r, j, t, b) = s.score_sums(r, j, t, b) * in.scale;
 }
 
-void Pairs::define_product_of_values(const Visible &visible) {
+void Pairs::define_product_of_values(const Inputs &, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d, &c = s.c;
     constexpr int together = PairStages::weighed_pairs, keys = PairStages::weighed_keys;

@@ -36,7 +36,7 @@ public:
 
 protected:
     void define_sum(const Visible &) override {} // with the product, from weight_pairs
-    void define_product_of_values(const Visible &visible) override;
+    void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
     bool stores_weights() override { return s.dropout.kept.defined(); }
     void schedule_queries() override;

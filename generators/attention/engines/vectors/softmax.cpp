@@ -43,7 +43,7 @@ void SoftmaxEngine::define_weighted_values(const Inputs &in, const Visible &visi
     s.weighted = Func("weighted");
     define_sum(visible);
     if (!provider->is_finite()) define_guarded(s, in, guard_vector());
-    define_product_of_values(visible);
+    define_product_of_values(in, visible);
 }
 
 Expr SoftmaxEngine::power(const Expr &difference) const { return exp2_nonpositive(difference); }

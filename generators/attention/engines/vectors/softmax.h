@@ -23,7 +23,7 @@ protected:
     /// Defines s.block_sum.
     virtual void define_sum(const Visible &visible);
     /// Defines s.weighted, and the engine's stages on the way.
-    virtual void define_product_of_values(const Visible &visible) = 0;
+    virtual void define_product_of_values(const Inputs &in, const Visible &visible) = 0;
     virtual int guard_vector() { return stages().sizes.lanes; } // values that the guard looks at in a vector
 
     /// A key's weight for row s.r where weights are summed, and where they multiply values.

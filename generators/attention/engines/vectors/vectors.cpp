@@ -18,7 +18,7 @@ void Vectors::define_scores(const Inputs &) {
     s.scores(s.r, s.j, s.t, s.b) += s.q_scaled(s.r, features, s.t) * s.operands.k_rows(features, s.j, s.b);
 }
 
-void Vectors::define_product_of_values(const Visible &visible) {
+void Vectors::define_product_of_values(const Inputs &, const Visible &visible) {
     const RDom keys = keys_in_sight(visible, "keys");
     s.value_j = keys;
     s.weighted(s.r, s.d, s.t, s.b) += value_weight(keys) * s.operands.v_rows(s.d, keys, s.b);

@@ -21,7 +21,7 @@ public:
     void define_scores(const Inputs &in) override;
 
 protected:
-    void define_product_of_values(const Visible &visible) override;
+    void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void schedule_queries() override;
     void schedule_products(const Levels &at) override;
 
