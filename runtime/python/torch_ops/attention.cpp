@@ -1,8 +1,7 @@
-// gyre::attention, gyre::attention_out and gyre::attention_backward.
+// gyre::attention, and its forms without lse, with few options, and for results of the caller's.
 #include "attention.h"
 
 #include <tuple>
-#include <vector>
 
 namespace gyre_torch {
 
@@ -118,28 +117,6 @@ Tensor attention_plain(const Tensor &q, const Tensor &k, const Tensor &v, double
     return out;
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> attention_backward(const Tensor &out_grad, const Tensor &q, const Tensor &k,
-                                                              const Tensor &v, const Tensor &out, const Tensor &lse,
-                                                              bool need_bias_grad, GYRE_ATTENTION_PARAMETERS) {
-    AttentionArguments call;
-    call.fill(q, k, v, GYRE_ATTENTION_ARGUMENTS);
-    call.args.out = view(out, "out");
-    call.args.lse = call.views(lse, "lse");
-    Tensor grads[3] = {torch::stable::empty_like(q), torch::stable::empty_like(k), torch::stable::empty_like(v)};
-    gyre_attention_backward_args backward = gyre_attention_backward_defaults();
-    backward.forward = &call.args;
-    backward.out_grad = view(out_grad, "out_grad");
-    backward.q_grad = view(grads[0], "q_grad");
-    backward.k_grad = view(grads[1], "k_grad");
-    backward.v_grad = view(grads[2], "v_grad");
-    std::vector<int64_t> bias_shape = {0};
-    if (need_bias_grad && bias) bias_shape.assign(bias->sizes().begin(), bias->sizes().end());
-    Tensor bias_grad = torch::stable::new_empty(q, bias_shape, torch::headeronly::ScalarType::Float);
-    if (need_bias_grad && bias) backward.bias_grad = call.views(bias_grad, "bias_grad");
-    check(gyre_attention_backward(context(), &backward));
-    return {grads[0], grads[1], grads[2], bias_grad};
-}
-
 } // namespace
 } // namespace gyre_torch
 
@@ -149,13 +126,10 @@ STABLE_TORCH_LIBRARY_FRAGMENT(gyre, m) {
     m.def("attention_plain(Tensor q, Tensor k, Tensor v, float scale=0., bool causal=False, int layout=1) -> Tensor");
     m.def("attention_out(Tensor q, Tensor k, Tensor v, Tensor(a!) out, Tensor(b!)? lse, " GYRE_ATTENTION_SCHEMA
           ") -> ()");
-    m.def("attention_backward(Tensor out_grad, Tensor q, Tensor k, Tensor v, Tensor out, Tensor lse, "
-          "bool need_bias_grad, " GYRE_ATTENTION_SCHEMA ") -> (Tensor, Tensor, Tensor, Tensor)");
 }
 STABLE_TORCH_LIBRARY_IMPL(gyre, CPU, m) {
     m.impl("attention", TORCH_BOX(&gyre_torch::attention));
     m.impl("attention_forward", TORCH_BOX(&gyre_torch::attention_forward));
     m.impl("attention_plain", TORCH_BOX(&gyre_torch::attention_plain));
     m.impl("attention_out", TORCH_BOX(&gyre_torch::attention_out));
-    m.impl("attention_backward", TORCH_BOX(&gyre_torch::attention_backward));
 }
