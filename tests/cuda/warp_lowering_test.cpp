@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 using namespace Halide;
+using namespace gyre;
 using namespace gyre::cuda;
 using gyre::test::Product;
 
