@@ -71,7 +71,7 @@ def draw(measured):
         turn = peak["rate"] / slope
         axes.plot([least, turn, most], [least * slope, peak["rate"], peak["rate"]], color="0.3", linewidth=1)
         axes.annotate(f"{peak['name']}: {peak['rate']:.0f} GFLOP/s", (most, peak["rate"]), ha="right", va="bottom", fontsize=8)
-    axes.annotate(f"copy: {slope:.0f} GB/s", (least, least * slope), rotation=35, va="bottom", fontsize=8)
+    axes.annotate(f"copy: {slope:.0f} GB/s", (2 * least, 2.4 * least * slope), rotation=48, ha="center", va="center", fontsize=8)
     told = set()
     for call in measured["calls"]:
         kind = call["name"].split(",")[0].split()[0]
