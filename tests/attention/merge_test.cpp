@@ -116,7 +116,8 @@ TEST_CASE("merge: a workspace of exactly the size that was asked for is enough, 
         CHECK(c.lse.untouched());
         c.args.workspace_size = 1;
         check_refused("small", c.run(context), GYRE_WORKSPACE_TOO_SMALL, "workspace_size");
-        c.args.workspace = nullptr, c.args.workspace_size = 0;
+        c.args.workspace = nullptr;
+        c.args.workspace_size = 0;
         c.args.lse = &c.lse_view;
     });
 }

@@ -56,7 +56,7 @@ TEST_CASE("frequencies equal those of transformers for every rule") {
     }
 }
 
-/// Of yarn without an attention factor: pairs from `first` to `last` go over from frequencies that are kept to slowed ones.
+/// Checks yarn without an attention factor: pairs from `first` to `last` go over from frequencies that are kept to slowed ones.
 static void check_ramp(const gyre_frequency_rule &rule, double first, double last) {
     double inv_freq[32], attention_factor = 0;
     REQUIRE_MESSAGE(gyre_frequencies(&rule, 64, 64, 0, inv_freq, &attention_factor) == GYRE_OK,
@@ -81,7 +81,8 @@ TEST_CASE("yarn's ramp: as far as rotary_dim - 1, beyond the last pair, and of n
                std::log(rule.rope_theta);
     };
     rule.truncate = 0;
-    rule.beta_fast = 32, rule.beta_slow = 1;
+    rule.beta_fast = 32;
+    rule.beta_slow = 1;
     rule.original_max_position_embeddings = (int64_t)length_of(45);
     check_ramp(rule, pair_of(32), pair_of(1));
     rule.original_max_position_embeddings = (int64_t)length_of(70);

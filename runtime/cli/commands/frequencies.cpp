@@ -40,15 +40,17 @@ void run(const Options &options) {
     const Frequencies frequencies = frequencies_of(config, rotary_dim, *head_dim, options.length.value_or(0));
 
     if (!options.c.empty()) write_c_table("--c", options.c, frequencies.inv_freq, frequencies.attention_factor);
-    Array array = make_array("--out", GYRE_F64, {rotary_dim / 2});
-    std::copy(frequencies.inv_freq.begin(), frequencies.inv_freq.end(), array.as<double>());
-    if (!options.out.empty()) write_npy({{options.out, &array}});
     JsonObject json;
     json.add("operation", "frequencies");
     json.add("rope_type", config.rope_type);
     json.add("rotary_dim", rotary_dim);
     json.add("attention_factor", frequencies.attention_factor);
-    if (!options.out.empty()) json.add("out", to_json({"out", options.out, &array}));
+    if (!options.out.empty()) {
+        Array array = make_array("--out", GYRE_F64, {rotary_dim / 2});
+        std::copy(frequencies.inv_freq.begin(), frequencies.inv_freq.end(), array.as<double>());
+        write_npy({{options.out, &array}});
+        json.add("out", to_json({"out", options.out, &array}));
+    }
     print(options.common.json ? json.text() : "attention_factor " + json_number(frequencies.attention_factor));
 }
 

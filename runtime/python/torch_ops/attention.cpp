@@ -15,6 +15,14 @@ void set_frequencies(const Tensor &inv_freq, const char *name, gyre_rope *rope) 
     rope->rotary_dim = static_cast<int32_t>(2 * frequencies.shape[0]);
 }
 
+void set_rope(const OptionalTensor &inv_freq, const char *name, bool interleaved, gyre_rope *rope,
+              const gyre_rope **to) {
+    rope->pairing = interleaved ? GYRE_INTERLEAVED : GYRE_HALF;
+    if (!inv_freq) return;
+    set_frequencies(*inv_freq, name, rope);
+    *to = rope;
+}
+
 void AttentionArguments::fill(const Tensor &q, const Tensor &k, const Tensor &v, GYRE_ATTENTION_PARAMETERS) {
     args.layout = static_cast<gyre_layout>(layout);
     args.q = view(q, "q");
@@ -30,16 +38,9 @@ void AttentionArguments::fill(const Tensor &q, const Tensor &k, const Tensor &v,
     args.page_table = views(block_table, "block_table");
     args.q_positions = views(q_positions, "q_positions");
     args.k_positions = views(k_positions, "k_positions");
-    for (gyre_rope *each : {&rope, &value_rope}) each->pairing = interleaved ? GYRE_INTERLEAVED : GYRE_HALF;
     rope.attention_factor = rope_factor;
-    if (inv_freq) {
-        set_frequencies(*inv_freq, "inv_freq", &rope);
-        args.rope = &rope;
-    }
-    if (value_inv_freq) {
-        set_frequencies(*value_inv_freq, "value_inv_freq", &value_rope);
-        args.value_rope = &value_rope;
-    }
+    set_rope(inv_freq, "inv_freq", interleaved, &rope, &args.rope);
+    set_rope(value_inv_freq, "value_inv_freq", interleaved, &value_rope, &args.value_rope);
     args.scale = static_cast<float>(scale);
     args.softcap = static_cast<float>(softcap);
     args.causal = causal;

@@ -42,4 +42,8 @@ Tensor new_out(const Tensor &q, const Tensor &v, int64_t layout);
 /// A rotation by frequencies, f64 [rotary_dim / 2]. Errors: throws.
 void set_frequencies(const Tensor &inv_freq, const char *name, gyre_rope *rope);
 
+/// `to` points to the rotation if there are frequencies, and stays as it is without them. Errors: throws.
+void set_rope(const OptionalTensor &inv_freq, const char *name, bool interleaved, gyre_rope *rope,
+              const gyre_rope **to);
+
 } // namespace gyre_torch

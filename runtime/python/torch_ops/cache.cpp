@@ -22,16 +22,9 @@ void cache_append(const Tensor &k, const Tensor &v, const Tensor &k_cache, const
     args.page_table = views(block_table, "block_table");
     args.cu_seqlens_k = views(cu_seqlens_k, "cu_seqlens_k");
     args.positions = views(positions, "positions");
-    for (gyre_rope *each : {&rope, &value_rope}) each->pairing = interleaved ? GYRE_INTERLEAVED : GYRE_HALF;
     rope.attention_factor = rope_factor;
-    if (inv_freq) {
-        set_frequencies(*inv_freq, "inv_freq", &rope);
-        args.rope = &rope;
-    }
-    if (value_inv_freq) {
-        set_frequencies(*value_inv_freq, "value_inv_freq", &value_rope);
-        args.value_rope = &value_rope;
-    }
+    set_rope(inv_freq, "inv_freq", interleaved, &rope, &args.rope);
+    set_rope(value_inv_freq, "value_inv_freq", interleaved, &value_rope, &args.value_rope);
     check(gyre_cache_append(context(), &args));
 }
 

@@ -40,12 +40,8 @@ struct LinearArguments {
         args.cu_seqlens_k = views(cu_seqlens_k, "cu_seqlens_k");
         args.q_positions = views(q_positions, "q_positions");
         args.k_positions = views(k_positions, "k_positions");
-        rope.pairing = interleaved ? GYRE_INTERLEAVED : GYRE_HALF;
         rope.attention_factor = rope_factor;
-        if (inv_freq) {
-            set_frequencies(*inv_freq, "inv_freq", &rope);
-            args.rope = &rope;
-        }
+        set_rope(inv_freq, "inv_freq", interleaved, &rope, &args.rope);
     }
 };
 

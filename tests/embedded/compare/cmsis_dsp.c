@@ -1,8 +1,7 @@
 /* Attention in f32 with CMSIS-DSP's dot product for scores, and plain loops for the rest. */
 #include <dsp/basic_math_functions.h>
 
-#include "parts.h"
-#include "peers.h"
+#include "each_head.h"
 
 static void attend(const float *restrict q, const float *restrict k, const float *restrict v, float *restrict out,
                    int32_t keys, int32_t stride) {
@@ -23,17 +22,4 @@ static void attend(const float *restrict q, const float *restrict k, const float
     for (int32_t d = 0; d < PLAIN_DIM; d++) out[d] *= 1 / sum;
 }
 
-void cmsis_of_f32(const comparison *c, float *out) {
-    float rotated[PLAIN_DIM], result[PLAIN_DIM];
-    const float *q = c->q, *angles = c->angles;
-    for (int32_t token = 0; token < c->tokens; token++, angles += PLAIN_DIM) {
-        for (int32_t head = 0; head < c->heads; head++, q += PLAIN_DIM, out += PLAIN_DIM) {
-            const int32_t kv_head = head / (c->heads / c->kv_heads) * PLAIN_DIM;
-            const int32_t keys = c->keys - c->tokens + token + 1;
-            rotate(q, rotated, PLAIN_DIM / 2, angles, angles + PLAIN_DIM / 2, 1);
-            attend(rotated, (const float *)c->k + kv_head, (const float *)c->v + kv_head, result, keys,
-                   c->kv_heads * PLAIN_DIM);
-            rotate(result, out, PLAIN_DIM / 2, angles, angles + PLAIN_DIM / 2, -1);
-        }
-    }
-}
+void cmsis_of_f32(const comparison *c, float *out) { attend_each_head(c, out, attend); }

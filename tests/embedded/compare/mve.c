@@ -1,8 +1,7 @@
 /* Attention in f32 with MVE's intrinsics, as an engineer writes it for a Cortex-M55: four features at once. */
 #include <arm_mve.h>
 
-#include "parts.h"
-#include "peers.h"
+#include "each_head.h"
 
 static float sum_of(float32x4_t x) {
     return vgetq_lane_f32(x, 0) + vgetq_lane_f32(x, 1) + vgetq_lane_f32(x, 2) + vgetq_lane_f32(x, 3);
@@ -64,17 +63,4 @@ static void attend(const float *q, const float *k, const float *v, float *out, i
     for (int32_t d = 0; d < PLAIN_DIM; d += 16) mix(weights, v + d, keys, stride, factor, out + d);
 }
 
-void mve_of_f32(const comparison *c, float *out) {
-    float rotated[PLAIN_DIM], result[PLAIN_DIM];
-    const float *q = c->q, *angles = c->angles;
-    for (int32_t token = 0; token < c->tokens; token++, angles += PLAIN_DIM) {
-        for (int32_t head = 0; head < c->heads; head++, q += PLAIN_DIM, out += PLAIN_DIM) {
-            const int32_t kv_head = head / (c->heads / c->kv_heads) * PLAIN_DIM;
-            const int32_t keys = c->keys - c->tokens + token + 1;
-            rotate(q, rotated, PLAIN_DIM / 2, angles, angles + PLAIN_DIM / 2, 1);
-            attend(rotated, (const float *)c->k + kv_head, (const float *)c->v + kv_head, result, keys,
-                   c->kv_heads * PLAIN_DIM);
-            rotate(result, out, PLAIN_DIM / 2, angles, angles + PLAIN_DIM / 2, -1);
-        }
-    }
-}
+void mve_of_f32(const comparison *c, float *out) { attend_each_head(c, out, attend); }

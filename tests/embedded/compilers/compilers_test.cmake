@@ -44,7 +44,7 @@ compile("${GCC};${GCC_FLAGS};${strict}" demo_by_gcc demo ${DEMO_SOURCES})
 compile("clang;${CLANG_FLAGS};${strict};${halide}" library_by_clang library ${LIBRARY_SOURCES})
 run_demo(demo_by_gcc_library_by_clang ${demo} ${library})
 
-# The same linked by lld, which takes the library and its one object as they are.
+# lld links the demo as well. It takes the library and its one object as they are.
 find_program(lld NAMES ld.lld NO_CACHE)
 if (lld)
     execute_process(COMMAND "${GCC}" ${GCC_FLAGS} -print-libgcc-file-name OUTPUT_VARIABLE compiler_library OUTPUT_STRIP_TRAILING_WHITESPACE

@@ -20,7 +20,7 @@ slopes = np.array([1.0, 0.5, 0.25, 0.125], np.float32)
 out = gyre.attention(q, k, v, causal=True, score="near_first", score_inputs={"slopes": slopes}, context=context)
 print("computed by", context.selected_kernel)
 
-# The same in NumPy.
+# NumPy computes the scores again.
 place = np.arange(100)
 scores = np.einsum("bihd,bjhd->bhij", q, k) / np.sqrt(32) - slopes[:, None, None] * np.log1p(abs(place[:, None] - place))
 scores = np.where(place <= place[:, None], scores, -np.inf)
