@@ -25,8 +25,8 @@
 #
 # A target without an operating system, such as cortex_m55, stands alone, and the project is configured with a toolchain whose
 # CMAKE_SYSTEM_NAME is Generic. The library is then one of gyre/embedded.h, and beside it <library>/<library>.o and
-# <library>/gyre/ are made, for projects without CMake: tests/embedded/example. It has DTYPES f32, f16, i8, i8_integer and q15, HEAD_DIMS that are
-# multiples of 16, all FEATURES of a plain call but packed, and no SCORE.
+# <library>/gyre/ are made, for projects without CMake: tests/embedded/example. It has DTYPES f32, f16, f32_f16, i8, i8_integer and q15, HEAD_DIMS that are
+# multiples of 16, softcap and all FEATURES of a plain call but packed, and no SCORE.
 
 # In a clone; an installed package says where, and includes this file.
 get_property(gyre_is_placed GLOBAL PROPERTY GYRE_GENERATORS_DIR SET)
@@ -110,7 +110,7 @@ function(gyre_add_kernels library)
     foreach (target IN LISTS arg_TARGETS)
         if (GYRE_TARGET_${target}_HALIDE MATCHES "-noos")
             set(bare TRUE)
-            set(dtypes f32 f16 i8 i8_integer q15)
+            set(dtypes f32 f16 f32_f16 i8 i8_integer q15)
             gyre_check_words("${who}" OPS "${arg_OPS}" "rotary;attention")
         endif ()
     endforeach ()

@@ -1,20 +1,22 @@
 # gyre_add_embedded_library(<library> TARGET <row of GyreTargets.cmake without an operating system> OPS <rotary, attention>
-#                           DTYPES <f32, f16, i8, i8_integer, q15> PAIRINGS <half, interleaved> [HEAD_DIMS <multiples of 16>] [TUNING <files>])
+#                           DTYPES <f32, f16, f32_f16, i8, i8_integer, q15> PAIRINGS <half, interleaved> [HEAD_DIMS <multiples of 16>]
+#                           [SOFTCAP_DTYPES <of DTYPES>] [TUNING <files>])
 #
-# Makes a static library of gyre/embedded.h with these kernels, DTYPES being those of caches, or q15; and in the folder <library>, beside the current binary
+# Makes a static library of gyre/embedded.h with these kernels, DTYPES being those of caches, f32_f16 a cache in f16 for queries in f32, or
+# q15; attention of SOFTCAP_DTYPES has kernels with softcap beside those without; and in the folder <library>, beside the current binary
 # directory's files, what a project without CMake takes: <library>.o, the same in one object, with a section a function, and
 # gyre/embedded.h and gyre/embedded_kernels.h, whose text is also in <library>.h, for programs with several libraries.
 
 include("${CMAKE_CURRENT_LIST_DIR}/GyreEmbedded.cmake")
 
 function(gyre_add_embedded_library library)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET" "OPS;DTYPES;PAIRINGS;HEAD_DIMS;TUNING")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "TARGET" "OPS;DTYPES;PAIRINGS;HEAD_DIMS;SOFTCAP_DTYPES;TUNING")
     get_property(runtime GLOBAL PROPERTY GYRE_EMBEDDED_DIR)
     get_property(include GLOBAL PROPERTY GYRE_INCLUDE_DIR)
     get_property(generators GLOBAL PROPERTY GYRE_GENERATORS_DIR)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${library}")
     set(sources angles.c angles_q15.c attention.c attention_call.c attention_check.c attention_task.c frequencies.c memory.c merge.c mistake.c
-                quantize.c rotary.c)
+                quantize.c quantize_by_head.c rotary.c)
     list(TRANSFORM sources PREPEND "${runtime}/")
     add_library(${library} STATIC ${sources})
     target_include_directories(${library} PUBLIC "$<BUILD_INTERFACE:${include}>" "$<INSTALL_INTERFACE:include>")
@@ -24,7 +26,8 @@ function(gyre_add_embedded_library library)
     # First of all: a cross compiler for Linux finds headers of the C library that it cannot read without the target's own.
     target_include_directories(${library} BEFORE PRIVATE "${runtime}/freestanding")
     target_compile_options(${library} PRIVATE -Os -ffunction-sections -fdata-sections)
-    set_source_files_properties("${runtime}/quantize.c" PROPERTIES COMPILE_OPTIONS -O3) # the one file with loops over features
+    # The files with loops over features.
+    set_source_files_properties("${runtime}/quantize.c" "${runtime}/quantize_by_head.c" PROPERTIES COMPILE_OPTIONS -O3)
     set_target_properties(${library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
 
     set(gyre_halide_type_q15 int16)
@@ -35,40 +38,21 @@ function(gyre_add_embedded_library library)
     foreach (dtype IN LISTS arg_DTYPES)
         if (rotary IN_LIST arg_OPS AND NOT dtype MATCHES "^i8") # which is quantised after rotation
             foreach (pairing IN LISTS arg_PAIRINGS)
-                gyre_add_embedded_rotary(${library} ${dtype} ${dtype} ${pairing})
-                if (dtype STREQUAL f16) # from what is computed to a smaller cache
-                    gyre_add_embedded_rotary(${library} f32 ${dtype} ${pairing})
+                if (NOT dtype STREQUAL f32_f16)
+                    gyre_add_embedded_rotary(${library} ${dtype} ${dtype} ${pairing})
+                endif ()
+                # From what is computed to a smaller cache.
+                if (dtype STREQUAL f32_f16 OR (dtype STREQUAL f16 AND NOT f32_f16 IN_LIST arg_DTYPES))
+                    gyre_add_embedded_rotary(${library} f32 f16 ${pairing})
                 endif ()
             endforeach ()
         endif ()
         if (attention IN_LIST arg_OPS AND NOT dtype STREQUAL q15)
             foreach (size IN LISTS arg_HEAD_DIMS)
-                set(variant ${dtype}_d${size})
-                set(compute ${dtype})
-                set(cache ${dtype})
-                set(int8_cache false)
-                set(integer_scores false)
-                if (dtype MATCHES "^i8")
-                    set(variant f32_${dtype}_d${size})
-                    set(compute f32)
-                    set(cache i8)
-                    set(int8_cache true)
-                    if (dtype STREQUAL i8_integer)
-                        set(integer_scores true)
-                    endif ()
+                gyre_add_embedded_attention(${library} ${dtype} ${size} false)
+                if (dtype IN_LIST arg_SOFTCAP_DTYPES)
+                    gyre_add_embedded_attention(${library} ${dtype} ${size} true)
                 endif ()
-                string(TOUPPER "${compute};${cache}" upper)
-                list(TRANSFORM upper PREPEND GYRE_EMBEDDED_)
-                list(GET upper 0 dtype_value)
-                list(GET upper 1 cache_value)
-                foreach (rows IN ITEMS "" row_) # of several rows, and of one
-                    gyre_add_embedded_kernel(${library} attention VARIANT ${rows}${variant}
-                                             FIELDS ".dtype = ${dtype_value}" ".cache_dtype = ${cache_value}"
-                                                    ".head_dim = ${size}"
-                                             PARAMS dtype=${gyre_halide_type_${compute}} int8_cache=${int8_cache}
-                                                    integer_scores=${integer_scores}
-                                                    head_dim=${size} as_stored=true dense=true)
-                endforeach ()
             endforeach ()
         endif ()
     endforeach ()
@@ -94,7 +78,7 @@ function(gyre_add_bare_kernels who library)
     elseif (arg_SCORE)
         message(FATAL_ERROR "${who}: SCORE: ${arg_TARGETS} takes no score functions")
     endif ()
-    set(features ${GYRE_ROTARY_FEATURES} ${GYRE_PLAIN_FEATURES})
+    set(features ${GYRE_ROTARY_FEATURES} ${GYRE_PLAIN_FEATURES} softcap)
     list(REMOVE_ITEM features packed)
     gyre_check_words("${who}" FEATURES "${arg_FEATURES}" "${features}")
     foreach (size IN LISTS arg_HEAD_DIMS)
@@ -108,8 +92,52 @@ function(gyre_add_bare_kernels who library)
     if (NOT pairings)
         set(pairings ${GYRE_ROTARY_FEATURES})
     endif ()
+    set(capped "")
+    if (softcap IN_LIST arg_FEATURES)
+        set(capped ${arg_DTYPES})
+    endif ()
     gyre_add_embedded_library(${library} TARGET ${arg_TARGETS} OPS ${arg_OPS} DTYPES ${arg_DTYPES} PAIRINGS ${pairings}
-                              HEAD_DIMS ${arg_HEAD_DIMS} TUNING ${arg_TUNING})
+                              HEAD_DIMS ${arg_HEAD_DIMS} SOFTCAP_DTYPES ${capped} TUNING ${arg_TUNING})
+endfunction()
+
+# The kernels of several rows and of one, for caches of a type.
+function(gyre_add_embedded_attention library dtype size capped)
+    set(type ${dtype})
+    set(compute f32)
+    set(cache i8)
+    set(half_cache false)
+    set(int8_cache false)
+    set(integer_scores false)
+    if (dtype MATCHES "^i8")
+        set(type f32_${dtype})
+        set(int8_cache true)
+        if (dtype STREQUAL i8_integer)
+            set(integer_scores true)
+        endif ()
+    elseif (dtype STREQUAL f32_f16)
+        set(cache f16)
+        set(half_cache true)
+    else ()
+        set(compute ${dtype})
+        set(cache ${dtype})
+    endif ()
+    set(prefix "")
+    set(softcap 0)
+    if (capped)
+        set(prefix capped_)
+        set(softcap 1)
+    endif ()
+    string(TOUPPER "${compute};${cache}" upper)
+    list(TRANSFORM upper PREPEND GYRE_EMBEDDED_)
+    list(GET upper 0 dtype_value)
+    list(GET upper 1 cache_value)
+    foreach (rows IN ITEMS "" row_)
+        gyre_add_embedded_kernel(${library} attention VARIANT ${rows}${prefix}${type}_d${size}
+                                 FIELDS ".dtype = ${dtype_value}" ".cache_dtype = ${cache_value}" ".head_dim = ${size}"
+                                        ".softcap = ${softcap}"
+                                 PARAMS dtype=${gyre_halide_type_${compute}} half_cache=${half_cache} int8_cache=${int8_cache}
+                                        integer_scores=${integer_scores} capped=${capped} head_dim=${size} as_stored=true dense=true)
+    endforeach ()
 endfunction()
 
 function(gyre_add_embedded_rotary library from to pairing)

@@ -15,6 +15,7 @@ function(gyre_add_runtime name)
                                PRIVATE "${arg_FOLDER}" "${arg_GENERATORS}" "${CMAKE_CURRENT_BINARY_DIR}"
                                        "$<TARGET_PROPERTY:Halide::Runtime,INTERFACE_INCLUDE_DIRECTORIES>")
     target_link_libraries(${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+    target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections) # for programs that are linked by --gc-sections
     # Reading these takes longer than compiling most files that include them.
     set(headers algorithm array cmath cstring memory mutex new string string_view vector gyre/gyre.h)
     list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")

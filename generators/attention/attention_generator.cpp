@@ -26,6 +26,8 @@ public:
     GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<bool> int8_cache{"int8_cache", false};         // keys and values are int8, each row with a scale
     GeneratorParam<bool> integer_scores{"integer_scores", false}; // of them: keys and queries multiply as integers
+    GeneratorParam<bool> half_cache{"half_cache", false};         // keys and values are float16, whatever dtype is
+    GeneratorParam<bool> capped{"capped", false};                 // scores are capped, of kernels that are not general
     GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
@@ -53,6 +55,8 @@ public:
             << (compiled_score_name().empty() ? "without a score function" : "with score=" + compiled_score_name())
             << ", which needs general=true\n";
         _halide_user_assert(general || !dropout) << "dropout=true needs general=true\n";
+        _halide_user_assert(!general || !capped) << "general=true has a cap: capped=true is for others\n";
+        _halide_user_assert(!half_cache || !int8_cache) << "half_cache=true with int8_cache=true\n";
         _halide_user_assert(!dropout || !scored) << "dropout=true with score=" << score.value() << "\n";
         arguments.declare(*this,
                           {{"general", general},
@@ -62,6 +66,8 @@ public:
                            {"formed", formed},
                            {"dense", dense},
                            {"int8_cache", int8_cache},
+                           {"half_cache", half_cache},
+                           {"capped", capped},
                            {"bounded", may_be_bounded(wanted())},
                            {"sinks", has_sinks()},
                            {"score", scored}},
@@ -92,8 +98,8 @@ public:
 
 private:
     Wanted wanted() {
-        Wanted w{head_dim,  padded,       general, partial,    dense,
-                 as_stored, value_blocks, formed,  int8_cache, integer_scores};
+        Wanted w{head_dim,     padded, general,    partial,        dense,     as_stored,
+                 value_blocks, formed, int8_cache, integer_scores, half_cache};
         w.dtype = dtype;
         w.knobs = {row_vectors, key_unroll, feature_chunk, row_tiles,  key_block,
                    task_tiles,  lanes,      fold,          key_vector, feature_unroll};
@@ -142,6 +148,7 @@ private:
         }
         bind_keys(in);
         bind_rotations(in);
+        if (capped) in.softcap = score_cap;
         if (general) bind_general(in);
         bind_shapes();
         return in;

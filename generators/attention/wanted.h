@@ -9,7 +9,7 @@ namespace gyre::attention {
 /// Each of the first fields is a GeneratorParam of the same name.
 struct Wanted {
     int head_dim;
-    bool padded, general, partial, dense, as_stored, value_blocks, formed, int8_cache, integer_scores;
+    bool padded, general, partial, dense, as_stored, value_blocks, formed, int8_cache, integer_scores, half_cache;
     Halide::Type dtype;
     Knobs knobs; // with the number of lanes
     Halide::Target target;

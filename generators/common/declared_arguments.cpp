@@ -13,9 +13,9 @@ Value find(const std::map<std::string, Value> &words, const std::string &word) {
 
 Type type_of(const std::string &word, const std::map<std::string, bool> &conditions,
              const std::map<std::string, Type> &types) {
-    static const std::map<std::string, Type> fixed = {{"f32", Float(32)}, {"f64", Float(64)}, {"i8", Int(8)},
-                                                      {"i32", Int(32)},   {"u8", UInt(8)},    {"u16", UInt(16)},
-                                                      {"u32", UInt(32)},  {"u64", UInt(64)},  {"boolean", Bool()}};
+    static const std::map<std::string, Type> fixed = {
+        {"f16", Float(16)}, {"f32", Float(32)}, {"f64", Float(64)}, {"i8", Int(8)},    {"i32", Int(32)},
+        {"u8", UInt(8)},    {"u16", UInt(16)},  {"u32", UInt(32)},  {"u64", UInt(64)}, {"boolean", Bool()}};
     const auto is = [&](const char *condition) { return find(conditions, condition); };
     const std::string meant(variant_type(word, is));
     const auto found = fixed.find(meant);

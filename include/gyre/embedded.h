@@ -55,7 +55,7 @@ typedef struct gyre_embedded_mistake {
 GYRE_EMBEDDED_ENUM(gyre_embedded_dtype) {
     GYRE_EMBEDDED_F32 = 0, /**< IEEE 754 binary32 */
     GYRE_EMBEDDED_F16 = 1, /**< IEEE 754 binary16 */
-    GYRE_EMBEDDED_I8 = 2,  /**< of caches alone: each row with a scale, see gyre_embedded_quantize() */
+    GYRE_EMBEDDED_I8 = 2,  /**< of caches alone: with a scale a row or a head, see gyre_embedded_quantize() */
     GYRE_EMBEDDED_Q15 = 3 /**< of rotary alone: int16 in units of 2^-15, with tables likewise; arithmetic in integers */
 };
 
@@ -152,6 +152,14 @@ gyre_embedded_mistake gyre_embedded_rotary_mistake(const gyre_embedded_rotary_ar
  *    scales   [rows] */
 gyre_embedded_status gyre_embedded_quantize(const float *x, int32_t rows, int32_t dim, int8_t *out, float *scales);
 
+/** The same by scales that are known, say a model's, one for each head of the cache: a head's numbers are rounded to multiples of its
+ *  scale, and those beyond 127 of them become 127 of them. A head whose scale is 0 becomes zeros.
+ *    x        [tokens, heads, dim]   finite
+ *    scales   [heads]                at least 0, finite
+ *    out      [tokens, heads, dim]   -127 .. 127 */
+gyre_embedded_status gyre_embedded_quantize_by_head(const float *x, int32_t tokens, int32_t heads, int32_t dim,
+                                                    const float *scales, int8_t *out);
+
 /* ------------------------------------------------------------------------------------------------ attention */
 
 /** A kernel of attention. */
@@ -161,6 +169,7 @@ typedef struct gyre_embedded_attention_kernel {
     int32_t head_dim;                /**< features of a head */
     int32_t task_rows;               /**< query rows that run at once */
     int32_t key_block;               /**< keys whose scores exist at once */
+    int32_t softcap;                 /**< 1: it caps scores if it is asked to; 0: it cannot */
     size_t workspace;                /**< bytes it allocates; 0: its stack suffices */
     int (*call)(void **);            /**< Halide's entry */
 } gyre_embedded_attention_kernel;
@@ -180,6 +189,9 @@ typedef struct gyre_embedded_attention_args {
     int32_t rotary_v_dim; /**< first features of out that are rotated back; 0: none */
     gyre_embedded_pairing pairing;       /**< of q */
     gyre_embedded_pairing value_pairing; /**< of out */
+    float
+        softcap; /**< above 0: scores become softcap * tanh(score / softcap), by kernels with softcap; 0: they do not */
+    int32_t head_scales; /**< 1: k_scales and v_scales are [num_kv_heads]; 0: [keys, num_kv_heads] */
     /** The kernel to run. */
     const gyre_embedded_attention_kernel *kernel;
     /** The kernel for single rows, one of gyre_attention_row_…, whose task_rows is 1; NULL: `kernel`. */
@@ -190,9 +202,9 @@ typedef struct gyre_embedded_attention_args {
     const void *k;
     /** Values, shaped as k is. */
     const void *v;
-    /** [keys, num_kv_heads] scales of a cache in int8; NULL with other kernels. */
+    /** Scales of a cache in int8, as head_scales says; NULL with other kernels. */
     const float *k_scales;
-    /** [keys, num_kv_heads] scales of a cache in int8; NULL with other kernels. */
+    /** Likewise, of values. */
     const float *v_scales;
     /** The result: [tokens, num_heads, head_dim] of kernel->dtype, dense. It may be q. */
     void *out;
@@ -281,8 +293,8 @@ GYRE_EMBEDDED_LAYOUT(gyre_embedded_mistake, 0, argument, 2, problem);
 GYRE_EMBEDDED_LAYOUT(gyre_embedded_part, 0, out, 2, lse);
 GYRE_EMBEDDED_LAYOUT(gyre_embedded_rotary_kernel, 3, call, 1, call);
 GYRE_EMBEDDED_LAYOUT(gyre_embedded_rotary_args, 7, kernel, 4, angles);
-GYRE_EMBEDDED_LAYOUT(gyre_embedded_attention_kernel, 5, workspace, 2, call);
-GYRE_EMBEDDED_LAYOUT(gyre_embedded_attention_args, 13, kernel, 13, workspace_size);
+GYRE_EMBEDDED_LAYOUT(gyre_embedded_attention_kernel, 6, workspace, 2, call);
+GYRE_EMBEDDED_LAYOUT(gyre_embedded_attention_args, 15, kernel, 13, workspace_size);
 
 #ifdef __cplusplus
 }

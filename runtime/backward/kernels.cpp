@@ -11,6 +11,9 @@
 namespace gyre {
 namespace {
 
+constexpr ArgumentTable tables[] = {argument_table<BackwardArguments>("backward"),
+                                    argument_table<DeltaArguments>("delta"), argument_table<PanelsArguments>("panels")};
+
 size_t workspace_of(const Kernel &k) { return static_cast<size_t>(attribute(k, "workspace", 0)); }
 
 KernelTable<BlockKernel> block_kernels("backward", [](const Kernel &k) {
@@ -42,6 +45,8 @@ const BlockKernel *find_blocks(const gyre_context &context, bool capped, bool ge
 }
 
 } // namespace
+
+const ArgumentTables backward_tables = {tables, sizeof tables / sizeof tables[0]};
 
 size_t BackwardKernels::workspace() const {
     size_t most = std::max({blocks->workspace, panels->workspace, delta->workspace});

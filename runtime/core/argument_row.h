@@ -12,12 +12,31 @@ namespace gyre {
 
 class Buffer;
 
-struct ArgumentRow {
-    enum Kind { input_scalar, input_buffer, output_buffer, score_inputs };
+/// A text of a table, in the row itself: tables of views would be pointers, which a program that is loaded anywhere relocates one
+/// by one, with 24 bytes for each.
+template <size_t most>
+class RowText {
+public:
+    template <size_t size>
+    constexpr RowText(const char (&text)[size]) {
+        static_assert(size <= most, "the text is longer than the row has room for");
+        for (size_t i = 0; i + 1 < size; i++) bytes[i] = text[i];
+    }
+    constexpr operator std::string_view() const { return bytes.data(); }
+    friend constexpr bool operator==(const RowText &a, std::string_view b) { return std::string_view(a) == b; }
+    friend constexpr bool operator!=(const RowText &a, std::string_view b) { return std::string_view(a) != b; }
 
-    std::string_view name, type;
-    int rank;
-    std::string_view when; // "always", or what the kernels that have it are made with
+private:
+    std::array<char, most> bytes{};
+};
+
+struct ArgumentRow {
+    enum Kind : uint8_t { input_scalar, input_buffer, output_buffer, score_inputs };
+
+    RowText<22> name;
+    RowText<12> type;
+    int8_t rank;
+    RowText<13> when; // "always", or what the kernels that have it are made with
     Kind kind;
 };
 

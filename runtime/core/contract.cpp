@@ -12,45 +12,26 @@
 namespace gyre {
 namespace {
 
-struct ArgumentTable {
-    std::string_view operation;
-    bool on_device;
-    const ArgumentRow *rows;
-    size_t count;
-};
-
-template <typename Table>
-constexpr ArgumentTable table(std::string_view operation, bool on_device = false) {
-    return {operation, on_device, Table::argument_rows, Table::argument_count};
-}
-
 // clang-format off
-constexpr ArgumentTable tables[] = {
-    table<AnglesArguments>("angles"),
-    table<AnglesCudaArguments>("angles", true),
-    table<AttentionArguments>("attention"),
-    table<AttentionCudaArguments>("attention", true),
-    table<BackwardArguments>("backward"),
-    table<DeltaArguments>("delta"),
-    table<FeaturesArguments>("features"),
-    table<LinearArguments>("linear"),
-    table<MergeArguments>("merge"),
-    table<MergeCudaArguments>("merge", true),
-    table<NormsArguments>("norms"),
-    table<OperandsArguments>("operands"),
-    table<OuterArguments>("outer"),
-    table<PanelsArguments>("panels"),
-    table<RotaryArguments>("rotary"),
-    table<RotaryCudaArguments>("rotary", true),
-    table<SlopesArguments>("slopes"),
-    table<SumsArguments>("sums"),
+constexpr ArgumentTable common_tables[] = {
+    argument_table<AnglesArguments>("angles"),
+    argument_table<AttentionArguments>("attention"),
+    argument_table<MergeArguments>("merge"),
+    argument_table<OperandsArguments>("operands"),
+    argument_table<RotaryArguments>("rotary"),
 };
 // clang-format on
+constexpr ArgumentTables of_common = {common_tables, sizeof common_tables / sizeof common_tables[0]};
 
 /// A kernel's image is a device's.
 const ArgumentTable *find_table(const gyre_kernel &kernel) {
-    for (const ArgumentTable &t : tables)
-        if (t.operation == kernel.operation && t.on_device == (kernel.image != nullptr)) return &t;
+    for (const ArgumentTables *tables : {&of_common, &backward_tables, &linear_tables, &device_tables}) {
+        if (!tables) continue; // not linked
+        for (size_t i = 0; i < tables->count; i++) {
+            const ArgumentTable &t = tables->first[i];
+            if (t.operation == kernel.operation && t.on_device == (kernel.image != nullptr)) return &t;
+        }
+    }
     return nullptr;
 }
 

@@ -5,8 +5,30 @@
 
 namespace gyre {
 
+/// What kernels of an operation are called with.
+struct ArgumentTable {
+    std::string_view operation;
+    bool on_device;
+    const ArgumentRow *rows;
+    size_t count;
+};
+
+template <typename Table>
+constexpr ArgumentTable argument_table(std::string_view operation, bool on_device = false) {
+    return {operation, on_device, Table::argument_rows, Table::argument_count};
+}
+
+struct ArgumentTables {
+    const ArgumentTable *first;
+    size_t count;
+};
+
+/// Tables that are where their operations are. A program that calls none of these operations is linked without them, and no call
+/// runs kernels of theirs there.
+[[gnu::weak]] extern const ArgumentTables backward_tables, linear_tables, device_tables;
+
 /// Compares what Halide says of a kernel's arguments with the table of its operation: names, types, ranks and order. Kernels of
-/// operations that the runtime does not know pass, since no call runs them.
+/// operations that are not known, or not linked, pass, since no call runs them.
 /// Errors: UNSUPPORTED, with both lists; BAD_ARGUMENT (nothing is said of the arguments).
 gyre_status check_arguments(const gyre_kernel &kernel);
 

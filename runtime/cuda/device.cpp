@@ -1,6 +1,8 @@
 // The CUDA device, as operations see it.
 #include "core/device.h"
 
+#include "core/argument_tables.h"
+#include "core/contract.h"
 #include "cuda/append.h"
 #include "cuda/attention.h"
 #include "cuda/merge.h"
@@ -8,6 +10,15 @@
 
 namespace gyre {
 namespace {
+
+// clang-format off
+constexpr ArgumentTable tables[] = {
+    argument_table<AnglesCudaArguments>("angles", true),
+    argument_table<AttentionCudaArguments>("attention", true),
+    argument_table<MergeCudaArguments>("merge", true),
+    argument_table<RotaryCudaArguments>("rotary", true),
+};
+// clang-format on
 
 class CudaDevice final : public Device {
 public:
@@ -47,6 +58,8 @@ public:
 constexpr CudaDevice cuda_device;
 
 } // namespace
+
+const ArgumentTables device_tables = {tables, sizeof tables / sizeof tables[0]};
 
 const Device *linked_device() { return &cuda_device; }
 

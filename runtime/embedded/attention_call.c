@@ -25,15 +25,17 @@ static void describe_tensors(attention_call *c) {
     const uint8_t real = halide_type_float, bits = bits_of(a->kernel->dtype);
     set(&c->rows[0], d, 1), set(&c->rows[1], 1, 0), set(&c->rows[2], 0, by_token ? a->num_heads * d : d);
     set(&c->elements[0], d, 1), set(&c->elements[1], 0, 1);
-    set(&c->scales[0], 0, a->num_kv_heads);
     set(&c->lse_rows[0], 0, by_token ? 1 : a->tokens), set(&c->lse_rows[1], 1, 0);
     describe(&c->q, NULL, real, bits, 3, c->rows);
     describe(&c->out, NULL, real, bits, 3, c->rows);
     describe(&c->k, NULL, stored, stored_bits, 2, c->elements);
     describe(&c->v, NULL, stored, stored_bits, 2, c->elements);
-    describe(&c->k_scales, NULL, real, 32, 1, c->scales);
-    describe(&c->v_scales, NULL, real, 32, 1, c->scales);
     describe(&c->lse_view, NULL, real, 32, 2, c->lse_rows);
+    if (is_i8) {
+        set(&c->scales[0], 0, a->head_scales ? 0 : a->num_kv_heads);
+        describe(&c->k_scales, NULL, real, 32, 1, c->scales);
+        describe(&c->v_scales, NULL, real, 32, 1, c->scales);
+    }
     c->slot_stride = kv_token, c->row_step = by_token;
 }
 
@@ -48,8 +50,8 @@ static void describe_angles(attention_call *c) {
     describe(&c->q_sin, q_angles + pairs, halide_type_float, 32, 2, c->q_table);
     describe(&c->out_cos, out_angles, halide_type_float, 32, 2, c->out_table);
     describe(&c->out_sin, out_angles + out_pairs, halide_type_float, 32, 2, c->out_table);
-    c->q_half = a->pairing == GYRE_EMBEDDED_HALF ? pairs : 0, c->q_interleaved = pairs - c->q_half;
-    c->out_half = a->value_pairing == GYRE_EMBEDDED_HALF ? out_pairs : 0, c->out_interleaved = out_pairs - c->out_half;
+    c->q_interleaved = a->pairing * pairs, c->q_half = pairs - c->q_interleaved; /* which are 0 and 1 */
+    c->out_interleaved = a->value_pairing * out_pairs, c->out_half = out_pairs - c->out_interleaved;
 }
 
 /* What each argument of the table points to. Keys and values are rotated already and have no pages: what speaks of that is
@@ -87,6 +89,7 @@ static void describe_angles(attention_call *c) {
 #define FOR_row_step &c->row_step
 #define FOR_k_scales &c->k_scales
 #define FOR_v_scales &c->v_scales
+#define FOR_score_cap (void *)(uintptr_t)&c->args->softcap
 #define FOR_out &c->out
 #define FOR_lse &c->lse_view
 
@@ -94,7 +97,9 @@ static void describe_angles(attention_call *c) {
 #define IF_always(statement) statement
 #define IF_dense(statement) statement
 #define IF_int8_cache(statement)                                                                                       \
-    if (c->args->kernel->cache_dtype == GYRE_EMBEDDED_I8) statement
+    if (is_i8) statement
+#define IF_capped(statement)                                                                                           \
+    if (is_capped) statement
 #define IF_formed(statement)
 #define IF_bounded(statement)
 #define IF_sinks(statement)
@@ -103,6 +108,8 @@ static void describe_angles(attention_call *c) {
 #define IF_score(statement)
 
 static void list_arguments(attention_call *c) {
+    const gyre_embedded_attention_kernel *kernel = c->args->kernel;
+    const int is_i8 = kernel->cache_dtype == GYRE_EMBEDDED_I8, is_capped = kernel->softcap;
     void **next = c->arguments;
     *next++ = &c->context;
 #define GYRE_INPUT(name, type, rank, when) IF_##when(*next++ = FOR_##name;)
@@ -118,10 +125,10 @@ void gyre_embedded_begin_attention(attention_call *c, const gyre_embedded_attent
     c->args = a;
     c->most_heads = group < rows ? group : rows;
     c->most_tokens = c->most_heads == 1 && !a->row_kernel ? rows : 1;
-    c->row_bytes = dense_bytes(1, 1, a->head_dim, kernel->dtype);
-    c->k_row_bytes = dense_bytes(1, 1, a->head_dim, kernel->cache_dtype);
+    c->row_bytes = (size_t)a->head_dim * element_size(kernel->dtype);
+    c->k_row_bytes = (size_t)a->head_dim * element_size(kernel->cache_dtype);
     c->token_bytes = (size_t)a->num_heads * c->row_bytes, c->k_token_bytes = (size_t)a->num_kv_heads * c->k_row_bytes;
-    begin_slab(&c->memory, memory, workspace_of(a) - line);
+    begin_slab(&c->memory, memory, a->workspace_size - line);
     c->context = &c->memory;
     c->zero = 0;
     c->scale = (a->scale != 0 ? a->scale : inverse_root((float)a->head_dim)) * log2_e;

@@ -11,8 +11,7 @@ typedef struct attention_call {
     size_t row_bytes, k_row_bytes;   /* of a query, of a key */
     size_t token_bytes, k_token_bytes;
 
-    /* The heads that tasks are of, and where token 0 has them. They read one head of the cache. */
-    int32_t heads;
+    /* Where token 0 has the heads that tasks are of. They read one head of the cache. */
     const uint8_t *q_begin, *k_begin, *v_begin;
     uint8_t *out_begin;
     const float *k_scales_begin, *v_scales_begin; /* caches of int8 only */
@@ -25,8 +24,9 @@ typedef struct attention_call {
     int32_t zero, q_half, q_interleaved, out_half, out_interleaved, slot_stride, row_step;
     float scale;
     int32_t first_visible, last_visible, keys;
+    int32_t heads; /* that tasks are of */
     slab memory, *context;
-    void *arguments[36]; /* two fewer unless the cache is int8 */
+    void *arguments[37]; /* two fewer unless the cache is int8, one unless scores are capped */
 } attention_call;
 
 /** Everything that is the same for all tasks. */

@@ -3,17 +3,26 @@
 static int is_extent(int32_t n) { return n >= 0 && n <= largest_extent; }
 
 static int is_rotation(int32_t rotary_dim, int32_t head_dim) {
-    return rotary_dim >= 0 && rotary_dim % 2 == 0 && rotary_dim <= head_dim;
+    return rotary_dim % 2 == 0 && (uint32_t)rotary_dim <= (uint32_t)head_dim;
 }
 
-static int is_pairing(gyre_embedded_pairing pairing) {
-    return pairing == GYRE_EMBEDDED_HALF || pairing == GYRE_EMBEDDED_INTERLEAVED;
+/** A pairing, too, is one of two numbers. */
+static int is_switch(int32_t n) { return n == 0 || n == 1; }
+
+enum { infinity_bits = 0x7f800000 }; /* of NaN they are larger, but for the sign */
+
+static uint32_t bits_of_float(float value) {
+    const union {
+        float value;
+        uint32_t bits;
+    } as = {value};
+    return as.bits;
 }
 
 /** The row kernel reads the same cache, and starts at the same blocks of keys. */
 static int goes_with(const gyre_embedded_attention_kernel *row, const gyre_embedded_attention_kernel *kernel) {
     return row->task_rows == 1 && row->dtype == kernel->dtype && row->cache_dtype == kernel->cache_dtype &&
-           row->head_dim == kernel->head_dim && row->key_block == kernel->key_block;
+           row->head_dim == kernel->head_dim && row->key_block == kernel->key_block && row->softcap == kernel->softcap;
 }
 
 /** Memory of the caller. */
@@ -33,7 +42,8 @@ static finding check_memory(const gyre_embedded_attention_args *a) {
     const size_t q_bytes = dense_bytes(a->tokens, a->num_heads, a->head_dim, dtype);
     const size_t k_bytes = dense_bytes(a->keys, a->num_kv_heads, a->head_dim, cache);
     const int has_scales = cache == GYRE_EMBEDDED_I8;
-    const size_t scale_bytes = has_scales ? (size_t)a->keys * (size_t)a->num_kv_heads * sizeof(float) : 0;
+    size_t scale_bytes = has_scales ? (size_t)a->num_kv_heads * sizeof(float) : 0;
+    if (!a->head_scales) scale_bytes *= (size_t)a->keys;
     if (!q_bytes) return found(in_tokens, is_bad_extent);
     if (a->keys && !k_bytes) return found(in_keys, is_bad_extent);
     if (!has_scales && a->k_scales) return found(in_k_scales, is_not_read);
@@ -89,10 +99,13 @@ finding gyre_embedded_check_attention(const gyre_embedded_attention_args *a) {
         return found(in_num_kv_heads, is_not_divided);
     if (!is_rotation(a->rotary_dim, a->head_dim)) return found(in_rotary_dim, is_bad_rotation);
     if (!is_rotation(a->rotary_v_dim, a->head_dim)) return found(in_rotary_v_dim, is_bad_rotation);
-    if (!is_pairing(a->pairing)) return found(in_pairing, is_out_of_range);
-    if (!is_pairing(a->value_pairing)) return found(in_value_pairing, is_out_of_range);
+    if (!is_switch(a->pairing)) return found(in_pairing, is_out_of_range);
+    if (!is_switch(a->value_pairing)) return found(in_value_pairing, is_out_of_range);
     if (a->window < 0) return found(in_window, is_out_of_range);
-    if (!(a->scale - a->scale == 0)) return found(in_scale, is_out_of_range);
+    const uint32_t softcap = bits_of_float(a->softcap); /* of a negative number, larger than infinity's */
+    if (softcap && (softcap >= infinity_bits || !a->kernel->softcap)) return found(in_softcap, is_not_capped);
+    if (!is_switch(a->head_scales)) return found(in_head_scales, is_out_of_range);
+    if ((bits_of_float(a->scale) & infinity_bits) == infinity_bits) return found(in_scale, is_out_of_range);
     if (a->tokens == 0 || a->num_heads == 0) return nothing_found();
     if (a->workspace_size < workspace_of(a)) return found(in_workspace_size, is_too_small);
     return check_memory(a);

@@ -61,8 +61,8 @@ gyre_embedded_status gyre_embedded_attention_task(attention_call *c, int32_t tok
     c->k.host = at(c->k_begin, k_offset), c->v.host = at(c->v_begin, k_offset);
     if (kernel->cache_dtype == GYRE_EMBEDDED_I8) {
         c->scales[0].extent = c->keys;
-        c->k_scales.host = at(c->k_scales_begin + first_key * a->num_kv_heads, 0);
-        c->v_scales.host = at(c->v_scales_begin + first_key * a->num_kv_heads, 0);
+        c->k_scales.host = at(c->k_scales_begin + first_key * c->scales[0].stride, 0);
+        c->v_scales.host = at(c->v_scales_begin + first_key * c->scales[0].stride, 0);
     }
     place_angles(&c->q_cos, &c->q_sin, a->q_angles, token, a->rotary_dim);
     place_angles(&c->out_cos, &c->out_sin, a->out_angles, token, a->rotary_v_dim);

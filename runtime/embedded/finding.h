@@ -23,6 +23,8 @@
     X(value_pairing)                                                                                                   \
     X(window)                                                                                                          \
     X(scale)                                                                                                           \
+    X(softcap)                                                                                                         \
+    X(head_scales)                                                                                                     \
     X(x)                                                                                                               \
     X(q)                                                                                                               \
     X(k)                                                                                                               \
@@ -46,6 +48,7 @@
     X(overlapping, BAD_ARGUMENT, "overlaps what is written")                                                           \
     X(out_of_range, BAD_ARGUMENT, "is out of range")                                                                   \
     X(not_read, BAD_ARGUMENT, "is for kernels of int8 caches alone")                                                   \
+    X(not_capped, BAD_ARGUMENT, "is not a positive number, or the kernel's is 0")                                      \
     X(bad_extent, BAD_SHAPE, "is negative or too large")                                                               \
     X(other_extent, BAD_SHAPE, "is not what the kernel was made for")                                                  \
     X(not_divided, BAD_SHAPE, "does not divide num_heads")                                                             \

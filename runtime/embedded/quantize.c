@@ -1,34 +1,11 @@
-/* Rows in 8 bits. Loops over features work on the bits of floats as integers, which compilers put into vectors without being
- * allowed to reorder sums. */
-#include "check.h"
+/* Rows in 8 bits, each with a scale of its own. */
+#include "quantize.h"
 
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
-#include <arm_mve.h>
-#endif
-
-typedef union real {
-    float value;
-    uint32_t bits;
-} real;
-
-enum { infinity_bits = 0x7f800000 };
-
-/** The bits of the largest magnitude: as integers, magnitudes compare as they do as floats, and infinities and NaNs are largest. */
-static uint32_t largest_bits(const real *x, int32_t count) {
-    uint32_t largest = 0;
-    for (int32_t i = 0; i < count; i++) {
-        const uint32_t magnitude = x[i].bits & 0x7fffffffu;
-        largest = magnitude > largest ? magnitude : largest;
-    }
-    return largest;
-}
-
-/** Rounds x * inverse, at most 127 in magnitude, to nearest: beside 1.5 * 2^23 the last bit of a float counts ones. gcc puts no
+/** Rounds x * inverse, at most 127 in magnitude, to nearest. gcc puts no
  *  arithmetic of floats into MVE's vectors unless it may reorder sums, so that these are spelled out. */
 static void round_row(const real *restrict x, int32_t dim, float inverse, int8_t *restrict out) {
-    const float ones = 12582912.0f;
     int32_t d = 0;
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#ifdef GYRE_EMBEDDED_MVE
     const float32x4_t ones_of_four = vdupq_n_f32(ones);
     for (; d + 4 <= dim; d += 4) {
         const float32x4_t sums = vfmaq_n_f32(ones_of_four, vld1q_f32(&x[d].value), inverse);

@@ -1,5 +1,7 @@
 #include "linear/kernels.h"
 
+#include "core/argument_tables.h"
+#include "core/contract.h"
 #include "core/kernel_call.h"
 
 #include <algorithm>
@@ -7,6 +9,18 @@
 
 namespace gyre {
 namespace {
+
+// clang-format off
+constexpr ArgumentTable tables[] = {
+    argument_table<FeaturesArguments>("features"),
+    argument_table<LinearArguments>("linear"),
+    argument_table<NormsArguments>("norms"),
+    argument_table<OuterArguments>("outer"),
+    argument_table<PanelsArguments>("panels"),
+    argument_table<SlopesArguments>("slopes"),
+    argument_table<SumsArguments>("sums"),
+};
+// clang-format on
 
 struct Row {
     const Kernel *kernel;
@@ -32,6 +46,8 @@ const RotaryKernel *find_copy(const gyre_context &context, gyre_dtype from, gyre
 }
 
 } // namespace
+
+const ArgumentTables linear_tables = {tables, sizeof tables / sizeof tables[0]};
 
 size_t LinearKernels::workspace() const {
     size_t most = 0;

@@ -1,7 +1,8 @@
 # Builds and runs a downstream project that has kernels made for it:
 #
-#     cmake -D PROJECT=<score or libraries> -D WORK=<scratch directory> -D GENERATOR=<name> [-D PREFIX=<installed package>]
-#           [-D SOURCE=<clone of gyre>] [-D TOOLCHAIN=<file>] [-D GENERATORS=<folder of their programs>] -P on_demand_test.cmake
+#     cmake -D PROJECT=<score, libraries or small> -D WORK=<scratch directory> -D GENERATOR=<name> [-D PREFIX=<installed package>]
+#           [-D SOURCE=<clone of gyre>] [-D TOOLCHAIN=<file>] [-D GENERATORS=<folder of their programs>] [-D MOST_BYTES=<of the program small>]
+#           -P on_demand_test.cmake
 #
 # With PREFIX it finds the package; with SOURCE it adds gyre as a subdirectory. Prints "skipped: …" where there is no compiler
 # or emulator for the TOOLCHAIN.
@@ -40,7 +41,7 @@ math(EXPR seconds "${end} - ${begin}")
 message(STATUS "configured and built in ${seconds} s")
 
 set(own "first_kernels,second_kernels")
-foreach (program IN ITEMS "on_demand" "with_runtime;${own}" "with_gyre;${own},gyre" "with_shared;${own},gyre")
+foreach (program IN ITEMS "on_demand" "small" "with_runtime;${own}" "with_gyre;${own},gyre" "with_shared;${own},gyre")
     list(GET program 0 name)
     if (EXISTS "${WORK}/${name}")
         list(POP_FRONT program)
@@ -49,6 +50,13 @@ foreach (program IN ITEMS "on_demand" "with_runtime;${own}" "with_gyre;${own},gy
         set(ran TRUE)
     endif ()
 endforeach ()
+if (MOST_BYTES)
+    file(SIZE "${WORK}/small" bytes)
+    message(STATUS "small: ${bytes} of ${MOST_BYTES} bytes")
+    if (bytes GREATER MOST_BYTES)
+        message(FATAL_ERROR "small has ${bytes} bytes, more than ${MOST_BYTES}")
+    endif ()
+endif ()
 if (NOT ran)
     message(FATAL_ERROR "nothing was built that could be run")
 endif ()

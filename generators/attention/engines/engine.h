@@ -17,6 +17,7 @@ struct KeySteps {
     int scored = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
     bool of_task = false; // of all row tiles, from the first step on that some row sees; otherwise of each tile
     int in_vector = 1;    // keys along the lanes of scores; 1: rows are along the lanes
+    int capped = 0;       // keys whose scores are capped in a vector; 0: as in_vector says
 };
 
 /// What passes over the lowered kernel may need.

@@ -49,7 +49,8 @@ Made make_bare(const Wanted &w) {
     _halide_user_assert(w.knobs.fold == w.knobs.lanes)
         << "fold is " << w.knobs.fold << ", expected lanes, " << w.knobs.lanes << ", without an operating system\n";
     Sizes z = common_sizes(w);
-    z.feature_chunk = Bare::feature_chunk(w.head_dim, w.knobs.lanes, w.int8_cache || w.dtype.bits() < 32);
+    z.feature_chunk =
+        Bare::feature_chunk(w.head_dim, w.knobs.lanes, w.int8_cache || w.half_cache || w.dtype.bits() < 32);
     const bool nan_without_sign = w.target.bits == 32 && w.knobs.lanes > 1;
     return std::make_unique<Bare>(z, make_provider(w), w.knobs, Bare::Facts{w.integer_scores, nan_without_sign});
 }

@@ -87,8 +87,12 @@ void fold_blocks(Engine &engine, const Inputs &in, const std::string &name, cons
     engine.provider->define(s, in, engine.operand_form());
     engine.define_operands(in);
     engine.define_scores(in);
-    define_masked(s, visible, engine.steps());
-    if (in.is_general()) define_general_scores(s, in, visible.tile_last, engine.steps().in_vector);
+    const KeySteps steps = engine.steps();
+    define_masked(s, visible, steps);
+    if (in.is_general())
+        define_general_scores(s, in, visible.tile_last, steps.in_vector);
+    else if (in.softcap.defined())
+        cap_scores(s, in.softcap, visible.tile_last, steps.capped > 0 ? steps.capped : steps.in_vector);
     engine.define_maximum(visible);
     engine.define_weighted_values(in, visible);
 

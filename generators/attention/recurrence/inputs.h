@@ -25,7 +25,8 @@ struct Inputs {
     Halide::Expr first_visible;        // token i sees keys first_visible + i <= j …
     Halide::Expr last_visible;         //                             … j <= last_visible + i
     Rotation q_rotation, k_rotation, v_rotation, out_rotation;
-    Halide::Func sinks; // (h)  log2(e) included, masked_score: none; undefined: they join later, or never
+    Halide::Expr softcap; // of scores; 0: none; undefined: none, ever
+    Halide::Func sinks;   // (h)  log2(e) included, masked_score: none; undefined: they join later, or never
 
     // The general family only; `bias` is undefined in others. Where a tensor is absent, its Func may not be read.
     Halide::Func bias;         // (j, i, h)  f32, added
@@ -33,7 +34,6 @@ struct Inputs {
     Halide::Expr has_bias;     // bool
     Halide::Func mask;         // (j, i, h)  0: masked
     Halide::Expr has_mask;     // bool
-    Halide::Expr softcap;      // 0: none
     Halide::Expr has_alibi;    // bool
     Halide::Func alibi;        // (h)  slope, log2(e) included
     Halide::Expr alibi_origin; // pos_k - pos_q of key 0 and token 0

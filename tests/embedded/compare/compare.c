@@ -86,6 +86,31 @@ static int count_quantization(void) {
            report("  no more than this processor is known for", instructions <= MOST_QUANTIZE);
 }
 
+/** Keys and values of 8 tokens with 2 heads, rotated and in 8 bits: the kernel of rotary, then quantisation. */
+static int count_append(void) {
+    enum { TOKENS = 8, KV_HEADS = 2, ROWS = TOKENS * KV_HEADS };
+    static int8_t quantized[ROWS * DIM];
+    static float scales[ROWS];
+    const gyre_embedded_rotary_args args = {.size = sizeof args,
+                                            .kernel = &gyre_rotary_f32_half,
+                                            .x = k,
+                                            .out = out,
+                                            .tokens = TOKENS,
+                                            .heads = KV_HEADS,
+                                            .head_dim = DIM,
+                                            .rotary_dim = DIM,
+                                            .angles = &angles[0][0][0]};
+    int bad = 0;
+    const uint32_t start = board_instructions();
+    for (int n = 0; n < 2; n++) { /* keys, then values */
+        bad += gyre_embedded_rotary(&args);
+        bad += gyre_embedded_quantize(out, ROWS, DIM, quantized, scales);
+    }
+    const uint32_t instructions = board_instructions() - start;
+    report_number("  instructions of rotating and quantising 8 tokens", instructions);
+    return bad + report("  no more than this processor is known for", instructions <= MOST_APPEND);
+}
+
 int demo(void) {
     static uint64_t frequencies[PAIRS];
     int failures = gyre_embedded_frequencies(10000, DIM, frequencies) +
@@ -104,5 +129,6 @@ int demo(void) {
     failures += compare_rotary("rotary of 64 tokens of 4 heads, 32 pairs", PAIRS);
     failures += compare_rotary("rotary of 64 tokens of 4 heads, 16 pairs", PAIRS / 2);
     failures += count_quantization();
+    failures += count_append();
     return failures != 0;
 }

@@ -42,6 +42,25 @@ static int wrong_angles(void) {
     return wrong + refused(gyre_embedded_frequencies(10000, 2, NULL), GYRE_EMBEDDED_BAD_ARGUMENT);
 }
 
+static int wrong_quantize_by_head(void) {
+    int8_t *out = (int8_t *)writable.bytes;
+    const float scales[2] = {0.01f, 0.02f}, negative[2] = {0.01f, -0.01f}, infinite[2] = {0, 1e38f * 10};
+    int wrong = refused(gyre_embedded_quantize_by_head(NULL, 1, 2, DIM, scales, out), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize_by_head(readable, 1, 2, DIM, NULL, out), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize_by_head(readable, 1, 2, DIM, scales, NULL), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize_by_head(readable, 1, 2, DIM, negative, out), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize_by_head(readable, 1, 2, DIM, infinite, out), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize_by_head(infinite, 2, 1, 1, scales, out), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong +=
+        refused(gyre_embedded_quantize_by_head(writable.as.out, 1, 2, DIM, scales, out), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong +=
+        refused(gyre_embedded_quantize_by_head(readable, 1, 2, DIM, writable.as.out, out), GYRE_EMBEDDED_BAD_ARGUMENT);
+    wrong += refused(gyre_embedded_quantize_by_head(readable, -1, 2, DIM, scales, out), GYRE_EMBEDDED_BAD_SHAPE);
+    wrong += refused(gyre_embedded_quantize_by_head(readable, 1, -1, DIM, scales, out), GYRE_EMBEDDED_BAD_SHAPE);
+    wrong += refused(gyre_embedded_quantize_by_head(readable, 1, 2, 513, scales, out), GYRE_EMBEDDED_BAD_SHAPE);
+    return wrong + refused(gyre_embedded_quantize_by_head(readable, 0, 2, DIM, scales, out), GYRE_EMBEDDED_OK);
+}
+
 static int wrong_quantize(void) {
     int8_t *out = (int8_t *)writable.bytes;
     float *scales = writable.as.lse;
@@ -62,6 +81,6 @@ int try_arguments(void) {
     poison();
     int failures = report("wrong arguments of attention are refused, and nothing is written", wrong_attention() == 0);
     failures += report("those of rotary", wrong_rotary() == 0);
-    failures += report("those of quantisation", wrong_quantize() == 0);
+    failures += report("those of quantisation", wrong_quantize() + wrong_quantize_by_head() == 0);
     return failures + report("those of angles and frequencies", wrong_angles() == 0);
 }

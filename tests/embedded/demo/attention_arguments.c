@@ -50,6 +50,11 @@ int wrong_attention(void) {
     REFUSE(attention, kernel = &gyre_attention_f32_i8_d64; a.k_scales = readable, v_scales, BAD_ARGUMENT);
     REFUSE(attention, kernel = &gyre_attention_f32_i8_d64;
            a.k_scales = a.v_scales = writable.as.lse, k_scales, BAD_ARGUMENT);
+    REFUSE(attention, softcap = 1, softcap, BAD_ARGUMENT); /* which this kernel cannot */
+    REFUSE(attention, kernel = &gyre_attention_capped_f32_d64; a.softcap = -1, softcap, BAD_ARGUMENT);
+    REFUSE(attention, kernel = &gyre_attention_capped_f32_d64; a.softcap = 1e38f * 10, softcap, BAD_ARGUMENT);
+    REFUSE(attention, row_kernel = &gyre_attention_row_capped_f32_d64, row_kernel, BAD_ARGUMENT);
+    REFUSE(attention, head_scales = 2, head_scales, BAD_ARGUMENT);
     REFUSE(attention, scale = 1e38f * 10, scale, BAD_ARGUMENT);
     REFUSE(attention, window = -1, window, BAD_ARGUMENT);
     REFUSE(attention, pairing = 2, pairing, BAD_ARGUMENT);

@@ -9,12 +9,13 @@
 
 enum { PAIRS = ROTARY_DIM / 2, V_PAIRS = ROTARY_V_DIM / 2, Q_SIZE = HEADS * HEAD_DIM, K_SIZE = KV_HEADS * HEAD_DIM };
 
-/** The kernels of one type of cache; results are f16 if it is. Rotated rows are quantised if it is int8. */
+/** The kernels of one type of cache, and what is asked of them. Rotated rows are quantised if it is int8. */
 typedef struct cache_type {
     const gyre_embedded_attention_kernel *attention, *row;
     const gyre_embedded_rotary_kernel *append_k, *append_v, *convert; /* from f32; to f32 if it is int8 */
     const char *prefill, *steps;
     float bound;
+    int head_scales, is_capped;
 } cache_type;
 
 /* Of any type: as large as in f32. */
@@ -25,7 +26,9 @@ static float angles[PREFILL][2][PAIRS], v_angles[PREFILL][2][V_PAIRS];
 static uint64_t frequencies[PAIRS], v_frequencies[V_PAIRS];
 static union { /* of any of them */
     unsigned char f32[GYRE_ATTENTION_F32_D64_WORKSPACE], f16[GYRE_ATTENTION_F16_D64_WORKSPACE];
-    unsigned char i8[GYRE_ATTENTION_F32_I8_D64_WORKSPACE];
+    unsigned char i8[GYRE_ATTENTION_F32_I8_D64_WORKSPACE], f32_f16[GYRE_ATTENTION_F32_F16_D64_WORKSPACE];
+    unsigned char capped[GYRE_ATTENTION_CAPPED_F32_D64_WORKSPACE],
+        capped_i8[GYRE_ATTENTION_CAPPED_F32_I8_D64_WORKSPACE];
 #ifdef GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE
     unsigned char i8_integer[GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE];
 #endif
@@ -37,6 +40,8 @@ static const union {
     uint32_t bits;
     float value;
 } not_a_number = {0x7fc00000u};
+
+static const float LARGEST = 1.41421357f; /* what rotated numbers of [-1, 1) do not exceed */
 
 static float result(const cache_type *type, int32_t index) {
     const int half = type->attention->dtype == GYRE_EMBEDDED_F16;
@@ -70,7 +75,7 @@ static int rotate(const gyre_embedded_rotary_kernel *kernel, const float *x, voi
 /** Appends `tokens` after those that the cache holds, and lets them attend. */
 static int step(const cache_type *type, int32_t held, int32_t tokens) {
     const int is_i8 = type->attention->cache_dtype == GYRE_EMBEDDED_I8;
-    const size_t row = (size_t)(K_SIZE * (type->attention->dtype == GYRE_EMBEDDED_F16 ? 2 : is_i8 ? 1 : 4));
+    const size_t row = (size_t)(K_SIZE * (type->attention->cache_dtype == GYRE_EMBEDDED_F16 ? 2 : is_i8 ? 1 : 4));
     char *k_end = (char *)k_cache + (size_t)held * row, *v_end = (char *)v_cache + (size_t)held * row;
     const uint32_t first = (uint32_t)held, count = (uint32_t)tokens;
     fill(q, TENSOR_Q, first * Q_SIZE, count * Q_SIZE);
@@ -83,7 +88,11 @@ static int step(const cache_type *type, int32_t held, int32_t tokens) {
     bad |= rotate(type->append_k, k, is_i8 ? (void *)k : k_end, tokens, KV_HEADS, ROTARY_DIM, &angles[0][0][0]);
     bad |= rotate(type->append_v, v, is_i8 ? (void *)v : v_end, tokens, KV_HEADS, ROTARY_V_DIM, &v_angles[0][0][0]);
     bad |= rotate(type->convert, q, q_stored, tokens, HEADS, 0, NULL);
-    if (is_i8) {
+    if (is_i8 && type->head_scales) {
+        for (int32_t head = 0; head < KV_HEADS; head++) k_scales[head] = v_scales[head] = LARGEST / 127;
+        bad |= gyre_embedded_quantize_by_head(k, tokens, KV_HEADS, HEAD_DIM, k_scales, (int8_t *)(void *)k_end);
+        bad |= gyre_embedded_quantize_by_head(v, tokens, KV_HEADS, HEAD_DIM, v_scales, (int8_t *)(void *)v_end);
+    } else if (is_i8) {
         const int32_t rows = tokens * KV_HEADS, at = held * KV_HEADS;
         bad |= gyre_embedded_quantize(k, rows, HEAD_DIM, (int8_t *)(void *)k_end, k_scales + at);
         bad |= gyre_embedded_quantize(v, rows, HEAD_DIM, (int8_t *)(void *)v_end, v_scales + at);
@@ -100,14 +109,20 @@ static int step(const cache_type *type, int32_t held, int32_t tokens) {
     attend.value_pairing = GYRE_EMBEDDED_INTERLEAVED;
     attend.q_angles = &angles[0][0][0], attend.out_angles = &v_angles[0][0][0];
     attend.workspace = &workspace, attend.workspace_size = sizeof workspace;
+    attend.head_scales = type->head_scales;
+    attend.softcap = type->is_capped ? SOFTCAP : 0;
     if (is_i8) attend.k_scales = k_scales, attend.v_scales = v_scales;
     return bad | run_attention(&attend);
+}
+
+static float golden(const cache_type *type, int32_t row, int32_t feature) {
+    return type->is_capped ? golden_capped[row][feature] : golden_attention[row][feature];
 }
 
 static float worst(const cache_type *type, int32_t first, int32_t tokens) {
     float error = 0;
     for (int32_t i = 0; i < tokens * Q_SIZE; i++)
-        error = larger(distance(result(type, i), golden_attention[first * HEADS + i / HEAD_DIM][i % HEAD_DIM]), error);
+        error = larger(distance(result(type, i), golden(type, first * HEADS + i / HEAD_DIM, i % HEAD_DIM)), error);
     return error;
 }
 
@@ -138,7 +153,7 @@ static int try_not_finite(const cache_type *type, int *bad) {
         const int is_nan = value != value || value > 65504 || value < -65504;
         ok &= i < HEAD_DIM
                   ? is_nan
-                  : distance(value, golden_attention[(TOKENS - 1) * HEADS + i / HEAD_DIM][i % HEAD_DIM]) <= type->bound;
+                  : distance(value, golden(type, (TOKENS - 1) * HEADS + i / HEAD_DIM, i % HEAD_DIM)) <= type->bound;
     }
     return report("a NaN stays in its row", ok);
 }
@@ -162,41 +177,79 @@ static int try_cache(const cache_type *type) {
     return failures + report("every call succeeded", bad == 0);
 }
 
-int try_decoding(void) {
-    static const cache_type f32 = {
-        &gyre_attention_f32_d64, &gyre_attention_row_f32_d64, &gyre_rotary_f32_half,       &gyre_rotary_f32_interleaved,
-        &gyre_rotary_f32_half,   "prefill of 20 tokens, f32", "16 tokens one by one, f32", 4e-6f};
-    static const cache_type f16 = {&gyre_attention_f16_d64,     &gyre_attention_row_f16_d64,
-                                   &gyre_rotary_f32_f16_half,   &gyre_rotary_f32_f16_interleaved,
-                                   &gyre_rotary_f32_f16_half,   "prefill of 20 tokens, f16",
-                                   "16 tokens one by one, f16", 2e-3f};
-    static const cache_type i8 = {&gyre_attention_f32_i8_d64,
-                                  &gyre_attention_row_f32_i8_d64,
-                                  &gyre_rotary_f32_half,
-                                  &gyre_rotary_f32_interleaved,
-                                  &gyre_rotary_f32_half,
-                                  "prefill of 20 tokens, f32 on a cache of int8",
-                                  "16 tokens one by one, f32 on a cache of int8",
-                                  8e-3f};
+/** Types whose rows are rotated by these kernels; `of` and `each` are what is reported. */
+static cache_type cached(const gyre_embedded_attention_kernel *attention, const gyre_embedded_attention_kernel *row,
+                         int halves, const char *of, const char *each, float bound) {
+    const cache_type type = {
+        .attention = attention,
+        .row = row,
+        .append_k = halves ? &gyre_rotary_f32_f16_half : &gyre_rotary_f32_half,
+        .append_v = halves ? &gyre_rotary_f32_f16_interleaved : &gyre_rotary_f32_interleaved,
+        .convert = attention->dtype == GYRE_EMBEDDED_F16 ? &gyre_rotary_f32_f16_half : &gyre_rotary_f32_half,
+        .prefill = of,
+        .steps = each,
+        .bound = bound,
+    };
+    return type;
+}
+
+static int try_f32(void) {
+    const cache_type f32 = cached(&gyre_attention_f32_d64, &gyre_attention_row_f32_d64, 0, "prefill of 20 tokens, f32",
+                                  "16 tokens one by one, f32", 4e-6f);
+    cache_type capped = cached(&gyre_attention_capped_f32_d64, &gyre_attention_row_capped_f32_d64, 0,
+                               "prefill of 20 tokens, f32, by a kernel that caps, without a cap",
+                               "16 tokens one by one, f32, by a kernel that caps, without a cap", 4e-6f);
+    int failures = try_cache(&f32) + try_cache(&capped);
+    capped.is_capped = 1;
+    capped.prefill = "prefill of 20 tokens, f32, scores capped";
+    capped.steps = "16 tokens one by one, f32, scores capped";
+    return failures + try_cache(&capped);
+}
+
+static int try_f16(void) {
+    const cache_type f16 = cached(&gyre_attention_f16_d64, &gyre_attention_row_f16_d64, 1, "prefill of 20 tokens, f16",
+                                  "16 tokens one by one, f16", 2e-3f);
+    const cache_type f32_f16 =
+        cached(&gyre_attention_f32_f16_d64, &gyre_attention_row_f32_f16_d64, 1,
+               "prefill of 20 tokens, f32 on a cache of f16", "16 tokens one by one, f32 on a cache of f16", 1e-3f);
+    return try_cache(&f16) + try_cache(&f32_f16);
+}
+
+static int try_i8(void) {
+    const cache_type i8 =
+        cached(&gyre_attention_f32_i8_d64, &gyre_attention_row_f32_i8_d64, 0,
+               "prefill of 20 tokens, f32 on a cache of int8", "16 tokens one by one, f32 on a cache of int8", 8e-3f);
+    cache_type by_head = i8;
+    by_head.head_scales = 1;
+    by_head.bound = 8e-3f * LARGEST;
+    by_head.prefill = "prefill of 20 tokens, int8 with a scale a head";
+    by_head.steps = "16 tokens one by one, int8 with a scale a head";
+    cache_type capped =
+        cached(&gyre_attention_capped_f32_i8_d64, &gyre_attention_row_capped_f32_i8_d64, 0,
+               "prefill of 20 tokens, int8, scores capped", "16 tokens one by one, int8, scores capped", 8e-3f);
+    capped.is_capped = 1;
+    return try_cache(&i8) + try_cache(&by_head) + try_cache(&capped);
+}
+
+static int try_integer_scores(void) {
 #ifdef GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE
-    static const cache_type i8_integer = {&gyre_attention_f32_i8_integer_d64,
-                                          &gyre_attention_row_f32_i8_integer_d64,
-                                          &gyre_rotary_f32_half,
-                                          &gyre_rotary_f32_interleaved,
-                                          &gyre_rotary_f32_half,
-                                          "prefill of 20 tokens, int8, scores by integers",
-                                          "16 tokens one by one, int8, scores by integers",
-                                          8e-3f};
+    const cache_type i8_integer = cached(&gyre_attention_f32_i8_integer_d64, &gyre_attention_row_f32_i8_integer_d64, 0,
+                                         "prefill of 20 tokens, int8, scores by integers",
+                                         "16 tokens one by one, int8, scores by integers", 8e-3f);
+    return try_cache(&i8_integer);
+#else
+    return 0;
 #endif
+}
+
+int try_decoding(void) {
     int failures =
         report("frequencies", gyre_embedded_frequencies(10000, ROTARY_DIM, frequencies) == GYRE_EMBEDDED_OK &&
                                   gyre_embedded_frequencies(10000, ROTARY_V_DIM, v_frequencies) == GYRE_EMBEDDED_OK);
-    failures += try_cache(&f32);
-    failures += try_cache(&f16);
-    failures += try_cache(&i8);
-#ifdef GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE
-    failures += try_cache(&i8_integer);
-#endif
+    failures += try_f32();
+    failures += try_f16();
+    failures += try_i8();
+    failures += try_integer_scores();
     if (stack) {
         report_number("stack of the library, bytes", stack);
         failures += report("stack within 4 KiB", stack <= 4096);

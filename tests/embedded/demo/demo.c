@@ -8,6 +8,7 @@ int demo(void) {
     board_paint_stack();
     int failures = try_rotary();
     failures += try_rotary_q15();
+    failures += try_quantize();
     failures += try_decoding();
     failures += try_shapes();
     failures += try_default_scale();

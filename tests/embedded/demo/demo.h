@@ -4,6 +4,7 @@
 
 int try_rotary(void);     /* against golden vectors, back again in place, and at far positions */
 int try_rotary_q15(void); /* likewise in fixed point */
+int try_quantize(void);   /* by scales that are known */
 int try_decoding(void);   /* prefill, then token by token with a cache, in f32 and f16 */
 int try_shapes(void);
 int try_default_scale(void);

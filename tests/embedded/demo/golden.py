@@ -8,6 +8,7 @@ import sys
 
 TOKENS, PREFILL, HEADS, KV_HEADS, HEAD_DIM = 36, 20, 4, 2, 64
 ROTARY_DIM, ROTARY_OFFSET, ROTARY_V_DIM, FIRST_POSITION, THETA = 32, 16, 64, 131000, 10000.0
+SOFTCAP = 0.5  # scores are up to 0.9
 Q, K, V, X = range(4)  # tensors, as in inputs.h
 
 
@@ -34,7 +35,7 @@ def rotate(x, position, rotary_dim, offset=0, interleaved=False):
     return out
 
 
-def attention():
+def attention(cap=None):
     rows = []
     keys = [[vector(K, j, g, KV_HEADS) for j in range(TOKENS)] for g in range(KV_HEADS)]
     values = [[vector(V, j, g, KV_HEADS) for j in range(TOKENS)] for g in range(KV_HEADS)]
@@ -44,6 +45,8 @@ def attention():
             q = vector(Q, i, head, HEADS)
             scores = [sum(a * b for a, b in zip(rotate(q, i - j, ROTARY_DIM), keys[group][j])) / math.sqrt(HEAD_DIM)
                       for j in range(i + 1)]
+            if cap:
+                scores = [cap * math.tanh(s / cap) for s in scores]
             weights = [math.exp(s - max(scores)) for s in scores]
             row = [0.0] * HEAD_DIM
             for j, weight in enumerate(weights):
@@ -65,8 +68,9 @@ def main():
                      "FIRST_POSITION"):
             out.write(f"    {name} = {globals()[name]},\n")
         out.write("};\n")
+        out.write(f"#define SOFTCAP {SOFTCAP}f\n")
         out.write(f"#define FAR_COS {math.cos(1048575):.9g}f\n#define FAR_SIN {math.sin(1048575):.9g}f\n")
-        for name, rows in (("attention", attention()), ("half", rotary(False)), ("interleaved", rotary(True))):
+        for name, rows in (("attention", attention()), ("capped", attention(SOFTCAP)), ("half", rotary(False)), ("interleaved", rotary(True))):
             out.write(f"static const float golden_{name}[{len(rows)}][HEAD_DIM] = {{\n")
             for row in rows:
                 out.write("{" + ", ".join(f"{x:.9e}f" for x in row) + "},\n")

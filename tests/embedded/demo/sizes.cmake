@@ -1,5 +1,6 @@
 # Bytes of code of each kernel, and the most it may have:
-#   cmake -D NM=… -D KERNELS=<folder> -D MOST_ROTARY=<bytes> -D MOST_ATTENTION=<bytes> -D MOST_FOR_CACHES=<more of caches of f16 or int8> -P sizes.cmake
+#   cmake -D NM=… -D KERNELS=<folder> -D MOST_ROTARY=<bytes> -D MOST_ATTENTION=<bytes> -D MOST_FOR_CACHES=<more of caches of f16 or int8>
+#         -D MOST_FOR_CAP=<more with a cap> -P sizes.cmake
 file(GLOB objects "${KERNELS}/*.o")
 if (NOT objects)
     message(FATAL_ERROR "no kernels in ${KERNELS}")
@@ -14,12 +15,16 @@ foreach (object IN LISTS objects)
     string(REPLACE "gyrekernel_embedded_" "" name "${symbol}")
     set(most ${MOST_ATTENTION})
     string(REPLACE "attention_row_" "attention_" of_rows "${name}")
+    string(REPLACE "attention_capped_" "attention_" uncapped "${of_rows}")
     if (name MATCHES "^rotary_")
         set(most ${MOST_ROTARY})
-    elseif (of_rows MATCHES "^attention_f32_i8_integer_")
+    elseif (uncapped MATCHES "^attention_f32_i8_integer_")
         math(EXPR most "${MOST_ATTENTION} + 512")
-    elseif (NOT of_rows MATCHES "^attention_f32_d")
+    elseif (NOT uncapped MATCHES "^attention_f32_d")
         math(EXPR most "${MOST_ATTENTION} + ${MOST_FOR_CACHES}")
+    endif ()
+    if (NOT uncapped STREQUAL of_rows) # a hyperbolic tangent
+        math(EXPR most "${most} + ${MOST_FOR_CAP}")
     endif ()
     if (NOT of_rows STREQUAL name) # more keys and features at once
         math(EXPR most "${most} + 256")

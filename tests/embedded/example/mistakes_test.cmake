@@ -14,7 +14,7 @@ endfunction()
 
 refuse("TARGETS: got cortex_m55;cortex_m4, expected one" "OPS rotary TARGETS cortex_m55 cortex_m4")
 refuse("TARGETS: x86_64_avx2 is no target of" "OPS rotary TARGETS x86_64_avx2")
-refuse("DTYPES: got bf16, valid: f32, f16, i8, i8_integer, q15" "OPS rotary DTYPES bf16 TARGETS cortex_m55")
+refuse("DTYPES: got bf16, valid: f32, f16, f32_f16, i8, i8_integer, q15" "OPS rotary DTYPES bf16 TARGETS cortex_m55")
 refuse("HEAD_DIMS: got 72, valid for cortex_m55: multiples of 16" "OPS attention HEAD_DIMS 72 TARGETS cortex_m55")
 refuse("FEATURES: got bias, valid: half, interleaved, causal" "OPS rotary FEATURES bias TARGETS cortex_m55")
 refuse("SCORE: cortex_m55 takes no score functions"

@@ -8,9 +8,9 @@ enum { DIM = 16, KEYS = 2 };
 
 static float q[DIM], k[KEYS][DIM], v[KEYS][DIM], out[DIM], k_scales[KEYS], v_scales[KEYS];
 static int8_t k8[KEYS][DIM], v8[KEYS][DIM];
-static unsigned char workspace[GYRE_ATTENTION_F32_D16_WORKSPACE + GYRE_ATTENTION_F32_I8_D16_WORKSPACE];
+static unsigned char workspace[GYRE_ATTENTION_F32_D16_WORKSPACE + GYRE_ATTENTION_CAPPED_F32_I8_D16_WORKSPACE];
 
-static int attend(const gyre_embedded_attention_kernel *kernel) {
+static int attend(const gyre_embedded_attention_kernel *kernel, float softcap) {
     gyre_embedded_attention_args args = gyre_embedded_attention_defaults();
     const int is_i8 = kernel->cache_dtype == GYRE_EMBEDDED_I8;
     args.kernel = kernel;
@@ -19,6 +19,7 @@ static int attend(const gyre_embedded_attention_kernel *kernel) {
     args.num_heads = 1;
     args.num_kv_heads = 1;
     args.head_dim = DIM;
+    args.softcap = softcap;
     args.q = q;
     args.k = is_i8 ? (const void *)k8 : k;
     args.v = is_i8 ? (const void *)v8 : v;
@@ -42,8 +43,9 @@ int demo(void) {
     }
     int bad = gyre_embedded_quantize(&k[0][0], KEYS, DIM, &k8[0][0], k_scales);
     bad |= gyre_embedded_quantize(&v[0][0], KEYS, DIM, &v8[0][0], v_scales);
-    bad |= attend(&gyre_attention_f32_d16);
-    bad |= attend(&gyre_attention_f32_i8_d16);
+    bad |= attend(&gyre_attention_f32_d16, 0);
+    bad |= attend(&gyre_attention_f32_i8_d16, 0);
+    bad |= attend(&gyre_attention_capped_f32_i8_d16, 1);
     board_write(bad ? "two libraries: wrong\n" : "two libraries: ok\n");
     return bad;
 }

@@ -48,7 +48,12 @@ void Bare::schedule() {
         one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
     s.masked.bound_storage(s.j, z.key_block).bound(s.r, 0, z.row_tile).reorder_storage(s.j, s.r, s.t, s.b);
     s.masked.update(0).reorder(s.r, s.formed_j, s.key_step).unroll(s.r).unroll(s.formed_j);
-    s.masked.update(1).unscheduled();
+    const int mask = s.masked.num_update_definitions() - 1;
+    s.masked.update(mask).unscheduled();
+    if (mask > 1) {
+        Stage cap = s.masked.update(1).never_partition_all();
+        if (k.lanes > 1) cap.allow_race_conditions().vectorize(s.general.cap_j);
+    }
     s.folded_scores.compute_at(s.masked, s.key_step).bound(s.f, 0, k.fold);
     for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
         stage.vectorize(s.f).unroll(s.r).unroll(s.j);

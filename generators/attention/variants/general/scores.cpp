@@ -15,6 +15,15 @@ Expr at_least_score(const Expr &score) { return select(strict_float(score < leas
 
 } // namespace
 
+void cap_scores(Stages &s, const Expr &softcap, const Expr &tile_last_key, int in_vector) {
+    const Var &r = s.r, &t = s.t, &b = s.b;
+    KeysOfBlock cap(s.sizes.key_block, in_vector, "cap");
+    cap.dom.where(softcap > 0.0f && b * s.sizes.key_block + cap.first <= tile_last_key);
+    s.general.cap_j = cap.lane;
+    const Expr natural = s.masked(r, cap.key, t, b) * ln_2; // scores carry log2(e), the cap does not
+    s.masked(r, cap.key, t, b) = softcap * log2_e * tanh_accurate(natural / softcap);
+}
+
 void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, int in_vector) {
     const Sizes &z = s.sizes;
     GeneralStages &g = s.general;
@@ -23,12 +32,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     const Expr token = s.row_tokens.defined() ? Expr(s.row_tokens(r, t)) : t * z.row_tile + r;
     const auto known_key = [&](const Expr &jj) { return min(likely(b * z.key_block + jj), in.keys - 1); };
 
-    KeysOfBlock cap(z.key_block, in_vector, "cap");
-    cap.dom.where(in.softcap > 0.0f && b * z.key_block + cap.first <= tile_last_key);
-    g.cap_j = cap.lane;
-    const Expr natural = s.masked(r, cap.key, t, b) * ln_2; // scores carry log2(e), the cap does not
-    s.masked(r, cap.key, t, b) = in.softcap * log2_e * tanh_accurate(natural / in.softcap);
-
+    cap_scores(s, in.softcap, tile_last_key, in_vector);
     if (in.score) define_score(s, in, tile_last_key);
 
     // What is added to a row of scores, in rows as it is stored, then transposed as scores are.

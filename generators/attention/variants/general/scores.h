@@ -9,6 +9,9 @@ namespace gyre::attention {
 /// need not be touched. `in_vector`: keys along the lanes of scores, or 1.
 void define_general_scores(Stages &s, const Inputs &in, const Halide::Expr &tile_last_key, int in_vector);
 
+/// Appends the cap alone: an update of `s.masked` along general.cap_j.
+void cap_scores(Stages &s, const Halide::Expr &softcap, const Halide::Expr &tile_last_key, int in_vector);
+
 /// Schedules it where rows are along the lanes.
 void schedule_general(Stages &s);
 

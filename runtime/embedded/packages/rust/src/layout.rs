@@ -21,5 +21,5 @@ check!(gyre_embedded_mistake, 0, argument, 2, problem);
 check!(gyre_embedded_part, 0, out, 2, lse);
 check!(gyre_embedded_rotary_kernel, 3, call, 1, call);
 check!(gyre_embedded_rotary_args, 7, kernel, 4, angles);
-check!(gyre_embedded_attention_kernel, 5, workspace, 2, call);
-check!(gyre_embedded_attention_args, 13, kernel, 13, workspace_size);
+check!(gyre_embedded_attention_kernel, 6, workspace, 2, call);
+check!(gyre_embedded_attention_args, 15, kernel, 13, workspace_size);

@@ -56,6 +56,7 @@ pub struct gyre_embedded_attention_kernel {
     pub head_dim: i32,
     pub task_rows: i32,
     pub key_block: i32,
+    pub softcap: i32,
     pub workspace: usize,
     pub call: unsafe extern "C" fn(*mut *mut c_void) -> c_int,
 }
@@ -92,6 +93,8 @@ pub struct gyre_embedded_attention_args {
     pub rotary_v_dim: i32,
     pub pairing: gyre_embedded_pairing,
     pub value_pairing: gyre_embedded_pairing,
+    pub softcap: f32,
+    pub head_scales: i32,
     pub kernel: *const gyre_embedded_attention_kernel,
     pub row_kernel: *const gyre_embedded_attention_kernel,
     pub q: *const c_void,
@@ -139,6 +142,9 @@ extern "C" {
     pub fn gyre_embedded_rotary_mistake(args: *const gyre_embedded_rotary_args) -> gyre_embedded_mistake;
     pub fn gyre_embedded_quantize(
         x: *const f32, rows: i32, dim: i32, out: *mut i8, scales: *mut f32,
+    ) -> gyre_embedded_status;
+    pub fn gyre_embedded_quantize_by_head(
+        x: *const f32, tokens: i32, heads: i32, dim: i32, scales: *const f32, out: *mut i8,
     ) -> gyre_embedded_status;
     pub fn gyre_embedded_attention_workspace_size(kernel: *const gyre_embedded_attention_kernel) -> usize;
     pub fn gyre_embedded_attention(args: *const gyre_embedded_attention_args) -> gyre_embedded_status;
