@@ -132,6 +132,8 @@ if (GYRE_BUILD_CLI)
     install(TARGETS gyre_cli RUNTIME COMPONENT tools)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/bench/plots" DESTINATION "${CMAKE_INSTALL_DATADIR}/gyre" COMPONENT tools
             FILES_MATCHING PATTERN "*.py" PATTERN gallery EXCLUDE)
+    install(FILES "${PROJECT_SOURCE_DIR}/runtime/python/gyre/_drawing.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/gyre/plots" RENAME drawing.py
+            COMPONENT tools)
     install(FILES "${PROJECT_SOURCE_DIR}/runtime/cli/completion.bash" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
             RENAME gyre COMPONENT tools)
     get_property(page GLOBAL PROPERTY GYRE_MANUAL_PAGE)

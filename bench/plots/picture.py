@@ -20,12 +20,11 @@ def new_picture(data):
     return np.load(data), figure, axes
 
 
-def new_pictures(data):
-    """The numbers in a file, [rows, columns, …], and a figure with a pair of axes for each row and column."""
+def new_pictures(data, size_of):
+    """The numbers in a file, [rows, columns, …], and a figure with a pair of axes for each row and column, size_of(rows, columns) inches."""
     numbers = np.load(data)
     rows, columns = numbers.shape[:2]
-    figure, axes = plt.subplots(rows, columns, figsize=(2.8 * columns + 1.2, 2.7 * rows + 0.5), layout="constrained",
-                                squeeze=False)
+    figure, axes = plt.subplots(rows, columns, figsize=size_of(rows, columns), layout="constrained", squeeze=False)
     return numbers, figure, axes
 
 

@@ -125,6 +125,7 @@ def parse(words, build):
         budget.add_argument("--trials", type=whole(1), metavar="N", help="of the whole study")
         if command == "search":
             parser.add_argument("--list", action="store_true", help="say which kernels the name means, and do nothing")
+            parser.add_argument("--json", action="store_true", help="print the studies as JSON at the end; what goes on is told on stderr")
             budget.add_argument("--minutes", type=positive, metavar="M", help="of the whole study on this machine; default: 15")
             parser.add_argument(
                 "--autoscheduler",

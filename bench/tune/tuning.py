@@ -1,5 +1,8 @@
 """One study for each kernel that was named: search, decide, write."""
 
+import json
+import sys
+
 import acceptance
 import provenance
 from acceptance import made
@@ -21,7 +24,7 @@ MINUTES = 15
 def tune(options):
     recipes = Recipes(options.build)
     found, left_out = chosen(options, recipes)
-    progress = Progress()
+    progress = Progress(sys.stderr if options.json else sys.stdout)
     if options.list:
         show(found, left_out, options, recipes, progress)
         return
@@ -29,7 +32,7 @@ def tune(options):
         check_writable(options, recipes, recipe)
     if len(found) > 1:
         find_runner(options)  # what would fail for each fails once
-    failures = []
+    failures, studies = [], []
     for number, recipe in enumerate(found):
         progress.whole = Whole(number, len(found), seconds_of_each(options)) if len(found) > 1 else None
         try:
@@ -38,13 +41,37 @@ def tune(options):
             study = setup.open()
             with locked(setup.folder, study.own):
                 run(setup, study, runner, progress)
+                studies.append(told(setup, study))
         except (RunError, UsageError) as error:
             if len(found) == 1:
                 raise
             failures.append(recipe.name)
             progress.line(f"{recipe.name}: {error}")
+    if options.json:
+        print(json.dumps(studies))
     if failures:
         raise RunError(f"{len(failures)} of {len(found)} kernels failed: {', '.join(failures)}")
+
+
+def told(setup, study):
+    """A study for other programs: its trials in turn, and what was decided."""
+    verdict = study.optuna.user_attrs["verdict"]
+    trials = [
+        {"knobs": trial.params, "outcome": trial.user_attrs["record"]["outcome"], "time": trial.value}
+        for trial in study.finished()
+    ]
+    return {
+        "name": study.name,
+        "kernel": setup.recipe.name,
+        "target": setup.recipe.target,
+        "reference": study.optuna.user_attrs["reference"],
+        "best": verdict["knobs"],
+        "accepted": verdict["accepted"],
+        "gain": verdict["gain"],
+        "noise": verdict["noise"],
+        "verdict": verdict["text"],
+        "trials": trials,
+    }
 
 
 def show(found, left_out, options, recipes, progress):

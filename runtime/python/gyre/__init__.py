@@ -19,7 +19,9 @@ from ._linear_attention import linear_attention, linear_attention_backward
 from ._merge import merge_states
 from ._rope import Rope
 from ._rotary import rotary, rotary_qk
+from ._tune import Study, Trial, tune
+from . import plot
 
 __version__: str = _library.library.gyre_version().decode()
-__all__ = ["Context", "Rope", "attention", "attention_backward", "build", "cache_append", "info", "linear_attention",
-           "linear_attention_backward", "merge_states", "rotary", "rotary_qk"]
+__all__ = ["Context", "Rope", "Study", "Trial", "attention", "attention_backward", "build", "cache_append", "info", "linear_attention",
+           "linear_attention_backward", "merge_states", "plot", "rotary", "rotary_qk", "tune"]

@@ -136,7 +136,7 @@ def empty(like: Any, shape: Sequence[int], dtype: str | None = None) -> Any:
     return np.empty(tuple(shape), dtype or np.dtype(like.dtype))
 
 
-def hand_over(result: np.ndarray, like: Any) -> Any:
+def hand_over(result: Any, like: Any) -> Any:
     """A result as an array of `like`'s library."""
     if isinstance(like, np.ndarray) or not isinstance(result, np.ndarray):
         return result

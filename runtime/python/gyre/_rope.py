@@ -7,7 +7,7 @@ from typing import Any, Sequence
 from . import _rope_config
 from ._arrays import view
 from ._structures import MAX_AXES, RopeFields
-from ._values import choose, integer, real
+from ._values import choose, each, integer, real
 
 PAIRINGS = {"half": 0, "interleaved": 1}
 FREQUENCY_BASES = {"rotary_dim": 0, "head_dim": 1}
@@ -40,7 +40,7 @@ class Rope:
                             attention_factor=real(attention_factor, "attention_factor"),
                             frequency_base=choose(frequency_base, "frequency_base", FREQUENCY_BASES),
                             section_order=choose(section_order, "section_order", SECTION_ORDERS))
-        self.inv_freq = None if inv_freq is None else tuple(float(f) for f in inv_freq)
+        self.inv_freq = None if inv_freq is None else tuple(real(f, "inv_freq") for f in each(inv_freq, "inv_freq"))
         rotary_dim = integer(rotary_dim, "rotary_dim")
         if self.inv_freq is not None:
             rotary_dim = rotary_dim or 2 * len(self.inv_freq)
@@ -48,6 +48,7 @@ class Rope:
                 raise ValueError(f"inv_freq: got {len(self.inv_freq)} frequencies, expected rotary_dim / 2 = {rotary_dim // 2}")
             fields.inv_freq = (ctypes.c_double * len(self.inv_freq))(*self.inv_freq)
         fields.rotary_dim = rotary_dim
+        sections = each(sections, "sections")
         if len(sections) > MAX_AXES:
             raise ValueError(f"sections: got {len(sections)}, expected at most {MAX_AXES}")
         fields.axes = len(sections)

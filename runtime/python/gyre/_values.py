@@ -47,6 +47,13 @@ def real(value: Any, name: str) -> float:
         raise TypeError(f"{name}: got {value!r}, expected a number") from None
 
 
+def each(values: Any, name: str) -> list[Any]:
+    """The members of a list or an array. Errors: TypeError."""
+    if isinstance(values, str) or not hasattr(values, "__iter__") or getattr(values, "shape", None) == ():
+        raise TypeError(f"{name}: got {values!r}, expected numbers in a list or an array")
+    return list(values)
+
+
 def text(value: Any, name: str) -> bytes | None:
     """Of a name or None. Errors: TypeError, ValueError."""
     if value is None:

@@ -1,0 +1,83 @@
+"""Runs Transformers' own model tests with and without Gyre, and tells what differs.
+
+    git clone https://github.com/huggingface/transformers
+    python models_suite.py transformers [--models llama gemma2 …] [--gyre attention rotations sdpa]
+
+Needs what these tests need (pip install pytest parameterized datasets accelerate), a PyTorch, and the package gyre with its operators.
+Writes one row a model and way; lists each test that fails with Gyre alone. Returns 1 if there is one, or if a run took no call.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+from xml.etree import ElementTree
+
+MODELS = ("llama", "gemma2", "gpt_neox", "qwen3", "gpt_oss", "mistral")
+WAYS = ("attention", "rotations", "sdpa")
+LEFT_OUT = "fsdp or tensor_parallel or tp_"  # several processes that share a model: nothing of attention's
+
+
+def outcomes(file):
+    """What became of each test: "passed", "skipped", or the first line of why it failed."""
+    found = {}
+    for case in ElementTree.parse(file).iter("testcase"):
+        name = f"{case.get('classname', '').rpartition('.')[2]}::{case.get('name')}"
+        failure = next((child for child in case if child.tag in ("failure", "error")), None)
+        if failure is not None:
+            found[name] = "failed: " + (failure.get("message") or failure.text or "").splitlines()[0][:150]
+        else:
+            found[name] = "skipped" if case.find("skipped") is not None else "passed"
+    return found
+
+
+def run(tree, model, words, left_out, seconds):
+    """The outcomes of a model's tests, and what pytest printed. Errors: RuntimeError, if it did not get so far."""
+    with tempfile.TemporaryDirectory(prefix="gyre-models-suite-") as folder:
+        report = pathlib.Path(folder) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore", f"--junit-xml={report}", "-k",
+                   f"not ({left_out})", *words, f"tests/models/{model}/test_modeling_{model}.py"]
+        paths = [str(pathlib.Path(__file__).parent), "src", os.environ.get("PYTHONPATH", "")]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths)), "HF_HUB_OFFLINE": "1"}
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=seconds)
+        if not report.exists():
+            raise RuntimeError(f"{model}: pytest ended with {done.returncode}:\n{(done.stdout + done.stderr)[-3000:]}")
+        return outcomes(report), done.stdout
+
+
+def count(found, what):
+    return sum(outcome.startswith(what) for outcome in found.values())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tree", type=pathlib.Path, help="Transformers' sources")
+    parser.add_argument("--models", nargs="+", default=MODELS)
+    parser.add_argument("--gyre", nargs="+", choices=WAYS, default=WAYS)
+    parser.add_argument("--seconds", type=float, default=3600, help="after which a run counts as hanging, 3600")
+    parser.add_argument("--left-out", metavar="WORDS", help="tests whose names contain one of these are left out, say compil: those take minutes each",
+                        nargs="+", default=[])
+    options = parser.parse_args()
+    left_out = " or ".join([LEFT_OUT, *options.left_out])
+    print("| model | way | calls | passed | failed | failed without Gyre | failed with Gyre alone |\n" + "|---" * 7 + "|")
+    wrong = False
+    for model in options.models:
+        plain, _ = run(options.tree, model, [], left_out, options.seconds)
+        for way in options.gyre:
+            found, printed = run(options.tree, model, ["-p", "gyre_takes", "--gyre", way], left_out, options.seconds)
+            told = re.search(r"^gyre: (\d+) calls", printed, re.M)
+            calls = int(told[1]) if told else 0
+            new = {name: why for name, why in found.items() if why.startswith("failed") and not plain.get(name, "").startswith("failed")}
+            print(f"| {model} | {way} | {calls} | {count(found, 'passed')} | {count(found, 'failed')} | {count(plain, 'failed')} "
+                  f"| {len(new)} |", flush=True)
+            for name, why in new.items():
+                print(f"    {name}: {why} (without: {plain.get(name)})", flush=True)
+            wrong |= bool(new) or calls == 0
+    return int(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""What mypy says of the package, and of programs that use it.
+
+    python typing_test.py PACKAGE_FOLDER        skipped where there is no mypy
+"""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PACKAGE = pathlib.Path(sys.argv.pop(1)).resolve()
+if importlib.util.find_spec("mypy") is None:
+    print("skipped: there is no mypy")
+    sys.exit(77)
+
+PROGRAM = """
+import gyre
+import numpy as np
+
+q = np.zeros((1, 8, 2, 64), np.float32)
+gyre.attention(q, q, q, causal=True, window=(3, 0), rope=gyre.Rope(theta=1e4), context=gyre.Context(threads=1))
+threads: int = gyre.Context().threads
+version: str = gyre.__version__
+accepted: list[bool] = [study.accepted for study in gyre.tune("rotary_f32_half", build="build")]
+gyre.plot.angles(gyre.Rope(), 64).savefig("angles.png")
+"""
+MISTAKES = {
+    'gyre.attention(q, q, q, causal="yes")': "arg-type",
+    "gyre.attention(q, q, q, caussal=True)": "call-arg",
+    "gyre.attention(q, q, q, window=3)": "arg-type",
+    "gyre.attention(q, q, q, rope=10000.0)": "arg-type",
+    "gyre.Rope(thta=3)": "call-arg",
+    "target: int = gyre.Context().target": "assignment",
+    "gyre.rotary(q)": "call-arg",
+}
+
+
+def mypy(*words):
+    with tempfile.TemporaryDirectory(prefix="gyre-typing-") as cache:
+        done = subprocess.run([sys.executable, "-m", "mypy", "--ignore-missing-imports", "--no-error-summary", f"--cache-dir={cache}", *words],
+                              cwd=cache, env={**os.environ, "MYPYPATH": str(PACKAGE)}, capture_output=True, text=True)
+        return done.stdout.splitlines()
+
+
+class Typing(unittest.TestCase):
+    def test_the_package(self):
+        self.assertEqual(mypy("-p", "gyre"), [])
+
+    def test_programs(self):
+        with tempfile.TemporaryDirectory(prefix="gyre-typing-") as folder:
+            program = pathlib.Path(folder) / "program.py"
+            program.write_text(PROGRAM + "\n".join(MISTAKES) + "\n")
+            told = [line for line in mypy(str(program)) if "error:" in line]
+        first = PROGRAM.count("\n") + 1
+        self.assertEqual([int(line.split(":")[1]) for line in told], list(range(first, first + len(MISTAKES))), told)
+        for line, kind in zip(told, MISTAKES.values()):
+            self.assertIn(f"[{kind}]", line)
+
+
+if __name__ == "__main__":
+    unittest.main()
