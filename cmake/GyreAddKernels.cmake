@@ -100,6 +100,8 @@ function(gyre_add_kernels library)
         message(FATAL_ERROR "${who}: TARGETS: ${error}")
     endif ()
     set(gyre_device_head_dims "") # all that are possible
+    set(gyre_sizes_of_vectors "")
+    set(gyre_sizes_of_matrices "")
     foreach (target IN LISTS named_targets)
         if (target IN_LIST arg_TARGETS AND GYRE_TARGET_${target}_DEVICE)
             gyre_check_device("${who}" ${target})

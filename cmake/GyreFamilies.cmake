@@ -8,9 +8,9 @@
 #   parameters  of the generator; those that are true are what dispatch knows the family by
 #   for         the words of OPS that take it; default: its operation
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
-#   sizes       of heads: head_dims, decode or dropout, the sizes of that list and of padded kernels; `own` after it: without padded
-#               ones; `to_256`: of padded ones that for 256 features alone, if it is in the list; `tiles`: of these those that are whole
-#               matrix tiles
+#   sizes       of heads: head_dims or decode, the sizes of that list and of padded kernels; `own` after it: without padded ones;
+#               `padded`: without those of its own that a padded one takes; `to_256`: of padded ones that for 256 features alone, if it
+#               is in the list; `tiles`: of these those that are whole matrix tiles
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake
 #   calls       which calls it takes, for those who read `gyre info`
@@ -91,6 +91,22 @@ function(gyre_device_takes_size size out)
     endif ()
 endfunction()
 
+# gyre_target_takes_size(<target> <size> <out>): whether it is to have attention kernels of this size. gyre_sizes_of_vectors and
+# gyre_sizes_of_matrices are the sizes for targets without and with MATRICES; every size where they are not set.
+function(gyre_target_takes_size target size out)
+    set(takes TRUE)
+    set(kind vectors)
+    if (GYRE_TARGET_${target}_MATRICES)
+        set(kind matrices)
+    endif ()
+    if (GYRE_TARGET_${target}_DEVICE)
+        gyre_device_takes_size("${size}" takes)
+    elseif (gyre_sizes_of_${kind} AND NOT size IN_LIST gyre_sizes_of_${kind})
+        set(takes FALSE)
+    endif ()
+    set(${out} ${takes} PARENT_SCOPE)
+endfunction()
+
 # gyre_target_has(<target> <family> <type> <head size, or "">  <out>): whether kernels of the family are made for it.
 function(gyre_target_has target family type size out)
     set(${out} FALSE PARENT_SCOPE)
@@ -107,8 +123,8 @@ function(gyre_target_has target family type size out)
         else ()
             set(has FALSE)
         endif ()
-        if (has AND size AND GYRE_TARGET_${target}_DEVICE)
-            gyre_device_takes_size("${size}" has)
+        if (has AND size)
+            gyre_target_takes_size(${target} "${size}" has)
         endif ()
         if (has)
             set(${out} TRUE PARENT_SCOPE)

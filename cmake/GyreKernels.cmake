@@ -1,25 +1,24 @@
 # Libraries of kernels, from the bottom: one object a kernel and target, and the list that tells the runtime of them.
 #
 #   gyre_begin_kernels(<library> FOLDER <folder> FLAVOURS <shipped, checked> TARGETS <names> TUNING <files>
-#                      [CHECKED <regular expression>] [UNCHECKED <names>] [OMITTED <regular expression>])
+#                      [CHECKED <regular expression>] [UNCHECKED <names>])
 #   gyre_add_kernel(<library> <operation> VARIANT <name> TARGETS <names> [SCORE <file>] [KNOBS_OF <variant>]
 #                   [STAND_INS <script>] PARAMS <name=value>…)                                                        any number
 #   gyre_end_kernels(<library>)
 #
 # A kernel is called <operation>_<variant>__<target>. CHECKED tells by that name which kernels are made in the checked flavour, too; the
-# others stand in its library as shipped. Default: all. UNCHECKED are targets that this library does without. OMITTED tells which
-# kernels are not made at all, since others serve.
+# others stand in its library as shipped. Default: all. UNCHECKED are targets that this library does without.
 # TARGETS: those to make it for (GyreFamilies.cmake). STAND_INS: as of a target (GyreTargets.cmake), for this kernel.
 # KNOBS_OF: with the knobs of another, whose bits it is to give. PARAMS fix what it computes; how is up to the knobs in the tuning files.
 # Each kernel is one command of its own: after a knob has changed only that kernel is made. GYRE_KERNEL_CACHE in the environment names
 # a folder that kernels are kept in for other builds (cached_command.cmake).
 
 function(gyre_begin_kernels library)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;CHECKED;OMITTED" "FLAVOURS;TARGETS;TUNING;UNCHECKED")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;CHECKED" "FLAVOURS;TARGETS;TUNING;UNCHECKED")
     foreach (file IN LISTS arg_TUNING)
         gyre_check_tuning("${file}")
     endforeach ()
-    foreach (field IN ITEMS FOLDER FLAVOURS TARGETS TUNING CHECKED UNCHECKED OMITTED)
+    foreach (field IN ITEMS FOLDER FLAVOURS TARGETS TUNING CHECKED UNCHECKED)
         set_property(GLOBAL PROPERTY GYRE_${library}_${field} "${arg_${field}}")
     endforeach ()
 endfunction()
@@ -29,15 +28,12 @@ function(gyre_add_kernel library operation)
     if (NOT arg_KNOBS_OF)
         set(arg_KNOBS_OF "${arg_VARIANT}")
     endif ()
-    foreach (field IN ITEMS FOLDER FLAVOURS TUNING OMITTED)
+    foreach (field IN ITEMS FOLDER FLAVOURS TUNING)
         get_property(${field} GLOBAL PROPERTY GYRE_${library}_${field})
     endforeach ()
     gyre_require_generator("${operation}" "${arg_SCORE}" generator)
     foreach (target IN LISTS arg_TARGETS)
         set(name "${operation}_${arg_VARIANT}__${target}")
-        if (OMITTED AND name MATCHES "${OMITTED}")
-            continue()
-        endif ()
         set(stand_ins ${GYRE_TARGET_${target}_STAND_INS} ${arg_STAND_INS})
         gyre_read_knobs("${TUNING}" "${target}" "${operation}" "${arg_KNOBS_OF}" knobs evidence)
         foreach (flavour IN LISTS FLAVOURS)

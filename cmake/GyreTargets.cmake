@@ -2,10 +2,12 @@
 # cross-compiled).
 #
 #   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>
-#                   [MACHINE <word> [REST <target>]] [LLC <options>] [STAND_INS <script>] [DEVICE cuda])
+#                   [MACHINE <word> [REST <target>] [MATRICES]] [LLC <options>] [STAND_INS <script>] [DEVICE cuda])
 #
 # MACHINE: it has only the kernels that generators/families.json gives to this kind of machine; else all of `cpu`. REST: the target,
 # further down, whose kernels serve for the others, also where this target is forced. Without REST nothing does.
+# MATRICES: attention multiplies matrices there, and a padded kernel computes all features that it has room for. Elsewhere it computes the
+# call's, so that few sizes gain by kernels of their own.
 # DEVICE: its kernels take tensors on such devices and no others; they have generators of their own, <operation>_cuda. The row
 # is there if its compiler is (GyreCuda.cmake). Rows of devices come last.
 # STAND_INS: Halide does not know some of the instructions; others stand for them until this script of this folder, .cmake, has
@@ -17,18 +19,19 @@
 # /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
-# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _MACHINE, _REST, _LLC, _STAND_INS and _DEVICE.
+# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _MACHINE, _REST, _MATRICES, _LLC, _STAND_INS and _DEVICE.
 
 set(GYRE_KNOWN_TARGETS "")
 set(GYRE_TARGETS_HERE "")
 macro(gyre_add_target name)
-    cmake_parse_arguments(arg "" "ARCH;HALIDE;MACHINE;REST;LLC;STAND_INS;DEVICE" "FEATURES" ${ARGN})
+    cmake_parse_arguments(arg "MATRICES" "ARCH;HALIDE;MACHINE;REST;LLC;STAND_INS;DEVICE" "FEATURES" ${ARGN})
     list(APPEND GYRE_KNOWN_TARGETS ${name})
     set(GYRE_TARGET_${name}_ARCH "${arg_ARCH}")
     set(GYRE_TARGET_${name}_HALIDE "${arg_HALIDE}")
     set(GYRE_TARGET_${name}_FEATURES "${arg_FEATURES}")
     set(GYRE_TARGET_${name}_MACHINE "${arg_MACHINE}")
     set(GYRE_TARGET_${name}_REST "${arg_REST}")
+    set(GYRE_TARGET_${name}_MATRICES "${arg_MATRICES}")
     set(GYRE_TARGET_${name}_LLC "${arg_LLC}")
     set(GYRE_TARGET_${name}_STAND_INS "${arg_STAND_INS}")
     set(GYRE_TARGET_${name}_DEVICE "${arg_DEVICE}")
@@ -41,7 +44,7 @@ gyre_add_target(x86_64_amx     ARCH x86_64
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4-avx512_sapphirerapids
                 FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl avx512ifma avx512vbmi avx512_vbmi2
                          avx512_vnni avx512_bitalg avx512_vpopcntdq avx512_bf16 avx512_fp16 amx_tile amx_int8 amx_bf16
-                MACHINE amx REST x86_64_avx512_bf16)
+                MACHINE amx REST x86_64_avx512_bf16 MATRICES)
 gyre_add_target(x86_64_avx512_bf16 ARCH x86_64 # Zen 4, Sapphire Rapids
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2-avx512-avx512_skylake-avx512_cannonlake-avx512_zen4
                 FEATURES avx2 fma f16c avx512f avx512cd avx512bw avx512dq avx512vl avx512ifma avx512vbmi avx512_vbmi2
@@ -58,7 +61,7 @@ gyre_add_target(x86_64_generic ARCH x86_64
 gyre_add_target(arm_64_bf16    ARCH aarch64 # Neoverse V1, N2, V2, Cortex-A510, A710 and later
                 HALIDE arm-64-linux-arm_fp16-arm_dot_prod # sdot and fcvtn stand for bfmmla and bfcvtn
                 FEATURES bf16 STAND_INS bf16_instructions
-                MACHINE bfmmla REST arm_64_neon)
+                MACHINE bfmmla REST arm_64_neon MATRICES)
 gyre_add_target(arm_64_neon    ARCH aarch64
                 HALIDE arm-64-linux-arm_fp16) # arithmetic is in f32: only conversions come of it, which every core has
 # Neither SVE nor arithmetic of ARMv8.2 in f16, nor RISC-V: bench/arm/README.md says why.

@@ -15,21 +15,16 @@ set(gyre_halide_type_bf16 bfloat16)
 set(gyre_largest_head_dim 512)
 set(gyre_head_dim_multiple 16) # other sizes run in kernels padded to the next multiple
 
-# gyre_add_variants(<library> OPS … DTYPES … HEAD_DIMS … PADDED_HEAD_DIMS … [DECODE_HEAD_DIMS …] [DROPOUT_HEAD_DIMS …] FEATURES …
-#                   SCORE <files>):
-# every kernel of families.json that these come to. Head sizes of models are kernels of their own (d64); any other runs in the next
-# larger padded one (dmax128). DECODE_HEAD_DIMS: those of HEAD_DIMS that are to have decode kernels of their own, DROPOUT_HEAD_DIMS
-# kernels with dropout; all if it is left out. Without FEATURES: all of them. With SCORE attention has the kernels of these alone.
+# gyre_add_variants(<library> OPS … DTYPES … HEAD_DIMS … PADDED_HEAD_DIMS … [DECODE_HEAD_DIMS …] FEATURES … SCORE <files>):
+# every kernel of families.json that these come to. HEAD_DIMS have kernels of their own (d64); any other size runs in the next larger
+# padded one (dmax128). DECODE_HEAD_DIMS: those of HEAD_DIMS that are to have decode kernels of their own; all if it is left out. Without FEATURES: all of them. With SCORE attention has the kernels of these alone.
 function(gyre_add_variants library)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OPS;DTYPES;HEAD_DIMS;PADDED_HEAD_DIMS;DECODE_HEAD_DIMS;DROPOUT_HEAD_DIMS;FEATURES;SCORE")
-    foreach (sizes IN ITEMS DECODE_HEAD_DIMS DROPOUT_HEAD_DIMS)
-        if (NOT arg_${sizes})
-            set(arg_${sizes} ${arg_HEAD_DIMS})
-        endif ()
-    endforeach ()
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OPS;DTYPES;HEAD_DIMS;PADDED_HEAD_DIMS;DECODE_HEAD_DIMS;FEATURES;SCORE")
+    if (NOT arg_DECODE_HEAD_DIMS)
+        set(arg_DECODE_HEAD_DIMS ${arg_HEAD_DIMS})
+    endif ()
     gyre_list_sizes("${arg_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" sizes_of_head_dims)
     gyre_list_sizes("${arg_DECODE_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" sizes_of_decode)
-    gyre_list_sizes("${arg_DROPOUT_HEAD_DIMS}" "${arg_PADDED_HEAD_DIMS}" sizes_of_dropout)
     gyre_wanted_features("${arg_FEATURES}" "${arg_SCORE}" features pairings)
     set(scores "")
     foreach (file IN LISTS arg_SCORE)
@@ -75,6 +70,22 @@ function(gyre_wanted_features wishes scores features_out pairings_out)
     set(${pairings_out} ${pairings} PARENT_SCOPE)
 endfunction()
 
+# gyre_without_taken(<sizes> <out>): these without those of their own that a padded one of them takes.
+function(gyre_without_taken sizes out)
+    set(largest 0)
+    foreach (size IN LISTS sizes)
+        if (size MATCHES "^dmax([0-9]+)" AND CMAKE_MATCH_1 GREATER largest)
+            set(largest ${CMAKE_MATCH_1})
+        endif ()
+    endforeach ()
+    foreach (size IN LISTS sizes)
+        if (size MATCHES "^d([0-9]+)" AND CMAKE_MATCH_1 LESS_EQUAL largest)
+            list(REMOVE_ITEM sizes ${size})
+        endif ()
+    endforeach ()
+    set(${out} "${sizes}" PARENT_SCOPE)
+endfunction()
+
 # gyre_sizes_of(<family> <sizes>): the head sizes of its kernels, as gyre_list_sizes() gives them, of gyre_add_variants()' lists.
 function(gyre_sizes_of family out)
     set(words ${GYRE_FAMILY_${family}_SIZES})
@@ -88,6 +99,8 @@ function(gyre_sizes_of family out)
             set(all dmax256)
         endif ()
         list(APPEND sizes ${all})
+    elseif (padded IN_LIST words)
+        gyre_without_taken("${sizes}" sizes)
     elseif (words)
         list(FILTER sizes INCLUDE REGEX "^d[0-9]")
     endif ()
@@ -199,14 +212,4 @@ function(gyre_list_sizes exact padded sizes_out)
     endforeach ()
     list(REMOVE_DUPLICATES sizes)
     set(${sizes_out} "${sizes}" PARENT_SCOPE)
-endfunction()
-
-# gyre_takes_size(<padded sizes> <size> <out>): whether one of the padded kernels takes heads of this size.
-function(gyre_takes_size padded size out)
-    set(${out} FALSE PARENT_SCOPE)
-    foreach (largest IN LISTS padded)
-        if (largest GREATER_EQUAL size)
-            set(${out} TRUE PARENT_SCOPE)
-        endif ()
-    endforeach ()
 endfunction()

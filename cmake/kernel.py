@@ -88,6 +88,7 @@ def ninja(build, *outputs):
 
 def make(options):
     begin = time.monotonic()
+    options.build = os.path.abspath(options.build)
     ninja(options.build, "build.ninja")  # configures anew after a tuning file has changed
     recipes = Recipes(options.build)
     found = recipes.find(options.kernel, serving(options.build, options.target))
@@ -97,7 +98,8 @@ def make(options):
     knobs, needs = chosen_knobs(recipes, recipe, options.knobs), needed(recipes, recipe)
     programs = sorted({each.generator for each in [recipe, *(need for need, _ in needs)]})
     inside = [program for program in programs if os.path.dirname(program) == os.path.join(options.build, "gyre_generators")]
-    ninja(options.build, *(os.path.relpath(program, options.build) for program in inside))
+    if inside:  # Ninja without names would make everything
+        ninja(options.build, *(os.path.relpath(program, options.build) for program in inside))
     built = time.monotonic()
     out = options.out or os.path.join(options.build, "kernel", f"{recipe.name}.so")
     os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)

@@ -3,7 +3,7 @@
 
 # What the demo runs: the kernels of a fresh folder, until another command asks for all.
 demo_limits=("GYRE_TARGETS=host;x86_64_generic" "GYRE_OPS=rotary;attention" "GYRE_FEATURES=half;causal;rope;roper" GYRE_HEAD_DIMS=64
-    GYRE_PADDED_HEAD_DIMS= GYRE_ATTENTION_DTYPES=f32 GYRE_CUDA=OFF)
+    GYRE_PADDED_HEAD_DIMS= GYRE_MATRIX_HEAD_DIMS= GYRE_MATRIX_PADDED_HEAD_DIMS= GYRE_ATTENTION_DTYPES=f32 GYRE_CUDA=OFF)
 
 # limited: the names of the options that the demo has limited in $tree.
 limited() { cat "$tree/demo-limits" 2>/dev/null || true; }

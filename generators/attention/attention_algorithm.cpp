@@ -2,6 +2,7 @@
 
 #include "common/stored_rows.h"
 #include "math/transcendental.h"
+#include "recurrence/features.h"
 #include "recurrence/rows.h"
 #include "recurrence/scores.h"
 
@@ -44,6 +45,7 @@ void define_queries(Engine &engine, const Inputs &in) {
     const auto query = [&](const Expr &feature) { return in.q(feature, row.head, row.token); };
     s.q_rows = Func("q_rows");
     RowForm form{z.head_dim, z.padded};
+    form.count = s.k_features;
     form.factor = engine.query_factor(in);
     s.q_rotated = define_rows(s.q_rows, {query, in.head_dim, row.token, in.q_rotation}, {s.d, s.r, s.t}, form);
     if (!Internal::is_const_one(in.heads)) {
@@ -71,6 +73,9 @@ void algorithm(Engine &engine, const Inputs &in, const Func &out, const Func &ls
     s.out = out;
     s.lse = lse;
     const Var &i = s.i, &h = s.h, &r = s.r, &t = s.t, &d = s.d;
+    const bool counted = z.padded && engine.counts_features();
+    s.k_features = counted ? features_in_steps(z, in.head_dim, z.head_dim) : Expr(z.head_dim);
+    s.v_features = counted ? features_in_steps(z, in.v_head_dim, z.v_head_dim) : Expr(z.v_head_dim);
     define_queries(engine, in);
     define_state(engine, in);
 

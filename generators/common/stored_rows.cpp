@@ -17,10 +17,12 @@ RotatedRows define_rows(Func rows, const StoredRows &in, const std::vector<Var> 
             return form.as_bits ? reinterpret<uint16_t>(in.element(inside)) : multiplied(elements.source(inside));
         };
         if (!form.padded) return copied(feature);
-        const Expr inside = copied(min(feature, in.extent - 1));
-        return select(feature < in.extent, inside, cast(inside.type(), 0));
+        // Vectors without padding in a loop of their own: they are loads.
+        const Expr inside = copied(min(likely(feature), in.extent - 1));
+        return select(likely(feature < in.extent), inside, cast(inside.type(), 0));
     };
-    if (!form.as_stored) return rotate(rows, args, in.angle_row, form.features, form.features, in.rotation, elements);
+    const Expr count = form.count.defined() ? form.count : Expr(form.features);
+    if (!form.as_stored) return rotate(rows, args, in.angle_row, count, form.features, in.rotation, elements);
     rows(args) = elements.copied(args[0]);
     return {};
 }

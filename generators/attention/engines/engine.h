@@ -39,6 +39,7 @@ public:
     virtual OperandForm operand_form() const { return {}; }
     virtual KeySteps steps() const { return {}; }
     virtual const StateLayout &layout() const { return rows_along_lanes(); }
+    virtual bool counts_features() const { return false; } // loops of a padded kernel end with the call's features
     virtual int rotation_lanes() const { return 0; }            // Rotation::lanes of queries and results
     virtual Bf16 rounding() const { return Bf16::as_integers; } // of results that are stored as bf16
     /// A score, or a difference of scores, as the engine has it, in units of log2(e).

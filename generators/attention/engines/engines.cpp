@@ -13,6 +13,7 @@
 #include "vectors/vectors.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gyre::attention {
 using namespace Halide;
@@ -31,6 +32,7 @@ Sizes common_sizes(const Wanted &w) {
     z.task_tiles = k.task_tiles;
     z.key_block = k.key_block;
     z.feature_chunk = k.feature_chunk;
+    z.feature_step = std::lcm(k.feature_chunk, k.lanes);
     return z;
 }
 

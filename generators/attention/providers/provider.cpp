@@ -1,6 +1,7 @@
 #include "provider.h"
 
 #include "attention/recurrence/cache_lines.h"
+#include "attention/recurrence/features.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -30,8 +31,12 @@ void Provider::schedule_copies(Stages &s, int lanes) const {
             .bound_storage(s.b, 1)
             .bound_storage(s.j, z.key_block)
             .bound_storage(s.d, dim + cache_line);
-    schedule_rotated_rows(o.k_rows, o.k_rotated, lanes, lanes);
-    schedule_rotated_rows(o.v_rows, o.v_rotated, lanes, lanes);
+    for (auto [rows, rotated] : {std::pair{&o.k_rows, &o.k_rotated}, std::pair{&o.v_rows, &o.v_rotated}}) {
+        if (counts_features(s))
+            schedule_rotated_rows(*rows, *rotated, lanes);
+        else
+            schedule_rotated_rows(*rows, *rotated, lanes, lanes);
+    }
 }
 
 } // namespace gyre::attention

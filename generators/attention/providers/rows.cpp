@@ -39,10 +39,14 @@ void Rows::define(Stages &s, const Inputs &in, const OperandForm &form) const {
     OperandStages &o = s.operands;
     define_offsets(s, in);
     const Expr key = key_of_block(s, in);
+    RowForm of_keys{z.head_dim, z.padded, form.as_bits, as_stored, form.unwidened_keys};
+    RowForm of_values{z.v_head_dim, z.padded, form.as_bits, as_stored};
+    of_keys.count = s.k_features;
+    of_values.count = s.v_features;
     o.k_rotated = define_rows(o.k_rows, {element_at(in.k, o.k_offsets(j, b)), in.head_dim, key, in.k_rotation},
-                              {d, j, b}, {z.head_dim, z.padded, form.as_bits, as_stored, form.unwidened_keys});
+                              {d, j, b}, of_keys);
     o.v_rotated = define_rows(o.v_rows, {element_at(in.v, o.v_offsets(j, b)), in.v_head_dim, key, in.v_rotation},
-                              {d, j, b}, {z.v_head_dim, z.padded, form.as_bits, as_stored});
+                              {d, j, b}, of_values);
 }
 
 void ScaledRows::define(Stages &s, const Inputs &in, const OperandForm &form) const {

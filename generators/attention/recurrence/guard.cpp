@@ -1,8 +1,10 @@
 #include "guard.h"
 
+#include "features.h"
 #include "scores.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gyre::attention {
 using namespace Halide;
@@ -23,12 +25,19 @@ Expr value_bits(const Stages &s, const Expr &feature, const Expr &key) {
     return value.type().is_float() ? reinterpret<uint32_t>(value) : cast<uint32_t>(value) << 16;
 }
 
-/// Values that are looked at together: neighbouring features, several vectors of them.
-int values_together(int v_head_dim, int lanes) {
-    constexpr int vectors = 8; // a maximum waits for the one before
-    int together = vectors * lanes;
-    while (v_head_dim % together != 0) together /= 2;
-    return together;
+/// Values that are looked at together, several vectors of them: a maximum waits for the one before.
+struct Together {
+    int features, keys; // neighbours
+};
+Together values_together(const Stages &s, int lanes) {
+    const Sizes &z = s.sizes;
+    int all = 8 * lanes;
+    if (counts_features(s)) { // as few features as a call may have
+        const int features = std::gcd(lanes, z.feature_step);
+        return {features, std::gcd(all / features, z.key_block)};
+    }
+    while (z.v_head_dim % all != 0) all /= 2;
+    return {all, 1};
 }
 
 } // namespace
@@ -36,15 +45,17 @@ int values_together(int v_head_dim, int lanes) {
 void define_guarded(Stages &s, const Inputs &in, int vector_lanes) {
     const Sizes &z = s.sizes;
     const Var &l = s.l, &b = s.b;
-    const int lanes = s.guard_lanes = values_together(z.v_head_dim, vector_lanes);
+    const auto [features, keys] = values_together(s, vector_lanes);
+    const int lanes = s.guard_lanes = features * keys;
     const Expr cut = is_cut(s, in);
-    RDom values(0, z.v_head_dim / lanes, 0, z.key_block, "guard_values"), all(0, lanes, "guard_lanes");
-    values.where(cut && b * z.key_block + values.y < in.keys);
+    RDom values(0, s.v_features / features, 0, z.key_block / keys, "guard_values"), all(0, lanes, "guard_lanes");
+    values.where(cut && b * z.key_block + values.y * keys < in.keys); // keys after the last one are rows like the last
     all.where(cut);
     s.value_peaks = Func("value_peaks");
     s.guarded = Func("guarded");
     // The exponent alone: LLVM makes an absolute value of all bits but the sign, and forms that of an f16 in f16, which ARMv8.0 cannot.
-    const Expr exponent = value_bits(s, values.x * lanes + l, values.y) & Expr(0x7f800000u);
+    const Expr exponent =
+        value_bits(s, values.x * features + l % features, values.y * keys + l / features) & Expr(0x7f800000u);
     s.value_peaks(l, b) = Expr(0u);
     s.value_peaks(l, b) = max(s.value_peaks(l, b), exponent);
     s.guarded(b) = 0;

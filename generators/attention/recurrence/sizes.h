@@ -11,6 +11,7 @@ struct Sizes {
     int task_tiles = 10;   // row tiles of a task, at most
     int key_block = 128;   // keys of a block
     int feature_chunk = 8; // features of the accumulator that are folded together; divides v_head_dim
+    int feature_step = 16; // if `padded`, features that loops take at least; divides head_dim and v_head_dim
     int lanes = 16;        // block of the transpositions
 };
 

@@ -15,6 +15,7 @@ namespace gyre::attention {
 /// tile t is row t * row_tile + r.   j: key within a block;  b: block;  d: feature;  e: chunk of features;  l: lane.
 struct Stages {
     Sizes sizes;
+    Halide::Expr k_features, v_features; // of q and k, and of v and out, that loops take: features.h
     Halide::Var i{"i"}, h{"h"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"}, l{"l"};
 
     Halide::Func row_tokens; // (r, t)     i of a row; undefined if heads is the constant 1

@@ -1,5 +1,7 @@
 #include "task_schedule.h"
 
+#include "features.h"
+
 #include <algorithm>
 
 namespace gyre::attention {
@@ -32,12 +34,17 @@ void schedule_query_lanes(Stages &s, Func prepared, Transpose &lanes_of_rows, in
     prepared.compute_root().bound_storage(s.t, s.sizes.task_tiles);
     Var ro("ro"), ri("ri"), d_o("do"), di("di");
     const Var column = prepared.args()[1];
+    if (counts_features(s)) {
+        const int features = w / columns; // of a column
+        prepared.bound(column, 0, s.k_features / features).bound_storage(column, s.sizes.head_dim / features);
+    }
     prepared.tile(s.r, column, ro, d_o, ri, di, w, columns, TailStrategy::RoundUp)
         .reorder(ri, di, d_o, ro, s.t)
         .vectorize(ri)
         .unroll(di);
     schedule_transpose(lanes_of_rows, {prepared, d_o});
     s.q_rows.compute_at(prepared, ro);
+    if (counts_features(s)) s.q_rows.bound_storage(s.d, s.sizes.head_dim);
     schedule_rotated_rows(s.q_rows, s.q_rotated, w);
 }
 
@@ -49,8 +56,12 @@ void schedule_task(Stages &s) {
     for (Func *whole_task : {&s.state, &s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
     s.out_copy.bound_storage(s.d, z.v_head_dim);
+    if (counts_features(s)) s.out_copy.bound(s.d, 0, s.v_features);
     schedule_results(s, w);
-    s.state.bound(s.e, 0, z.v_head_dim / z.feature_chunk).bound(s.r, 0, z.row_tile).vectorize(s.r, w);
+    s.state.bound(s.e, 0, s.v_features / z.feature_chunk)
+        .bound_storage(s.e, z.v_head_dim / z.feature_chunk)
+        .bound(s.r, 0, z.row_tile)
+        .vectorize(s.r, w);
 }
 
 Stage schedule_recurrence(Stages &s, int row_vectors, const TaskLoops &loops, int update) {

@@ -18,6 +18,7 @@ void Folded::schedule_products(const Levels &at) {
     const int w = z.lanes, wide = w * k.fold;
     s.q_folded.compute_root()
         .bound_storage(s.t, z.task_tiles)
+        .bound_storage(s.q_folded.args()[2], z.head_dim / k.fold)
         .bound(s.f, 0, k.fold)
         .bound(s.r, 0, z.row_tile)
         .vectorize(s.f)

@@ -5,7 +5,7 @@ using namespace Halide;
 
 void define_folded_scores(FoldedStages &s, int fold, const FoldedQuery &query) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;
-    RDom features(0, s.sizes.head_dim / fold, "features");
+    RDom features(0, s.k_features / fold, "features");
     s.feature = features;
     s.folded_scores = Func("folded_scores");
     s.folded_scores(f, r, j, t, b) += query(features) * s.operands.k_rows(features * fold + f, j, b);

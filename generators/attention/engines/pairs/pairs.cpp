@@ -47,7 +47,7 @@ void Pairs::define_operands(const Inputs &) {
 
 void Pairs::define_scores(const Inputs &in) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
-    RDom features(0, s.sizes.head_dim / 2, "features");
+    RDom features(0, s.k_features / 2, "features");
     s.feature = features;
     s.score_sums = Func("score_sums");
     s.score_sums(r, j, t, b) = 0.0f;

@@ -36,7 +36,7 @@ void Pairs::schedule_products(const Levels &at) {
     s.v_pairs.bound_storage(s.c, z.key_block / 2)
         .bound_storage(s.d, z.v_head_dim + cache_line)
         .vectorize(s.d, w, TailStrategy::RoundUp);
-    s.operands.k_rows.compute_at(s.k_pairs, s.j); // values are looked at whether they are finite, so that they stay
+    s.operands.k_rows.compute_at(s.k_pairs, s.j).bound_storage(s.d, z.head_dim); // values are looked at whether they are finite, so that they stay
 
     s.score_sums.compute_at(at.scores).vectorize(s.r, w).unroll(s.r).unroll(s.j);
     s.score_sums.update().reorder(s.r, s.j, s.feature).vectorize(s.r, w).unroll(s.r).unroll(s.j);

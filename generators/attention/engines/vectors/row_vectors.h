@@ -12,6 +12,7 @@ public:
         : SoftmaxEngine(std::move(provider)), k(knobs) {}
     void schedule() final;
     void lower(const Lowering &lowering) const override;
+    bool counts_features() const override { return true; }
 
 protected:
     /// Where a product's stages are computed: a register tile of the scores, all weights of a row tile, and a register tile of the

@@ -12,7 +12,7 @@ void define_scaled_lanes(LaneStages &s, const Expr &scale) {
 void Vectors::define_queries(const Inputs &in) { define_scaled_lanes(s, in.scale); }
 
 void Vectors::define_scores(const Inputs &) {
-    RDom features(0, s.sizes.head_dim, "features");
+    RDom features(0, s.k_features, "features");
     s.feature = features;
     s.scores = Func("scores");
     s.scores(s.r, s.j, s.t, s.b) += s.q_scaled(s.r, features, s.t) * s.operands.k_rows(features, s.j, s.b);
