@@ -38,12 +38,14 @@ build() {
     say "built"
 }
 
-# run_tests: those of $tree. How many passed, failed and were skipped is told once more at the end.
+# run_tests: those of $tree, without those for nights unless all are wanted. How many passed, failed and were skipped is told once more
+# at the end.
 run_tests() {
     say "testing"
-    local failed=0
+    local failed=0 without=(--label-exclude nightly)
+    [[ -z $all ]] || without=()
     # The limit of each test is against hangs alone: four hours. One more at once than what computes, since some tests wait.
-    ctest --test-dir "$tree" --output-on-failure --no-label-summary -j "$((jobs + 1))" --timeout "${GYRE_TEST_TIMEOUT:-14400}" \
+    ctest --test-dir "$tree" "${without[@]}" --output-on-failure --no-label-summary -j "$((jobs + 1))" --timeout "${GYRE_TEST_TIMEOUT:-14400}" \
         --output-junit "$tree/tests.xml" || failed=$?
     python cmake/steps/summary.py "$tree/tests.xml"
     ((failed == 0)) || exit "$failed"
@@ -58,6 +60,7 @@ left_out() {
     {
         printf "$line" "what:" "command:" "packages:"
         printf "$line" "kernels with assertions at every type, size and target" "cmake/go test -DGYRE_CHECKED=all" ""
+        printf "$line" "long studies of the tuner, most boards, packages for ARM" "cmake/go test --all" ""
         missing=() && needs_of_arm
         printf "$line" "every test on 64-bit and 32-bit ARM, emulated" "cmake/go arm" "${missing[*]:-there}"
         missing=() && needs_of_bare

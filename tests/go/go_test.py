@@ -169,6 +169,12 @@ class Tests(GoTest):
         for command in ("cmake/go arm", "cmake/go test -DGYRE_CHECKED=all", "cmake/go test --all"):
             self.assertIn(command, result.stdout)
         self.assertIn("--timeout 14400", self.call("ctest"))
+        self.assertIn("--label-exclude nightly", self.call("ctest"))
+
+    def test_all_runs_what_is_left_to_nights(self):
+        self.prepared()
+        self.assertEqual(self.run_go("test", "--all").returncode, 0)
+        self.assertNotIn("--label-exclude", self.call("ctest"))
 
     def test_a_failing_test_fails_the_command(self):
         self.prepared()
