@@ -14,6 +14,7 @@ set(gyre_processors_of_cortex_m4 cortex-m4 cortex-m7 cortex-m33 cortex-m35p cort
 set(gyre_processors_of_cortex_m7 cortex-m7)
 set(gyre_processors_of_cortex_m33 cortex-m33 cortex-m35p cortex-m52 cortex-m55 cortex-m85)
 set(gyre_processors_of_cortex_m55 cortex-m55 cortex-m52 cortex-m85)
+set(gyre_processors_of_cortex_m85 cortex-m85 cortex-m55) # without the pointer authentication that LLVM does not use here
 
 function(gyre_check_processor_flags library target)
     set(processors "${gyre_processors_of_${target}}")

@@ -25,7 +25,8 @@ function(gyre_add_embedded_library library)
                                "$<TARGET_PROPERTY:Halide::Runtime,INTERFACE_INCLUDE_DIRECTORIES>")
     # First of all: a cross compiler for Linux finds headers of the C library that it cannot read without the target's own.
     target_include_directories(${library} BEFORE PRIVATE "${runtime}/freestanding")
-    target_compile_options(${library} PRIVATE -Os -ffunction-sections -fdata-sections)
+    # A program's flags may ask for what the library cannot do: to take infinities for numbers, or to be linked by -r without code.
+    target_compile_options(${library} PRIVATE -Os -ffunction-sections -fdata-sections -fno-fast-math -fno-lto)
     # The files with loops over features.
     set_source_files_properties("${runtime}/quantize.c" "${runtime}/quantize_by_head.c" PROPERTIES COMPILE_OPTIONS -O3)
     set_target_properties(${library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)

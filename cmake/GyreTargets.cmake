@@ -83,6 +83,8 @@ gyre_add_target(cortex_a32     ARCH cortex-a32
                 HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8a-none-eabihf -mcpu=cortex-a32")
 gyre_add_target(cortex_m55     ARCH cortex-m55
                 HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55")
+gyre_add_target(cortex_m85     ARCH cortex-m85
+                HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv8.1m.main-none-eabihf -mcpu=cortex-m85")
 gyre_add_target(cortex_m7      ARCH cortex-m7
                 HALIDE arm-32-noos-no_neon-arm_fp16 LLC "-mtriple=thumbv7em-none-eabihf -mcpu=cortex-m7")
 gyre_add_target(cortex_m33     ARCH cortex-m33

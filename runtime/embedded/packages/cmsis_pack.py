@@ -10,6 +10,7 @@ CONDITIONS = {
     "cortex-m7": 'Dcore="Cortex-M7" Dfpu="DP_FPU"',
     "cortex-m33": 'Dcore="Cortex-M33" Dfpu="SP_FPU" Ddsp="DSP"',
     "cortex-m55": 'Dcore="Cortex-M55" Dmve="FP_MVE"',
+    "cortex-m85": 'Dcore="Cortex-M85" Dmve="FP_MVE"',
 }
 DATE = (2026, 1, 1, 0, 0, 0)  # the same files make the same pack
 

@@ -11,6 +11,7 @@ FOLDERS = {
     "cortex-m7": "cortex-m7/fpv5-d16-hard",
     "cortex-m33": "cortex-m33/fpv5-sp-d16-hard",
     "cortex-m55": "cortex-m55/auto-hard",
+    "cortex-m85": "cortex-m85/auto-hard",
 }
 
 

@@ -4,7 +4,7 @@ import shutil
 
 from prefix import HERE, PackageError, copy_library, copy_sample, write_headers, write_license
 
-PROCESSORS = ("cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55")
+PROCESSORS = ("cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "cortex-m85")
 
 
 def write(out, prefixes):

@@ -15,6 +15,7 @@ set(board_cortex-m33 "arm|-M mps2-an505|cortex_m.c|cortex_m33|20")
 set(board_riscv32-none "riscv32|-M virt -bios none -m 64|riscv_virt.S|riscv_virt|0")
 set(board_riscv64-none "riscv64|-M virt -bios none -m 64|riscv_virt.S|riscv_virt|0")
 set(board_cortex-m55 "arm|-M mps3-an547|cortex_m.c|cortex_m|32")
+set(board_cortex-m85 "${board_cortex-m55}") # qemu has no Cortex-M85
 
 set(board_sources "${board_folder}/host.c")
 set(board_flags "")

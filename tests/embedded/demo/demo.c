@@ -11,6 +11,7 @@ int demo(void) {
     failures += try_quantize();
     failures += try_decoding();
     failures += try_shapes();
+    failures += try_places();
     failures += try_default_scale();
     failures += try_ring();
     failures += try_merge();

@@ -7,6 +7,7 @@ int try_rotary_q15(void); /* likewise in fixed point */
 int try_quantize(void);   /* by scales that are known */
 int try_decoding(void);   /* prefill, then token by token with a cache, in f32 and f16 */
 int try_shapes(void);
+int try_places(void); /* any alignment to elements, any memory before */
 int try_default_scale(void);
 int try_ring(void);      /* a sliding window over a cache that is a ring */
 int try_merge(void);     /* attention over some of the keys, and over the rest */

@@ -23,7 +23,7 @@ class ZephyrTest(BoardTest):
         done = self.make("zephyr", self.module)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.name = "CPU_" + self.board["processor"].upper().replace("-", "_")
-        self.hardware = {self.name} | ({"ARMV8_1_M_MVEF"} if self.name.endswith("M55") else set())
+        self.hardware = {self.name} | ({"ARMV8_1_M_MVEF"} if self.name.endswith(("M55", "M85")) else set())
 
     def settings(self, hardware):
         """By the Kconfig that module.yml names."""

@@ -33,6 +33,30 @@ static int attend(const gyre_embedded_attention_kernel *kernel, float softcap) {
     return bad;
 }
 
+typedef union real {
+    uint32_t bits;
+    float value;
+} real;
+
+/** A part without visible keys counts for nothing; NaN stays NaN. */
+static int merge(void) {
+    const real minus_infinity = {0xff800000u}, not_a_number = {0x7fc00000u};
+    static const float zeros[DIM];
+    float whole[DIM], lse = 0.5f;
+    real merged = {0}, first;
+    for (int i = 0; i < DIM; i++) whole[i] = (float)i;
+    const gyre_embedded_part parts[] = {{zeros, &minus_infinity.value}, {whole, &lse}};
+    int bad = gyre_embedded_attention_merge(parts, 2, 1, 1, DIM, out, &merged.value);
+    for (int i = 0; i < DIM; i++) bad |= out[i] != whole[i];
+    bad |= merged.value != lse;
+    bad |= gyre_embedded_attention_merge(parts, 1, 1, 1, DIM, out, &merged.value);
+    bad |= merged.bits != minus_infinity.bits;
+    lse = not_a_number.value;
+    bad |= gyre_embedded_attention_merge(parts, 2, 1, 1, DIM, out, &merged.value);
+    first.value = out[0];
+    return bad || (first.bits & 0x7fffffffu) <= 0x7f800000u || (merged.bits & 0x7fffffffu) <= 0x7f800000u;
+}
+
 int demo(void) {
     for (int i = 0; i < DIM; i++) {
         q[i] = 0.5f;
@@ -46,6 +70,7 @@ int demo(void) {
     bad |= attend(&gyre_attention_f32_d16, 0);
     bad |= attend(&gyre_attention_f32_i8_d16, 0);
     bad |= attend(&gyre_attention_capped_f32_i8_d16, 1);
+    bad |= merge();
     board_write(bad ? "two libraries: wrong\n" : "two libraries: ok\n");
     return bad;
 }

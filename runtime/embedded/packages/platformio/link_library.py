@@ -10,6 +10,7 @@ FLAGS = {
     "cortex-m7": "fpv5-d16",
     "cortex-m33": "fpv5-sp-d16",
     "cortex-m55": "auto",
+    "cortex-m85": "auto",
 }
 
 processor = env.BoardConfig().get("build.cpu", "")  # noqa: F821
