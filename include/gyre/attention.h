@@ -67,7 +67,9 @@ typedef struct gyre_attention_args {
     const gyre_tensor *bias;
     /** Which keys are seen: bool, true where the query attends, broadcast as bias is; not with thd. NULL: all. A mask that is the
      *  same in all heads and leaves a sequence a range of keys, with or without a diagonal (padding on either side, causal with it),
-     *  costs no more than the same call by seqused_k and causal; its last dimension must be contiguous for that. */
+     *  costs no more than the same call by seqused_k and causal. Of other masks, blocks of keys are not computed that are hidden from all
+     *  of some neighbouring queries and stand before or behind all that these see: documents, prefixes, padded queries. The last
+     *  dimension must be contiguous for either. */
     const gyre_tensor *mask;
     /** [num_heads] f32: exp(sink) joins the denominator only. NULL: none. */
     const gyre_tensor *sinks;

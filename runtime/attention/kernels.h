@@ -4,6 +4,7 @@
 #include "attention/score_inputs.h"
 #include "core/argument_row.h"
 
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct AttentionKernel {
     ArgumentPlaces places; // of AttentionArguments
 
     bool is(unsigned trait) const { return traits & trait; }
+    /// Tokens that fill whole row tiles with so many heads of each. Tasks take multiples, so that which rows make up a tile
+    /// does not depend on the number of threads.
+    int64_t token_unit(int64_t heads) const { return row_tile / std::gcd(row_tile, heads); }
 };
 
 /// Those that the context's call knows of one family, by its row among the rules of dispatch; best target first.

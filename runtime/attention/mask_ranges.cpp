@@ -1,59 +1,11 @@
 #include "attention/mask_ranges.h"
 
+#include "attention/mask_row.h"
+
 #include <algorithm>
-#include <cstring>
 
 namespace gyre {
 namespace {
-
-/// The keys first .. end - 1 of a row of a mask, as far as neither the call's window nor its lengths hide them: what the mask says
-/// of other keys does not count. A byte that is not 0 is true.
-class MaskRow {
-public:
-    MaskRow(const char *data, int64_t first, int64_t end) : data_(data), first_(first), end_(std::max(first, end)) {}
-
-    int64_t end() const { return end_; }
-    int64_t first_true() const {
-        int64_t key = first_;
-        while (key + word <= end_ && word_at(key) == 0) key += word;
-        while (key < end_ && data_[key] == 0) key++;
-        return key;
-    }
-    int64_t past_last_true() const {
-        int64_t past = end_;
-        while (past - word >= first_ && word_at(past - word) == 0) past -= word;
-        while (past > first_ && data_[past - 1] == 0) past--;
-        return past;
-    }
-    /// True if those of the keys first .. end - 1 that this row has are what is true.
-    bool is_range(int64_t first, int64_t end) const {
-        const int64_t from = std::clamp(first, first_, end_), to = std::clamp(end, from, end_);
-        return !any(first_, from) && all(from, to) && !any(to, end_);
-    }
-    bool meets(int64_t first, int64_t end) const { return std::max(first, first_) < std::min(end, end_); }
-
-private:
-    static constexpr int64_t word = 8; // bytes
-    const char *data_;
-    int64_t first_, end_;
-
-    uint64_t word_at(int64_t key) const {
-        uint64_t bytes;
-        std::memcpy(&bytes, data_ + key, sizeof bytes);
-        return bytes;
-    }
-    // Without an early end, so that compilers form vectors.
-    bool any(int64_t first, int64_t end) const {
-        char seen = 0;
-        for (int64_t key = first; key < end; key++) seen = static_cast<char>(seen | data_[key]);
-        return seen != 0;
-    }
-    bool all(int64_t first, int64_t end) const {
-        char hidden = 0;
-        for (int64_t key = first; key < end; key++) hidden = static_cast<char>(hidden | (data_[key] == 0));
-        return hidden == 0;
-    }
-};
 
 /// A sequence's mask: a row for each query, or one for all.
 struct SequenceMask {

@@ -6,17 +6,10 @@
 #include "core/run_call.h"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 namespace gyre {
 namespace {
-
-/// Tokens that fill whole row tiles with so many heads of each. Tasks take multiples, so that which rows make up a tile
-/// does not depend on the number of threads.
-int64_t token_unit(const AttentionKernel &kernel, int64_t heads) {
-    return kernel.row_tile / std::gcd(kernel.row_tile, heads);
-}
 
 /// Query heads of a task: of those that share a key's, as many as a task has room for beside so many tokens. They are spread
 /// evenly, unless a divisor is nearly as large: then all tasks have the same rows.
@@ -24,7 +17,7 @@ int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c,
     if ((kernel.is(trait::general) && !kernel.is(trait::partial)) || c.empty() || c.k.heads == 0) return 1;
     const int64_t group = c.q.heads / c.k.heads;
     const auto fits = [&](int64_t heads) {
-        const int64_t tokens = std::min(longest, token_unit(kernel, heads));
+        const int64_t tokens = std::min(longest, kernel.token_unit(heads));
         const auto fits_index = [&](const Heads &t) {
             return fits_kernel_index({{t.dim, 1}, {heads, t.head_stride}, {kernel.task_rows, t.token_stride}});
         };
@@ -50,7 +43,7 @@ int64_t choose_task_tokens(const AttentionKernel &kernel, const AttentionCall &c
                            int threads) {
     const int64_t others = std::max<int64_t>(c.sequences * ceil_div(c.q.heads, heads), 1);
     const int64_t wanted = threads > 1 ? ceil_div(int64_t{4} * threads, others) : 1;
-    const int64_t unit = token_unit(kernel, heads), units = std::max<int64_t>(ceil_div(longest, unit), 1);
+    const int64_t unit = kernel.token_unit(heads), units = std::max<int64_t>(ceil_div(longest, unit), 1);
     const int64_t most = std::max<int64_t>(kernel.task_rows / (unit * heads), 1);
     const int64_t tasks = std::min(std::max(wanted, ceil_div(units, most)), units);
     return ceil_div(units, tasks) * unit;

@@ -60,7 +60,7 @@ struct GeneralArguments {
 
 struct AttentionTask::Extent {
     Sequence sequence;
-    int64_t head, heads, first_token, tokens;
+    int64_t index, part, head, heads, first_token, tokens;
     int64_t first_key, keys; // whole blocks, as far as there are keys, of those that some token sees
 };
 
@@ -106,25 +106,40 @@ void AttentionTask::write_empty_row(const Extent &x, int64_t token, const Heads 
 
 bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const AttentionCall &c = call;
-    const int64_t index = piece.sequence, head = piece.first_head, part = piece.part;
-    if (!c.has(index)) return true;
-    const Sequence s = c.sequence(index);
+    if (!c.has(piece.sequence)) return true;
+    const Sequence s = c.sequence(piece.sequence);
     const AttentionKernel &of_sequence = kernel_of(s);
-    Extent x{s, head, piece.heads, piece.first_token, std::min(tokens, s.q_len - piece.first_token), 0, 0};
-    if (x.tokens <= 0 || part >= parts(s)) return true;
+    Extent x{s, piece.sequence, piece.part, piece.first_head, piece.heads, piece.first_token, 0, 0, 0};
+    x.tokens = std::min(tokens, s.q_len - x.first_token);
+    if (x.tokens <= 0 || x.part >= parts(s)) return true;
 
-    // Keys that the first token sees first and the last one sees last, from the start of a block: where blocks begin, and
-    // so the result's bits, does not depend on how tokens are cut into tasks.
-    const int64_t position = x.first_token + c.shift(s);
-    const int64_t part_first = s.first_seen + part * part_keys(s);
-    const int64_t part_end = std::min(part_first + part_keys(s), s.past_seen);
-    const auto first_seen = [&](int64_t p) { return c.left < 0 ? part_first : std::max(p - c.left, part_first); };
-    const auto past_seen = [&](int64_t p) { return s.right < 0 ? part_end : std::min(p + 1 + s.right, part_end); };
-    const int64_t low = first_seen(position), high = past_seen(position + x.tokens - 1);
-    x.first_key = s.first_seen + (low - s.first_seen) / of_sequence.key_block * of_sequence.key_block;
+    const int64_t part_first = s.first_seen + x.part * part_keys(s);
+    const KeysInSight in_sight{
+        c.shift(s), c.left, s.right, {part_first, std::min(part_first + part_keys(s), s.past_seen)}};
+    if (!c.mask.data) return run_tokens(x, in_sight, in_sight.of(x.first_token, x.tokens), scratch);
+    // Where keys are read as they are stored, all rows take them together.
+    const int64_t unit = of_sequence.is(trait::partial) ? x.tokens : of_sequence.token_unit(x.heads);
+    MaskRuns runs(c.mask, in_sight,
+                  {s.batch, x.head, x.heads, x.first_token, x.tokens, unit, s.first_seen, of_sequence.key_block});
+    for (MaskRun run; runs.next(&run);) {
+        x.first_token = run.first_token;
+        x.tokens = run.tokens;
+        if (!run_tokens(x, in_sight, run.keys, scratch)) return false;
+    }
+    return true;
+}
+
+/// `seen`: the keys that some token sees.
+bool AttentionTask::run_tokens(Extent x, const KeysInSight &in_sight, const KeySpan &seen, char *scratch) const {
+    const AttentionCall &c = call;
+    const Sequence &s = x.sequence;
+    const AttentionKernel &of_sequence = kernel_of(s);
+    const int64_t index = x.index, head = x.head, part = x.part;
+    // From the start of a block: where blocks begin, and so the result's bits, does not depend on how tokens are cut into tasks.
+    x.first_key = s.first_seen + (seen.first - s.first_seen) / of_sequence.key_block * of_sequence.key_block;
     // To the end of a block, because what may be concluded from a block's keys is to depend on the block alone.
-    x.keys =
-        high > low ? std::min(x.first_key + to_block_end(of_sequence, high - x.first_key), part_end) - x.first_key : 0;
+    const int64_t block_end = x.first_key + to_block_end(of_sequence, seen.end - x.first_key);
+    x.keys = seen.empty() ? 0 : std::min(block_end, in_sight.part.end) - x.first_key;
 
     Heads out_heads = c.out;
     out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));
@@ -132,11 +147,11 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     lse.data = c.lse.data ? c.lse.at(s.batch, s.q_first + x.first_token, head) + part * lse_part_stride
                           : reinterpret_cast<float *>(scratch + of_sequence.workspace);
     if (!c.lse.data) lse.head_stride = x.tokens;
-    // Rows that the window leaves without a key: the kernel's zeros, rotated back, may be negative, and whether it is asked for
-    // such a row depends on which rows share its task.
+    // Rows without a key: the kernel's zeros, rotated back, may be negative, and whether it is asked for such a row depends on which
+    // rows share its task.
     const auto write_empty_rows = [&] {
         for (int64_t i = 0; i < x.tokens; i++)
-            if (first_seen(position + i) >= past_seen(position + i)) write_empty_row(x, i, out_heads, lse);
+            if (x.keys == 0 || in_sight.of(x.first_token + i).empty()) write_empty_row(x, i, out_heads, lse);
     };
     if (x.keys == 0) {
         write_empty_rows();
@@ -167,6 +182,7 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const RotatedPairs op(c.value_rope.on, c.value_rope);
 
     const float scale = c.scale * log2_e;
+    const int64_t position = x.first_token + c.shift(s);
     const int32_t first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(position - c.left - x.first_key);
     const int32_t last_visible = s.right < 0 ? clamp_index(unbounded) : clamp_index(position + s.right - x.first_key);
     using A = AttentionArguments;

@@ -4,6 +4,7 @@
 #include "attention/formed_operands.h"
 #include "attention/head_terms.h"
 #include "attention/kernels.h"
+#include "attention/mask_runs.h"
 
 #include <algorithm>
 
@@ -58,6 +59,7 @@ struct AttentionTask {
 
 private:
     struct Extent; // which tokens and keys
+    bool run_tokens(Extent x, const KeysInSight &in_sight, const KeySpan &seen, char *scratch) const;
 
     int64_t part_keys(const Sequence &s) const;
     float key_gain() const;

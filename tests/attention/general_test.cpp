@@ -200,3 +200,19 @@ TEST_CASE("scores that overflow f32's exponential stay finite") {
         CHECK(invalid == 0);
     });
 }
+
+TEST_CASE("in bf16 general calls multiply pairs wherever the processor does, beside matrix tiles as well") {
+    for (const std::string &target : runnable_targets()) {
+        if (target != "x86_64_amx" && target != "x86_64_avx512_bf16") continue;
+        CAPTURE(target);
+        for (const bool dropped : {false, true}) {
+            AttentionCase c(AttentionShape().lengths(40, 40).dims(64).of(GYRE_BF16));
+            c.args.softcap = 20;
+            c.args.dropout = dropped ? 0.5f : 0;
+            const Context context(target.c_str());
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            const std::string kernel = gyre_selected_kernel(context);
+            CHECK(kernel.substr(kernel.find("__")) == "__x86_64_avx512_bf16");
+        }
+    }
+}

@@ -15,7 +15,8 @@ namespace gyre::attention {
 struct KeySteps {
     int together = 1; // keys that products take at once: all of those in which some row sees one are scored and masked
     int scored = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
-    bool of_task = false; // of all row tiles, from the first step on that some row sees; otherwise of each tile
+    bool of_task = false; // of all row tiles; otherwise of each tile
+    bool from_first = false; // from the first step on that some row sees; otherwise from the block's begin
     int in_vector = 1;    // keys along the lanes of scores; 1: rows are along the lanes
     int capped = 0;       // keys whose scores are capped in a vector; 0: as in_vector says
 };

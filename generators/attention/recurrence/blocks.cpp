@@ -40,10 +40,9 @@ void define_masked(Stages &s, const Visible &visible, const KeySteps &steps) {
         return;
     }
     RDom formed(0, step, 0, z.key_block / step, "formed");
-    if (steps.of_task) { // of a window's first block no more than its edge, which is masked
-        formed.where(b * z.key_block + formed.y * step < visible.keys);
+    if (steps.of_task) formed.where(b * z.key_block + formed.y * step < visible.keys);
+    if (steps.from_first) // of a window's first block no more than its edge, which is masked
         formed.where(b * z.key_block + formed.y * step + (step - 1) >= visible.tile_first);
-    }
     formed.where(b * z.key_block + formed.y * step <= visible.tile_last);
     const Expr key = formed.y * step + formed.x;
     s.masked(r, j, t, b) = undef<float>();

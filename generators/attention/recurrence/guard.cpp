@@ -65,7 +65,7 @@ void define_guarded(Stages &s, const Inputs &in, int vector_lanes) {
     s.peak_lane = all;
 }
 
-void define_guarded_product(Stages &s, Func product, const Visible &visible, const ProductPlace &at,
+void define_guarded_product(Stages &s, Func product, const Visible &visible, bool from_first, const ProductPlace &at,
                             const std::function<Expr(const Expr &key)> &weight) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &d = s.d, &j = s.j, &t = s.t, &b = s.b;
@@ -78,6 +78,7 @@ void define_guarded_product(Stages &s, Func product, const Visible &visible, con
     // The last dimension is a loop that does not run where the block is not guarded.
     RDom again(0, 1, "again"), keys(0, z.key_block, 0, 1, "guarded_keys");
     again.where(again < s.guarded(b));
+    if (from_first) keys.where(b * z.key_block + keys.x >= visible.tile_first);
     keys.where(b * z.key_block + keys.x <= visible.tile_last);
     keys.where(keys.y < s.guarded(b));
     s.guarded_j = keys.x;

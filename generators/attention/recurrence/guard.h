@@ -19,8 +19,10 @@ struct ProductPlace {
 };
 
 /// Adds to `product`, the sums of a block's weighted values, two updates for guarded blocks: the sums begin again, and take
-/// values that their row sees alone. `weight`: of a key for row s.r. `place` is of the product's own arguments.
-void define_guarded_product(Stages &s, Halide::Func product, const Visible &visible, const ProductPlace &place,
+/// values that their row sees alone. `weight`: of a key for row s.r; `from_first`: there is none of keys before those that some row of
+/// the tile sees. `place` is of the product's own arguments.
+void define_guarded_product(Stages &s, Halide::Func product, const Visible &visible, bool from_first,
+                            const ProductPlace &place,
                             const std::function<Halide::Expr(const Halide::Expr &key)> &weight);
 
 /// Schedules what tells guarded blocks, once a block, with vectors of `lanes`.

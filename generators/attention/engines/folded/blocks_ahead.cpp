@@ -42,7 +42,7 @@ void Folded::ask_for_blocks(const Lowering &lowering) const {
     const int turns = z.head_dim / k.fold, chunks = z.v_head_dim / z.feature_chunk;
     const int turns_of_block = z.key_block / k.key_unroll * turns;
     const std::string features = loop_of(s.feature), keys = loop_of(s.value_j);
-    const std::string tiles = score_tile.name(), chunk = s.e.name();
+    const std::string tiles = loop_of(s.key_step), chunk = s.e.name();
     ask_ahead(lowering.generator, s.folded_scores, features, lowering.values, [=](const LoopValues &value) {
         return share_of_block(z, o.v_offsets, 0, z.v_head_dim, lowering.values.type(),
                               value(tiles) * turns + value(features), turns_of_block);

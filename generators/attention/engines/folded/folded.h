@@ -14,11 +14,13 @@ public:
         s.sizes = sizes;
     }
     FoldedStages &stages() override { return s; }
+    KeySteps steps() const override { return steps_of_row_tile(k.key_unroll); }
     void define_queries(const Inputs &in) override { define_scaled_lanes(s, in.scale); }
     void define_scores(const Inputs &in) override;
     void lower(const Lowering &lowering) const override;
 
 protected:
+    int weight_step() const override { return 1; }
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
     void schedule_queries() override { schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes); }

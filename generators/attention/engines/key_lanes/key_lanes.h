@@ -42,7 +42,7 @@ public:
     }
     KeyLaneStages &stages() override { return s; }
     const StateLayout &layout() const override { return groups; }
-    KeySteps steps() const override { return {1, k.lanes, true, k.lanes}; }
+    KeySteps steps() const override { return {1, k.lanes, true, true, k.lanes}; }
     void define_queries(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
     void define_maximum(const Visible &visible) override;

@@ -36,6 +36,7 @@ public:
 
 protected:
     Halide::Expr power(const Halide::Expr &difference) const override;
+    std::vector<Packed> packed() const override { return {}; }
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
     void schedule_queries() override;

@@ -12,8 +12,8 @@ namespace gyre::attention {
 using namespace Halide;
 
 KeySteps Pairs::steps() const {
-    return {PairStages::weighed_keys,
-            std::lcm(k.key_unroll, PairStages::weighed_keys)}; // whole register tiles and groups of weights
+    constexpr int together = PairStages::weighed_keys;
+    return steps_of_row_tile(std::lcm(k.key_unroll, together), together); // whole register tiles and groups of weights
 }
 
 void Pairs::lower(const Lowering &lowering) const {
@@ -62,7 +62,10 @@ void Pairs::define_product_of_values(const Inputs &, const Visible &visible) {
     const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d, &c = s.c;
     constexpr int together = PairStages::weighed_pairs, keys = PairStages::weighed_keys;
     const int groups = z.key_block / keys;
-    const auto in_sight = [&](const Expr &group) { return b * z.key_block + group * keys <= visible.tile_last; };
+    const auto in_sight = [&](const Expr &group) {
+        const Expr first_key = b * z.key_block + group * keys;
+        return begins_with_seen() ? visible.in_sight(first_key, keys) : first_key <= visible.tile_last;
+    };
 
     RDom weighed(0, groups, "weighed"), summed(0, groups, "summed");
     weighed.where(in_sight(weighed));

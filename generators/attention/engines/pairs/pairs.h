@@ -39,6 +39,9 @@ protected:
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
     bool stores_weights() override { return s.dropout.kept.defined(); }
+    std::vector<Packed> packed() const override {
+        return {{s.k_pairs, s.j, 1}, {s.operands.v_rows, s.j, 1}, {s.v_pairs, s.c, 2}};
+    }
     void schedule_queries() override;
     void schedule_products(const Levels &at) override;
 

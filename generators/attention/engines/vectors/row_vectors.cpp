@@ -3,6 +3,8 @@
 #include "attention/variants/dropout/kept.h"
 #include "attention/variants/general/scores.h"
 #include "attention/variants/score/stage.h"
+#include "passes/loop_limits.h"
+#include "passes/loop_name.h"
 #include "passes/register_values.h"
 
 namespace gyre::attention {
@@ -78,6 +80,8 @@ void RowVectors::schedule() {
     s.weights.bound_storage(s.b, 1);
     if (stores_weights())
         s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
+    if (weight_step() > 0)
+        s.weights.update().reorder(s.r, s.weight_j, s.weight_step).vectorize(s.r, w).unroll(s.r);
 
     const LoopLevel row_tile(s.state, loops.tile);
     schedule_products({{s.masked, ro}, row_tile, {s.state, loops.register_tile}});
@@ -86,8 +90,20 @@ void RowVectors::schedule() {
     if (s.score.update >= 0) schedule_score(s, row_tile);
 }
 
+std::vector<RowVectors::Packed> RowVectors::packed() const {
+    const Stages &s = shared();
+    if (provider->reads_in_place()) return {};
+    return {{s.operands.k_rows, s.j, 1}, {s.operands.v_rows, s.j, 1}};
+}
+
 void RowVectors::lower(const Lowering &lowering) const {
     if (k.key_vector > 1) keep_values_in_registers(lowering.generator);
+    const int step = steps().scored;
+    for (const Packed &each : packed()) // to the end of the last step with a key, in which the last key is repeated
+        end_loop_early(lowering.generator, each.rows, each.loop.name(), loop_of(shared().block),
+                       [=, keys = lowering.key_count, block = shared().sizes.key_block](const Expr &b) {
+                           return (keys - b * block + step - 1) / step * step / each.keys;
+                       });
 }
 
 Func read_as_vectors(Func elements, const Func &product, const RVar &step, const Var &along, int lanes) {

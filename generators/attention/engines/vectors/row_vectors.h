@@ -4,6 +4,8 @@
 #include "attention/recurrence/task_schedule.h"
 #include "softmax.h"
 
+#include <vector>
+
 namespace gyre::attention {
 
 class RowVectors : public SoftmaxEngine {
@@ -25,6 +27,24 @@ protected:
     virtual void schedule_queries() = 0;
     virtual void schedule_products(const Levels &at) = 0;
     virtual bool stores_weights() { return true; }
+    bool weighs_from_first() const override { return steps().from_first; }
+
+    /// What is formed of the keys or values of a block, once a task: `keys` in each turn of loop `loop`.
+    struct Packed {
+        Halide::Func rows;
+        Halide::Var loop;
+        int keys;
+    };
+    virtual std::vector<Packed> packed() const;
+
+    /// Steps of `scored` keys, those alone in which some row of a tile sees a key, whose products take `together`.
+    static KeySteps steps_of_row_tile(int scored, int together = 1) {
+        KeySteps steps;
+        steps.together = together;
+        steps.scored = scored;
+        steps.from_first = true;
+        return steps;
+    }
 
     const Knobs k;
     const Halide::Var score_tile{"jo"}; // the loop over register tiles of scores

@@ -8,8 +8,9 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-/// Defines weights and their sums for all keys of a block, or, with `step` keys a group, for the groups in which some row sees a key.
-void define_softmax_weights(SoftmaxStages &s, const Visible &visible, int step, const Power &power) {
+/// Defines weights for all keys of a block, or, with `step` keys a group, for the groups in which some row sees a key; `from_first`:
+/// not for those before them.
+void define_softmax_weights(SoftmaxStages &s, const Visible &visible, int step, bool from_first, const Power &power) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     const Func &scales = s.operands.key_scales;
@@ -25,7 +26,8 @@ void define_softmax_weights(SoftmaxStages &s, const Visible &visible, int step, 
         return;
     }
     RDom formed(0, step, 0, z.key_block / step, "weighed");
-    formed.where(b * z.key_block + formed.y * step <= visible.tile_last);
+    const Expr first_key = b * z.key_block + formed.y * step;
+    formed.where(from_first ? visible.in_sight(first_key, step) : first_key <= visible.tile_last);
     const std::vector<Expr> weights = weights_of(formed.y * step + formed.x);
     s.weights(r, j, t, b) = Tuple(std::vector<Expr>(weights.size(), undef<float>()));
     s.weights(r, formed.y * step + formed.x, t, b) = Tuple(weights);
@@ -37,7 +39,9 @@ void define_softmax_weights(SoftmaxStages &s, const Visible &visible, int step, 
 
 void SoftmaxEngine::define_weighted_values(const Inputs &in, const Visible &visible) {
     SoftmaxStages &s = stages();
-    define_softmax_weights(s, visible, weight_step(), [&](const Expr &difference) { return power(difference); });
+    from_first = weighs_from_first() && !in.drops(); // words are drawn for whole groups of keys
+    define_softmax_weights(s, visible, weight_step(), from_first,
+                           [&](const Expr &difference) { return power(difference); });
     if (in.drops()) define_kept(s, in.dropout, s.weights);
     s.block_sum = Func("block_sum");
     s.weighted = Func("weighted");
@@ -58,7 +62,9 @@ void SoftmaxEngine::define_sum(const Visible &visible) {
 RDom SoftmaxEngine::keys_in_sight(const Visible &visible, const std::string &name, int first) {
     const SoftmaxStages &s = stages();
     RDom keys(first, s.sizes.key_block - first, name);
-    keys.where(s.b * s.sizes.key_block + keys <= visible.tile_last);
+    const Expr key = s.b * s.sizes.key_block + keys;
+    if (begins_with_seen()) keys.where(key >= visible.tile_first);
+    keys.where(key <= visible.tile_last);
     return keys;
 }
 
@@ -77,7 +83,8 @@ Expr SoftmaxEngine::value_weight(const Expr &key) {
 
 void SoftmaxEngine::guard(const Func &product, const Visible &visible, const ProductPlace &place) {
     if (provider->is_finite()) return;
-    define_guarded_product(stages(), product, visible, place, [&](const Expr &key) { return value_weight(key); });
+    define_guarded_product(stages(), product, visible, begins_with_seen(), place,
+                           [&](const Expr &key) { return value_weight(key); });
 }
 
 } // namespace gyre::attention

@@ -19,6 +19,10 @@ public:
 
 protected:
     virtual int weight_step() const { return 0; } // keys whose weights are formed together, as KeySteps::scored
+    /// Weights may be formed of no keys before those that some row of the tile sees.
+    virtual bool weighs_from_first() const { return false; }
+    /// There are none of such keys. Known once weights are defined.
+    bool begins_with_seen() const { return from_first; }
     virtual Halide::Expr power(const Halide::Expr &difference) const;
     /// Defines s.block_sum.
     virtual void define_sum(const Visible &visible);
@@ -33,6 +37,9 @@ protected:
     void guard(const Halide::Func &product, const Visible &visible, const ProductPlace &place);
     /// The keys of a block that some row sees.
     Halide::RDom keys_in_sight(const Visible &visible, const std::string &name, int first = 0);
+
+private:
+    bool from_first = false;
 };
 
 } // namespace gyre::attention

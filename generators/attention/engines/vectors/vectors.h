@@ -17,10 +17,12 @@ public:
         s.sizes = sizes;
     }
     LaneStages &stages() override { return s; }
+    KeySteps steps() const override { return steps_of_row_tile(k.key_unroll); }
     void define_queries(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
 
 protected:
+    int weight_step() const override { return 1; }
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void schedule_queries() override;
     void schedule_products(const Levels &at) override;
