@@ -29,12 +29,12 @@ Expr value_bits(const Stages &s, const Expr &feature, const Expr &key) {
 struct Together {
     int features, keys; // neighbours
 };
-Together values_together(const Stages &s, int lanes) {
+Together values_together(const Stages &s, int lanes, int step) {
     const Sizes &z = s.sizes;
     int all = 8 * lanes;
     if (counts_features(s)) { // as few features as a call may have
         const int features = std::gcd(lanes, z.feature_step);
-        return {features, std::gcd(all / features, z.key_block)};
+        return {features, std::gcd(all / features, step)};
     }
     while (z.v_head_dim % all != 0) all /= 2;
     return {all, 1};
@@ -42,10 +42,10 @@ Together values_together(const Stages &s, int lanes) {
 
 } // namespace
 
-void define_guarded(Stages &s, const Inputs &in, int vector_lanes) {
+void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step) {
     const Sizes &z = s.sizes;
     const Var &l = s.l, &b = s.b;
-    const auto [features, keys] = values_together(s, vector_lanes);
+    const auto [features, keys] = values_together(s, vector_lanes, step);
     const int lanes = s.guard_lanes = features * keys;
     const Expr cut = is_cut(s, in);
     RDom values(0, s.v_features / features, 0, z.key_block / keys, "guard_values"), all(0, lanes, "guard_lanes");

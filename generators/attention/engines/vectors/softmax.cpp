@@ -46,7 +46,8 @@ void SoftmaxEngine::define_weighted_values(const Inputs &in, const Visible &visi
     s.block_sum = Func("block_sum");
     s.weighted = Func("weighted");
     define_sum(visible);
-    if (!provider->is_finite()) define_guarded(s, in, guard_vector());
+    const int step = steps().scored > 0 ? steps().scored : s.sizes.key_block;
+    if (!provider->is_finite()) define_guarded(s, in, guard_vector(), step);
     define_product_of_values(in, visible);
 }
 
