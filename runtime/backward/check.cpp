@@ -1,5 +1,6 @@
 // Checks of gyre_attention_backward(): those of the forward call, and of what it adds to it.
 #include "attention/check.h"
+#include "attention/tensors.h"
 #include "backward/call.h"
 #include "core/arguments.h"
 #include "core/error.h"
@@ -61,7 +62,7 @@ gyre_status check_bias_gradient(const gyre_attention_backward_args &a, const gyr
 }
 
 /// What is written is apart from all that is read, and from each other.
-gyre_status check_overlap(const BackwardCall &c, const gyre_tensor *bias) {
+gyre_status check_overlap(const BackwardCall &c, const gyre_attention_args &given) {
     const AttentionCall &f = c.forward;
     const Heads lse = f.lse.as_heads(f.q), bias_grad = c.bias_grad.as_heads();
     const std::pair<const Heads *, const char *> written[] = {
@@ -75,11 +76,13 @@ gyre_status check_overlap(const BackwardCall &c, const gyre_tensor *bias) {
             if (to != other && !disjoint(*to, *other))
                 return refuse(GYRE_BAD_ARGUMENT, name, "overlaps %s, expected other memory", other_name);
     for (const auto &[to, name] : written)
-        if (bias && !disjoint(*bias, *to))
+        if (given.bias && !disjoint(*given.bias, *to))
             return refuse(GYRE_BAD_ARGUMENT, name, "overlaps forward.bias, expected other memory");
     if (!disjoint(f.q, f.out))
         return refuse(GYRE_BAD_ARGUMENT, "forward.out", "overlaps forward.q, whose values the backward pass needs");
-    return GYRE_OK;
+    const MembersOf forward_arguments("forward");
+    return check_reads_apart(
+        given, {{&c.q_grad, "q_grad"}, {&c.k_grad, "k_grad"}, {&c.v_grad, "v_grad"}, {&bias_grad, "bias_grad"}});
 }
 
 } // namespace
@@ -100,7 +103,7 @@ gyre_status check_backward(const gyre_attention_backward_args &a, bool need_data
     GYRE_TRY(check_gradient(a.k_grad, "k_grad", f.k, "k", layout, true, need_data, &c->k_grad));
     GYRE_TRY(check_gradient(a.v_grad, "v_grad", f.v, "v", layout, true, need_data, &c->v_grad));
     GYRE_TRY(check_bias_gradient(a, f, need_data, &c->bias_grad));
-    return need_data ? check_overlap(*c, f.bias) : GYRE_OK;
+    return need_data ? check_overlap(*c, f) : GYRE_OK;
 }
 
 } // namespace gyre

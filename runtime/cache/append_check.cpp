@@ -1,6 +1,7 @@
 // Checks of gyre_cache_append()'s tensors. Lists, rotations and positions: append_sequences.cpp.
 #include "cache/append_call.h"
 
+#include "cache/tensors.h"
 #include "core/error.h"
 #include "core/overlap.h"
 #include "core/value_blocks.h"
@@ -77,7 +78,10 @@ gyre_status check_append(const gyre_cache_append_args &a, bool need_data, Append
     if (need_data) GYRE_TRY(check_overlap(*c));
     need_data = need_data && read_lists;
     GYRE_TRY(check_append_sequences(a, need_data, c));
-    return check_append_rotations(a, need_data, c);
+    GYRE_TRY(check_append_rotations(a, need_data, c));
+    if (!need_data) return GYRE_OK;
+    return check_reads_apart(a, {{&c->k.to, "k_cache"}, {&c->v.to, "v_cache"}},
+                             c->positions.given ? nullptr : a.positions);
 }
 
 } // namespace gyre

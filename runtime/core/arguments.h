@@ -11,7 +11,8 @@ namespace gyre {
 template <typename Struct>
 gyre_status adopt(const Struct *given, const char *name, const Struct &defaults, size_t oldest_size, Struct *adopted) {
     if (!given) return refuse(GYRE_BAD_ARGUMENT, name, "got NULL");
-    if (given->size < oldest_size || given->size > sizeof(Struct))
+    // A size between two members would leave half of a pointer.
+    if (given->size < oldest_size || given->size > sizeof(Struct) || given->size % alignof(Struct) != 0)
         return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.size", name),
                       "got %u, expected %zu: fill the structure by its defaults function", given->size, sizeof(Struct));
     *adopted = defaults;

@@ -1,5 +1,7 @@
 #include "core/overlap.h"
 
+#include "core/error.h"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -83,6 +85,12 @@ bool disjoint(const gyre_tensor &t, const Heads &v) {
     const Span s = span(v);
     const std::less_equal<const char *> before;
     return before(s.end, data + low * size) || before(data + (high + 1) * size, s.begin);
+}
+
+gyre_status ReadsApart::check(const gyre_tensor &t, const char *name) const {
+    for (const Written &w : written)
+        if (!disjoint(t, *w.view)) return refuse(GYRE_BAD_ARGUMENT, name, "overlaps %s, expected other memory", w.name);
+    return GYRE_OK;
 }
 
 bool same_or_disjoint(const Heads &a, const Heads &b) {

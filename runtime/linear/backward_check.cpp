@@ -59,7 +59,12 @@ gyre_status check_linear_backward(const gyre_linear_attention_backward_args &a, 
                                   {&after.k, "k_state_out_grad"}}));
         for (const Named *other = std::begin(written); other != w; other++) GYRE_TRY(check_apart(*w, {*other}));
     }
-    return GYRE_OK;
+    const MembersOf forward_arguments("forward");
+    return check_lists_apart(f, {{&c->q_grad, "q_grad"},
+                                 {&c->k_grad, "k_grad"},
+                                 {&c->v_grad, "v_grad"},
+                                 {&before.kv, "kv_state_grad"},
+                                 {&before.k, "k_state_grad"}});
 }
 
 } // namespace gyre

@@ -2,6 +2,7 @@
 #include "linear/check.h"
 
 #include "attention/check.h"
+#include "attention/tensors.h"
 #include "core/error.h"
 #include "core/overlap.h"
 
@@ -73,6 +74,10 @@ gyre_status check_apart(const Named &written, std::initializer_list<Named> other
     return GYRE_OK;
 }
 
+gyre_status check_lists_apart(const gyre_linear_attention_args &a, std::initializer_list<Written> written) {
+    return check_reads_apart(shared_arguments(a), written);
+}
+
 gyre_status check_linear_inputs(const gyre_linear_attention_args &a, bool need_data, bool with_out, LinearCall *c) {
     const gyre_attention_args shared = shared_arguments(a);
     AttentionCall &h = c->heads;
@@ -106,7 +111,7 @@ gyre_status check_linear(const gyre_linear_attention_args &a, bool need_data, Li
             return refuse(GYRE_BAD_ARGUMENT, written.name,
                           "overlaps its state before without being it, expected the same view or "
                           "other memory");
-    return GYRE_OK;
+    return check_lists_apart(a, {{&after.kv, "kv_state_out"}, {&after.k, "k_state_out"}});
 }
 
 } // namespace gyre

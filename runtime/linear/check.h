@@ -1,5 +1,6 @@
 /// Parts of the checks that linear attention and its gradients share.
 #pragma once
+#include "core/overlap.h"
 #include "linear/call.h"
 
 #include <initializer_list>
@@ -21,5 +22,8 @@ struct Named {
 
 /// What is written has memory of its own, apart from the others. Views without data count as absent.
 gyre_status check_apart(const Named &written, std::initializer_list<Named> others);
+
+/// Lists and tables of the forward call share no memory with what is written.
+gyre_status check_lists_apart(const gyre_linear_attention_args &args, std::initializer_list<Written> written);
 
 } // namespace gyre

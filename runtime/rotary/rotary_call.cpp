@@ -3,6 +3,7 @@
 #include "core/kernel_call.h"
 #include "core/overlap.h"
 #include "rotary/rotary_kernel.h"
+#include "rotary/tensors.h"
 
 #include <algorithm>
 
@@ -67,13 +68,18 @@ gyre_status RotaryCall::check(const RotaryOptions &o, bool need_data, bool read_
 
 gyre_status check_rotary(const gyre_rotary_args &a, bool need_data, RotaryCall *call, bool read_lists) {
     GYRE_TRY(call->add(a.x, "x", a.out, "out", a.layout, need_data));
-    return call->check({a.rope, a.reverse, a.positions, a.position_offset}, need_data, read_lists);
+    GYRE_TRY(call->check({a.rope, a.reverse, a.positions, a.position_offset}, need_data, read_lists));
+    if (!need_data || !read_lists) return GYRE_OK;
+    return check_reads_apart(a, {{&call->tensors[0].to, "out"}}, call->positions.given ? nullptr : a.positions);
 }
 
 gyre_status check_rotary(const gyre_rotary_qk_args &a, bool need_data, RotaryCall *call, bool read_lists) {
     GYRE_TRY(call->add(a.q, "q", a.q_out, "q_out", a.layout, need_data));
     GYRE_TRY(call->add(a.k, "k", a.k_out, "k_out", a.layout, need_data));
-    return call->check({a.rope, a.reverse, a.positions, a.position_offset}, need_data, read_lists);
+    GYRE_TRY(call->check({a.rope, a.reverse, a.positions, a.position_offset}, need_data, read_lists));
+    if (!need_data || !read_lists) return GYRE_OK;
+    return check_reads_apart(a, {{&call->tensors[0].to, "q_out"}, {&call->tensors[1].to, "k_out"}},
+                             call->positions.given ? nullptr : a.positions);
 }
 
 } // namespace gyre

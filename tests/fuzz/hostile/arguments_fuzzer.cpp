@@ -16,33 +16,45 @@ struct Tally {
     ~Tally() { std::fprintf(stderr, "%ld of %ld calls were accepted\n", accepted, all); }
 } tally;
 
-/// Contexts are made once: with each number of threads and each target that this machine runs.
-gyre_context *choose_context(ByteReader &r) {
-    static gyre_context *contexts[16] = {};
-    static uint32_t count = 0;
-    if (!count) {
+/// Contexts are made once: of each target that this machine runs, with one thread, and with two, which take a while to meet.
+class Contexts {
+public:
+    Contexts() {
         gyre_target_info target;
-        for (int32_t i = 0; gyre_target_at(i, &target) && count < 14; i++)
-            for (const int32_t threads : {1, 2}) {
-                gyre_context_options options = gyre_context_defaults();
-                options.target = target.name;
-                options.threads = threads;
-                if (target.device == GYRE_CPU && gyre_context_create(&options, &contexts[count]) == GYRE_OK) count++;
-            }
+        for (int32_t i = 0; gyre_target_at(i, &target) && count < most; i++)
+            if (target.device == GYRE_CPU && create(target.name, 1, &alone[count]) &&
+                create(target.name, 2, &both[count]))
+                count++;
         if (!count) std::abort();
     }
-    return contexts[r.below(count)];
-}
+    gyre_context *choose(ByteReader &r) const {
+        const uint32_t target = r.below(count);
+        return r.rarely(32) ? both[target] : alone[target];
+    }
+
+private:
+    static constexpr uint32_t most = 8;
+    gyre_context *alone[most] = {}, *both[most] = {};
+    uint32_t count = 0;
+
+    static bool create(const char *target, int32_t threads, gyre_context **context) {
+        gyre_context_options options = gyre_context_defaults();
+        options.target = target;
+        options.threads = threads;
+        return gyre_context_create(&options, context) == GYRE_OK;
+    }
+};
 
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    static Memory memory;
+    static Memory &memory = *new Memory; // other threads may still end
+    static const Contexts contexts;
     static auto *place = static_cast<char *>(std::aligned_alloc(64, (sizeof(HostileCall) + 63) / 64 * 64));
     ByteReader reader(bytes, count);
-    memory.fill(reader);
+    memory.choose(reader);
     auto *one = new (place) HostileCall(reader, memory);
-    const gyre_status status = one->run(choose_context(reader));
+    const gyre_status status = one->run(contexts.choose(reader));
     tally.all++;
     tally.accepted += status == GYRE_OK;
     if (status < GYRE_OK || status >= GYRE_INTERNAL || !memory.as_it_should_be(status)) {

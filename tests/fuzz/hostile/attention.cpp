@@ -1,8 +1,6 @@
 // Calls of gyre_attention(), of its gradients and of gyre_attention_merge().
 #include "call.h"
 
-#include <utility>
-
 namespace gyre::fuzz {
 
 gyre_attention_args HostileCall::attention_args() {
@@ -82,9 +80,8 @@ gyre_status HostileCall::merge(gyre_context *context) {
     a.part_lse_stride = r.rarely(3) ? r.edge() : r.below(16);
     a.out = shaped(q_len, heads, dim, true);
     if (r.rarely(2)) a.lse = t.pointer({batch, heads, q_len}, GYRE_F32, true);
-    for (const auto &[part, stride] :
-         {std::pair(&a.part_out, a.part_out_stride), std::pair(&a.part_lse, a.part_lse_stride)})
-        if (!parts_are_checkable(*part, a.parts, stride, memory)) part->data = nullptr;
+    keep_parts_in_memory(&a.part_out, a.parts, a.part_out_stride, memory);
+    keep_parts_in_memory(&a.part_lse, a.parts, a.part_lse_stride, memory);
     return call(context, a, gyre_attention_merge, gyre_attention_merge_workspace_size);
 }
 

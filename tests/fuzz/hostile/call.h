@@ -21,8 +21,6 @@ private:
     gyre_dtype dtype;
     gyre_layout layout = GYRE_BSHD;
     gyre_rope ropes[3];
-    double inv_freq[Memory::bytes];
-    uint8_t workspace[1 << 18];
 
     int32_t flag() { return r.rarely(24) ? r.number<int32_t>() : (int32_t)r.below(2); }
     template <typename Enum>
@@ -34,8 +32,8 @@ private:
         if (r.rarely(48)) a->size = r.number<uint32_t>() % 1024;
         if (a->size > sizeof *a) a->size += 4096; // what it says must be there
         if (r.rarely(6)) {
-            a->workspace = workspace + r.below(64);
-            a->workspace_size = r.rarely(4) ? r.below(200) : sizeof workspace - 64;
+            a->workspace_size = r.rarely(4) ? r.below(200) : Memory::most_workspace - r.below(64);
+            a->workspace = memory.workspace(a->workspace_size);
         } else if (r.rarely(48)) {
             a->workspace_size = r.number<size_t>();
         }
@@ -45,11 +43,15 @@ private:
     const gyre_tensor *positions(int64_t tokens);
     const gyre_tensor *list(int64_t count);
 
+    /// Now and then in a workspace of exactly the bytes that the query says.
     template <typename Args>
-    gyre_status call(gyre_context *context, const Args &a, gyre_status (*run)(gyre_context *, const Args *),
+    gyre_status call(gyre_context *context, Args a, gyre_status (*run)(gyre_context *, const Args *),
                      gyre_status (*size)(gyre_context *, const Args *, size_t *)) {
         size_t bytes = 0;
-        if (r.rarely(8)) size(context, &a, &bytes);
+        if (r.rarely(8) && size(context, &a, &bytes) == GYRE_OK && bytes <= Memory::most_workspace) {
+            a.workspace_size = bytes;
+            a.workspace = memory.workspace(bytes);
+        }
         return run(context, r.rarely(200) ? nullptr : &a);
     }
 

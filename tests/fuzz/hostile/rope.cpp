@@ -13,9 +13,11 @@ const gyre_rope *HostileCall::rope(int which, int64_t tokens) {
     if (r.rarely(8)) rope.theta = r.number<double>();
     rope.frequency_base = choice<gyre_frequency_base>(2);
     if (r.rarely(4)) {
-        for (double &one : inv_freq) one = 1e-3;
-        if (r.rarely(4)) inv_freq[r.below(16)] = r.number<double>();
-        rope.inv_freq = inv_freq;
+        if (r.rarely(4)) {
+            const uint32_t which = r.below(16);
+            memory.spoil_frequency(which, r.number<double>());
+        }
+        rope.inv_freq = memory.frequencies();
     }
     if (r.rarely(8)) rope.attention_factor = r.number<double>();
     if (r.rarely(3)) {

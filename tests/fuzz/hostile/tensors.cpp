@@ -1,7 +1,6 @@
 #include "tensors.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace gyre::fuzz {
 namespace {
@@ -47,29 +46,6 @@ Extent extent_of(const gyre_tensor &t) {
 
 } // namespace
 
-void Memory::fill(ByteReader &from) {
-    const uint32_t seed = from.number<uint32_t>(), kind = from.below(4);
-    uint64_t state = seed;
-    for (size_t i = 0; i < bytes; i += 4) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        const auto random = (uint32_t)(state >> 33);
-        // Numbers, positions, lists that hardly ever hold, and anything at all.
-        const float number = (float)(int32_t)(random % 2001 - 1000) / 300;
-        const uint32_t word = random % 9;
-        if (kind == 0) std::memcpy(&inputs_[i], &number, 4);
-        if (kind == 1) std::memcpy(&inputs_[i], &word, 4);
-        if (kind == 2) std::memset(&inputs_[i], 0, 4);
-        if (kind == 3) std::memcpy(&inputs_[i], &random, 4);
-    }
-    std::fill(outputs_.begin(), outputs_.end(), 0xa5);
-    inputs_before_ = inputs_;
-    outputs_before_ = outputs_;
-}
-
-bool Memory::as_it_should_be(gyre_status status) const {
-    return inputs_ == inputs_before_ && (status == GYRE_OK || outputs_ == outputs_before_);
-}
-
 void HostileTensors::spoil(gyre_tensor *t) {
     if (!reader_.rarely(6)) return;
     const uint32_t d = reader_.below(GYRE_MAX_RANK);
@@ -106,14 +82,19 @@ void HostileTensors::spoil(gyre_tensor *t) {
 
 void HostileTensors::keep_in_memory(gyre_tensor *t, bool output) {
     const Extent e = extent_of(*t);
-    uint8_t *const memory = output ? memory_.outputs() : memory_.inputs();
-    const Wide room = Memory::bytes, offset = -e.low + reader_.below(64) * element_bytes(t->dtype);
+    // Now and then a call reads what it writes.
+    uint8_t *const memory = output || reader_.rarely(24) ? memory_.outputs() : memory_.inputs();
+    const Wide room = Memory::bytes, size = element_bytes(t->dtype);
+    // At the first or at the last byte, or anywhere.
+    const uint32_t place = reader_.below(4);
+    const Wide last = room - e.high - (room - e.high) % size;
+    const Wide offset = place == 0 ? -e.low : place == 1 ? std::max(last, -e.low) : -e.low + reader_.below(64) * size;
     const bool inside = offset + e.high <= room && e.elements <= most_work;
     const bool beyond = e.high - e.low >= most_addresses;
     const bool odd = t->rank < 1 || t->rank > GYRE_MAX_RANK; // is refused before anything is looked at
     t->data = nullptr;
     if (inside)
-        t->data = memory + (int64_t)offset + (reader_.rarely(64) ? 1 : 0);
+        t->data = memory + (int64_t)offset + (reader_.rarely(64) && offset + e.high < room ? 1 : 0); // not aligned
     else if (beyond || odd)
         t->data = memory + Memory::bytes / 2 / 64 * 64;
     if (reader_.rarely(64)) t->data = nullptr;
@@ -133,13 +114,13 @@ const gyre_tensor *HostileTensors::pointer(std::initializer_list<int64_t> shape,
     return &kept_[count_++];
 }
 
-bool parts_are_checkable(const gyre_tensor &part, int64_t parts, int64_t stride, const Memory &) {
-    if (!part.data || parts < 2 || stride < 0) return true;
-    const Wide shift = bounded(Wide(parts - 1) * stride) * element_bytes(part.dtype);
-    const Extent e = extent_of(part);
-    if (shift + e.high - e.low >= most_addresses) return true;
-    if (e.elements == 0) return true;
-    return parts < 64 && shift < 256 && e.high - e.low < (Wide)Memory::bytes / 4;
+void keep_parts_in_memory(gyre_tensor *part, int64_t parts, int64_t stride, Memory &memory) {
+    if (!part->data || parts < 2 || stride < 0) return;
+    const Wide shift = bounded(Wide(parts - 1) * stride) * element_bytes(part->dtype);
+    const Extent e = extent_of(*part);
+    if (shift + e.high - e.low >= most_addresses || e.elements == 0) return;
+    const bool inside = parts < 64 && shift + e.high - e.low < (Wide)Memory::bytes;
+    part->data = inside ? memory.inputs() + (int64_t)-e.low : nullptr;
 }
 
 } // namespace gyre::fuzz
