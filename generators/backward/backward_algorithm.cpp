@@ -35,8 +35,18 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     s.scores = Func("scores"), s.prob_grads = Func("prob_grads");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(d, y, t) = in.q(d, y, t) * (in.scale * log2_e);
-    s.scores(j, y, t) +=
-        in.k_panels(j % z.key_lanes, score_features, j / z.key_lanes) * s.q_scaled(score_features, y, t);
+    const auto score_product = [&](const Expr &feature) -> Expr {
+        return in.k_panels(j % z.key_lanes, feature, j / z.key_lanes) * s.q_scaled(feature, y, t);
+    };
+    if (z.summed_apart > 0) {
+        RDom within(0, z.summed_apart, "part_features"), parts(0, in.features / z.summed_apart, "score_parts");
+        s.score_feature = within, s.score_part = parts;
+        s.score_parts = Func("score_parts");
+        s.score_parts(j, y, t, s.part) += score_product(s.part * z.summed_apart + within);
+        s.scores(j, y, t) += s.score_parts(j, y, t, parts);
+    } else {
+        s.scores(j, y, t) += score_product(score_features);
+    }
     s.prob_grads(j, y, t) +=
         in.v_panels(j % z.key_lanes, prob_features, j / z.key_lanes) * in.out_grad(prob_features, y, t);
 

@@ -12,9 +12,11 @@
 /// applies to the sums. Source: Dao et al., FlashAttention (arXiv:2205.14135), algorithm 4, with keys in the outer loop.
 ///
 /// Scores are formed as the forward pass on vectors forms them, the scale in the queries and products in the order of features,
-/// so that roundings of large scores do not part P from the forward pass's. A masked key has weight 0, and neither its key nor
-/// its value reaches a gradient, nor does a row reach those of keys that it does not see: in a block that is not seen whole,
-/// and in which something is not finite, sums take 0 in place of what a weight of 0 multiplies.
+/// so that roundings of large scores do not part P from the forward pass's. Where that pass multiplies on matrix tiles, it cannot be
+/// matched, and errors of both passes count: scores are then sums of a few sums, whose roundings are smaller.
+///
+/// A masked key has weight 0, and neither its key nor its value reaches a gradient, nor does a row reach those of keys that it does not
+/// see: in a block that is not seen whole, and in which something is not finite, sums take 0 in place of what a weight of 0 multiplies.
 ///
 /// Keys run along the lanes of the two products over features, for which keys and values are in panels of `lanes` neighbours;
 /// features along those of the three sums, whose other factors, P and dS, are scalars. So nothing is transposed here, and no
@@ -35,6 +37,7 @@ struct Sizes {
     int tile = 12;        // rows, or keys, of a register tile; divides both
     int key_lanes = 32;   // keys of a panel, of a register tile of the scores; divides `keys`
     int features = 32;    // of a register tile of the sums; divides the number of features
+    int summed_apart = 0; // features whose products a score sums apart, a divisor of `features`; 0: one after another
     bool capped = false;  // scores are capped
     bool general = false; // they may be capped and have a bias, and probabilities may be dropped
 };
@@ -67,7 +70,7 @@ struct Inputs {
 /// Every Func and Var that a schedule may name.
 struct Stages {
     Sizes sizes;
-    Halide::Var j{"j"}, d{"d"}, x{"x"}, u{"u"}, y{"y"}, t{"t"};
+    Halide::Var j{"j"}, d{"d"}, x{"x"}, u{"u"}, y{"y"}, t{"t"}, part{"part"};
     Halide::RVar score_feature, prob_feature;                       // of the reductions
     Halide::RVar formed_key, formed_row, formed_tile, formed_panel; // of the weights: register tiles
     Halide::RVar edge_key, edge_row, edge_tile;
@@ -76,6 +79,8 @@ struct Stages {
     Halide::RVar v_row, v_tile; // dv likewise
     Halide::Func q_scaled;      // (d, y, t)  times the scale and log2(e)
     Halide::Func scores;        // (j, y, t)  <q, k> times the scale and log2(e)
+    Halide::Func score_parts;   // (j, y, t, part)  summed_apart only: of so many features
+    Halide::RVar score_part;    // of the scores' update
     Halide::Func prob_grads;    // (j, y, t)  <do, v>
     Halide::Func weights;       // (j, y, t)  {P, scale dS}; general: {D P, scale dS, dS before cap and scale}
     Halide::Func q_sum;         // (d, y, t)  what this block of keys adds to dq

@@ -33,6 +33,9 @@ public:
         sizes.tile = tile;
         sizes.key_lanes = sizes.features = knobs.vectors * knobs.lanes;
         sizes.rows = sizes.keys = knobs.tile * knobs.blocks;
+        // Of plain calls the forward pass is on tiles.
+        const bool after_tiles = target.value().has_feature(Halide::Target::AVX512_SapphireRapids);
+        if (after_tiles && !capped && !general && sizes.features % 16 == 0) sizes.summed_apart = 16;
         sizes.capped = capped;
         sizes.general = general;
         _halide_user_assert(sizes.keys % sizes.key_lanes == 0)

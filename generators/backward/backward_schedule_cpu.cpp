@@ -85,8 +85,14 @@ void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k) {
         .unroll(s.formed_row)
         .never_partition_all();
     for (auto [product, feature] : {std::pair{&s.scores, s.score_feature}, std::pair{&s.prob_grads, s.prob_feature}}) {
+        const bool of_parts = product == &s.scores && z.summed_apart > 0;
+        const RVar summed = of_parts ? s.score_part : feature;
         product->compute_at(s.weights, s.formed_tile).vectorize(s.j, w).unroll(s.j).unroll(s.y);
-        product->update().reorder(s.j, s.y, feature).vectorize(s.j, w).unroll(s.j).unroll(s.y);
+        product->update().reorder(s.j, s.y, summed).vectorize(s.j, w).unroll(s.j).unroll(s.y);
+    }
+    if (z.summed_apart > 0) {
+        s.score_parts.compute_at(s.scores, s.score_part).vectorize(s.j, w).unroll(s.j).unroll(s.y);
+        s.score_parts.update().reorder(s.j, s.y, s.score_feature).vectorize(s.j, w).unroll(s.j).unroll(s.y);
     }
     s.weights.update(1).allow_race_conditions().reorder(s.edge_key, s.edge_row, s.edge_tile).vectorize(s.edge_key, w);
     schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, {{s.q_key, s.q_tile}, {s.guarded_q_key, s.guarded_q_tile}}, z, w);

@@ -24,10 +24,13 @@ Expr bf16_of_pair(const Expr &pair, const Expr &which) {
 }
 
 Expr bf16_term(const Expr &x, int n, int terms) {
+    const auto bits_of = [&](const Expr &rest, int term) -> Expr {
+        const Expr bits = reinterpret<uint32_t>(rest);
+        return term > 0 ? bits + Expr(0x8000u) : bits;
+    };
     Expr rest = x;
-    for (int i = 0; i < n; i++) rest = rest - reinterpret<float>(reinterpret<uint32_t>(rest) & Expr(0xffff0000u));
-    const Expr bits = reinterpret<uint32_t>(rest);
-    return n == terms - 1 ? bits + Expr(0x8000u) : bits;
+    for (int i = 0; i < n; i++) rest = rest - reinterpret<float>(bits_of(rest, i) & Expr(0xffff0000u));
+    return bits_of(rest, n);
 }
 
 Expr bf16_pair_of_terms(const Expr &first, const Expr &second, int n, int terms) {
@@ -36,8 +39,9 @@ Expr bf16_pair_of_terms(const Expr &first, const Expr &second, int n, int terms)
 
 std::vector<std::pair<int, int>> products_of_terms(int terms, int most) {
     std::vector<std::pair<int, int>> products;
-    for (int a = 0; a < terms; a++)
-        for (int b = 0; b < terms && a + b <= most; b++) products.emplace_back(a, b);
+    for (int sum = most; sum >= 0; sum--)
+        for (int a = 0; a <= sum; a++)
+            if (a < terms && sum - a < terms) products.emplace_back(a, sum - a);
     return products;
 }
 

@@ -24,14 +24,16 @@ Halide::Expr bf16_pair_nonnegative(const Halide::Expr &first, const Halide::Expr
 /// The f32 value of the first (which = 0) or second (which = 1) number of a pair.
 Halide::Expr bf16_of_pair(const Halide::Expr &pair, const Halide::Expr &which);
 
-/// Term `n` of `terms` > 1 of a finite number, as the bits of an f32 number whose low half is to be cut off. The last
-/// one is rounded, ties away from 0; all others are cut, so that what they leave is exact.
+/// Term `n` of `terms` > 1 of a finite number, as the bits of an f32 number whose low half is to be cut off. Term 0 is cut, which
+/// cannot overflow; the others are rounded, ties away from 0, and what they leave is exact. Were they cut, too, all terms would have
+/// the sign of the number, and the products that are left out would add up.
 Halide::Expr bf16_term(const Halide::Expr &x, int n, int terms);
 
 /// Term `n` of two numbers as a pair.
 Halide::Expr bf16_pair_of_terms(const Halide::Expr &first, const Halide::Expr &second, int n, int terms);
 
-/// The products (term of a, term of b) of two sums of `terms` terms with a + b <= `most`.
+/// The products (term of a, term of b) of two sums of `terms` terms with a + b <= `most`, the smallest first: sums of these are
+/// rounded as what they are, and not as what they become.
 std::vector<std::pair<int, int>> products_of_terms(int terms, int most);
 
 } // namespace gyre
