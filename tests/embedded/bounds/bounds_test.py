@@ -68,6 +68,7 @@ class BoundsTest(unittest.TestCase):
             operation = name.split("_")[0].lower()
             taken = self.stack(f"gyre_embedded_{operation}", name.lower())
             print(f"{name.lower()}: {taken} of {constant} bytes of stack")
+            self.assertLessEqual(int(constant), 4096, name)
             self.assertLessEqual(taken, int(constant), name)
             self.assertLessEqual(int(constant), taken + MOST_TO_SPARE, name)
 
