@@ -62,6 +62,32 @@ class FromConfig(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "layer_type: got None, expected one of full_attention"):
                 gyre.Rope.from_config(each)
 
+    def test_layers_with_heads_of_their_own(self):
+        config = {"head_dim": 256, "layer_types": ["sliding_attention", "full_attention", "full_attention"],
+                  "rope_parameters": {"sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+                                      "full_attention": {"rope_type": "default", "rope_theta": 1e6}},
+                  "per_layer_config": {"01": {"head_dim": 512}, "02": {"head_dim": 512, "num_key_value_heads": 2}}}
+        self.check(config, geometric(256, 1e4), layer_type="sliding_attention")
+        self.check(config, geometric(512, 1e6), layer_type="full_attention")
+        config["per_layer_config"] = {"02": {"head_dim": 512}}
+        with self.assertRaisesRegex(ValueError, "head_dim: differs among the layers of kind full_attention"):
+            gyre.Rope.from_config(config, layer_type="full_attention")
+
+    def test_shares_of_latent_heads(self):
+        latent = {"head_dim": 256, "qk_rope_head_dim": 64, "partial_rotary_factor": 0.25}
+        self.check(latent, geometric(64, 1e4))
+        self.check({**latent, "head_dim": 64, "partial_rotary_factor": 0.5}, geometric(32, 1e4))
+        with self.assertRaisesRegex(ValueError, "partial_rotary_factor: got 0.5 of head_dim 256"):
+            gyre.Rope.from_config({**latent, "partial_rotary_factor": 0.5})
+
+    def test_rotations_of_their_own_are_refused(self):
+        size = {"hidden_size": 512, "num_attention_heads": 8}
+        for config, said in (({**size, "model_type": "dinov3_vit", "patch_size": 16, "rope_theta": 100.0}, "two axes"),
+                             ({**size, "model_type": "ernie4_5_vl_moe_text", "vocab_size": 9}, "orders its frequencies")):
+            with self.subTest(str(config)), self.assertRaisesRegex(ValueError, f"config: has a rotation of its own .*{said}"):
+                gyre.Rope.from_config(config)
+        self.check({**size, "patch_size": 14, "vocab_size": 9}, geometric(64, 10000.0))
+
     def test_mistakes(self):
         for config, said in [
             ({}, "head_dim"), ({"head_dim": 64, "rope_scaling": {"rope_type": "sideways"}}, "sideways"),
