@@ -3,7 +3,10 @@
     python rope_config_test.py
 """
 
+import importlib
+import inspect
 import math
+import pkgutil
 import types
 import unittest
 
@@ -26,6 +29,30 @@ def llama3(dim):
         smooth = min(max((turns - 1) / 3, 0), 1)
         found.append(f * (smooth + (1 - smooth) / 8))
     return found
+
+
+def embeddings_of_transformers():
+    """(name, configuration, kind of layers or None, frequencies, attention factor) of every rotary embedding, as its class makes it."""
+    from transformers import models
+
+    for package in sorted(module.name for module in pkgutil.iter_modules(models.__path__)):
+        try:
+            module = importlib.import_module(f"transformers.models.{package}.modeling_{package}")
+        except ImportError:
+            continue
+        for name, found in sorted(vars(module).items()):
+            if not name.endswith("RotaryEmbedding") or getattr(found, "__module__", None) != module.__name__:
+                continue
+            try:
+                config = inspect.signature(found).parameters["config"].annotation()
+                made = found(config)
+            except (KeyError, TypeError, ValueError, AttributeError, RuntimeError):  # it wants more than its defaults
+                continue
+            for buffer, frequencies in made.named_buffers():
+                kind = buffer.removesuffix("inv_freq").rstrip("_")
+                if buffer.endswith("inv_freq") and "original" not in kind:
+                    factor = getattr(made, f"{kind}_attention_scaling" if kind else "attention_scaling", None)
+                    yield f"{package}.{name}.{buffer}", config, kind or None, frequencies.double().numpy().ravel(), factor
 
 
 class FromConfig(unittest.TestCase):
@@ -106,6 +133,27 @@ class FromConfig(unittest.TestCase):
             self.skipTest("there is no transformers")
         config = transformers.LlamaConfig(hidden_size=512, num_attention_heads=8, rope_parameters=LLAMA3)
         np.testing.assert_allclose(gyre.Rope.from_config(config).inv_freq, llama3(64), rtol=1e-12)
+
+    def test_all_of_transformers(self):
+        try:
+            import transformers
+        except ImportError:
+            self.skipTest("there is no transformers")
+        transformers.logging.set_verbosity_error()
+        alike = 0
+        for name, config, kind, frequencies, factor in embeddings_of_transformers():
+            if getattr(config, "text_config", None) is not None:  # not the language part's, which from_config() reads
+                continue
+            try:
+                rope = gyre.Rope.from_config(config, layer_type=kind)
+            except ValueError:  # refused
+                continue
+            with self.subTest(name):
+                np.testing.assert_allclose(rope.inv_freq, frequencies, rtol=1e-5)
+                if isinstance(factor, (int, float)):
+                    self.assertAlmostEqual(rope.attention_factor, factor, places=6)
+                alike += 1
+        self.assertGreaterEqual(alike, 100)
 
 
 if __name__ == "__main__":
