@@ -20,15 +20,50 @@ _MODEL_KEYS = {"rope_theta", "rope_scaling", "rope_parameters", "rope_interleave
                "ignore_keys_at_rope_validation"}
 
 
+# Models whose rotation the keys of their configuration do not tell.
+_OF_THEIR_OWN = {"ernie4_5_vl_moe_text": "it orders its frequencies by axes", "ernie4_5_vl_moe": "it orders its frequencies by axes"}
+# What layers of one kind may say for themselves, and the rotation depends on.
+_PER_LAYER = ("head_dim", "qk_rope_head_dim", "hidden_size", "num_attention_heads", "partial_rotary_factor")
+
+
+def _everything(config: Any) -> Mapping[str, Any]:
+    return config if isinstance(config, Mapping) else config.to_dict() if hasattr(config, "to_dict") else vars(config)
+
+
 class _Config:
     """A configuration object or a mapping; what is None counts as absent."""
 
     def __init__(self, config: Any) -> None:
         self.given = config
-        everything = config if isinstance(config, Mapping) else config.to_dict() if hasattr(config, "to_dict") else vars(config)
+        everything = _everything(config)
         for key in everything:
             if ("rope" in key or "rotary" in key) and key not in _MODEL_KEYS and everything[key] not in (None, False):
                 raise ValueError(f"{key}: is not known, and may change the rotation: give gyre.Rope its arguments")
+
+        self._check_kind()
+
+    def _check_kind(self) -> None:
+        """Refuses rotations by other rules than a text's."""
+        reason = _OF_THEIR_OWN.get(self.get("model_type") or "")
+        if reason is None and self.get("patch_size") is not None and self.get("vocab_size", "text_config") is None:
+            reason = "patches of images turn by two axes"
+        if reason is not None:
+            raise ValueError(f"config: has a rotation of its own ({reason}): give gyre.Rope its arguments")
+
+    def of_layers(self, layer_type: str | None) -> "_Config":
+        """What layers of one kind read, in a configuration that tells more of some layers. Errors: ValueError, if they differ among themselves."""
+        everything = _everything(self.given)
+        per_layer = everything.get("per_layer_config")
+        if not per_layer or layer_type is None:
+            return self
+        own = {int(number): layer for number, layer in per_layer.items()}
+        told: dict[str, Any] = {}
+        for index, kind in enumerate(everything.get("layer_types") or ()):
+            for name in _PER_LAYER if kind == layer_type else ():
+                value = own.get(index, {}).get(name, everything.get(name))
+                if told.setdefault(name, value) != value:
+                    raise ValueError(f"{name}: differs among the layers of kind {layer_type}: give gyre.Rope its arguments")
+        return _Config({**everything, **told})
 
     def get(self, *names: str) -> Any:
         for name in names:
@@ -62,6 +97,16 @@ def _head_dim(config: _Config) -> int:
     return hidden // heads
 
 
+def _share(config: _Config, share: float) -> float:
+    """The part of _head_dim()'s features that turn. Where a latent head tells them by themselves, a share is that of the whole head."""
+    rotated, head_dim = config.get("qk_rope_head_dim"), config.get("head_dim")
+    if not rotated or share == 1 or head_dim in (None, rotated):
+        return share
+    if int(head_dim * share) != rotated:
+        raise ValueError(f"partial_rotary_factor: got {share} of head_dim {head_dim}, expected what qk_rope_head_dim says, {rotated}")
+    return 1.0
+
+
 def _fill(parameters: Mapping[str, Any], rule: FrequencyRule) -> None:
     for name in _REALS:
         if parameters.get(name) is not None:
@@ -89,6 +134,7 @@ def read(given: Any, length: int, layer_type: str | None) -> dict[str, Any]:
     text = config.get("text_config")  # the language part of a model that also sees or hears
     if text is not None:
         config = _Config(text)
+    config = config.of_layers(layer_type)
     parameters = _rule_of(config, layer_type)
     for name in parameters.keys() - _RULE_KEYS:
         raise ValueError(f"{name}: is no parameter of a rotary rule that is known")
@@ -97,7 +143,7 @@ def read(given: Any, length: int, layer_type: str | None) -> dict[str, Any]:
     name = parameters.get("rope_type") or parameters.get("type") or "default"
     theta = parameters.get("rope_theta") or config.get("rope_theta", "rotary_emb_base") or 10000.0
     head_dim = _head_dim(config)
-    share = parameters["partial_rotary_factor"] or config.get("rotary_pct") or 1.0
+    share = _share(config, parameters["partial_rotary_factor"] or config.get("rotary_pct") or 1.0)
     explicit = config.get("rotary_dim")
     whole = _OLDER_NAMES.get(name, name) == "proportional"  # the rule itself leaves features as they are
     rotary_dim = integer(explicit, "rotary_dim") if explicit else head_dim if whole else int(head_dim * share)

@@ -26,7 +26,11 @@ def autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 def records_gradients(*tensors: torch.Tensor | None) -> bool:
     """Whether a call of these is to be differentiated."""
-    return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if tensor is not None and tensor.requires_grad:
+                return True
+    return False
 
 
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float | None = None, causal: bool = False,
@@ -44,7 +48,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
     Where gradients are not recorded, `out` is where the result is written. Under autocast q, k and v are cast to its type.
     Returns out, or (out, lse). Errors: RuntimeError with the library's text; ValueError, TypeError.
     """
-    q, k, v = autocast(q, k, v)
+    if torch.is_autocast_enabled("cpu"):
+        q, k, v = autocast(q, k, v)
     recorded = records_gradients(q, k, v, bias, sinks)
     if recorded and mask is not None:
         mask, bias = None, _as_bias(mask, bias, q.dtype)
