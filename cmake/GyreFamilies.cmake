@@ -5,7 +5,7 @@
 #   variant     the name of its kernels, with {dtype}, {size}, {pairing}, {score} and {from}, which is f32 and the type itself
 #   machines    the types of its kernels on each kind of machine. cpu: every target of GyreTargets.cmake without MACHINE; a
 #               feature: those of them that have it; another word: the targets that have it as MACHINE
-#   parameters  of the generator; those that are true are what dispatch knows the family by
+#   parameters  of the generator; those that are true, and the format of the cache, are what dispatch knows the family by
 #   for         the words of OPS that take it; default: its operation
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
 #   sizes       of heads: head_dims or decode, the sizes of that list and of padded kernels; `own` after it: without padded ones;
@@ -167,7 +167,7 @@ function(gyre_write_family_list file)
         endif ()
         set(traits "")
         foreach (parameter IN LISTS GYRE_FAMILY_${family}_PARAMETERS)
-            string(REGEX MATCH "^[a-z_]+" name "${parameter}")
+            string(REGEX REPLACE "^cache=|=.*$" "" name "${parameter}")
             if (name IN_LIST all AND NOT parameter MATCHES "=false$")
                 list(APPEND traits "gyre::trait::${name}")
             endif ()
