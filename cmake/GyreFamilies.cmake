@@ -5,7 +5,7 @@
 #   variant     the name of its kernels, with {dtype}, {size}, {pairing}, {score} and {from}, which is f32 and the type itself
 #   machines    the types of its kernels on each kind of machine. cpu: every target of GyreTargets.cmake without MACHINE; a
 #               feature: those of them that have it; another word: the targets that have it as MACHINE
-#   parameters  of the generator; those that are true are what dispatch knows the family by
+#   parameters  of the generator; those that are true, and the format of the cache, are what dispatch knows the family by
 #   for         the words of OPS that take it; default: its operation
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
 #   sizes       of heads: head_dims or decode, the sizes of that list and of padded kernels; `own` after it: without padded ones;
@@ -79,28 +79,34 @@ function(gyre_read_families)
 endfunction()
 gyre_read_families()
 
-# gyre_device_takes_size(<size> <out>): devices have no padded kernels, and, if gyre_device_head_dims is set, kernels of these sizes.
+# gyre_device_takes_size(<size> <type> <out>): devices have no padded kernels, and, if gyre_device_head_dims is set, kernels of these
+# sizes. The registers of a device hold the rows of smaller heads in f32.
 set(gyre_largest_device_head_dim 256)
-function(gyre_device_takes_size size out)
+set(gyre_largest_device_head_dim_f32 128)
+function(gyre_device_takes_size size type out)
     string(REGEX MATCH "^d([0-9]+)$" exact "${size}")
     set(${out} TRUE PARENT_SCOPE)
-    if (NOT exact OR CMAKE_MATCH_1 GREATER gyre_largest_device_head_dim)
+    set(largest ${gyre_largest_device_head_dim})
+    if (DEFINED gyre_largest_device_head_dim_${type})
+        set(largest ${gyre_largest_device_head_dim_${type}})
+    endif ()
+    if (NOT exact OR CMAKE_MATCH_1 GREATER largest)
         set(${out} FALSE PARENT_SCOPE)
     elseif (gyre_device_head_dims AND NOT CMAKE_MATCH_1 IN_LIST gyre_device_head_dims)
         set(${out} FALSE PARENT_SCOPE)
     endif ()
 endfunction()
 
-# gyre_target_takes_size(<target> <size> <out>): whether it is to have attention kernels of this size. gyre_sizes_of_vectors and
+# gyre_target_takes_size(<target> <size> <type> <out>): whether it is to have attention kernels of this size. gyre_sizes_of_vectors and
 # gyre_sizes_of_matrices are the sizes for targets without and with MATRICES; every size where they are not set.
-function(gyre_target_takes_size target size out)
+function(gyre_target_takes_size target size type out)
     set(takes TRUE)
     set(kind vectors)
     if (GYRE_TARGET_${target}_MATRICES)
         set(kind matrices)
     endif ()
     if (GYRE_TARGET_${target}_DEVICE)
-        gyre_device_takes_size("${size}" takes)
+        gyre_device_takes_size("${size}" "${type}" takes)
     elseif (gyre_sizes_of_${kind} AND NOT size IN_LIST gyre_sizes_of_${kind})
         set(takes FALSE)
     endif ()
@@ -124,7 +130,7 @@ function(gyre_target_has target family type size out)
             set(has FALSE)
         endif ()
         if (has AND size)
-            gyre_target_takes_size(${target} "${size}" has)
+            gyre_target_takes_size(${target} "${size}" "${type}" has)
         endif ()
         if (has)
             set(${out} TRUE PARENT_SCOPE)
@@ -167,7 +173,7 @@ function(gyre_write_family_list file)
         endif ()
         set(traits "")
         foreach (parameter IN LISTS GYRE_FAMILY_${family}_PARAMETERS)
-            string(REGEX MATCH "^[a-z_]+" name "${parameter}")
+            string(REGEX REPLACE "^cache=|=.*$" "" name "${parameter}")
             if (name IN_LIST all AND NOT parameter MATCHES "=false$")
                 list(APPEND traits "gyre::trait::${name}")
             endif ()

@@ -4,12 +4,15 @@
 
 #include <Halide.h>
 
+#include <string>
+
 namespace gyre::attention {
 
 /// Each of the first fields is a GeneratorParam of the same name.
 struct Wanted {
     int head_dim;
-    bool padded, general, partial, dense, as_stored, value_blocks, formed, int8_cache, integer_scores, half_cache;
+    bool padded, general, partial, dense, as_stored, integer_scores;
+    std::string cache; // a format of providers.cpp
     Halide::Type dtype;
     Knobs knobs; // with the number of lanes
     Halide::Target target;

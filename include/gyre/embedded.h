@@ -91,7 +91,7 @@ uint64_t gyre_embedded_frequency(double radians);
 gyre_embedded_status gyre_embedded_angles(const uint64_t *frequencies, int32_t pairs, int32_t first, int32_t rows,
                                           float scale, float *table);
 
-/** The same in Q15, for kernels that take it, without a scale: rounded to nearest, and 1 is 32767 / 32768. Integers alone.
+/** Does the same in Q15, for kernels that take it, without a scale: rounded to nearest, and 1 is 32767 / 32768. Integers alone.
  *  Within 2^-15. */
 gyre_embedded_status gyre_embedded_angles_q15(const uint64_t *frequencies, int32_t pairs, int32_t first, int32_t rows,
                                               int16_t *table);
@@ -137,7 +137,7 @@ static inline gyre_embedded_rotary_args gyre_embedded_rotary_defaults(void) {
  *  Errors: BAD_ARGUMENT (null, misaligned or overlapping pointers, a value out of range), BAD_SHAPE, INTERNAL. */
 gyre_embedded_status gyre_embedded_rotary(const gyre_embedded_rotary_args *args);
 
-/** The same without checks, for programs that have tried their arguments by the call above and are short of code. Wrong arguments
+/** Does the same without checks, for programs that have tried their arguments by the call above and are short of code. Wrong arguments
  *  overwrite memory. */
 gyre_embedded_status gyre_embedded_rotary_unchecked(const gyre_embedded_rotary_args *args);
 
@@ -243,7 +243,7 @@ size_t gyre_embedded_attention_workspace_size(const gyre_embedded_attention_kern
  *  INTERNAL. */
 gyre_embedded_status gyre_embedded_attention(const gyre_embedded_attention_args *args);
 
-/** The same without checks, for programs that have tried their arguments by the call above and are short of code. Wrong arguments
+/** Does the same without checks, for programs that have tried their arguments by the call above and are short of code. Wrong arguments
  *  overwrite memory. */
 gyre_embedded_status gyre_embedded_attention_unchecked(const gyre_embedded_attention_args *args);
 

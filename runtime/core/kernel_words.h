@@ -28,8 +28,9 @@ public:
             if (words[i].first == name) return words[i].second;
         return {};
     }
-    /// True if it is made with a parameter, or has a fact: one that is neither false nor 0.
+    /// True if it is made with a parameter, or has a fact, that is neither false nor 0; or for caches of this format.
     bool is(std::string_view name) const {
+        if (value("cache") == name) return true;
         const std::string_view text = value(name);
         return !text.empty() && text != "false" && text != "0";
     }

@@ -96,7 +96,7 @@ static void describe_angles(attention_call *c) {
 /* Which of them the kernels here have. */
 #define IF_always(statement) statement
 #define IF_dense(statement) statement
-#define IF_int8_cache(statement)                                                                                       \
+#define IF_int8(statement)                                                                                             \
     if (is_i8) statement
 #define IF_capped(statement)                                                                                           \
     if (is_capped) statement

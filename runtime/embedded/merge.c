@@ -28,7 +28,7 @@ static float logarithm(float x) {
     return n * 0.69314718056f + 2 * t * (1 + u * (0.333333333f + u * (0.2f + u * (0.142857143f + u * 0.111111111f))));
 }
 
-/** The same place, or none in common. */
+/** True if they are the same place, or have none in common. */
 static int is_apart(const void *from, size_t from_bytes, const void *to, size_t to_bytes) {
     return (from == to && from_bytes == to_bytes) || !overlap(from, from_bytes, to, to_bytes);
 }

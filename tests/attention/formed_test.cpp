@@ -31,7 +31,7 @@ void check_few_heads(AttentionCase &c) {
     const int64_t heads = c.shape.heads, at_once = heads / 4;
     each_target([&](gyre_context *context) {
         REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-        const bool takes_formed = has_kernel_with(gyre_context_target(context), "formed=true");
+        const bool takes_formed = has_kernel_with(gyre_context_target(context), "cache=formed");
         CHECK(is_formed(context) == takes_formed);
         if (!takes_formed) return;
         const std::vector<uint64_t> out = c.out.bits(), lse = c.lse.bits();

@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t most_few_queries = 16; // as runtime/attention has it
 
 /// True if kernels of this target take values in blocks.
-bool takes_blocks(gyre_context *context) { return has_kernel_with(gyre_context_target(context), "value_blocks=true"); }
+bool takes_blocks(gyre_context *context) { return has_kernel_with(gyre_context_target(context), "cache=value_blocks"); }
 
 /// A case whose keys and values are rows, and the same cache with values in blocks: contiguous, or in pages in random order.
 /// Slots without a key are poison.

@@ -66,7 +66,8 @@ class Families(unittest.TestCase):
         for row in self.families:
             with self.subTest(**{key: row[key] for key in ("operation", "variant")}):
                 self.assertEqual("calls" in row, row["operation"] == "attention")
-                true = set(re.findall(r"(\w+)=true", row.get("parameters", "")))
+                parameters = row.get("parameters", "")
+                true = {*re.findall(r"(\w+)=true", parameters), *re.findall(r"cache=(\w+)", parameters)}
                 if row["operation"] == "attention":
                     self.assertLessEqual(true, set(self.traits))
 

@@ -128,6 +128,29 @@ TEST_CASE("what a variant adds to its arguments is expected of it alone") {
     CHECK(has(refusal(), "-> bias_grad f32[2]"));
 }
 
+TEST_CASE("the format of a cache tells the arguments that come with it, and the type of its elements") {
+    said = rotary_arguments();
+    const auto expected_with = [](const char *attributes) {
+        Candidate candidate("attention", attributes);
+        CHECK(candidate.add() == GYRE_UNSUPPORTED);
+        const std::string text = refusal();
+        return text.substr(text.find("expected ("));
+    };
+    const std::string rows = expected_with("dtype=bfloat16 cache=rows workspace=0");
+    CHECK(has(rows, "k bf16[2]"));
+    CHECK_FALSE(has(rows, "key_squares"));
+    CHECK_FALSE(has(rows, "k_scales"));
+    const std::string formed = expected_with("dtype=bfloat16 cache=formed workspace=0");
+    CHECK(has(formed, "k u16[2], v u16[2], key_squares u32[2]"));
+    const std::string integers = expected_with("dtype=float32 cache=int8 workspace=0");
+<<<<<<< HEAD
+    CHECK(has(expected_with("dtype=float32 cache=f16 workspace=0"), "k f16[2], v f16[2]"));
+=======
+>>>>>>> d0930ba (wip)
+    CHECK(has(integers, "k i8[2], v i8[2], k_scales f32[1], v_scales f32[1]"));
+    CHECK(has(expected_with("dtype=bfloat16 cache=value_blocks workspace=0"), "k u16[2], v u16[2]"));
+}
+
 TEST_CASE("types follow the parameters that a kernel tells") {
     const halide_type_t bf16(halide_type_bfloat, 16);
     said = rotary_arguments();

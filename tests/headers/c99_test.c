@@ -47,7 +47,7 @@ int main(void) {
     for (i = 0; i < HEADS * HEAD_DIM; i++)
         if (!(fabs(out[i] - v[i]) <= 1e-4)) return fail("the first row differs from the first value");
 
-    /* The same from caches that are filled in two steps. */
+    /* Does the same from caches that are filled in two steps. */
     for (i = 0; i < 2; i++) {
         const int32_t held[1] = {(int32_t)i * (SEQLEN - 1)};
         const int64_t one[1] = {1}, step[4] = {1, i ? 1 : SEQLEN - 1, HEADS, HEAD_DIM};

@@ -8,7 +8,7 @@ namespace gyre::test {
 /// linked kernel has that name.
 std::string fact_of(const std::string &kernel, const std::string &name);
 
-/// True if a kernel of this target is linked whose attributes have `attribute`: "formed=true".
+/// True if a kernel of this target is linked whose attributes have `attribute`: "cache=formed".
 bool has_kernel_with(const std::string &target, const std::string &attribute);
 
 /// Relative errors that a kernel of attention adds to those of f32 arithmetic.

@@ -51,8 +51,8 @@ Made make_bare(const Wanted &w) {
     _halide_user_assert(w.knobs.fold == w.knobs.lanes)
         << "fold is " << w.knobs.fold << ", expected lanes, " << w.knobs.lanes << ", without an operating system\n";
     Sizes z = common_sizes(w);
-    z.feature_chunk =
-        Bare::feature_chunk(w.head_dim, w.knobs.lanes, w.int8_cache || w.half_cache || w.dtype.bits() < 32);
+    const bool is_narrow = w.cache == "int8" || w.cache == "f16" || w.dtype.bits() < 32;
+    z.feature_chunk = Bare::feature_chunk(w.head_dim, w.knobs.lanes, is_narrow);
     const bool nan_without_sign = w.target.bits == 32 && w.knobs.lanes > 1;
     return std::make_unique<Bare>(z, make_provider(w), w.knobs, Bare::Facts{w.integer_scores, nan_without_sign});
 }
@@ -96,7 +96,7 @@ bool has_matrix_tiles(const Target &target, bool autoscheduled) {
 
 bool may_be_bounded(const Wanted &w) {
     return has_matrix_tiles(w.target, w.autoscheduled) && w.dtype.is_bfloat() && !w.partial && !w.padded &&
-           !w.value_blocks;
+           w.cache != "value_blocks";
 }
 
 Made make_engine(const Wanted &wanted) {
@@ -104,8 +104,8 @@ Made make_engine(const Wanted &wanted) {
         << "fold is " << wanted.knobs.fold << ", expected at most lanes, " << wanted.knobs.lanes << "\n";
     const bool in_tiles = has_matrix_tiles(wanted.target, wanted.autoscheduled) && wanted.dtype.is_bfloat() &&
                           !wanted.padded && wanted.head_dim % tile_depth == 0;
-    _halide_user_assert(!(wanted.value_blocks || wanted.formed) || in_tiles)
-        << "value_blocks=true and formed=true need matrix tiles, dtype=bfloat16 and a head_dim that is a multiple of "
+    _halide_user_assert(in_tiles || !cache_format(wanted).in_tiles)
+        << "cache=" << wanted.cache << " needs matrix tiles, dtype=bfloat16 and a head_dim that is a multiple of "
         << tile_depth << ", without padded=true\n";
     const auto row =
         std::find_if(std::begin(engines), std::end(engines), [&](const EngineRow &r) { return r.takes(wanted); });

@@ -55,6 +55,24 @@ bool Fragments::is_same_in_row(const WarpNest &nest, const Expr &e) const {
     return true;
 }
 
+bool Fragments::stores_scalars(const Stmt &s) const {
+    class Find : public IRVisitor {
+    public:
+        explicit Find(const Fragments &all) : all(all) {}
+        bool scalars = false, others = false;
+
+    private:
+        const Fragments &all;
+        using IRVisitor::visit;
+        void visit(const Store *op) override {
+            const Fragment *f = all[op->name];
+            (f && f->kind == Fragment::Kind::scalar ? scalars : others) = true;
+        }
+    } find(*this);
+    s.accept(&find);
+    return find.scalars && !find.others;
+}
+
 void Fragments::find(const std::vector<WarpNest> &nests, const std::map<std::string, std::pair<Type, int>> &arrays) {
     fragments.clear();
     for (const auto &[name, type_and_size] : arrays) {

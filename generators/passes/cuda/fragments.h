@@ -44,6 +44,9 @@ public:
     /// True if an expression is the same in all columns.
     bool is_same_in_row(const WarpNest &nest, const Halide::Expr &e) const;
 
+    /// True if all that a statement stores is scalars, which every thread may compute for itself.
+    bool stores_scalars(const Halide::Internal::Stmt &s) const;
+
 private:
     std::map<std::string, Fragment> fragments;
 };

@@ -1,6 +1,5 @@
 #include "warp_printer.h"
 
-#include "conditional_nests.h"
 #include "primitives.h"
 
 namespace gyre::cuda {
@@ -18,42 +17,6 @@ class FindArrays : public IRVisitor {
 public:
     std::map<std::string, std::pair<Type, int>> arrays;
 };
-
-/// What every thread may compute for itself: numbers that the schedule has the first thread compute.
-bool stores_scalars(const Stmt &s, const Fragments &fragments) {
-    class Find : public IRVisitor {
-    public:
-        explicit Find(const Fragments &fragments) : fragments(fragments) {}
-        bool scalars = false, others = false;
-
-    private:
-        const Fragments &fragments;
-        using IRVisitor::visit;
-        void visit(const Store *op) override {
-            const Fragment *f = fragments[op->name];
-            (f && f->kind == Fragment::Kind::scalar ? scalars : others) = true;
-        }
-    } find(fragments);
-    s.accept(&find);
-    return find.scalars && !find.others;
-}
-
-/// True if some of a statement may not run, or more than once.
-bool has_branches(const Stmt &s) {
-    class Find : public IRVisitor {
-        using IRVisitor::visit;
-        void visit(const For *op) override {
-            found = found || !is_gpu(op->for_type);
-            IRVisitor::visit(op);
-        }
-        void visit(const IfThenElse *) override { found = true; }
-
-    public:
-        bool found = false;
-    } find;
-    s.accept(&find);
-    return find.found;
-}
 
 } // namespace
 
@@ -98,15 +61,6 @@ void WarpPrinter::open_rows() {
     stream << get_indent() << "const int " << print_name(nest->row) << " = GYRE_LANE / 4 + 8 * half;\n";
 }
 
-void WarpPrinter::barrier() {
-    if (is_touched && !in_staged_loop) {
-        if (is_copied) stream << get_indent() << "gyre_copies_commit();\n";
-        stream << get_indent() << "gyre_copies_wait<0>();\n" << get_indent() << "GYRE_SYNC();\n";
-    }
-    is_touched = is_copied = false;
-    cache.clear();
-}
-
 void WarpPrinter::visit(const Allocate *op) {
     const Fragment *f = has_tiles ? fragments[op->name] : nullptr;
     if (!f) return Printer::visit(op);
@@ -118,8 +72,9 @@ void WarpPrinter::visit(const Allocate *op) {
 void WarpPrinter::visit(const Call *op) {
     if (op->name != not_finite_tile) return Printer::visit(op);
     const Load *first = op->args[0].as<Load>(), *below = op->args[1].as<Load>();
-    if (!has_tiles || nest || !first || !below || !shared.count(first->name) || first->type.bits() != 16)
-        refuse("a search of what is no tile of numbers of 16 bits in shared memory");
+    if (!has_tiles || nest || !first || !below || !shared.count(first->name) ||
+        (first->type.bits() != 16 && first->type != Float(32)))
+        refuse("a search of what is no tile of numbers of 16 bits, or in f32, in shared memory");
     const auto stride = as_const_int(simplify(below->index - first->index));
     const auto rows = as_const_int(op->args[2]), columns = as_const_int(op->args[3]), warps = as_const_int(op->args[4]);
     if (!stride || !rows || !columns || !warps) refuse("a search of a tile whose extents are not constant");
@@ -153,45 +108,11 @@ void WarpPrinter::visit(const Load *op) {
     print_assignment(op->type, register_of(op->name, op->index));
 }
 
-void WarpPrinter::visit(const Store *op) {
-    is_touched = is_touched || shared.count(op->name);
-    const Load *from = op->value.as<Load>();
-    const Ramp *to = op->index.as<Ramp>();
-    const Ramp *source = from ? from->index.as<Ramp>() : nullptr;
-    const bool copies = has_tiles && shared.count(op->name) && to && source && is_const_one(to->stride) &&
-                        is_const_one(source->stride) && !shared.count(from->name) && is_const_one(op->predicate) &&
-                        is_const_one(from->predicate) && op->value.type().bytes() * op->value.type().lanes() == 16;
-    if (!copies) return Printer::visit(op);
-    const std::string at = print_expr(to->base), of = print_expr(source->base);
-    std::ostringstream copy;
-    copy << (aligned.count(from->name) ? "gyre_copy_async<" : "gyre_copy_async_if_aligned<") << to->lanes << ">("
-         << print_name(op->name) << ", " << at << ", " << print_name(from->name) << " + " << of << ");\n";
-    if (defers_copies) {
-        copies_to_come.push_back(copy.str());
-        return;
-    }
-    stream << get_indent() << copy.str();
-    is_copied = true;
-    cache.clear();
-}
-
-// A copy is an operation that no read of memory passes: what copies need to know of where they are from, say entries of a table
-// of pages, is read before the first of them, and once.
-void WarpPrinter::print_staging(const std::vector<Stmt> &staging) {
-    defers_copies = true;
-    for (const Stmt &s : staging) defers_copies = defers_copies && !has_branches(s);
-    for (const Stmt &s : staging) print_stmt(s);
-    defers_copies = false;
-    for (const std::string &copy : copies_to_come) stream << get_indent() << copy;
-    copies_to_come.clear();
-    cache.clear();
-}
-
 void WarpPrinter::visit(const IfThenElse *op) {
     const Evaluate *nothing = op->then_case.as<Evaluate>();
     if (nothing && is_const(nothing->value) && !op->else_case.defined()) return;
     Expr rest;
-    const bool scalars = has_tiles && stores_scalars(op->then_case, fragments);
+    const bool scalars = has_tiles && fragments.stores_scalars(op->then_case);
     const bool tiles = has_tiles && !scalars && is_for_warp(op->condition, &rest);
     if (op->else_case.defined() || (!scalars && !tiles)) return Printer::visit(op);
     if (scalars) rest = for_all_threads(op->condition);
@@ -221,53 +142,6 @@ void WarpPrinter::print_for_warp(const Stmt &s) {
     } else if (const Evaluate *nothing = s.as<Evaluate>(); !nothing || !is_const(nothing->value)) {
         refuse("what one lane does is neither a tile nor a number that all threads share");
     }
-}
-
-// Each turn waits for what it reads, then asks for what a later one reads, and computes while that arrives. Turns that leave
-// out what is under a condition known before them go through a loop of their own, which has nothing of that in it.
-void WarpPrinter::print_staged_loop(const For *loop, const StagedLoop &staged) {
-    if (stores_into(staged.body, shared)) refuse("a loop that shared memory is filled for ahead fills more of it");
-    const int ahead = staged.slots - 1;
-    barrier();
-    const std::string begin = print_expr(loop->min), end = print_expr(simplify(loop->min + loop->extent));
-    const auto stage = [&](const Expr &turn) {
-        open("if (" + print_expr(turn) + " < " + end + ")");
-        std::vector<Stmt> of_turn;
-        for (const Stmt &s : staged.staging) of_turn.push_back(substitute(loop->name, turn, s));
-        print_staging(of_turn);
-        close();
-        stream << get_indent() << "gyre_copies_commit();\n";
-        cache.clear();
-    };
-    const auto print_turn = [&](const Stmt &body) {
-        stream << get_indent() << "gyre_copies_wait<" << ahead - 1 << ">();\n" << get_indent() << "GYRE_SYNC();\n";
-        stage(Variable::make(Int(32), loop->name) + ahead);
-        in_staged_loop = true; // whose body only reads what was there at its beginning
-        print_stmt(body);
-        in_staged_loop = false;
-        cache.clear();
-    };
-    for (int turn = 0; turn < ahead; turn++) stage(simplify(loop->min + turn));
-    const Unconditional most = without_conditional_nests(
-        staged.body, loop->body, [this](const Stmt &s) { return stores_scalars(s, fragments); });
-    const std::string v = print_name(loop->name);
-    loops.push_back(loop->name);
-    stream << get_indent() << "#pragma unroll 1\n";
-    open("for (int " + v + " = " + begin + "; " + v + " < " + end + "; " + v + "++)");
-    print_turn(staged.body);
-    if (most.else_when.defined()) {
-        stream << get_indent() << "#pragma unroll 1\n";
-        open("while (" + v + " + 1 < " + end + ")");
-        const Expr next = Variable::make(Int(32), loop->name) + 1;
-        const std::string ends = print_expr(substitute(loop->name, next, most.else_when));
-        stream << get_indent() << "if (" << ends << ") break;\n" << get_indent() << v << "++;\n";
-        cache.clear();
-        print_turn(most.rest);
-        close();
-    }
-    close();
-    loops.pop_back();
-    is_touched = true;
 }
 
 } // namespace gyre::cuda

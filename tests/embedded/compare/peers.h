@@ -1,4 +1,4 @@
-/* The same attention by other means. */
+/* Computes the same attention by other means. */
 #ifndef PEERS_H
 #define PEERS_H
 

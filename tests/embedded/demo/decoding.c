@@ -18,7 +18,7 @@ typedef struct cache_type {
     int head_scales, is_capped;
 } cache_type;
 
-/* Of any type: as large as in f32. */
+/* They take any type: they are as large as in f32. */
 static float k_cache[TOKENS * K_SIZE], v_cache[TOKENS * K_SIZE], q_stored[PREFILL * Q_SIZE], out[PREFILL * Q_SIZE];
 static float k_scales[TOKENS * KV_HEADS], v_scales[TOKENS * KV_HEADS];
 static float q[PREFILL * Q_SIZE], k[PREFILL * K_SIZE], v[PREFILL * K_SIZE];

@@ -8,7 +8,7 @@
  *  Returns the number of failures: 0 or 1. */
 int report_error(const char *what, float error, float bound);
 
-/** Likewise of a condition. */
+/** Reports a condition likewise. */
 int report(const char *what, int holds);
 
 void report_number(const char *what, uint32_t number);

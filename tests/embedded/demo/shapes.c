@@ -70,7 +70,7 @@ static float row_error(const shape *s, int32_t token, int32_t head) {
     return error;
 }
 
-/** Of what is behind results and workspace: 1 writes it, 0 tells whether it is still there. */
+/** Writes what is behind results and workspace if told 1, and tells whether it is still there if told 0. */
 static int guards(const shape *s, int write) {
     float *const behind[] = {out + s->tokens * s->heads * DIM, lse + s->tokens * s->heads};
     int same = 1;
@@ -124,7 +124,7 @@ static float shape_error(const shape *s, const gyre_embedded_attention_args *arg
     return error;
 }
 
-/** The same with a kernel for single rows; no row's bits depend on how many tokens there are. */
+/** Does the same with a kernel for single rows; no row's bits depend on how many tokens there are. */
 static float row_kernel_error(const shape *s) {
     gyre_embedded_attention_args args = described(s);
     args.row_kernel = &gyre_attention_row_f32_d64;

@@ -1,4 +1,4 @@
-/* The same call executes as many instructions whatever finite numbers its tensors hold. */
+/* One call executes as many instructions whatever finite numbers its tensors hold. */
 #include <gyre/embedded_kernels.h>
 
 #include "../boards/board.h"
@@ -66,7 +66,7 @@ static void rotate(void) {
     bad |= gyre_embedded_rotary(&args);
 }
 
-/** Of several calls, so that a few instructions more in each are seen in spite of a counter's ticks. */
+/** Counts several calls, so that a few instructions more in each are seen in spite of a counter's ticks. */
 static uint32_t count(void (*call)(void)) {
     const uint32_t start = board_instructions();
     for (int i = 0; i < REPEATS; i++) call();

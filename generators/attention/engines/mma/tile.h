@@ -42,6 +42,10 @@ struct CudaTile {
     Halide::Expr first_key(const Halide::Expr &of) const { return rows(of, z, h)[3]; }
     Halide::Expr keys(const Halide::Expr &of) const { return rows(of, z, h)[4]; }
     Halide::Expr queries(const Halide::Expr &of) const { return query(row_count(of)); }
+    /// The row at place `i` of a tile, or if there is none the last one that is there.
+    Halide::Expr existing_row(const Halide::Expr &of, const Halide::Expr &i) const {
+        return max(min(first_row(of) + i, row_count(of) - 1), 0);
+    }
     /// A row's query, and its head.
     Halide::Expr query(const Halide::Expr &row) const { return fold.defined() ? row / fold : row; }
     Halide::Expr of_heads(const Halide::Expr &row) const { return fold.defined() ? row % fold : 0; }

@@ -1,0 +1,72 @@
+/// Fused attention's generator: its parameters, arguments and knobs, and what it is put together from.
+#pragma once
+#include "attention/recurrence/sizes.h"
+#include "common/declared_arguments.h"
+#include "common/facts.h"
+#include "engines/engines.h"
+#include "variants/score/score_function.h"
+
+namespace gyre::attention {
+
+class AttentionGenerator : public Halide::Generator<AttentionGenerator> {
+public:
+    // Variant: spelled in the kernel's name.
+    GeneratorParam<bool> general{"general", false};
+    GeneratorParam<bool> dropout{"dropout", false}; // general only
+    GeneratorParam<int> head_dim{"head_dim", 64, 1, 512};
+    GeneratorParam<bool> padded{"padded", false};
+    GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
+    GeneratorParam<bool> partial{"partial", false};     // out is f32: to be merged with those of other keys
+    GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
+    GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
+    GeneratorParam<std::string> cache{"cache", "rows"}; // how keys and values are stored: a name of providers.cpp
+    GeneratorParam<bool> capped{"capped", false};       // scores are capped, of kernels that are not general
+    GeneratorParam<bool> integer_scores{"integer_scores", false}; // of int8: keys and queries multiply as integers
+    GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
+
+    // Where to write what the runtime must know of the kernel; "": nowhere.
+    GeneratorParam<std::string> facts{"facts", ""};
+
+    // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
+    GeneratorParam<int> row_vectors{"row_vectors", 3, 1, 8};
+    GeneratorParam<int> key_unroll{"key_unroll", 8, 1, 64};
+    GeneratorParam<int> feature_chunk{"feature_chunk", 8, 1, 32};
+    GeneratorParam<int> row_tiles{"row_tiles", 1, 1, 8};
+    GeneratorParam<int> key_block{"key_block", 128, 8, 4096};
+    GeneratorParam<int> task_tiles{"task_tiles", 10, 1, 64};
+    GeneratorParam<int> lanes{"lanes", 0, 0, 64};
+    GeneratorParam<int> fold{"fold", 0, 0, 16};
+    GeneratorParam<int> key_vector{"key_vector", 1, 1, 16};
+    GeneratorParam<int> feature_unroll{"feature_unroll", 1, 1, 16};
+
+    DeclaredArguments arguments;
+#include "attention_arguments.inc"
+
+    void configure();
+    void generate();
+
+private:
+    Wanted wanted();
+
+    /// They join last: parts are merged before.
+    bool has_sinks() const { return !partial && !dense; }
+    bool has_one_head() const { return (general && !partial) || dense; }
+    Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
+    Facts known(const Engine &engine);
+
+    // attention_bindings.cpp: the arguments, as the algorithm takes them.
+    Inputs bind(const Sizes &sizes);
+    void bind_keys(Inputs &in);
+    void bind_rotations(Inputs &in);
+    void bind_shapes();
+    void bind_general(Inputs &in);
+    void bind_score(Inputs &in, ScoreInputs &inputs) const;
+
+    // attention_usual_calls.cpp: what arguments usually are.
+    void specialize(Stages &stages);
+    void specialize_score(Stages &stages, const Halide::Expr &dense);
+    void specialize_bias(GeneralStages &stages);
+    void estimate(const Sizes &sizes);
+};
+
+} // namespace gyre::attention
