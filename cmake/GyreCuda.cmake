@@ -78,7 +78,8 @@ function(gyre_make_image symbol folder)
     set(header "${GYRE_GENERATORS_DIR}/passes/cuda/device")
     set(source "${folder}/${symbol}.cu")
     set(outputs "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin")
-    set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/gyre_guard.h" "${header}/image.S")
+    set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/gyre_guard.h" "${header}/gyre_fma.h"
+                 "${header}/image.S")
     add_custom_command(
         OUTPUT ${outputs}
         COMMAND "${CMAKE_COMMAND}" -D "KEY=${symbol} ${flags} ${GYRE_CUDA_VERSION}" -D "KEY_FILES=${source};${included}"

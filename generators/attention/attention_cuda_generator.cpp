@@ -29,8 +29,8 @@ public:
 #include "attention_cuda_arguments.inc"
 
     void configure() {
-        _halide_user_assert(!padded && head_dim % 16 == 0 && dtype.value().bits() == 16)
-            << "no kernel for CUDA is padded, of f32 or of head sizes that are no multiple of 16\n";
+        _halide_user_assert(!padded && head_dim % 16 == 0 && (!in_f32() || head_dim <= 128))
+            << "no kernel for CUDA is padded, of head sizes that are no multiple of 16, or of f32 and more than 128\n";
         _halide_user_assert(as_stored || !(paged || partial))
             << "keys in pages of plain kernels, and in parts, are copied as they are\n";
         _halide_user_assert(!partial || !(paged || general)) << "no general kernel is partial\n";
@@ -38,17 +38,7 @@ public:
     }
 
     void generate() {
-        // Few queries: a warp a block of threads, several of which share a multiprocessor. Large heads: what registers, and 99 KB of
-        // shared memory, hold.
-        const bool large = head_dim > 128;
-        const int own_block =
-            key_block ? int(key_block) : (partial ? 32 : 64) / (large ? as_stored || partial ? 2 : 4 : 1);
-        int own_warps = warps ? int(warps) : partial ? 1 : large ? 4 : 8;
-        // Whole warps share the copies of a block evenly.
-        constexpr int copied = 8 * 32; // numbers, by a warp at once
-        if (!warps)
-            while (own_block * head_dim / copied % own_warps != 0) own_warps--;
-        CudaSizes sizes{head_dim, head_dim, own_warps * cuda::tile_rows, own_block, as_stored, paged, general, partial};
+        const CudaSizes sizes = choose_sizes();
         CudaInputs in;
         in.q = q;
         in.k = k;
@@ -111,17 +101,36 @@ public:
         lowering.device_code = device_code;
         for (const char *of : {"rope", "value"})
             for (const char *what : {"_frequencies", "_axis"}) lowering.by_value[std::string(of) + what] = most_pairs;
-        lowering.blocks_at_once = head_dim <= 64 && as_stored && !general && !partial && !paged ? 2 : 0;
+        lowering.blocks_at_once = head_dim <= 64 && as_stored && !general && !partial && !paged && !in_f32() ? 2 : 0;
         if (as_stored) lowering.aligned = {"k", "v"};
         lowering.last_first = true; // causal tiles that see the most keys
         lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};
         cuda::lower_to_cuda(*this, lowering);
-        publish_facts(*this, facts,
-                      {{"row_tile", cuda::tile_rows},
-                       {"task_rows", sizes.query_rows},
-                       {"key_block", sizes.key_block},
-                       {"most_pairs", most_pairs},
-                       {"operands", dtype.value().is_bfloat() ? "bf16" : "f16"}});
+        Facts known{{"row_tile", cuda::tile_rows},
+                    {"task_rows", sizes.query_rows},
+                    {"key_block", sizes.key_block},
+                    {"most_pairs", most_pairs}};
+        if (!in_f32()) known.emplace_back("operands", dtype.value().is_bfloat() ? "bf16" : "f16");
+        publish_facts(*this, facts, known);
+    }
+
+private:
+    bool in_f32() const { return dtype.value() == Halide::Float(32); }
+
+    /// Few queries: a warp a block of threads, several of which share a multiprocessor. Large heads, and f32: what registers, and 99 KB
+    /// of shared memory, hold.
+    CudaSizes choose_sizes() const {
+        const bool large = head_dim > 128, small_block = large || in_f32();
+        const int own_block = key_block ? int(key_block)
+                                        : (partial ? 32 : 64) / (large && !(as_stored || partial) ? 4
+                                                                 : small_block                    ? 2
+                                                                                                  : 1);
+        int own_warps = warps ? int(warps) : partial ? 1 : small_block ? 4 : 8;
+        // Whole warps share the copies of a block evenly.
+        const int bytes = dtype.value().bytes(), copied = 16 / bytes * 32; // numbers, by a warp at once
+        if (!warps)
+            while (own_block * head_dim / copied % own_warps != 0) own_warps--;
+        return {head_dim, head_dim, own_warps * cuda::tile_rows, own_block, bytes, as_stored, paged, general, partial};
     }
 };
 

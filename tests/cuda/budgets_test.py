@@ -1,6 +1,6 @@
 """Registers, stack and accesses to local memory of every CUDA kernel that is linked, against budgets.json; and the
-instructions of its main loop, whose products (HMMA) and loads of tiles (LDSM) must be as many as that says, all the rest at
-most. Read from the machine code for compute capability 8.0 that the build has made, by cuobjdump and nvdisasm: those beside
+instructions of its main loop, whose products (HMMA) and loads of tiles (LDSM) must be as many as that says, all the rest, in f32
+multiply-adds (FFMA) and loads (LDS), at most. Read from the machine code for compute capability 8.0 that the build has made, by cuobjdump and nvdisasm: those beside
 nvcc, or what requirements-test.txt installs.
 
     python budgets_test.py NVCC KERNEL.fatbin…
@@ -60,15 +60,20 @@ def instructions(text):
 
 def counts(text):
     """Counts a function's accesses to local memory, and its main loop's instructions, accesses to local memory, products and
-    loads of tiles. The main loop is the smallest with products and tiles as they lie. Blocks of keys in which a score is
-    masked go through the loop around it."""
+    loads of tiles. The main loop is the smallest with products and tiles as they lie; in f32, with a third as many multiply-adds
+    as the loop that has most. Blocks of keys in which a score is masked go through the loop around it."""
     kinds, jumps = instructions(text)
-    loops = [kinds[first:last + 1] for first, last in jumps]
-    loops = sorted((loop for loop in loops if "HMMA" in loop and "LDSM" in loop), key=len)
+    all_loops = sorted((kinds[first:last + 1] for first, last in jumps), key=len)
+    loops = [loop for loop in all_loops if "HMMA" in loop and "LDSM" in loop]
+    counted = EXACT
+    if all_loops and "HMMA" not in kinds:
+        most = max(loop.count("FFMA") for loop in all_loops)
+        loops = [loop for loop in all_loops if most and 3 * loop.count("FFMA") >= most]
+        counted = ("FFMA", "LDS")
     main_loop = {}
     if loops:
         main_loop = {"loop": len(loops[0]), "loop_local": sum(map(loops[0].count, LOCAL))}
-        main_loop.update({kind: loops[0].count(kind) for kind in EXACT})
+        main_loop.update({kind: loops[0].count(kind) for kind in counted})
     return {"local": sum(map(kinds.count, LOCAL)), **main_loop}
 
 

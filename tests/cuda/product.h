@@ -1,5 +1,5 @@
 // A product of matrices by warps, for the tests of the compiler stage and of its emulation:
-//     out(j, i) = sum_k a(k, i) b(j, k)          a, b of 16 bits; tiles of 32 x 32, by 2 warps; blocks of 32 along k, staged ahead
+//     out(j, i) = sum_k a(k, i) b(j, k)          a, b of 16 bits or f32; tiles of 32 x 32, by 2 warps; blocks of 32 along k, staged ahead
 #pragma once
 #include "passes/cuda/lower.h"
 #include "passes/cuda/warp_tiles.h"
@@ -65,7 +65,7 @@ struct Product {
             .hoist_storage(sum, jt)
             .ring_buffer(2)
             .bound_storage(j, tile + row_padding)
-            .split(j, run, j, 8)
+            .split(j, run, j, 16 / type.bytes())
             .fuse(run, k, turn)
             .split(turn, turn, lane, lanes)
             .split(turn, turn, warp, 2)

@@ -12,6 +12,7 @@ int main(int count, char **arguments) {
     };
     for (const Variant &v : {Variant{"product_bf16", Halide::BFloat(16), 8},
                              {"product_f16", Halide::Float(16), 8},
+                             {"product_f32", Halide::Float(32), 4},
                              {"product_unpadded", Halide::BFloat(16), 0},
                              {"product_without_barrier", Halide::BFloat(16), 8},
                              {"product_without_wait", Halide::BFloat(16), 8},

@@ -8,6 +8,7 @@
 
 #include "product_bf16.cu"
 #include "product_f16.cu"
+#include "product_f32.cu"
 #include "product_unpadded.cu"
 
 // The text of the kernel without its barriers.
@@ -33,7 +34,7 @@ using gyre::emulation::violations;
 
 namespace {
 
-constexpr int n = 96, tile = 32, warps = 2, shared_bytes = 8192;
+constexpr int n = 96, tile = 32, warps = 2, shared_bytes = 16384;
 
 struct Outcome {
     long violations;
@@ -74,7 +75,8 @@ Outcome run_product(const char *name) {
 } // namespace
 
 TEST_CASE("emulation: a product by warps comes out right, without a race and without waiting for banks") {
-    for (const Outcome &o : {run_product<gyre_bf16>("product_bf16"), run_product<gyre_f16>("product_f16")}) {
+    for (const Outcome &o : {run_product<gyre_bf16>("product_bf16"), run_product<gyre_f16>("product_f16"),
+                             run_product<float>("product_f32")}) {
         CHECK(o.violations == 0);
         CHECK(o.error < 1e-4);
     }

@@ -70,6 +70,17 @@ TEST_CASE("warps: copies from a buffer that nobody says is aligned ask whether t
     CHECK(count(made, "gyre_copy_async<8>(") == 0);
 }
 
+TEST_CASE(
+    "warps: a product in f32 is multiply-adds of all tiles along the columns, by rows of shared memory as they lie") {
+    Product p;
+    p.type = Float(32), p.row_padding = 4;
+    const std::string made = lower_product(p, {"b"}).device;
+    CAPTURE(made);
+    CHECK(count(made, "gyre_product<4, 36, 1>(") == 1);
+    CHECK(count(made, "gyre_mma<") == 0);
+    CHECK(count(made, "gyre_copy_async<4>(") > 0);
+}
+
 TEST_CASE("warps: what cannot be mapped stops the build with the tile's name and the reason") {
     Product shallow;
     shallow.depth = 8;
@@ -79,10 +90,10 @@ TEST_CASE("warps: what cannot be mapped stops the build with the tile's name and
     CHECK(depth.find("a tile of 8 along mma_k") != std::string::npos);
 
     Product wide;
-    wide.type = Float(32);
+    wide.type = Float(64);
     const std::string type = refusal(wide);
     CAPTURE(type);
-    CHECK(type.find("has factors that are not both of 16 bits") != std::string::npos);
+    CHECK(type.find("has factors that are not both of 16 bits, or in f32") != std::string::npos);
 
     Product in_registers;
     in_registers.in_shared = false;

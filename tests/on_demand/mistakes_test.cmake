@@ -60,7 +60,8 @@ configure("${good}" result output -DGYRE_CUDA=AUTO)
 if (CUDA) # What no kernel of a device does is not left out in silence.
     refuse("HEAD_DIMS: cuda has attention kernels of multiples of 16 up to 256, got 72" "${device} 64 72")
     refuse("HEAD_DIMS: cuda has attention kernels of multiples of 16 up to 256, got 512" "${device} 512")
-    refuse("DTYPES: cuda has attention kernels of f16 and bf16, got f32" "k OPS attention HEAD_DIMS 64 TARGETS cuda")
+    refuse("HEAD_DIMS: cuda has attention kernels of f32 of multiples of 16 up to 128, got 256"
+           "k OPS attention HEAD_DIMS 64 256 TARGETS cuda")
     file(WRITE "${WORK}/score.h" "")
     refuse("SCORE: cuda has no attention kernels with a score function" "${device} 64 SCORE ${WORK}/score.h")
     refuse("FEATURES: cuda has no attention kernels with dropout" "${device} 64 FEATURES dropout")

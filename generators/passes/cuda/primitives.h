@@ -28,7 +28,7 @@ Halide::Expr choose(const Halide::Expr &condition, const Halide::Expr &yes, cons
 /// select() that Halide does not look into: it would split a loop over a range in which nothing changes, and a warp's tile with it.
 Halide::Expr opaque_select(const Halide::Expr &condition, const Halide::Expr &yes, const Halide::Expr &no);
 
-/// 1 if any number of a tile in shared memory, of `columns` neighbours in each of `rows` rows, is an infinity or NaN, else 0. All
+/// 1 if any number of a tile in shared memory, of 16 bits or f32, of `columns` neighbours in each of `rows` rows, is an infinity or NaN, else 0. All
 /// threads of a block ask together, and get the same. `first`, `below`: the tile's first element and the one in the next row.
 Halide::Expr any_not_finite(const Halide::Expr &first, const Halide::Expr &below, int rows, int columns, int warps);
 constexpr char not_finite_tile[] = "gyre_any_not_finite";

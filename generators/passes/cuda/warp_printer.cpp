@@ -72,8 +72,9 @@ void WarpPrinter::visit(const Allocate *op) {
 void WarpPrinter::visit(const Call *op) {
     if (op->name != not_finite_tile) return Printer::visit(op);
     const Load *first = op->args[0].as<Load>(), *below = op->args[1].as<Load>();
-    if (!has_tiles || nest || !first || !below || !shared.count(first->name) || first->type.bits() != 16)
-        refuse("a search of what is no tile of numbers of 16 bits in shared memory");
+    if (!has_tiles || nest || !first || !below || !shared.count(first->name) ||
+        (first->type.bits() != 16 && first->type != Float(32)))
+        refuse("a search of what is no tile of numbers of 16 bits, or in f32, in shared memory");
     const auto stride = as_const_int(simplify(below->index - first->index));
     const auto rows = as_const_int(op->args[2]), columns = as_const_int(op->args[3]), warps = as_const_int(op->args[4]);
     if (!stride || !rows || !columns || !warps) refuse("a search of a tile whose extents are not constant");

@@ -59,6 +59,8 @@ private:
     void print_product(const WarpStore &store);
     void print_product_of_seen(const WarpStore &store, const Halide::Internal::Call &product,
                                const Halide::Expr &before);
+    void print_multiply_adds(const Halide::Internal::Load *a, const Halide::Internal::Load *b, const WarpStore &store,
+                             const WarpLoop &tiles);
     void print_tiles_of_b(const Halide::Internal::Load *b, const WarpStore &store, const std::string &a);
 };
 

@@ -7,15 +7,21 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-/// What is widened to f32.
+/// What is widened to f32, or is in f32.
 const Load *operand(const Expr &e) {
     const Cast *cast = e.as<Cast>();
-    return cast && cast->type == Float(32) ? cast->value.as<Load>() : nullptr;
+    if (cast && cast->type == Float(32)) return cast->value.as<Load>();
+    return e.type() == Float(32) ? e.as<Load>() : nullptr;
+}
+
+/// True if a fragment can be a left operand: packed pairs for tensor cores, or f32 for multiply-adds.
+bool is_factor(const Fragment *f) {
+    return f && (f->is_packed() || (f->kind == Fragment::Kind::matrix && f->type == Float(32)));
 }
 
 } // namespace
 
-// c += a b: a from a fragment, whose columns are the depth; b from shared memory, two tiles by one instruction.
+// c += a b: a from a fragment, whose columns are the depth; b from shared memory, for tensor cores two tiles by one instruction.
 void WarpPrinter::print_product(const WarpStore &store) {
     const WarpNest &n = *nest;
     const Add *sum = store.value.as<Add>();
@@ -27,10 +33,11 @@ void WarpPrinter::print_product(const WarpStore &store) {
     const Mul *product = added.defined() ? added.as<Mul>() : nullptr;
     n.require(n.stores.size() == 1 && product, "does not add a product to what it stores");
     const Load *a = operand(product->a), *b = operand(product->b);
-    n.require(a && b && a->type == b->type && a->type.bits() == 16, "has factors that are not both of 16 bits");
+    n.require(a && b && a->type == b->type && (a->type.bits() == 16 || a->type == Float(32)),
+              "has factors that are not both of 16 bits, or in f32");
     if (shared.count(a->name)) std::swap(a, b);
     const Fragment *left = fragments[a->name], *into = fragments[store.array];
-    n.require(left && left->is_packed() && shared.count(b->name),
+    n.require(is_factor(left) && shared.count(b->name),
               "has factors elsewhere than in a fragment and in shared memory");
     n.require(into && into->kind == Fragment::Kind::matrix && into->type == Float(32), "adds to no fragment in f32");
     std::vector<WarpLoop> of_depth, of_columns;
@@ -39,18 +46,22 @@ void WarpPrinter::print_product(const WarpStore &store) {
         n.require(!expr_uses_var(store.index, loop.name), "has a loop along rows, " + loop.name);
     n.require(of_columns.size() == 1 && of_columns[0].extent % 2 == 0, "has no even number of tiles along " + n.column);
 
-    is_touched = true;
-    open_loops(of_depth);
-    const std::string tile = print_expr(fragments.tile(n, a->name, a->index, n.depth)), words = print_name(fresh("a"));
-    stream << get_indent() << "const uint32_t *const " << words << " = " << print_name(a->name) << " + " << tile
-           << " * 2;\n";
     const WarpLoop &tiles = of_columns[0];
-    const std::string v = print_name(tiles.name);
-    stream << get_indent() << "#pragma unroll\n";
-    open("for (int " + v + " = 0; " + v + " < " + std::to_string(tiles.extent) + "; " + v + " += 2)");
     n.require(step_of(b->index, tiles.name) == tile_columns * step_of(b->index, n.column).value_or(0) &&
                   step_of(store.index, tiles.name) == tile_columns,
               "has neighbouring tiles that do not lie side by side");
+    is_touched = true;
+    open_loops(of_depth);
+    if (!left->is_packed()) {
+        print_multiply_adds(a, b, store, tiles);
+        return close(of_depth.size());
+    }
+    const std::string tile = print_expr(fragments.tile(n, a->name, a->index, n.depth)), words = print_name(fresh("a"));
+    stream << get_indent() << "const uint32_t *const " << words << " = " << print_name(a->name) << " + " << tile
+           << " * 2;\n";
+    const std::string v = print_name(tiles.name);
+    stream << get_indent() << "#pragma unroll\n";
+    open("for (int " + v + " = 0; " + v + " < " + std::to_string(tiles.extent) + "; " + v + " += 2)");
     print_tiles_of_b(b, store, words);
     close(of_depth.size() + 1);
 }
@@ -63,7 +74,7 @@ void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &prod
     const Fragment *left = a ? fragments[a->name] : nullptr, *into = fragments[store.array];
     n.require(n.stores.size() == 1 && reads(before, store.array, store.index),
               "does not add a product to what it stores");
-    n.require(left && left->is_packed() && b && b->type == a->type && shared.count(b->name),
+    n.require(is_factor(left) && b && b->type == a->type && shared.count(b->name),
               "has factors elsewhere than in a fragment and in shared memory");
     n.require(into && into->kind == Fragment::Kind::matrix && into->type == Float(32), "adds to no fragment in f32");
     const auto along_depth = step_of(b->index, n.depth);
@@ -96,6 +107,22 @@ void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &prod
     stream << get_indent() << product.name << "<" << print_type(b->type) << ", " << left->columns / tile_depth << ", "
            << into->columns / tile_columns << ", " << *along_depth << ">(" << print_name(store.array) << ", "
            << print_name(a->name) << ", " << seen << ", " << print_name(b->name) << ", " << first << ");\n";
+    cache.clear();
+}
+
+// Prints the product in f32, all tiles along the columns by one call.
+void WarpPrinter::print_multiply_adds(const Load *a, const Load *b, const WarpStore &store, const WarpLoop &tiles) {
+    const WarpNest &n = *nest;
+    const auto along_depth = step_of(b->index, n.depth), along_columns = step_of(b->index, n.column);
+    n.require(along_depth && along_columns && (along_depth == 1 || along_columns == 1),
+              "has a factor in shared memory without dense rows");
+    const std::string first = print_expr(at_origin(b->index, {n.depth, n.column, tiles.name}));
+    const std::string left = print_expr(fragments.tile(n, a->name, a->index, n.depth));
+    const Expr into = substitute(tiles.name, 0, fragments.tile(n, store.array, store.index, n.column));
+    const std::string sums = print_expr(simplify(into));
+    stream << get_indent() << "gyre_product<" << tiles.extent << ", " << *along_depth << ", " << *along_columns << ">("
+           << print_name(store.array) << " + " << sums << " * 4, " << print_name(a->name) << " + " << left << " * 4, "
+           << print_name(b->name) << ", " << first << ");\n";
     cache.clear();
 }
 

@@ -23,7 +23,7 @@ void warp_rows(Halide::Stage stage, const Halide::Var &row, const std::vector<Ha
 void warp_reduction(Halide::Stage update, const Halide::Var &row, const Halide::RVar &column,
                     const Halide::RVar &columns, const std::vector<Halide::VarOrRVar> &outer);
 
-/// A sum of products of 16 bits in f32; `depth` has 16 turns.
+/// A sum in f32 of products, of 16 bits by tensor cores or of f32 by multiply-adds; `depth` has 16 turns.
 void warp_product(Halide::Stage update, const Halide::Var &row, const Halide::Var &column, const Halide::RVar &depth,
                   const Halide::RVar &depths, const std::vector<Halide::VarOrRVar> &outer);
 

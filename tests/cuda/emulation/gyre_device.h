@@ -122,6 +122,7 @@ GYRE_FN T gyre_select(bool condition, T yes, T no) {
 GYRE_FN int gyre_quotient(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
 GYRE_FN int gyre_remainder(int a, int b) { return (int)((unsigned)a % (unsigned)b); }
 
+GYRE_FN float gyre_fma(float a, float b, float c) { return std::fma(a, b, c); }
 GYRE_FN float gyre_cos_pi(float x) { return (float)std::cos(3.14159265358979323846 * x); }
 GYRE_FN float gyre_sin_pi(float x) { return (float)std::sin(3.14159265358979323846 * x); }
 GYRE_FN float gyre_exp2_approx(float x) { return std::exp2(x); }
@@ -144,8 +145,10 @@ GYRE_FN void gyre_shared_store(Declared *memory, int i, T value) {
 template <int N, class T, class Declared>
 GYRE_FN void gyre_shared_load_vector(T *to, const Declared *memory, int i) {
     const T *const from = (const T *)memory + i;
-    if ((uintptr_t)from % 16)
-        gyre::emulation::violation("16 bytes of shared memory are read where they are not aligned");
+    constexpr size_t aligned = N * sizeof(T) == 8 ? 8 : 16;
+    static_assert(N * sizeof(T) % aligned == 0);
+    if ((uintptr_t)from % aligned)
+        gyre::emulation::violation("neighbours in shared memory are read where they are not aligned");
     for (int n = 0; n < N; n++) to[n] = gyre_shared_load<T>(memory, i + n);
 }
 

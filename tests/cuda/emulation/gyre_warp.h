@@ -129,4 +129,27 @@ GYRE_FN void gyre_mma(float *c, const uint32_t *a, const uint32_t *b) {
     gyre::emulation::with_warp(&factors, c, gyre::emulation::multiply_tiles<T>);
 }
 
+namespace gyre::emulation {
+
+struct ColumnOfTile {
+    const float *tile;
+    int column;
+};
+
+} // namespace gyre::emulation
+
+GYRE_FN void gyre_column(float (&rows)[2], const float *tile, int column) {
+    const gyre::emulation::ColumnOfTile asked{tile, column};
+    gyre::emulation::with_warp(&asked, rows, [](const gyre::emulation::Lane(&lanes)[32]) {
+        for (int lane = 0; lane < 32; lane++) {
+            const int column = ((const gyre::emulation::ColumnOfTile *)lanes[lane].in)->column;
+            const auto &holder = *(const gyre::emulation::ColumnOfTile *)lanes[lane / 4 * 4 + column % 8 / 2].in;
+            for (int half = 0; half < 2; half++)
+                ((float *)lanes[lane].out)[half] = holder.tile[column / 8 * 4 + half * 2 + column % 2];
+        }
+    });
+}
+
 #include "../../../generators/passes/cuda/device/gyre_guard.h"
+
+#include "../../../generators/passes/cuda/device/gyre_fma.h"

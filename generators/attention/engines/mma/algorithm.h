@@ -22,6 +22,7 @@ namespace gyre::attention {
 struct CudaSizes {
     int head_dim = 128, v_head_dim = 128;
     int query_rows = 128, key_block = 64;
+    int bytes = 2;          // of a number of q, k and v: tensor cores multiply those of 2, multiply-adds those of 4
     bool as_stored = false; // keys and values are not rotated, and lie so that asynchronous copies take them
     bool paged = false;     // and are in pages
     bool general = false;   // with everything of scores.h; keys and values are as stored, in pages or not

@@ -5,6 +5,7 @@
 
 namespace gyre::attention {
 using namespace Halide;
+
 namespace {
 
 Expr stored(const Expr &value, const Type &type) { return narrow(value, type, Bf16::as_casts); }
@@ -68,8 +69,10 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
         rotated_feature(in.rope, d, sizes.head_dim, +1, query_angle(tile, in, in.angles, t, last_row), query), type);
     const Expr as_they_are = s.q_staged(d, i, t, h, z);
     const Expr either = cuda::choose(in.rope.count > 0, s.q_rotated(d, i, t, h, z), as_they_are);
-    const Expr flipped =
-        reinterpret<uint16_t>(either) ^ select(in.sign < 0.0f, cast<uint16_t>(0x8000), cast<uint16_t>(0));
+    const Type bits = UInt(type.bits());
+    const Expr sign = Internal::make_const(bits, uint64_t{1} << (type.bits() - 1)),
+               nothing = Internal::make_const(bits, 0);
+    const Expr flipped = reinterpret(bits, either) ^ select(in.sign < 0.0f, sign, nothing);
     s.q_rows(d, i, t, h, z) = reinterpret(type, flipped);
     const Expr key = min(b * block + j, keys - 1);
     const auto staged = [&](const Func &from, const Expr &pairs, const Expr &interleaved, const Func &table,

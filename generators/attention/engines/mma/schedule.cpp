@@ -7,8 +7,9 @@ using namespace Halide;
 namespace {
 
 constexpr int warp_lanes = 32;
-constexpr int copied = 8;      // numbers of 16 bits that one copy takes
-constexpr int row_padding = 8; // so that the rows of a tile begin in different banks
+constexpr int copied_bytes =
+    16; // that one copy takes; and what rows are padded by, so that those of a tile begin in different banks
+constexpr int stored_at_once = 8; // numbers of a result, by a thread
 
 /// Threads of all warps fill a tile of rows in shared memory, neighbours with neighbours of a row.
 void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled = false) {
@@ -34,11 +35,12 @@ void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled
 // results pass through shared memory, where a pair's features meet to be rotated back, and rows are stored whole.
 void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
     const CudaSizes &sizes = s.sizes;
+    const int copied = copied_bytes / sizes.bytes, row_padding = copied;
     const int warps = sizes.query_rows / cuda::tile_rows;
     Func out = s.out, lse = s.lse;
     Var tile("tile"), of_tile("of_tile"), run("run"), n("n"), turn("turn"), lane("lane"), warp("warp");
     out.split(s.x, tile, of_tile, sizes.query_rows, TailStrategy::GuardWithIf)
-        .split(s.d, run, n, copied)
+        .split(s.d, run, n, stored_at_once)
         .fuse(run, of_tile, turn)
         .split(turn, turn, lane, warp_lanes)
         .split(turn, turn, warp, warps)

@@ -87,6 +87,7 @@ GYRE_FN T gyre_select(bool condition, T yes, T no) {
 GYRE_FN int gyre_quotient(int a, int b) { return (int)((unsigned)a / (unsigned)b); }
 GYRE_FN int gyre_remainder(int a, int b) { return (int)((unsigned)a % (unsigned)b); }
 
+GYRE_FN float gyre_fma(float a, float b, float c) { return fmaf(a, b, c); }
 GYRE_FN float gyre_cos_pi(float x) { return cospif(x); }
 GYRE_FN float gyre_sin_pi(float x) { return sinpif(x); }
 GYRE_FN float gyre_exp2_approx(float x) {
@@ -116,13 +117,18 @@ GYRE_FN void gyre_shared_store(Declared *memory, int i, T value) {
     ((T *)memory)[i] = value;
 }
 
-// N neighbours of shared memory, a whole number of 16 bytes and so aligned.
+// N neighbours of shared memory: 8 bytes, or a whole number of 16 bytes, and so aligned.
 template <int N, class T, class Declared>
 GYRE_FN void gyre_shared_load_vector(T *to, const Declared *memory, int i) {
-    uint4 pieces[N * sizeof(T) / 16];
+    if constexpr (N * sizeof(T) == 8) {
+        const uint2 piece = *(const uint2 *)((const T *)memory + i);
+        memcpy(to, &piece, sizeof piece);
+    } else {
+        uint4 pieces[N * sizeof(T) / 16];
 #pragma unroll
-    for (int n = 0; n < (int)(N * sizeof(T) / 16); n++) pieces[n] = ((const uint4 *)((const T *)memory + i))[n];
-    memcpy(to, pieces, N * sizeof(T));
+        for (int n = 0; n < (int)(N * sizeof(T) / 16); n++) pieces[n] = ((const uint4 *)((const T *)memory + i))[n];
+        memcpy(to, pieces, N * sizeof(T));
+    }
 }
 
 // N neighbours, in 16-byte accesses if they are a whole number of these and so aligned.

@@ -2,24 +2,28 @@
 // Included by gyre_warp.h.
 #pragma once
 
-// Two numbers of 16 bits as a word.
+// What a word of two numbers of 16 bits, or of one in f32, is made of.
 template <class T>
 struct gyre_pair;
 template <>
 struct gyre_pair<gyre_bf16> {
-    static constexpr uint32_t infinities = 0x7f807f80, ones = 0x3f803f80;
+    static constexpr uint32_t infinities = 0x7f807f80, ones = 0x3f803f80, signs = 0x80008000;
 };
 template <>
 struct gyre_pair<gyre_f16> {
-    static constexpr uint32_t infinities = 0x7c007c00, ones = 0x3c003c00;
+    static constexpr uint32_t infinities = 0x7c007c00, ones = 0x3c003c00, signs = 0x80008000;
+};
+template <>
+struct gyre_pair<float> {
+    static constexpr uint32_t infinities = 0x7f800000, signs = 0x80000000;
 };
 
 constexpr uint32_t gyre_magnitudes = 0x7fff7fff, gyre_signs = 0x80008000;
 
-// The sign bit of each half is set if that is infinite or NaN; other bits say nothing.
+// The sign bit of each number is set if that is infinite or NaN; other bits say nothing.
 template <class T>
 GYRE_FN uint32_t gyre_not_finite(uint32_t pair) {
-    return (pair & gyre_magnitudes) + (gyre_signs - gyre_pair<T>::infinities);
+    return (pair & ~gyre_pair<T>::signs) + (gyre_pair<T>::signs - gyre_pair<T>::infinities);
 }
 // The sign bit of each half is set if that is NaN; other bits say nothing.
 template <class T>
@@ -33,18 +37,20 @@ GYRE_FN uint32_t gyre_halves(uint32_t signs) { return ((signs & gyre_signs) >> 1
 // which each thread looks at its part; a barrier.
 template <class T, int Rows, int Columns, int Stride, int Warps, class Declared>
 GYRE_FN int gyre_any_not_finite(const Declared *memory, int first) {
-    constexpr int of_row = Columns / 8, pieces = Rows * of_row, threads = 32 * Warps;
+    constexpr int numbers = 16 / (int)sizeof(T), of_row = Columns / numbers, pieces = Rows * of_row,
+                  threads = 32 * Warps;
     uint32_t found = 0;
 #pragma unroll
     for (int turn = 0; turn < (pieces + threads - 1) / threads; turn++) {
         const int piece = turn * threads + GYRE_THREAD_Y * 32 + GYRE_LANE;
         if (pieces % threads != 0 && piece >= pieces) break;
         uint32_t words[4];
-        gyre_shared_load_vector<4>(words, memory, (first + piece / of_row * Stride + piece % of_row * 8) / 2);
+        const int at = first + piece / of_row * Stride + piece % of_row * numbers;
+        gyre_shared_load_vector<4>(words, memory, at * (int)sizeof(T) / 4);
 #pragma unroll
         for (int i = 0; i < 4; i++) found |= gyre_not_finite<T>(words[i]);
     }
-    return GYRE_SYNC_OR((found & gyre_signs) != 0);
+    return GYRE_SYNC_OR((found & gyre_pair<T>::signs) != 0);
 }
 
 // sums += weights values, of 16 rows, Depths x 16 keys and Features x 8 columns. A key that a row does not see adds nothing to

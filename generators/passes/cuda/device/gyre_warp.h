@@ -92,4 +92,13 @@ __device__ __forceinline__ void gyre_mma<gyre_f16>(float *c, const uint32_t *a, 
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+// What both rows of a lane have in a column of a tile of 16 x 16, which one of the four lanes of these rows holds.
+GYRE_FN void gyre_column(float (&rows)[2], const float *tile, int column) {
+#pragma unroll
+    for (int half = 0; half < 2; half++)
+        rows[half] = __shfl_sync(~0u, tile[column / 8 * 4 + half * 2 + column % 2], column % 8 / 2, 4);
+}
+
 #include "gyre_guard.h"
+
+#include "gyre_fma.h"
