@@ -78,6 +78,27 @@ class Operators(unittest.TestCase):
             with self.subTest(name):
                 self.close(got, expected, torch.float32, 256)
 
+    def test_gradients_whichever_options_are_given(self):
+        bias, sinks = random(2, 4, 9, 12, seed=3), random(4, seed=4)
+        for given in ({}, {"bias": bias}, {"sinks": sinks}, {"bias": bias, "sinks": sinks}, {"scale": 0.2}, {"softcap": 3.0}):
+            given = {name: value.clone().requires_grad_() if isinstance(value, torch.Tensor) else value for name, value in given.items()}
+            leaves = [*inputs(grad=True), *(value for value in given.values() if isinstance(value, torch.Tensor))]
+            out = gyre.torch.attention(*leaves[:3], **given)
+            direction = random(*out.shape, seed=5)
+            grads = torch.autograd.grad(out, leaves, direction)
+            steps = [random(*leaf.shape, seed=6 + i) * 1e-3 for i, leaf in enumerate(leaves)]
+            moved = []
+            for sign in (1, -1):
+                with torch.no_grad():
+                    places = [leaf + sign * step for leaf, step in zip(leaves, steps)]
+                    rest = iter(places[3:])
+                    options = {name: next(rest) if isinstance(value, torch.Tensor) else value for name, value in given.items()}
+                    moved.append((gyre.torch.attention(*places[:3], **options).double() * direction).sum())
+            predicted = sum((grad.double() * step).sum() for grad, step in zip(grads, steps))
+            with self.subTest(list(given)):
+                # Central differences: of the third order in steps of 1e-3, and roundings of float32 in both sums, which are of random signs.
+                self.assertLess(abs((moved[0] - moved[1]) / 2 - predicted), 5e-9 * direction.abs().sum())
+
     def test_rotary_tables_of_models(self):
         q, k = random(2, 4, 9, 64, dtype=torch.bfloat16, grad=True), random(2, 2, 9, 64, dtype=torch.bfloat16, seed=1)
         angle = torch.arange(9)[:, None] * torch.tensor([10000.0 ** (-i / 32) for i in range(32)])
@@ -130,6 +151,21 @@ class Operators(unittest.TestCase):
         with torch.autocast("cpu", torch.bfloat16):
             self.assertEqual(gyre.torch.attention(q, k, v).dtype, torch.bfloat16)
         self.assertEqual(gyre.torch.attention(q, k, v).dtype, torch.float32)
+
+    def test_what_would_be_lost_is_refused(self):
+        q, k, v = inputs()
+        shifted = gyre.Rope(rotary_offset=16, rotary_dim=32)
+        for name in ("rope", "value_rope"):
+            with self.assertRaisesRegex(ValueError, f"{name}.rotary_offset: got 16"):
+                gyre.torch.attention(q, k, v, **{name: shifted})
+        with self.assertRaisesRegex(ValueError, "rotary_offset"):
+            gyre.torch.cache_append(k, v, torch.zeros_like(k), torch.zeros_like(v), rope=shifted)
+        turned = gyre.torch.rotary(q, shifted)
+        self.assertTrue(torch.equal(turned[..., :16], q[..., :16]) and torch.equal(turned[..., 48:], q[..., 48:]))
+        self.assertFalse(torch.equal(turned[..., 16:48], q[..., 16:48]))
+        for window in (5, (1, 2, 3), "ab3"):
+            with self.assertRaisesRegex(TypeError, "window: got"):
+                gyre.torch.attention(q, k, v, window=window)
 
     def test_mistakes_are_exceptions(self):
         q, k, v = inputs()

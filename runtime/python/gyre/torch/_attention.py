@@ -72,6 +72,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
     if alignment != "bottom_right":
         options["top_left"] = choose(alignment, "alignment", ALIGNMENTS) == 1
     if window is not None:
+        if not isinstance(window, (tuple, list)) or len(window) != 2:
+            raise TypeError(f"window: got {window!r}, expected None or (left, right), tokens, -1 for unbounded")
         options["window_left"], options["window_right"] = window
     if dropout:
         options |= {"dropout": dropout, "dropout_seed": dropout_seed, "dropout_offset": dropout_offset}

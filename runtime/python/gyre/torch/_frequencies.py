@@ -16,13 +16,13 @@ def _tensor(inv_freq: tuple[float, ...]) -> torch.Tensor:
 
 
 @torch.compiler.assume_constant_result
-def _of(rope: Rope, name: str, head_dim: int) -> torch.Tensor:
-    return _tensor(frequencies_of(rope, name, head_dim))
+def _of(rope: Rope, name: str, head_dim: int, offset: bool) -> torch.Tensor:
+    return _tensor(frequencies_of(rope, name, head_dim, offset))
 
 
-def frequencies(rope: Rope | None, name: str, head_dim: int) -> torch.Tensor | None:
-    """float64 [rotary_dim / 2], radians a token. Errors: TypeError, ValueError (a rope that operators do not take)."""
-    return None if rope is None else _of(rope, name, head_dim)
+def frequencies(rope: Rope | None, name: str, head_dim: int, offset: bool = False) -> torch.Tensor | None:
+    """float64 [rotary_dim / 2], radians a token. offset: whether the operator is told rotary_offset. Errors: TypeError, ValueError (a rope that operators do not take)."""
+    return None if rope is None else _of(rope, name, head_dim, offset)
 
 
 def same_pairing(*ropes: Rope | None) -> dict[str, Any]:

@@ -37,7 +37,8 @@ def _attention_gradients(ctx, out_grad, lse_grad):
     for name in WITHOUT_GRADIENTS:
         if named[name] is not None:
             raise NotImplementedError(f"gyre::attention has no gradients of calls with {name}")
-    need_bias, need_sinks = ctx.needs_input_grad[3], ctx.needs_input_grad[3 + SINKS]
+    needs = (*ctx.needs_input_grad, *[False] * len(ATTENTION))  # PyTorch tells nothing of options behind the last that was given
+    need_bias, need_sinks = needs[3], needs[3 + SINKS]
     # The gradients of q, k and v see sinks in lse alone.
     tensors[SINKS] = None
     q_grad, k_grad, v_grad, bias_grad = torch.ops.gyre.attention_backward(

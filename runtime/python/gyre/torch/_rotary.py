@@ -29,7 +29,7 @@ def _options(rope: Rope | tuple[torch.Tensor, torch.Tensor], head_dim: int, posi
     if isinstance(rope, tuple):
         options["cos"], options["sin"] = rope
     else:
-        options["inv_freq"] = frequencies(rope, "rope", head_dim)
+        options["inv_freq"] = frequencies(rope, "rope", head_dim, offset=True)
         interleaved = rope.pairing == "interleaved"
         if rope.rotary_offset:
             options["rotary_offset"] = rope.rotary_offset
