@@ -143,10 +143,7 @@ TEST_CASE("the format of a cache tells the arguments that come with it, and the 
     const std::string formed = expected_with("dtype=bfloat16 cache=formed workspace=0");
     CHECK(has(formed, "k u16[2], v u16[2], key_squares u32[2]"));
     const std::string integers = expected_with("dtype=float32 cache=int8 workspace=0");
-<<<<<<< HEAD
     CHECK(has(expected_with("dtype=float32 cache=f16 workspace=0"), "k f16[2], v f16[2]"));
-=======
->>>>>>> d0930ba (wip)
     CHECK(has(integers, "k i8[2], v i8[2], k_scales f32[1], v_scales f32[1]"));
     CHECK(has(expected_with("dtype=bfloat16 cache=value_blocks workspace=0"), "k u16[2], v u16[2]"));
 }
