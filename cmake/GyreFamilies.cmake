@@ -9,8 +9,8 @@
 #   for         the words of OPS that take it; default: its operation
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
 #   sizes       of heads: head_dims or decode, the sizes of that list and of padded kernels; `own` after it: without padded ones;
-#               `padded`: without those of its own that a padded one takes; `to_256`: of padded ones that for 256 features alone, if it
-#               is in the list; `tiles`: of these those that are whole matrix tiles
+#               `padded`: in the library gyre without those of its own that a padded one takes; `to_256`: of padded ones that for 256
+#               features alone, if it is in the list; `tiles`: of these those that are whole matrix tiles
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake
 #   calls       which calls it takes, for those who read `gyre info`
