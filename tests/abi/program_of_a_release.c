@@ -124,7 +124,7 @@ static void attend(void) {
     const tensor of_lse = dense(lse, GYRE_F32, 3, lse_shape), out_grad = dense(grad, GYRE_F32, 4, shape);
     const tensor q_grad = dense(gradients[0], GYRE_F32, 4, shape), k_grad = dense(gradients[1], GYRE_F32, 4, shape);
     const tensor v_grad = dense(gradients[2], GYRE_F32, 4, shape);
-    const uint32_t sizes[] = {size_of_gyre_attention_args, gyre_attention_args__dropout,
+    const uint32_t sizes[] = {size_of_gyre_attention_args, gyre_attention_args__dropout_offset,
                               gyre_attention_args__value_order, gyre_attention_args__score};
     const void *const forward = &m;
     float sum = 0;

@@ -32,7 +32,7 @@ Sizes common_sizes(const Wanted &w) {
     z.task_tiles = k.task_tiles;
     z.key_block = k.key_block;
     z.feature_chunk = k.feature_chunk;
-    z.feature_step = std::lcm(k.feature_chunk, k.lanes);
+    z.feature_step = std::lcm(std::lcm(k.feature_chunk, k.lanes), k.key_vector);
     return z;
 }
 

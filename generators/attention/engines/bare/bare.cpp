@@ -20,7 +20,7 @@ void Bare::define_queries(const Inputs &) {
 
 void Bare::define_scores(const Inputs &in) {
     if (facts.integer_scores) return define_integer_scores(in.scale);
-    define_folded_scores(s, k.fold, [&](const Expr &n) { return s.q_rows(n * k.fold + s.f, s.r, s.t); });
+    define_folded_scores(s, k.fold, 1, [&](const Expr &n) { return s.q_rows(n * k.fold + s.f, s.r, s.t); });
 }
 
 void Bare::define_maximum(const Visible &visible) {

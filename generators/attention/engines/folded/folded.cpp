@@ -7,7 +7,7 @@ void Folded::define_scores(const Inputs &) {
     const Var &r = s.r, &t = s.t, &f = s.f, c("c");
     s.q_folded = Func("q_folded");
     s.q_folded(f, r, c, t) = s.q_scaled(r, c * k.fold + f, t);
-    define_folded_scores(s, k.fold, [&](const Expr &n) { return s.q_folded(f, r, n, t); });
+    define_folded_scores(s, k.fold, k.key_vector, [&](const Expr &n) { return s.q_folded(f, r, n, t); });
 }
 
 void Folded::define_product_of_values(const Inputs &, const Visible &visible) {

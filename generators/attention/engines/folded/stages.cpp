@@ -3,10 +3,9 @@
 namespace gyre::attention {
 using namespace Halide;
 
-void define_folded_scores(FoldedStages &s, int fold, const FoldedQuery &query) {
+void define_folded_scores(FoldedStages &s, int fold, int together, const FoldedQuery &query) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;
-    RDom features(0, s.k_features / fold, "features");
-    s.feature = features;
+    const Expr features = features_of_scores(s, s.k_features / fold, together);
     s.folded_scores = Func("folded_scores");
     s.folded_scores(f, r, j, t, b) += query(features) * s.operands.k_rows(features * fold + f, j, b);
     Expr sum = s.folded_scores(0, r, j, t, b);

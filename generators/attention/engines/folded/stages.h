@@ -17,8 +17,8 @@ struct FoldedStages : LaneStages {
 /// A query's feature n * fold + f, by n: in q_folded, or in q_rows.
 using FoldedQuery = std::function<Halide::Expr(const Halide::Expr &n)>;
 
-/// Defines s.folded_scores and s.scores.
-void define_folded_scores(FoldedStages &s, int fold, const FoldedQuery &query);
+/// Defines s.folded_scores and s.scores. `together`: as of features_of_scores().
+void define_folded_scores(FoldedStages &s, int fold, int together, const FoldedQuery &query);
 
 /// Schedules the updates of s.weighted_rows, in vectors of `lanes` features.
 void schedule_weighted_rows(FoldedStages &s, int lanes);

@@ -1,5 +1,6 @@
 #include "row_vectors.h"
 
+#include "attention/recurrence/features.h"
 #include "attention/variants/dropout/kept.h"
 #include "attention/variants/general/scores.h"
 #include "attention/variants/score/stage.h"
@@ -114,11 +115,29 @@ Func read_as_vectors(Func elements, const Func &product, const RVar &step, const
         .unroll(along);
 }
 
+Expr features_of_scores(SoftmaxStages &s, const Expr &count, int together) {
+    if (together == 1 || !counts_features(s)) {
+        RDom features(0, count, "features");
+        s.feature = features;
+        return features;
+    }
+    RDom features(0, together, 0, count / together, "features");
+    s.feature_within = features.x;
+    s.feature = features.y;
+    return features.y * together + features.x;
+}
+
 void schedule_features(SoftmaxStages &s, Func product, std::vector<VarOrRVar> tile, int key_vector) {
     RVar step("step"), within("within");
     Stage sum = product.update();
     if (key_vector > 1) {
-        sum.split(s.feature, step, within, key_vector).unroll(within);
+        if (counts_features(s)) {
+            step = s.feature;
+            within = s.feature_within;
+        } else {
+            sum.split(s.feature, step, within, key_vector);
+        }
+        sum.unroll(within);
         read_as_vectors(s.operands.k_rows, product, step, s.d, key_vector).unroll(s.j);
         tile.insert(tile.end(), {within, step});
     } else {

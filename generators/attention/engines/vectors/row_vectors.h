@@ -57,6 +57,10 @@ void check_divides(const char *part_name, int part, const char *whole_name, int 
 Halide::Func read_as_vectors(Halide::Func elements, const Halide::Func &product, const Halide::RVar &step,
                              const Halide::Var &along, int lanes);
 
+/// Defines s.feature, the loop of a register tile of scores over `count` features, of which it takes `together` at once. Where their number
+/// is known at run time alone, these are a loop of their own, s.feature_within: a loop of unknown length is not split without a tail.
+Halide::Expr features_of_scores(SoftmaxStages &s, const Halide::Expr &count, int together);
+
 /// Schedules the loops of a register tile of scores, `tile`, inside the loop over features.
 void schedule_features(SoftmaxStages &s, Halide::Func product, std::vector<Halide::VarOrRVar> tile, int key_vector);
 

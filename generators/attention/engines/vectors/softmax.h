@@ -9,6 +9,7 @@ struct SoftmaxStages : Stages {
     Halide::Func weights; // (r, j, t, b)  2^(score - block_max); with key_scales also that times the value's
     Halide::RVar weight_j, weight_step;   // of its update, if it is formed in steps
     Halide::RVar feature, sum_j, value_j; // of the reductions: scores, block_sum, weighted values
+    Halide::RVar feature_within;          // of scores, inside `feature`: features_of_scores()
 };
 
 class SoftmaxEngine : public Engine {

@@ -12,10 +12,9 @@ void define_scaled_lanes(LaneStages &s, const Expr &scale) {
 void Vectors::define_queries(const Inputs &in) { define_scaled_lanes(s, in.scale); }
 
 void Vectors::define_scores(const Inputs &) {
-    RDom features(0, s.k_features, "features");
-    s.feature = features;
+    const Expr feature = features_of_scores(s, s.k_features, k.key_vector);
     s.scores = Func("scores");
-    s.scores(s.r, s.j, s.t, s.b) += s.q_scaled(s.r, features, s.t) * s.operands.k_rows(features, s.j, s.b);
+    s.scores(s.r, s.j, s.t, s.b) += s.q_scaled(s.r, feature, s.t) * s.operands.k_rows(feature, s.j, s.b);
 }
 
 void Vectors::define_product_of_values(const Inputs &, const Visible &visible) {
