@@ -40,7 +40,8 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     };
     if (z.summed_apart > 0) {
         RDom within(0, z.summed_apart, "part_features"), parts(0, in.features / z.summed_apart, "score_parts");
-        s.score_feature = within, s.score_part = parts;
+        s.score_feature = within;
+        s.score_part = parts;
         s.score_parts = Func("score_parts");
         s.score_parts(j, y, t, s.part) += score_product(s.part * z.summed_apart + within);
         s.scores(j, y, t) += s.score_parts(j, y, t, parts);

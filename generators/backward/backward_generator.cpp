@@ -33,7 +33,7 @@ public:
         sizes.tile = tile;
         sizes.key_lanes = sizes.features = knobs.vectors * knobs.lanes;
         sizes.rows = sizes.keys = knobs.tile * knobs.blocks;
-        // Of plain calls the forward pass is on tiles.
+        // The forward pass of plain calls runs on tiles there.
         const bool after_tiles = target.value().has_feature(Halide::Target::AVX512_SapphireRapids);
         if (after_tiles && !capped && !general && sizes.features % 16 == 0) sizes.summed_apart = 16;
         sizes.capped = capped;

@@ -57,7 +57,7 @@ AttentionShape shape_of(gyre_dtype dtype, int64_t head_dim) {
     return AttentionShape().lengths(length, length).head_counts(4, 2).dims(head_dim).of(dtype);
 }
 
-/// Of one head of `length` keys, the tensor in memory whose pages in the middle cannot be read.
+/// Holds keys or values of one head in memory whose pages in the middle cannot be read.
 class RowsWithAHole {
 public:
     static constexpr int64_t head_dim = 64, keys = 4096;

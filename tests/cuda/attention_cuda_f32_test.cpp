@@ -30,7 +30,8 @@ TEST_CASE("attention on devices, f32: every head size, fewer and more rows and k
 TEST_CASE("attention on devices, f32: windows, alignments, key lengths, scales of both signs, layouts and gaps") {
     for (const int64_t gap : {0, 4, 3}) { // rows that asynchronous copies take, and rows that they do not
         AttentionCase c(f32_shape(40, 90, 64).batches(2).in(GYRE_BHSD, Placement::with_gaps(gap)));
-        c.args.window_left = 20, c.args.window_right = 3;
+        c.args.window_left = 20;
+        c.args.window_right = 3;
         c.check_on_devices();
         c.args.alignment = GYRE_TOP_LEFT;
         c.args.scale = -0.7f;
@@ -48,7 +49,8 @@ TEST_CASE(
             part.rotary_dim = 18;
             AttentionCase c(f32_shape(40, 70, dim));
             c.args.causal = 1;
-            c.args.rope = &rope, c.args.value_rope = &part;
+            c.args.rope = &rope;
+            c.args.value_rope = &part;
             c.check_on_devices();
             c.args.keys_rotated = c.args.values_rotated = 1;
             c.check_on_devices();

@@ -24,7 +24,12 @@ public:
 
     BareStages &stages() override { return s; }
     OperandForm operand_form() const override { return {false, facts.integer_scores}; }
-    KeySteps steps() const override { return {1, k.key_unroll, false, false, 1, k.lanes}; }
+    KeySteps steps() const override {
+        KeySteps steps;
+        steps.scored = k.key_unroll;
+        steps.capped = k.lanes;
+        return steps;
+    }
     int rotation_lanes() const override { return k.lanes; }
     Halide::Expr query_factor(const Inputs &in) const override;
     void define_queries(const Inputs &in) override;

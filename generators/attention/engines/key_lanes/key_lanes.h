@@ -42,7 +42,14 @@ public:
     }
     KeyLaneStages &stages() override { return s; }
     const StateLayout &layout() const override { return groups; }
-    KeySteps steps() const override { return {1, k.lanes, true, true, k.lanes}; }
+    KeySteps steps() const override {
+        KeySteps steps;
+        steps.scored = k.lanes;
+        steps.in_vector = k.lanes;
+        steps.of_task = true;
+        steps.from_first = true;
+        return steps;
+    }
     void define_queries(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
     void define_maximum(const Visible &visible) override;
