@@ -13,16 +13,6 @@ namespace {
 /// Rows that are many enough for prefill, and few enough for decoding.
 const int64_t many_rows = 20, few_rows = 2;
 
-/// The root of the mean square of the errors, relative to that of what is expected.
-double relative_rms(const std::vector<double> &got, const std::vector<double> &expected) {
-    double error = 0, size = 0;
-    for (size_t n = 0; n < expected.size(); n++) {
-        error += (got[n] - expected[n]) * (got[n] - expected[n]);
-        size += expected[n] * expected[n];
-    }
-    return std::sqrt(error / size);
-}
-
 } // namespace
 
 TEST_CASE("many keys of equal scores: each has the same weight") {

@@ -1,5 +1,7 @@
 #include "compare.h"
 
+#include <cmath>
+
 namespace gyre::test {
 
 Worst worst_difference(const std::vector<double> &got, const std::vector<double> &expected) {
@@ -42,6 +44,15 @@ void check_within(const char *what, const std::vector<double> &got, const std::v
     CHECK_MESSAGE(outside.count == 0, text(what), ": ", outside.count, " of ", got.size(), " elements; element ", at,
                   " is ", got.empty() ? 0 : got[at], ", expected ", got.empty() ? 0 : expected[at], " within ",
                   got.empty() ? 0 : allowed[at]);
+}
+
+double relative_rms(const std::vector<double> &got, const std::vector<double> &expected) {
+    double error = 0, size = 0;
+    for (size_t n = 0; n < expected.size(); n++) {
+        error += (got[n] - expected[n]) * (got[n] - expected[n]);
+        size += expected[n] * expected[n];
+    }
+    return std::sqrt(error / size);
 }
 
 } // namespace gyre::test

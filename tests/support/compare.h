@@ -30,4 +30,7 @@ Outside outside_of(const std::vector<double> &got, const std::vector<double> &ex
 void check_within(const char *what, const std::vector<double> &got, const std::vector<double> &expected,
                   const std::vector<double> &allowed);
 
+/// The root of the mean square of the errors, relative to that of what is expected.
+double relative_rms(const std::vector<double> &got, const std::vector<double> &expected);
+
 } // namespace gyre::test
