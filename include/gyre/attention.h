@@ -95,7 +95,7 @@ typedef struct gyre_attention_args {
     const gyre_tensor *q_positions;
     /** Positions of the keys for the rotations only, shaped as q_positions are; those of keys that do not exist are not read. NULL: 0, 1, 2 … */
     const gyre_tensor *k_positions;
-    /** Scratch memory of the caller; NULL: the context's own. */
+    /** Scratch memory of the caller, which overlaps no tensor; NULL: the context's own. */
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
@@ -162,7 +162,7 @@ GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const 
                                                    size_t *bytes);
 
 GYRE_LAYOUT(gyre_score_input, tensor, 96, 8, 88, 8);
-GYRE_LAYOUT(gyre_attention_args, dropout_seed, 568, 560, 464, 456);
+GYRE_GROWING_LAYOUT(gyre_attention_args, dropout_seed, 568, 560, 464, 456);
 
 #ifdef __cplusplus
 }

@@ -30,13 +30,15 @@ typedef struct gyre_attention_backward_args {
     gyre_tensor k_grad;
     /** dV, of v's shape and type. */
     gyre_tensor v_grad;
-    /** Scratch memory of the caller, linear in the sequences' lengths; NULL: the context's own. */
+    /** Scratch memory of the caller, which overlaps no tensor; it is linear in the sequences' lengths. NULL: the context's own. */
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
     /** The bias's gradient, of its shape, f32 whatever its type, last dimension contiguous; NULL: not wanted. It sums over whatever
      *  the bias is repeated for: where batch entries or heads share one, a single thread does all of them. */
     const gyre_tensor *bias_grad;
+    /** NULL. Fills the structure up on every processor, so that members of later versions begin behind what a caller of this one has. */
+    const void *reserved;
 } gyre_attention_backward_args;
 
 /** Arguments to be filled: forward, out_grad and the gradients. */
@@ -60,7 +62,7 @@ GYRE_API gyre_status gyre_attention_backward(gyre_context *context, const gyre_a
 GYRE_API gyre_status gyre_attention_backward_workspace_size(gyre_context *context,
                                                             const gyre_attention_backward_args *args, size_t *bytes);
 
-GYRE_LAYOUT(gyre_attention_backward_args, bias_grad, 392, 384, 344, 336);
+GYRE_GROWING_LAYOUT(gyre_attention_backward_args, reserved, 400, 392, 344, 340);
 
 #ifdef __cplusplus
 }

@@ -36,10 +36,12 @@ typedef struct gyre_attention_merge_args {
     gyre_tensor out;
     /** The lse of all keys, of part_lse's shape; NULL: not wanted. It overlaps neither out nor any part. */
     const gyre_tensor *lse;
-    /** Scratch memory of the caller; NULL: the context's own. */
+    /** Scratch memory of the caller, which overlaps no tensor; NULL: the context's own. */
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
+    /** NULL. Fills the structure up on every processor, so that members of later versions begin behind what a caller of this one has. */
+    const void *reserved;
 } gyre_attention_merge_args;
 
 /** Arguments to be filled: parts, their tensors and strides, and out. */
@@ -63,7 +65,7 @@ GYRE_API gyre_status gyre_attention_merge(gyre_context *context, const gyre_atte
 GYRE_API gyre_status gyre_attention_merge_workspace_size(gyre_context *context, const gyre_attention_merge_args *args,
                                                          size_t *bytes);
 
-GYRE_LAYOUT(gyre_attention_merge_args, workspace_size, 320, 312, 288, 280);
+GYRE_GROWING_LAYOUT(gyre_attention_merge_args, reserved, 328, 320, 288, 284);
 
 #ifdef __cplusplus
 }

@@ -50,12 +50,14 @@ typedef struct gyre_cache_append_args {
      *  ropes have several, which must be as many for both. NULL: keys stand where their slots are, at cache_seqlens[b] + 0, 1,
      *  2 …, as gyre_attention() has it. */
     const gyre_tensor *positions;
-    /** Scratch memory of the caller; NULL: the context's own. */
+    /** Scratch memory of the caller, which overlaps no tensor; NULL: the context's own. */
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
     /** GYRE_VALUES_IN_BLOCKS: v_cache keeps values in blocks. To rearrange a cache, append its keys and values to an empty one. */
     gyre_value_order value_order;
+    /** 0. Fills the structure up, so that members of later versions begin behind what a caller of this one has. */
+    int32_t reserved;
 } gyre_cache_append_args;
 
 /** Arguments without rotations; k, v and the caches are to be set. */
@@ -82,7 +84,7 @@ GYRE_API gyre_status gyre_cache_append(gyre_context *context, const gyre_cache_a
 GYRE_API gyre_status gyre_cache_append_workspace_size(gyre_context *context, const gyre_cache_append_args *args,
                                                       size_t *bytes);
 
-GYRE_LAYOUT(gyre_cache_append_args, value_order, 440, 432, 376, 368);
+GYRE_GROWING_LAYOUT(gyre_cache_append_args, reserved, 440, 436, 376, 372);
 
 #ifdef __cplusplus
 }

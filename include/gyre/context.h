@@ -72,7 +72,7 @@ GYRE_API const char *gyre_selected_kernel(const gyre_context *context);
 /** The library that this kernel is of: "gyre", or a name given to gyre_add_kernels(); "" before the first call. */
 GYRE_API const char *gyre_selected_library(const gyre_context *context);
 
-GYRE_LAYOUT(gyre_context_options, cuda_stream, 48, 40, 28, 24);
+GYRE_GROWING_LAYOUT(gyre_context_options, cuda_stream, 48, 40, 28, 24);
 
 #ifdef __cplusplus
 }

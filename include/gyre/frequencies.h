@@ -69,7 +69,7 @@ static inline gyre_frequency_rule gyre_frequency_defaults(void) {
 GYRE_API gyre_status gyre_frequencies(const gyre_frequency_rule *rule, int32_t rotary_dim, int32_t head_dim,
                                       int64_t length, double *inv_freq, double *attention_factor);
 
-GYRE_LAYOUT(gyre_frequency_rule, partial_rotary_factor, 136, 128, 120, 112);
+GYRE_GROWING_LAYOUT(gyre_frequency_rule, partial_rotary_factor, 136, 128, 120, 112);
 
 #ifdef __cplusplus
 }

@@ -55,10 +55,12 @@ typedef struct gyre_linear_attention_args {
     const gyre_tensor *kv_state_out;
     /** Gets k_state with the keys of this call; it may be k_state itself. NULL with kv_state_out. */
     const gyre_tensor *k_state_out;
-    /** Scratch memory of the caller; NULL: the context's own. */
+    /** Scratch memory of the caller, which overlaps no tensor; NULL: the context's own. */
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
+    /** NULL. Fills the structure up on every processor, so that members of later versions begin behind what a caller of this one has. */
+    const void *reserved;
 } gyre_linear_attention_args;
 
 /** Arguments without masks, rotations and states; q, k, v and out are to be set. */
@@ -87,7 +89,7 @@ GYRE_API gyre_status gyre_linear_attention(gyre_context *context, const gyre_lin
 GYRE_API gyre_status gyre_linear_attention_workspace_size(gyre_context *context, const gyre_linear_attention_args *args,
                                                           size_t *bytes);
 
-GYRE_LAYOUT(gyre_linear_attention_args, workspace_size, 464, 456, 384, 376);
+GYRE_GROWING_LAYOUT(gyre_linear_attention_args, reserved, 472, 464, 384, 380);
 
 #ifdef __cplusplus
 }

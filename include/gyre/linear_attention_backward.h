@@ -37,7 +37,7 @@ typedef struct gyre_linear_attention_backward_args {
     const gyre_tensor *kv_state_grad;
     /** The gradient of k_state, written; NULL with kv_state_grad. */
     const gyre_tensor *k_state_grad;
-    /** Scratch memory of the caller, linear in the sequences' lengths; NULL: the context's own. */
+    /** Scratch memory of the caller, which overlaps no tensor; it is linear in the sequences' lengths. NULL: the context's own. */
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
@@ -65,7 +65,7 @@ GYRE_API gyre_status gyre_linear_attention_backward_workspace_size(gyre_context 
                                                                    const gyre_linear_attention_backward_args *args,
                                                                    size_t *bytes);
 
-GYRE_LAYOUT(gyre_linear_attention_backward_args, workspace_size, 416, 408, 352, 348);
+GYRE_GROWING_LAYOUT(gyre_linear_attention_backward_args, workspace_size, 416, 408, 352, 348);
 
 #ifdef __cplusplus
 }

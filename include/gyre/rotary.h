@@ -102,7 +102,7 @@ typedef struct gyre_rotary_args {
     const gyre_tensor *positions;
     /** The first token's position, at least 0; 0 where positions are given. */
     int64_t position_offset;
-    /** Scratch memory of the caller; NULL: the context's own. */
+    /** Scratch memory of the caller, which overlaps no tensor; NULL: the context's own. */
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
@@ -158,7 +158,7 @@ typedef struct gyre_rotary_qk_args {
     const gyre_tensor *positions;
     /** The first token's position, at least 0; 0 where positions are given. */
     int64_t position_offset;
-    /** Scratch memory of the caller; NULL: the context's own. */
+    /** Scratch memory of the caller, which overlaps no tensor; NULL: the context's own. */
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
@@ -182,8 +182,8 @@ GYRE_API gyre_status gyre_rotary_qk_workspace_size(gyre_context *context, const 
                                                    size_t *bytes);
 
 GYRE_LAYOUT(gyre_rope, section_order, 88, 84, 72, 68);
-GYRE_LAYOUT(gyre_rotary_args, workspace_size, 312, 304, 264, 260);
-GYRE_LAYOUT(gyre_rotary_qk_args, workspace_size, 488, 480, 424, 420);
+GYRE_GROWING_LAYOUT(gyre_rotary_args, workspace_size, 312, 304, 264, 260);
+GYRE_GROWING_LAYOUT(gyre_rotary_qk_args, workspace_size, 488, 480, 424, 420);
 
 #ifdef __cplusplus
 }

@@ -40,6 +40,12 @@ extern "C" {
     typedef char type##_has_another_layout[1] /* of a processor that the library is not made for */
 #endif
 
+/** As GYRE_LAYOUT, of a struct that says its size and may grow. It also stops compilation where the struct ends in padding: a member
+ *  of a later version would lie there, and the library would read what an older caller's padding holds. */
+#define GYRE_GROWING_LAYOUT(type, last, size_64, last_64, size_32, last_32)                                            \
+    GYRE_LAYOUT(type, last, size_64, last_64, size_32, last_32);                                                       \
+    typedef char type##_ends_in_padding[offsetof(type, last) + sizeof(((type *)0)->last) == sizeof(type) ? 1 : -1]
+
 /** The version of this header is major.minor.patch; gyre_version() is that of the library. */
 #define GYRE_VERSION_MAJOR 0
 #define GYRE_VERSION_MINOR 1 /**< See GYRE_VERSION_MAJOR. */

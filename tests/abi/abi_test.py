@@ -80,12 +80,9 @@ def complaints(record, today):
     for (name, field), at in fields.items():
         if new_fields.get((name, field)) != at:
             yield f"{name}.{field} is at {new_fields.get((name, field))} (offset, bytes), {at} in the release"
-    ends = {}
-    for (name, _), (offset, size) in fields.items():
-        ends[name] = max(ends.get(name, 0), offset + size)
     for (name, field), (offset, _) in new_fields.items():
-        if name in sizes and (name, field) not in fields and offset < ends[name]:
-            yield f"{name}.{field} is new, and within what the release has"
+        if (name, field) not in fields and offset < sizes.get(name, 0):
+            yield f"{name}.{field} is new, and within what the release has, if only its padding"
     for key, value in rest.items():
         if new_rest.get(key) != value:
             yield f"{key[1]} is {new_rest.get(key, 'gone')}, {value or 'there'} in the release"
@@ -109,15 +106,16 @@ def main():
     for file in sorted(HERE.glob("release_*.inc")):
         wrong += [f"{file.stem}: {text}" for text in complaints(parse(file.read_text(encoding="utf-8").splitlines()), today)]
     print("\n".join(wrong) or f"{len(today[0])} structures, {len(today[1])} fields, {len(today[2])} enumerators and functions")
-    # The check itself: a field that moves, one that shrinks, a structure that shrinks, a value and a function that are gone.
+    # The check itself: a field within the padding that the release has, one that moves, one that shrinks, a structure that shrinks, a value and a function that are gone.
     sizes, fields, rest = (dict(part) for part in today)
     sizes["gyre_tensor"] -= 1
     fields["gyre_tensor", "rank"] = (0, 4)
     fields["gyre_attention_args", "softcap"] = (fields["gyre_attention_args", "softcap"][0], 2)
+    fields.pop(("gyre_cache_append_args", "reserved"))
     rest.pop(("FUNCTION", "gyre_attention"))
     rest["VALUE", "GYRE_BF16"] = "77"
     found = len(list(complaints(today, (sizes, fields, rest))))
-    sys.exit(bool(wrong) or found != 5)
+    sys.exit(bool(wrong) or found != 6)
 
 
 if __name__ == "__main__":

@@ -214,6 +214,27 @@ static void attend_linearly(void) {
     expect(first_row_is_value(), "gyre_linear_attention() gave something else");
 }
 
+/* What a release reserves means nothing yet: anything but 0 is refused, so that a later version can give it a meaning. */
+static void expect_reserved(void) {
+    memory m;
+    START(&m, gyre_cache_append_args);
+    m.bytes[gyre_cache_append_args__reserved] = 1;
+    expect(gyre_cache_append(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"),
+           "gyre_cache_append()");
+    START(&m, gyre_attention_backward_args);
+    m.bytes[gyre_attention_backward_args__reserved] = 1;
+    expect(gyre_attention_backward(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"),
+           "gyre_attention_backward()");
+    START(&m, gyre_attention_merge_args);
+    m.bytes[gyre_attention_merge_args__reserved] = 1;
+    expect(gyre_attention_merge(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"),
+           "gyre_attention_merge()");
+    START(&m, gyre_linear_attention_args);
+    m.bytes[gyre_linear_attention_args__reserved] = 1;
+    expect(gyre_linear_attention(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"),
+           "gyre_linear_attention()");
+}
+
 int main(void) {
     memory m;
     const tensor none = {{0}};
@@ -226,6 +247,7 @@ int main(void) {
     m.bytes[0] = 7; /* a size that no release had */
     m.bytes[1] = 0;
     expect(gyre_attention(NULL, &m) == GYRE_BAD_ARGUMENT, "a size that no release had was taken");
+    expect_reserved();
     printf("%d failure(s)\n", failures);
     return failures != 0;
 }

@@ -32,6 +32,17 @@ void check_sizes(gyre_status (*call)(gyre_context *, const Args *),
     check_refused("bytes", workspace_size(nullptr, &defaults, nullptr), GYRE_BAD_ARGUMENT, "bytes");
 }
 
+/// Calls with each byte of the reserved member set.
+template <typename Args>
+void check_reserved(gyre_status (*call)(gyre_context *, const Args *), const Args &defaults) {
+    for (size_t byte = 0; byte < sizeof defaults.reserved; byte++) {
+        CAPTURE(byte);
+        Args args = defaults;
+        reinterpret_cast<unsigned char *>(&args.reserved)[byte] = 1;
+        check_refused("reserved", call(nullptr, &args), GYRE_BAD_ARGUMENT, "args.reserved");
+    }
+}
+
 } // namespace
 
 TEST_CASE("no call takes NULL, or a structure that is smaller or larger than any that it knows") {
@@ -44,4 +55,11 @@ TEST_CASE("no call takes NULL, or a structure that is smaller or larger than any
     check_sizes(gyre_linear_attention, gyre_linear_attention_workspace_size, gyre_linear_attention_defaults());
     check_sizes(gyre_linear_attention_backward, gyre_linear_attention_backward_workspace_size,
                 gyre_linear_attention_backward_defaults());
+}
+
+TEST_CASE("what is reserved for later versions must be 0") {
+    check_reserved(gyre_attention_merge, gyre_attention_merge_defaults());
+    check_reserved(gyre_attention_backward, gyre_attention_backward_defaults());
+    check_reserved(gyre_cache_append, gyre_cache_append_defaults());
+    check_reserved(gyre_linear_attention, gyre_linear_attention_defaults());
 }

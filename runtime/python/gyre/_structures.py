@@ -73,7 +73,8 @@ class CacheAppendArgs(Structure):
     _fields_ = [("size", c_uint32), ("layout", c_int), ("cache_layout", c_int), ("k", Tensor), ("v", Tensor),
                 ("k_cache", Tensor), ("v_cache", Tensor), ("cu_seqlens_k", TensorPointer), ("cache_seqlens", TensorPointer),
                 ("page_table", TensorPointer), ("rope", RopePointer), ("value_rope", RopePointer),
-                ("positions", TensorPointer), ("workspace", c_void_p), ("workspace_size", c_size_t), ("value_order", c_int)]
+                ("positions", TensorPointer), ("workspace", c_void_p), ("workspace_size", c_size_t), ("value_order", c_int),
+                ("reserved", c_int32)]
 
 
 class ScoreInput(ctypes.Structure):
@@ -97,13 +98,13 @@ class AttentionArgs(Structure):
 class AttentionBackwardArgs(Structure):
     _fields_ = [("size", c_uint32), ("forward", POINTER(AttentionArgs)), ("out_grad", Tensor), ("q_grad", Tensor),
                 ("k_grad", Tensor), ("v_grad", Tensor), ("workspace", c_void_p), ("workspace_size", c_size_t),
-                ("bias_grad", TensorPointer)]
+                ("bias_grad", TensorPointer), ("reserved", c_void_p)]
 
 
 class AttentionMergeArgs(Structure):
     _fields_ = [("size", c_uint32), ("layout", c_int), ("parts", c_int32), ("part_out", Tensor), ("part_lse", Tensor),
                 ("part_out_stride", c_int64), ("part_lse_stride", c_int64), ("out", Tensor), ("lse", TensorPointer),
-                ("workspace", c_void_p), ("workspace_size", c_size_t)]
+                ("workspace", c_void_p), ("workspace_size", c_size_t), ("reserved", c_void_p)]
 
 
 class LinearAttentionArgs(Structure):
@@ -112,7 +113,7 @@ class LinearAttentionArgs(Structure):
                 ("cu_seqlens_k", TensorPointer), ("rope", RopePointer), ("q_positions", TensorPointer),
                 ("k_positions", TensorPointer), ("kv_state", TensorPointer), ("k_state", TensorPointer),
                 ("kv_state_out", TensorPointer), ("k_state_out", TensorPointer), ("workspace", c_void_p),
-                ("workspace_size", c_size_t)]
+                ("workspace_size", c_size_t), ("reserved", c_void_p)]
 
 
 class LinearAttentionBackwardArgs(Structure):
