@@ -53,6 +53,11 @@ public:
         return unsplit ? std::max(bytes, unsplit->workspace_bytes(context)) : bytes;
     }
 
+    void visit_tensors(WorkspaceApart &visit) {
+        each_tensor(args, visit);
+        for (int32_t i = 0; i < args.score_input_count; i++) visit(args.score_inputs[i].tensor, "score_inputs");
+    }
+
     gyre_status run(gyre_context &context, char *memory) {
         return masked ? masked->run(context, memory) : plan.run(context, memory);
     }

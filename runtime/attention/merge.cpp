@@ -4,6 +4,7 @@
 #include "core/arguments.h"
 #include "core/kernel_call.h"
 #include "core/run_call.h"
+#include "core/saturated.h"
 
 #include <algorithm>
 
@@ -29,6 +30,11 @@ struct MergeOnCpu {
         return bytes_of_slabs(slab_bytes(), context.threads.size(), tasks());
     }
     gyre_status prepare(const gyre_context &context);
+    void visit_tensors(WorkspaceApart &visit) {
+        each_tensor(args, visit);
+        visit.check(args.part_out, "part_out", reach(args.parts, args.part_out_stride));
+        visit.check(args.part_lse, "part_lse", reach(args.parts, args.part_lse_stride));
+    }
     gyre_status run(gyre_context &context, char *memory) const;
 
 private:

@@ -1,6 +1,7 @@
 #include "attention/split.h"
 
 #include "attention/dispatch.h"
+#include "core/kernel_call.h"
 
 #include <algorithm>
 
@@ -20,17 +21,17 @@ void Split::prepare(const gyre_context &context, AttentionTask *task) {
     most_parts = std::clamp<int64_t>(ceil_div(c.k.seqlen, AttentionTask::least_part), 1, AttentionTask::most_parts);
     const Heads &q = c.q;
     Results &p = merge.parts;
-    p.out = {nullptr, GYRE_F32, q.batch, q.seqlen, q.heads, c.v.dim, 0, q.heads * c.v.dim, c.v.dim};
+    // A token's parts lie together, within what a kernel's index reaches however many sequences there are.
+    p.out = {nullptr, GYRE_F32, q.batch, q.seqlen, q.heads, c.v.dim, 0, most_parts * q.heads * c.v.dim, c.v.dim};
     p.out.batch_stride = q.seqlen * p.out.token_stride;
     p.lse = {nullptr, q.heads * q.seqlen, q.seqlen};
-    merge.out_part_stride = q.batch * p.out.batch_stride;
+    merge.out_part_stride = q.heads * c.v.dim;
     merge.lse_part_stride = q.batch * p.lse.batch_stride;
     merge.merged = {c.out, c.lse};
-    const auto bytes = [&](int64_t elements) {
-        return round_up(static_cast<size_t>(most_parts * elements) * sizeof(float));
-    };
-    out_bytes = bytes(merge.out_part_stride);
-    lse_bytes = bytes(merge.lse_part_stride);
+    const auto bytes = [&](int64_t elements) { return round_up(static_cast<size_t>(elements) * sizeof(float)); };
+    out_bytes = bytes(q.batch * p.out.batch_stride);
+    lse_bytes = bytes(most_parts * merge.lse_part_stride);
+    merge_heads = most_merged_heads();
 
     task->split = true;
     task->out_part_stride = merge.out_part_stride;
@@ -45,7 +46,19 @@ void Split::place(char *memory, AttentionTask *task) {
     task->call.lse = merge.parts.lse;
 }
 
-int64_t Split::head_runs() const { return ceil_div(merge.merged.out.heads, merge.kernel->most_heads); }
+int64_t Split::most_merged_heads() const {
+    const Heads &out = merge.merged.out;
+    const int64_t tokens = std::min(out.seqlen, merge.kernel->most_tokens);
+    const auto fits = [&](int64_t heads) {
+        return fits_kernel_index({{out.dim, 1}, {heads, out.head_stride}, {tokens, out.token_stride}}) &&
+               fits_kernel_index({{tokens, 1}, {heads, merge.merged.lse.head_stride}});
+    };
+    int64_t heads = std::clamp<int64_t>(out.heads, 1, merge.kernel->most_heads);
+    while (heads > 1 && !fits(heads)) heads = ceil_div(heads, 2);
+    return heads;
+}
+
+int64_t Split::head_runs() const { return ceil_div(merge.merged.out.heads, merge_heads); }
 
 int64_t Split::tasks(const AttentionTask &task) const { return on() ? task.call.sequences * head_runs() : 0; }
 
@@ -53,8 +66,8 @@ bool Split::run(const AttentionTask &task, int64_t index, char *scratch) const {
     if (!task.call.has(index / head_runs())) return true;
     const Sequence s = task.call.sequence(index / head_runs());
     if (s.q_len == 0) return true;
-    const int64_t first_head = index % head_runs() * merge.kernel->most_heads;
-    const int64_t heads = std::min(merge.kernel->most_heads, merge.merged.out.heads - first_head);
+    const int64_t first_head = index % head_runs() * merge_heads;
+    const int64_t heads = std::min(merge_heads, merge.merged.out.heads - first_head);
     return merge.run({s.batch, s.q_first, s.q_len, first_head, heads}, task.parts(s), scratch, &task.terms);
 }
 

@@ -28,9 +28,12 @@ public:
 private:
     MergeTask merge;
     int64_t most_parts = 1;
+    int64_t merge_heads = 1; // of a task that merges
     size_t out_bytes = 0, lse_bytes = 0;
 
     int64_t head_runs() const;
+    /// As many as the kernel takes, where its index reaches the last one's result.
+    int64_t most_merged_heads() const;
 };
 
 } // namespace gyre

@@ -1,5 +1,7 @@
 // gyre_attention_backward(): checks, forms the angles, and runs a task for every sequence and key head.
+#include "attention/tensors.h"
 #include "backward/task.h"
+#include "backward/tensors.h"
 #include "core/arguments.h"
 #include "core/kernel_call.h"
 #include "core/run_call.h"
@@ -28,6 +30,11 @@ struct BackwardOnCpu {
     size_t workspace_bytes(const gyre_context &context) const {
         return saturated_bytes(
             table_bytes, bytes_of_slabs(slab_bytes, context.threads.size(), std::max(task.count(), fill_tasks())));
+    }
+    void visit_tensors(WorkspaceApart &visit) {
+        each_tensor(args, visit);
+        visit.structure = "forward.";
+        each_tensor(forward, visit);
     }
     gyre_status run(gyre_context &context, char *memory);
 

@@ -25,6 +25,7 @@ struct AppendOnCpu {
     gyre_status check(bool need_data) { return check_append(args, need_data, &call); }
     gyre_status prepare(gyre_context &context) { return call.prepare(context); }
     size_t workspace_bytes(const gyre_context &context) const { return call.workspace_bytes(context); }
+    void visit_tensors(WorkspaceApart &visit) { each_tensor(args, visit); }
     gyre_status run(gyre_context &context, char *memory) const { return call.run(context, memory); }
 };
 

@@ -6,11 +6,13 @@
 ///     check(need_data)              checks all of them; with `need_data` false data pointers may be NULL
 ///     prepare(context)              chooses kernels and tables
 ///     workspace_bytes(context)
+///     visit_tensors(visit)          tells every tensor of a checked call to a WorkspaceApart
 ///     run(context, memory)
 #pragma once
 #include "core/call_tensors.h"
 #include "core/device.h"
 #include "core/entry.h"
+#include "core/workspace_apart.h"
 
 #include <memory>
 
@@ -31,8 +33,13 @@ template <typename Call>
 gyre_status run_call(gyre_context *given, Call &call) {
     return with_prepared_call(given, call, [&](gyre_context &context) {
         char *memory;
-        GYRE_TRY(acquire_workspace(call.args.workspace, call.args.workspace_size, call.workspace_bytes(context),
-                                   context.arena, &memory));
+        const size_t bytes = call.workspace_bytes(context);
+        GYRE_TRY(acquire_workspace(call.args.workspace, call.args.workspace_size, bytes, context.arena, &memory));
+        if (call.args.workspace && bytes) {
+            WorkspaceApart apart(memory, bytes);
+            call.visit_tensors(apart);
+            GYRE_TRY(apart.status);
+        }
         return call.run(context, memory);
     });
 }

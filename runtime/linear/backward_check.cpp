@@ -24,9 +24,10 @@ gyre_status check_gradient(const gyre_tensor &given, const char *name, const gyr
 
 } // namespace
 
-gyre_status check_linear_backward(const gyre_linear_attention_backward_args &a, bool need_data, LinearBackwardCall *c) {
-    gyre_linear_attention_args f;
-    GYRE_TRY(adopt(a.forward, "forward", gyre_linear_attention_defaults(), sizeof f, &f));
+gyre_status check_linear_backward(const gyre_linear_attention_backward_args &a, bool need_data,
+                                  gyre_linear_attention_args *forward, LinearBackwardCall *c) {
+    GYRE_TRY(adopt(a.forward, "forward", gyre_linear_attention_defaults(), sizeof *forward, forward));
+    const gyre_linear_attention_args &f = *forward;
     {
         const MembersOf forward_arguments("forward");
         GYRE_TRY(check_linear_inputs(f, need_data, false, &c->forward));

@@ -34,6 +34,6 @@ struct LinearBackwardCall {
 /// Check every argument. With `need_data` false data pointers may be NULL and values behind them are not read.
 gyre_status check_linear(const gyre_linear_attention_args &args, bool need_data, LinearCall *call);
 gyre_status check_linear_backward(const gyre_linear_attention_backward_args &args, bool need_data,
-                                  LinearBackwardCall *call);
+                                  gyre_linear_attention_args *forward, LinearBackwardCall *call);
 
 } // namespace gyre

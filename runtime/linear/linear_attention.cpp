@@ -2,6 +2,7 @@
 #include "core/arguments.h"
 #include "core/run_call.h"
 #include "linear/plan.h"
+#include "linear/tensors.h"
 
 namespace gyre {
 namespace {
@@ -23,6 +24,7 @@ struct LinearOnCpu {
     }
     gyre_status prepare(gyre_context &context) { return plan.prepare(context, &task, false); }
     size_t workspace_bytes(const gyre_context &context) const { return plan.workspace_bytes(context); }
+    void visit_tensors(WorkspaceApart &visit) { each_tensor(args, visit); }
     gyre_status run(gyre_context &context, char *memory) {
         const bool ok = plan.run(context, memory, [&](int64_t sequence, int64_t first_head, char *slab) {
             return task.run(sequence, first_head, slab);

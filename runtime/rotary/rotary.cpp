@@ -24,6 +24,7 @@ struct RotaryOnCpu {
     gyre_status check(bool need_data) { return check_rotary(args, need_data, &plan.call); }
     gyre_status prepare(gyre_context &context) { return plan.prepare(context); }
     size_t workspace_bytes(const gyre_context &context) const { return plan.workspace_bytes(context); }
+    void visit_tensors(WorkspaceApart &visit) { each_tensor(args, visit); }
     gyre_status run(gyre_context &context, char *memory) const { return plan.run(context, memory); }
 };
 

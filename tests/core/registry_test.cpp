@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <deque>
 #include <new>
 #include <string>
 #include <thread>
@@ -18,7 +19,7 @@ using namespace gyre::test;
 
 namespace {
 
-int calls_of_stand_in = 0;
+std::atomic<int> calls_of_stand_in{0};
 int stand_in(void **) {
     calls_of_stand_in++;
     return 0;
@@ -234,6 +235,46 @@ TEST_CASE("a library comes and goes, memory and all, beside calls that never run
         if (gyre_register_kernels(library.get()) != GYRE_OK) wrong++;
         if (round % 2) std::this_thread::yield(); // a call may begin with the library there
         if (gyre_unregister_kernels(library.get()) != GYRE_OK) wrong++;
+    }
+    stop = true;
+    for (std::thread &caller : callers) caller.join();
+    CHECK(wrong == 0);
+}
+
+TEST_CASE("libraries that serve calls come while these run: a call gets kernels of one that is there, and never of an "
+          "older one again") {
+    const std::string target = best_target();
+    constexpr int libraries = 40;
+    std::vector<std::string> names;
+    for (int n = 0; n < libraries; n++) names.push_back("served" + std::to_string(n));
+    std::atomic<bool> stop{false};
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> callers;
+    for (int i = 0; i < 2; i++)
+        callers.emplace_back([&] {
+            gyre_context_options options = gyre_context_defaults();
+            options.threads = 1;
+            options.target = target.c_str();
+            gyre_context *context = nullptr;
+            if (gyre_context_create(&options, &context) != GYRE_OK) wrong++;
+            for (int last = -1; !stop;) {
+                if (rotate(context) != GYRE_OK) wrong++;
+                const std::string library = gyre_selected_library(context);
+                const int now = library == "gyre" ? -1 : std::stoi(library.substr(6));
+                if (now < last) wrong++;
+                last = now;
+            }
+            gyre_context_destroy(context);
+        });
+    std::deque<StandIn> all;
+    {
+        const Context context(target.c_str());
+        for (const std::string &name : names) {
+            all.emplace_back(name.c_str(), target.c_str());
+            if (gyre_register_kernels(&all.back().library) != GYRE_OK) wrong++;
+            if (rotate(context) != GYRE_OK || gyre_selected_library(context) != name) wrong++;
+            std::this_thread::yield();
+        }
     }
     stop = true;
     for (std::thread &caller : callers) caller.join();

@@ -1,0 +1,36 @@
+/// A caller's workspace must share no memory with the call's tensors: lists are followed, and results written, while it is filled.
+#pragma once
+#include "core/call_tensors.h"
+#include "core/error.h"
+
+namespace gyre {
+
+/// A visitor of checked tensors (core/call_tensors.h) that refuses the workspace for the first one that reaches into it.
+class WorkspaceApart {
+public:
+    WorkspaceApart(const char *memory, size_t bytes) : begin(memory), end(memory + bytes) {}
+
+    void operator()(const gyre_tensor &t, const char *name) { check(t, name, 0); }
+    void operator()(const gyre_tensor *t, const char *name) {
+        if (t) check(*t, name, 0);
+    }
+    void operator()(const gyre_rope &rope, const char *cos, const char *sin) {
+        if (!is_known(rope)) return;
+        (*this)(rope.cos, cos);
+        (*this)(rope.sin, sin);
+    }
+    void operator()(const gyre_rope *rope, const char *cos, const char *sin) {
+        if (rope) (*this)(*rope, cos, sin);
+    }
+    /// A tensor that is there more than once, the last time `shift` elements further on. One that the call does not look at may be
+    /// anything.
+    void check(const gyre_tensor &t, const char *name, int64_t shift);
+
+    gyre_status status = GYRE_OK; // or BAD_ARGUMENT, which names the workspace
+    const char *structure = "";   // before the names of what is visited
+
+private:
+    const char *begin, *end;
+};
+
+} // namespace gyre
