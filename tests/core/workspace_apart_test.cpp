@@ -35,7 +35,7 @@ public:
         return rope;
     }
 
-    /// With a workspace on each tensor, and on the byte before it.
+    /// With a workspace on each tensor, and right before it.
     template <typename Args>
     void check(gyre_status (*call)(gyre_context *, const Args *),
                gyre_status (*workspace_size)(gyre_context *, const Args *, size_t *), Args args) {
@@ -50,8 +50,13 @@ public:
             check_refused(names_[i].c_str(), call(context, &args), GYRE_BAD_ARGUMENT, "workspace");
             CHECK(text(gyre_last_error()).find(names_[i] + ",") != std::string::npos);
             CHECK(std::memcmp(before.data(), args.workspace, room) == 0);
-            args.workspace = memory() + (i + 1) * room - bytes; // up to where the next one begins
+            // What is used ends where the next tensor begins, or 64 bytes behind that.
+            char *const next = memory() + (i + 1) * room;
+            args.workspace = next - (bytes - 64) / 64 * 64;
             CHECK_MESSAGE(call(context, &args) == GYRE_OK, names_[i], " and the next: ", text(gyre_last_error()));
+            if (i + 1 == names_.size()) continue;
+            args.workspace = next - (bytes - 64) / 64 * 64 + 64;
+            check_refused(names_[i + 1].c_str(), call(context, &args), GYRE_BAD_ARGUMENT, "workspace");
         }
     }
 
@@ -98,6 +103,13 @@ TEST_CASE("a workspace that a tensor lies in is refused: attention and merging")
     m.part_lse_stride = heads * tokens;
     m.out = of_parts.rows("out");
     of_parts.check(gyre_attention_merge, gyre_attention_merge_workspace_size, m);
+    // A part that lies far behind the first is there, too.
+    m.part_out_stride = room / 2 / sizeof(float);
+    size_t bytes = 0;
+    REQUIRE(gyre_attention_merge_workspace_size(nullptr, &m, &bytes) == GYRE_OK);
+    m.workspace = static_cast<char *>(m.part_out.data) + room / 2;
+    m.workspace_size = bytes;
+    check_refused("the second part", gyre_attention_merge(nullptr, &m), GYRE_BAD_ARGUMENT, "workspace");
 }
 
 TEST_CASE("a workspace that a tensor lies in is refused: gradients") {

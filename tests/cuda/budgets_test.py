@@ -1,7 +1,7 @@
 """Registers, stack and accesses to local memory of every CUDA kernel that is linked, against budgets.json; and the
 instructions of its main loop, whose products (HMMA) and loads of tiles (LDSM) must be as many as that says, all the rest, in f32
-multiply-adds (FFMA) and loads (LDS), at most. Read from the machine code for compute capability 8.0 that the build has made, by cuobjdump and nvdisasm: those beside
-nvcc, or what requirements-test.txt installs.
+multiply-adds (FFMA) and loads (LDS), at most. Kernels that rotate and append have no arithmetic that flushes subnormal numbers. Read from the machine code
+for compute capability 8.0 that the build has made, by cuobjdump and nvdisasm: those beside nvcc, or what requirements-test.txt installs.
 
     python budgets_test.py NVCC KERNEL.fatbin…
 
@@ -20,6 +20,8 @@ import tempfile
 ARCH = "sm_80"
 EXACT = ("HMMA", "LDSM", "LDSMT")  # products; tiles as they lie, and transposed
 LOCAL = ("LDL", "STL")  # spills, and arrays whose elements are chosen at run time
+# Arithmetic and conversions that take subnormal numbers for 0. F2I, which divides indices by way of f32, is not of these.
+FLUSHING = re.compile(r"\b(?:FADD|FMUL|FFMA|FMNMX|FSETP|F2F|F2FP|HADD2|HMUL2|HFMA2)[.\w]*\.FTZ\b")
 
 
 def find_tool(name, nvcc):
@@ -59,7 +61,7 @@ def instructions(text):
 
 
 def counts(text):
-    """Counts a function's accesses to local memory, and its main loop's instructions, accesses to local memory, products and
+    """Counts a function's accesses to local memory, what takes subnormal numbers for 0, and its main loop's instructions, accesses to local memory, products and
     loads of tiles. The main loop is the smallest with products and tiles as they lie; in f32, with a third as many multiply-adds
     as the loop that has most. Blocks of keys in which a score is masked go through the loop around it."""
     kinds, jumps = instructions(text)
@@ -74,7 +76,7 @@ def counts(text):
     if loops:
         main_loop = {"loop": len(loops[0]), "loop_local": sum(map(loops[0].count, LOCAL))}
         main_loop.update({kind: loops[0].count(kind) for kind in counted})
-    return {"local": sum(map(kinds.count, LOCAL)), **main_loop}
+    return {"local": sum(map(kinds.count, LOCAL)), "flushing": len(FLUSHING.findall(text)), **main_loop}
 
 
 def usage(tools, fatbin):

@@ -97,3 +97,48 @@ TEST_CASE("append on devices: what has no room in the cache is not written, nor 
         CHECK((lost.k_cache.elements_poisoned() && lost.v_cache.elements_poisoned()));
     });
 }
+
+namespace {
+
+/// Multiples of the smallest subnormal number of the cache's type, and what they are there: ties go to the even one.
+struct Rounded {
+    double given, kept;
+};
+const Rounded small_numbers[] = {{1, 1},   {12, 12},   {-3, -3},  {0.5, 0}, {1.5, 2},
+                                 {2.5, 2}, {-3.5, -4}, {0.75, 1}, {2.25, 2}};
+
+double smallest_of(gyre_dtype dtype) { return dtype == GYRE_F16 ? 0x1p-24 : dtype == GYRE_BF16 ? 0x1p-133 : 0x1p-149; }
+
+void check_rounded(gyre_context *context, gyre_dtype from, gyre_dtype to, bool rotated, double given, double kept) {
+    AppendCase c(AppendShape().adding({1}).dims(32, 32).of(from, to));
+    c.k.fill(given);
+    c.v.fill(given);
+    const gyre_rope rope = rope_of(GYRE_HALF); // which turns nothing at position 0
+    if (rotated) c.args.rope = c.args.value_rope = &rope;
+    REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+    CAPTURE(c.describe());
+    for (int64_t feature = 0; feature < 32; feature++) {
+        CHECK(c.k_cache.get({0, 0, 1, feature}) == kept);
+        CHECK(c.v_cache.get({0, 0, 1, feature}) == kept);
+    }
+}
+
+} // namespace
+
+TEST_CASE("append on devices: subnormal numbers are kept, and all are rounded to the nearest, ties to even") {
+    each_device([&](gyre_context *context) {
+        for (const auto &[from, to] : append_conversions)
+            for (const bool rotated : {false, true}) {
+                for (const Rounded &r : small_numbers) {
+                    if (from == to && r.given != r.kept) continue; // no number of this type
+                    check_rounded(context, from, to, rotated, r.given * smallest_of(to), r.kept * smallest_of(to));
+                }
+                if (from == to) continue;
+                const double spacing = to == GYRE_F16 ? 0x1p-10 : 0x1p-7;
+                for (const int step : {0, 1, 2, 17}) {
+                    const double below = 1 + step * spacing;
+                    check_rounded(context, from, to, rotated, below + spacing / 2, step % 2 ? below + spacing : below);
+                }
+            }
+    });
+}

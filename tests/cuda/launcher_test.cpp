@@ -108,6 +108,25 @@ TEST_CASE("what the driver refuses is a status with its reason, and the next cal
     CHECK(gyre_rotary(context, &k.args) == GYRE_OK);
 }
 
+TEST_CASE("a call of more blocks than a device's grid has along y or z is refused, not launched") {
+    const Context context("cuda");
+    for (const int axis : {1, 2}) { // heads, batch entries
+        const int64_t heads = axis == 1 ? 65536 : 1, batch = axis == 2 ? 65536 : 1;
+        Tensor part(GYRE_F32, {batch, 1, heads, 8}), part_lse(GYRE_F32, {batch, heads, 1}),
+            out(GYRE_F32, {batch, 1, heads, 8});
+        OnDevice device;
+        gyre_attention_merge_args args = gyre_attention_merge_defaults();
+        args.parts = 1;
+        args.part_out = device.view(part.view());
+        args.part_lse = device.view(part_lse.view());
+        args.out = device.view(out.view());
+        const long launches = fake<long()>("fake_cuda_launches")();
+        CHECK(gyre_attention_merge(context, &args) == GYRE_UNSUPPORTED);
+        CHECK(text(gyre_last_error()).find("takes 65536 blocks") != std::string::npos);
+        CHECK(fake<long()>("fake_cuda_launches")() == launches);
+    }
+}
+
 TEST_CASE("a device's primary context is retained once, and again after someone has destroyed it") {
     Call k;
     REQUIRE(gyre_rotary(nullptr, &k.args) == GYRE_OK);

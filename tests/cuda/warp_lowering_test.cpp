@@ -135,6 +135,23 @@ TEST_CASE("fragments: steps of indices, and conditions for the first lane") {
     CHECK(!is_for_warp(lane < 2, &rest));
 }
 
+TEST_CASE("fragments: elements are of the tile that their columns are in, and columns between tiles are refused") {
+    using namespace Halide::Internal;
+    const Expr m = Variable::make(Int(32), "m"), n = Variable::make(Int(32), "n");
+    WarpNest nest;
+    nest.name = "nest", nest.row = "m", nest.column = "n";
+    nest.stores.push_back({"array", m * 16 + n, cast<float>(n)});
+    Fragments fragments;
+    fragments.find({nest}, {{"array", {Float(32), 16 * tile_rows}}});
+    CHECK(is_const(fragments.tile(nest, "array", m * 16 + n, "n"), 0));
+    CHECK(is_const(fragments.tile(nest, "array", m * 16 + n + tile_columns, "n"), 1));
+    for (const int between : {1, 4, tile_columns + 2}) {
+        const std::string said = gyre::cuda::refusal([&] { fragments.tile(nest, "array", m * 16 + n + between, "n"); });
+        CAPTURE(said);
+        CHECK(said.find("has columns of array between tiles") != std::string::npos);
+    }
+}
+
 TEST_CASE("staged loops: only producers that fill a ring of slots by the loop's variable are taken") {
     using namespace Halide::Internal;
     const Expr v = Variable::make(Int(32), "v");
@@ -150,6 +167,7 @@ TEST_CASE("staged loops: only producers that fill a ring of slots by the loop's 
     CHECK(read(v % 3 * 8, "shared").staging.size() == 1);
     CHECK(read(v % 3 * 8, "shared").slots == 3);
     CHECK(read(v * 8, "shared").staging.empty());
+    CHECK(read(Mod::make(v, 1) * 8, "shared").staging.empty()); // one slot, which the next turn's would overwrite
     CHECK(read(v % 3 * 8, "registers").staging.empty());
 }
 

@@ -64,6 +64,7 @@ class Beside(Suites):
     def spelled(self, test, text):
         name = test.split(":", 1)[1]
         return (text.replace("{}", name).replace("{source}", str(self.source("beside"))).replace("{build}", str(self.tree))
+                .replace("{beside}", str(self.folder))
                 .replace("{python}", sys.executable))
 
     def environment(self, test):
@@ -111,6 +112,8 @@ class Beside(Suites):
         parts = self.graph.parts(words)
         replaced = {name: self.compile(name, False) for file in self.changed for name in self.graph.objects_of(file) & parts}
         kernels = []
+        if "driver" in self.kind(test):
+            self.generated.driver(self.kind(test)["driver"], [])  # of another mutant
         if self.mutant:
             own = self.graph.objects_of(self.mutant["file"]) & parts
             replaced.update({name: self.compile(name, True) for name in own})

@@ -117,6 +117,27 @@ class Generated:
             objects.append(source.with_suffix(".o") if self.beside.run(words) else None)
         return objects
 
+    def emulated(self, path):
+        """The object of a kernel's device code for the emulated device."""
+        name = next(name for name in self.graph.compilations if pathlib.Path(name).name == f"{path.stem}.cpp.o")
+        source = self.folder / f"{path.stem}.cpp"
+        source.write_text(f'#include "{path}"\n', encoding="utf-8")
+        words = without_dependencies(shlex.split(self.graph.compilations[name]))
+        words[words.index("-c") + 1], words[words.index("-o") + 1] = str(source), str(source.with_suffix(".emulated.o"))
+        return name, source.with_suffix(".emulated.o") if self.beside.run(words) else None
+
+    def driver(self, path, kernels):
+        """Links the driver of the emulated device with these kernels instead of the build's. True if that works."""
+        place = self.beside.folder / "driver" / pathlib.Path(path).name
+        place.unlink(missing_ok=True)
+        replaced = dict(self.emulated(kernel.with_suffix(".cu")) for kernel in kernels)
+        if None in replaced.values():
+            return False
+        words = [str(replaced.get(word, word)) for word in next(words for words in self.graph.command(path) if "-o" in words)]
+        words[words.index("-o") + 1] = str(place)
+        place.parent.mkdir(exist_ok=True)
+        return not kernels or self.beside.run(words)
+
     def objects(self, mutant, kind, words, replaced):
         """Further objects of a test's program. Units of generators in the program itself are replaced."""
         for unit in self.units_of(mutant):
@@ -131,4 +152,6 @@ class Generated:
         wanted = [f"kernels/shipped/gyrekernel_gyre_{name}__{kind['kernels']}.o" for name in mutant["kernels"]]
         names = [name for name in self.graph.inputs if any(fnmatch.fnmatch(name, pattern) for pattern in wanted)]
         made = [self.once((name, mutant["name"]), lambda name=name: self.kernel(name, mutant)) for name in names]
-        return None if None in made or not made else made + self.lists(made, self.graph.parts(words))
+        if None in made or not made or ("driver" in kind and not self.driver(kind["driver"], made)):
+            return None
+        return made + self.lists(made, self.graph.parts(words))
