@@ -42,9 +42,12 @@ class Beside(Suites):
         return super().missing(test) + ([] if "program" in self.kind(test) else ["a program of a whole build"])
 
     def missing_for(self, mutant):
-        """Generators' mutants name the kernels that show them; none is made otherwise. The other sources are those of the build."""
+        """Generators' mutants name the kernels that show them; none is made otherwise. The other sources are those of the build. One that
+        no program has an object of would survive without having been tried."""
         if not mutant["file"].startswith("generators/"):
-            return []
+            objects = self.graph.objects_of(mutant["file"])
+            tried = any(objects & self.graph.parts(self.link(test)) for test in mutant["tests"] if "program" in self.kind(test))
+            return [] if tried else ["a program with an object of the file"]
         changed = any(name.startswith("generators/") for name in self.changed)
         shown = all(self.shows(test, mutant) for test in mutant["tests"])
         return ([] if shown else ["kernels with the mutant"]) + (["a build of these generators"] if changed else [])

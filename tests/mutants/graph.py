@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -42,7 +43,7 @@ class Graph:
         for line in self._ninja("-t", "deps").splitlines():
             if line.startswith("    "):
                 if own in self.compilations:
-                    users.setdefault(line[4:], set()).add(own)
+                    users.setdefault(os.path.normpath(self.build / line[4:]), set()).add(own)  # ccache makes paths relative
             elif line:
                 own = line.split(":")[0]
         return users
