@@ -202,6 +202,42 @@ TEST_CASE("signals of the process are not delivered to the pool's threads") {
     REQUIRE(sigaction(SIGUSR1, &before, nullptr) == 0);
 }
 
+TEST_CASE("signals that a thread handles within its calls change nothing, though their handlers compute") {
+    static std::atomic<long> handled;
+    handled = 0;
+    struct sigaction handler{}, before{};
+    handler.sa_handler = [](int) { // in vector registers
+        volatile float numbers[64];
+        for (int i = 0; i < 64; i++) numbers[i] = static_cast<float>(i) * 1.5f;
+        if (numbers[3] == 4.5f) handled++;
+    };
+    REQUIRE(sigaction(SIGUSR2, &handler, &before) == 0);
+    for (const int32_t threads : {1, 3}) {
+        gyre_context *const context = context_of(threads);
+        Call expected;
+        REQUIRE(expected.run(context) == GYRE_OK);
+        std::atomic<bool> ended{false};
+        std::atomic<int> wrong{0};
+        std::thread caller([&] {
+            Call call;
+            for (int i = 0; i < 300; i++) {
+                call.out.assign(call.out.size(), -1);
+                if (call.run(context) != GYRE_OK || call.out != expected.out) wrong++;
+            }
+            ended = true;
+        });
+        while (!ended) {
+            pthread_kill(caller.native_handle(), SIGUSR2);
+            std::this_thread::yield();
+        }
+        caller.join();
+        CHECK(wrong == 0);
+        gyre_context_destroy(context);
+    }
+    CHECK(handled > 0);
+    REQUIRE(sigaction(SIGUSR2, &before, nullptr) == 0);
+}
+
 TEST_CASE("results do not depend on the caller's floating-point modes, which stay as they are") {
     Call call(1e-20f); // products are subnormal
     gyre_context *one = context_of(1), *expected_of = context_of(1);
