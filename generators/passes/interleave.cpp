@@ -47,7 +47,8 @@ struct Flat {
 private:
     void add(const Stmt &s) {
         if (const auto *block = s.as<Block>()) {
-            add(block->first), add(block->rest);
+            add(block->first);
+            add(block->rest);
         } else if (const auto *production = s.as<ProducerConsumer>()) {
             add(production->body);
         } else if (const auto *let = s.as<LetStmt>()) {

@@ -37,7 +37,8 @@ public:
         find_store();
         for (const char *loop : {tile_row_loop, tile_column_loop})
             require(loops.count(loop), std::string("has no loop ") + loop);
-        row = loops[tile_row_loop], column = loops[tile_column_loop];
+        row = loops[tile_row_loop];
+        column = loops[tile_column_loop];
         const Expr value = SubstituteLets().mutate(store->value), index = SubstituteLets().mutate(store->index);
         const Load *source = value.as<Load>();
         if (loops.count(tile_depth_loop)) {

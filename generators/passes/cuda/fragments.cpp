@@ -77,7 +77,8 @@ void Fragments::find(const std::vector<WarpNest> &nests, const std::map<std::str
     fragments.clear();
     for (const auto &[name, type_and_size] : arrays) {
         Fragment &f = fragments[name];
-        f.type = type_and_size.first, f.size = type_and_size.second;
+        f.type = type_and_size.first;
+        f.size = type_and_size.second;
         f.kind = f.size == 1 ? Fragment::Kind::scalar : Fragment::Kind::row;
     }
     // An array is one number a row if all that is stored into it is; assumed until something else is stored.

@@ -7,37 +7,6 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-class FindLoads : public IRVisitor {
-    using IRVisitor::visit;
-    void visit(const Load *) override { found = true; }
-
-public:
-    bool found = false;
-};
-
-bool reads_memory(const Expr &e) {
-    FindLoads find;
-    e.accept(&find);
-    return find.found;
-}
-
-class InlineLets : public IRMutator {
-public:
-    explicit InlineLets(bool all) : all(all) {}
-
-private:
-    const bool all;
-    using IRMutator::visit;
-
-    Stmt visit(const LetStmt *op) override {
-        const Expr value = mutate(op->value);
-        if (!all && (reads_memory(value) || value.type().is_vector()))
-            return LetStmt::make(op->name, value, mutate(op->body));
-        return mutate(substitute(op->name, value, op->body));
-    }
-    Expr visit(const Let *op) override { return mutate(substitute(op->name, mutate(op->value), op->body)); }
-};
-
 std::string kind_of(const For *loop) {
     const std::string kind = variable_of_loop(loop->name);
     return kind == row_loop || kind == column_loop || kind == depth_loop ? kind : "";
@@ -74,18 +43,6 @@ class FindNests : public IRVisitor {
 public:
     std::vector<WarpNest> nests;
 };
-
-bool is_first(const Expr &condition, const char *index) {
-    const LT *less = condition.as<LT>();
-    const Variable *v = less ? less->a.as<Variable>() : nullptr;
-    return v && v->name == index && is_const_one(less->b);
-}
-
-bool is_thread_index(const Expr &e) {
-    if (const Max *both = e.as<Max>()) return is_thread_index(both->a) && is_thread_index(both->b);
-    const Variable *v = e.as<Variable>();
-    return v && (v->name == lane_index || v->name == warp_index);
-}
 
 /// Down to the innermost stores, all of which one nest of loops is around.
 void read(const Stmt &s, WarpNest *nest) {
@@ -139,27 +96,6 @@ bool has_warp_tile(const Stmt &s) {
     return find.found;
 }
 
-bool is_for_warp(const Expr &condition, Expr *rest) {
-    if (const And *both = condition.as<And>()) {
-        Expr a, b;
-        const bool first = is_for_warp(both->a, &a), second = is_for_warp(both->b, &b);
-        *rest = a.defined() && b.defined() ? a && b : a.defined() ? a : b;
-        return first || second;
-    }
-    const bool found = is_first(condition, lane_index);
-    *rest = found ? Expr() : condition;
-    return found;
-}
-
-Expr for_all_threads(const Expr &condition) {
-    if (const And *both = condition.as<And>()) {
-        const Expr a = for_all_threads(both->a), b = for_all_threads(both->b);
-        return a.defined() && b.defined() ? a && b : a.defined() ? a : b;
-    }
-    const LT *less = condition.as<LT>();
-    return less && is_const_one(less->b) && is_thread_index(less->a) ? Expr() : condition;
-}
-
 WarpNest read_warp_nest(const For *loop) {
     WarpNest nest;
     nest.name = loop->name;
@@ -180,8 +116,5 @@ std::vector<WarpNest> find_warp_nests(const Stmt &kernel) {
     kernel.accept(&find);
     return find.nests;
 }
-
-Stmt without_lets(const Stmt &s) { return InlineLets(false).mutate(s); }
-Expr without_lets(const Expr &e) { return InlineLets(true).mutate(e); }
 
 } // namespace gyre::cuda

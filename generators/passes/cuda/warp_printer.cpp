@@ -1,5 +1,6 @@
 #include "warp_printer.h"
 
+#include "barriers.h"
 #include "primitives.h"
 
 namespace gyre::cuda {
@@ -22,14 +23,13 @@ public:
 
 void WarpPrinter::print_body(const Stmt &kernel) {
     has_tiles = has_warp_tile(kernel);
-    is_touched = false;
     if (!has_tiles) return Printer::print_body(kernel);
     const Stmt body = without_lets(kernel);
     FindArrays find;
     body.accept(&find);
     fragments.find(find_warp_nests(body), find.arrays);
     synchronises = true; // a warp's lanes wait for each other
-    Printer::print_body(body);
+    Printer::print_body(place_barriers(body, fragments, aligned));
     has_tiles = false;
 }
 
@@ -84,31 +84,17 @@ void WarpPrinter::visit(const Call *op) {
     print_assignment(op->type, call.str());
 }
 
-// Halide has a barrier after each thing that threads compute. What is in registers of a warp needs none.
-void WarpPrinter::visit(const Evaluate *op) {
-    const Call *call = op->value.as<Call>();
-    if (has_tiles && call && call->is_intrinsic(Call::gpu_thread_barrier)) return barrier();
-    Printer::visit(op);
-}
-
-void WarpPrinter::visit(const For *op) {
-    if (has_tiles && !is_gpu(op->for_type)) {
-        const StagedLoop staged = read_staged_loop(op, shared);
-        if (!staged.staging.empty()) return print_staged_loop(op, staged);
-        is_touched = is_touched || touches(op->body, shared); // by the turn before
-    }
-    Printer::visit(op);
-}
+void WarpPrinter::visit(const For *op) { is_staged(op) ? print_staged_loop(op) : Printer::visit(op); }
 
 void WarpPrinter::visit(const Load *op) {
     const Fragment *f = has_tiles ? fragments[op->name] : nullptr;
-    is_touched = is_touched || shared.count(op->name);
     if (!f) return Printer::visit(op);
     if (f->is_packed()) refuse("numbers of 16 bits are read one by one from " + op->name);
     print_assignment(op->type, register_of(op->name, op->index));
 }
 
 void WarpPrinter::visit(const IfThenElse *op) {
+    if (print_turns(op)) return;
     const Evaluate *nothing = op->then_case.as<Evaluate>();
     if (nothing && is_const(nothing->value) && !op->else_case.defined()) return;
     Expr rest;

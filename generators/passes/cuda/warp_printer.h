@@ -2,11 +2,10 @@
 ///
 /// What a schedule does with the first lane of a warp, every lane does with its part (fragments.h): elementwise operations,
 /// reductions along rows, and products of a fragment with a tile in shared memory. What is neither is an error with the
-/// loop's name. Shared memory that a loop's turns read is filled turns ahead, by asynchronous copies where nothing is computed.
+/// loop's name. Barriers and copies into shared memory are printed where a pass has placed them (barriers.h).
 #pragma once
 #include "fragments.h"
 #include "printer.h"
-#include "staged_loop.h"
 
 namespace gyre::cuda {
 
@@ -33,23 +32,18 @@ private:
     Fragments fragments;
     const WarpNest *nest = nullptr; // that is being printed
     std::string column;             // its variable that fragments are read along
-    bool is_touched = false;        // shared memory, since the last barrier
-    bool is_copied = false;         // asynchronously, since then
-    bool in_staged_loop = false;
-    bool defers_copies = false; // until copies_to_come are printed
-    std::vector<std::string> copies_to_come;
 
     void open(const std::string &head);
     void open_if(const Halide::Expr &condition);
     void close(size_t count = 1);
     void open_loops(const std::vector<WarpLoop> &unrolled);
     void open_rows();
-    void barrier();
 
     void print_for_warp(const Stmt &s);
     void print_nest(const WarpNest &read);
-    void print_staging(const std::vector<Stmt> &staging);
-    void print_staged_loop(const Halide::Internal::For *loop, const StagedLoop &staged);
+    void print_staged_loop(const Halide::Internal::For *loop);
+    /// False if the condition does not ask for turns of a staged loop; then nothing was printed.
+    bool print_turns(const Halide::Internal::IfThenElse *op);
 
     std::string register_of(const std::string &array, const Halide::Expr &index);
     Halide::Expr print_row_terms(const Halide::Expr &e);

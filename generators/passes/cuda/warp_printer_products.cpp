@@ -50,7 +50,6 @@ void WarpPrinter::print_product(const WarpStore &store) {
     n.require(step_of(b->index, tiles.name) == tile_columns * step_of(b->index, n.column).value_or(0) &&
                   step_of(store.index, tiles.name) == tile_columns,
               "has neighbouring tiles that do not lie side by side");
-    is_touched = true;
     open_loops(of_depth);
     if (!left->is_packed()) {
         print_multiply_adds(a, b, store, tiles);
@@ -103,7 +102,6 @@ void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &prod
     indent -= 1;
     stream << get_indent() << "};\n";
     const std::string first = print_expr(at_origin(b->index, loops));
-    is_touched = true;
     stream << get_indent() << product.name << "<" << print_type(b->type) << ", " << left->columns / tile_depth << ", "
            << into->columns / tile_columns << ", " << *along_depth << ">(" << print_name(store.array) << ", "
            << print_name(a->name) << ", " << seen << ", " << print_name(b->name) << ", " << first << ");\n";
