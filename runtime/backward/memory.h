@@ -7,6 +7,8 @@
 
 namespace gyre {
 
+constexpr int64_t round_to(int64_t n, int64_t multiple) { return ceil_div(n, multiple) * multiple; }
+
 struct BackwardSizes {
     int64_t features = 0, stride = 0; // of a row, and from row to row
     int64_t group = 0, rows = 0;      // heads, and rows of each, in whole blocks

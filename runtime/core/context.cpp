@@ -1,168 +1,18 @@
 #include "core/context.h"
 
 #include "core/arguments.h"
+#include "core/contexts.h"
 #include "core/entry.h"
-#include "core/features.h"
-#include "cpu/cpu_features.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdlib>
-#include <cstring>
-#include <new>
-#include <string>
-
-#if defined(__unix__) || defined(__APPLE__)
-#include <pthread.h>
-#endif
 
 namespace gyre {
-namespace {
-
-/// True if this machine has what the target needs, and the system grants it.
-bool obtain(const Target &target) { return can_run(target) && obtain_features(target.features); }
-
-/// All contexts, which a child process has too, without the threads that were at work.
-struct Contexts {
-    std::mutex mutex, of_default;
-    gyre_context *first = nullptr;
-    gyre_context *defaults =
-        nullptr; // of calls with NULL; never destroyed, since calls may go on while the process ends
-};
-
-Contexts &contexts() {
-    static Contexts all;
-    return all;
-}
-
-#if defined(__unix__) || defined(__APPLE__)
-// No call is half way through what it changes for others when the process is copied.
-void before_fork() {
-    contexts().of_default.lock();
-    contexts().mutex.lock();
-    registry_mutex().lock();
-}
-void after_fork() {
-    registry_mutex().unlock();
-    contexts().mutex.unlock();
-    contexts().of_default.unlock();
-}
-// Only the thread that called fork() is here: the parent's others will not give back what they held.
-void after_fork_in_child() {
-    for (gyre_context *c = contexts().first; c; c = c->next) {
-        c->threads.forget();
-        new (&c->busy) std::mutex;
-    }
-    after_fork();
-}
-#endif
-
-gyre_status watch_forks() {
-#if defined(__unix__) || defined(__APPLE__)
-    static bool watched = false;
-    const std::lock_guard<std::mutex> lock(contexts().mutex);
-    if (!watched && pthread_atfork(before_fork, after_fork, after_fork_in_child))
-        return fail(Failure::out_of_memory, "context: no memory to follow fork()");
-    watched = true;
-#endif
-    return GYRE_OK;
-}
-
-std::string target_names() {
-    std::string names;
-    for (const Target &t : known_targets()) names += (names.empty() ? "" : ", ") + std::string(t.name);
-    return names;
-}
-
-std::string library_names(const KernelList &list) {
-    std::string names;
-    for (const auto &library : list.libraries())
-        if (std::any_of(list.kernels().begin(), list.kernels().end(),
-                        [&](const Kernel &k) { return k.library == library.get(); }))
-            names += (names.empty() ? "" : ", ") + std::string(library->name);
-    return names.empty() ? "(none is linked)" : names;
-}
-
-gyre_status find_forced_target(const char *name, const char *source, const Target **forced) {
-    *forced = find_target(name);
-    if (!*forced)
-        return refuse(GYRE_BAD_ARGUMENT, source, "got \"%s\", expected one of %s", name, target_names().c_str());
-    if (!is_linked(**forced)) return refuse(GYRE_UNSUPPORTED, source, "no kernels of %s are linked", name);
-    const std::string missing(first_missing_feature((*forced)->features));
-    if (!missing.empty() || ((*forced)->device == GYRE_CPU && !obtain(**forced)))
-        return refuse(GYRE_UNSUPPORTED, source, "this machine cannot run %s, it lacks %s", name,
-                      missing.empty() ? "the system's permission" : missing.c_str());
-    return GYRE_OK;
-}
-
-gyre_status create(const gyre_context_options &o, gyre_context **context) {
-    if (o.threads < 0) return refuse(GYRE_BAD_ARGUMENT, "threads", "got %d, expected 0 (all) or more", o.threads);
-    const Target *forced = nullptr;
-    const char *environment = std::getenv("GYRE_TARGET");
-    if (o.target) {
-        GYRE_TRY(find_forced_target(o.target, "target", &forced));
-    } else if (environment && *environment) {
-        GYRE_TRY(find_forced_target(environment, "GYRE_TARGET", &forced));
-    }
-    const auto list = linked_kernels();
-    const Library *library = o.library ? list->find_library(o.library) : nullptr;
-    if (o.library && !library)
-        return refuse(GYRE_BAD_ARGUMENT, "library", "got \"%.64s\", expected one of %s", o.library,
-                      library_names(*list).c_str());
-    const Target *best = forced;
-    for (const Kernel &k : list->kernels())
-        if (!best && (!library || k.library == library) && k.row && k.row->device == GYRE_CPU && obtain(*k.row))
-            best = k.row;
-    if (!best && *prebuilt_refusal()) return fail(Failure::unsupported, "%s", prebuilt_refusal());
-    if (!best) return refuse(GYRE_UNSUPPORTED, "target", "no linked kernel can run on this machine");
-    const int threads = o.threads ? o.threads : available_processors();
-    GYRE_TRY(watch_forks());
-    *context = new gyre_context(forced, best, library, threads, o.parallel_for, o.pool, o.cuda_stream);
-    return GYRE_OK;
-}
-
-} // namespace
-
 namespace {
 
 /// What the last call with NULL on this thread ran: the next one may hold another context.
 thread_local Selected selected_without_context;
 
-/// Makes a context for calls with NULL. Each has as many threads as the others, since sizes of workspaces depend on that; but
-/// those after the first leave all work to the caller, or callers would start threads without bound.
-gyre_status create_default(bool first, gyre_context **context) {
-    gyre_context_options options = gyre_context_defaults();
-    if (!first) options.parallel_for = [](void *, int32_t, void (*)(void *, int32_t), void *) {};
-    GYRE_TRY(create(options, context));
-    (*context)->is_default = true;
-    return GYRE_OK;
-}
-
-/// The first context of calls with NULL, `of_default` being held.
-gyre_status find_first_default(gyre_context **context) {
-    if (!contexts().defaults) GYRE_TRY(create_default(true, &contexts().defaults));
-    *context = contexts().defaults;
-    return GYRE_OK;
-}
-
 } // namespace
-
-gyre_status HeldContext::take(gyre_context *given) {
-    if (given) {
-        given->busy.lock();
-        context = given;
-        return GYRE_OK;
-    }
-    const std::lock_guard<std::mutex> lock(contexts().of_default);
-    gyre_context *each;
-    GYRE_TRY(find_first_default(&each));
-    while (!each->busy.try_lock()) {
-        if (!each->next_default) GYRE_TRY(create_default(false, &each->next_default));
-        each = each->next_default;
-    }
-    context = each;
-    return GYRE_OK;
-}
 
 bool may_use(const gyre_context &context, const Kernel &kernel, gyre_device device) {
     if (kernel.library->gone || (context.library && kernel.library->name != context.library)) return false;
@@ -222,7 +72,7 @@ extern "C" gyre_status gyre_context_create(const gyre_context_options *options, 
         if (options)
             GYRE_TRY(
                 adopt(options, "options", gyre_context_defaults(), offsetof(gyre_context_options, cuda_stream), &o));
-        return create(o, context);
+        return make_context(o, context);
     });
 }
 

@@ -1,0 +1,116 @@
+// Blocks of keys, and of each with the rows that see some of it the shares of gradients.
+#include "backward/general_block_arguments.h"
+#include "backward/runner.h"
+#include "core/argument_tables.h"
+#include "core/kernel_arguments.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+namespace gyre {
+namespace {
+
+constexpr int64_t unbounded = 1 << 29; // beyond every row and key, and sums with rows stay in 32 bits
+
+int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbounded, unbounded)); }
+
+} // namespace
+
+bool BackwardRunner::run() {
+    bool ok = load_queries();
+    for (int64_t first = 0; ok && first < s.k_len; first += z.keys) ok = run_keys(first);
+    for (int64_t g = 0; ok && g < z.group; g++) ok = store_queries(g);
+    clear_unused_keys();
+    return ok;
+}
+
+bool BackwardRunner::form_panels(const float *rows, float *panels) const {
+    const halide_type_t f32 = halide_type(GYRE_F32);
+    const int64_t lanes = blocks().key_lanes, count = z.keys / lanes;
+    Buffer x(rows, f32, {{z.features, 1}, {lanes, z.stride}, {count, lanes * z.stride}});
+    Buffer out(panels, f32, {{lanes, 1}, {z.features, lanes}, {count, z.features * lanes}});
+    KernelArguments<PanelsArguments> arguments;
+    arguments[PanelsArguments::x] = &x;
+    arguments[PanelsArguments::out] = &out;
+    Slab slab(m.scratch, task.kernels.panels->workspace);
+    return arguments.call(*task.kernels.panels->kernel, slab);
+}
+
+bool BackwardRunner::run_keys(int64_t first) const {
+    const int64_t count = std::min(z.keys, s.k_len - first);
+    for (float *rows : {m.k_grad, m.v_grad})
+        std::memset(rows, 0, static_cast<size_t>(z.keys * z.stride) * sizeof(float));
+    for (float *rows : {m.k, m.v}) // keys past the end
+        std::memset(rows + count * z.stride, 0, static_cast<size_t>((z.keys - count) * z.stride) * sizeof(float));
+    if (!load_operand(key_run(c.k, first, count), m.k) || !load_operand(value_run(c.v, first, count), m.v))
+        return false;
+    if (!form_panels(m.k, m.k_panels) || !form_panels(m.v, m.v_panels)) return false;
+    for (int64_t g = 0; g < z.group; g++)
+        for (int64_t row = 0; row < s.q_len; row += blocks().rows)
+            if (!add_block(g, row, first)) return false;
+    return store(m.k_grad, key_run(task.call.k_grad, first, count)) &&
+           store(m.v_grad, value_run(task.call.v_grad, first, count));
+}
+
+/// Nothing, if no row sees a key of the block.
+bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) const {
+    const BlockKernel &b = blocks();
+    const auto rows = static_cast<int32_t>(std::min(b.rows, s.q_len - first_row));
+    const auto keys = static_cast<int32_t>(std::min(b.keys, s.k_len - first_key));
+    const int64_t distance = first_key - first_row - c.shift(s); // pos_k - pos_q of the first ones
+    if (c.right >= 0 && distance > c.right + rows - 1) return true;
+    if (c.left >= 0 && -distance > c.left + keys - 1) return true;
+
+    const halide_type_t f32 = halide_type(GYRE_F32);
+    const int64_t tile = b.tile, row = g * z.rows + first_row;
+    const auto tiled = [&](float *data, int64_t extent) {
+        return Buffer(data, f32, {{z.features, 1}, {tile, z.stride}, {extent / tile, tile * z.stride}});
+    };
+    const auto panels = [&](float *data) {
+        return Buffer(data, f32,
+                      {{b.key_lanes, 1}, {z.features, b.key_lanes}, {b.keys / b.key_lanes, z.features * b.key_lanes}});
+    };
+    const auto numbers = [&](float *data) { return Buffer(data + row, f32, {{tile, 1}, {b.rows / tile, tile}}); };
+    Buffer q = tiled(m.q + row * z.stride, b.rows), out_grad = tiled(m.out_grad + row * z.stride, b.rows);
+    Buffer q_grad = tiled(m.q_grad + row * z.stride, b.rows);
+    Buffer k = tiled(m.k, b.keys), k_grad = tiled(m.k_grad, b.keys), v_grad = tiled(m.v_grad, b.keys);
+    Buffer k_panels = panels(m.k_panels), v_panels = panels(m.v_panels);
+    Buffer power = numbers(m.power), delta = numbers(m.delta);
+    const auto feature_tiles = static_cast<int32_t>(z.features / b.features);
+    const int32_t first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(-distance - c.left);
+    const int32_t last_visible = c.right < 0 ? clamp_index(unbounded) : clamp_index(-distance + c.right);
+    const int32_t origin = clamp_index(distance);
+    constexpr float log2_e = 1.44269504088896f;
+    const float alibi = c.alibi ? c.alibi[head(g)] * log2_e : 0;
+    using A = BackwardArguments;
+    KernelArguments<A> arguments(b.places);
+    arguments[A::q] = &q;
+    arguments[A::out_grad] = &out_grad;
+    arguments[A::k] = &k;
+    arguments[A::k_panels] = &k_panels;
+    arguments[A::v_panels] = &v_panels;
+    arguments[A::lse] = &power;
+    arguments[A::delta] = &delta;
+    arguments[A::rows] = &rows;
+    arguments[A::keys] = &keys;
+    arguments[A::feature_tiles] = &feature_tiles;
+    arguments[A::scale] = &c.scale;
+    arguments[A::first_visible] = &first_visible;
+    arguments[A::last_visible] = &last_visible;
+    arguments[A::alibi] = &alibi;
+    arguments[A::alibi_origin] = &origin;
+    arguments[A::softcap] = &c.softcap;
+    arguments[A::dq] = &q_grad;
+    arguments[A::dk] = &k_grad;
+    arguments[A::dv] = &v_grad;
+    std::optional<GeneralBlockArguments> general;
+    if (b.general) {
+        general.emplace(task.call, s, index, head(g), first_row, rows, first_key, keys);
+        general->add_to(&arguments);
+    }
+    Slab slab(m.scratch, b.workspace);
+    return arguments.call(*b.kernel, slab);
+}
+
+} // namespace gyre

@@ -1,0 +1,28 @@
+/// All contexts of the process, which a child process has, too.
+#pragma once
+#include "core/context.h"
+
+namespace gyre {
+
+struct Contexts {
+    std::mutex mutex, of_default;
+    gyre_context *first = nullptr;
+    gyre_context *defaults =
+        nullptr; // of calls with NULL; never destroyed, since calls may go on while the process ends
+};
+
+Contexts &contexts();
+
+/// From the first call on, contexts of a child process work without the parent's threads. Errors: out of memory.
+gyre_status watch_forks();
+
+/// True if this machine has what the target needs, and the system grants it.
+bool obtain(const Target &target);
+
+/// Makes a context, as gyre_context_create() does of complete options.
+gyre_status make_context(const gyre_context_options &options, gyre_context **context);
+
+/// The first context of calls with NULL, `of_default` being held.
+gyre_status find_first_default(gyre_context **context);
+
+} // namespace gyre
