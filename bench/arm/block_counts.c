@@ -49,7 +49,9 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb) {
     if (!b) {
         b = calloc(1, sizeof *b);
         if (!b) abort();
-        b->first = first, b->last = last, b->next = *bucket;
+        b->first = first;
+        b->last = last;
+        b->next = *bucket;
         *bucket = b;
     }
     qemu_plugin_register_vcpu_tb_exec_cb(tb, enter, NO_REGISTERS, b);

@@ -18,7 +18,8 @@ static void finish(gyre_status status, const char *name) {
 static void rotary(const Case *c) {
     const int64_t shape[4] = {1, 16, 8, 128};
     gyre_rotary_args args = gyre_rotary_defaults();
-    args.x = random_tensor(c->dtype, shape), args.out = random_tensor(c->dtype, shape);
+    args.x = random_tensor(c->dtype, shape);
+    args.out = random_tensor(c->dtype, shape);
     args.rope.pairing = c->option ? GYRE_INTERLEAVED : GYRE_HALF;
     finish(gyre_rotary(context, &args), c->name);
 }
@@ -27,8 +28,10 @@ static void append(const Case *c) {
     const int64_t shape[4] = {1, 16, 8, 128};
     const gyre_rope rope = gyre_rope_defaults();
     gyre_cache_append_args args = gyre_cache_append_defaults();
-    args.k = random_tensor(GYRE_F32, shape), args.v = random_tensor(GYRE_F32, shape);
-    args.k_cache = random_tensor(c->dtype, shape), args.v_cache = random_tensor(c->dtype, shape);
+    args.k = random_tensor(GYRE_F32, shape);
+    args.v = random_tensor(GYRE_F32, shape);
+    args.k_cache = random_tensor(c->dtype, shape);
+    args.v_cache = random_tensor(c->dtype, shape);
     args.rope = &rope;
     finish(gyre_cache_append(context, &args), c->name);
 }
@@ -38,8 +41,10 @@ static gyre_attention_args attention_args(const Case *c, int64_t queries, int64_
     const int64_t q_shape[4] = {1, heads, queries, c->head_dim}, kv_shape[4] = {1, kv_heads, keys, c->head_dim};
     gyre_attention_args args = gyre_attention_defaults();
     args.layout = GYRE_BHSD;
-    args.q = random_tensor(c->dtype, q_shape), args.out = random_tensor(c->dtype, q_shape);
-    args.k = random_tensor(c->dtype, kv_shape), args.v = random_tensor(c->dtype, kv_shape);
+    args.q = random_tensor(c->dtype, q_shape);
+    args.out = random_tensor(c->dtype, q_shape);
+    args.k = random_tensor(c->dtype, kv_shape);
+    args.v = random_tensor(c->dtype, kv_shape);
     return args;
 }
 
@@ -51,7 +56,8 @@ static void attention(const Case *c) {
 static void roper(const Case *c) {
     const gyre_rope rope = gyre_rope_defaults();
     gyre_attention_args args = attention_args(c, 64, 2, 256, 2);
-    args.causal = 1, args.rope = args.value_rope = &rope;
+    args.causal = 1;
+    args.rope = args.value_rope = &rope;
     finish(gyre_attention(context, &args), c->name);
 }
 

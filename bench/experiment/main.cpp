@@ -34,9 +34,16 @@ Context make_context(std::int32_t threads, const std::string &target) {
 }
 
 void use_paper_size(RunOptions &o) {
-    o.sizes.layers = 6, o.sizes.d_model = 512, o.sizes.heads = 8, o.sizes.d_ff = 2048;
-    o.length = 641, o.batch = 8, o.steps = 5000, o.rate = 3e-4;
-    o.evaluations = 50, o.evaluated = 32;
+    o.sizes.layers = 6;
+    o.sizes.d_model = 512;
+    o.sizes.heads = 8;
+    o.sizes.d_ff = 2048;
+    o.length = 641;
+    o.batch = 8;
+    o.steps = 5000;
+    o.rate = 3e-4;
+    o.evaluations = 50;
+    o.evaluated = 32;
 }
 
 int run(int argc, char **argv) {

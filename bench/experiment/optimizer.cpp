@@ -40,7 +40,8 @@ double Optimizer::update(std::int64_t step, std::int64_t steps) {
     const double rate = learning_rate(options_, step, steps);
     AdamStep s{};
     s.gradient_factor = static_cast<float>(std::min(1.0, options_.largest_norm / (norm + 1e-6)));
-    s.beta1 = static_cast<float>(options_.beta1), s.beta2 = static_cast<float>(options_.beta2);
+    s.beta1 = static_cast<float>(options_.beta1);
+    s.beta2 = static_cast<float>(options_.beta2);
     s.rate = static_cast<float>(rate / (1 - std::pow(options_.beta1, t)));
     s.second_deviation = static_cast<float>(1 / std::sqrt(1 - std::pow(options_.beta2, t)));
     s.epsilon = static_cast<float>(options_.epsilon);

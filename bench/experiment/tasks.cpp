@@ -64,7 +64,8 @@ Batch make_add(Random &random, std::int64_t sequences, std::int64_t length, Spli
         std::int32_t a = 0, b = 0;
         bool held_out = false;
         do { // a tenth of all pairs is never trained on
-            a = operand(), b = operand();
+            a = operand();
+            b = operand();
             held_out =
                 ((static_cast<std::uint64_t>(a) * 2654435761u + static_cast<std::uint64_t>(b) * 40503u) >> 7) % 10 == 0;
         } while (held_out != (split != Split::training));

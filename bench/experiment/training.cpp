@@ -121,7 +121,8 @@ void Run::evaluate_now() {
     row.seconds = progress_.seconds;
     row.tokens_per_second = static_cast<double>(progress_.step * options_.batch * options_.length) / progress_.seconds;
     progress_.curve.push_back(row);
-    progress_.loss_sum = 0, progress_.loss_count = 0;
+    progress_.loss_sum = 0;
+    progress_.loss_count = 0;
     if (isatty(STDERR_FILENO)) return;
     char text[200];
     std::snprintf(text, sizeof text,

@@ -15,7 +15,8 @@ MultiHeadAttentionOptions attention_options(const TransformerSizes &sizes, const
                                             bool save_attention) {
     MultiHeadAttentionOptions o;
     o.save_attention = save_attention;
-    o.heads = sizes.heads, o.d_model = sizes.d_model;
+    o.heads = sizes.heads;
+    o.d_model = sizes.d_model;
     o.rope_percentage = encoding == "rope" || encoding == "roper" ? 1 : 0;
     o.rope_value_percentage = encoding == "values" || encoding == "roper" ? 1 : 0;
     o.query_key_bias = o.value_bias = o.output_bias = false;
@@ -138,7 +139,9 @@ void Transformer::Norm::backward(std::int64_t rows, std::int64_t width, const st
 
 std::vector<float> &Transformer::forward(gyre_context *context, const std::vector<std::int32_t> &tokens,
                                          std::int64_t sequences, std::int64_t length) {
-    tokens_ = tokens, sequences_ = sequences, length_ = length;
+    tokens_ = tokens;
+    sequences_ = sequences;
+    length_ = length;
     const std::int64_t rows = sequences * length, d = sizes_.d_model, ff = sizes_.d_ff;
     const Extents shape{sequences, length, d};
     last_.resize(count(rows, d)); // the residual stream

@@ -91,7 +91,9 @@ public:
             for (int n = 0; n < 4; n++) t.dim(n).set_min(0);
             t.dim(0).set_stride(Halide::Expr());
         };
-        take_any_strides(bias_f32), take_any_strides(bias_16), take_any_strides(mask);
+        take_any_strides(bias_f32);
+        take_any_strides(bias_16);
+        take_any_strides(mask);
         for (int n = 0; n < 2; n++) page_table.dim(n).set_min(0);
 
         CudaStages s = cuda_algorithm(in, sizes, out, lse, dtype);

@@ -27,12 +27,16 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     const Sizes &z = sizes;
     Stages s;
     s.sizes = z;
-    s.dq = dq, s.dk = dk, s.dv = dv;
+    s.dq = dq;
+    s.dk = dk;
+    s.dv = dv;
     const Var &j = s.j, &d = s.d, &x = s.x, &u = s.u, &y = s.y, &t = s.t;
 
     RDom score_features(0, in.features, "score_features"), prob_features(0, in.features, "prob_features");
-    s.score_feature = score_features, s.prob_feature = prob_features;
-    s.scores = Func("scores"), s.prob_grads = Func("prob_grads");
+    s.score_feature = score_features;
+    s.prob_feature = prob_features;
+    s.scores = Func("scores");
+    s.prob_grads = Func("prob_grads");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(d, y, t) = in.q(d, y, t) * (in.scale * log2_e);
     const auto score_product = [&](const Expr &feature) -> Expr {
@@ -64,7 +68,10 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     if (z.general) define_general_parts(s, in);
     RDom formed(0, z.key_lanes, 0, z.tile, 0, z.rows / z.tile, 0, z.keys / z.key_lanes, "formed");
     formed.where(sees(formed.z, formed.w * z.key_lanes, z.key_lanes));
-    s.formed_key = formed.x, s.formed_row = formed.y, s.formed_tile = formed.z, s.formed_panel = formed.w;
+    s.formed_key = formed.x;
+    s.formed_row = formed.y;
+    s.formed_tile = formed.z;
+    s.formed_panel = formed.w;
     const Expr formed_key = formed.w * z.key_lanes + formed.x;
     const Expr formed_row = formed.z * z.tile + formed.y;
     const Pair pair{s.scores(formed_key, formed.y, formed.z),
@@ -83,7 +90,9 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
                tile_last >= in.rows);
     const Expr visible =
         key < in.keys && row < in.rows && key <= row + in.last_visible && key >= row + in.first_visible;
-    s.edge_key = edge.x, s.edge_row = edge.y, s.edge_tile = edge.z;
+    s.edge_key = edge.x;
+    s.edge_row = edge.y;
+    s.edge_tile = edge.z;
     const FuncRef old = s.weights(edge.x, edge.y, edge.z);
     std::vector<Expr> kept;
     for (int n = 0; n < (z.general ? 3 : 2); n++) kept.push_back(select(visible, old[n], 0.0f));
@@ -102,8 +111,12 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     for (RDom *of_rows : {&k_rows, &v_rows, &guarded_k_rows, &guarded_v_rows}) of_rows->where(tiles_see(of_rows->y, u));
     for (RDom *usual : {&keys, &k_rows, &v_rows}) usual->where(s.guarded() == 0);
     for (RDom *guarded : {&guarded_keys, &guarded_k_rows, &guarded_v_rows}) guarded->where(s.guarded() != 0);
-    s.q_key = keys.x, s.q_tile = keys.y;
-    s.k_row = k_rows.x, s.k_tile = k_rows.y, s.v_row = v_rows.x, s.v_tile = v_rows.y;
+    s.q_key = keys.x;
+    s.q_tile = keys.y;
+    s.k_row = k_rows.x;
+    s.k_tile = k_rows.y;
+    s.v_row = v_rows.x;
+    s.v_tile = v_rows.y;
     s.guarded_q_key = guarded_keys.x;
     s.guarded_q_tile = guarded_keys.y;
     s.guarded_k_row = guarded_k_rows.x;

@@ -19,14 +19,16 @@ void define_general_parts(Stages &s, const Inputs &in) {
     RDom given(0, unsafe_promise_clamped(in.keys, 0, s.sizes.keys), 0, unsafe_promise_clamped(in.rows, 0, s.sizes.rows),
                "given");
     given.where(in.has_bias);
-    s.bias_key = given.x, s.bias_row = given.y;
+    s.bias_key = given.x;
+    s.bias_row = given.y;
     s.biases = Func("biases");
     s.biases(j, i) = 0.0f;
     const Expr bias = in.bias(given.x, given.y) * log2_e;
     s.biases(given.x, given.y) =
         select(in.bias_masks(given.x, given.y), masked_bias, strict_float(bias < least_bias), least_bias, bias);
 
-    s.draws = Func("draws"), s.keep = Func("keep");
+    s.draws = Func("draws");
+    s.keep = Func("keep");
     const auto words = dropout_words(in.dropout, i, a);
     s.draws(a, i) = Tuple(words[0], words[1], words[2], words[3]);
     const FuncRef drawn = s.draws(j / 4, i);
@@ -52,7 +54,8 @@ Tuple general_weights(const Stages &s, const Inputs &in, const Pair &of) {
 void define_bias_grad(Stages &s, const Inputs &in, const Func &bias_grad) {
     const Var &j = s.j, &i = s.i;
     RDom sums(0, in.key_sums, 0, in.row_sums, "sums");
-    s.key_sum = sums.x, s.row_sum = sums.y;
+    s.key_sum = sums.x;
+    s.row_sum = sums.y;
     s.bias_grad = bias_grad;
     s.bias_grad(j, i) = undef<float>();
     const Expr row = i + sums.y;

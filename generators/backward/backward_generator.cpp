@@ -56,7 +56,8 @@ public:
         };
         for (auto *tensor : {&q, &out_grad}) bound(*tensor, row_tiles);
         for (auto *tensor : {&dk, &dv}) bound(*tensor, key_tiles);
-        bound(k, key_tiles), bound(dq, row_tiles);
+        bound(k, key_tiles);
+        bound(dq, row_tiles);
         for (auto *buffer : {&k_panels, &v_panels}) {
             buffer->dim(0).set_bounds(0, sizes.key_lanes);
             buffer->dim(1).set_bounds(0, features).set_stride(sizes.key_lanes);

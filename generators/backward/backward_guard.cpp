@@ -23,7 +23,9 @@ void define_guarded(Stages &s, const Inputs &in) {
         for (const Func &of : operands)
             largest = max(largest, magnitude_bits(of(all.x * z.features + l, all.y, all.z)));
         peak(l) = largest;
-        s.peak_chunk[n] = all.x, s.peak_row[n] = all.y, s.peak_tile[n] = all.z;
+        s.peak_chunk[n] = all.x;
+        s.peak_row[n] = all.y;
+        s.peak_tile[n] = all.z;
     };
     peaks(s.row_peaks, "row_peaks", z.rows, in.rows, {in.q, in.out_grad}, 0);
     peaks(s.key_peaks, "key_peaks", z.keys, in.keys, {in.k}, 1);

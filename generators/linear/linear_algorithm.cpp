@@ -17,7 +17,8 @@ Stages algorithm(const Inputs &in, const Sizes &z, const Func &out) {
     // The panels that a row tile sees.
     RDom formed(0, z.key_lanes, 0, z.rows / z.key_lanes, "formed");
     formed.where(in.causal && formed.y * z.key_lanes <= t * z.tile + (z.tile - 1));
-    s.formed_key = formed.x, s.formed_panel = formed.y;
+    s.formed_key = formed.x;
+    s.formed_panel = formed.y;
     const Expr key = formed.y * z.key_lanes + formed.x;
     s.weights = Func("weights");
     s.weights(j, y, t) = undef<float>();

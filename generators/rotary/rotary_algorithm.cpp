@@ -32,7 +32,8 @@ Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type 
 
     const Expr first = in.x(at(in.offset + (half ? Expr(i) : 2 * i)));
     const Expr second = in.x(at(in.offset + (half ? i + in.pairs : 2 * i + 1)));
-    s.rotated = Func("rotated"), s.rest = Func("rest");
+    s.rotated = Func("rotated");
+    s.rest = Func("rest");
     std::vector<Var> pair{i, s.a, s.b}, feature{s.d, s.a, s.b};
     if (in.x.dimensions() > 3) pair.push_back(s.c), feature.push_back(s.c);
     for (Func *rotated : {&s.rotated, &s.rest})
@@ -55,11 +56,15 @@ Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type 
     };
     RDom n(0, 2, 0, has_rest ? in.whole : in.pairs, "n");
     store(s.rotated, n);
-    s.before = before.x, s.after = after.x, s.parity = n.x, s.pair = n.y;
+    s.before = before.x;
+    s.after = after.x;
+    s.parity = n.x;
+    s.pair = n.y;
     if (has_rest) {
         RDom m(0, 2, in.whole, in.pairs - in.whole, "m");
         store(s.rest, m);
-        s.rest_parity = m.x, s.rest_pair = m.y;
+        s.rest_parity = m.x;
+        s.rest_pair = m.y;
     }
     if (has_last) {
         RDom last(in.after + in.whole_copied, in.copied_after - in.whole_copied, "last");

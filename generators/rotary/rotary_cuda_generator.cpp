@@ -55,7 +55,8 @@ public:
         for (int d = 0; d < 4; d++) x.dim(d).set_min(0), out.dim(d).set_min(0);
         for (int d = 0; d < 3; d++) cos.dim(d).set_min(0), sin.dim(d).set_min(0), positions.dim(d).set_min(0);
         positions.dim(0).set_stride(Expr()); // the lower words of 64-bit positions lie apart
-        frequencies.dim(0).set_min(0), axis_of_pair.dim(0).set_min(0);
+        frequencies.dim(0).set_min(0);
+        axis_of_pair.dim(0).set_min(0);
         Inputs in{x,      cos_of,        sin_of, offset,       pairs,  direction,
                   Expr(), copied_before, after,  copied_after, Expr(), Bf16::as_casts};
         if (appended)

@@ -89,11 +89,13 @@ private:
     /// What gyre_embedded calls with: rows of one layout, and tables of one, whose rows all heads of a token share.
     void bind_dense() {
         for (int d : {0, 1, 2}) {
-            x.dim(d).set_min(0), out.dim(d).set_min(0);
+            x.dim(d).set_min(0);
+            out.dim(d).set_min(0);
             for (auto *table : {&cos, &sin}) table->dim(d).set_min(0);
         }
         for (int d : {1, 2}) x.dim(d).set_stride(out.dim(d).stride());
-        cos.dim(1).set_stride(0), sin.dim(1).set_stride(0);
+        cos.dim(1).set_stride(0);
+        sin.dim(1).set_stride(0);
         sin.dim(2).set_stride(cos.dim(2).stride());
     }
 

@@ -32,12 +32,17 @@ gyre_status check_same_tokens(const LinearCall &c, const gyre_linear_attention_a
 gyre_attention_args shared_arguments(const gyre_linear_attention_args &a) {
     gyre_attention_args shared = gyre_attention_defaults();
     shared.layout = a.layout;
-    shared.q = a.q, shared.k = a.k, shared.v = a.v, shared.out = a.out;
+    shared.q = a.q;
+    shared.k = a.k;
+    shared.v = a.v;
+    shared.out = a.out;
     shared.causal = a.causal;
     shared.seqused_k = a.seqused_k;
-    shared.cu_seqlens_q = a.cu_seqlens_q, shared.cu_seqlens_k = a.cu_seqlens_k;
+    shared.cu_seqlens_q = a.cu_seqlens_q;
+    shared.cu_seqlens_k = a.cu_seqlens_k;
     shared.rope = a.rope;
-    shared.q_positions = a.q_positions, shared.k_positions = a.k_positions;
+    shared.q_positions = a.q_positions;
+    shared.k_positions = a.k_positions;
     return shared;
 }
 

@@ -159,14 +159,17 @@ TEST_CASE("decode: a workspace of the size that is told before the lists of leng
             gyre_attention_args unknown = c.args;
             gyre_tensor no_q = *c.args.cu_seqlens_q, no_k = *c.args.cu_seqlens_k;
             no_q.data = no_k.data = nullptr;
-            unknown.cu_seqlens_q = &no_q, unknown.cu_seqlens_k = &no_k;
+            unknown.cu_seqlens_q = &no_q;
+            unknown.cu_seqlens_k = &no_k;
             size_t bytes = 0;
             REQUIRE(gyre_attention_workspace_size(context, &unknown, &bytes) == GYRE_OK);
             std::vector<char> memory(bytes);
-            c.args.workspace = memory.data(), c.args.workspace_size = bytes;
+            c.args.workspace = memory.data();
+            c.args.workspace_size = bytes;
             CHECK(c.run(context) == GYRE_OK);
             CHECK(ran_split(context) == (last <= most_tokens));
-            c.args.workspace = nullptr, c.args.workspace_size = 0;
+            c.args.workspace = nullptr;
+            c.args.workspace_size = 0;
         });
     }
 }

@@ -23,7 +23,9 @@ void set_dropout(gyre_attention_args &args, float probability, uint64_t seed = 0
 
 /// Queries and keys of zeros and values that are the identity: out is what dropout multiplies by, over the number of keys.
 void show_probabilities(AttentionCase &c) {
-    c.q.fill(0), c.k.fill(0), c.v.fill(0);
+    c.q.fill(0);
+    c.k.fill(0);
+    c.v.fill(0);
     for (int64_t b = 0; b < c.shape.batch; b++)
         for (int64_t h = 0; h < c.shape.kv_heads; h++)
             for (int64_t j = 0; j < c.shape.seqlen_kv; j++) c.v.set({b, j, h, j}, 1);

@@ -35,7 +35,8 @@ void check_few_heads(AttentionCase &c) {
         CHECK(is_formed(context) == takes_formed);
         if (!takes_formed) return;
         const std::vector<uint64_t> out = c.out.bits(), lse = c.lse.bits();
-        c.out.poison(), c.lse.poison();
+        c.out.poison();
+        c.lse.poison();
         const int dim = c.shape.layout == GYRE_THD ? 1 : 2;
         for (int64_t head = 0; head < heads; head += at_once) {
             gyre_attention_args few = c.args;
@@ -92,15 +93,18 @@ TEST_CASE("formed keys: from exactly so many rows on") {
 
 TEST_CASE("formed keys: causal, windows, partial and interleaved rotations, strides, lengths of 0") {
     gyre_rope rope = gyre_rope_defaults(), partial = rope;
-    partial.rotary_dim = 32, partial.pairing = GYRE_INTERLEAVED;
+    partial.rotary_dim = 32;
+    partial.pairing = GYRE_INTERLEAVED;
     AttentionCase causal(shape_of(500, 700).batches(3).dims(64).in(GYRE_BSHD, Placement::with_gaps(5)));
     causal.args.causal = 1;
-    causal.args.rope = &rope, causal.args.value_rope = &partial;
+    causal.args.rope = &rope;
+    causal.args.value_rope = &partial;
     causal.args.seqused_k = causal.hold(GYRE_I32, {700, 0, 333});
     check(causal);
     for (const int64_t left : {0, 40, 300}) {
         AttentionCase window(shape_of(1100, 1100).dims(64));
-        window.args.causal = 1, window.args.window_left = left;
+        window.args.causal = 1;
+        window.args.window_left = left;
         window.args.rope = &rope;
         check(window);
     }

@@ -167,13 +167,15 @@ TEST_CASE("a mask that is another one in a single place is not taken for a range
         CAPTURE(i);
         CAPTURE(j);
         Masked m(few_heads(1, 20, 32), {range}, 20);
-        m.c.k.fill_normal(5), m.c.v.fill_normal(6);
+        m.c.k.fill_normal(5);
+        m.c.v.fill_normal(6);
         m.mask.set({0, 0, i, j}, !range.sees(i, j));
         m.check(false);
     };
     for (const int64_t i : {0, 7, 18})
         for (const int64_t j : {0, 3, 4, 5, 11, 29, 31}) flipped(i, j);
-    flipped(7, 20), flipped(12, 25); // next to the diagonal
+    flipped(7, 20);
+    flipped(12, 25); // next to the diagonal
     flipped(19, 15);
     flipped(19, 31);
 }
@@ -197,7 +199,9 @@ TEST_CASE("which sequences have such masks does not change a bit of the others")
             Tensor out(GYRE_F32, {1, 40, 4, 64});
             gyre_attention_args a = all.c.args;
             const gyre_tensor mask = entry(*a.mask, b, 1);
-            a.q = entry(a.q, b, 4), a.k = entry(a.k, b, 4), a.v = entry(a.v, b, 4);
+            a.q = entry(a.q, b, 4);
+            a.k = entry(a.k, b, 4);
+            a.v = entry(a.v, b, 4);
             a.mask = &mask;
             a.lse = nullptr;
             a.out = out.view();

@@ -47,7 +47,8 @@ TEST_CASE("masked keys: before and behind a window") {
     for (const gyre_dtype type : types)
         for (const int64_t rows : {3, 100}) {
             AttentionCase c(AttentionShape().lengths(rows, 400).head_counts(2, 1).dims(64).of(type));
-            c.args.window_left = 40, c.args.window_right = 3;
+            c.args.window_left = 40;
+            c.args.window_right = 3;
             const RowSees sees = [&](int64_t i, int64_t j) {
                 const int64_t ahead = j - (i + 400 - rows);
                 return ahead >= -40 && ahead <= 3;

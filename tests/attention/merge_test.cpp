@@ -109,7 +109,8 @@ TEST_CASE("merge: a workspace of exactly the size that was asked for is enough, 
         REQUIRE(c.run(context) == GYRE_OK);
         const std::vector<uint64_t> expected = c.out.bits();
         std::vector<char> memory(bytes);
-        c.args.workspace = memory.data(), c.args.workspace_size = bytes;
+        c.args.workspace = memory.data();
+        c.args.workspace_size = bytes;
         c.args.lse = nullptr;
         CHECK(c.run(context) == GYRE_OK);
         CHECK(c.out.bits() == expected);

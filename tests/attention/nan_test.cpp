@@ -220,7 +220,8 @@ TEST_CASE("NaN: a cache of any type keeps it, and infinity") {
         for (const double bad : {std::nan(""), infinity, -infinity})
             for (const int64_t dim : {64, 20}) {
                 AppendCase c(AppendShape().adding({3}).dims(dim, dim).of(from, to));
-                c.k.set({0, 1, 1, 2}, bad), c.v.set({0, 1, 1, 2}, bad);
+                c.k.set({0, 1, 1, 2}, bad);
+                c.v.set({0, 1, 1, 2}, bad);
                 each_target([&](gyre_context *context) {
                     REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
                     for (const Tensor *cache : {&c.k_cache, &c.v_cache}) {

@@ -132,7 +132,9 @@ struct PackedQueries : Keeper {
             cu.push_back(cu.back() + (double)lengths[b]);
         }
         args.layout = GYRE_THD;
-        args.q = q.view(), args.out = out.view(), args.lse = hold(lse.view());
+        args.q = q.view();
+        args.out = out.view();
+        args.lse = hold(lse.view());
         args.cu_seqlens_q = hold(GYRE_I32, cu);
     }
 
@@ -146,7 +148,8 @@ struct PackedQueries : Keeper {
         };
         one.q = entry(one.q);
         one.q.shape[1] = lengths[(size_t)b];
-        one.out = result->view(), one.lse = hold(result_lse->view());
+        one.out = result->view();
+        one.lse = hold(result_lse->view());
         one.seqused_k = hold(entry(*one.seqused_k));
         one.page_table = hold(entry(*one.page_table));
         return one;

@@ -115,7 +115,8 @@ TEST_CASE("score: inputs in any strides: with gaps, transposed, repeating, backw
         for (const bool transposed : {false, true}) {
             ScoreCase c(AttentionShape().batches(3).lengths(33, 70).head_counts(4, 2), "probe");
             Given given = own_of_each;
-            given.gap = gap, given.transposed = transposed;
+            given.gap = gap;
+            given.transposed = transposed;
             give(c, given);
             c.check();
         }

@@ -60,7 +60,8 @@ struct BlocksCase : Keeper {
 
     gyre_attention_args in_blocks() const {
         gyre_attention_args args = rows.args;
-        args.k = k.view(), args.v = v.view();
+        args.k = k.view();
+        args.v = v.view();
         args.page_table = table_;
         args.value_order = GYRE_VALUES_IN_BLOCKS;
         return args;

@@ -44,9 +44,11 @@ TEST_CASE("backward: refuses bad structures, tensors, shapes, overlaps, and opti
         {"no lse", GYRE_BAD_ARGUMENT, "lse", [](Call &k) { k.forward().lse = nullptr; }},
         {"out is q", GYRE_BAD_ARGUMENT, "out",
          [](Call &k) {
-             k.forward().v = k.forward().k, k.c.args.v_grad = k.c.args.k_grad;
+             k.forward().v = k.forward().k;
+             k.c.args.v_grad = k.c.args.k_grad;
              k.c.v_grad.poison();
-             k.forward().out = k.forward().q, k.c.args.out_grad = *k.tensor(GYRE_F32, {2, 5, 4, 16});
+             k.forward().out = k.forward().q;
+             k.c.args.out_grad = *k.tensor(GYRE_F32, {2, 5, 4, 16});
              k.c.args.v_grad = *k.tensor(GYRE_F32, {2, 7, 2, 16});
          }},
         {"mask", GYRE_UNSUPPORTED, "mask", [](Call &k) { k.forward().mask = k.tensor(GYRE_BOOL, {5, 7}); }},

@@ -59,14 +59,21 @@ TEST_CASE("backward: the reverse rotation is the gradient of gyre_rotary()") {
     for (const gyre_pairing pairing : {GYRE_HALF, GYRE_INTERLEAVED})
         each_target([&](gyre_context *context) {
             Tensor x(GYRE_F32, {2, 5, 3, 24}), y(x), out(x), gradient(x);
-            x.fill_normal(1), y.fill_normal(2);
+            x.fill_normal(1);
+            y.fill_normal(2);
             gyre_rotary_args args = gyre_rotary_defaults();
-            args.rope.pairing = pairing, args.rope.rotary_dim = 16, args.rope.rotary_offset = 4;
+            args.rope.pairing = pairing;
+            args.rope.rotary_dim = 16;
+            args.rope.rotary_offset = 4;
             args.rope.attention_factor = 1.5;
-            args.x = y.view(), args.out = gradient.view(), args.reverse = 1;
+            args.x = y.view();
+            args.out = gradient.view();
+            args.reverse = 1;
             REQUIRE(gyre_rotary(context, &args) == GYRE_OK);
             const std::vector<double> weights = y.values();
-            args.x = x.view(), args.out = out.view(), args.reverse = 0;
+            args.x = x.view();
+            args.out = out.view();
+            args.reverse = 0;
             const auto loss = [&] {
                 REQUIRE(gyre_rotary(context, &args) == GYRE_OK);
                 const std::vector<double> rotated = out.values();
@@ -110,7 +117,8 @@ TEST_CASE("backward: windows on either side, both alignments") {
                 for (const int64_t seqlen_q : {60, 230}) {
                     BackwardCase c(AttentionShape().lengths(seqlen_q, 220).dims(32));
                     c.forward.args.alignment = alignment;
-                    c.forward.args.window_left = left, c.forward.args.window_right = right;
+                    c.forward.args.window_left = left;
+                    c.forward.args.window_right = right;
                     c.check();
                 }
 }
@@ -240,7 +248,8 @@ TEST_CASE("backward: the same bits every time, with any number of threads, and w
             CHECK(workspace.surroundings_intact());
             c.args.workspace_size = bytes - 1;
             CHECK(c.run(context) == GYRE_WORKSPACE_TOO_SMALL);
-            c.args.workspace = nullptr, c.args.workspace_size = 0;
+            c.args.workspace = nullptr;
+            c.args.workspace_size = 0;
         }
     }
 }

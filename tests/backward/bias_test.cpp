@@ -110,7 +110,8 @@ TEST_CASE("backward: the oracle's gradient of a bias is the forward oracle's cen
         out_grad.fill_normal(99);
         const gyre_tensor view = bias.view();
         c.args.bias = &view;
-        c.args.causal = 1, c.args.softcap = 1.5f;
+        c.args.causal = 1;
+        c.args.softcap = 1.5f;
         const OracleBackward expected = oracle_backward(c.args, out_grad.view());
         std::vector<double> sums((size_t)bias.count());
         for (size_t n = 0; n < expected.scores.exact.data.size(); n++)

@@ -27,7 +27,8 @@ void check_unseen_keys(BackwardCase &c) {
     AttentionCase &f = c.forward;
     const std::vector<double> k = f.k.values(), v = f.v.values();
     each_target([&](gyre_context *context) {
-        f.k.set_values(k), f.v.set_values(v);
+        f.k.set_values(k);
+        f.v.set_values(v);
         const Gradients clean = run(c, context);
         for (const double of_key : {std::nan(""), infinity, 1e38})
             for (const double of_value : {std::nan(""), -infinity, 1e38}) {
@@ -72,7 +73,8 @@ TEST_CASE("masked gradients: a row of NaN reaches the keys that it sees, and no 
         BackwardCase c(AttentionShape().lengths(40, 40).dims(64));
         c.forward.args.causal = 1;
         each_target([&](gyre_context *context) {
-            c.forward.q.fill_normal(3), c.out_grad.fill_normal(4);
+            c.forward.q.fill_normal(3);
+            c.out_grad.fill_normal(4);
             const Gradients clean = run(c, context);
             for (int64_t d = 0; d < 64; d++) (in_query ? c.forward.q : c.out_grad).set({0, 25, 0, d}, std::nan(""));
             const Gradients got = run(c, context);
@@ -99,7 +101,8 @@ TEST_CASE("masked gradients: the first of two rows, which one key alone is maske
         return std::vector<double>(all.begin(), all.begin() + 64);
     };
     each_target([&](gyre_context *context) {
-        f.k.set_values(k), f.v.set_values(v);
+        f.k.set_values(k);
+        f.v.set_values(v);
         const std::vector<double> clean = first_row(context);
         for (Tensor *t : {&f.v, &f.k})
             for (const double garbage : {infinity, std::nan("")}) {

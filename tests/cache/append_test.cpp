@@ -82,13 +82,16 @@ TEST_CASE("append: positions of every shape, frequencies, tables, several axes, 
         Tensor positions(GYRE_I64, layout == GYRE_THD ? std::vector<int64_t>{78} : std::vector<int64_t>{4, 37});
         positions.fill_uniform_integers(5, 0, 1000000);
         c.args.positions = c.hold(std::move(positions));
-        c.args.rope = &rope, c.args.value_rope = &value_rope;
+        c.args.rope = &rope;
+        c.args.value_rope = &value_rope;
         c.check();
     }
     AppendCase axes(ragged_append(GYRE_BSHD));
     gyre_rope sections = rope_of(GYRE_INTERLEAVED, 24);
     sections.axes = 3;
-    sections.sections[0] = 5, sections.sections[1] = 4, sections.sections[2] = 3;
+    sections.sections[0] = 5;
+    sections.sections[1] = 4;
+    sections.sections[2] = 3;
     Tensor grid(GYRE_I32, {3, 4, 37});
     grid.fill_uniform_integers(6, 0, 500);
     axes.args.rope = axes.args.value_rope = &sections;
@@ -103,7 +106,8 @@ TEST_CASE("append: positions of every shape, frequencies, tables, several axes, 
     gyre_tensor views[4];
     for (gyre_tensor &view : views) view = *tables.hold(Tensor(numbers));
     for (gyre_tensor &view : views) view.data = views[0].data;
-    views[0].shape[0] = views[1].shape[0] = 96, views[1].strides[0] = 16;
+    views[0].shape[0] = views[1].shape[0] = 96;
+    views[1].strides[0] = 16;
     for (gyre_tensor *by_token : {&views[2], &views[3]}) {
         const int64_t shape[] = {4, 37, 8}, strides[] = {by_token == &views[2] ? 37 * 8 : 8, 8, 1};
         by_token->rank = 3;
@@ -115,7 +119,8 @@ TEST_CASE("append: positions of every shape, frequencies, tables, several axes, 
             gyre_rope key_rope = rope_of(GYRE_HALF), table_rope = key_rope;
             key_rope.cos = key_rope.sin = &of_k;
             table_rope.cos = table_rope.sin = &of_v;
-            tables.args.rope = &key_rope, tables.args.value_rope = &table_rope;
+            tables.args.rope = &key_rope;
+            tables.args.value_rope = &table_rope;
             tables.check();
         }
 }
@@ -147,7 +152,9 @@ TEST_CASE("append: keys and values in one array of pages, and in one of features
         const int64_t pool = c.k_cache.shape()[0];
         gyre_tensor view = c.args.k_cache;
         const int64_t row = of_features ? 48 : 24, page = 16 * 2 * 48;
-        view.strides[0] = page, view.strides[1] = 2 * row, view.strides[2] = row;
+        view.strides[0] = page;
+        view.strides[1] = 2 * row;
+        view.strides[2] = row;
         Tensor one(GYRE_BF16, {pool, page});
         c.args.k_cache = c.args.v_cache = view;
         c.args.k_cache.data = one.view().data;
@@ -177,7 +184,8 @@ TEST_CASE("append: the bits of gyre_rotary() where types are the same") {
             Tensor rotated(dtype, c.k.shape());
             rotary.position_offset = 11;
             for (const auto &[from, cache] : {std::pair(&c.k, &c.k_cache), std::pair(&c.v, &c.v_cache)}) {
-                rotary.x = from->view(), rotary.out = rotated.view();
+                rotary.x = from->view();
+                rotary.out = rotated.view();
                 REQUIRE(gyre_rotary(context, &rotary) == GYRE_OK);
                 const std::vector<uint64_t> all = cache->bits(), wanted = rotated.bits();
                 const auto first = all.begin() + 11 * 2 * 64;
@@ -195,7 +203,8 @@ TEST_CASE("append: the number of threads does not change a bit, and a workspace 
                      .paged(16)
                      .of(GYRE_F32, GYRE_BF16)
                      .in(GYRE_THD, GYRE_BSHD));
-    c.args.rope = &rope, c.args.value_rope = &other;
+    c.args.rope = &rope;
+    c.args.value_rope = &other;
     std::vector<uint64_t> k, v;
     for (const int32_t threads : {1, 3, 7}) {
         const Context context(nullptr, threads);
@@ -204,7 +213,8 @@ TEST_CASE("append: the number of threads does not change a bit, and a workspace 
         sizes.k.data = sizes.v.data = sizes.k_cache.data = sizes.v_cache.data = nullptr;
         REQUIRE(gyre_cache_append_workspace_size(context, &sizes, &bytes) == GYRE_OK);
         Tensor memory(GYRE_F64, {(int64_t)(bytes / 8)});
-        c.args.workspace = memory.view().data, c.args.workspace_size = bytes;
+        c.args.workspace = memory.view().data;
+        c.args.workspace_size = bytes;
         REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
         CHECK(memory.surroundings_intact());
         if (k.empty()) k = c.k_cache.bits(), v = c.v_cache.bits();
@@ -221,7 +231,8 @@ TEST_CASE("append: attention over a cache filled in steps is attention over the 
             AttentionCase whole(
                 AttentionShape().batches(batch).lengths(3, keys).head_counts(4, heads).dims(dim).in(layout));
             whole.args.causal = 1;
-            whole.args.rope = &rope, whole.args.value_rope = &value_rope;
+            whole.args.rope = &rope;
+            whole.args.value_rope = &value_rope;
             each_target([&](gyre_context *context) {
                 REQUIRE_MESSAGE(whole.run(context) == GYRE_OK, text(gyre_last_error()));
                 const std::vector<double> expected = whole.out.values();
@@ -231,11 +242,13 @@ TEST_CASE("append: attention over a cache filled in steps is attention over the 
                 c.k_cache.poison();
                 c.v_cache.poison();
                 gyre_cache_append_args args = c.args;
-                args.rope = &rope, args.value_rope = &value_rope;
+                args.rope = &rope;
+                args.value_rope = &value_rope;
                 const int axis = layout == GYRE_BSHD ? 1 : 2;
                 int64_t held = 0;
                 for (const int64_t step : {40, 1, 33, 1}) {
-                    args.k = whole.args.k, args.v = whole.args.v;
+                    args.k = whole.args.k;
+                    args.v = whole.args.v;
                     for (gyre_tensor *t : {&args.k, &args.v}) {
                         t->data = static_cast<float *>(t->data) + held * t->strides[axis];
                         t->shape[axis] = step;
@@ -246,7 +259,8 @@ TEST_CASE("append: attention over a cache filled in steps is attention over the 
                 }
                 REQUIRE(held == keys);
                 gyre_attention_args cached = whole.args;
-                cached.k = c.args.k_cache, cached.v = c.args.v_cache;
+                cached.k = c.args.k_cache;
+                cached.v = c.args.v_cache;
                 cached.page_table = c.args.page_table;
                 cached.seqused_k = c.hold(GYRE_I32, {(double)keys, (double)keys});
                 cached.keys_rotated = cached.values_rotated = 1;

@@ -53,7 +53,8 @@ gyre_status rotate() {
     const gyre_tensor c = gyre_tensor_dense(cos, GYRE_F32, 2, table), s = gyre_tensor_dense(sin, GYRE_F32, 2, table);
     gyre_rotary_args args = gyre_rotary_defaults();
     args.x = args.out = gyre_tensor_dense(x, GYRE_F32, 4, shape);
-    args.rope.cos = &c, args.rope.sin = &s;
+    args.rope.cos = &c;
+    args.rope.sin = &s;
     return gyre_rotary(nullptr, &args);
 }
 

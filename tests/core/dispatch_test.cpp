@@ -285,7 +285,9 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                 if (from != GYRE_F32 && from != to) continue;
                 Tensor part_out(from, {1, 1, 1, 8}), part_lse(GYRE_F32, {1, 1, 1}), out(to, {1, 1, 1, 8});
                 gyre_attention_merge_args merge = gyre_attention_merge_defaults();
-                merge.part_out = part_out.view(), merge.part_lse = part_lse.view(), merge.out = out.view();
+                merge.part_out = part_out.view();
+                merge.part_lse = part_lse.view();
+                merge.out = out.view();
                 merge.parts = 1;
                 REQUIRE(gyre_attention_merge(context, &merge) == GYRE_OK);
                 reached.insert(gyre_selected_kernel(context));

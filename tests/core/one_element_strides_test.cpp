@@ -55,7 +55,8 @@ TEST_CASE("strides of one element: a pool with one page, and pages with one slot
             for (int64_t n = 0; n < pages; n++) entries.push_back((double)n);
             gyre_attention_args paged = c.args;
             for (gyre_tensor *t : {&paged.k, &paged.v}) {
-                t->shape[0] = pages, t->shape[1] = page_size;
+                t->shape[0] = pages;
+                t->shape[1] = page_size;
                 t->strides[0] = page_size * t->strides[1];
                 spoil(t, stride);
             }

@@ -109,7 +109,8 @@ TEST_CASE("a child process calls with contexts that were at work in other thread
           doctest::skip(!has_fork_safe_malloc())) {
     Caller mine(context_of(2)), everybodys(nullptr);
     std::thread one([&] { mine.run(); }), other([&] { everybodys.run(); });
-    mine.wait_for_calls(1), everybodys.wait_for_calls(1);
+    mine.wait_for_calls(1);
+    everybodys.wait_for_calls(1);
     for (int round = 0; round < 30; round++) {
         const int result = in_child([&] {
             Call call;
@@ -120,7 +121,8 @@ TEST_CASE("a child process calls with contexts that were at work in other thread
         CHECK(result == 0);
     }
     mine.stop = everybodys.stop = true;
-    one.join(), other.join();
+    one.join();
+    other.join();
     gyre_context_destroy(mine.context);
 }
 
@@ -178,7 +180,8 @@ TEST_CASE("a thread that is cancelled in a call ends after it") {
 TEST_CASE("signals of the process are not delivered to the pool's threads") {
     static std::atomic<int> elsewhere;
     static pthread_t here;
-    elsewhere = 0, here = pthread_self();
+    elsewhere = 0;
+    here = pthread_self();
     struct sigaction handler{}, before{};
     handler.sa_handler = [](int) {
         if (!pthread_equal(pthread_self(), here)) elsewhere++;

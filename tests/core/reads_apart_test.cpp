@@ -61,7 +61,9 @@ void check_all(const std::vector<Misplaced<Args>> &all,
 gyre_attention_args attention_of(Call &c, bool packed = false) {
     gyre_attention_args a = gyre_attention_defaults();
     a.layout = packed ? GYRE_THD : GYRE_BSHD;
-    a.q = c.dense(c.read[0], packed), a.k = c.dense(c.read[1], packed), a.v = c.dense(c.read[2], packed);
+    a.q = c.dense(c.read[0], packed);
+    a.k = c.dense(c.read[1], packed);
+    a.v = c.dense(c.read[2], packed);
     a.out = c.dense(c.written[0], packed);
     return a;
 }
@@ -122,7 +124,9 @@ TEST_CASE("reads apart: gradients refuse lists and tables of the forward call in
         one.place(c, forward);
         gyre_attention_backward_args a = gyre_attention_backward_defaults();
         a.forward = &forward;
-        a.out_grad = c.dense(c.read[3]), a.q_grad = c.dense(c.written[0]), a.k_grad = c.dense(c.written[1]);
+        a.out_grad = c.dense(c.read[3]);
+        a.q_grad = c.dense(c.written[0]);
+        a.k_grad = c.dense(c.written[1]);
         a.v_grad = c.dense(more[1]);
         return gyre_attention_backward(nullptr, &a);
     });
@@ -136,15 +140,18 @@ TEST_CASE("reads apart: appending refuses lists and tables in the caches") {
         {"cu_seqlens_k",
          [](Call &c, Append &a) {
              a.layout = GYRE_THD;
-             a.k = c.dense(c.read[0], true), a.v = c.dense(c.read[1], true);
+             a.k = c.dense(c.read[0], true);
+             a.v = c.dense(c.read[1], true);
              a.cu_seqlens_k = c.list({0, tokens}, {2});
          }},
         {"positions", [](Call &c, Append &a) { a.rope = &c.rope, a.positions = c.positions(1); }},
         {"sin", [](Call &c, Append &a) { c.use_tables(1), a.rope = &c.rope; }}};
     check_all<Append>(all, [](Call &c, const Misplaced<Append> &one) {
         Append a = gyre_cache_append_defaults();
-        a.k = c.dense(c.read[0]), a.v = c.dense(c.read[1]);
-        a.k_cache = c.dense(c.written[0]), a.v_cache = c.dense(c.written[1]);
+        a.k = c.dense(c.read[0]);
+        a.v = c.dense(c.read[1]);
+        a.k_cache = c.dense(c.written[0]);
+        a.v_cache = c.dense(c.written[1]);
         one.place(c, a);
         return gyre_cache_append(nullptr, &a);
     });
@@ -157,7 +164,8 @@ TEST_CASE("reads apart: rotations refuse positions and tables in their outputs")
         {"sin", [](Call &c, Rotary &a) { c.use_tables(), a.rope = c.rope; }}};
     check_all<Rotary>(one_tensor, [](Call &c, const Misplaced<Rotary> &one) {
         Rotary a = gyre_rotary_defaults();
-        a.x = c.dense(c.read[0]), a.out = c.dense(c.written[0]);
+        a.x = c.dense(c.read[0]);
+        a.out = c.dense(c.written[0]);
         one.place(c, a);
         return gyre_rotary(nullptr, &a);
     });
@@ -167,8 +175,10 @@ TEST_CASE("reads apart: rotations refuse positions and tables in their outputs")
         {"sin", [](Call &c, Both &a) { c.use_tables(1), a.rope = c.rope; }}};
     check_all<Both>(two_tensors, [](Call &c, const Misplaced<Both> &one) {
         Both a = gyre_rotary_qk_defaults();
-        a.q = c.dense(c.read[0]), a.q_out = c.dense(c.written[0]);
-        a.k = c.dense(c.read[1]), a.k_out = c.dense(c.written[1]);
+        a.q = c.dense(c.read[0]);
+        a.q_out = c.dense(c.written[0]);
+        a.k = c.dense(c.read[1]);
+        a.k_out = c.dense(c.written[1]);
         one.place(c, a);
         return gyre_rotary_qk(nullptr, &a);
     });
@@ -187,7 +197,10 @@ TEST_CASE("reads apart: linear attention and its gradients refuse lists and tabl
          }}};
     const auto linear_of = [](Call &c) {
         Linear a = gyre_linear_attention_defaults();
-        a.q = c.dense(c.read[0]), a.k = c.dense(c.read[1]), a.v = c.dense(c.read[2]), a.out = c.dense(c.written[0]);
+        a.q = c.dense(c.read[0]);
+        a.k = c.dense(c.read[1]);
+        a.v = c.dense(c.read[2]);
+        a.out = c.dense(c.written[0]);
         return a;
     };
     check_all<Linear>(all, [&](Call &c, const Misplaced<Linear> &one) {
@@ -201,7 +214,9 @@ TEST_CASE("reads apart: linear attention and its gradients refuse lists and tabl
         one.place(c, forward);
         gyre_linear_attention_backward_args a = gyre_linear_attention_backward_defaults();
         a.forward = &forward;
-        a.out_grad = c.dense(c.read[3]), a.q_grad = c.dense(c.written[0]), a.k_grad = c.dense(c.written[1]);
+        a.out_grad = c.dense(c.read[3]);
+        a.q_grad = c.dense(c.written[0]);
+        a.k_grad = c.dense(c.written[1]);
         a.v_grad = c.dense(c.read[4]);
         return gyre_linear_attention_backward(nullptr, &a);
     });

@@ -34,7 +34,8 @@ struct WithoutData {
         for (const gyre_tensor **t : {&a.lse, &a.bias, &a.mask, &a.sinks, &a.alibi, &a.seqused_k, &a.cu_seqlens_q,
                                       &a.cu_seqlens_k, &a.page_table, &a.q_positions, &a.k_positions})
             *t = of(*t);
-        a.rope = of(a.rope), a.value_rope = of(a.value_rope);
+        a.rope = of(a.rope);
+        a.value_rope = of(a.value_rope);
         return a;
     }
 };
@@ -49,9 +50,11 @@ void check_enough(const char *what, AttentionCase &c, int32_t threads) {
             size_t bytes = 0;
             REQUIRE_MESSAGE(gyre_attention_workspace_size(context, &sizes, &bytes) == GYRE_OK, text(gyre_last_error()));
             std::vector<char> memory(bytes);
-            c.args.workspace = memory.data(), c.args.workspace_size = bytes;
+            c.args.workspace = memory.data();
+            c.args.workspace_size = bytes;
             CHECK_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            c.args.workspace = nullptr, c.args.workspace_size = 0;
+            c.args.workspace = nullptr;
+            c.args.workspace_size = 0;
         },
         threads);
 }
@@ -87,7 +90,8 @@ TEST_CASE("workspace: sizes that are asked for without data are enough, with eve
 
         AttentionCase tables(AttentionShape().batches(2).lengths(40, 90).dims(64));
         const gyre_rope one = table_rope(&tables, 90, 1), other = table_rope(&tables, 90, 7);
-        tables.args.rope = &one, tables.args.value_rope = &other;
+        tables.args.rope = &one;
+        tables.args.value_rope = &other;
         check_enough("two ropes of two tables", tables, threads);
 
         AttentionCase packed(AttentionShape().lengths(40, 90).dims(64).in(GYRE_THD));
@@ -111,10 +115,12 @@ TEST_CASE("workspace: a byte less than was asked for is too little, since the ad
         REQUIRE(gyre_attention_workspace_size(context, &c.args, &bytes) == GYRE_OK);
         std::vector<char> memory(bytes);
         for (const size_t missing : {0, 1, 63}) {
-            c.args.workspace = memory.data(), c.args.workspace_size = bytes - missing;
+            c.args.workspace = memory.data();
+            c.args.workspace_size = bytes - missing;
             CHECK(c.run(context) == (missing ? GYRE_WORKSPACE_TOO_SMALL : GYRE_OK));
         }
-        c.args.workspace = nullptr, c.args.workspace_size = 0;
+        c.args.workspace = nullptr;
+        c.args.workspace_size = 0;
     });
 }
 
@@ -133,13 +139,16 @@ TEST_CASE("workspace: linear attention's size without data is enough where posit
         WithoutData none;
         gyre_linear_attention_args sizes = c.args;
         for (gyre_tensor *t : {&sizes.q, &sizes.k, &sizes.v, &sizes.out}) t->data = nullptr;
-        sizes.q_positions = none.of(sizes.q_positions), sizes.k_positions = none.of(sizes.k_positions);
+        sizes.q_positions = none.of(sizes.q_positions);
+        sizes.k_positions = none.of(sizes.k_positions);
         size_t bytes = 0;
         REQUIRE_MESSAGE(gyre_linear_attention_workspace_size(context, &sizes, &bytes) == GYRE_OK,
                         text(gyre_last_error()));
         std::vector<char> memory(bytes);
-        c.args.workspace = memory.data(), c.args.workspace_size = bytes;
+        c.args.workspace = memory.data();
+        c.args.workspace_size = bytes;
         CHECK_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-        c.args.workspace = nullptr, c.args.workspace_size = 0;
+        c.args.workspace = nullptr;
+        c.args.workspace_size = 0;
     });
 }

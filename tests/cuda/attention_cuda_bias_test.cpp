@@ -93,8 +93,10 @@ TEST_CASE("attention on devices: bias and mask with every head size, in both typ
         for (const int64_t dim : {64, 96, 128, 256}) {
             AttentionCase c(AttentionShape().lengths(20, 130).head_counts(2, 1).dims(dim).of(type));
             Tensor bias(type, {2, 20, 130}), mask(GYRE_BOOL, {20, 130});
-            fill(bias, 3), fill(mask, 4);
-            c.args.bias = c.hold(std::move(bias)), c.args.mask = c.hold(std::move(mask));
+            fill(bias, 3);
+            fill(mask, 4);
+            c.args.bias = c.hold(std::move(bias));
+            c.args.mask = c.hold(std::move(mask));
             c.args.causal = dim == 96;
             c.check_on_devices();
         }
@@ -104,9 +106,11 @@ TEST_CASE("attention on devices: bias and mask with everything else, over severa
     const gyre_rope rope = gyre_rope_defaults();
     AttentionCase c(AttentionShape().batches(2).lengths(140, 136).head_counts(2, 1).dims(64).of(GYRE_BF16));
     Tensor bias(GYRE_F32, {2, 1, 140, 136}), mask(GYRE_BOOL, {2, 1, 136});
-    fill(bias, 3), fill(mask, 4);
+    fill(bias, 3);
+    fill(mask, 4);
     const std::vector<double> used = {136, 77};
-    c.args.bias = c.hold(std::move(bias)), c.args.mask = c.hold(std::move(mask));
+    c.args.bias = c.hold(std::move(bias));
+    c.args.mask = c.hold(std::move(mask));
     c.args.seqused_k = c.hold(GYRE_I32, used);
     c.args.causal = 1;
     c.args.softcap = 20;

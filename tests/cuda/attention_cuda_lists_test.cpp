@@ -28,7 +28,8 @@ void poison_key(AttentionCase &c, const std::vector<int64_t> &entry_and_token) {
         for (int64_t h = 0; h < c.shape.kv_heads; h++)
             for (int64_t d = 0; d < tensor->shape().back(); d++) {
                 std::vector<int64_t> at = entry_and_token;
-                at.push_back(h), at.push_back(d);
+                at.push_back(h);
+                at.push_back(d);
                 tensor->set(at, std::nan(""));
             }
 }
@@ -55,7 +56,8 @@ TEST_CASE("packed attention on devices: windows, alignments, used keys, gaps bet
     for (const int64_t gap : {0, 3, 8}) {
         Packed packed(AttentionShape().head_counts(2, 2).dims(96).of(GYRE_F16).in(GYRE_THD, Placement::with_gaps(gap)),
                       {0, 30, 31, 90}, {0, 50, 120, 131});
-        packed.c.args.window_left = 9, packed.c.args.window_right = 20;
+        packed.c.args.window_left = 9;
+        packed.c.args.window_right = 20;
         packed.c.check_on_devices();
         packed.c.args.alignment = GYRE_TOP_LEFT;
         packed.c.args.causal = 1;
@@ -90,18 +92,22 @@ TEST_CASE("lists that are wrong lead no device out of the tensors") {
 
 TEST_CASE("packed attention on devices: RoPE and RoPER at positions of each sequence, or given") {
     gyre_rope rope = gyre_rope_defaults(), part = rope;
-    part.pairing = GYRE_INTERLEAVED, part.rotary_dim = 18;
+    part.pairing = GYRE_INTERLEAVED;
+    part.rotary_dim = 18;
     Packed packed(AttentionShape().head_counts(2, 1).dims(64).of(GYRE_BF16), {0, 5, 5, 60}, {0, 40, 41, 110});
     AttentionCase &c = packed.c;
     c.args.causal = 1;
     for (const gyre_rope *of_values : {static_cast<const gyre_rope *>(nullptr), static_cast<const gyre_rope *>(&rope),
                                        static_cast<const gyre_rope *>(&part)}) {
-        c.args.rope = &rope, c.args.value_rope = of_values;
+        c.args.rope = &rope;
+        c.args.value_rope = of_values;
         c.args.q_positions = c.args.k_positions = nullptr;
         c.check_on_devices();
         Tensor of_q(GYRE_I64, {60}), of_k(GYRE_I32, {110});
-        of_q.fill_uniform_integers(1, 0, 3000), of_k.fill_uniform_integers(2, 0, 3000);
-        c.args.q_positions = c.hold(std::move(of_q)), c.args.k_positions = c.hold(std::move(of_k));
+        of_q.fill_uniform_integers(1, 0, 3000);
+        of_k.fill_uniform_integers(2, 0, 3000);
+        c.args.q_positions = c.hold(std::move(of_q));
+        c.args.k_positions = c.hold(std::move(of_k));
         c.check_on_devices();
     }
 }
@@ -111,7 +117,8 @@ TEST_CASE("attention on devices: tables of keys' angles, a section for all entri
     other.theta = 500;
     for (const bool each : {false, true}) {
         AttentionCase c(AttentionShape().batches(3).lengths(4, 70).head_counts(2, 1).dims(64).of(GYRE_F16));
-        c.args.rope = &rope, c.args.value_rope = &other;
+        c.args.rope = &rope;
+        c.args.value_rope = &other;
         c.args.seqused_k = c.hold(GYRE_I32, {70, 4, 33});
         if (each) {
             Tensor positions(GYRE_I32, {3, 70});
@@ -122,9 +129,11 @@ TEST_CASE("attention on devices: tables of keys' angles, a section for all entri
     }
     AttentionCase axes(AttentionShape().batches(2).lengths(20, 30).dims(64).of(GYRE_F16));
     rope.axes = 3;
-    rope.sections[0] = 16, rope.sections[1] = rope.sections[2] = 8;
+    rope.sections[0] = 16;
+    rope.sections[1] = rope.sections[2] = 8;
     Tensor q_positions(GYRE_I64, {3, 2, 20}), k_positions(GYRE_I32, {3, 30});
-    q_positions.fill_uniform_integers(1, 0, 5000), k_positions.fill_uniform_integers(2, 0, 5000);
+    q_positions.fill_uniform_integers(1, 0, 5000);
+    k_positions.fill_uniform_integers(2, 0, 5000);
     axes.args.rope = axes.args.value_rope = &rope;
     axes.args.q_positions = axes.hold(std::move(q_positions)),
     axes.args.k_positions = axes.hold(std::move(k_positions));
@@ -152,7 +161,8 @@ TEST_CASE("paged attention on devices: rotated caches, windows, the largest head
     c.args.seqused_k = c.hold(GYRE_I32, {90, 77});
     c.args.rope = c.args.value_rope = &rope;
     c.args.keys_rotated = c.args.values_rotated = 1;
-    c.args.window_left = 30, c.args.causal = 1;
+    c.args.window_left = 30;
+    c.args.causal = 1;
     const KeyPages pages(c, 32, {90, 77});
     gyre_attention_args in_pages = pages.args();
     c.check_on_devices(&in_pages);

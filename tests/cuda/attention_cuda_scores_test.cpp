@@ -19,7 +19,8 @@ TEST_CASE("attention on devices: caps of scores, small beside them and large, wi
                 c.check_on_devices();
             }
     AttentionCase steep(AttentionShape().lengths(5, 70).dims(64).of(GYRE_BF16));
-    steep.args.softcap = 20, steep.args.scale = -9;
+    steep.args.softcap = 20;
+    steep.args.scale = -9;
     steep.check_on_devices(); // weights are close to one another or 0
 }
 
@@ -27,7 +28,8 @@ TEST_CASE("attention on devices: ALiBi in both alignments, of rows in several bl
     for (const gyre_alignment alignment : {GYRE_BOTTOM_RIGHT, GYRE_TOP_LEFT})
         for (const int causal : {0, 1}) {
             AttentionCase c(AttentionShape().batches(2).lengths(140, 140).head_counts(2, 1).dims(64).of(GYRE_BF16));
-            c.args.alignment = alignment, c.args.causal = causal;
+            c.args.alignment = alignment;
+            c.args.causal = causal;
             c.args.alibi = c.hold(GYRE_F32, {0.5, 0.0625});
             c.check_on_devices();
             c.args.seqused_k = c.hold(GYRE_I32, {140, 41});

@@ -51,7 +51,8 @@ TEST_CASE("attention on devices: causal and windows, in both alignments, with ro
             c.args.causal = 0;
             c.args.window_right = 3;
             c.check_on_devices();
-            c.args.window_left = 0, c.args.window_right = 0;
+            c.args.window_left = 0;
+            c.args.window_right = 0;
             c.check_on_devices();
         }
 }

@@ -30,7 +30,8 @@ TEST_CASE("append on devices: gaps, head sizes, no lengths, a decode step of man
                         .dims(64, 64)
                         .of(GYRE_BF16, GYRE_BF16)
                         .placed(Placement::with_gaps(3), Placement::with_gaps(5)));
-    gaps.args.rope = &half, gaps.args.value_rope = &interleaved;
+    gaps.args.rope = &half;
+    gaps.args.value_rope = &interleaved;
     gaps.check_on_devices();
     AppendCase aligned(
         ragged_append(GYRE_THD).in(GYRE_THD, GYRE_BSHD).dims(128, 64).head_count(9).of(GYRE_BF16, GYRE_BF16));
@@ -58,13 +59,16 @@ TEST_CASE("append on devices: positions, several axes, an attention factor, tabl
         Tensor positions(GYRE_I64, layout == GYRE_THD ? std::vector<int64_t>{78} : std::vector<int64_t>{4, 37});
         positions.fill_uniform_integers(5, 0, 1000000);
         c.args.positions = c.hold(std::move(positions));
-        c.args.rope = &rope, c.args.value_rope = &value_rope;
+        c.args.rope = &rope;
+        c.args.value_rope = &value_rope;
         c.check_on_devices();
     }
     AppendCase axes(ragged_append(GYRE_BSHD));
     gyre_rope sections = rope_of(GYRE_INTERLEAVED, 24);
     sections.axes = 3;
-    sections.sections[0] = 5, sections.sections[1] = 4, sections.sections[2] = 3;
+    sections.sections[0] = 5;
+    sections.sections[1] = 4;
+    sections.sections[2] = 3;
     Tensor grid(GYRE_I32, {3, 4, 37});
     grid.fill_uniform_integers(6, 0, 500);
     axes.args.rope = axes.args.value_rope = &sections;

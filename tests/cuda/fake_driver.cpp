@@ -31,7 +31,8 @@ bool find_allocation(Pointer p, Pointer *begin, size_t *bytes) {
     if (found == allocations().begin()) return false;
     --found;
     if (p >= found->first + found->second) return false;
-    *begin = found->first, *bytes = found->second;
+    *begin = found->first;
+    *bytes = found->second;
     return true;
 }
 

@@ -17,8 +17,10 @@ struct Call {
     gyre_rotary_args args = c.args;
 
     Call() {
-        device.add(c.x), device.add(c.out);
-        args.x = device.view(c.args.x), args.out = device.view(c.args.out);
+        device.add(c.x);
+        device.add(c.out);
+        args.x = device.view(c.args.x);
+        args.out = device.view(c.args.out);
     }
 };
 
@@ -144,12 +146,14 @@ TEST_CASE("on a device, in place gives the bits of out of place, for queries and
         for (const gyre_pairing pairing : {GYRE_HALF, GYRE_INTERLEAVED}) {
             RotaryCase c(RotaryShape().batches(2).length(19).head_count(3).dim(40).of(type));
             c.args.rope.pairing = pairing;
-            c.args.rope.rotary_dim = 24, c.args.rope.rotary_offset = 6;
+            c.args.rope.rotary_dim = 24;
+            c.args.rope.rotary_offset = 6;
             const Context context("cuda");
             REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
             Tensor q = c.x, k = c.x;
             OnDevice device;
-            device.add(q), device.add(k);
+            device.add(q);
+            device.add(k);
             gyre_rotary_qk_args args = gyre_rotary_qk_defaults();
             args.rope = c.args.rope;
             args.q = args.q_out = device.view(q.view());
@@ -207,7 +211,8 @@ TEST_CASE("attention on a CUDA device is one launch, by the kernel for keys as t
     size_t bytes = 1 << 30;
     CHECK(gyre_attention_workspace_size(context, &a.args, &bytes) == GYRE_OK);
     CHECK(bytes < 4096);
-    a.args.q.shape[1] = a.args.out.shape[1] = 0, a.args.lse = nullptr;
+    a.args.q.shape[1] = a.args.out.shape[1] = 0;
+    a.args.lse = nullptr;
     const long done = launches();
     CHECK(gyre_attention(context, &a.args) == GYRE_OK);
     CHECK(launches() == done);
@@ -241,17 +246,20 @@ TEST_CASE("attention's workspace on a CUDA device is the stream's, given back, o
     CHECK(bytes >= 7 * 64 * sizeof(float)); // of seven keys: cosines and sines
     Tensor memory(GYRE_BOOL, {(int64_t)bytes});
     const gyre_tensor there = a.device.view(memory.view());
-    a.args.workspace = there.data, a.args.workspace_size = bytes;
+    a.args.workspace = there.data;
+    a.args.workspace_size = bytes;
     fail_next("cuMemAllocAsync", 2); // which is not asked for
     CHECK(gyre_attention(context, &a.args) == GYRE_OK);
     fail_next("", 0);
     a.args.workspace_size = 7 * 64 * sizeof(float) - 1;
     a.check_refusal(GYRE_WORKSPACE_TOO_SMALL, "workspace", context);
-    a.args.workspace = memory.memory().data(), a.args.workspace_size = bytes;
+    a.args.workspace = memory.memory().data();
+    a.args.workspace_size = bytes;
     a.check_refusal(GYRE_BAD_ARGUMENT, "workspace", context);
     a.args.workspace = nullptr;
     a.check_refusal(GYRE_WORKSPACE_TOO_SMALL, "workspace", context);
-    a.args.workspace = there.data, a.args.workspace_size = bytes + 4096;
+    a.args.workspace = there.data;
+    a.args.workspace_size = bytes + 4096;
     a.check_refusal(GYRE_BAD_ARGUMENT, "workspace", context);
 }
 
@@ -296,16 +304,21 @@ TEST_CASE("attention on a CUDA device refuses by name what no kernel there takes
     gyre_tensor bias = *biased.device.view(biased.args.bias);
     biased.args.bias = &bias;
     CHECK(gyre_attention(nullptr, &biased.args) == GYRE_OK);
-    bias.shape[0] = 7, bias.strides[0] = 1; // of one element
+    bias.shape[0] = 7;
+    bias.strides[0] = 1; // of one element
     biased.check_refusal(GYRE_BAD_ARGUMENT, "bias");
-    bias.shape[0] = 6, bias.strides[0] = 0;
+    bias.shape[0] = 6;
+    bias.strides[0] = 0;
     biased.check_refusal(GYRE_BAD_SHAPE, "bias");
-    bias.shape[0] = 1, bias.data = nullptr;
+    bias.shape[0] = 1;
+    bias.data = nullptr;
     biased.check_refusal(GYRE_BAD_ARGUMENT, "bias");
     Attention rotated_pages;
     const gyre_tensor *table = rotated_pages.device.view(rotated_pages.c.hold(GYRE_I32, {0}, {1, 1}));
     const gyre_tensor *used = rotated_pages.device.view(rotated_pages.c.hold(GYRE_I32, {7}));
-    rotated_pages.args.page_table = table, rotated_pages.args.seqused_k = used, rotated_pages.args.rope = &rope;
+    rotated_pages.args.page_table = table;
+    rotated_pages.args.seqused_k = used;
+    rotated_pages.args.rope = &rope;
     rotated_pages.args.k.shape[1] = rotated_pages.args.v.shape[1] = 4;
     rotated_pages.check_refusal(GYRE_UNSUPPORTED, "page_table");
     Attention odd_pages;
@@ -366,19 +379,25 @@ TEST_CASE("appending to a cache on a CUDA device: a launch for keys and for valu
     gyre_cache_append_args wrong = args;
     wrong.v_cache = c.args.v_cache;
     refused(wrong, GYRE_UNSUPPORTED, "v_cache");
-    wrong = args, wrong.cache_seqlens = c.args.cache_seqlens;
+    wrong = args;
+    wrong.cache_seqlens = c.args.cache_seqlens;
     refused(wrong, GYRE_UNSUPPORTED, "cache_seqlens");
-    wrong = args, wrong.value_order = GYRE_VALUES_IN_BLOCKS;
+    wrong = args;
+    wrong.value_order = GYRE_VALUES_IN_BLOCKS;
     refused(wrong, GYRE_UNSUPPORTED, "value_order");
-    wrong = args, wrong.v_cache.data = wrong.k_cache.data;
+    wrong = args;
+    wrong.v_cache.data = wrong.k_cache.data;
     refused(wrong, GYRE_BAD_ARGUMENT, "v_cache");
-    wrong = args, wrong.k_cache.shape[1] = 7;
+    wrong = args;
+    wrong.k_cache.shape[1] = 7;
     refused(wrong, GYRE_BAD_SHAPE, "v_cache");
     gyre_tensor nowhere = *args.cache_seqlens;
     nowhere.data = nullptr;
-    wrong = args, wrong.cache_seqlens = &nowhere;
+    wrong = args;
+    wrong.cache_seqlens = &nowhere;
     refused(wrong, GYRE_BAD_ARGUMENT, "cache_seqlens");
-    wrong = args, wrong.k.shape[1] = wrong.v.shape[1] = 0;
+    wrong = args;
+    wrong.k.shape[1] = wrong.v.shape[1] = 0;
     CHECK(gyre_cache_append(context, &wrong) == GYRE_OK);
     CHECK(launches() == before);
 }

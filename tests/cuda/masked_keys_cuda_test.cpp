@@ -110,7 +110,8 @@ TEST_CASE(
                     for (size_t n = out.size() - 64; n < out.size(); n++) REQUIRE_FALSE(std::isfinite(out[n]));
             }
         });
-        c.k.set_values(k), c.v.set_values(v);
+        c.k.set_values(k);
+        c.v.set_values(v);
     }
 }
 

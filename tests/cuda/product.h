@@ -21,7 +21,8 @@ struct Product {
 
     void build() {
         using namespace Halide;
-        a = ImageParam(type, 2, "a"), b = ImageParam(type, 2, "b");
+        a = ImageParam(type, 2, "a");
+        b = ImageParam(type, 2, "b");
         Var j("j"), i("i"), jt("jt"), it("it"), k("k"), n("n"), x("x"), y("y");
         Func rows("rows"), columns("columns"), sum("sum"), of_row("of_row"), result("result");
         const Expr blocks = a.dim(0).extent() / tile;

@@ -18,7 +18,8 @@ int main(int count, char **arguments) {
                              {"product_without_wait", Halide::BFloat(16), 8},
                              {"product_not_transposed", Halide::BFloat(16), 8}}) {
         gyre::test::Product product;
-        product.type = v.type, product.row_padding = v.row_padding;
+        product.type = v.type;
+        product.row_padding = v.row_padding;
         product.build();
         Halide::Pipeline pipeline(product.out);
         gyre::cuda::Lowering lowering;

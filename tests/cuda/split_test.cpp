@@ -103,7 +103,8 @@ TEST_CASE("decode on a CUDA device: parts are in the caller's workspace, or in t
 
     Tensor memory(GYRE_BOOL, {(int64_t)bytes});
     const gyre_tensor there = d.device.view(memory.view());
-    d.args.workspace = there.data, d.args.workspace_size = bytes;
+    d.args.workspace = there.data;
+    d.args.workspace_size = bytes;
     fail_next("cuMemAllocAsync", 2); // which is not asked for
     d.c.out.poison();
     CHECK(gyre_attention(context, &d.args) == GYRE_OK);
@@ -112,7 +113,8 @@ TEST_CASE("decode on a CUDA device: parts are in the caller's workspace, or in t
     CHECK(d.c.out.bits() == bits);
     d.args.workspace_size = of_parts - 1;
     d.check_refusal(GYRE_WORKSPACE_TOO_SMALL, "workspace", context);
-    d.args.workspace = memory.memory().data(), d.args.workspace_size = bytes;
+    d.args.workspace = memory.memory().data();
+    d.args.workspace_size = bytes;
     d.check_refusal(GYRE_BAD_ARGUMENT, "workspace", context); // the CPU's
 }
 
@@ -144,7 +146,8 @@ TEST_CASE("merge on a CUDA device: one launch without workspace, for all batch e
     CHECK(launches() == before + 2);
     CHECK(grid_z(before + 1) == 3);
     for (gyre_tensor *t : {&m.args.part_out, &m.args.out}) t->shape[1] = 0;
-    m.args.part_lse.shape[2] = 0, m.args.lse = nullptr;
+    m.args.part_lse.shape[2] = 0;
+    m.args.lse = nullptr;
     CHECK(gyre_attention_merge(context, &m.args) == GYRE_OK);
     CHECK(launches() == before + 2);
 }

@@ -73,7 +73,8 @@ TEST_CASE("warps: copies from a buffer that nobody says is aligned ask whether t
 TEST_CASE(
     "warps: a product in f32 is multiply-adds of all tiles along the columns, by rows of shared memory as they lie") {
     Product p;
-    p.type = Float(32), p.row_padding = 4;
+    p.type = Float(32);
+    p.row_padding = 4;
     const std::string made = lower_product(p, {"b"}).device;
     CAPTURE(made);
     CHECK(count(made, "gyre_product<4, 36, 1>(") == 1);

@@ -42,7 +42,10 @@ void write_file(const std::string &path, const std::string &bytes) {
 
 RunOptions small_run(const std::string &directory) {
     RunOptions o;
-    o.steps = 12, o.batch = 3, o.evaluations = 3, o.evaluated = 4;
+    o.steps = 12;
+    o.batch = 3;
+    o.evaluations = 3;
+    o.evaluated = 4;
     o.directory = directory;
     complete(o);
     return o;

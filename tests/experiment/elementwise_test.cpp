@@ -89,7 +89,10 @@ TEST_CASE("cross-entropy and its gradient") {
 TEST_CASE("AdamW, with gradients that are 0 or hardly more") {
     const AdamStep step{0.5f, 0.999f, 0.9f, 0.98f, 0.01f, 1.5f, 1e-8f};
     std::vector<float> gradient = random_numbers(7, width), values = random_numbers(8, width);
-    gradient[0] = gradient[36] = 0, gradient[1] = 1e-18f, gradient[2] = 1e-21f, gradient[3] = -1e15f;
+    gradient[0] = gradient[36] = 0;
+    gradient[1] = 1e-18f;
+    gradient[2] = 1e-21f;
+    gradient[3] = -1e15f;
     std::vector<float> first(width), second(width);
     const std::vector<float> before = values;
     adam(width, step, gradient.data(), first.data(), second.data(), values.data());

@@ -87,7 +87,8 @@ TEST_CASE("sub asks for the three letters from an index") {
             const auto index = static_cast<std::size_t>(std::stoi(asked.substr(bar + 1, 2)));
             CHECK(answer == asked.substr(1 + index, 3));
             CHECK(index + 3 <= letters);
-            shortest = std::min(shortest, letters), longest = std::max(longest, letters);
+            shortest = std::min(shortest, letters);
+            longest = std::max(longest, letters);
         }
         CHECK(shortest == (split == Split::longer ? 21 : 6));
         CHECK(longest == (split == Split::longer ? 30 : 20));

@@ -157,7 +157,8 @@ std::vector<Operation> operations(const Kind &kind) {
     merge.part_out = m.dense({3 * batch, tokens, heads, dim});
     merge.part_lse = m.dense_of(GYRE_F32, {3 * batch, heads, tokens});
     merge.part_out.shape[0] = merge.part_lse.shape[0] = batch;
-    merge.part_out_stride = batch * tokens * heads * dim, merge.part_lse_stride = batch * heads * tokens;
+    merge.part_out_stride = batch * tokens * heads * dim;
+    merge.part_lse_stride = batch * heads * tokens;
     merge.out = m.dense({batch, tokens, heads, dim});
     all.push_back(operation("merge", kind, merge, gyre_attention_merge, gyre_attention_merge_workspace_size, m.last()));
 

@@ -17,7 +17,8 @@ struct Call {
     std::deque<gyre_tensor> views;
 
     Call() {
-        b.give_states(), b.forward.want_states();
+        b.give_states();
+        b.forward.want_states();
         a.causal = 1;
         a.rope = &rope;
         for (Tensor *t : {&b.q_grad, &b.k_grad, &b.v_grad, &b.kv_state_grad, &b.k_state_grad, &b.forward.out,

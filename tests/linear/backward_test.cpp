@@ -104,7 +104,9 @@ TEST_CASE("linear backward: rotary, both pairings, parts of heads, positions, fa
                 for (const int given : {0, 1}) {
                     LinearBackwardCase c(AttentionShape().batches(2).lengths(110, 110).head_counts(4, 2).dims(40));
                     gyre_rope rope = gyre_rope_defaults();
-                    rope.pairing = pairing, rope.rotary_dim = rotary_dim, rope.attention_factor = 1.125;
+                    rope.pairing = pairing;
+                    rope.rotary_dim = rotary_dim;
+                    rope.attention_factor = 1.125;
                     c.forward.args.rope = c.forward.hold(rope);
                     c.forward.args.causal = causal;
                     if (given) {
@@ -235,7 +237,8 @@ TEST_CASE(
                 CHECK(workspace.surroundings_intact());
                 c.args.workspace_size = bytes - 1;
                 CHECK(c.run(context) == GYRE_WORKSPACE_TOO_SMALL);
-                c.args.workspace = nullptr, c.args.workspace_size = 0;
+                c.args.workspace = nullptr;
+                c.args.workspace_size = 0;
             }
         }
 }

@@ -19,7 +19,8 @@ TEST_CASE("linear: every kind of head_dim, with causal and without") {
         for (const auto &dims : pairs) {
             LinearCase c(AttentionShape().lengths(130, 130).dims(dims[0], dims[1]));
             c.args.causal = causal;
-            c.give_states(), c.want_states();
+            c.give_states();
+            c.want_states();
             c.check();
         }
 }
@@ -52,7 +53,8 @@ TEST_CASE("linear: grouped and multi-query heads, batches, layouts and strides")
                                      .dims(40, 24)
                                      .in(layout, Placement::with_gaps(gap)));
                     c.args.causal = causal;
-                    c.give_states(), c.want_states();
+                    c.give_states();
+                    c.want_states();
                     c.check();
                 }
 }
@@ -64,7 +66,9 @@ TEST_CASE("linear: rotary, both pairings, parts of heads, positions, factors") {
                 for (const int given : {0, 1}) {
                     LinearCase c(AttentionShape().batches(2).lengths(110, 110).head_counts(4, 2).dims(40));
                     gyre_rope rope = gyre_rope_defaults();
-                    rope.pairing = pairing, rope.rotary_dim = rotary_dim, rope.attention_factor = 1.125;
+                    rope.pairing = pairing;
+                    rope.rotary_dim = rotary_dim;
+                    rope.attention_factor = 1.125;
                     c.args.rope = c.hold(rope);
                     c.args.causal = causal;
                     if (given) {
@@ -91,14 +95,16 @@ TEST_CASE("linear: key lengths and packed sequences") {
             used.args.rope = rotated ? &rope : nullptr;
             used.args.seqused_k = used.hold(GYRE_I32, {0, 97, 130, 1});
             used.check();
-            used.give_states(), used.want_states();
+            used.give_states();
+            used.want_states();
             used.check();
             LinearCase packed(AttentionShape().lengths(260, 260).head_counts(4, 2).dims(32).in(GYRE_THD), 1, 4);
             packed.args.causal = causal;
             packed.args.rope = rotated ? &rope : nullptr;
             packed.args.cu_seqlens_q = packed.hold(GYRE_I32, {0, 0, 20, 125, 260});
             packed.args.cu_seqlens_k = causal ? packed.args.cu_seqlens_q : packed.hold(GYRE_I32, {0, 30, 90, 90, 260});
-            packed.give_states(), packed.want_states();
+            packed.give_states();
+            packed.want_states();
             packed.check();
             packed.args.seqused_k = packed.hold(GYRE_I32, {0, 15, 0, 100});
             packed.check();
@@ -113,7 +119,8 @@ TEST_CASE("linear: bf16 and f16") {
                 LinearCase c(AttentionShape().batches(2).lengths(110, 110).head_counts(4, 2).dims(head_dim).of(dtype));
                 c.args.causal = causal;
                 c.args.rope = &rope;
-                c.give_states(), c.want_states();
+                c.give_states();
+                c.want_states();
                 c.check();
             }
 }
@@ -153,7 +160,8 @@ TEST_CASE("linear: random combinations of all options match the oracle") {
             c.args.k_positions = c.hold(of_keys);
         }
         if (random.chance(0.5)) {
-            c.give_states(), c.want_states();
+            c.give_states();
+            c.want_states();
         }
         c.check();
     }
@@ -173,7 +181,9 @@ TEST_CASE("linear: a sequence in pieces, down to single tokens, is the sequence"
         const int64_t chunk = std::stoll(fact_of(gyre_selected_kernel(context), "rows"));
         for (const std::vector<int64_t> &pieces : std::vector<std::vector<int64_t>>{
                  {chunk, length}, {chunk, 2 * chunk, length}, {1, 2, 3, 50, 51, 150, length}}) {
-            whole.out.poison(), whole.kv_state_out.fill(0), whole.k_state_out.fill(0);
+            whole.out.poison();
+            whole.kv_state_out.fill(0);
+            whole.k_state_out.fill(0);
             int64_t first = 0;
             for (int64_t end : pieces) {
                 end = std::min(end, length);
@@ -189,7 +199,8 @@ TEST_CASE("linear: a sequence in pieces, down to single tokens, is the sequence"
                     t->data = (float *)t->data + first * t->strides[1];
                 }
                 piece.q_positions = piece.k_positions = &view;
-                piece.kv_state = piece.kv_state_out = &kv, piece.k_state = piece.k_state_out = &k; // in place
+                piece.kv_state = piece.kv_state_out = &kv;
+                piece.k_state = piece.k_state_out = &k; // in place
                 REQUIRE_MESSAGE(gyre_linear_attention(context, &piece) == GYRE_OK, text(gyre_last_error()));
                 first = end;
             }
@@ -232,7 +243,8 @@ TEST_CASE("linear: features of large and small arguments, and a NaN stays where 
         for (const double scale : {0.01, 8.0, 1000.0}) {
             LinearCase c(AttentionShape().lengths(100, 100).dims(32));
             c.args.causal = 1;
-            c.q.fill_normal(1, scale), c.k.fill_normal(2, scale);
+            c.q.fill_normal(1, scale);
+            c.k.fill_normal(2, scale);
             for (Tensor *t : {&c.q, &c.k}) {
                 std::vector<double> values = t->values();
                 for (double &x : values) x = std::max(x, -40.0);
@@ -242,9 +254,11 @@ TEST_CASE("linear: features of large and small arguments, and a NaN stays where 
             check_numbers("out", c.out.values(), oracle_linear(c.args).out, GYRE_F32, 8e-6); // e^x at -40
         }
         LinearCase tiny(AttentionShape().lengths(9, 9).dims(32));
-        tiny.q.fill(-60), tiny.k.fill(-60); // all features alike: the mean of the values
+        tiny.q.fill(-60);
+        tiny.k.fill(-60); // all features alike: the mean of the values
         REQUIRE(tiny.run(context) == GYRE_OK);
-        tiny.q.fill(1), tiny.k.fill(1);
+        tiny.q.fill(1);
+        tiny.k.fill(1);
         check_numbers("out", tiny.out.values(), oracle_linear(tiny.args).out, GYRE_F32, 1e-5);
 
         for (const int which : {0, 1, 2}) { // of token 70
@@ -298,7 +312,8 @@ TEST_CASE("linear: the same bits every time, with any number of threads, and wit
             LinearCase c(AttentionShape().batches(2).lengths(210, 210).head_counts(10, 5).dims(40));
             c.args.causal = causal;
             c.args.rope = &rope;
-            c.give_states(), c.want_states();
+            c.give_states();
+            c.want_states();
             std::vector<std::vector<uint64_t>> first;
             for (const int32_t threads : {1, 1, 2, 3, 7}) {
                 const Context context(target.c_str(), threads);
@@ -322,7 +337,8 @@ TEST_CASE("linear: the same bits every time, with any number of threads, and wit
                 CHECK(workspace.surroundings_intact());
                 c.args.workspace_size = bytes - 1;
                 CHECK(c.run(context) == GYRE_WORKSPACE_TOO_SMALL);
-                c.args.workspace = nullptr, c.args.workspace_size = 0;
+                c.args.workspace = nullptr;
+                c.args.workspace_size = 0;
             }
         }
 }

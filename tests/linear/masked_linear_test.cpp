@@ -40,7 +40,8 @@ TEST_CASE("masked linear: a key and its value reach no query before it, and all 
                         c.args.rope = rotated ? &rope : nullptr;
                         const std::vector<double> k = c.k.values(), v = c.v.values();
                         each_target([&](gyre_context *context) {
-                            c.k.set_values(k), c.v.set_values(v);
+                            c.k.set_values(k);
+                            c.v.set_values(v);
                             REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
                             const std::vector<double> clean = c.out.values();
                             fill_token(in_key ? c.k : c.v, token, bad);

@@ -75,8 +75,10 @@ struct Case {
 
     static gyre::MultiHeadAttentionOptions options(const Golden &g) {
         gyre::MultiHeadAttentionOptions o;
-        o.heads = heads, o.d_model = d_model;
-        o.rope_percentage = g.rope_percentage, o.rope_value_percentage = g.rope_value_percentage;
+        o.heads = heads;
+        o.d_model = d_model;
+        o.rope_percentage = g.rope_percentage;
+        o.rope_value_percentage = g.rope_value_percentage;
         o.save_attention = true;
         return o;
     }
@@ -122,7 +124,8 @@ gyre_status thrown_by(Call &&call) {
 
 gyre::MultiHeadAttentionOptions sizes(std::int32_t heads, std::int32_t d_model) {
     gyre::MultiHeadAttentionOptions o;
-    o.heads = heads, o.d_model = d_model;
+    o.heads = heads;
+    o.d_model = d_model;
     return o;
 }
 
@@ -253,17 +256,23 @@ TEST_CASE("multi-head attention: what it refuses") {
     gyre_tensor bad = k;
     bad.shape[2] = 8;
     CHECK(thrown_by([&] { c.module.forward(c.context, q, bad, v, out); }) == GYRE_BAD_SHAPE);
-    bad = k, bad.strides[0] += 1;
+    bad = k;
+    bad.strides[0] += 1;
     CHECK(thrown_by([&] { c.module.forward(c.context, q, bad, v, out); }) == GYRE_BAD_SHAPE);
-    bad = k, bad.dtype = GYRE_BF16;
+    bad = k;
+    bad.dtype = GYRE_BF16;
     CHECK(thrown_by([&] { c.module.forward(c.context, q, bad, v, out); }) == GYRE_BAD_TYPE);
-    bad = k, bad.data = nullptr;
+    bad = k;
+    bad.data = nullptr;
     CHECK(thrown_by([&] { c.module.forward(c.context, q, bad, v, out); }) == GYRE_BAD_ARGUMENT);
-    bad = q, bad.rank = 2;
+    bad = q;
+    bad.rank = 2;
     CHECK(thrown_by([&] { c.module.forward(c.context, bad, k, v, out); }) == GYRE_BAD_SHAPE);
-    bad = c.mask_view, bad.shape[0] = 2;
+    bad = c.mask_view;
+    bad.shape[0] = 2;
     CHECK(thrown_by([&] { c.module.forward(c.context, q, k, v, out, &bad); }) == GYRE_BAD_SHAPE);
-    bad = c.mask_view, bad.dtype = GYRE_F32;
+    bad = c.mask_view;
+    bad.dtype = GYRE_F32;
     CHECK(thrown_by([&] { c.module.forward(c.context, q, k, v, out, &bad); }) == GYRE_BAD_TYPE);
 
     c.module.forward(c.context, q, k, v, out);

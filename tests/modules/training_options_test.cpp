@@ -17,10 +17,13 @@ constexpr std::int64_t batch = 2, d_model = 16, rows = 13, keys = 21;
 
 gyre::MultiHeadAttentionOptions options(std::int32_t buckets, bool causal, double dropout = 0) {
     gyre::MultiHeadAttentionOptions o;
-    o.heads = 2, o.d_model = d_model;
-    o.relative_buckets = buckets, o.relative_max_distance = 20;
+    o.heads = 2;
+    o.d_model = d_model;
+    o.relative_buckets = buckets;
+    o.relative_max_distance = 20;
     o.causal = causal;
-    o.dropout = dropout, o.dropout_seed = 5;
+    o.dropout = dropout;
+    o.dropout_seed = 5;
     o.rope_percentage = o.rope_value_percentage = 0;
     return o;
 }

@@ -19,7 +19,8 @@ TEST_CASE("a guarded loop runs only if its flag is not 0, with what is formed in
             total(x) = 1.0f;
             total(x) += formed(turn) + wanted(); // read, so that it is computed before
             out(x) = total(x);
-            wanted.compute_root(), total.compute_root();
+            wanted.compute_root();
+            total.compute_root();
             formed.compute_at(total, turn);
             total.update().reorder(x, turn);
             gyre::guard_loop(generator, "turn", wanted);
@@ -58,7 +59,8 @@ TEST_CASE("limits of loops that are not there stop the build") {
             limited(x) = 0.0f;
             limited(x) += cast<float>(r);
             out(x) = limited(x);
-            limited.compute_root(), flag.compute_root();
+            limited.compute_root();
+            flag.compute_root();
             if (guard)
                 gyre::guard_loop(generator, "turn", flag);
             else

@@ -48,7 +48,8 @@ TEST_CASE("a block that is formed in a loop takes no slot of one that is live") 
         sum(x) = 0.0f;
         sum(x) += select(r % 2 == 0, kept(x), brief(extent - 1 - x) + kept(x));
         out(x) = sum(x) + kept(extent - 1 - x);
-        kept.compute_root(), sum.compute_root();
+        kept.compute_root();
+        sum.compute_root();
         brief.compute_at(sum, r);
         sum.update().reorder(x, r);
         out.bound(x, 0, extent);

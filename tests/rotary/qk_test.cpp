@@ -24,14 +24,18 @@ struct QkCase : Keeper {
         q_out.poison();
         k_out.poison();
         args.layout = layout;
-        args.q = q.view(), args.k = k.view(), args.q_out = q_out.view(), args.k_out = k_out.view();
+        args.q = q.view();
+        args.k = k.view();
+        args.q_out = q_out.view();
+        args.k_out = k_out.view();
     }
 
     /// Rotates one of the two alone, into `out`.
     gyre_status alone(gyre_context *context, const Tensor &x, const Tensor &out) const {
         gyre_rotary_args one = gyre_rotary_defaults();
         one.layout = args.layout;
-        one.x = x.view(), one.out = out.view();
+        one.x = x.view();
+        one.out = out.view();
         one.rope = args.rope;
         one.reverse = args.reverse;
         one.positions = args.positions;
@@ -103,7 +107,8 @@ TEST_CASE("rotary_qk: in place, in one array with the values, which stay as they
         const std::vector<double> values = values_of(slots[2]);
         REQUIRE(gyre_rotary_qk(context, &apart.args) == GYRE_OK);
         gyre_rotary_qk_args args = apart.args;
-        args.q = args.q_out = slots[0], args.k = args.k_out = slots[1];
+        args.q = args.q_out = slots[0];
+        args.k = args.k_out = slots[1];
         REQUIRE_MESSAGE(gyre_rotary_qk(context, &args) == GYRE_OK, text(gyre_last_error()));
         CHECK(values_of(slots[0]) == apart.q_out.values());
         CHECK(values_of(slots[1]) == apart.k_out.values());
@@ -120,7 +125,8 @@ TEST_CASE("rotary_qk: the number of threads does not change a bit, and a workspa
         size_t bytes = 0;
         REQUIRE(gyre_rotary_qk_workspace_size(context, &c.args, &bytes) == GYRE_OK);
         std::vector<char> memory(bytes);
-        c.args.workspace = memory.data(), c.args.workspace_size = bytes;
+        c.args.workspace = memory.data();
+        c.args.workspace_size = bytes;
         REQUIRE_MESSAGE(gyre_rotary_qk(context, &c.args) == GYRE_OK, text(gyre_last_error()));
         if (q.empty()) q = c.q_out.bits(), k = c.k_out.bits();
         CHECK(c.q_out.bits() == q);

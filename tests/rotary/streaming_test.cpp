@@ -52,12 +52,15 @@ struct LargeCase {
     gyre_tensor view(unsigned char *data, int64_t first, int64_t count, int64_t between) const {
         const int64_t row = dim + between;
         gyre_tensor t{};
-        t.dtype = type, t.device = GYRE_CPU, t.rank = 4;
+        t.dtype = type;
+        t.device = GYRE_CPU;
+        t.rank = 4;
         const bool bshd = layout == GYRE_BSHD;
         const int64_t token_stride = bshd ? heads * row : row, head_stride = bshd ? row : tokens() * row;
         const int64_t shape[4] = {1, bshd ? count : heads, bshd ? heads : count, dim};
         const int64_t strides[4] = {0, bshd ? token_stride : head_stride, bshd ? head_stride : token_stride, 1};
-        std::copy(shape, shape + 4, t.shape), std::copy(strides, strides + 4, t.strides);
+        std::copy(shape, shape + 4, t.shape);
+        std::copy(strides, strides + 4, t.strides);
         t.data = data + first * token_stride * size();
         return t;
     }
@@ -79,9 +82,12 @@ struct LargeCase {
 
     void run(gyre_context *context, Memory &x, Memory &out, int64_t first, int64_t count) const {
         gyre_rotary_args args = gyre_rotary_defaults();
-        args.layout = layout, args.rope.pairing = pairing, args.rope.rotary_dim = (int32_t)rotary_dim;
+        args.layout = layout;
+        args.rope.pairing = pairing;
+        args.rope.rotary_dim = (int32_t)rotary_dim;
         args.position_offset = first;
-        args.x = view(x.data(), first, count, 0), args.out = view(out.data(), first, count, gap);
+        args.x = view(x.data(), first, count, 0);
+        args.out = view(out.data(), first, count, gap);
         REQUIRE_MESSAGE(gyre_rotary(context, &args) == GYRE_OK, text(gyre_last_error()));
     }
 
@@ -130,11 +136,15 @@ TEST_CASE("large outputs are stored past the caches, with the bits of small ones
     for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
         for (const gyre_pairing pairing : {GYRE_HALF, GYRE_INTERLEAVED}) {
             LargeCase c;
-            c.type = type, c.pairing = pairing;
+            c.type = type;
+            c.pairing = pairing;
             CHECK(c.check() == any_can_stream(c.type));
-            c.layout = GYRE_BHSD, c.dim = 64, c.gap = 64;
+            c.layout = GYRE_BHSD;
+            c.dim = 64;
+            c.gap = 64;
             CHECK(c.check() == any_can_stream(c.type));
-            c.dim = 256, c.gap = 0;
+            c.dim = 256;
+            c.gap = 0;
             CHECK(c.check() == any_can_stream(c.type));
         }
     LargeCase c;
@@ -177,7 +187,8 @@ TEST_CASE("every kernel that stores past the caches is reached by a large output
         for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
             for (const gyre_pairing pairing : {GYRE_HALF, GYRE_INTERLEAVED}) {
                 LargeCase c;
-                c.type = type, c.pairing = pairing;
+                c.type = type;
+                c.pairing = pairing;
                 Memory x(c.bytes(0), 0), out(c.bytes(0), 0);
                 std::memset(x.data(), 0, (size_t)c.bytes(0));
                 c.run(context, x, out, 0, c.tokens());

@@ -38,7 +38,10 @@ AppendCase::AppendCase(const AppendShape &given, uint64_t seed)
     v.fill_normal(seed + 1);
     args.layout = shape.layout;
     args.cache_layout = shape.cache_layout;
-    args.k = k.view(), args.v = v.view(), args.k_cache = k_cache.view(), args.v_cache = v_cache.view();
+    args.k = k.view();
+    args.v = v.view();
+    args.k_cache = k_cache.view();
+    args.v_cache = v_cache.view();
     args.cache_seqlens = hold(GYRE_I32, std::vector<double>(shape.held.begin(), shape.held.end()));
     if (packed(shape)) {
         std::vector<double> ends{0};

@@ -49,7 +49,9 @@ inline constexpr std::pair<gyre_dtype, gyre_dtype> append_conversions[] = {
 
 inline gyre_rope rope_of(gyre_pairing pairing, int32_t rotary_dim = 0, int32_t rotary_offset = 0) {
     gyre_rope rope = gyre_rope_defaults();
-    rope.pairing = pairing, rope.rotary_dim = rotary_dim, rope.rotary_offset = rotary_offset;
+    rope.pairing = pairing;
+    rope.rotary_dim = rotary_dim;
+    rope.rotary_offset = rotary_offset;
     return rope;
 }
 

@@ -28,7 +28,8 @@ public:
         for (size_t i = free.size(); i > 1; i--)
             std::swap(free[i - 1], free[(size_t)random.integer(0, (int64_t)i - 1)]);
         std::vector<double> table((size_t)(sequences * pages_), -7e8);
-        k_pool_.poison(), v_pool_.poison();
+        k_pool_.poison();
+        v_pool_.poison();
         for (int64_t s = 0; s < sequences; s++)
             for (int64_t j = 0; j < (int64_t)used[(size_t)s]; j++) {
                 double &page = table[(size_t)(s * pages_ + j / page_size)];
@@ -44,8 +45,11 @@ public:
     /// The case's call with these.
     gyre_attention_args args() const {
         gyre_attention_args a = c_.args;
-        a.k = k_pool_.view(), a.v = v_pool_.view();
-        a.page_table = table_, a.seqused_k = used_, a.cu_seqlens_k = nullptr;
+        a.k = k_pool_.view();
+        a.v = v_pool_.view();
+        a.page_table = table_;
+        a.seqused_k = used_;
+        a.cu_seqlens_k = nullptr;
         return a;
     }
 

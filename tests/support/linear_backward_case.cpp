@@ -14,13 +14,17 @@ LinearBackwardCase::LinearBackwardCase(const AttentionShape &shape, uint64_t see
     k_state_out_grad.fill_normal(seed * 7 + 7);
     args.forward = &forward.args;
     args.out_grad = out_grad.view();
-    args.q_grad = q_grad.view(), args.k_grad = k_grad.view(), args.v_grad = v_grad.view();
+    args.q_grad = q_grad.view();
+    args.k_grad = k_grad.view();
+    args.v_grad = v_grad.view();
 }
 
 void LinearBackwardCase::give_states() {
     forward.give_states();
-    args.kv_state_out_grad = &state_views_[0], args.k_state_out_grad = &state_views_[1];
-    args.kv_state_grad = &state_views_[2], args.k_state_grad = &state_views_[3];
+    args.kv_state_out_grad = &state_views_[0];
+    args.k_state_out_grad = &state_views_[1];
+    args.kv_state_grad = &state_views_[2];
+    args.k_state_grad = &state_views_[3];
 }
 
 gyre_status LinearBackwardCase::run(gyre_context *context) {

@@ -33,7 +33,10 @@ LinearCase::LinearCase(const AttentionShape &given, uint64_t seed, int64_t seque
     k.fill_normal(seed * 3 + 2);
     v.fill_normal(seed * 3 + 3);
     args.layout = shape.layout;
-    args.q = q.view(), args.k = k.view(), args.v = v.view(), args.out = out.view();
+    args.q = q.view();
+    args.k = k.view();
+    args.v = v.view();
+    args.out = out.view();
 }
 
 void LinearCase::give_states(uint64_t seed) {
@@ -42,7 +45,8 @@ void LinearCase::give_states(uint64_t seed) {
     std::vector<double> sums = k_state.values();
     for (double &sum : sums) sum = sum * sum + 1; // of positive features
     k_state.set_values(sums);
-    args.kv_state = &state_views_[0], args.k_state = &state_views_[1];
+    args.kv_state = &state_views_[0];
+    args.k_state = &state_views_[1];
 }
 
 void LinearCase::want_states() { args.kv_state_out = &state_views_[2], args.k_state_out = &state_views_[3]; }

@@ -35,7 +35,8 @@ void put(AttentionCase &c, const Garbage &garbage) {
 void check_garbage(AttentionCase &c, const RowSees &sees, const std::vector<int64_t> &keys, bool on_devices) {
     const std::vector<double> k = c.k.values(), v = c.v.values();
     const auto check = [&](gyre_context *context) {
-        c.k.set_values(k), c.v.set_values(v);
+        c.k.set_values(k);
+        c.v.set_values(v);
         REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
         CAPTURE(text(gyre_selected_kernel(context)));
         const bool bounded = bounds_scores(gyre_selected_kernel(context));
@@ -79,7 +80,8 @@ void check_garbage(AttentionCase &c, const RowSees &sees, const std::vector<int6
         each_device(check);
     else
         each_target(check);
-    c.k.set_values(k), c.v.set_values(v);
+    c.k.set_values(k);
+    c.v.set_values(v);
 }
 
 } // namespace gyre::test

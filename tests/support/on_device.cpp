@@ -113,7 +113,8 @@ const gyre_tensor *OnDevice::view(const gyre_tensor *host) {
 const gyre_rope *OnDevice::view(const gyre_rope *host) {
     if (!host) return nullptr;
     gyre_rope &there = ropes_.emplace_back(*host);
-    there.cos = view(there.cos), there.sin = view(there.sin);
+    there.cos = view(there.cos);
+    there.sin = view(there.sin);
     return &there;
 }
 

@@ -55,7 +55,8 @@ struct Features {
             rotation = OracleRotation(*args.rope, x.dim, x.batch, x.seqlen,
                                       resolve_positions(positions, args.rope->axes, x.batch, x.seqlen, fallback), true);
         for (double &value : plain.data) value = phi(value);
-        turned = plain, bound = plain;
+        turned = plain;
+        bound = plain;
         if (!args.rope) return;
         factor = std::fabs(args.rope->attention_factor);
         for (int64_t b = 0; b < x.batch; b++)
@@ -96,7 +97,10 @@ struct Parts {
     explicit Parts(const gyre_linear_attention_args &args)
         : args(args), q(args.q, args, args.q_positions, defaults(args, true)),
           k(args.k, args, args.k_positions, defaults(args, false)), v(args.v, args.layout) {
-        dim = q.x.dim, v_dim = v.dim, kv_heads = k.x.heads, group = kv_heads ? q.x.heads / kv_heads : 0;
+        dim = q.x.dim;
+        v_dim = v.dim;
+        kv_heads = k.x.heads;
+        group = kv_heads ? q.x.heads / kv_heads : 0;
         spans = spans_of(args, q.x.batch, q.x.seqlen, k.x.seqlen);
         if (args.kv_state) kv_state = values_of(*args.kv_state), k_state = values_of(*args.k_state);
     }
@@ -309,8 +313,10 @@ OracleLinearBackward oracle_linear_backward(const gyre_linear_attention_backward
             }
         }
     }
-    rotate_back(result.q, p.q), rotate_back(result.k, p.k);
-    finish(result.q, q_plain, p.q), finish(result.k, k_plain, p.k);
+    rotate_back(result.q, p.q);
+    rotate_back(result.k, p.k);
+    finish(result.q, q_plain, p.q);
+    finish(result.k, k_plain, p.k);
     return result;
 }
 

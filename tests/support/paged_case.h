@@ -60,7 +60,8 @@ struct PagedCase : Keeper {
 
     gyre_attention_args paged() const {
         gyre_attention_args args = plain.args;
-        args.k = k_pool.view(), args.v = v_pool.view();
+        args.k = k_pool.view();
+        args.v = v_pool.view();
         args.page_table = table_;
         return args;
     }

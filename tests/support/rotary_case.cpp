@@ -29,11 +29,14 @@ gyre_status RotaryCase::run(gyre_context *context) {
 
 gyre_status RotaryCase::run_on_device(gyre_context *context) {
     OnDevice device;
-    device.add(x), device.add(out);
+    device.add(x);
+    device.add(out);
     gyre_rotary_args there = args;
-    there.x = device.view(args.x), there.out = device.view(args.out);
+    there.x = device.view(args.x);
+    there.out = device.view(args.out);
     there.positions = device.view(args.positions);
-    there.rope.cos = device.view(args.rope.cos), there.rope.sin = device.view(args.rope.sin);
+    there.rope.cos = device.view(args.rope.cos);
+    there.rope.sin = device.view(args.rope.sin);
     const gyre_status status = gyre_rotary(context, &there);
     device.fetch();
     return status;

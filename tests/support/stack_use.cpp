@@ -144,7 +144,8 @@ int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void 
     pthread_attr_t small;
     if (!thread || pthread_attr_init(&small)) return EAGAIN;
     pthread_attr_setstack(&small, thread->stack, small_thread_stack);
-    thread->run = run, thread->argument = argument;
+    thread->run = run;
+    thread->argument = argument;
     const int result = __real_pthread_create(id, &small, run_thread, thread);
     pthread_attr_destroy(&small);
     if (result == 0) thread->running = true, thread->id = *id;

@@ -60,27 +60,29 @@ struct Case {
 
 std::vector<Case> cases(bool thorough) {
     const auto nothing = [](Call &) {};
-    std::vector<Case> list = {
-        {"one token", {1, 1, 1, 64}, nothing},
-        {"whole head", {2, 17, 3, 128}, nothing},
-        {"head_dim 80", {1, 33, 2, 80}, nothing},
-        {"two features", {1, 5, 1, 2}, nothing},
-        {"rotated back", {1, 9, 2, 64}, [](Call &c) { c.args.reverse = 1; }},
-        {"in place", {1, 19, 2, 96}, [](Call &c) { c.args.out = c.args.x; }},
-        {"first features", {1, 7, 2, 128}, [](Call &c) { c.args.rope.rotary_dim = 34; }},
-        {"window of features",
-         {1, 7, 2, 64},
-         [](Call &c) {
-             c.args.rope.rotary_dim = 32;
-             c.args.rope.rotary_offset = 9;
-             c.args.rope.attention_factor = 1.25;
-         }},
-        {"late positions", {1, 21, 1, 64}, [](Call &c) { c.args.position_offset = 1000003; }},
-        {"positions on three axes", {1, 6, 1, 16}, [](Call &c) {
-             c.args.rope.axes = 3;
-             c.args.rope.sections[0] = 2, c.args.rope.sections[1] = 3, c.args.rope.sections[2] = 3;
-             c.args.positions = c.hold(GYRE_I32, {0, 5, 2, 9, 1, 7, 3, 3, 3, 8, 8, 8, 11, 0, 4, 4, 6, 1}, {3, 6});
-         }}};
+    std::vector<Case> list = {{"one token", {1, 1, 1, 64}, nothing},
+                              {"whole head", {2, 17, 3, 128}, nothing},
+                              {"head_dim 80", {1, 33, 2, 80}, nothing},
+                              {"two features", {1, 5, 1, 2}, nothing},
+                              {"rotated back", {1, 9, 2, 64}, [](Call &c) { c.args.reverse = 1; }},
+                              {"in place", {1, 19, 2, 96}, [](Call &c) { c.args.out = c.args.x; }},
+                              {"first features", {1, 7, 2, 128}, [](Call &c) { c.args.rope.rotary_dim = 34; }},
+                              {"window of features",
+                               {1, 7, 2, 64},
+                               [](Call &c) {
+                                   c.args.rope.rotary_dim = 32;
+                                   c.args.rope.rotary_offset = 9;
+                                   c.args.rope.attention_factor = 1.25;
+                               }},
+                              {"late positions", {1, 21, 1, 64}, [](Call &c) { c.args.position_offset = 1000003; }},
+                              {"positions on three axes", {1, 6, 1, 16}, [](Call &c) {
+                                   c.args.rope.axes = 3;
+                                   c.args.rope.sections[0] = 2;
+                                   c.args.rope.sections[1] = 3;
+                                   c.args.rope.sections[2] = 3;
+                                   c.args.positions = c.hold(
+                                       GYRE_I32, {0, 5, 2, 9, 1, 7, 3, 3, 3, 8, 8, 8, 11, 0, 4, 4, 6, 1}, {3, 6});
+                               }}};
     for (std::int64_t head_dim = 2; thorough && head_dim <= 260; head_dim += 6)
         list.push_back({"any head_dim", {1, 3, 2, head_dim}, nothing});
     return list;

@@ -19,7 +19,9 @@ public:
         const int lanes = natural_vector_size<float>();
         for (auto *rows : {&out, &out_grad})
             for (int d : {0, 1}) rows->dim(d).set_min(0);
-        lse.dim(0).set_min(0), delta.dim(0).set_min(0), power.dim(0).set_min(0);
+        lse.dim(0).set_min(0);
+        delta.dim(0).set_min(0);
+        power.dim(0).set_min(0);
         power.dim(0).set_extent(delta.dim(0).extent());
         Stages stages = algorithm({out, out_grad, lse, out.dim(0).extent()}, lanes, delta, power);
         schedule_cpu(stages, lanes);

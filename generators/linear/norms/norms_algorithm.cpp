@@ -7,10 +7,12 @@ using namespace Halide;
 
 Stages algorithm(const Inputs &in, int lanes, const Func &product, const Func &out, const Type &type) {
     Stages s;
-    s.product = product, s.out = out;
+    s.product = product;
+    s.out = out;
     const Var &l = s.l, &e = s.e, &i = s.i;
     RDom chunks(0, in.features / lanes, "chunks"), all(0, lanes, "all");
-    s.chunk = chunks, s.lane = all;
+    s.chunk = chunks;
+    s.lane = all;
     s.sums = Func("sums");
     s.sums(l, i) += in.a(chunks * lanes + l, i) * in.b(chunks * lanes + l, i);
     s.product(i) = 0.0f;

@@ -24,7 +24,8 @@ public:
         for (auto *rows : {&a, &b, &x})
             for (int d : {0, 1}) rows->dim(d).set_min(0);
         product.dim(0).set_min(0);
-        out.dim(0).set_min(0), out.dim(1).set_bounds(0, product.dim(0).extent());
+        out.dim(0).set_min(0);
+        out.dim(1).set_bounds(0, product.dim(0).extent());
         Stages stages = algorithm({a, b, x, a.dim(0).extent()}, lanes, product, out, dtype);
         schedule_cpu(stages, lanes);
         map_half_vectors(*this);

@@ -22,7 +22,8 @@ public:
 
     void generate() {
         for (int d : {0, 1}) {
-            x.dim(d).set_min(0), out.dim(d).set_min(0);
+            x.dim(d).set_min(0);
+            out.dim(d).set_min(0);
             for (auto *rows : {&product, &sums}) rows->dim(d).set_min(0);
         }
         weight.dim(0).set_min(0);

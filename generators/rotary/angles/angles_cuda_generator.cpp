@@ -25,7 +25,8 @@ public:
         positions.dim(0).set_stride(Halide::Expr()); // the lower words of 64-bit positions lie apart
         for (int n = 0; n < 3; n++) positions.dim(n).set_min(0);
         for (auto *t : {&cos, &sin}) t->dim(0).set_min(0), t->dim(1).set_min(0);
-        frequencies.dim(0).set_min(0), axis_of_pair.dim(0).set_min(0);
+        frequencies.dim(0).set_min(0);
+        axis_of_pair.dim(0).set_min(0);
         for (int n = 0; n < 4; n++) table.dim(n).set_min(0);
         CudaStages s = cuda_algorithm({{frequencies, axis_of_pair, cos, sin, cos.dim(1).extent(), has_tables, scale},
                                        {positions, has_positions, positions.dim(2).extent()}},

@@ -109,7 +109,8 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
                 go_on(fiber);
                 ran++;
             }
-            done += fiber.done, waiting += fiber.waits;
+            done += fiber.done;
+            waiting += fiber.waits;
         }
         if (done == fibers.size()) return;
         if (ran) continue;

@@ -73,7 +73,9 @@ int main(int argc, char **argv) {
     gyre_kernel_info kernel;
     int i;
     for (i = 0; i < tokens * heads * largest_dim; i++) {
-        q[i] = (float)sin(i * 0.7), k[i] = (float)cos(i * 1.3), v[i] = (float)sin(i * 2.1 + 1);
+        q[i] = (float)sin(i * 0.7);
+        k[i] = (float)cos(i * 1.3);
+        v[i] = (float)sin(i * 2.1 + 1);
     }
     for (i = 0; gyre_kernel_at(i, &kernel); i++)
         if (argc != 2 || !strstr(argv[1], kernel.library)) return printf("linked: %s\n", kernel.library), 1;

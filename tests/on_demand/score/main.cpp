@@ -92,7 +92,9 @@ int main() try {
     if (worst > 4e-6) return 1;
 
     // Without the score there is no kernel: what was made serves this score function alone.
-    args.score = nullptr, args.score_inputs = nullptr, args.score_input_count = 0;
+    args.score = nullptr;
+    args.score_inputs = nullptr;
+    args.score_input_count = 0;
     try {
         gyre::attention(context, args);
         return 1;
