@@ -1,4 +1,5 @@
-/// Targets and kernels: enumeration, the choice among them, forcing one, and refusing what is unknown or cannot run.
+/// Dispatch: the rules, forced targets for every operation, and that some call reaches every kernel.
+#include "support/all_kernels.h"
 #include "support/append_case.h"
 #include "support/attention_case.h"
 #include "support/backward_case.h"
@@ -9,31 +10,14 @@
 
 #include <fnmatch.h>
 
-#include <cstdlib>
 #include <iterator>
-#include <set>
-#include <sstream>
 
 using namespace gyre::test;
 
 namespace {
 
-std::vector<gyre_kernel_info> all_kernels() {
-    std::vector<gyre_kernel_info> kernels;
-    gyre_kernel_info info;
-    while (gyre_kernel_at((int32_t)kernels.size(), &info)) kernels.push_back(info);
-    return kernels;
-}
-
 /// Kernels that calls by the name of a score function alone reach: tests/attention/score_test.cpp.
 bool has_score(const gyre_kernel_info &kernel) { return text(kernel.attributes).find(" score=") != std::string::npos; }
-
-std::set<std::string> words(const char *list) {
-    std::istringstream stream(list);
-    std::set<std::string> words;
-    for (std::string word; stream >> word;) words.insert(word);
-    return words;
-}
 
 /// Calls of this file do not select these: outputs of many megabytes do (tests/rotary/streaming_test.cpp), or none, as angles of
 /// all, keys and values in tiles, what a backward pass loads its operands with, and parts of linear attention.
@@ -48,90 +32,7 @@ bool runs_beside_others(const gyre_kernel_info &kernel) {
     });
 }
 
-/// The environment variable GYRE_TARGET, for one scope.
-class TargetVariable {
-public:
-    explicit TargetVariable(const char *value) {
-        const char *const current = std::getenv("GYRE_TARGET");
-        if (current) before_ = current;
-        had_one_ = current != nullptr;
-        setenv("GYRE_TARGET", value, 1);
-    }
-    ~TargetVariable() { had_one_ ? setenv("GYRE_TARGET", before_.c_str(), 1) : unsetenv("GYRE_TARGET"); }
-
-private:
-    std::string before_;
-    bool had_one_ = false;
-};
-
-gyre_status create(const char *target, gyre_context **context) {
-    gyre_context_options options = gyre_context_defaults();
-    options.target = target;
-    return gyre_context_create(&options, context);
-}
-
 } // namespace
-
-TEST_CASE("targets are enumerated consistently, a runnable baseline among them") {
-    const std::vector<gyre_target_info> targets = all_targets();
-    CHECK((int32_t)targets.size() == gyre_target_count());
-    REQUIRE(!targets.empty());
-    const std::set<std::string> offered = words(gyre_cpu_features());
-    std::set<std::string> names;
-    gyre_target_info baseline{}; // the last of the CPU's
-    for (const gyre_target_info &target : targets) {
-        CAPTURE(text(target.name));
-        CHECK(names.insert(target.name).second);
-        if (target.device != GYRE_CPU) {
-            CHECK(target.runnable == (text(target.missing).empty() ? 1 : 0));
-            continue;
-        }
-        baseline = target;
-        std::string first_missing;
-        std::istringstream needed(target.features);
-        for (std::string feature; first_missing.empty() && needed >> feature;)
-            if (!offered.count(feature)) first_missing = feature;
-        CHECK(text(target.missing) == first_missing);
-        CHECK(target.runnable == (first_missing.empty() ? 1 : 0));
-    }
-#if !defined(__arm__) // where a row without NEON is missing
-    CHECK(text(baseline.features) == "");
-#endif
-    CHECK(baseline.runnable == 1);
-    CHECK(baseline.linked == 1);
-}
-
-TEST_CASE("kernels are enumerated consistently with the targets and with their own names") {
-    const std::vector<gyre_kernel_info> kernels = all_kernels();
-    CHECK((int32_t)kernels.size() == gyre_kernel_count());
-    std::set<std::string> names, linked;
-    size_t last_target = 0;
-    const std::vector<gyre_target_info> targets = all_targets();
-    for (const gyre_kernel_info &kernel : kernels) {
-        CAPTURE(text(kernel.name));
-        CHECK(names.insert(text(kernel.library) + "/" + kernel.name).second);
-        CHECK(text(kernel.name) == text(kernel.operation) + "_" + kernel.variant + "__" + kernel.target);
-        CHECK(text(kernel.evidence) != "");
-        size_t target = 0;
-        while (target < targets.size() && text(targets[target].name) != kernel.target) target++;
-        REQUIRE(target < targets.size());
-        CHECK_MESSAGE(target >= last_target, "kernels of a better target come first");
-        last_target = target;
-        CHECK(kernel.runnable == targets[target].runnable);
-        linked.insert(kernel.target);
-    }
-    for (const gyre_target_info &target : targets) CHECK(linked.count(target.name) == (size_t)target.linked);
-}
-
-TEST_CASE("enumeration ends where it says") {
-    gyre_target_info target;
-    gyre_kernel_info kernel;
-    for (const int32_t index : {-1, gyre_target_count(), 1 << 30}) CHECK(gyre_target_at(index, &target) == 0);
-    for (const int32_t index : {-1, gyre_kernel_count(), 1 << 30}) CHECK(gyre_kernel_at(index, &kernel) == 0);
-    gyre_dispatch_rule rule;
-    for (const int32_t index : {-1, gyre_dispatch_rule_count(), 1 << 30})
-        CHECK(gyre_dispatch_rule_at(index, &rule) == 0);
-}
 
 TEST_CASE("rules of dispatch: every attention kernel is of a family that they name, and calls get the first that takes "
           "them") {
@@ -297,73 +198,4 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
         CAPTURE(name);
         CHECK(reached.count(name) == 1);
     }
-}
-
-TEST_CASE("without a wish the best runnable target is taken") {
-    std::string best;
-    for (const gyre_target_info &target : all_targets())
-        if (best.empty() && target.linked && target.runnable) best = target.name;
-    unsetenv("GYRE_TARGET");
-    const Context context;
-    CHECK(text(gyre_context_target(context)) == best);
-}
-
-TEST_CASE("GYRE_TARGET chooses, an explicit target beats it, and nonsense in it is refused") {
-    const std::string worst = runnable_targets().back(), best = runnable_targets().front();
-    {
-        const TargetVariable variable(worst.c_str());
-        const Context chosen, explicitly(best.c_str());
-        CHECK(text(gyre_context_target(chosen)) == worst);
-        CHECK(text(gyre_context_target(explicitly)) == best);
-    }
-    gyre_context *context = nullptr;
-    const TargetVariable nonsense("x86_64_nonsense");
-    check_refused("environment", create(nullptr, &context), GYRE_BAD_ARGUMENT, "GYRE_TARGET");
-    CHECK(context == nullptr);
-}
-
-TEST_CASE("unknown and unrunnable targets are refused by name") {
-    gyre_context *context = nullptr;
-    for (const char *name : {"", "avx512", "x86_64_avx512 ", "X86_64_AVX512"}) {
-        check_refused("unknown", create(name, &context), GYRE_BAD_ARGUMENT, "target");
-        CHECK(context == nullptr);
-    }
-    int refused = 0;
-    for (const gyre_target_info &target : all_targets()) {
-        if (target.linked && target.runnable) continue;
-        check_refused("unrunnable", create(target.name, &context), GYRE_UNSUPPORTED,
-                      (std::string("target ") + target.name).c_str());
-        CHECK(context == nullptr);
-        refused++;
-    }
-    MESSAGE(refused, " of ", gyre_target_count(), " targets could be tried as unrunnable on this machine");
-}
-
-TEST_CASE("contexts refuse bad options") {
-    gyre_context *context = nullptr;
-    gyre_context_options options = gyre_context_defaults();
-    check_refused("context NULL", gyre_context_create(&options, nullptr), GYRE_BAD_ARGUMENT, "context");
-    options.threads = -1;
-    check_refused("threads", gyre_context_create(&options, &context), GYRE_BAD_ARGUMENT, "threads");
-    options = gyre_context_defaults();
-    options.size = 2;
-    check_refused("size", gyre_context_create(&options, &context), GYRE_BAD_ARGUMENT, "size");
-    CHECK(context == nullptr);
-    REQUIRE(gyre_context_create(nullptr, &context) == GYRE_OK);
-    CHECK(gyre_context_threads(context) >= 1);
-    gyre_context_destroy(context);
-    gyre_context_destroy(nullptr);
-}
-
-TEST_CASE("statuses and the version have names") {
-    std::set<std::string> names;
-    for (int status = GYRE_OK; status <= GYRE_INTERNAL; status++) {
-        const char *const name = gyre_status_string((gyre_status)status);
-        REQUIRE(name != nullptr);
-        CHECK(names.insert(name).second);
-    }
-    CHECK(gyre_status_string((gyre_status)1234) != nullptr);
-    std::ostringstream version;
-    version << GYRE_VERSION_MAJOR << "." << GYRE_VERSION_MINOR << "." << GYRE_VERSION_PATCH;
-    CHECK(text(gyre_version()) == version.str());
 }

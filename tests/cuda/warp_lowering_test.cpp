@@ -140,7 +140,9 @@ TEST_CASE("fragments: elements are of the tile that their columns are in, and co
     using namespace Halide::Internal;
     const Expr m = Variable::make(Int(32), "m"), n = Variable::make(Int(32), "n");
     WarpNest nest;
-    nest.name = "nest", nest.row = "m", nest.column = "n";
+    nest.name = "nest";
+    nest.row = "m";
+    nest.column = "n";
     nest.stores.push_back({"array", m * 16 + n, cast<float>(n)});
     Fragments fragments;
     fragments.find({nest}, {{"array", {Float(32), 16 * tile_rows}}});

@@ -1,0 +1,25 @@
+# Kernels that test cases need beside the library's. Included by CMakeLists.txt.
+
+# Score functions: those that are shipped, and one that asks for everything.
+set(score_files "")
+foreach (score IN ITEMS alibi deberta document_mask shaw sliding_window_global t5_bidirectional t5_causal transformer_xl)
+    list(APPEND score_files "${GYRE_GENERATORS_DIR}/attention/scores/${score}.h")
+endforeach ()
+list(APPEND score_files "${CMAKE_CURRENT_SOURCE_DIR}/attention/scores/probe.h")
+file(GLOB tuning CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/tuning/*.json")
+set(checked "")
+set(unchecked "")
+if (GYRE_CHECKED STREQUAL "once") # what asks for everything on every target, the others on that which runs on every machine
+    set(checked "_probe_|__(x86_64_generic|arm_64_neon|arm_32_neon)$")
+    gyre_unchecked_targets("${GYRE_TARGETS}" unchecked)
+endif ()
+gyre_begin_kernels(gyre_score FOLDER "${PROJECT_BINARY_DIR}/score_kernels" FLAVOURS shipped checked TARGETS ${GYRE_TARGETS}
+                   TUNING ${tuning} CHECKED "${checked}" UNCHECKED ${unchecked})
+gyre_add_variants(gyre_score OPS attention DTYPES f32 HEAD_DIMS 64 SCORE ${score_files})
+gyre_end_kernels(gyre_score)
+foreach (flavour IN ITEMS shipped checked)
+    gyre_kernel_sources(gyre_score ${flavour} sources)
+    add_library(gyre_score_${flavour} STATIC ${sources})
+    add_dependencies(gyre_score_${flavour} gyre_score_kernels_${flavour})
+    target_include_directories(gyre_score_${flavour} PRIVATE "${PROJECT_SOURCE_DIR}/include")
+endforeach ()
