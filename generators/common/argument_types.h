@@ -38,8 +38,13 @@ struct angle_dtype { using scalar = void; };
 template <typename Is>
 std::string_view variant_type(std::string_view word, const Is &is) {
     if (word == "out_dtype") return is("partial") ? "f32" : "dtype";
-    if (word == "cache_dtype")
-        return is("int8") ? "i8" : is("f16") ? "f16" : is("value_blocks") || is("formed") ? "u16" : "dtype";
+    if (word == "cache_dtype") {
+#define GYRE_CACHE_FORMAT(name, type, provider, in_tiles)                                                              \
+    if (is(#name)) return type;
+#include "cache_formats.inc"
+#undef GYRE_CACHE_FORMAT
+        return "dtype";
+    }
     if (word == "angle_dtype") return is("fixed_point") ? "dtype" : "f32";
     return word;
 }

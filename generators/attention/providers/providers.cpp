@@ -11,11 +11,12 @@ using Delivering = std::shared_ptr<Provider>;
 
 const std::vector<CacheFormat> &cache_formats() {
     static const std::vector<CacheFormat> formats = {
-        {"rows", [](const Wanted &w) -> Delivering { return std::make_shared<Rows>(w.as_stored); }, false},
-        {"f16", [](const Wanted &w) -> Delivering { return std::make_shared<Rows>(w.as_stored); }, false},
-        {"int8", [](const Wanted &w) -> Delivering { return std::make_shared<ScaledRows>(w.as_stored); }, false},
-        {"value_blocks", [](const Wanted &) -> Delivering { return std::make_shared<ValueBlocks>(); }, true},
-        {"formed", [](const Wanted &) -> Delivering { return std::make_shared<FormedOperands>(); }, true},
+#define GYRE_CACHE_FORMAT(name, type, provider, in_tiles)                                                              \
+    {#name,                                                                                                            \
+     []([[maybe_unused]] const Wanted &w) -> Delivering { return std::make_shared<decltype(provider)>(provider); },    \
+     in_tiles},
+#include "common/cache_formats.inc"
+#undef GYRE_CACHE_FORMAT
     };
     return formats;
 }
