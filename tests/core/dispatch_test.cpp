@@ -11,6 +11,7 @@
 #include <fnmatch.h>
 
 #include <iterator>
+#include <set>
 
 using namespace gyre::test;
 

@@ -1,5 +1,6 @@
 /// Targets, kernels, statuses and the version: what is enumerated, and how it is named.
 #include "support/all_kernels.h"
+#include "support/each_kernel.h"
 #include "support/refusal.h"
 
 #include <set>

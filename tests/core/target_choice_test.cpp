@@ -1,4 +1,5 @@
 /// Which target a context takes: the best that can run, or the one that is forced; and what is refused.
+#include "support/each_kernel.h"
 #include "support/refusal.h"
 
 #include <cstdlib>
