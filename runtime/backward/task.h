@@ -33,7 +33,7 @@ struct BackwardTask {
     void clear_bias_gradient() const;
 
     /// False: a kernel failed.
-    bool run(int64_t index, char *memory) const;
+    bool run(int64_t task, char *memory) const;
 
 private:
     /// Sequences, and key heads, that are one task.

@@ -5,7 +5,9 @@
 
 #include <gyre/kernels.h>
 
-extern "C" const halide_filter_metadata_t *gyrekernel_gyre_attention_plain_bf16_d64__cuda_metadata(void);
+/// What the kernel that is linked says of its arguments.
+extern "C" const halide_filter_metadata_t *
+linked_metadata(void) __asm__("gyrekernel_gyre_attention_plain_bf16_d64__cuda_metadata");
 
 using namespace gyre::test;
 
@@ -40,7 +42,7 @@ struct Candidate {
     gyre_kernel_library library = {sizeof library, GYRE_KERNEL_INTERFACE, "candidates", &kernel, 1};
 
     Candidate() {
-        const halide_filter_metadata_t *linked = gyrekernel_gyre_attention_plain_bf16_d64__cuda_metadata();
+        const halide_filter_metadata_t *linked = linked_metadata();
         said.assign(linked->arguments, linked->arguments + linked->num_arguments);
         calls = 0;
     }
