@@ -85,7 +85,7 @@ TEST_CASE("a device's kernel with one argument moved is refused with both lists,
         CHECK(refusal.find("expected (") != std::string::npos);
         std::swap(said[i], said[i + 1]);
     }
-    CHECK(alike > 20);
+    CHECK(alike > 10);
     REQUIRE_MESSAGE(attend() == GYRE_OK, text(gyre_last_error()));
     CHECK(calls == 0);
 }
