@@ -9,8 +9,8 @@
 #   for         the words of OPS that take it; default: its operation
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
 #   sizes       of heads: head_dims or decode, the sizes of that list and of padded kernels; `own` after it: without padded ones;
-#               `padded`: in the library gyre without those of its own that a padded one takes; `to_256`: of padded ones that for 256
-#               features alone, if it is in the list; `tiles`: of these those that are whole matrix tiles
+#               `padded`: in the library gyre without those of its own that a padded one takes; `largest`: of padded ones the largest
+#               alone; `tiles`: of these those that are whole matrix tiles, without padded ones
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake
 #   calls       which calls it takes, for those who read `gyre info`
@@ -97,13 +97,16 @@ function(gyre_device_takes_size size type out)
     endif ()
 endfunction()
 
-# gyre_target_takes_size(<target> <size> <type> <out>): whether it is to have attention kernels of this size. gyre_sizes_of_vectors and
-# gyre_sizes_of_matrices are the sizes for targets without and with MATRICES; every size where they are not set.
+# gyre_target_takes_size(<target> <size> <type> <out>): whether it is to have attention kernels of this size. gyre_sizes_of_matrices,
+# gyre_sizes_of_few and gyre_sizes_of_vectors are the sizes for targets with MATRICES, with FEW and for others; every size where they
+# are not set.
 function(gyre_target_takes_size target size type out)
     set(takes TRUE)
     set(kind vectors)
     if (GYRE_TARGET_${target}_MATRICES)
         set(kind matrices)
+    elseif (GYRE_TARGET_${target}_FEW AND gyre_sizes_of_few)
+        set(kind few)
     endif ()
     if (GYRE_TARGET_${target}_DEVICE)
         gyre_device_takes_size("${size}" "${type}" takes)

@@ -2,12 +2,13 @@
 # cross-compiled).
 #
 #   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>
-#                   [MACHINE <word> [REST <target>] [MATRICES]] [LLC <options>] [STAND_INS <script>] [DEVICE cuda])
+#                   [MACHINE <word> [REST <target>] [MATRICES]] [FEW] [LLC <options>] [STAND_INS <script>] [DEVICE cuda])
 #
 # MACHINE: it has only the kernels that generators/families.json gives to this kind of machine; else all of `cpu`. REST: the target,
 # further down, whose kernels serve for the others, also where this target is forced. Without REST nothing does.
 # MATRICES: attention multiplies matrices there, and a padded kernel computes all features that it has room for. Elsewhere it computes the
 # call's, so that few sizes gain by kernels of their own.
+# FEW: the library gyre has attention for it in the largest padded kernels alone: it is there so that every machine is served.
 # DEVICE: its kernels take tensors on such devices and no others; they have generators of their own, <operation>_cuda. The row
 # is there if its compiler is (GyreCuda.cmake). Rows of devices come last.
 # STAND_INS: Halide does not know some of the instructions; others stand for them until this script of this folder, .cmake, has
@@ -19,12 +20,12 @@
 # /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
-# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _MACHINE, _REST, _MATRICES, _LLC, _STAND_INS and _DEVICE.
+# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _MACHINE, _REST, _MATRICES, _FEW, _LLC, _STAND_INS and _DEVICE.
 
 set(GYRE_KNOWN_TARGETS "")
 set(GYRE_TARGETS_HERE "")
 macro(gyre_add_target name)
-    cmake_parse_arguments(arg "MATRICES" "ARCH;HALIDE;MACHINE;REST;LLC;STAND_INS;DEVICE" "FEATURES" ${ARGN})
+    cmake_parse_arguments(arg "MATRICES;FEW" "ARCH;HALIDE;MACHINE;REST;LLC;STAND_INS;DEVICE" "FEATURES" ${ARGN})
     list(APPEND GYRE_KNOWN_TARGETS ${name})
     set(GYRE_TARGET_${name}_ARCH "${arg_ARCH}")
     set(GYRE_TARGET_${name}_HALIDE "${arg_HALIDE}")
@@ -32,6 +33,7 @@ macro(gyre_add_target name)
     set(GYRE_TARGET_${name}_MACHINE "${arg_MACHINE}")
     set(GYRE_TARGET_${name}_REST "${arg_REST}")
     set(GYRE_TARGET_${name}_MATRICES "${arg_MATRICES}")
+    set(GYRE_TARGET_${name}_FEW "${arg_FEW}")
     set(GYRE_TARGET_${name}_LLC "${arg_LLC}")
     set(GYRE_TARGET_${name}_STAND_INS "${arg_STAND_INS}")
     set(GYRE_TARGET_${name}_DEVICE "${arg_DEVICE}")
@@ -57,7 +59,7 @@ gyre_add_target(x86_64_avx2    ARCH x86_64
                 HALIDE x86-64-linux-sse41-avx-f16c-fma-avx2
                 FEATURES avx2 fma f16c)
 gyre_add_target(x86_64_generic ARCH x86_64
-                HALIDE x86-64-linux)
+                HALIDE x86-64-linux FEW)
 gyre_add_target(arm_64_bf16    ARCH aarch64 # Neoverse V1, N2, V2, Cortex-A510, A710 and later
                 HALIDE arm-64-linux-arm_fp16-arm_dot_prod # sdot and fcvtn stand for bfmmla and bfcvtn
                 FEATURES bf16 STAND_INS bf16_instructions

@@ -2,7 +2,7 @@
 # System packages and the Python environment. Sourced by cmake/go.
 
 # Halide's package is made for CPython 3.10 to 3.13; with a later one its C++ files are taken alone (see python_packages).
-find_python() {
+usable_python() {
     local check='import sys
 version = sys.version_info[:2]
 sys.exit(sys.implementation.name != "cpython" or not (3, 10) <= version < (3, int(sys.argv[1])))'
@@ -15,7 +15,18 @@ sys.exit(sys.implementation.name != "cpython" or not (3, 10) <= version < (3, in
             fi
         done
     done
-    fail "no usable Python: ${GYRE_PYTHON:-python3} is $("${GYRE_PYTHON:-python3}" -V 2>&1 | head -n 1 || true), expected CPython 3.10 or later.
+    return 1
+}
+
+find_python() {
+    usable_python && return
+    if [[ -z ${GYRE_PYTHON:-} ]] && ! command -v python3 >/dev/null; then
+        install_packages python3 python3-venv
+        usable_python && return
+    fi
+    local named=${GYRE_PYTHON:-python3} version="not there"
+    ! command -v "$named" >/dev/null || version=$("$named" -V 2>&1 | head -n 1 || true)
+    fail "no usable Python: $named is $version, expected CPython 3.10 or later.
     Install one (apt-get install python3) or name it: GYRE_PYTHON=/path/to/python3 cmake/go …"
 }
 
@@ -81,22 +92,25 @@ system_packages() {
     test | lint | arm | fuzz) need doctest-dev has_header doctest/doctest.h ;;&
     bench | experiment | lint) need libbenchmark-dev has_header benchmark/benchmark.h ;;
     esac
-    ((${#missing[@]})) || return 0
+    ((!${#missing[@]})) || install_packages "${missing[@]}"
+}
 
-    command -v apt-get >/dev/null || fail "missing, by Debian's names: ${missing[*]}; and there is no apt-get to install them"
+# install_packages <Debian's names…>
+install_packages() {
+    command -v apt-get >/dev/null || fail "missing, by Debian's names: $*; and there is no apt-get to install them"
     local as_root=()
     if ((EUID != 0)); then
         sudo -n true 2>/dev/null || fail "missing system packages. Install them, then try again:
-    sudo apt-get update && sudo apt-get install ${missing[*]}"
+    sudo apt-get update && sudo apt-get install $*"
         as_root=(sudo -n)
     fi
-    say "installing system packages: ${missing[*]}"
+    say "installing system packages: $*"
     local install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
-    local hint="without network: install by other means, then try again: ${missing[*]}"
+    local hint="without network: install by other means, then try again: $*"
     # A fresh machine has no package lists, an old one outdated lists: both show as a first failure.
-    if ! "${install[@]}" install -y --no-install-recommends "${missing[@]}" &>/dev/null </dev/null; then
+    if ! "${install[@]}" install -y --no-install-recommends "$@" &>/dev/null </dev/null; then
         logged apt-update "${install[@]}" update
-        logged apt-install "${install[@]}" install -y --no-install-recommends "${missing[@]}"
+        logged apt-install "${install[@]}" install -y --no-install-recommends "$@"
     fi
 }
 

@@ -101,6 +101,34 @@ class Words(GoTest):
         self.refuse("failed: auditwheel", "wheel", failing="auditwheel")
 
 
+class Python(GoTest):
+    def path_without_python(self, apt_get):
+        """A folder of the programs that cmake/go needs before there is a Python, and this apt-get."""
+        programs = self.folder / "programs"
+        programs.mkdir()
+        for name in "sh bash env realpath dirname basename mkdir flock cat date head sed tail mv rm nproc id sudo tee uname".split():
+            if found := shutil.which(name):
+                (programs / name).symlink_to(found)
+        (programs / "apt-get").write_text(f'#!/bin/sh\necho "apt-get $*" >>"$CALLS"\n{apt_get}\n')
+        (programs / "apt-get").chmod(0o755)
+        return programs
+
+    @unittest.skipIf(os.geteuid(), "needs root, to install packages without a password")
+    def test_is_installed_where_there_is_none(self):
+        programs = self.path_without_python('case "$*" in *"install -y"*) ln -s "$PYTHON" "$(dirname "$0")/python3" ;; esac')
+        (programs / "ln").symlink_to(shutil.which("ln"))
+        self.run_go("build", PATH=str(programs), GYRE_PYTHON="", PYTHON=sys.executable, PIP_NO_INDEX="1")
+        self.call("apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends python3 python3-venv")
+
+    @unittest.skipIf(os.geteuid(), "needs root, to install packages without a password")
+    def test_that_cannot_be_installed(self):
+        programs = self.path_without_python("exit 1")
+        self.refuse("apt-get", "build", PATH=str(programs), GYRE_PYTHON="")
+
+    def test_that_is_not_there(self):
+        self.refuse("no usable Python: /nowhere/python is not there, expected CPython 3.10", "build", GYRE_PYTHON="/nowhere/python")
+
+
 class Folder(GoTest):
     def test_that_cannot_be_written(self):
         (self.folder / "build").write_text("a file")

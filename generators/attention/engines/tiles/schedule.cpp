@@ -72,8 +72,7 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
     s.weights.bound_storage(s.b, 1);
     provider->schedule_offsets(s, w);
     Stage recurrence = schedule_recurrence(s, k.row_vectors, task, update);
-    recurrence.unroll(s.e);
-    if (facts.sum_with_values) recurrence.reorder(s.e, task.register_tile);
+    if (facts.sum_with_values) recurrence.unroll(s.e).reorder(s.e, task.register_tile); // the accumulators of all chunks are registers
     if (provider->has_value_blocks())
         schedule_stored_operands();
     else
