@@ -142,7 +142,7 @@ TEST_CASE("far tensors: batch entries and heads 2^31 elements apart, forward and
         }
 }
 
-TEST_CASE("far tensors: pages, and rows of the page table, 2^31 elements apart; attention and appending") {
+TEST_CASE("far tensors: pages, and rows of the page table, 2^31 elements apart, in attention and appending") {
     if (!has_addresses()) return;
     const int64_t table_shape[] = {2, 3};
     FarMemory table_memory((size_t)(far + 8) * sizeof(int32_t));

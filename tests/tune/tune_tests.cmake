@@ -8,7 +8,7 @@ if (GYRE_BUILD_CLI AND NOT CMAKE_CROSSCOMPILING)
         set_tests_properties(tune:${part} PROPERTIES SKIP_RETURN_CODE 77 COST 50)
     endforeach ()
     # Studies from end to end, many of each.
-    foreach (part IN ITEMS Bundle Compare Faults Places Replacing Report Resume Reverting Several)
+    foreach (part IN ITEMS Bundle Compare Faults Kernels Places Replacing Report Resume Reverting Several)
         set_tests_properties(tune:${part} PROPERTIES LABELS nightly)
     endforeach ()
 endif ()
