@@ -70,6 +70,28 @@ TEST_CASE("attention on devices: a bias of minus infinity masks, and so do masks
     }
 }
 
+TEST_CASE("attention on devices: a key is seen where a byte of the mask is anything but 0") {
+    constexpr unsigned char other[] = {1, 2, 128, 255};
+    const int64_t shape[] = {19, 70};
+    std::vector<unsigned char> ones(19 * 70), any(ones.size());
+    Random random(13);
+    for (size_t i = 0; i < ones.size(); i++) {
+        ones[i] = random.chance(0.5);
+        any[i] = ones[i] ? other[i % 4] : 0;
+    }
+    AttentionCase c = broadcast_target();
+    const gyre_tensor of_ones = gyre_tensor_dense(ones.data(), GYRE_BOOL, 2, shape);
+    const gyre_tensor of_any = gyre_tensor_dense(any.data(), GYRE_BOOL, 2, shape);
+    each_device([&](gyre_context *context) {
+        c.args.mask = &of_ones;
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        const std::vector<uint64_t> expected = c.out.bits();
+        c.args.mask = &of_any;
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        CHECK(c.out.bits() == expected);
+    });
+}
+
 TEST_CASE(
     "attention on devices: biases and masks are not read of keys that are not used, nor felt where causal masks") {
     for (const gyre_dtype type : {GYRE_F32, GYRE_BF16}) {
