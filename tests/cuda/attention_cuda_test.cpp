@@ -127,3 +127,11 @@ TEST_CASE("attention on devices: positions that are given, 64 bits wide, and tab
     t.args.rope = t.args.value_rope = &tables;
     t.check_on_devices();
 }
+
+TEST_CASE("attention on devices: one key of a block is hidden from one row alone") {
+    for (const int64_t shift : {14, 30, 62, 126}) { // where the first row's last key is the last but one of a block
+        AttentionCase c(AttentionShape().lengths(20, 20 + shift).dims(64).of(GYRE_BF16));
+        c.args.causal = 1;
+        c.check_on_devices();
+    }
+}
