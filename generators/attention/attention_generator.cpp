@@ -30,6 +30,7 @@ void AttentionGenerator::generate() {
     const Sizes sizes = engine->shared().sizes;
     Inputs in = bind(sizes);
     in.q_rotation.lanes = in.out_rotation.lanes = engine->rotation_lanes();
+    in.q_rotation.turns = in.out_rotation.turns = engine->rotation_turns();
     algorithm(*engine, in, out, lse, out_type());
     if (!padded) {
         for (auto *tensor : {&q, &k, &v}) tensor->dim(0).set_bounds(0, head_dim);
@@ -51,7 +52,7 @@ Wanted AttentionGenerator::wanted() {
     Wanted w{head_dim, padded, general, partial, dense, as_stored, integer_scores, cache};
     w.dtype = dtype;
     w.knobs = {row_vectors, key_unroll, feature_chunk, row_tiles,  key_block,
-               task_tiles,  lanes,      fold,          key_vector, feature_unroll};
+               task_tiles,  lanes,      fold,          key_vector, feature_unroll, pair_unroll};
     if (w.knobs.lanes == 0) w.knobs.lanes = natural_vector_size<float>();
     w.target = get_target();
     w.autoscheduled = using_autoscheduler();

@@ -38,6 +38,7 @@ public:
     GeneratorParam<int> fold{"fold", 0, 0, 16};
     GeneratorParam<int> key_vector{"key_vector", 1, 1, 16};
     GeneratorParam<int> feature_unroll{"feature_unroll", 1, 1, 16};
+    GeneratorParam<int> pair_unroll{"pair_unroll", 1, 1, 4};
 
     DeclaredArguments arguments;
 #include "attention_arguments.inc"

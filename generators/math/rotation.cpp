@@ -26,11 +26,16 @@ RotatedRows rotate_in_vectors(const Place &place, const Expr &row, int features,
         place(p + n.x * distance) = elements.stored(mux(n.x, {x * cos - y * sin, y * cos + x * sin}));
         vars.updates.push_back({n.x, n.y});
     };
+    const int step = vars.step = lanes > 1 ? lanes : rotation.turns;
+    const Expr pairs = half + interleaved; // one of the two is 0
+    Expr left = pairs;
+    if (step > 1) update(0, half / step * step, 1, half);
     if (lanes > 1) {
-        update(0, half / lanes * lanes, 1, half);
-        update(0, interleaved / lanes * lanes, 2, 1);
+        update(0, interleaved / step * step, 2, 1);
+        left = pairs % step;
+    } else if (step > 1) {
+        left = pairs - half / step * step;
     }
-    const Expr pairs = half + interleaved, left = lanes > 1 ? pairs % lanes : pairs; // one of the two is 0
     update(pairs - left, left, select(is_half, 1, 2), select(is_half, half, 1));
     return vars;
 }
@@ -95,9 +100,11 @@ void schedule_whole_vectors(Func rows, const RotatedRows &vars, int lanes) {
         Stage update = rows.update(1 + i).unroll(vars.updates[i].parity);
         if (i == last) continue;
         RVar chunk("chunk"), lane("lane");
-        update.allow_race_conditions()
-            .split(vars.updates[i].pair, chunk, lane, lanes, TailStrategy::GuardWithIf)
-            .vectorize(lane);
+        update.allow_race_conditions().split(vars.updates[i].pair, chunk, lane, vars.step, TailStrategy::GuardWithIf);
+        if (lanes > 1)
+            update.vectorize(lane);
+        else
+            update.unroll(lane);
     }
 }
 

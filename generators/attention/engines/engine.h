@@ -42,6 +42,7 @@ public:
     virtual const StateLayout &layout() const { return rows_along_lanes(); }
     virtual bool counts_features() const { return false; } // loops of a padded kernel end with the call's features
     virtual int rotation_lanes() const { return 0; }            // Rotation::lanes of queries and results
+    virtual int rotation_turns() const { return 1; }            // Rotation::turns of them
     virtual Bf16 rounding() const { return Bf16::as_integers; } // of results that are stored as bf16
     /// A score, or a difference of scores, as the engine has it, in units of log2(e).
     virtual Halide::Expr in_log2(const Inputs &, const Halide::Expr &score) const { return score; }

@@ -53,7 +53,7 @@ void define_masked(Stages &s, const Visible &visible, const KeySteps &steps) {
 
 } // namespace
 
-void mask_scores(Stages &s, const Visible &visible, const KeySteps &steps, const Expr &where) {
+void mask_scores(Stages &s, const Visible &visible, const KeySteps &steps, const Expr &where, const Expr &from) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b;
     KeysOfBlock edge(z.key_block, steps.in_vector, "edge");
@@ -61,6 +61,7 @@ void mask_scores(Stages &s, const Visible &visible, const KeySteps &steps, const
     edge.dom.where(b * z.key_block + edge.first <=
                    last_taken(steps, visible)); // those that no row sees are masked as well
     edge.dom.where(where);
+    if (from.defined()) edge.dom.where(edge.first >= from);
     s.mask_j = edge.lane;
     s.masked(r, edge.key, t, b) = select(visible.sees(key), s.masked(r, edge.key, t, b), masked_score);
 }

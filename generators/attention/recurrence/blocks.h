@@ -9,8 +9,10 @@ namespace gyre::attention {
 /// also replaces. `name` of the loop.
 void fold_blocks(Engine &engine, const Inputs &in, const std::string &name, const Halide::Expr &taken);
 
-/// Appends the update of s.masked that masks keys: in blocks `where` some row does not see some key.
-void mask_scores(Stages &s, const Visible &visible, const KeySteps &steps, const Halide::Expr &where);
+/// Appends the update of s.masked that masks keys: in blocks `where` some row does not see some key; `from`: the first key of block b that
+/// may be masked, undefined: the block's first.
+void mask_scores(Stages &s, const Visible &visible, const KeySteps &steps, const Halide::Expr &where,
+                 const Halide::Expr &from = {});
 
 /// Defines s.block_max, from s.masked; a step takes `at_once` keys, since each step waits for the one before.
 void find_maximum(Stages &s, const Visible &visible, int at_once);

@@ -10,11 +10,16 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
+/// True if some row of the task does not see keys at the begin of block b.
+Expr is_cut_at_begin(const Stages &s, const Inputs &in) {
+    const Expr last_token = in.row_step.defined() ? (in.rows - 1) * in.row_step : in.tokens - 1;
+    return s.b * s.sizes.key_block < last_token + in.first_visible;
+}
+
 /// True if some row of the task does not see some key of block b.
 Expr is_cut(const Stages &s, const Inputs &in) {
-    const Expr first_key = s.b * s.sizes.key_block, end = min(first_key + s.sizes.key_block, in.keys);
-    const Expr last_token = in.row_step.defined() ? (in.rows - 1) * in.row_step : in.tokens - 1;
-    const Expr by_position = end - 1 > in.last_visible || first_key < last_token + in.first_visible;
+    const Expr end = min(s.b * s.sizes.key_block + s.sizes.key_block, in.keys);
+    const Expr by_position = end - 1 > in.last_visible || is_cut_at_begin(s, in);
     if (!in.is_general()) return by_position;
     return in.score ? Internal::const_true() : by_position || in.has_bias || in.has_mask;
 }
@@ -42,7 +47,7 @@ Together values_together(const Stages &s, int lanes, int step) {
 
 } // namespace
 
-void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step) {
+void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, bool from_cut) {
     const Sizes &z = s.sizes;
     const Var &l = s.l, &b = s.b;
     const auto [features, keys] = values_together(s, vector_lanes, step);
@@ -50,6 +55,10 @@ void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step) {
     const Expr cut = is_cut(s, in);
     RDom values(0, s.v_features / features, 0, z.key_block / keys, "guard_values"), all(0, lanes, "guard_lanes");
     values.where(cut && b * z.key_block + values.y * keys < in.keys); // keys after the last one are rows like the last
+    if (from_cut) { // row 0 sees no fewer keys before its last one than others
+        const Expr first_key = b * z.key_block;
+        values.where(values.y >= select(is_cut_at_begin(s, in), 0, in.last_visible + 1 - first_key));
+    }
     all.where(cut);
     s.value_peaks = Func("value_peaks");
     s.guarded = Func("guarded");

@@ -11,7 +11,8 @@
 namespace gyre::attention {
 
 /// Defines s.guarded (b), from v_rows, in f32 or as bits of bf16. `lanes` of a vector; rows of values are there in whole steps of `step` keys.
-void define_guarded(Stages &s, const Inputs &in, int lanes, int step);
+/// `from_cut`: of a block whose begin every row sees, keys that every row sees are not looked at.
+void define_guarded(Stages &s, const Inputs &in, int lanes, int step, bool from_cut);
 
 /// Where element `place` of a product has its row and its feature.
 struct ProductPlace {

@@ -25,6 +25,18 @@ static void leave(int status) {
 
 uint32_t board_instructions(void) { return (0xffffffu - systick[2]) * (uint64_t)1000 / BOARD_MHZ; }
 
+static void (*on_tick)(void);
+
+void board_interrupt_every(uint32_t instructions, void (*handler)(void)) {
+    systick[0] = 0;
+    on_tick = handler;
+    systick[1] = (uint32_t)((uint64_t)instructions * BOARD_MHZ / 1000);
+    systick[2] = 0;
+    if (instructions > 0) systick[0] = 7; /* runs, by the processor's clock, and interrupts */
+}
+
+static void tick(void) { on_tick(); }
+
 void reset(void) {
     *coprocessor_access |= 0xfu << 20; /* floating point, and MVE */
     __asm volatile("dsb\n\tisb");
@@ -42,4 +54,4 @@ static void fault(void) {
 
 typedef void (*handler)(void);
 __attribute__((section(".vectors"), used)) static const handler vectors[16] = {
-    (handler)(uintptr_t)stack_top, reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, fault, fault, 0, fault, fault};
+    (handler)(uintptr_t)stack_top, reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, fault, fault, 0, fault, tick};

@@ -26,7 +26,7 @@ static int compare(const char *what, uint32_t ours, uint32_t theirs, int32_t siz
 static int compare_attention(const char *what, int32_t tokens, int32_t keys, int32_t kv_heads) {
     const gyre_embedded_attention_args args = {.size = sizeof args,
                                                .kernel = &gyre_attention_f32_d64,
-                                               .row_kernel = &gyre_attention_row_f32_d64,
+                                               .row_kernel = tokens == 1 ? &gyre_attention_row_f32_d64 : NULL,
                                                .q = q,
                                                .k = k,
                                                .v = v,

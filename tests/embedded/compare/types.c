@@ -35,7 +35,7 @@ static void in_halves(const void *from, void *to, int32_t rows) {
 static gyre_embedded_attention_args ours(const comparison *c) {
     gyre_embedded_attention_args args = gyre_embedded_attention_defaults();
     args.kernel = &gyre_attention_f32_d64;
-    args.row_kernel = &gyre_attention_row_f32_d64;
+    args.row_kernel = c->tokens == 1 ? &gyre_attention_row_f32_d64 : NULL;
     args.q = c->q;
     args.k = c->k;
     args.v = c->v;
@@ -99,7 +99,7 @@ static void try_f16(comparison c) {
     c.v = v16;
     gyre_embedded_attention_args args = ours(&c);
     args.kernel = &gyre_attention_f16_d64;
-    args.row_kernel = &gyre_attention_row_f16_d64;
+    args.row_kernel = c.tokens == 1 ? &gyre_attention_row_f16_d64 : NULL;
     args.q = q16;
     args.out = out16;
     const uint32_t count = count_ours(&args);
@@ -115,7 +115,7 @@ static void try_i8(comparison c) {
     c.v_scales = v_scales;
     gyre_embedded_attention_args args = ours(&c);
     args.kernel = &gyre_attention_f32_i8_d64;
-    args.row_kernel = &gyre_attention_row_f32_i8_d64;
+    args.row_kernel = c.tokens == 1 ? &gyre_attention_row_f32_i8_d64 : NULL;
     args.k_scales = k_scales;
     args.v_scales = v_scales;
     const uint32_t count = count_ours(&args);

@@ -14,6 +14,7 @@ int demo(void) {
     failures += try_places();
     failures += try_default_scale();
     failures += try_ring();
+    failures += try_unseen();
     failures += try_merge();
     failures += try_arguments();
     if (board_library_bytes())

@@ -9,6 +9,7 @@ int try_decoding(void);   /* prefill, then token by token with a cache, in f32 a
 int try_shapes(void);
 int try_places(void); /* any alignment to elements, any memory before */
 int try_default_scale(void);
+int try_unseen(void);    /* values that not every row of a task sees */
 int try_ring(void);      /* a sliding window over a cache that is a ring */
 int try_merge(void);     /* attention over some of the keys, and over the rest */
 int try_arguments(void); /* wrong arguments: a status, and nothing written */

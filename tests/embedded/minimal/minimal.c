@@ -13,7 +13,7 @@ enum { DIM = 64, PAIRS = DIM / 2, HEADS = 4, KV_HEADS = 2, TOKENS = 2 };
 
 static float k_cache[TOKENS][KV_HEADS][DIM], v_cache[TOKENS][KV_HEADS][DIM], q[HEADS][DIM], out[HEADS][DIM],
     angles[2][PAIRS];
-static unsigned char workspace[GYRE_ATTENTION_F32_D64_WORKSPACE];
+static unsigned char workspace[GYRE_ATTENTION_ROW_F32_D64_WORKSPACE];
 
 static gyre_embedded_status append(const void *x, void *to) {
     gyre_embedded_rotary_args args = gyre_embedded_rotary_defaults();
@@ -30,7 +30,7 @@ static gyre_embedded_status append(const void *x, void *to) {
 
 static gyre_embedded_status attend(int32_t keys) {
     gyre_embedded_attention_args args = gyre_embedded_attention_defaults();
-    args.kernel = &gyre_attention_f32_d64;
+    args.kernel = &gyre_attention_row_f32_d64; /* rows one by one: the smallest */
     args.tokens = 1;
     args.keys = keys;
     args.num_heads = HEADS;

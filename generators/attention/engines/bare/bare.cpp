@@ -1,6 +1,7 @@
 #include "bare.h"
 
 #include "attention/recurrence/blocks.h"
+#include "attention/recurrence/scores.h"
 #include "math/transcendental.h"
 
 namespace gyre::attention {
@@ -21,13 +22,38 @@ void Bare::define_queries(const Inputs &) {
 void Bare::define_scores(const Inputs &in) {
     if (facts.integer_scores) return define_integer_scores(in.scale);
     define_folded_scores(s, k.fold, 1, [&](const Expr &n) { return s.q_rows(n * k.fold + s.f, s.r, s.t); });
+    if (!sums_neighbours()) return;
+    RDom lanes(0, k.fold, "score_lanes");
+    s.lane = lanes;
+    s.scores = Func("scores");
+    s.scores(s.r, s.j, s.t, s.b) = 0.0f;
+    s.scores(s.r, s.j, s.t, s.b) += s.folded_scores(lanes, s.r, s.j, s.t, s.b);
+}
+
+RDom Bare::vectors_of_keys(const Visible &visible, const std::string &name) const {
+    const int block = s.sizes.key_block;
+    RDom keys(0, k.lanes, 0, block / k.lanes, name);
+    keys.where(s.b * block + keys.y * k.lanes <= visible.tile_last);
+    return keys;
 }
 
 void Bare::define_maximum(const Visible &visible) {
     const Expr first_key = s.b * s.sizes.key_block, last_key = first_key + (s.sizes.key_block - 1);
     // Where loops end with the last key that some row sees, the few rows often see the same keys.
-    mask_scores(s, visible, steps(), visible.is_cut(first_key, min(last_key, visible.tile_last)));
-    find_maximum(s, visible, 1);
+    const Expr first_cut = select(first_key < visible.every_first, 0, visible.every_last + 1 - first_key);
+    const Expr last_taken = visible.tile_last | (k.lanes - 1);
+    mask_scores(s, visible, steps(), visible.is_cut(first_key, min(last_key, last_taken)), first_cut);
+    const RDom keys = vectors_of_keys(visible, "max_keys");
+    s.max_j = keys.x;
+    s.block_max = Func("block_max");
+    s.block_max(s.r, s.t, s.b) = least_score;
+    s.block_max(s.r, s.t, s.b) = max(s.block_max(s.r, s.t, s.b), s.masked(s.r, keys.y * k.lanes + keys.x, s.t, s.b));
+}
+
+void Bare::define_sum(const Visible &visible) {
+    const RDom keys = vectors_of_keys(visible, "sum_keys");
+    s.sum_j = keys.x;
+    s.block_sum(s.r, s.t, s.b) += sum_weight(keys.y * k.lanes + keys.x);
 }
 
 Expr Bare::power(const Expr &difference) const {

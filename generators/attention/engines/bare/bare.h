@@ -6,6 +6,7 @@ namespace gyre::attention {
 
 struct BareStages : FoldedStages {
     Halide::Func q_peak; // (r, t)   with integers: bits of the largest magnitude of a row
+    Halide::RVar lane;   // of scores, where sums of a vector's neighbours are one instruction
 };
 
 class Bare : public FeatureVectors {
@@ -13,6 +14,7 @@ public:
     struct Facts {
         bool integer_scores;   // queries and keys multiply as integers: integer_products.cpp
         bool nan_without_sign; // exp2_nonpositive_by_bits() serves
+        bool adds_neighbours;  // an instruction adds neighbours of two vectors
     };
     Bare(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : FeatureVectors(std::move(provider), knobs), facts(facts) {
@@ -27,24 +29,32 @@ public:
     KeySteps steps() const override {
         KeySteps steps;
         steps.scored = k.key_unroll;
+        steps.together = k.lanes; // the maximum and the sum are of whole vectors of keys
         steps.capped = k.lanes;
         return steps;
     }
     int rotation_lanes() const override { return k.lanes; }
+    int rotation_turns() const override { return k.pair_unroll; }
     Halide::Expr query_factor(const Inputs &in) const override;
     void define_queries(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
     void define_maximum(const Visible &visible) override;
+    void define_sum(const Visible &visible) override;
     void schedule() override;
 
 protected:
     Halide::Expr power(const Halide::Expr &difference) const override;
+    bool guards_from_cut() const override { return true; }
 
 private:
     const Facts facts;
     BareStages s;
 
     void check() const;
+    /// Keys of a block in vectors: (lane, vector), of those vectors in which some row sees a key.
+    Halide::RDom vectors_of_keys(const Visible &visible, const std::string &name) const;
+    bool sums_neighbours() const { return facts.adds_neighbours && k.fold > 1; }
+    void schedule_scores();
     void define_integer_queries();
     void define_integer_scores(const Halide::Expr &scale);
 };

@@ -15,6 +15,23 @@ void Bare::check() const {
         << "expected feature_unroll to divide head_dim / fold\n";
 }
 
+// A step of keys for all rows. Where neighbours are summed by an instruction, a row's scores of a step are a vector.
+void Bare::schedule_scores() {
+    s.folded_scores.compute_at(s.masked, s.key_step).bound(s.f, 0, k.fold);
+    for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
+        stage.vectorize(s.f).unroll(s.r).unroll(s.j);
+    if (k.feature_unroll > 1) s.folded_scores.update().unroll(s.feature, k.feature_unroll);
+    Stage step = s.masked.update(0);
+    if (!sums_neighbours()) {
+        step.reorder(s.r, s.formed_j, s.key_step).unroll(s.r).unroll(s.formed_j);
+        return;
+    }
+    step.reorder(s.formed_j, s.r, s.key_step).allow_race_conditions().vectorize(s.formed_j).unroll(s.r);
+    s.scores.compute_at(s.masked, s.key_step).bound(s.r, 0, s.sizes.row_tile).reorder_storage(s.j, s.r, s.t, s.b);
+    s.scores.vectorize(s.j, k.key_unroll).unroll(s.r);
+    s.scores.update().reorder(s.lane, s.j, s.r).vectorize(s.j, k.key_unroll).atomic().vectorize(s.lane).unroll(s.r);
+}
+
 // Only what runs for each element of a key or a value is unrolled, into a register tile: all rows with a few keys, or with a
 // chunk of features. Beside each row stand `fold` neighbouring features, a vector of them, as keys and values have them.
 // Weights are formed a vector of keys at a time. All else is loops over rows and features, since each is code.
@@ -47,18 +64,13 @@ void Bare::schedule() {
     for (Func *one_block : {&s.masked, &s.block_max, &s.block_sum})
         one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
     s.masked.bound_storage(s.j, z.key_block).bound(s.r, 0, z.row_tile).reorder_storage(s.j, s.r, s.t, s.b);
-    s.masked.update(0).reorder(s.r, s.formed_j, s.key_step).unroll(s.r).unroll(s.formed_j);
+    schedule_scores();
     const int mask = s.masked.num_update_definitions() - 1;
     s.masked.update(mask).unscheduled();
     if (mask > 1) {
         Stage cap = s.masked.update(1).never_partition_all();
         if (k.lanes > 1) cap.allow_race_conditions().vectorize(s.general.cap_j);
     }
-    s.folded_scores.compute_at(s.masked, s.key_step).bound(s.f, 0, k.fold);
-    for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
-        stage.vectorize(s.f).unroll(s.r).unroll(s.j);
-    if (k.feature_unroll > 1) s.folded_scores.update().unroll(s.feature, k.feature_unroll);
-    s.block_max.update().unscheduled();
     if (s.operands.key_scales.defined())
         s.operands.key_scales.compute_at(s.state, s.block)
             .bound_storage(s.b, 1)
@@ -75,7 +87,12 @@ void Bare::schedule() {
         .reorder(s.weight_j, s.r, s.weight_step)
         .vectorize(s.weight_j)
         .never_partition_all();
-    s.block_sum.update().unscheduled();
+    for (auto [sums, lane] : {std::pair{s.block_max, s.max_j}, {s.block_sum, s.sum_j}}) {
+        if (k.lanes > 1)
+            sums.update().atomic().vectorize(lane);
+        else
+            sums.update().unscheduled();
+    }
     int register_tile = k.feature_chunk;
     while (z.v_head_dim % register_tile != 0) register_tile /= 2;
     Func weighted_copy = s.weighted_rows.in();
