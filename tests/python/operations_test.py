@@ -3,6 +3,8 @@
     python operations_test.py
 """
 
+import copy
+import pickle
 import unittest
 
 import gyre
@@ -34,6 +36,15 @@ class Rotary(unittest.TestCase):
         self.assertIs(gyre.rotary(x, rope, position_offset=3, out=x), x)
         assert_close(self, x, right, 2e-5)
         assert_close(self, gyre.rotary(x, rope, position_offset=3, reverse=True), kept, 4e-5)
+
+    def test_a_rope_is_copied_and_stored(self):
+        x = random(1, 6, 2, 64)
+        for rope in (gyre.Rope(theta=500.0, attention_factor=1.5), gyre.Rope(inv_freq=[1.0, 0.25], pairing="interleaved", rotary_offset=4)):
+            right = gyre.rotary(x, rope)  # the library's structure has been made, with addresses
+            for other in (copy.deepcopy(rope), pickle.loads(pickle.dumps(rope))):
+                np.testing.assert_array_equal(gyre.rotary(x, other), right)
+        with self.assertRaisesRegex(TypeError, "rope: has tables"):
+            copy.deepcopy(gyre.Rope(cos=np.ones((4, 32), np.float32), sin=np.ones((4, 32), np.float32)))
 
     def test_queries_and_keys_together(self):
         q, k, rope = random(2, 5, 4, 64), random(2, 5, 2, 64), gyre.Rope()

@@ -16,43 +16,7 @@ try:
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
-
-ROUNDING = {torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
-
-
-def random(*shape, dtype=torch.float32, seed=0, grad=False):
-    generator = torch.Generator().manual_seed(seed + sum(shape))
-    return torch.randn(*shape, generator=generator).to(dtype).requires_grad_(grad)
-
-
-def inputs(dtype=torch.float32, grad=False, lq=9, lk=12):
-    return (random(2, 4, lq, 64, dtype=dtype, grad=grad), random(2, 2, lk, 64, dtype=dtype, seed=1, grad=grad),
-            random(2, 2, lk, 64, dtype=dtype, seed=2, grad=grad))
-
-
-def eager(q, k, v, seen=None, bias=None, rope=None):
-    """In float64."""
-    q, k, v = (x.double() for x in (q, k, v))
-    if rope is not None:
-        angle = torch.arange(k.shape[2])[:, None] * torch.tensor([10000.0 ** (-i / 32) for i in range(32)], dtype=torch.float64)
-
-        def turn(x, a):
-            first, second = x.chunk(2, -1)
-            return torch.cat((first * a.cos() - second * a.sin(), second * a.cos() + first * a.sin()), -1)
-
-        q, k = turn(q, angle[-q.shape[2]:]), turn(k, angle)
-    group = q.shape[1] // k.shape[1]
-    k, v = k.repeat_interleave(group, 1), v.repeat_interleave(group, 1)
-    scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
-    if bias is not None:
-        scores = scores + bias.double()
-    if seen is not None:
-        scores = scores.masked_fill(~seen, -torch.inf)
-    return torch.softmax(scores, -1) @ v
-
-
-def causal(lq, lk):
-    return torch.ones(lq, lk, dtype=torch.bool).tril(lk - lq)
+from torch_support import ROUNDING, causal, eager, inputs, random
 
 
 class Operators(unittest.TestCase):
@@ -132,20 +96,6 @@ class Operators(unittest.TestCase):
         out, lse = torch.ops.gyre.attention(*plain)
         check(torch.ops.gyre.attention_backward.default, (out, *plain, out, lse, False))
 
-    def test_compile_without_breaks(self):
-        rope = gyre.Rope()
-
-        def model(q, k, v):
-            q, k = gyre.torch.rotary_qk(q, k, rope)
-            return gyre.torch.attention(q, k, v, causal=True).relu().sum()
-
-        q, k, v = inputs(grad=True, lq=12)
-        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
-        self.assertEqual(compiled(q, k, v).item(), model(q, k, v).item())
-        mine, right = (torch.autograd.grad(f(q, k, v), (q, k, v)) for f in (compiled, model))
-        for got, expected in zip(mine, right):
-            self.assertTrue(torch.equal(got, expected))
-
     def test_autocast(self):
         q, k, v = inputs()
         with torch.autocast("cpu", torch.bfloat16):
@@ -177,7 +127,7 @@ class Operators(unittest.TestCase):
             ("out: is given where gradients", lambda: gyre.torch.attention(q.clone().requires_grad_(), k, v, out=q)),
             ("value_rope: got another", lambda: gyre.torch.attention(q, k, v, rope=gyre.Rope(), value_rope=gyre.Rope(pairing="interleaved"))),
         ]:
-            with self.assertRaisesRegex((RuntimeError, ValueError), said):
+            with self.assertRaisesRegex((RuntimeError, ValueError), f"^{said}"):  # the library's words alone
                 call()
         pages = torch.zeros(2, 1, dtype=torch.int32)
         with self.assertRaisesRegex(NotImplementedError, "no gradients of calls with block_table"):

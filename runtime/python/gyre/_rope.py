@@ -1,6 +1,7 @@
 """Rotations: which features turn, and by which angles."""
 
 import ctypes
+import functools
 from ctypes import pointer
 from typing import Any, Sequence
 
@@ -35,37 +36,47 @@ class Rope:
     def __init__(self, theta: float = 10000.0, *, rotary_dim: int = 0, rotary_offset: int = 0, pairing: str = "half",
                  inv_freq: Any = None, attention_factor: float = 1.0, cos: Any = None, sin: Any = None,
                  frequency_base: str = "rotary_dim", sections: Sequence[int] = (), section_order: str = "contiguous") -> None:
-        fields = RopeFields(theta=real(theta, "theta"), rotary_offset=integer(rotary_offset, "rotary_offset"),
-                            pairing=choose(pairing, "pairing", PAIRINGS),
-                            attention_factor=real(attention_factor, "attention_factor"),
-                            frequency_base=choose(frequency_base, "frequency_base", FREQUENCY_BASES),
-                            section_order=choose(section_order, "section_order", SECTION_ORDERS))
-        self.inv_freq = None if inv_freq is None else tuple(real(f, "inv_freq") for f in each(inv_freq, "inv_freq"))
-        rotary_dim = integer(rotary_dim, "rotary_dim")
+        self.theta = real(theta, "theta")
+        self.rotary_offset = integer(rotary_offset, "rotary_offset")
+        self.pairing = pairing
+        self.attention_factor = real(attention_factor, "attention_factor")
+        self.over_rotary_dim = choose(frequency_base, "frequency_base", FREQUENCY_BASES) == 0
+        self.inv_freq = None if inv_freq is None else tuple([real(f, "inv_freq") for f in each(inv_freq, "inv_freq")])
+        self.rotary_dim = integer(rotary_dim, "rotary_dim")
         if self.inv_freq is not None:
-            rotary_dim = rotary_dim or 2 * len(self.inv_freq)
-            if rotary_dim != 2 * len(self.inv_freq):
-                raise ValueError(f"inv_freq: got {len(self.inv_freq)} frequencies, expected rotary_dim / 2 = {rotary_dim // 2}")
+            self.rotary_dim = self.rotary_dim or 2 * len(self.inv_freq)
+            if self.rotary_dim != 2 * len(self.inv_freq):
+                raise ValueError(f"inv_freq: got {len(self.inv_freq)} frequencies, expected rotary_dim / 2 = {self.rotary_dim // 2}")
+        self.sections = tuple([integer(n, "sections") for n in each(sections, "sections")])
+        if len(self.sections) > MAX_AXES:
+            raise ValueError(f"sections: got {len(self.sections)}, expected at most {MAX_AXES}")
+        self.axes = len(self.sections)
+        self.has_tables = cos is not None or sin is not None
+        self._tables = (None if cos is None else view(cos, "rope.cos"), None if sin is None else view(sin, "rope.sin"))
+        self._numbers = {"pairing": choose(pairing, "pairing", PAIRINGS),
+                         "section_order": choose(section_order, "section_order", SECTION_ORDERS)}
+        # Numbers as text, exactly: what torch.compile compares, and takes as constants.
+        self.words = repr(self.theta) if self.inv_freq is None else " ".join([repr(f) for f in self.inv_freq])
+
+    @functools.cached_property
+    def _fields(self) -> RopeFields:
+        """The library's structure, once a call wants it: torch.compile traces the construction of a Rope, but no addresses."""
+        fields = RopeFields(theta=self.theta, rotary_dim=self.rotary_dim, rotary_offset=self.rotary_offset,
+                            attention_factor=self.attention_factor, frequency_base=FREQUENCY_BASES["rotary_dim" if self.over_rotary_dim else "head_dim"],
+                            axes=self.axes, **self._numbers)
+        fields.sections[: self.axes] = self.sections
+        if self.inv_freq is not None:
             fields.inv_freq = (ctypes.c_double * len(self.inv_freq))(*self.inv_freq)
-        fields.rotary_dim = rotary_dim
-        sections = each(sections, "sections")
-        if len(sections) > MAX_AXES:
-            raise ValueError(f"sections: got {len(sections)}, expected at most {MAX_AXES}")
-        fields.axes = len(sections)
-        fields.sections[: len(sections)] = [integer(n, "sections") for n in sections]
-        self._tables = [None if table is None else view(table, f"rope.{name}") for name, table in (("cos", cos), ("sin", sin))]
         for name, table in zip(("cos", "sin"), self._tables):
             if table is not None:
                 setattr(fields, name, pointer(table.tensor(f"rope.{name}")))
-        self.pairing = pairing
-        self.has_tables = cos is not None or sin is not None
-        self.axes = fields.axes
-        self.over_rotary_dim = fields.frequency_base == 0
-        self.attention_factor = fields.attention_factor
-        self.theta = fields.theta
-        self.rotary_dim = rotary_dim
-        self.rotary_offset = fields.rotary_offset
-        self._fields = fields
+        return fields
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and files, of modules that hold a rotation, say. Errors: TypeError, with tables."""
+        if self.has_tables:
+            raise TypeError("rope: has tables, whose memory it does not own: it cannot be copied or stored")
+        return {name: value for name, value in self.__dict__.items() if name != "_fields"}
 
     @classmethod
     def from_config(cls, config: Any, *, length: int = 0, layer_type: str | None = None) -> "Rope":

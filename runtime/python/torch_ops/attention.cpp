@@ -7,10 +7,10 @@ namespace gyre_torch {
 
 void set_frequencies(const Tensor &inv_freq, const char *name, gyre_rope *rope) {
     const gyre_tensor frequencies = view(inv_freq, name);
-    STD_TORCH_CHECK(frequencies.rank == 1 && frequencies.dtype == GYRE_F64 &&
-                        (frequencies.shape[0] < 2 || frequencies.strides[0] == 1),
-                    name, ": expected frequencies, a contiguous float64 tensor [rotary_dim / 2]");
-    STD_TORCH_CHECK(frequencies.shape[0] < INT32_MAX / 2, name, ": got more frequencies than a head has features");
+    expect(frequencies.rank == 1 && frequencies.dtype == GYRE_F64 &&
+               (frequencies.shape[0] < 2 || frequencies.strides[0] == 1),
+           name, ": expected frequencies, a contiguous float64 tensor [rotary_dim / 2]");
+    expect(frequencies.shape[0] < INT32_MAX / 2, name, ": got more frequencies than a head has features");
     rope->inv_freq = static_cast<const double *>(frequencies.data);
     rope->rotary_dim = static_cast<int32_t>(2 * frequencies.shape[0]);
 }
@@ -57,9 +57,9 @@ void AttentionArguments::fill(const Tensor &q, const Tensor &k, const Tensor &v,
 Tensor new_out(const Tensor &q, const Tensor &v, int64_t layout) {
     const int64_t rank = layout == GYRE_THD ? 3 : 4;
     const auto shape = q.sizes();
-    STD_TORCH_CHECK(static_cast<int64_t>(shape.size()) == rank, "q: got rank ", shape.size(), ", expected ", rank);
+    expect(static_cast<int64_t>(shape.size()) == rank, "q: got rank ", shape.size(), ", expected ", rank);
     const int64_t v_rank = v.dim();
-    STD_TORCH_CHECK(v_rank >= 1, "v: got rank 0, expected ", rank);
+    expect(v_rank >= 1, "v: got rank 0, expected ", rank);
     const int64_t sizes[] = {shape[0], shape[1], rank == 3 ? v.size(v_rank - 1) : shape[2], v.size(v_rank - 1)};
     if (rank == 3) return empty(sizes, {0, 1, 2}, dtype_of(q));
     return layout == GYRE_BHSD ? empty(sizes, {0, 2, 1, 3}, dtype_of(q)) : empty(sizes, {0, 1, 2, 3}, dtype_of(q));

@@ -49,10 +49,10 @@ struct LinearArguments {
 std::tuple<Tensor, Tensor> new_states(const Tensor &k, const Tensor &v, const OptionalTensor &cu_seqlens_q,
                                       int64_t layout) {
     const int64_t rank = layout == GYRE_THD ? 3 : 4;
-    STD_TORCH_CHECK(k.dim() == rank, "k: got rank ", k.dim(), ", expected ", rank);
-    STD_TORCH_CHECK(v.dim() == rank, "v: got rank ", v.dim(), ", expected ", rank);
-    STD_TORCH_CHECK(layout != GYRE_THD || (cu_seqlens_q && cu_seqlens_q->dim() == 1 && cu_seqlens_q->size(0) > 0),
-                    "cu_seqlens_q: expected [batch + 1] with packed sequences");
+    expect(k.dim() == rank, "k: got rank ", k.dim(), ", expected ", rank);
+    expect(v.dim() == rank, "v: got rank ", v.dim(), ", expected ", rank);
+    expect(layout != GYRE_THD || (cu_seqlens_q && cu_seqlens_q->dim() == 1 && cu_seqlens_q->size(0) > 0),
+           "cu_seqlens_q: expected [batch + 1] with packed sequences");
     const int64_t sequences = layout == GYRE_THD ? cu_seqlens_q->size(0) - 1 : k.size(0);
     const int64_t heads = k.size(layout == GYRE_BSHD ? 2 : 1);
     const int64_t shape[] = {sequences, heads, k.size(rank - 1), v.size(rank - 1)};

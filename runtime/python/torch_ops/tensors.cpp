@@ -12,8 +12,8 @@ gyre_dtype known_dtype(const Tensor &tensor, const char *name) {
                                     aoti_torch_dtype_float64(), aoti_torch_dtype_int32(),   aoti_torch_dtype_int64(),
                                     aoti_torch_dtype_bool()};
     const auto found = std::find(std::begin(known), std::end(known), dtype_of(tensor));
-    STD_TORCH_CHECK(found != std::end(known), name,
-                    ": got a type that gyre does not know, expected a floating-point, integer or boolean one");
+    expect(found != std::end(known), name,
+           ": got a type that gyre does not know, expected a floating-point, integer or boolean one");
     return static_cast<gyre_dtype>(found - std::begin(known));
 }
 
@@ -27,9 +27,8 @@ int32_t dtype_of(const Tensor &tensor) {
 
 gyre_tensor view(const Tensor &tensor, const char *name) {
     const auto sizes = tensor.sizes(), strides = tensor.strides();
-    STD_TORCH_CHECK(sizes.size() <= GYRE_MAX_RANK, name, ": got rank ", sizes.size(), ", expected at most ",
-                    GYRE_MAX_RANK);
-    STD_TORCH_CHECK(tensor.is_cpu(), name, ": is not in the CPU's memory");
+    expect(sizes.size() <= GYRE_MAX_RANK, name, ": got rank ", sizes.size(), ", expected at most ", GYRE_MAX_RANK);
+    expect(tensor.is_cpu(), name, ": is not in the CPU's memory");
     gyre_tensor result{};
     result.data = tensor.data_ptr();
     result.dtype = known_dtype(tensor, name);
@@ -53,6 +52,8 @@ Tensor empty(const int64_t *shape, std::initializer_list<int> order, int32_t dty
     return Tensor(made);
 }
 
-void check(gyre_status status) { STD_TORCH_CHECK(status == GYRE_OK, gyre_last_error()); }
+void check(gyre_status status) {
+    if (status != GYRE_OK) throw std::runtime_error(gyre_last_error());
+}
 
 } // namespace gyre_torch

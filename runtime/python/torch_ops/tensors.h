@@ -11,11 +11,22 @@
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
+#include <sstream>
+#include <stdexcept>
 
 namespace gyre_torch {
 
 using torch::stable::Tensor;
 using OptionalTensor = std::optional<Tensor>;
+
+/// Throws unless `right`; the words are all that RuntimeError says. STD_TORCH_CHECK would begin with a file and a line of these sources.
+template <typename... Words>
+void expect(bool right, const Words &...words) {
+    if (right) return;
+    std::ostringstream text;
+    (text << ... << words);
+    throw std::runtime_error(text.str());
+}
 
 /// Views a tensor in the CPU's memory. Errors: throws, which PyTorch turns into RuntimeError.
 gyre_tensor view(const Tensor &tensor, const char *name);
@@ -29,7 +40,7 @@ public:
     }
 
     const gyre_tensor *operator()(const Tensor &tensor, const char *name) {
-        STD_TORCH_CHECK(count < kept.size(), name, ": is one tensor more than a call has");
+        expect(count < kept.size(), name, ": is one tensor more than a call has");
         return &(kept[count++] = view(tensor, name));
     }
 

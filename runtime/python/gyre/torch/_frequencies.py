@@ -1,12 +1,13 @@
 """Rotations as the tensors that operators take."""
 
 import functools
+import operator
 from typing import Any
 
 import torch
 
 from .. import Rope
-from .._frequencies import frequencies_of
+from .._frequencies import check_rope, frequencies_of, series, series_of
 from .._frequencies import same_pairing as are_interleaved
 
 
@@ -15,14 +16,22 @@ def _tensor(inv_freq: tuple[float, ...]) -> torch.Tensor:
     return torch.tensor(inv_freq, dtype=torch.float64)
 
 
-@torch.compiler.assume_constant_result
-def _of(rope: Rope, name: str, head_dim: int, offset: bool) -> torch.Tensor:
-    return _tensor(frequencies_of(rope, name, head_dim, offset))
+def _constant(rope: Rope, head_dim: int) -> torch.Tensor:
+    """The same while torch.compile traces it. It compiles anew where a rotation has other words, but not where a Rope is another object."""
+    numbers = [float(word) for word in rope.words.split()]
+    if rope.inv_freq is None:
+        numbers = series(numbers[0], *series_of(rope, operator.index(head_dim)))
+    return torch.tensor(numbers, dtype=torch.float64)
 
 
 def frequencies(rope: Rope | None, name: str, head_dim: int, offset: bool = False) -> torch.Tensor | None:
     """float64 [rotary_dim / 2], radians a token. offset: whether the operator is told rotary_offset. Errors: TypeError, ValueError (a rope that operators do not take)."""
-    return None if rope is None else _of(rope, name, head_dim, offset)
+    if rope is None:
+        return None
+    if not torch.compiler.is_compiling():
+        return _tensor(frequencies_of(rope, name, head_dim, offset))
+    check_rope(rope, name, offset)
+    return _constant(rope, head_dim)
 
 
 def same_pairing(*ropes: Rope | None) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """torch.nn.functional.scaled_dot_product_attention on the CPU, taken over and given back."""
 
+import warnings
 from collections import Counter
 
 import torch
@@ -51,8 +52,10 @@ def enable_sdpa() -> None:
     global _taken
     if _taken is None:
         _taken = torch.library.Library("aten", "IMPL")
-        _taken.impl("_scaled_dot_product_flash_attention_for_cpu", _forward, "CPU", allow_override=True)
-        _taken.impl("_scaled_dot_product_flash_attention_for_cpu_backward", _backward, "CPU", allow_override=True)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Warning only once for all operators")  # 2.10 tells of every override
+            _taken.impl("_scaled_dot_product_flash_attention_for_cpu", _forward, "CPU", allow_override=True)
+            _taken.impl("_scaled_dot_product_flash_attention_for_cpu_backward", _backward, "CPU", allow_override=True)
 
 
 def disable_sdpa() -> None:
