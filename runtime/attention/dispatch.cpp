@@ -18,18 +18,27 @@ constexpr DispatchRule rules[] = {
 #undef GYRE_FAMILY
 };
 
+static_assert(sizeof rules / sizeof rules[0] <= sizeof gyre_context::found / sizeof gyre_context::found[0],
+              "contexts keep what was found in each family");
+
 const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c) {
+    gyre_context::Found &found = context.found[&rule - rules];
+    if (!c.score && found.row && found.dtype == c.q.dtype && found.sizes[0] == c.q.dim && found.sizes[1] == c.v.dim) {
+        const auto *kernel = static_cast<const AttentionKernel *>(found.row);
+        if (may_use(context, *kernel->kernel)) return kernel;
+    }
     const AttentionKernel *best = nullptr;
     for (const AttentionKernel &k : attention_kernels(context, static_cast<size_t>(&rule - rules))) {
+        if (k.dtype != c.q.dtype) continue;                    // what tells most of them apart comes first
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
-        if (k.kernel->row && k.kernel->row->device != GYRE_CPU) continue;
         const bool fits =
             k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim && std::min(c.q.dim, c.v.dim) >= k.least_head_dim
                      : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
-        if (k.dtype != c.q.dtype || (c.score && k.score != c.score) || !fits || !may_use(context, *k.kernel)) continue;
+        if (!fits || (c.score && k.score != c.score) || !may_use(context, *k.kernel)) continue;
         const auto rank = [](const AttentionKernel &a) { return std::tuple(a.padded, a.head_dim); };
         if (!best || rank(k) < rank(*best)) best = &k;
     }
+    if (!c.score) found = {c.q.dtype, {c.q.dim, c.v.dim}, best};
     return best;
 }
 

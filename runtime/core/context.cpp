@@ -61,6 +61,7 @@ void gyre_context::use_current_kernels() {
         if (!(usable & bit) && (forced ? serves(k.row, *forced) : obtain(*k.row))) usable |= bit;
     }
     usable_targets = usable;
+    for (Found &each : found) each = {};
     kernels = std::move(list);
 }
 

@@ -49,6 +49,15 @@ struct gyre_context {
     };
     Frequencies frequencies[2]; // of queries and keys, and of values
 
+    /// The row of a table of kernels that a search by type and sizes found last, so that a loop of calls searches once. By the number
+    /// of the search; forgotten with the kernels.
+    struct Found {
+        gyre_dtype dtype = GYRE_F32;
+        int64_t sizes[2] = {0, 0};
+        const void *row = nullptr;
+    };
+    mutable Found found[16]; // of attention's families
+
     gyre_context *next = nullptr;         // of all contexts, for a child process
     bool is_default = false;              // of calls with NULL
     gyre_context *next_default = nullptr; // of those

@@ -17,58 +17,49 @@ std::string alternatives(const List &list, Name name) {
     return text;
 }
 
+/// What a tensor of extents >= 0 takes, in elements.
+struct Room {
+    int64_t elements = 1; // an extent of 0 counts as 1
+    int64_t below = 0;    // before the first one's address
+    int64_t above = 0;    // behind it
+    bool empty = false;
+
+    explicit Room(const gyre_tensor &t) {
+        for (int i = 0; i < t.rank; i++) {
+            empty |= t.shape[i] == 0;
+            if (t.shape[i] < 2) continue;
+            elements = saturated_product(elements, t.shape[i]);
+            int64_t &side = t.strides[i] < 0 ? below : above;
+            side = saturated_sum(side, reach(t.shape[i], t.strides[i]));
+        }
+    }
+
+    /// True if all elements have addresses, were the tensor's data `shift` elements, 0 or more, further on.
+    bool has_addresses(const gyre_tensor &t, int64_t shift) const {
+        if (empty) return true;
+        const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(t.data));
+        const uint64_t size = element_size(t.dtype);
+        const uint64_t limit = UINTPTR_MAX / size;
+        const uint64_t low = static_cast<uint64_t>(below);
+        const uint64_t high = static_cast<uint64_t>(saturated_sum(above, shift));
+        if (low > limit || high >= limit) return false;
+        return !t.data || (low * size <= address && (high + 1) * size <= UINTPTR_MAX - address);
+    }
+};
+
 /// Extents and strides with which sums of sizes stay in 63 bits, and elements in the address space.
-gyre_status check_extents(const gyre_tensor &t, const char *name) {
-    int64_t elements = 1;
-    int64_t below = 0; // elements before the first one's address
-    int64_t above = 0; // elements behind it
-    for (int i = 0; i < t.rank; i++) {
+gyre_status check_extents(const gyre_tensor &t, const char *name, const Room &room) {
+    for (int i = 0; i < t.rank; i++)
         if (t.shape[i] < 0)
             return refuse(GYRE_BAD_SHAPE, name, "got shape %s, expected extents >= 0", shape_text(t.shape, t.rank));
-        elements = saturated_product(elements, std::max<int64_t>(t.shape[i], 1));
-        int64_t &side = t.strides[i] < 0 ? below : above;
-        side = saturated_sum(side, reach(t.shape[i], t.strides[i]));
-    }
-    if (std::max({elements, below, above}) <= most_elements && in_address_space(t, 0)) return GYRE_OK;
+    if (std::max({room.elements, room.below, room.above}) <= most_elements && room.has_addresses(t, 0)) return GYRE_OK;
     return refuse(GYRE_BAD_SHAPE, name, "shape %s with strides %s overflows the address space",
                   shape_text(t.shape, t.rank), shape_text(t.strides, t.rank));
 }
 
 } // namespace
 
-bool in_address_space(const gyre_tensor &t, int64_t shift) {
-    int64_t below = 0;
-    int64_t above = shift;
-    for (int i = 0; i < t.rank; i++) {
-        if (t.shape[i] == 0) return true;
-        int64_t &side = t.strides[i] < 0 ? below : above;
-        side = saturated_sum(side, reach(t.shape[i], t.strides[i]));
-    }
-    const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(t.data));
-    const uint64_t size = element_size(t.dtype);
-    const uint64_t limit = UINTPTR_MAX / size;
-    const uint64_t low = static_cast<uint64_t>(below);
-    const uint64_t high = static_cast<uint64_t>(above);
-    if (low > limit || high >= limit) return false;
-    return !t.data || (low * size <= address && (high + 1) * size <= UINTPTR_MAX - address);
-}
-
-size_t element_size(gyre_dtype dtype) {
-    switch (dtype) {
-    case GYRE_F32:
-    case GYRE_I32:
-        return 4;
-    case GYRE_F16:
-    case GYRE_BF16:
-        return 2;
-    case GYRE_F64:
-    case GYRE_I64:
-        return 8;
-    case GYRE_BOOL:
-        return 1;
-    }
-    return 0;
-}
+bool in_address_space(const gyre_tensor &t, int64_t shift) { return Room(t).has_addresses(t, shift); }
 
 const char *dtype_name(gyre_dtype dtype) {
     constexpr const char *names[] = {"f32", "f16", "bf16", "f64", "i32", "i64", "bool"};
@@ -99,9 +90,9 @@ gyre_status check_tensor(const gyre_tensor &t, const char *name, std::initialize
         return refuse(GYRE_UNSUPPORTED, name, "is on a CUDA device, where no linked kernel takes it");
     if (t.device != GYRE_CPU)
         return refuse(GYRE_BAD_ARGUMENT, name, "got device %d, expected GYRE_CPU (1)", static_cast<int>(t.device));
-    GYRE_TRY(check_extents(t, name));
-    const bool empty = std::any_of(t.shape, t.shape + t.rank, [](int64_t extent) { return extent == 0; });
-    if (need_data && !empty && !t.data)
+    const Room room(t);
+    GYRE_TRY(check_extents(t, name, room));
+    if (need_data && !room.empty && !t.data)
         return refuse(GYRE_BAD_ARGUMENT, name, "data is NULL, expected %s", shape_text(t.shape, t.rank));
     if (reinterpret_cast<uintptr_t>(t.data) % element_size(t.dtype))
         return refuse(GYRE_BAD_ARGUMENT, name, "data at %p is not aligned to its %zu-byte elements", t.data,

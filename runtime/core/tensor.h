@@ -6,7 +6,23 @@
 
 namespace gyre {
 
-size_t element_size(gyre_dtype dtype);
+/// Bytes; 0 of no type that there is.
+constexpr size_t element_size(gyre_dtype dtype) {
+    switch (dtype) {
+    case GYRE_F32:
+    case GYRE_I32:
+        return 4;
+    case GYRE_F16:
+    case GYRE_BF16:
+        return 2;
+    case GYRE_F64:
+    case GYRE_I64:
+        return 8;
+    case GYRE_BOOL:
+        return 1;
+    }
+    return 0;
+}
 const char *dtype_name(gyre_dtype dtype);
 
 /// "[2, 3, 4]" of a shape, for messages; in a per-thread buffer that the next few calls reuse.

@@ -124,6 +124,7 @@ class Operators(unittest.TestCase):
             ("q: got f64", lambda: gyre.torch.attention(q.double(), k, v)),
             ("q: got rank 3", lambda: gyre.torch.attention(q[0], k, v)),
             ("q: got rank 5", lambda: torch.ops.gyre.attention_out(q[None], k, v, q, None)),
+            ("scale: got 0, expected another", lambda: gyre.torch.attention(q, k, v, scale=0.0)),
             ("out: is given where gradients", lambda: gyre.torch.attention(q.clone().requires_grad_(), k, v, out=q)),
             ("value_rope: got another", lambda: gyre.torch.attention(q, k, v, rope=gyre.Rope(), value_rope=gyre.Rope(pairing="interleaved"))),
         ]:

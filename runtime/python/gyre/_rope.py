@@ -30,6 +30,7 @@ class Rope:
     sections          M-RoPE: how many pairs read each of 2 to 4 axes of positions
     section_order     "contiguous" or "interleaved"
 
+    Its attributes are there to be read: a rotation does not change.
     Errors: ValueError, TypeError. What depends on the head is checked by the calls that take the rotation.
     """
 
@@ -55,6 +56,7 @@ class Rope:
         self._tables = (None if cos is None else view(cos, "rope.cos"), None if sin is None else view(sin, "rope.sin"))
         self._numbers = {"pairing": choose(pairing, "pairing", PAIRINGS),
                          "section_order": choose(section_order, "section_order", SECTION_ORDERS)}
+        self.kept: dict[Any, Any] = {}  # what a framework makes of it, such as tensors of frequencies
         # Numbers as text, exactly: what torch.compile compares, and takes as constants.
         self.words = repr(self.theta) if self.inv_freq is None else " ".join([repr(f) for f in self.inv_freq])
 
@@ -76,7 +78,7 @@ class Rope:
         """For copies and files, of modules that hold a rotation, say. Errors: TypeError, with tables."""
         if self.has_tables:
             raise TypeError("rope: has tables, whose memory it does not own: it cannot be copied or stored")
-        return {name: value for name, value in self.__dict__.items() if name != "_fields"}
+        return {name: value for name, value in self.__dict__.items() if name != "_fields"} | {"kept": {}}
 
     @classmethod
     def from_config(cls, config: Any, *, length: int = 0, layer_type: str | None = None) -> "Rope":

@@ -13,7 +13,7 @@ from ._frequencies import frequencies, same_pairing
 _ops = torch.ops.gyre
 _with_gradients, _forward, _plain, _out = (_ops.attention.default, _ops.attention_forward.default, _ops.attention_plain.default,
                                            _ops.attention_out.default)
-_PLAIN = {"scale", "causal", "layout"}
+BHSD = LAYOUTS["bhsd"]
 
 
 def autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -50,25 +50,39 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
     """
     if torch.is_autocast_enabled("cpu"):
         q, k, v = autocast(q, k, v)
-    recorded = records_gradients(q, k, v, bias, sinks)
+    recorded = torch.is_grad_enabled() and records_gradients(q, k, v, bias, sinks)
     if recorded and mask is not None:
         mask, bias = None, _as_bias(mask, bias, q.dtype)
-    tensors = {"bias": bias, "mask": mask, "sinks": sinks, "alibi": alibi, "seqused_k": seqused_k, "cu_seqlens_q": cu_seqlens_q,
-               "cu_seqlens_k": cu_seqlens_k, "block_table": block_table, "q_positions": q_positions, "k_positions": k_positions}
     # PyTorch takes its time for each argument that is handed on: those that say nothing are not.
-    options = {name: tensor for name, tensor in tensors.items() if tensor is not None}
+    options: dict[str, Any] = {}
+    if bias is not None:
+        options["bias"] = bias
+    if mask is not None:
+        options["mask"] = mask
+    if sinks is not None:
+        options["sinks"] = sinks
+    if alibi is not None:
+        options["alibi"] = alibi
+    if seqused_k is not None:
+        options["seqused_k"] = seqused_k
+    if cu_seqlens_q is not None:
+        options["cu_seqlens_q"] = cu_seqlens_q
+    if cu_seqlens_k is not None:
+        options["cu_seqlens_k"] = cu_seqlens_k
+    if block_table is not None:
+        options["block_table"] = block_table
+    if q_positions is not None:
+        options["q_positions"] = q_positions
+    if k_positions is not None:
+        options["k_positions"] = k_positions
     if rope is not None or value_rope is not None:
         options |= _rotations(q, v, rope, value_rope)
     if keys_rotated:
         options["keys_rotated"] = True
     if values_rotated:
         options["values_rotated"] = True
-    if scale is not None:
-        options["scale"] = scale
     if softcap:
         options["softcap"] = softcap
-    if causal:
-        options["causal"] = causal
     if alignment != "bottom_right":
         options["top_left"] = choose(alignment, "alignment", ALIGNMENTS) == 1
     if window is not None:
@@ -77,6 +91,14 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
         options["window_left"], options["window_right"] = window
     if dropout:
         options |= {"dropout": dropout, "dropout_seed": dropout_seed, "dropout_offset": dropout_offset}
+    if scale == 0:
+        raise ValueError("scale: got 0, expected another number, or None for 1 / sqrt(head_dim)")
+    if not (options or recorded or return_lse) and out is None:
+        return _plain(q, k, v, scale or 0.0, causal, BHSD if layout == "bhsd" else choose(layout, "layout", LAYOUTS))
+    if scale is not None:
+        options["scale"] = scale
+    if causal:
+        options["causal"] = causal
     if layout != "bhsd":
         options["layout"] = choose(layout, "layout", LAYOUTS)
     if out is not None:
@@ -88,7 +110,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
     if recorded or return_lse:
         result, lse = _with_gradients(q, k, v, **options)
         return (result, lse) if return_lse else result
-    return (_plain if options.keys() <= _PLAIN else _forward)(q, k, v, **options)
+    return _forward(q, k, v, **options)
 
 
 def _as_bias(mask: torch.Tensor, bias: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor:
@@ -97,11 +119,19 @@ def _as_bias(mask: torch.Tensor, bias: torch.Tensor | None, dtype: torch.dtype) 
 
 
 def _rotations(q: torch.Tensor, v: torch.Tensor, rope: Rope | None, value_rope: Rope | None) -> dict[str, Any]:
-    given = {"inv_freq": frequencies(rope, "rope", q.shape[-1]), "value_inv_freq": frequencies(value_rope, "value_rope", v.shape[-1])}
-    options = {name: tensor for name, tensor in given.items() if tensor is not None}
-    if rope is not None and rope.attention_factor != 1:
-        options["rope_factor"] = rope.attention_factor
-    if same_pairing(rope, value_rope)["interleaved"]:
+    options: dict[str, Any] = {}
+    pairing = None
+    if rope is not None:
+        pairing = rope.pairing
+        options["inv_freq"] = frequencies(rope, "rope", q.shape[-1])
+        if rope.attention_factor != 1:
+            options["rope_factor"] = rope.attention_factor
+    if value_rope is not None:
+        options["value_inv_freq"] = frequencies(value_rope, "value_rope", v.shape[-1])
+        if pairing not in (None, value_rope.pairing):
+            same_pairing(rope, value_rope)  # refuses them
+        pairing = value_rope.pairing
+    if pairing == "interleaved":
         options["interleaved"] = True
     return options
 

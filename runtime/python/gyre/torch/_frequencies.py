@@ -28,10 +28,14 @@ def frequencies(rope: Rope | None, name: str, head_dim: int, offset: bool = Fals
     """float64 [rotary_dim / 2], radians a token. offset: whether the operator is told rotary_offset. Errors: TypeError, ValueError (a rope that operators do not take)."""
     if rope is None:
         return None
-    if not torch.compiler.is_compiling():
-        return _tensor(frequencies_of(rope, name, head_dim, offset))
-    check_rope(rope, name, offset)
-    return _constant(rope, head_dim)
+    if torch.compiler.is_compiling():
+        check_rope(rope, name, offset)
+        return _constant(rope, head_dim)
+    kept = rope.kept.get((head_dim, offset)) if type(rope) is Rope else None
+    if kept is None:
+        kept = _tensor(frequencies_of(rope, name, head_dim, offset))
+        rope.kept[head_dim, offset] = kept
+    return kept
 
 
 def same_pairing(*ropes: Rope | None) -> dict[str, Any]:
