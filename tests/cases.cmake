@@ -44,6 +44,7 @@ add_library(gyre_test_cases OBJECT
             attention/pages_test.cpp
             attention/positions_test.cpp
             attention/precision_test.cpp
+            attention/prepared_mask_test.cpp
             attention/random_test.cpp
             attention/rotary_test.cpp
             attention/score_arguments_test.cpp

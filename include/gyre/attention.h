@@ -68,8 +68,9 @@ typedef struct gyre_attention_args {
     /** Which keys are seen: bool, true where the query attends, broadcast as bias is; not with thd. NULL: all. A mask that is the
      *  same in all heads and leaves a sequence a range of keys, with or without a diagonal (padding on either side, causal with it),
      *  costs no more than the same call by seqused_k and causal. Of other masks, blocks of keys are not computed that are hidden from all
-     *  of some neighbouring queries and stand before or behind all that these see: documents, prefixes, padded queries. The last
-     *  dimension must be contiguous for either. */
+     *  of some neighbouring queries and stand before or behind all that these see: documents, prefixes, padded queries; and some
+     *  neighbouring queries that see a range, with or without diagonals, cost no more than without a mask. The last dimension must be
+     *  contiguous for each of these. */
     const gyre_tensor *mask;
     /** [num_heads] f32: exp(sink) joins the denominator only. NULL: none. */
     const gyre_tensor *sinks;
@@ -126,6 +127,11 @@ typedef struct gyre_attention_args {
     uint32_t dropout_offset;
     /** The seed of dropout. */
     uint64_t dropout_seed;
+    /** What gyre_mask_prepare() wrote for calls like this one: mask's bytes are then looked at only where some neighbouring queries
+     *  do not see a range of keys. The result is the same. NULL: the call looks at the mask by itself. */
+    const void *prepared_mask;
+    /** Bytes of prepared_mask, at least as many as gyre_mask_prepare_size() says; 0 with NULL. */
+    size_t prepared_mask_size;
 } gyre_attention_args;
 
 /** Arguments without masks, rotations and options; q, k, v and out are to be set. */
@@ -162,7 +168,7 @@ GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const 
                                                    size_t *bytes);
 
 GYRE_LAYOUT(gyre_score_input, tensor, 96, 8, 88, 8);
-GYRE_GROWING_LAYOUT(gyre_attention_args, dropout_seed, 568, 560, 464, 456);
+GYRE_GROWING_LAYOUT(gyre_attention_args, prepared_mask_size, 584, 576, 472, 468);
 
 #ifdef __cplusplus
 }

@@ -34,6 +34,7 @@
 #include "linear_attention.h"
 #include "linear_attention_backward.h"
 #include "linked.h"
+#include "prepared_mask.h"
 #include "rotary.h"
 #include "status.h"
 #include "tensor.h"

@@ -1,6 +1,6 @@
 // gyre_attention(): checks, plans, and runs.
 #include "attention/check.h"
-#include "attention/mask_ranges.h"
+#include "attention/mask_spans.h"
 #include "attention/masked_plan.h"
 #include "attention/plan.h"
 #include "attention/tensors.h"
@@ -72,7 +72,7 @@ private:
     }
 
     void plan_masks() {
-        if (may_have_key_ranges(plan.task.call)) masked = std::make_unique<MaskedPlan>(plan);
+        if (has_spans(plan.task.call)) masked = std::make_unique<MaskedPlan>(plan);
     }
 };
 

@@ -7,6 +7,18 @@
 
 namespace gyre {
 
+/// A boolean mask of some tokens that hides all keys but a range, and of these perhaps those before and beyond a diagonal. What the
+/// call's window hides counts as hidden by the mask.
+struct KeyRange {
+    int64_t first = 0, end = 0;
+    int64_t left = -1, right = -1; // as Sequence's
+    bool exists = false;           // false: the mask is another one
+
+    bool operator==(const KeyRange &o) const {
+        return exists == o.exists && first == o.first && end == o.end && left == o.left && right == o.right;
+    }
+};
+
 /// One sequence's queries and keys.   Packed (thd) sequences are runs of tokens of the one batch entry 0; of keys in pages,
 /// each has an entry of its own.
 struct Sequence {
@@ -15,15 +27,33 @@ struct Sequence {
     int64_t k_first = 0, k_len = 0;
     int64_t k_batch = 0;                   // entry of the keys' positions
     int64_t first_seen = 0, past_seen = 0; // keys outside are seen by no query; counted from k_first
-    int64_t right = -1;                    // keys that a query sees beyond its own position; -1: unbounded
+    int64_t left = -1, right = -1;         // keys that a query sees before and beyond its own position; -1: unbounded
+
     int64_t keys_seen() const { return past_seen - first_seen; }
+    /// Sees what a range is.
+    void narrow(const KeyRange &range) {
+        first_seen = range.first;
+        past_seen = range.end;
+        left = range.left;
+        right = range.right;
+    }
 };
 
-/// A boolean mask of a sequence that hides all keys but a range, and of these perhaps those beyond a diagonal.
-struct KeyRange {
-    int64_t first = 0, end = 0;
-    int64_t right = -1;  // as Sequence::right
-    bool exists = false; // false: the mask is another one
+/// What a row of a boolean mask leaves: keys from `first` to the one before `end`, all of these if it is whole.
+struct RowSpan {
+    int32_t first, end, whole;
+};
+
+/// The spans of a mask's rows, one behind the other: [sequences, heads, tokens], each extent 1 where the mask is the same in all.
+struct MaskSpans {
+    const RowSpan *rows = nullptr; // NULL: the mask was not looked at
+    int64_t sequences = 0, heads = 0, tokens = 0;
+
+    int64_t count() const { return sequences * heads * tokens; }
+    const RowSpan &at(int64_t sequence, int64_t head, int64_t token) const {
+        const auto place = [](int64_t index, int64_t extent) { return extent == 1 ? 0 : index; };
+        return rows[(place(sequence, sequences) * heads + place(head, heads)) * tokens + place(token, tokens)];
+    }
 };
 
 /// A tensor that broadcasts to [batch, num_heads, seqlen_q, seqlen_kv]; repeated dimensions have stride 0.
@@ -67,6 +97,7 @@ struct AttentionCall {
     bool rotate_keys = false, rotate_values = false;
     bool same_angles = false; // value_rope's are rope's
     Positions q_positions, k_positions;
+    MaskSpans spans;                      // of the mask
     const KeyRange *key_ranges = nullptr; // [sequences]; NULL: the mask, if there is one, is read for every score
     bool by_key_range = false;            // this part of the call is the sequences whose ranges exist; without a mask
     const char *score = nullptr;          // name of the score function; NULL: none

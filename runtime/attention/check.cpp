@@ -1,6 +1,7 @@
 // Checks of gyre_attention()'s tensors and options. Lists of lengths and rotations: check_sequences.cpp.
 #include "attention/check.h"
 
+#include "attention/prepared_mask.h"
 #include "attention/tensors.h"
 #include "core/error.h"
 #include "core/kernel_call.h"
@@ -216,6 +217,7 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     GYRE_TRY(check_score(a, c));
     GYRE_TRY(check_dropout(a, c));
     GYRE_TRY(check_used_keys(a, need_data, c));
+    GYRE_TRY(check_prepared_mask(a, need_data, c));
     GYRE_TRY(check_pages(need_data, *c));
     GYRE_TRY(check_rotations(a, need_data, c));
     if (!need_data || !with_out) return GYRE_OK;

@@ -97,12 +97,9 @@ Sequence AttentionCall::sequence(int64_t i) const {
     if (cu_seqlens_k) s.k_batch = 0, s.k_first = cu_seqlens_k[i], s.k_len = cu_seqlens_k[i + 1] - s.k_first;
     if (seqused_k && lengths_move_queries) s.k_len = seqused_k[i];
     s.past_seen = s.k_len;
+    s.left = left;
     s.right = right;
-    if (!by_key_range || !key_ranges) return s;
-    const KeyRange &range = key_ranges[i];
-    s.first_seen = range.first;
-    s.past_seen = range.end;
-    if (range.right >= 0) s.right = right < 0 ? range.right : std::min(range.right, right);
+    if (by_key_range && key_ranges) s.narrow(key_ranges[i]);
     return s;
 }
 

@@ -25,15 +25,16 @@ public:
         while (past > first_ && data_[past - 1] == 0) past--;
         return past;
     }
-    /// True if those of the keys first .. end - 1 that this row has are what is true.
-    bool is_range(int64_t first, int64_t end) const {
-        const int64_t from = std::clamp(first, first_, end_), to = std::clamp(end, from, end_);
-        return !any(first_, from) && all(from, to) && !any(to, end_);
+    /// True if all keys are, from `first` to the one before `end`, both of this row.
+    bool all(int64_t first, int64_t end) const {
+        for (int64_t key = first; key < end; key += chunk)
+            if (any_false(key, std::min(key + chunk, end))) return false;
+        return true;
     }
-    bool meets(int64_t first, int64_t end) const { return std::max(first, first_) < std::min(end, end_); }
 
 private:
     static constexpr int64_t word = 8; // bytes
+    static constexpr int64_t chunk = 512;
     const char *data_;
     int64_t first_, end_;
 
@@ -43,15 +44,10 @@ private:
         return bytes;
     }
     // Without an early end, so that compilers form vectors.
-    bool any(int64_t first, int64_t end) const {
-        char seen = 0;
-        for (int64_t key = first; key < end; key++) seen = static_cast<char>(seen | data_[key]);
-        return seen != 0;
-    }
-    bool all(int64_t first, int64_t end) const {
+    bool any_false(int64_t first, int64_t end) const {
         char hidden = 0;
         for (int64_t key = first; key < end; key++) hidden = static_cast<char>(hidden | (data_[key] == 0));
-        return hidden == 0;
+        return hidden != 0;
     }
 };
 

@@ -1,42 +1,35 @@
 #include "attention/mask_runs.h"
 
-#include "attention/mask_row.h"
-#include "core/tensor.h"
+#include "core/workspace.h"
 
 namespace gyre {
-namespace {
 
-/// Adds the keys that a row sees to `seen`. Only what the mask hides outside of these is read, and one key more on either side.
-void include_row(const char *row, const KeySpan &in_sight, KeySpan *seen) {
-    if (seen->empty()) {
-        const MaskRow all(row, in_sight.first, in_sight.end);
-        const int64_t first = all.first_true();
-        if (first < all.end()) *seen = {first, all.past_last_true()};
-        return;
-    }
-    const MaskRow before(row, in_sight.first, std::min(in_sight.end, seen->first));
-    const MaskRow behind(row, std::max(in_sight.first, seen->end), in_sight.end);
-    const int64_t first = before.first_true(), past = behind.past_last_true();
-    if (first < before.end()) seen->first = first;
-    if (past > std::max(in_sight.first, seen->end)) seen->end = past;
+/// Of units whose rows differ in their place alone, the same range: where blocks of keys begin, and so the result's bits, must not
+/// depend on which of them are in one run. Keys beyond the diagonals are hidden anyway.
+KeyRange MaskRuns::range_of_unit(int64_t token, int64_t tokens) const {
+    KeyRange range = sight.range(token, tokens);
+    if (!range.exists) return range;
+    if (range.left >= 0 && sight.in_sight.position(token) - range.left >= range.first) range.first = task.first_block;
+    if (range.right >= 0 && sight.in_sight.position(token + tokens) + range.right <= range.end) range.end = task.keys;
+    return range;
 }
-
-} // namespace
 
 MaskRun MaskRuns::unit_at(int64_t token) const {
     const int64_t tokens = std::min(task.unit, task.first_token + task.tokens - token);
-    if (tokens <= 0) return {token, 0, {}};
-    if (mask.strides[3] != 1) return {token, tokens, in_sight.of(token, tokens)};
-    KeySpan seen;
-    const int64_t heads = mask.strides[1] == 0 ? 1 : task.heads;
-    const bool alike = mask.strides[2] == 0;
-    for (int64_t head = task.first_head; head < task.first_head + heads; head++)
-        for (int64_t t = token; t < token + (alike ? 1 : tokens); t++) {
-            const char *row =
-                mask.data + task.batch * mask.strides[0] + head * mask.strides[1] + t * mask.strides[2];
-            include_row(row, alike ? in_sight.of(token, tokens) : in_sight.of(t), &seen);
-        }
-    return {token, tokens, seen};
+    MaskRun unit{token, tokens, {}, {}};
+    if (tokens <= 0) return unit;
+    if (!sight.spans.rows) {
+        unit.keys = sight.in_sight.of(token, tokens);
+        return unit;
+    }
+    const int64_t heads = sight.spans.heads == 1 ? 1 : task.heads;
+    for (int64_t head = sight.head; head < sight.head + heads; head++) {
+        const KeySpan seen = HeadInSight{sight.spans, sight.in_sight, sight.sequence, head}.hull(token, tokens);
+        if (seen.empty()) continue;
+        unit.keys = unit.keys.empty() ? seen : hull(unit.keys, seen);
+    }
+    if (task.ranges && heads == 1 && !unit.keys.empty()) unit.range = range_of_unit(token, tokens);
+    return unit;
 }
 
 /// In pairs of a row and a key that could be computed instead. Keys are also packed, and a call has a price of its own.
@@ -48,19 +41,25 @@ int64_t MaskRuns::cost(const MaskRun &run) const {
     return (run.tokens * task.heads + packing) * (past - first) * task.keys_of_block + calling;
 }
 
+/// Makes one run of two, where that is allowed and costs no more.
+bool MaskRuns::join(const MaskRun &other, MaskRun *run) const {
+    if (other.keys.empty() != run->keys.empty() || !(other.range == run->range)) return false;
+    MaskRun both = *run;
+    both.tokens += other.tokens;
+    both.keys = hull(run->keys, other.keys);
+    if (!run->range.exists && cost(both) > cost(*run) + cost(other)) return false;
+    *run = both;
+    return true;
+}
+
 bool MaskRuns::next(MaskRun *run) {
     if (ended()) return false;
     *run = ahead;
-    for (;;) {
+    do {
         next_token = run->first_token + run->tokens;
         ahead = unit_at(next_token);
-        if (ended() || ahead.keys.empty() != run->keys.empty()) return true;
-        MaskRun both = *run;
-        both.tokens += ahead.tokens;
-        both.keys = {std::min(run->keys.first, ahead.keys.first), std::max(run->keys.end, ahead.keys.end)};
-        if (cost(both) > cost(*run) + cost(ahead)) return true;
-        *run = both;
-    }
+    } while (!ended() && join(ahead, run));
+    return true;
 }
 
 } // namespace gyre

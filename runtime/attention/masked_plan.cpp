@@ -8,7 +8,8 @@
 
 namespace gyre {
 
-MaskedPlan::MaskedPlan(const Plan &checked) : by_mask(checked), by_range(checked) {
+MaskedPlan::MaskedPlan(const Plan &checked)
+    : by_mask(checked), by_range(checked), may_have_ranges(may_have_key_ranges(checked.task.call)) {
     AttentionCall &c = by_range.task.call;
     c.by_key_range = true;
     c.mask = {};
@@ -16,29 +17,50 @@ MaskedPlan::MaskedPlan(const Plan &checked) : by_mask(checked), by_range(checked
 
 gyre_status MaskedPlan::prepare(gyre_context &context) {
     GYRE_TRY(by_mask.prepare(context));
-    return by_range.prepare(context);
+    return may_have_ranges ? by_range.prepare(context) : GYRE_OK;
+}
+
+/// None where the caller's prepared mask has them.
+size_t MaskedPlan::span_bytes() const {
+    const AttentionCall &c = by_mask.task.call;
+    if (by_mask.args.prepared_mask) return 0;
+    return round_up(static_cast<size_t>(describe_spans(c).count()) * sizeof(RowSpan));
 }
 
 size_t MaskedPlan::range_bytes() const {
-    return round_up(static_cast<size_t>(by_mask.task.call.sequences) * sizeof(KeyRange));
+    return may_have_ranges ? round_up(static_cast<size_t>(by_mask.task.call.sequences) * sizeof(KeyRange)) : 0;
 }
 
 size_t MaskedPlan::workspace_bytes(const gyre_context &context) const {
-    return saturated_bytes(range_bytes(),
-                           std::max(by_mask.workspace_bytes(context), by_range.workspace_bytes(context)));
+    const size_t of_ranges = may_have_ranges ? by_range.workspace_bytes(context) : 0;
+    return saturated_bytes(span_bytes() + range_bytes(), std::max(by_mask.workspace_bytes(context), of_ranges));
+}
+
+void MaskedPlan::find_spans(gyre_context &context, char *memory) {
+    AttentionCall &c = by_mask.task.call;
+    if (c.spans.rows) return; // prepared
+    c.spans = describe_spans(c);
+    auto *const rows = reinterpret_cast<RowSpan *>(memory);
+    form_spans(c, c.spans, rows, context.threads);
+    c.spans.rows = rows;
+}
+
+/// How many sequences have ranges.
+int64_t MaskedPlan::find_ranges(gyre_context &context, char *memory) {
+    const AttentionCall &c = by_mask.task.call;
+    auto *const ranges = reinterpret_cast<KeyRange *>(memory);
+    context.threads.run(c.sequences,
+                        [&](int64_t index, int) { new (ranges + index) KeyRange(key_range_of_mask(c, index)); });
+    for (Plan *plan : {&by_mask, &by_range}) plan->task.call.key_ranges = ranges;
+    return std::count_if(ranges, ranges + c.sequences, [](const KeyRange &r) { return r.exists; });
 }
 
 gyre_status MaskedPlan::run(gyre_context &context, char *memory) {
-    const AttentionCall &c = by_mask.task.call;
-    auto *const ranges = reinterpret_cast<KeyRange *>(memory);
-    context.threads.run_all(c.sequences, [&](int64_t index, int) {
-        new (ranges + index) KeyRange(key_range_of_mask(c, index));
-        return true;
-    });
-    for (Plan *plan : {&by_mask, &by_range}) plan->task.call.key_ranges = ranges;
-    const auto by_range_count = std::count_if(ranges, ranges + c.sequences, [](const KeyRange &r) { return r.exists; });
-    char *const rest = memory + range_bytes();
-    if (by_range_count < c.sequences || c.sequences == 0) GYRE_TRY(by_mask.run(context, rest));
+    char *const ranges = memory + span_bytes(), *const rest = ranges + range_bytes();
+    find_spans(context, memory);
+    const int64_t by_range_count = may_have_ranges ? find_ranges(context, ranges) : 0;
+    const int64_t sequences = by_mask.task.call.sequences;
+    if (by_range_count < sequences || sequences == 0) GYRE_TRY(by_mask.run(context, rest));
     return by_range_count > 0 ? by_range.run(context, rest) : GYRE_OK;
 }
 

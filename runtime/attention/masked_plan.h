@@ -9,7 +9,7 @@ namespace gyre {
 struct MaskedPlan {
     Plan by_mask, by_range;
 
-    /// `checked`: a call for which may_have_key_ranges().
+    /// `checked`: a call for which has_spans().
     explicit MaskedPlan(const Plan &checked);
 
     gyre_status prepare(gyre_context &context);
@@ -17,7 +17,12 @@ struct MaskedPlan {
     gyre_status run(gyre_context &context, char *memory);
 
 private:
+    const bool may_have_ranges; // else by_range has no part in it
+
+    size_t span_bytes() const;
     size_t range_bytes() const;
+    void find_spans(gyre_context &context, char *memory);
+    int64_t find_ranges(gyre_context &context, char *memory);
 };
 
 } // namespace gyre

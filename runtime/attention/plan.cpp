@@ -77,6 +77,18 @@ void choose_few_rows_kernel(const gyre_context &context, AttentionTask *t) {
         t->kernel = few;
 }
 
+/// The kernel for row tiles of a call that see all of a range of keys: the one that it would have without its mask, if that is all that
+/// is special about it. Its row tiles are those of the call's, so that which rows share one does not depend on the number of threads.
+void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
+    if (!has_spans(t->call) || t->kernel->is(trait::partial) || t->call.dropout.on) return;
+    AttentionCall unmasked = t->call;
+    unmasked.mask = {};
+    if (unmasked.general()) return;
+    const AttentionKernel *kernel = find_unformed_kernel(context, unmasked);
+    if (kernel && t->kernel->row_tile % kernel->row_tile == 0 && t->tokens * t->heads <= kernel->task_rows)
+        t->unmasked = kernel;
+}
+
 } // namespace
 
 gyre_status Plan::prepare(gyre_context &context) {
@@ -100,6 +112,7 @@ gyre_status Plan::prepare(gyre_context &context) {
     t.tokens = split.on() && longest * t.heads <= t.kernel->task_rows
                    ? longest
                    : choose_task_tokens(*t.kernel, c, longest, t.heads, context.threads.size());
+    choose_unmasked_kernel(context, &t);
     tiles = ceil_div(longest, t.tokens);
     table_bytes = t.angles.bytes();
     term_bytes = HeadTerms::bytes(c);

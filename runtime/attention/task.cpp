@@ -66,7 +66,7 @@ struct AttentionTask::Extent {
 
 size_t AttentionTask::scratch_bytes() const {
     size_t of_kernel = kernel->workspace;
-    for (const AttentionKernel *other : {unformed, for_few_rows})
+    for (const AttentionKernel *other : {unformed, unmasked, for_few_rows})
         if (other) of_kernel = std::max(of_kernel, other->workspace);
     return of_kernel + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
 }
@@ -108,44 +108,55 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const AttentionCall &c = call;
     if (!c.has(piece.sequence)) return true;
     const Sequence s = c.sequence(piece.sequence);
-    const AttentionKernel &of_sequence = kernel_of(s);
     Extent x{s, piece.sequence, piece.part, piece.first_head, piece.heads, piece.first_token, 0, 0, 0};
     x.tokens = std::min(tokens, s.q_len - x.first_token);
     if (x.tokens <= 0 || x.part >= parts(s)) return true;
 
     const int64_t part_first = s.first_seen + x.part * part_keys(s);
     const KeysInSight in_sight{
-        c.shift(s), c.left, s.right, {part_first, std::min(part_first + part_keys(s), s.past_seen)}};
-    if (!c.mask.data) return run_tokens(x, in_sight, in_sight.of(x.first_token, x.tokens), scratch);
+        c.shift(s), s.left, s.right, {part_first, std::min(part_first + part_keys(s), s.past_seen)}};
+    if (c.mask.data) return run_masked(x, in_sight, scratch);
+    return run_tokens(kernel_of(s), x, in_sight, in_sight.of(x.first_token, x.tokens), scratch);
+}
+
+bool AttentionTask::run_masked(const Extent &x, const KeysInSight &in_sight, char *scratch) const {
+    const Sequence &s = x.sequence;
+    const AttentionKernel &of_sequence = kernel_of(s);
     // Where keys are read as they are stored, all rows take them together.
     const int64_t unit = of_sequence.is(trait::partial) ? x.tokens : of_sequence.token_unit(x.heads);
-    MaskRuns runs(c.mask, in_sight,
-                  {s.batch, x.head, x.heads, x.first_token, x.tokens, unit, s.first_seen, of_sequence.key_block});
+    MaskRuns runs({call.spans, in_sight, x.index, x.head}, {x.heads, x.first_token, x.tokens, unit, s.first_seen,
+                                                            of_sequence.key_block, s.past_seen, unmasked != nullptr});
     for (MaskRun run; runs.next(&run);) {
-        x.first_token = run.first_token;
-        x.tokens = run.tokens;
-        if (!run_tokens(x, in_sight, run.keys, scratch)) return false;
+        Extent of_run = x;
+        of_run.first_token = run.first_token;
+        of_run.tokens = run.tokens;
+        KeysInSight sight = in_sight;
+        if (run.range.exists) {
+            of_run.sequence.narrow(run.range);
+            sight = {in_sight.shift, run.range.left, run.range.right, {run.range.first, run.range.end}};
+        }
+        if (!run_tokens(run.range.exists ? *unmasked : of_sequence, of_run, sight, run.keys, scratch)) return false;
     }
     return true;
 }
 
 /// `seen`: the keys that some token sees.
-bool AttentionTask::run_tokens(Extent x, const KeysInSight &in_sight, const KeySpan &seen, char *scratch) const {
+bool AttentionTask::run_tokens(const AttentionKernel &of_rows, Extent x, const KeysInSight &in_sight,
+                               const KeySpan &seen, char *scratch) const {
     const AttentionCall &c = call;
     const Sequence &s = x.sequence;
-    const AttentionKernel &of_sequence = kernel_of(s);
     const int64_t index = x.index, head = x.head, part = x.part;
     // From the start of a block: where blocks begin, and so the result's bits, does not depend on how tokens are cut into tasks.
-    x.first_key = s.first_seen + (seen.first - s.first_seen) / of_sequence.key_block * of_sequence.key_block;
+    x.first_key = s.first_seen + (seen.first - s.first_seen) / of_rows.key_block * of_rows.key_block;
     // To the end of a block, because what may be concluded from a block's keys is to depend on the block alone.
-    const int64_t block_end = x.first_key + to_block_end(of_sequence, seen.end - x.first_key);
+    const int64_t block_end = x.first_key + to_block_end(of_rows, seen.end - x.first_key);
     x.keys = seen.empty() ? 0 : std::min(block_end, in_sight.part.end) - x.first_key;
 
     Heads out_heads = c.out;
     out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));
     Lse lse = c.lse;
     lse.data = c.lse.data ? c.lse.at(s.batch, s.q_first + x.first_token, head) + part * lse_part_stride
-                          : reinterpret_cast<float *>(scratch + of_sequence.workspace);
+                          : reinterpret_cast<float *>(scratch + of_rows.workspace);
     if (!c.lse.data) lse.head_stride = x.tokens;
     // Rows without a key: the kernel's zeros, rotated back, may be negative, and whether it is asked for such a row depends on which
     // rows share its task.
@@ -183,10 +194,12 @@ bool AttentionTask::run_tokens(Extent x, const KeysInSight &in_sight, const KeyS
 
     const float scale = c.scale * log2_e;
     const int64_t position = x.first_token + c.shift(s);
-    const int32_t first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(position - c.left - x.first_key);
-    const int32_t last_visible = s.right < 0 ? clamp_index(unbounded) : clamp_index(position + s.right - x.first_key);
+    const int32_t first_visible =
+        in_sight.left < 0 ? clamp_index(-unbounded) : clamp_index(position - in_sight.left - x.first_key);
+    const int32_t last_visible =
+        in_sight.right < 0 ? clamp_index(unbounded) : clamp_index(position + in_sight.right - x.first_key);
     using A = AttentionArguments;
-    KernelArguments<A> arguments(of_sequence.places);
+    KernelArguments<A> arguments(of_rows.places);
     keys_and_values.add_to(&arguments, &k, &v);
     arguments[A::q_cos] = &q_angle.cos;
     arguments[A::q_sin] = &q_angle.sin;
@@ -212,18 +225,17 @@ bool AttentionTask::run_tokens(Extent x, const KeysInSight &in_sight, const KeyS
     const float gain = key_gain();
     arguments[A::key_gain] = &gain;
     Late<GeneralArguments> general;
-    if (of_sequence.is(trait::general))
+    if (of_rows.is(trait::general))
         general.make(*this, s, head, x.heads, x.first_token, x.tokens, x.first_key, x.keys).add_to(&arguments);
     Late<DropoutArguments> dropout;
-    if (of_sequence.is(trait::dropout))
+    if (of_rows.is(trait::dropout))
         dropout.make(c.dropout, index * c.q.heads + head, x.first_token, x.first_key).add_to(&arguments);
     Late<ScoreArguments> score;
     if (c.score)
-        score.make(of_sequence.score_inputs, score_views, c, s, index, head, x.first_token, x.first_key)
-            .add_to(&arguments);
-    Slab slab(scratch, of_sequence.workspace);
-    if (!arguments.call(*of_sequence.kernel, slab)) return false;
-    if (c.left >= 0 || s.right >= 0) write_empty_rows();
+        score.make(of_rows.score_inputs, score_views, c, s, index, head, x.first_token, x.first_key).add_to(&arguments);
+    Slab slab(scratch, of_rows.workspace);
+    if (!arguments.call(*of_rows.kernel, slab)) return false;
+    if (in_sight.left >= 0 || in_sight.right >= 0) write_empty_rows();
     return true;
 }
 

@@ -16,6 +16,7 @@ struct AttentionTask {
     const AttentionKernel *kernel = nullptr;
     const AttentionKernel *for_few_rows = nullptr;    // instead, of sequences with few rows a key head
     const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
+    const AttentionKernel *unmasked = nullptr;        // instead, of row tiles whose mask comes to a range of keys
     ScoreViews score_views;                           // what the kernel's score function reads
     int64_t tokens = 0, heads = 1;                    // of a task, at most: its rows are their product
     bool split = false;                               // keys are cut into parts, each with results of its own,
@@ -59,7 +60,9 @@ struct AttentionTask {
 
 private:
     struct Extent; // which tokens and keys
-    bool run_tokens(Extent x, const KeysInSight &in_sight, const KeySpan &seen, char *scratch) const;
+    bool run_masked(const Extent &x, const KeysInSight &in_sight, char *scratch) const;
+    bool run_tokens(const AttentionKernel &of_rows, Extent x, const KeysInSight &in_sight, const KeySpan &seen,
+                    char *scratch) const;
 
     int64_t part_keys(const Sequence &s) const;
     float key_gain() const;

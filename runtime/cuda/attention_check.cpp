@@ -18,7 +18,8 @@ constexpr int64_t most_tile_rows = 256;                 // of any kernel
 gyre_status AttentionOnDevice::refuse_unsupported() const {
     const std::pair<bool, const char *> no_kernel_takes[] = {{args.score, "score"},
                                                              {args.dropout != 0, "dropout"},
-                                                             {args.value_order != GYRE_VALUES_IN_ROWS, "value_order"}};
+                                                             {args.value_order != GYRE_VALUES_IN_ROWS, "value_order"},
+                                                             {args.prepared_mask, "prepared_mask"}};
     for (const auto &[given, name] : no_kernel_takes)
         if (given) return refuse(GYRE_UNSUPPORTED, name, "no kernel of a CUDA device takes %s", name);
     return GYRE_OK;

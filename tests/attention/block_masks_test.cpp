@@ -1,12 +1,8 @@
 /// Boolean masks that hide whole blocks of keys from whole tiles of rows: documents, prefixes, windows beside global tokens, padded
 /// queries. Hidden blocks are not computed.
-#include "support/attention_case.h"
+#include "support/block_masks.h"
 #include "support/each_kernel.h"
 #include "support/guarded_memory.h"
-#include "support/random.h"
-
-#include <cmath>
-#include <functional>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,48 +10,6 @@
 using namespace gyre::test;
 
 namespace {
-
-using Sees = std::function<bool(int64_t head, int64_t i, int64_t j)>;
-
-struct Kind {
-    const char *name;
-    Sees sees;
-};
-
-constexpr int64_t length = 400;
-int64_t document(int64_t token) { return token < 150 ? 0 : token < 170 ? 1 : token < 333 ? 2 : 3; }
-
-const std::vector<Kind> kinds = {
-    {"documents", [](int64_t, int64_t i, int64_t j) { return document(i) == document(j); }},
-    {"causal documents", [](int64_t, int64_t i, int64_t j) { return document(i) == document(j) && j <= i; }},
-    {"prefix", [](int64_t, int64_t i, int64_t j) { return j < 130 || j <= i; }},
-    {"global tokens", [](int64_t, int64_t i, int64_t j) { return j < 2 || std::abs(i - j) < 20; }},
-    {"padded queries", [](int64_t, int64_t i, int64_t j) { return i < 290 && j < 290; }},
-    {"queries between padding", [](int64_t, int64_t i, int64_t j) { return i > 130 && i < 290 && j > 130; }},
-    {"a key here and there", [](int64_t, int64_t i, int64_t j) { return i % 64 < 7 && j == 399 - i; }},
-    {"other keys for each head", [](int64_t head, int64_t i, int64_t j) { return j / 100 == head && i != 17; }},
-};
-
-struct Masked {
-    AttentionCase c;
-    Tensor mask;
-    gyre_tensor mask_view;
-
-    Masked(const AttentionShape &shape, const Sees &sees, int64_t heads)
-        : c(shape), mask(GYRE_BOOL, {heads, shape.seqlen_q, shape.seqlen_kv}) {
-        std::vector<double> values;
-        for (int64_t h = 0; h < heads; h++)
-            for (int64_t i = 0; i < shape.seqlen_q; i++)
-                for (int64_t j = 0; j < shape.seqlen_kv; j++) values.push_back(sees(h, i, j));
-        mask.set_values(values);
-        mask_view = mask.view();
-        c.args.mask = &mask_view;
-    }
-};
-
-AttentionShape shape_of(gyre_dtype dtype, int64_t head_dim) {
-    return AttentionShape().lengths(length, length).head_counts(4, 2).dims(head_dim).of(dtype);
-}
 
 /// Holds keys or values of one head in memory whose pages in the middle cannot be read.
 class RowsWithAHole {
@@ -78,34 +32,34 @@ private:
 } // namespace
 
 TEST_CASE("masks of blocks give what their definition says") {
-    for (const Kind &kind : kinds) {
+    for (const BlockMask &kind : block_masks()) {
         CAPTURE(kind.name);
         for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
-            Masked(shape_of(dtype, 64), kind.sees, 4).c.check();
-        Masked(shape_of(GYRE_F32, 72), kind.sees, 1).c.check();
+            BlockMaskCase(BlockMaskCase::shape(dtype, 64), kind, 4).c.check();
+        BlockMaskCase(BlockMaskCase::shape(GYRE_F32, 72), kind, 1).c.check();
     }
 }
 
 TEST_CASE("masks of blocks beside a window, a bias, ALiBi, sinks, dropout, rotations and lengths") {
-    for (const Kind &kind : kinds) {
+    for (const BlockMask &kind : block_masks()) {
         CAPTURE(kind.name);
-        Masked windowed(shape_of(GYRE_F32, 64), kind.sees, 4);
+        BlockMaskCase windowed(BlockMaskCase::shape(GYRE_F32, 64), kind, 4);
         windowed.c.args.window_left = 90;
         windowed.c.args.window_right = 5;
         windowed.c.args.alibi = windowed.c.hold(GYRE_F32, {0.1, 0.2, 0.3, 0.4});
         windowed.c.args.sinks = windowed.c.hold(GYRE_F32, {1, -1, 0, 2});
         windowed.c.check();
 
-        Masked rotated(shape_of(GYRE_F32, 64), kind.sees, 1);
+        BlockMaskCase rotated(BlockMaskCase::shape(GYRE_F32, 64), kind, 1);
         const gyre_rope rope = gyre_rope_defaults();
         rotated.c.args.rope = rotated.c.args.value_rope = &rope;
         rotated.c.args.seqused_k = rotated.c.hold(GYRE_I32, {370});
-        Tensor bias(GYRE_F32, {length, length});
+        Tensor bias(GYRE_F32, {block_mask_length, block_mask_length});
         bias.fill_normal(3);
         rotated.c.args.bias = rotated.c.hold(std::move(bias));
         rotated.c.check();
 
-        Masked dropped(shape_of(GYRE_F32, 64), kind.sees, 4);
+        BlockMaskCase dropped(BlockMaskCase::shape(GYRE_F32, 64), kind, 4);
         dropped.c.args.dropout = 0.25f;
         dropped.c.args.dropout_seed = 7;
         dropped.c.check();
@@ -113,9 +67,9 @@ TEST_CASE("masks of blocks beside a window, a bias, ALiBi, sinks, dropout, rotat
 }
 
 TEST_CASE("the number of threads does not change a bit of masks of blocks") {
-    for (const Kind &kind : kinds) {
+    for (const BlockMask &kind : block_masks()) {
         CAPTURE(kind.name);
-        Masked m(shape_of(GYRE_F32, 64), kind.sees, 4);
+        BlockMaskCase m(BlockMaskCase::shape(GYRE_F32, 64), kind, 4);
         const gyre_rope rope = gyre_rope_defaults();
         m.c.args.value_rope = &rope;
         for (const std::string &target : runnable_targets()) {
@@ -139,7 +93,8 @@ TEST_CASE("blocks of keys that a mask hides are not read") {
     constexpr int64_t keys = RowsWithAHole::keys, queries = 1024;
     RowsWithAHole k, v;
     std::vector<float> q(queries * 64, 0.5f), out(q.size());
-    std::vector<char> mask(queries * keys); // the first queries see the first keys, the last ones the last; those between none
+    std::vector<char> mask(queries *
+                           keys); // the first queries see the first keys, the last ones the last; those between none
     for (int64_t i = 0; i < queries; i++)
         for (int64_t j = 0; j < keys; j++)
             mask[(size_t)(i * keys + j)] = (i < 448 && j < 300 - i % 2) || (i >= 576 && j >= 3700 + i % 2);

@@ -70,7 +70,7 @@ class Blocks(unittest.TestCase):
 
     def fragment(self, name, text):
         """tests/docs/fragments.c with all the fragments of include/gyre/README.md: this one must be among them."""
-        names = ("gradients.inc", "cache.inc", "linear.inc")
+        names = ("gradients.inc", "cache.inc", "masks.inc", "linear.inc")
         fragments = dict(zip(names, (text for _, text in blocks("include/gyre/README.md")), strict=True))
         self.assertEqual(fragments[name], text)
         for each, content in fragments.items():
@@ -115,7 +115,8 @@ class Blocks(unittest.TestCase):
         ("README.md", 1): own_kernels,
         ("include/gyre/README.md", 0): lambda self, text: self.fragment("gradients.inc", text),
         ("include/gyre/README.md", 1): lambda self, text: self.fragment("cache.inc", text),
-        ("include/gyre/README.md", 2): lambda self, text: self.fragment("linear.inc", text),
+        ("include/gyre/README.md", 2): lambda self, text: self.fragment("masks.inc", text),
+        ("include/gyre/README.md", 3): lambda self, text: self.fragment("linear.inc", text),
         ("cmake/README.md", 0): package,
         ("cmake/README.md", 1): sources,
         ("generators/first_schedule.md", 0): tuning_entry,

@@ -1,4 +1,4 @@
-/* What include/gyre/README.md shows, run: its blocks stand in gradients.inc, cache.inc and linear.inc, each in a function whose
+/* What include/gyre/README.md shows, run: its blocks stand in gradients.inc, cache.inc, masks.inc and linear.inc, each in a function whose
  * parameters and variables are those that the text speaks of. Prints what is wrong. */
 #include <gyre/gyre.h>
 
@@ -18,6 +18,11 @@ static const char *append_and_attend(gyre_attention_args args, gyre_rope rope, g
                                      gyre_tensor v, gyre_tensor k_cache, gyre_tensor v_cache, gyre_tensor held,
                                      gyre_tensor held_and_new) {
 #include "cache.inc"
+    return NULL;
+}
+
+static const char *prepare_and_attend(gyre_attention_args args, uint64_t *prepared, size_t bytes) {
+#include "masks.inc"
     return NULL;
 }
 
@@ -96,6 +101,23 @@ static int check_cache(gyre_rope rope) {
     return differ("cache", again, out, ELEMENTS);
 }
 
+/* What a causal call gives, by a mask. */
+static int check_masks(const gyre_rope *rope) {
+    static char sees[TOKENS * TOKENS];
+    static uint64_t prepared[(TOKENS * 12 + 256) / 8];
+    const int64_t shape[2] = {TOKENS, TOKENS};
+    const gyre_tensor mask = gyre_tensor_dense(sees, GYRE_BOOL, 2, shape);
+    gyre_attention_args args = causal_call(0, TOKENS, rope, again);
+    const char *fault;
+    int i;
+    for (i = 0; i < TOKENS * TOKENS; i++) sees[i] = i % TOKENS <= i / TOKENS;
+    args.causal = 0;
+    args.mask = &mask;
+    fault = prepare_and_attend(args, prepared, sizeof prepared);
+    if (fault) return printf("masks: %s\n", fault);
+    return differ("masks", again, out, ELEMENTS);
+}
+
 /* Linear attention in two pieces gives the state of both: the sums of elu(k) + 1 over all tokens. */
 static int check_linear(gyre_rope rope) {
     int64_t first;
@@ -131,5 +153,5 @@ int main(void) {
         out_grad[i] = (float)cos(1.7 * i);
     }
     if (check_gradients(&rope)) return 1;
-    return check_cache(rope) || check_linear(rope);
+    return check_cache(rope) || check_masks(&rope) || check_linear(rope);
 }

@@ -91,7 +91,8 @@ class AttentionArgs(Structure):
                 ("q_positions", TensorPointer), ("k_positions", TensorPointer), ("workspace", c_void_p),
                 ("workspace_size", c_size_t), ("score", c_char_p), ("score_inputs", POINTER(ScoreInput)),
                 ("score_input_count", c_int32), ("page_table", TensorPointer), ("value_order", c_int), ("dropout", c_float),
-                ("dropout_offset", c_uint32), ("dropout_seed", c_uint64)]
+                ("dropout_offset", c_uint32), ("dropout_seed", c_uint64), ("prepared_mask", c_void_p),
+                ("prepared_mask_size", c_size_t)]
     defaults = {"window_left": -1, "window_right": -1}
 
 

@@ -5,7 +5,9 @@
 #include "support/backward_allowance.h"
 #include "support/oracle_attention.h"
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace gyre::fuzz {
 namespace {
@@ -13,7 +15,8 @@ namespace {
 /// A call of gyre_attention(), whose results a backward pass may go on from.
 class Forward {
 public:
-    Forward(ByteReader &r, Store &store, const CallRules &rules) : arguments_(r, store, rules) {}
+    Forward(ByteReader &r, Store &store, const CallRules &rules)
+        : arguments_(r, store, rules), prepares_mask_(may_prepare_mask() && r.rarely(2)) {}
 
     gyre_status call(gyre_context *context, Workspace workspace) {
         gyre_attention_args a = arguments_.given;
@@ -23,7 +26,8 @@ public:
             arguments_.out->tensor().set_values(arguments_.q->tensor().values());
             a.q = a.out;
         }
-        return gyre_attention(context, &a);
+        const gyre_status status = prepares_mask_ ? prepare_mask(context, &a) : GYRE_OK;
+        return status == GYRE_OK ? gyre_attention(context, &a) : status;
     }
 
     std::string compare(const std::string &kernel) {
@@ -38,13 +42,33 @@ public:
     }
 
     std::string describe() const {
-        return fuzz::describe(arguments_.given).number("in_place", arguments_.in_place).text();
+        return fuzz::describe(arguments_.given)
+            .number("in_place", arguments_.in_place)
+            .number("prepares_mask", prepares_mask_)
+            .text();
     }
     AttentionArguments &arguments() { return arguments_; }
     const AttentionArguments &arguments() const { return arguments_; }
 
 private:
     AttentionArguments arguments_;
+    const bool prepares_mask_;
+    std::vector<uint64_t> prepared_mask_;
+
+    bool may_prepare_mask() const {
+        const gyre_tensor *const mask = arguments_.given.mask;
+        return mask && (mask->shape[mask->rank - 1] != 1 && mask->strides[mask->rank - 1] == 1);
+    }
+    gyre_status prepare_mask(gyre_context *context, gyre_attention_args *a) {
+        size_t bytes = 0;
+        const gyre_status status = gyre_mask_prepare_size(a, &bytes);
+        if (status != GYRE_OK) return status;
+        prepared_mask_.assign((bytes + 7) / 8, 0x7ff8dead7ff8dead);
+        const gyre_status prepared = gyre_mask_prepare(context, a, prepared_mask_.data(), bytes);
+        a->prepared_mask = prepared_mask_.data();
+        a->prepared_mask_size = bytes;
+        return prepared;
+    }
     std::optional<test::OracleAttention> expected_;
 };
 

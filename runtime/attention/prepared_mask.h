@@ -1,0 +1,11 @@
+/// Masks that were looked at once for many calls: what gyre_mask_prepare() writes into a caller's memory.
+#pragma once
+#include "attention/call.h"
+
+namespace gyre {
+
+/// Checks that `args.prepared_mask` was made for a call like this, whose mask and lengths are checked, and takes its spans over.
+/// Errors: BAD_ARGUMENT.
+gyre_status check_prepared_mask(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
+} // namespace gyre
