@@ -40,6 +40,16 @@ TEST_CASE("masks of blocks give what their definition says") {
     }
 }
 
+TEST_CASE("masks of blocks beside a window, whose ends are within row tiles") {
+    for (const BlockMask &kind : block_masks()) {
+        CAPTURE(kind.name);
+        BlockMaskCase m(BlockMaskCase::shape(GYRE_F32, 64), kind, 4);
+        m.c.args.window_left = 90;
+        m.c.args.window_right = 30;
+        m.c.check();
+    }
+}
+
 TEST_CASE("masks of blocks beside a window, a bias, ALiBi, sinks, dropout, rotations and lengths") {
     for (const BlockMask &kind : block_masks()) {
         CAPTURE(kind.name);

@@ -99,6 +99,8 @@ TEST_CASE("a mask is read neither before its first byte nor behind its last") {
             c.check();
             memory.data()[7 * keys] = 1;
             c.check();
+            memory.data()[0] = 1;
+            c.check();
         }
 }
 
