@@ -56,6 +56,9 @@ public:
     void visit_tensors(WorkspaceApart &visit) {
         each_tensor(args, visit);
         for (int32_t i = 0; i < args.score_input_count; i++) visit(args.score_inputs[i].tensor, "score_inputs");
+        const auto prepared_bytes = static_cast<int64_t>(args.prepared_mask_size);
+        void *const prepared = const_cast<void *>(args.prepared_mask);
+        visit(gyre_tensor_dense(prepared, GYRE_BOOL, 1, &prepared_bytes), "prepared_mask");
     }
 
     gyre_status run(gyre_context &context, char *memory) {

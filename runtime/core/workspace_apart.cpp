@@ -6,23 +6,75 @@
 #include <algorithm>
 
 namespace gyre {
+namespace {
 
-void WorkspaceApart::check(const gyre_tensor &t, const char *name, int64_t shift) {
+/// The addresses of a tensor's elements.
+class Places {
+public:
+    /// `copies` of the tensor, `copy_stride` elements apart.
+    Places(const gyre_tensor &t, int64_t copies, int64_t copy_stride) : element(element_size(t.dtype)) {
+        add(copies, copy_stride);
+        for (int i = 0; i < t.rank; i++) add(t.shape[i], t.strides[i]);
+        std::sort(dims, dims + rank, [](const Dimension &a, const Dimension &b) { return a.stride > b.stride; });
+        const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(t.data));
+        is_known = bytes_below <= address && bytes_above <= UINT64_MAX - address - element;
+        lowest = address - std::min(address, bytes_below);
+    }
+
+    /// True if an element has a byte from `begin` to before `end`; also if it is not known where all elements are, or if they
+    /// lie so that finding out would take long.
+    bool meet(uint64_t begin, uint64_t end) {
+        if (!is_known) return true;
+        visits = 0;
+        return meets(0, lowest, begin, end);
+    }
+
+private:
+    struct Dimension {
+        uint64_t extent, stride; // in bytes
+    };
+
+    void add(int64_t extent, int64_t stride) {
+        if (extent < 2 || stride == 0) return;
+        const auto size = static_cast<int64_t>(element);
+        const auto bytes = static_cast<uint64_t>(saturated_product(reach(extent, stride), size));
+        uint64_t &side = stride < 0 ? bytes_below : bytes_above;
+        side = std::min(side + bytes, static_cast<uint64_t>(saturated)); // both below 2^63
+        dims[rank++] = {static_cast<uint64_t>(extent), static_cast<uint64_t>(saturated_product(magnitude(stride), size))};
+    }
+
+    /// Of the elements that have the dimensions from `first` on, the lowest at `at`.
+    bool meets(int first, uint64_t at, uint64_t begin, uint64_t end) {
+        uint64_t span = element; // of all of them
+        for (int i = first; i < rank; i++) span += (dims[i].extent - 1) * dims[i].stride;
+        if (end <= at || at + span <= begin) return false;
+        if (first == rank || (begin <= at && at + span <= end)) return true;
+        constexpr int most_visits = 1000;
+        if (++visits > most_visits) return true;
+        const auto [extent, stride] = dims[first];
+        const uint64_t part = span - (extent - 1) * stride;
+        const uint64_t from = at + part > begin ? 0 : (begin - at - part) / stride + 1;
+        const uint64_t last = std::min(extent - 1, (end - 1 - at) / stride);
+        for (uint64_t i = from; i <= last; i++)
+            if (meets(first + 1, at + i * stride, begin, end)) return true;
+        return false;
+    }
+
+    uint64_t element;
+    Dimension dims[GYRE_MAX_RANK + 1];
+    int rank = 0;
+    uint64_t bytes_below = 0, bytes_above = 0; // of the first element's address, and behind the element
+    uint64_t lowest;
+    bool is_known;
+    int visits;
+};
+
+} // namespace
+
+void WorkspaceApart::check(const gyre_tensor &t, const char *name, int64_t copies, int64_t copy_stride) {
     if (status != GYRE_OK || !t.data || t.rank < 1 || t.rank > GYRE_MAX_RANK) return;
     if (std::any_of(t.shape, t.shape + t.rank, [](int64_t extent) { return extent < 1; })) return;
-    int64_t below = 0;
-    int64_t above = saturated_sum(shift, 1);
-    for (int i = 0; i < t.rank; i++) {
-        int64_t &side = t.strides[i] < 0 ? below : above;
-        side = saturated_sum(side, reach(t.shape[i], t.strides[i]));
-    }
-    const auto size = static_cast<int64_t>(element_size(t.dtype));
-    const auto bytes_below = static_cast<uint64_t>(saturated_product(below, size));
-    const auto bytes_above = static_cast<uint64_t>(saturated_product(above, size));
-    const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(t.data));
-    const uint64_t first = address - std::min(address, bytes_below);
-    const uint64_t past = address + std::min(UINT64_MAX - address, bytes_above);
-    if (first < reinterpret_cast<uintptr_t>(end) && reinterpret_cast<uintptr_t>(begin) < past)
+    if (Places(t, copies, copy_stride).meet(reinterpret_cast<uintptr_t>(begin), reinterpret_cast<uintptr_t>(end)))
         status = refuse(GYRE_BAD_ARGUMENT, "workspace", "overlaps %s%s, expected other memory", structure, name);
 }
 

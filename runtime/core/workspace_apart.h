@@ -5,14 +5,15 @@
 
 namespace gyre {
 
-/// A visitor of checked tensors (core/call_tensors.h) that refuses the workspace for the first one that reaches into it.
+/// A visitor of checked tensors (core/call_tensors.h) that refuses the workspace for the first one that has an element in it. Between
+/// elements it may lie.
 class WorkspaceApart {
 public:
     WorkspaceApart(const char *memory, size_t bytes) : begin(memory), end(memory + bytes) {}
 
-    void operator()(const gyre_tensor &t, const char *name) { check(t, name, 0); }
+    void operator()(const gyre_tensor &t, const char *name) { check(t, name, 1, 0); }
     void operator()(const gyre_tensor *t, const char *name) {
-        if (t) check(*t, name, 0);
+        if (t) check(*t, name, 1, 0);
     }
     void operator()(const gyre_rope &rope, const char *cos, const char *sin) {
         if (!is_known(rope)) return;
@@ -22,9 +23,8 @@ public:
     void operator()(const gyre_rope *rope, const char *cos, const char *sin) {
         if (rope) (*this)(*rope, cos, sin);
     }
-    /// A tensor that is there more than once, the last time `shift` elements further on. One that the call does not look at may be
-    /// anything.
-    void check(const gyre_tensor &t, const char *name, int64_t shift);
+    /// `copies` of a tensor, `copy_stride` elements apart. One that the call does not look at may be anything.
+    void check(const gyre_tensor &t, const char *name, int64_t copies, int64_t copy_stride);
 
     gyre_status status = GYRE_OK; // or BAD_ARGUMENT, which names the workspace
     const char *structure = "";   // before the names of what is visited

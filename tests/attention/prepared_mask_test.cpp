@@ -238,4 +238,15 @@ TEST_CASE("what a prepared mask is not made of") {
     other.prepared_mask = results.data() + 100;
     other.prepared_mask_size = (results.size() - 100) * 8;
     check_refused(other, GYRE_BAD_ARGUMENT, "prepared_mask");
+
+    other = args;
+    size_t workspace = 0;
+    REQUIRE(gyre_attention_workspace_size(nullptr, &args, &workspace) == GYRE_OK);
+    std::vector<uint64_t> scratch((workspace + all) / 8 + 2);
+    REQUIRE(gyre_mask_prepare(nullptr, &args, scratch.data(), all) == GYRE_OK);
+    other.prepared_mask = scratch.data();
+    other.prepared_mask_size = all;
+    other.workspace = scratch.data() + all / 16;
+    other.workspace_size = scratch.size() * 8 - all / 16 * 8;
+    check_refused(other, GYRE_BAD_ARGUMENT, "workspace");
 }

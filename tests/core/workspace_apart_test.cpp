@@ -112,6 +112,40 @@ TEST_CASE("a workspace that a tensor lies in is refused: attention and merging")
     check_refused("the second part", gyre_attention_merge(nullptr, &m), GYRE_BAD_ARGUMENT, "workspace");
 }
 
+TEST_CASE("a workspace may lie between the elements of tensors, and not on one") {
+    const Context context(nullptr, 1);
+    std::vector<float> buffer((1 << 21) + 16);
+    float *const memory = buffer.data() + (64 - (uintptr_t)buffer.data() % 64) % 64 / 4;
+    const int64_t entry = 1 << 20; // elements from a batch entry to the next
+    for (const int64_t head_stride : {dim, tokens * dim, entry / 4, -dim}) {
+        gyre_attention_args a = gyre_attention_defaults();
+        const int64_t shape[] = {2, tokens, heads, dim};
+        a.q = gyre_tensor_dense(memory + 1024, GYRE_F32, 4, shape);
+        const int64_t token_stride = head_stride == dim || head_stride < 0 ? heads * dim : dim;
+        const int64_t strides[] = {entry, token_stride, head_stride, 1};
+        std::copy_n(strides, 4, a.q.strides);
+        a.k = a.v = a.out = a.q;
+        std::vector<float> out(2 * tokens * heads * dim);
+        a.out = gyre_tensor_dense(out.data(), GYRE_F32, 4, shape);
+        REQUIRE(gyre_attention_workspace_size(context, &a, &a.workspace_size) == GYRE_OK);
+        REQUIRE((int64_t)a.workspace_size / 4 < entry / 16);
+        a.workspace = memory + entry / 8;
+        CHECK_MESSAGE(gyre_attention(context, &a) == GYRE_OK, head_stride, ": ", text(gyre_last_error()));
+        // What is used ends where the second entry begins, or 64 bytes behind that.
+        const int64_t used = (int64_t)((a.workspace_size - 64) / 64 * 64 / 4);
+        for (const int64_t late : {0, 16}) {
+            INFO(head_stride, ", ", late);
+            const int64_t first = 1024 + entry + (head_stride < 0 ? head_stride : 0);
+            a.workspace = memory + first - used + late;
+            const gyre_status status = gyre_attention(context, &a);
+            if (late)
+                check_refused("on the second entry", status, GYRE_BAD_ARGUMENT, "workspace");
+            else
+                CHECK_MESSAGE(status == GYRE_OK, text(gyre_last_error()));
+        }
+    }
+}
+
 TEST_CASE("a workspace that a tensor lies in is refused: gradients") {
     Places p;
     gyre_attention_args forward = gyre_attention_defaults();
