@@ -114,9 +114,9 @@ TEST_CASE("a workspace that a tensor lies in is refused: attention and merging")
 
 TEST_CASE("a workspace may lie between the elements of tensors, and not on one") {
     const Context context(nullptr, 1);
-    std::vector<float> buffer((1 << 21) + 16);
+    std::vector<float> buffer((1 << 22) + (1 << 20));
     float *const memory = buffer.data() + (64 - (uintptr_t)buffer.data() % 64) % 64 / 4;
-    const int64_t entry = 1 << 20; // elements from a batch entry to the next
+    const int64_t entry = 1 << 22; // elements from a batch entry to the next
     for (const int64_t head_stride : {dim, tokens * dim, entry / 4, -dim}) {
         gyre_attention_args a = gyre_attention_defaults();
         const int64_t shape[] = {2, tokens, heads, dim};
