@@ -30,10 +30,20 @@ class GoTest(unittest.TestCase):
         self.build = self.folder / "build"
         self.calls_file = self.folder / "calls"
         self.calls_file.touch()
+        self.tools = self.folder / "tools"
+        self.tools.mkdir()
+        for name in ("apt-get", "sudo"):  # no test installs anything
+            self.fake(self.tools / name)
+
+    @staticmethod
+    def fake(program):
+        program.write_text(FAKE.replace("{root}", str(ROOT)))
+        program.chmod(0o755)
 
     def run_go(self, *words, failing="none", **environment):
         given = {**os.environ, "GYRE_BUILD": str(self.build), "GYRE_PYTHON": sys.executable, "CALLS": str(self.calls_file)}
-        given.update(FAILING=failing, **environment)
+        given.update(FAILING=failing, PATH=f"{self.tools}:{os.environ['PATH']}")
+        given.update(environment)
         return subprocess.run([ROOT / "cmake" / "go", *words], env=given, capture_output=True, text=True, cwd=self.folder)
 
     def refuse(self, said, *words, **environment):
@@ -46,8 +56,7 @@ class GoTest(unittest.TestCase):
         programs = self.build / "venv" / "bin"
         programs.mkdir(parents=True)
         for name in ("python", "cmake", "ninja", "ctest", "auditwheel"):
-            (programs / name).write_text(FAKE.replace("{root}", str(ROOT)))
-            (programs / name).chmod(0o755)
+            self.fake(programs / name)
         (self.build / "venv" / "made-from").write_text(f"{self.build}/venv {sys.version} {sys.base_prefix}\n")
         for file in ROOT.glob("cmake/requirements*.txt"):
             shutil.copy(file, self.build / "venv" / f"installed-{file.name}")
