@@ -72,7 +72,7 @@ private:
 } // namespace
 
 void WorkspaceApart::check(const gyre_tensor &t, const char *name, int64_t copies, int64_t copy_stride) {
-    if (status != GYRE_OK || !t.data || t.rank < 1 || t.rank > GYRE_MAX_RANK) return;
+    if (status != GYRE_OK || !t.data || copies < 1 || t.rank < 1 || t.rank > GYRE_MAX_RANK) return;
     if (std::any_of(t.shape, t.shape + t.rank, [](int64_t extent) { return extent < 1; })) return;
     if (Places(t, copies, copy_stride).meet(reinterpret_cast<uintptr_t>(begin), reinterpret_cast<uintptr_t>(end)))
         status = refuse(GYRE_BAD_ARGUMENT, "workspace", "overlaps %s%s, expected other memory", structure, name);

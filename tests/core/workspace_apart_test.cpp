@@ -110,6 +110,9 @@ TEST_CASE("a workspace that a tensor lies in is refused: attention and merging")
     m.workspace = static_cast<char *>(m.part_out.data) + room / 2;
     m.workspace_size = bytes;
     check_refused("the second part", gyre_attention_merge(nullptr, &m), GYRE_BAD_ARGUMENT, "workspace");
+    // Of no parts nothing is there.
+    m.parts = 0;
+    CHECK_MESSAGE(gyre_attention_merge(nullptr, &m) == GYRE_OK, text(gyre_last_error()));
 }
 
 TEST_CASE("a workspace may lie between the elements of tensors, and not on one") {
