@@ -4,8 +4,8 @@
 
 namespace gyre {
 
-/// Of units whose rows differ in their place alone, the same range: where blocks of keys begin, and so the result's bits, must not
-/// depend on which of them are in one run. Keys beyond the diagonals are hidden anyway.
+/// Units whose rows differ in their place alone get the same range: where blocks of keys begin, and so the result's bits, must not
+/// depend on which units are in one run. Keys beyond the diagonals are hidden anyway.
 KeyRange MaskRuns::range_of_unit(int64_t token, int64_t tokens) const {
     KeyRange range = sight.range(token, tokens);
     if (!range.exists) return range;

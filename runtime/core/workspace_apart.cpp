@@ -15,7 +15,6 @@ public:
     Places(const gyre_tensor &t, int64_t copies, int64_t copy_stride) : element(element_size(t.dtype)) {
         add(copies, copy_stride);
         for (int i = 0; i < t.rank; i++) add(t.shape[i], t.strides[i]);
-        std::sort(dims, dims + rank, [](const Dimension &a, const Dimension &b) { return a.stride > b.stride; });
         const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(t.data));
         is_known = bytes_below <= address && bytes_above <= UINT64_MAX - address - element;
         lowest = address - std::min(address, bytes_below);
@@ -26,7 +25,7 @@ public:
     bool meet(uint64_t begin, uint64_t end) {
         if (!is_known) return true;
         visits = 0;
-        return meets(0, lowest, begin, end);
+        return meets(rank, lowest, begin, end);
     }
 
 private:
@@ -40,23 +39,26 @@ private:
         const auto bytes = static_cast<uint64_t>(saturated_product(reach(extent, stride), size));
         uint64_t &side = stride < 0 ? bytes_below : bytes_above;
         side = std::min(side + bytes, static_cast<uint64_t>(saturated)); // both below 2^63
-        dims[rank++] = {static_cast<uint64_t>(extent), static_cast<uint64_t>(saturated_product(magnitude(stride), size))};
+        int place = rank++; // the shortest stride first
+        const auto length = static_cast<uint64_t>(saturated_product(magnitude(stride), size));
+        for (; place > 0 && dims[place - 1].stride > length; place--) dims[place] = dims[place - 1];
+        dims[place] = {static_cast<uint64_t>(extent), length};
     }
 
-    /// Of the elements that have the dimensions from `first` on, the lowest at `at`.
-    bool meets(int first, uint64_t at, uint64_t begin, uint64_t end) {
+    /// As meet(), of the elements that the first `count` dimensions tell apart. The lowest of them is at `at`.
+    bool meets(int count, uint64_t at, uint64_t begin, uint64_t end) {
         uint64_t span = element; // of all of them
-        for (int i = first; i < rank; i++) span += (dims[i].extent - 1) * dims[i].stride;
+        for (int i = 0; i < count; i++) span += (dims[i].extent - 1) * dims[i].stride;
         if (end <= at || at + span <= begin) return false;
-        if (first == rank || (begin <= at && at + span <= end)) return true;
+        if (count == 0 || (begin <= at && at + span <= end)) return true;
         constexpr int most_visits = 1000;
         if (++visits > most_visits) return true;
-        const auto [extent, stride] = dims[first];
+        const auto [extent, stride] = dims[count - 1];
         const uint64_t part = span - (extent - 1) * stride;
         const uint64_t from = at + part > begin ? 0 : (begin - at - part) / stride + 1;
         const uint64_t last = std::min(extent - 1, (end - 1 - at) / stride);
         for (uint64_t i = from; i <= last; i++)
-            if (meets(first + 1, at + i * stride, begin, end)) return true;
+            if (meets(count - 1, at + i * stride, begin, end)) return true;
         return false;
     }
 

@@ -118,10 +118,16 @@ TEST_CASE("far tensors: batch entries and heads 2^31 elements apart, forward and
                 v_grad({2, 2, 40, 64});
             gyre_attention_args near = gyre_attention_defaults();
             near.layout = GYRE_BHSD;
-            near.q = q.view, near.k = k.view, near.v = v.view, near.out = out.view, near.lse = &lse.view;
+            near.q = q.view;
+            near.k = k.view;
+            near.v = v.view;
+            near.out = out.view;
+            near.lse = &lse.view;
             gyre_attention_backward_args back = gyre_attention_backward_defaults();
             back.forward = &near;
-            back.out_grad = out_grad.view, back.q_grad = q_grad.view, back.k_grad = k_grad.view,
+            back.out_grad = out_grad.view;
+            back.q_grad = q_grad.view;
+            back.k_grad = k_grad.view;
             back.v_grad = v_grad.view;
             each_target([&](gyre_context *context) {
                 attend(context, near);
@@ -129,13 +135,17 @@ TEST_CASE("far tensors: batch entries and heads 2^31 elements apart, forward and
                 Spread far_q(q.view, dimension), far_k(k.view, dimension), far_v(v.view, dimension),
                     far_out(out.view, dimension);
                 gyre_attention_args apart = near;
-                apart.q = far_q.view(), apart.k = far_k.view(), apart.v = far_v.view(), apart.out = far_out.view();
+                apart.q = far_q.view();
+                apart.k = far_k.view();
+                apart.v = far_v.view();
+                apart.out = far_out.view();
                 attend(context, apart);
                 CHECK(far_out.is_same());
                 Spread far_k_grad(k_grad.view, dimension), far_v_grad(v_grad.view, dimension);
                 gyre_attention_backward_args back_apart = back;
                 back_apart.forward = &apart;
-                back_apart.k_grad = far_k_grad.view(), back_apart.v_grad = far_v_grad.view();
+                back_apart.k_grad = far_k_grad.view();
+                back_apart.v_grad = far_v_grad.view();
                 REQUIRE(gyre_attention_backward(context, &back_apart) == GYRE_OK);
                 CHECK((far_k_grad.is_same() && far_v_grad.is_same()));
             });
@@ -159,8 +169,12 @@ TEST_CASE("far tensors: pages, and rows of the page table, 2^31 elements apart, 
         Spread far_k(k.view, 0), far_v(v.view, 0);
         const auto append = [&](const gyre_tensor &to_k, const gyre_tensor &to_v) {
             gyre_cache_append_args a = gyre_cache_append_defaults();
-            a.k = new_k.view, a.v = new_v.view, a.k_cache = to_k, a.v_cache = to_v;
-            a.page_table = &table, a.cache_seqlens = &held_view;
+            a.k = new_k.view;
+            a.v = new_v.view;
+            a.k_cache = to_k;
+            a.v_cache = to_v;
+            a.page_table = &table;
+            a.cache_seqlens = &held_view;
             REQUIRE_MESSAGE(gyre_cache_append(context, &a) == GYRE_OK, text(gyre_last_error()));
         };
         append(k.view, v.view);
@@ -168,11 +182,17 @@ TEST_CASE("far tensors: pages, and rows of the page table, 2^31 elements apart, 
         CHECK((far_k.is_same() && far_v.is_same()));
         gyre_attention_args a = gyre_attention_defaults();
         Numbers q({2, 20, 4, 64}, 3), out({2, 20, 4, 64}), contiguous_out({2, 20, 4, 64});
-        a.q = q.view, a.k = k.view, a.v = v.view, a.out = out.view;
-        a.page_table = &table, a.seqused_k = &all_view, a.causal = 1;
+        a.q = q.view;
+        a.k = k.view;
+        a.v = v.view;
+        a.out = out.view;
+        a.page_table = &table;
+        a.seqused_k = &all_view;
+        a.causal = 1;
         attend(context, a);
         const gyre_tensor near_table = gyre_tensor_dense((void *)pages, GYRE_I32, 2, table_shape);
-        a.page_table = &near_table, a.out = contiguous_out.view;
+        a.page_table = &near_table;
+        a.out = contiguous_out.view;
         attend(context, a);
         CHECK(out.values == contiguous_out.values);
         a.k = far_k.view();
@@ -207,7 +227,8 @@ TEST_CASE("far tensors: tables and lists of more keys and tokens than there can 
         used = wrong;
         a.seqused_k = &list;
         check_refused("keys", gyre_attention(nullptr, &a), GYRE_BAD_ARGUMENT, "seqused_k");
-        used = 16, page = wrong;
+        used = 16;
+        page = wrong;
         a.page_table = &table;
         check_refused("page", gyre_attention(nullptr, &a), GYRE_BAD_ARGUMENT, "page_table");
     }

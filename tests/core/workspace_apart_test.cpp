@@ -73,7 +73,10 @@ private:
 TEST_CASE("a workspace that a tensor lies in is refused: attention and merging") {
     Places p;
     gyre_attention_args a = gyre_attention_defaults();
-    a.q = p.rows("q"), a.k = p.rows("k"), a.v = p.rows("v"), a.out = p.rows("out");
+    a.q = p.rows("q");
+    a.k = p.rows("k");
+    a.v = p.rows("v");
+    a.out = p.rows("out");
     a.lse = p.view("lse", GYRE_F32, {1, heads, tokens});
     a.bias = p.view("bias", GYRE_F32, {tokens, tokens});
     a.mask = p.view("mask", GYRE_BOOL, {tokens, tokens});
@@ -88,7 +91,9 @@ TEST_CASE("a workspace that a tensor lies in is refused: attention and merging")
 
     Places of_pages;
     gyre_attention_args paged = gyre_attention_defaults();
-    paged.q = of_pages.rows("q"), paged.k = of_pages.rows("k"), paged.v = of_pages.rows("v"),
+    paged.q = of_pages.rows("q");
+    paged.k = of_pages.rows("k");
+    paged.v = of_pages.rows("v");
     paged.out = of_pages.rows("out");
     paged.page_table = of_pages.view("page_table", GYRE_I32, {1, 1});
     paged.rope = paged.value_rope = &rope;
@@ -110,16 +115,16 @@ TEST_CASE("a workspace that a tensor lies in is refused: attention and merging")
     m.workspace = static_cast<char *>(m.part_out.data) + room / 2;
     m.workspace_size = bytes;
     check_refused("the second part", gyre_attention_merge(nullptr, &m), GYRE_BAD_ARGUMENT, "workspace");
-    // Of no parts nothing is there.
+    // A merge of no parts has no part_out.
     m.parts = 0;
     CHECK_MESSAGE(gyre_attention_merge(nullptr, &m) == GYRE_OK, text(gyre_last_error()));
 }
 
 TEST_CASE("a workspace may lie between the elements of tensors, and not on one") {
     const Context context(nullptr, 1);
-    std::vector<float> buffer((1 << 22) + (1 << 20));
-    float *const memory = buffer.data() + (64 - (uintptr_t)buffer.data() % 64) % 64 / 4;
     const int64_t entry = 1 << 22; // elements from a batch entry to the next
+    std::vector<float> buffer(2 * entry);
+    float *const memory = buffer.data() + (64 - (uintptr_t)buffer.data() % 64) % 64 / 4;
     for (const int64_t head_stride : {dim, tokens * dim, entry / 4, -dim}) {
         gyre_attention_args a = gyre_attention_defaults();
         const int64_t shape[] = {2, tokens, heads, dim};
@@ -127,7 +132,7 @@ TEST_CASE("a workspace may lie between the elements of tensors, and not on one")
         const int64_t token_stride = head_stride == dim || head_stride < 0 ? heads * dim : dim;
         const int64_t strides[] = {entry, token_stride, head_stride, 1};
         std::copy_n(strides, 4, a.q.strides);
-        a.k = a.v = a.out = a.q;
+        a.k = a.v = a.q;
         std::vector<float> out(2 * tokens * heads * dim);
         a.out = gyre_tensor_dense(out.data(), GYRE_F32, 4, shape);
         REQUIRE(gyre_attention_workspace_size(context, &a, &a.workspace_size) == GYRE_OK);
@@ -152,12 +157,16 @@ TEST_CASE("a workspace may lie between the elements of tensors, and not on one")
 TEST_CASE("a workspace that a tensor lies in is refused: gradients") {
     Places p;
     gyre_attention_args forward = gyre_attention_defaults();
-    forward.q = p.rows("forward.q"), forward.k = p.rows("forward.k"), forward.v = p.rows("forward.v");
+    forward.q = p.rows("forward.q");
+    forward.k = p.rows("forward.k");
+    forward.v = p.rows("forward.v");
     forward.out = p.rows("forward.out");
     forward.lse = p.view("forward.lse", GYRE_F32, {1, heads, tokens});
     gyre_attention_backward_args a = gyre_attention_backward_defaults();
     a.forward = &forward;
-    a.out_grad = p.rows("out_grad"), a.q_grad = p.rows("q_grad"), a.k_grad = p.rows("k_grad"),
+    a.out_grad = p.rows("out_grad");
+    a.q_grad = p.rows("q_grad");
+    a.k_grad = p.rows("k_grad");
     a.v_grad = p.rows("v_grad");
     p.check(gyre_attention_backward, gyre_attention_backward_workspace_size, a);
 }
@@ -165,20 +174,25 @@ TEST_CASE("a workspace that a tensor lies in is refused: gradients") {
 TEST_CASE("a workspace that a tensor lies in is refused: rotations and caches") {
     Places p;
     gyre_rotary_args one = gyre_rotary_defaults();
-    one.x = p.rows("x"), one.out = p.rows("out");
+    one.x = p.rows("x");
+    one.out = p.rows("out");
     one.positions = p.view("positions", GYRE_I32, {tokens});
     p.check(gyre_rotary, gyre_rotary_workspace_size, one);
 
     Places of_both;
     gyre_rotary_qk_args both = gyre_rotary_qk_defaults();
-    both.q = of_both.rows("q"), both.k = of_both.rows("k"), both.q_out = of_both.rows("q_out"),
+    both.q = of_both.rows("q");
+    both.k = of_both.rows("k");
+    both.q_out = of_both.rows("q_out");
     both.k_out = of_both.rows("k_out");
     of_both.check(gyre_rotary_qk, gyre_rotary_qk_workspace_size, both);
 
     Places of_cache;
     gyre_cache_append_args append = gyre_cache_append_defaults();
-    append.k = of_cache.rows("k"), append.v = of_cache.rows("v");
-    append.k_cache = of_cache.rows("k_cache"), append.v_cache = of_cache.rows("v_cache");
+    append.k = of_cache.rows("k");
+    append.v = of_cache.rows("v");
+    append.k_cache = of_cache.rows("k_cache");
+    append.v_cache = of_cache.rows("v_cache");
     append.cache_seqlens = of_cache.view("cache_seqlens", GYRE_I32, {1});
     append.page_table = of_cache.view("page_table", GYRE_I32, {1, 1});
     append.positions = of_cache.view("positions", GYRE_I32, {tokens});
@@ -190,7 +204,10 @@ TEST_CASE("a workspace that a tensor lies in is refused: rotations and caches") 
 TEST_CASE("a workspace that a tensor lies in is refused: linear attention and its gradients") {
     Places p;
     gyre_linear_attention_args a = gyre_linear_attention_defaults();
-    a.q = p.rows("q"), a.k = p.rows("k"), a.v = p.rows("v"), a.out = p.rows("out");
+    a.q = p.rows("q");
+    a.k = p.rows("k");
+    a.v = p.rows("v");
+    a.out = p.rows("out");
     a.kv_state = p.view("kv_state", GYRE_F32, {1, heads, dim, dim});
     a.k_state = p.view("k_state", GYRE_F32, {1, heads, dim});
     a.kv_state_out = p.view("kv_state_out", GYRE_F32, {1, heads, dim, dim});
@@ -199,11 +216,14 @@ TEST_CASE("a workspace that a tensor lies in is refused: linear attention and it
 
     Places of_gradients;
     gyre_linear_attention_args forward = gyre_linear_attention_defaults();
-    forward.q = of_gradients.rows("forward.q"), forward.k = of_gradients.rows("forward.k");
+    forward.q = of_gradients.rows("forward.q");
+    forward.k = of_gradients.rows("forward.k");
     forward.v = of_gradients.rows("forward.v");
     gyre_linear_attention_backward_args g = gyre_linear_attention_backward_defaults();
     g.forward = &forward;
-    g.out_grad = of_gradients.rows("out_grad"), g.q_grad = of_gradients.rows("q_grad");
-    g.k_grad = of_gradients.rows("k_grad"), g.v_grad = of_gradients.rows("v_grad");
+    g.out_grad = of_gradients.rows("out_grad");
+    g.q_grad = of_gradients.rows("q_grad");
+    g.k_grad = of_gradients.rows("k_grad");
+    g.v_grad = of_gradients.rows("v_grad");
     of_gradients.check(gyre_linear_attention_backward, gyre_linear_attention_backward_workspace_size, g);
 }

@@ -71,7 +71,7 @@ TEST_CASE("a device's kernel that takes what the runtime hands over is registere
 TEST_CASE("a device's kernel with one argument moved is refused with both lists, and never called") {
     Candidate candidate;
     REQUIRE(said.size() > 50);
-    // Of every pair of neighbours that differ in their names alone, types and ranks would not tell.
+    // Types and ranks do not tell neighbours apart that differ in their names alone.
     int alike = 0;
     for (size_t i = 1; i + 1 < said.size(); i++) {
         const auto &one = said[i], &next = said[i + 1];

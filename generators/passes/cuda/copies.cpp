@@ -48,7 +48,7 @@ private:
         copies.push_back(as_copy(moved.as<Store>(), copy.aligned));
     }
 
-    /// The same dense place, whose first element is found beforehand.
+    /// `index` with its first element computed before the copies.
     Expr known(const Expr &index, const std::string &what) {
         const Ramp *ramp = index.as<Ramp>();
         const std::string name = "copy_" + what + "." + std::to_string(copies.size());
