@@ -15,7 +15,7 @@ struct Ending {
 };
 
 /// What row r of row tile t ends with. A sink joins the denominator as one more key without a value.
-Ending ending(const Engine &engine, const Inputs &in, const Expr &r, const Expr &t) {
+Ending ending(const RecurrenceEngine &engine, const Inputs &in, const Expr &r, const Expr &t) {
     const Stages &s = engine.shared();
     const FuncRef end = s.state(r, t, 0);
     const int chunk = s.sizes.feature_chunk;
@@ -38,7 +38,7 @@ Ending ending(const Engine &engine, const Inputs &in, const Expr &r, const Expr 
 }
 
 /// Rows of queries, once a task.
-void define_queries(Engine &engine, const Inputs &in) {
+void define_queries(RecurrenceEngine &engine, const Inputs &in) {
     Stages &s = engine.stages();
     const Sizes &z = s.sizes;
     const Row row = row_of_task(in, s.t * z.row_tile + s.r);
@@ -55,7 +55,7 @@ void define_queries(Engine &engine, const Inputs &in) {
     engine.define_queries(in);
 }
 
-void define_state(Engine &engine, const Inputs &in) {
+void define_state(RecurrenceEngine &engine, const Inputs &in) {
     Stages &s = engine.stages();
     const int chunk = s.sizes.feature_chunk;
     std::vector<Expr> initial(chunk + 2, Expr(engine.layout().nothing()));
@@ -67,7 +67,7 @@ void define_state(Engine &engine, const Inputs &in) {
 
 } // namespace
 
-void algorithm(Engine &engine, const Inputs &in, const Func &out, const Func &lse, const Type &type) {
+void algorithm(RecurrenceEngine &engine, const Inputs &in, const Func &out, const Func &lse, const Type &type) {
     Stages &s = engine.stages();
     const Sizes &z = s.sizes;
     s.out = out;

@@ -1,10 +1,6 @@
-// Binds signature, algorithm and schedule of fused attention on CUDA, whole tensors in one launch. No arithmetic and no loop
-// order here.
-#include "attention/engines/mma/schedule.h"
+// Binds signature and engine of fused attention on CUDA, whole tensors in one launch. No arithmetic and no loop order here.
+#include "attention/engines/mma/mma.h"
 #include "common/declared_arguments.h"
-#include "common/facts.h"
-#include "passes/cuda/lower.h"
-#include "passes/cuda/warp_nest.h"
 
 namespace gyre::attention {
 
@@ -38,7 +34,20 @@ public:
     }
 
     void generate() {
-        const CudaSizes sizes = choose_sizes();
+        Mma engine({head_dim, dtype, general, as_stored, paged, partial, device_code}, {warps, key_block, stages});
+        engine.define(bind(), out, lse);
+        engine.schedule();
+        engine.lower({*this, *k, *v, keys});
+        Facts known = facts_of(engine);
+        known.emplace_back("most_pairs", engine.most_pairs());
+        publish_facts(*this, facts, known);
+    }
+
+private:
+    bool in_f32() const { return dtype.value() == Halide::Float(32); }
+
+    CudaInputs bind() {
+        bind_shapes();
         CudaInputs in;
         in.q = q;
         in.k = k;
@@ -71,18 +80,25 @@ public:
         in.key_pairs = key_pairs;
         in.value_pairs = value_key_pairs;
         in.angles_by_token = angles_by_token;
+        return in;
+    }
 
+    void bind_shapes() {
         for (auto *t : {&q, &k, &v}) {
             t->dim(0).set_bounds(0, head_dim);
             for (int n = 1; n < 4; n++) t->dim(n).set_min(0);
         }
         out.dim(0).set_bounds(0, head_dim);
         for (int n = 1; n < 4; n++) out.dim(n).set_min(0);
-        for (int n = 0; n < 3; n++) lse.dim(n).set_min(0), q_positions.dim(n).set_min(0);
+        for (int n = 0; n < 3; n++) {
+            lse.dim(n).set_min(0);
+            q_positions.dim(n).set_min(0);
+        }
         q_positions.dim(0).set_stride(Halide::Expr()); // words of 64-bit positions
         for (auto *t : {&key_angles, &value_key_angles})
             for (int n = 0; n < 4; n++) t->dim(n).set_min(0);
-        for (auto *t : {&rope_cos, &rope_sin, &value_cos, &value_sin}) t->dim(0).set_min(0), t->dim(1).set_min(0);
+        for (auto *t : {&rope_cos, &rope_sin, &value_cos, &value_sin})
+            for (int n = 0; n < 2; n++) t->dim(n).set_min(0);
         for (auto *t : {&rope_frequencies, &value_frequencies}) t->dim(0).set_min(0);
         for (auto *t : {&rope_axis, &value_axis}) t->dim(0).set_min(0);
         for (auto *t : {&q_bounds, &k_bounds, &key_counts}) t->dim(0).set_min(0);
@@ -95,44 +111,6 @@ public:
         take_any_strides(bias_16);
         take_any_strides(mask);
         for (int n = 0; n < 2; n++) page_table.dim(n).set_min(0);
-
-        CudaStages s = cuda_algorithm(in, sizes, out, lse, dtype);
-        schedule_cuda(s, {stages});
-        const int most_pairs = head_dim / 2;
-        cuda::Lowering lowering;
-        lowering.device_code = device_code;
-        for (const char *of : {"rope", "value"})
-            for (const char *what : {"_frequencies", "_axis"}) lowering.by_value[std::string(of) + what] = most_pairs;
-        lowering.blocks_at_once = head_dim <= 64 && as_stored && !general && !partial && !paged && !in_f32() ? 2 : 0;
-        if (as_stored) lowering.aligned = {"k", "v"};
-        lowering.last_first = true; // causal tiles that see the most keys
-        lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};
-        cuda::lower_to_cuda(*this, lowering);
-        Facts known{{"row_tile", cuda::tile_rows},
-                    {"task_rows", sizes.query_rows},
-                    {"key_block", sizes.key_block},
-                    {"most_pairs", most_pairs}};
-        if (!in_f32()) known.emplace_back("operands", dtype.value().is_bfloat() ? "bf16" : "f16");
-        publish_facts(*this, facts, known);
-    }
-
-private:
-    bool in_f32() const { return dtype.value() == Halide::Float(32); }
-
-    /// Few queries: a warp a block of threads, several of which share a multiprocessor. Large heads, and f32: what registers, and 99 KB
-    /// of shared memory, hold.
-    CudaSizes choose_sizes() const {
-        const bool large = head_dim > 128, small_block = large || in_f32();
-        const int own_block = key_block ? int(key_block)
-                                        : (partial ? 32 : 64) / (large && !(as_stored || partial) ? 4
-                                                                 : small_block                    ? 2
-                                                                                                  : 1);
-        int own_warps = warps ? int(warps) : partial ? 1 : small_block ? 4 : 8;
-        // Whole warps share the copies of a block evenly.
-        const int bytes = dtype.value().bytes(), copied = 16 / bytes * 32; // numbers, by a warp at once
-        if (!warps)
-            while (own_block * head_dim / copied % own_warps != 0) own_warps--;
-        return {head_dim, head_dim, own_warps * cuda::tile_rows, own_block, bytes, as_stored, paged, general, partial};
     }
 };
 

@@ -26,7 +26,7 @@ void AttentionGenerator::configure() {
 }
 
 void AttentionGenerator::generate() {
-    const std::unique_ptr<Engine> engine = make_engine(wanted());
+    const std::unique_ptr<RecurrenceEngine> engine = make_engine(wanted());
     const Sizes sizes = engine->shared().sizes;
     Inputs in = bind(sizes);
     in.q_rotation.lanes = in.out_rotation.lanes = engine->rotation_lanes();
@@ -51,25 +51,19 @@ void AttentionGenerator::generate() {
 Wanted AttentionGenerator::wanted() {
     Wanted w{head_dim, padded, general, partial, dense, as_stored, integer_scores, cache};
     w.dtype = dtype;
-    w.knobs = {row_vectors, key_unroll, feature_chunk, row_tiles,  key_block,
-               task_tiles,  lanes,      fold,          key_vector, feature_unroll, pair_unroll};
+    w.knobs = {row_vectors, key_unroll, feature_chunk, row_tiles,      key_block,  task_tiles,
+               lanes,       fold,       key_vector,    feature_unroll, pair_unroll};
     if (w.knobs.lanes == 0) w.knobs.lanes = natural_vector_size<float>();
     w.target = get_target();
     w.autoscheduled = using_autoscheduler();
     return w;
 }
 
-Facts AttentionGenerator::known(const Engine &engine) {
-    const Sizes &sizes = engine.shared().sizes;
-    const Engine::Precision precision = engine.precision();
-    Facts known{
-        {"task_rows", sizes.row_tile * task_tiles}, {"row_tile", sizes.row_tile}, {"key_block", sizes.key_block}};
+Facts AttentionGenerator::known(const RecurrenceEngine &engine) {
+    Facts known = facts_of(engine);
     if (engine.may_be_bounded()) known.emplace_back("bounded", 1);
     if (sinks) known.emplace_back("sinks", 1);
     if (engine.least_head_dim() > 0) known.emplace_back("least_head_dim", engine.least_head_dim());
-    if (!precision.operands.empty()) known.emplace_back("operands", precision.operands);
-    if (!precision.sum.empty()) known.emplace_back("sum", precision.sum);
-    if (precision.terms > 0) known.emplace_back("terms", precision.terms);
     if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
     return known;
 }

@@ -53,7 +53,7 @@ private:
     bool has_sinks() const { return !partial && !dense; }
     bool has_one_head() const { return (general && !partial) || dense; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
-    Facts known(const Engine &engine);
+    Facts known(const RecurrenceEngine &engine);
 
     // attention_bindings.cpp: the arguments, as the algorithm takes them.
     Inputs bind(const Sizes &sizes);

@@ -1,25 +1,14 @@
-/// What an engine is: how one kind of machine computes the two products of attention, what it takes for them, and in which order.
-/// The recurrence over blocks of keys asks it for nothing else. engines.cpp says which kernel has which engine.
+/// What every engine of attention has: loops and passes for one kind of machine, and what the runtime must know of the kernel.
+/// Engines that the recurrence over blocks of keys asks for their products have more (recurrence_engine.h); engines.cpp says which
+/// kernel has which of these. Kernels for CUDA have the engine mma/, whose lanes lie along rows: it has an algorithm of its own.
 #pragma once
-#include "attention/providers/provider.h"
-#include "attention/recurrence/state_layout.h"
-#include "attention/recurrence/visible.h"
-#include "math/storage.h"
+#include "common/facts.h"
 
-#include <memory>
+#include <Halide.h>
+
 #include <string>
 
 namespace gyre::attention {
-
-/// In which steps an engine goes through the keys of a block.
-struct KeySteps {
-    int together = 1; // keys that products take at once: all of those in which some row sees one are scored and masked
-    int scored = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
-    bool of_task = false; // of all row tiles; otherwise of each tile
-    bool from_first = false; // from the first step on that some row sees; otherwise from the block's begin
-    int in_vector = 1;    // keys along the lanes of scores; 1: rows are along the lanes
-    int capped = 0;       // keys whose scores are capped in a vector; 0: as in_vector says
-};
 
 /// What passes over the lowered kernel may need.
 struct Lowering {
@@ -30,47 +19,20 @@ struct Lowering {
 
 class Engine {
 public:
-    explicit Engine(std::shared_ptr<const Provider> provider) : provider(std::move(provider)) {}
     virtual ~Engine() = default;
-
-    virtual Stages &stages() = 0;
-    const Stages &shared() const { return const_cast<Engine *>(this)->stages(); } // the same, to read
-
-    // What the recurrence and providers of operands must know.
-    virtual OperandForm operand_form() const { return {}; }
-    virtual KeySteps steps() const { return {}; }
-    virtual const StateLayout &layout() const { return rows_along_lanes(); }
-    virtual bool counts_features() const { return false; } // loops of a padded kernel end with the call's features
-    virtual int rotation_lanes() const { return 0; }            // Rotation::lanes of queries and results
-    virtual int rotation_turns() const { return 1; }            // Rotation::turns of them
-    virtual Bf16 rounding() const { return Bf16::as_integers; } // of results that are stored as bf16
-    /// A score, or a difference of scores, as the engine has it, in units of log2(e).
-    virtual Halide::Expr in_log2(const Inputs &, const Halide::Expr &score) const { return score; }
-
-    // WHAT is computed, in the order in which the recurrence asks. No scheduling call may appear in these.
-    /// What q_rows are multiplied by; undefined: 1.
-    virtual Halide::Expr query_factor(const Inputs &) const { return {}; }
-    /// Defines what the first product takes, from s.q_rows, and what else is found once a task.
-    virtual void define_queries(const Inputs &in) = 0;
-    /// Appends the fold over all blocks to s.state: fold_blocks(), once or more often.
-    virtual void fold(const Inputs &in);
-    /// Defines what the products take, from the provider's rows.
-    virtual void define_operands(const Inputs &) {}
-    virtual void define_scores(const Inputs &in) = 0;
-    /// Masks s.masked, and defines s.block_max.
-    virtual void define_maximum(const Visible &visible);
-    /// Defines s.block_sum and s.weighted. Keys after the last visible one have no weight.
-    virtual void define_weighted_values(const Inputs &in, const Visible &visible) = 0;
-    /// What block `block` does to a row of the state whose maximum so far is `maximum`.
-    virtual Rescaling rescaling(const Inputs &in, const Halide::Expr &maximum, const Halide::Expr &block) const;
-    /// Appends to s.out_copy what products could not take.
-    virtual void mend_results(const Inputs &) {}
 
     // HOW: loops, vectors, storage; and the passes that this counts on. Refuses knobs that do not fit.
     virtual void schedule() = 0;
     virtual void lower(const Lowering &) const {}
 
-    /// What the runtime and tests must know.
+    // What the runtime and tests must know.
+    struct Tiling {
+        int task_rows,
+            row_tile;  // rows of queries that a task, or block of threads, takes; and of a tile of its products
+        int key_block; // keys whose scores exist at once
+    };
+    virtual Tiling tiling() const = 0;
+
     struct Precision {
         /// What weights and rotated operands are rounded to before they are multiplied; "": they stay f32.
         std::string operands;
@@ -80,10 +42,9 @@ public:
         int terms = 0;
     };
     virtual Precision precision() const { return {}; }
-    virtual bool may_be_bounded() const { return false; } // scores may be so small that no maximum is subtracted
-    virtual int least_head_dim() const { return 0; }      // of tensors
-
-    const std::shared_ptr<const Provider> provider;
 };
+
+/// Tiling and precision, as the runtime reads them.
+Facts facts_of(const Engine &engine);
 
 } // namespace gyre::attention

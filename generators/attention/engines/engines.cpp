@@ -19,7 +19,7 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-using Made = std::unique_ptr<Engine>;
+using Made = std::unique_ptr<RecurrenceEngine>;
 
 /// A tile of rows is `row_lanes` vectors' lanes times the knobs' numbers.
 Sizes common_sizes(const Wanted &w) {

@@ -1,12 +1,12 @@
-/// The engines, and which kernel has which.
+/// The engines of the recurrence, and which kernel has which.
 #pragma once
 #include "attention/wanted.h"
-#include "engine.h"
+#include "recurrence_engine.h"
 
 namespace gyre::attention {
 
 /// The first engine of the table that takes the kernel, with its provider of keys and values.
-std::unique_ptr<Engine> make_engine(const Wanted &wanted);
+std::unique_ptr<RecurrenceEngine> make_engine(const Wanted &wanted);
 
 /// True if matrix tiles multiply in a kernel: Wanted::target and autoscheduled tell.
 bool has_matrix_tiles(const Halide::Target &target, bool autoscheduled);

@@ -79,7 +79,7 @@ void find_maximum(Stages &s, const Visible &visible, int at_once) {
     s.block_max(r, t, b) = max(s.block_max(r, t, b), greatest(candidates));
 }
 
-void fold_blocks(Engine &engine, const Inputs &in, const std::string &name, const Expr &taken) {
+void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &name, const Expr &taken) {
     Stages &s = engine.stages();
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &e = s.e;
@@ -115,15 +115,20 @@ void fold_blocks(Engine &engine, const Inputs &in, const std::string &name, cons
     s.state(r, t, e) = Tuple(next);
 }
 
-void Engine::fold(const Inputs &in) { fold_blocks(*this, in, "blocks", Internal::const_true()); }
+Engine::Tiling RecurrenceEngine::tiling() const {
+    const Sizes &z = shared().sizes;
+    return {z.row_tile * z.task_tiles, z.row_tile, z.key_block};
+}
 
-void Engine::define_maximum(const Visible &visible) {
+void RecurrenceEngine::fold(const Inputs &in) { fold_blocks(*this, in, "blocks", Internal::const_true()); }
+
+void RecurrenceEngine::define_maximum(const Visible &visible) {
     Stages &s = stages();
     mask_scores(s, visible, steps(), visible.at_edge(s.b * s.sizes.key_block, s.sizes.key_block));
     find_maximum(s, visible, 1);
 }
 
-Rescaling Engine::rescaling(const Inputs &in, const Expr &maximum, const Expr &block) const {
+Rescaling RecurrenceEngine::rescaling(const Inputs &in, const Expr &maximum, const Expr &block) const {
     const Stages &s = shared();
     return layout().rescaling(maximum, s.block_max(s.r, s.t, block),
                               [&](const Expr &difference) { return exp2_nonpositive(in_log2(in, difference)); });

@@ -1,13 +1,13 @@
 /// The recurrence over blocks of keys: WHAT is computed.
 #pragma once
-#include "attention/engines/engine.h"
+#include "attention/engines/recurrence_engine.h"
 
 namespace gyre::attention {
 
 /// Appends to the state the fold over the blocks that row tiles see, where `taken` (t). A tuple of the state holds the
 /// accumulators of feature_chunk features with the maximum and the sum, because the accumulators' update reads the maximum that it
 /// also replaces. `name` of the loop.
-void fold_blocks(Engine &engine, const Inputs &in, const std::string &name, const Halide::Expr &taken);
+void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &name, const Halide::Expr &taken);
 
 /// Appends the update of s.masked that masks keys: in blocks `where` some row does not see some key; `from`: the first key of block b that
 /// may be masked, undefined: the block's first.

@@ -1,4 +1,4 @@
-#include "schedule.h"
+#include "mma.h"
 
 #include "passes/cuda/warp_tiles.h"
 
@@ -7,8 +7,8 @@ using namespace Halide;
 namespace {
 
 constexpr int warp_lanes = 32;
-constexpr int copied_bytes =
-    16; // that one copy takes; and what rows are padded by, so that those of a tile begin in different banks
+/// That one copy takes; and what rows are padded by, so that those of a tile begin in different banks.
+constexpr int copied_bytes = 16;
 constexpr int stored_at_once = 8; // numbers of a result, by a thread
 
 /// Threads of all warps fill a tile of rows in shared memory, neighbours with neighbours of a row.
@@ -33,7 +33,7 @@ void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled
 // A block of threads is a tile of queries of one head: each warp has 16 rows, whose queries, state and weights stay in its
 // registers. Keys and values of a block are in shared memory, the next ones on their way while it is computed with them. The
 // results pass through shared memory, where a pair's features meet to be rotated back, and rows are stored whole.
-void schedule_cuda(CudaStages &s, const CudaAttentionKnobs &k) {
+void Mma::schedule() {
     const CudaSizes &sizes = s.sizes;
     const int copied = copied_bytes / sizes.bytes, row_padding = copied;
     const int warps = sizes.query_rows / cuda::tile_rows;

@@ -20,7 +20,7 @@ Expr magnitude_of(const Expr &scale) { return select(scale == 0.0f, 1.0f, abs(sc
 Expr Tiles::in_log2(const Inputs &in, const Expr &score) const { return score * magnitude_of(in.scale); }
 
 void Tiles::fold(const Inputs &in) {
-    if (!bounded) return Engine::fold(in);
+    if (!bounded) return RecurrenceEngine::fold(in);
     define_bound(in);
     exact = std::make_shared<Tiles>(*this);
     exact->bounded = false;
@@ -37,7 +37,7 @@ void Tiles::define_maximum(const Visible &visible) {
 
 Rescaling Tiles::rescaling(const Inputs &in, const Expr &maximum, const Expr &block) const {
     if (bounded) return {exp2_pair_shift / magnitude_of(in.scale), 1.0f, 1.0f}; // as powers are
-    return Engine::rescaling(in, maximum, block);
+    return RecurrenceEngine::rescaling(in, maximum, block);
 }
 
 void Tiles::mend_results(const Inputs &in) {

@@ -1,6 +1,6 @@
 /// What engines have alike whose softmax is on vectors of f32: weights, their sums, and the guard of values.
 #pragma once
-#include "attention/engines/engine.h"
+#include "attention/engines/recurrence_engine.h"
 #include "attention/recurrence/guard.h"
 
 namespace gyre::attention {
@@ -12,9 +12,9 @@ struct SoftmaxStages : Stages {
     Halide::RVar feature_within;          // of scores, inside `feature`: features_of_scores()
 };
 
-class SoftmaxEngine : public Engine {
+class SoftmaxEngine : public RecurrenceEngine {
 public:
-    using Engine::Engine;
+    using RecurrenceEngine::RecurrenceEngine;
     SoftmaxStages &stages() override = 0;
     void define_weighted_values(const Inputs &in, const Visible &visible) final;
 

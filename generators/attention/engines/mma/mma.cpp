@@ -1,0 +1,60 @@
+#include "mma.h"
+
+#include "passes/cuda/lower.h"
+#include "passes/cuda/warp_nest.h"
+
+namespace gyre::attention {
+
+Mma::Mma(Facts wanted, const MmaKnobs &knobs) : facts(std::move(wanted)), k(knobs) { s.sizes = choose_sizes(); }
+
+/// Few queries: a warp a block of threads, several of which share a multiprocessor. Large heads, and f32: what registers, and 99 KB
+/// of shared memory, hold.
+CudaSizes Mma::choose_sizes() const {
+    const bool large = facts.head_dim > 128, small_block = large || in_f32();
+    const int keys = facts.partial ? 32 : 64;
+    const int shares = large && !(facts.as_stored || facts.partial) ? 4 : small_block ? 2 : 1;
+    const int block = k.key_block ? k.key_block : keys / shares;
+    int warps = k.warps ? k.warps : facts.partial ? 1 : small_block ? 4 : 8;
+    // Whole warps share the copies of a block evenly.
+    const int bytes = facts.dtype.bytes(), copied = 16 / bytes * 32; // numbers, by a warp at once
+    if (!k.warps)
+        while (block * facts.head_dim / copied % warps != 0) warps--;
+    CudaSizes sizes;
+    sizes.head_dim = facts.head_dim;
+    sizes.v_head_dim = facts.head_dim;
+    sizes.query_rows = warps * cuda::tile_rows;
+    sizes.key_block = block;
+    sizes.bytes = bytes;
+    sizes.as_stored = facts.as_stored;
+    sizes.paged = facts.paged;
+    sizes.general = facts.general;
+    sizes.partial = facts.partial;
+    return sizes;
+}
+
+void Mma::define(const CudaInputs &in, const Halide::Func &out, const Halide::Func &lse) {
+    s = cuda_algorithm(in, s.sizes, out, lse, facts.dtype);
+}
+
+void Mma::lower(const Lowering &kernel) const {
+    cuda::Lowering lowering;
+    lowering.device_code = facts.device_code;
+    for (const char *of : {"rope", "value"})
+        for (const char *what : {"_frequencies", "_axis"}) lowering.by_value[std::string(of) + what] = most_pairs();
+    const bool is_plain = facts.as_stored && !facts.general && !facts.partial && !facts.paged;
+    lowering.blocks_at_once = facts.head_dim <= 64 && is_plain && !in_f32() ? 2 : 0;
+    if (facts.as_stored) lowering.aligned = {"k", "v"};
+    lowering.last_first = true; // causal tiles that see the most keys
+    lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};
+    cuda::lower_to_cuda(kernel.generator, lowering);
+}
+
+Engine::Tiling Mma::tiling() const { return {s.sizes.query_rows, cuda::tile_rows, s.sizes.key_block}; }
+
+Engine::Precision Mma::precision() const {
+    Precision rounded;
+    if (!in_f32()) rounded.operands = facts.dtype.is_bfloat() ? "bf16" : "f16";
+    return rounded;
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,45 @@
+/// Both products on tiles of 16 rows of a warp, on CUDA: tensor cores, or multiply-adds in f32. A launch takes whole tensors, and queries
+/// are rows of tiles, so the algorithm is this engine's own (algorithm.h), and keys and values have no provider.
+#pragma once
+#include "algorithm.h"
+#include "attention/engines/engine.h"
+
+namespace gyre::attention {
+
+/// None was measured yet. 0: what suits the kernel.
+struct MmaKnobs {
+    int warps = 0;     // of a block of threads
+    int key_block = 0; // keys of a block
+    int stages = 2;    // blocks of keys and values that shared memory holds, one of which is computed with
+};
+
+class Mma : public Engine {
+public:
+    /// Which kernel it is. Each is a GeneratorParam of the same name.
+    struct Facts {
+        int head_dim;
+        Halide::Type dtype;
+        bool general, as_stored, paged, partial;
+        std::string device_code; // where to write the CUDA C++
+    };
+    Mma(Facts facts, const MmaKnobs &knobs);
+
+    /// Defines `out` and `lse`, and the stages, from the call's arguments.
+    void define(const CudaInputs &in, const Halide::Func &out, const Halide::Func &lse);
+    void schedule() override;
+    void lower(const Lowering &lowering) const override;
+    Tiling tiling() const override;
+    Precision precision() const override;
+
+    int most_pairs() const { return facts.head_dim / 2; } // of features that are rotated
+
+private:
+    const Facts facts;
+    const MmaKnobs k;
+    CudaStages s;
+
+    bool in_f32() const { return facts.dtype == Halide::Float(32); }
+    CudaSizes choose_sizes() const;
+};
+
+} // namespace gyre::attention

@@ -1,0 +1,69 @@
+/// An engine that the recurrence over blocks of keys asks for its products: how it computes them, and what it takes for them. Rows lie
+/// along the lanes of vectors or beside features, and a provider delivers keys and values.
+#pragma once
+#include "attention/providers/provider.h"
+#include "attention/recurrence/state_layout.h"
+#include "attention/recurrence/visible.h"
+#include "engine.h"
+#include "math/storage.h"
+
+#include <memory>
+
+namespace gyre::attention {
+
+/// In which steps an engine goes through the keys of a block.
+struct KeySteps {
+    int together = 1; // keys that products take at once: all of those in which some row sees one are scored and masked
+    int scored = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks
+    bool of_task = false;    // of all row tiles; otherwise of each tile
+    bool from_first = false; // from the first step on that some row sees; otherwise from the block's begin
+    int in_vector = 1;       // keys along the lanes of scores; 1: rows are along the lanes
+    int capped = 0;          // keys whose scores are capped in a vector; 0: as in_vector says
+};
+
+class RecurrenceEngine : public Engine {
+public:
+    explicit RecurrenceEngine(std::shared_ptr<const Provider> provider) : provider(std::move(provider)) {}
+
+    virtual Stages &stages() = 0;
+    const Stages &shared() const { return const_cast<RecurrenceEngine *>(this)->stages(); } // the same, to read
+
+    // What the recurrence and providers of operands must know.
+    virtual OperandForm operand_form() const { return {}; }
+    virtual KeySteps steps() const { return {}; }
+    virtual const StateLayout &layout() const { return rows_along_lanes(); }
+    virtual bool counts_features() const { return false; }      // loops of a padded kernel end with the call's features
+    virtual int rotation_lanes() const { return 0; }            // Rotation::lanes of queries and results
+    virtual int rotation_turns() const { return 1; }            // Rotation::turns of them
+    virtual Bf16 rounding() const { return Bf16::as_integers; } // of results that are stored as bf16
+    /// A score, or a difference of scores, as the engine has it, in units of log2(e).
+    virtual Halide::Expr in_log2(const Inputs &, const Halide::Expr &score) const { return score; }
+
+    // WHAT is computed, in the order in which the recurrence asks. No scheduling call may appear in these.
+    /// What q_rows are multiplied by; undefined: 1.
+    virtual Halide::Expr query_factor(const Inputs &) const { return {}; }
+    /// Defines what the first product takes, from s.q_rows, and what else is found once a task.
+    virtual void define_queries(const Inputs &in) = 0;
+    /// Appends the fold over all blocks to s.state: fold_blocks(), once or more often.
+    virtual void fold(const Inputs &in);
+    /// Defines what the products take, from the provider's rows.
+    virtual void define_operands(const Inputs &) {}
+    virtual void define_scores(const Inputs &in) = 0;
+    /// Masks s.masked, and defines s.block_max.
+    virtual void define_maximum(const Visible &visible);
+    /// Defines s.block_sum and s.weighted. Keys after the last visible one have no weight.
+    virtual void define_weighted_values(const Inputs &in, const Visible &visible) = 0;
+    /// What block `block` does to a row of the state whose maximum so far is `maximum`.
+    virtual Rescaling rescaling(const Inputs &in, const Halide::Expr &maximum, const Halide::Expr &block) const;
+    /// Appends to s.out_copy what products could not take.
+    virtual void mend_results(const Inputs &) {}
+
+    // What the runtime and tests must know beside what all engines tell.
+    Tiling tiling() const override;
+    virtual bool may_be_bounded() const { return false; } // scores may be so small that no maximum is subtracted
+    virtual int least_head_dim() const { return 0; }      // of tensors
+
+    const std::shared_ptr<const Provider> provider;
+};
+
+} // namespace gyre::attention
