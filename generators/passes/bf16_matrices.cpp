@@ -46,7 +46,10 @@ public:
         for (int l = 0; l < matrix_lanes; l++)
             require(distance(store->index, l, 0) == l, "has lanes that are not dense");
         Expr a = matrix(product->a, true), b = matrix(product->b, false);
-        if (!a.defined() || !b.defined()) a = matrix(product->b, true), b = matrix(product->a, false);
+        if (!a.defined() || !b.defined()) {
+            a = matrix(product->b, true);
+            b = matrix(product->a, false);
+        }
         require(a.defined() && b.defined(), "has an operand that is not two rows of 4 bf16 numbers");
         const Type integers = Int(32, matrix_lanes), numbers = Float(32, matrix_lanes);
         const Expr place = Ramp::make(at(store->index, 0, 0), 1, matrix_lanes), all = const_true(matrix_lanes);

@@ -3,6 +3,7 @@
 #include "interleave.h"
 #include "loop_mutator.h"
 #include "loop_name.h"
+#include "step_stages.h"
 
 #include <vector>
 
@@ -13,94 +14,14 @@ namespace {
 
 constexpr int copies = 2;
 
-/// What a stage leaves to the next one.
-struct Ring {
-    Stmt allocated;
-    int64_t size; // of a copy, in elements
-    const Allocate &allocation() const { return *allocated.as<Allocate>(); }
-};
-
-/// A loop's body in stages.
-struct Stages {
-    std::vector<Stmt> each;
-    std::vector<Ring> rings; // rings[i]: written by each[i] and read by each[i + 1]
-};
-
-class WithoutFree : public IRMutator {
-public:
-    explicit WithoutFree(const std::string &name) : name(name) {}
-
-private:
-    const std::string name;
-
-    using IRMutator::visit;
-    Stmt visit(const Free *op) override { return op->name == name ? Evaluate::make(0) : Stmt(op); }
-};
-
-bool is_production(const Stmt &s, const std::string &name) {
-    const auto *op = s.as<ProducerConsumer>();
-    return op && op->is_producer && op->name == name;
-}
-
-/// The body of a let or an allocation; undefined for any other statement.
-Stmt body_of(const Stmt &s) {
-    if (const auto *let = s.as<LetStmt>()) return let->body;
-    if (const auto *allocation = s.as<Allocate>()) return allocation->body;
-    return {};
-}
-
-Stages stages_of(const Stmt &s) {
-    if (const auto *let = s.as<LetStmt>()) {
-        Stages inner = stages_of(let->body);
-        for (Stmt &stage : inner.each) stage = LetStmt::make(let->name, let->value, stage);
-        return inner;
-    }
-    if (const auto *block = s.as<Block>()) {
-        Stages first = stages_of(block->first);
-        if (first.each.size() == 1) return {{s}, {}};
-        first.each.back() = Block::make(first.each.back(), block->rest);
-        return first;
-    }
-    const auto *allocation = s.as<Allocate>();
-    if (!allocation) return {{s}, {}};
-    // What only the first stage needs may be allocated before it, around it alone or around all.
-    std::vector<Stmt> between;
-    Stmt body = allocation->body;
-    for (;;) {
-        const auto *block = body.as<Block>();
-        const Stmt first = block ? block->first : body, within = body_of(first);
-        if (!within.defined()) break;
-        between.push_back(first);
-        body = block ? Block::make(within, block->rest) : within;
-    }
-    const auto *block = body.as<Block>();
-    if (!block || !is_production(block->first, allocation->name)) return {{s}, {}};
-    Stmt production = block->first.as<ProducerConsumer>()->body;
-    Stmt rest = WithoutFree(allocation->name).mutate(block->rest);
-    for (auto outer = between.rbegin(); outer != between.rend(); ++outer) {
-        if (const auto *let = outer->as<LetStmt>()) {
-            production = LetStmt::make(let->name, let->value, production);
-            rest = LetStmt::make(let->name, let->value, rest);
-        } else {
-            const auto *a = outer->as<Allocate>();
-            production = Allocate::make(a->name, a->type, a->memory_type, a->extents, a->condition,
-                                        Block::make(production, Free::make(a->name)));
-            rest = WithoutFree(a->name).mutate(rest);
-        }
-    }
-    Stages inner = stages_of(production);
-    inner.rings.push_back({s, allocation->constant_allocation_size()});
-    inner.each.push_back(rest);
-    return inner;
-}
-
 /// Takes the copy of a ring that belongs to a step.
 class TakeCopy : public IRMutator {
 public:
-    TakeCopy(const Ring &ring, const Expr &step) : ring(ring), first(step % copies * static_cast<int>(ring.size)) {}
+    TakeCopy(const StageRing &ring, const Expr &step)
+        : ring(ring), first(step % copies * static_cast<int>(ring.size)) {}
 
 private:
-    const Ring ring;
+    const StageRing ring;
     const Expr first;
 
     Expr moved(const Expr &index) const {
@@ -142,7 +63,7 @@ private:
     Stmt visit(const For *op) override {
         if (func_of_loop(op->name) != func || variable_of_loop(op->name) != loop) return IRMutator::visit(op);
         found = true;
-        const Stages stages = stages_of(op->body);
+        const StepStages stages = stages_of(op->body);
         const int last = static_cast<int>(stages.rings.size());
         _halide_user_assert(last > 0 && op->for_type == ForType::Serial)
             << "loop " << op->name << ": nothing is stored in it for a next stage\n";
@@ -161,7 +82,7 @@ private:
             IfThenElse::make(turn >= op->min + last && turn < end, interleave(together), Block::make(some));
         Stmt all = For::make(op->name, op->min, op->extent + last, ForType::Serial, op->partition_policy,
                              op->device_api, turns);
-        for (const Ring &ring : stages.rings) {
+        for (const StageRing &ring : stages.rings) {
             const Allocate &a = ring.allocation();
             _halide_user_assert(ring.size > 0) << "loop " << op->name << ": " << a.name << " has no constant extent\n";
             all = Allocate::make(a.name, a.type, a.memory_type, {static_cast<int>(copies * ring.size)}, const_true(),

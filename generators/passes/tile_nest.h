@@ -21,9 +21,6 @@ struct TileNest {
     std::vector<Halide::Expr> conditions; // under which the whole nest runs
 };
 
-/// True if `loop` has the name of one of a tile nest's loops.
-bool is_tile_loop(const Halide::Internal::For *loop);
-
 /// Reads the nest whose outermost loop is `loop`; what cannot be a tile instruction is an error that names the loop.
 TileNest read_tile_nest(const Halide::Internal::For *loop);
 

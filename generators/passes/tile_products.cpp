@@ -1,6 +1,7 @@
 #include "tile_products.h"
 
-#include "tile_nest.h"
+#include "tile_instruction.h"
+#include "tile_loops.h"
 #include "tile_sequence.h"
 
 #include <map>
@@ -10,8 +11,6 @@ namespace gyre {
 using namespace Halide;
 using namespace Halide::Internal;
 namespace {
-
-constexpr int tile_elements = tile_rows * tile_columns, row_bytes = 64;
 
 /// The accumulators of a pipeline, and of each the places of its tiles.
 class FindAccumulators : public IRVisitor {
@@ -51,7 +50,7 @@ protected:
     Stmt visit(const For *op) override {
         if (!is_tile_loop(op)) return IRMutator::visit(op);
         const TileNest nest = read_tile_nest(op);
-        Stmt mapped = instruction(nest);
+        Stmt mapped = tile_instruction(nest, tile_name(nest.accumulator, nest.first));
         for (const Expr &condition : nest.conditions) mapped = IfThenElse::make(condition, mapped);
         return mapped;
     }
@@ -120,36 +119,6 @@ private:
                 flatten(more, out);
             else
                 out.push_back(s);
-        }
-    }
-
-    /// The instructions of x86_amx.ll in Halide's runtime. Whole tiles, so that all have one shape.
-    static Stmt instruction(const TileNest &nest) {
-        const std::string name = tile_name(nest.accumulator, nest.first);
-        const Type type = Float(32, tile_elements);
-        const Expr whole = Ramp::make(0, 1, tile_elements), all = const_true(tile_elements);
-        const Expr held = Load::make(type, name, whole, {}, {}, all, {});
-        const auto set = [&](const Expr &value) {
-            return Store::make(name, value, whole, Parameter(), all, ModulusRemainder());
-        };
-        const auto operand = [](const TileInMemory &m) {
-            return Call::make(BFloat(16, tile_rows * tile_depth), "tile_load",
-                              {tile_rows, row_bytes, Variable::make(Handle(), m.buffer), m.first, m.row_stride},
-                              Call::Intrinsic);
-        };
-        switch (nest.kind) {
-        case TileNest::Kind::zero:
-            return set(
-                Call::make(type, "tile_zero", {cast<int16_t>(tile_rows), cast<int16_t>(row_bytes)}, Call::Intrinsic));
-        case TileNest::Kind::multiply_add:
-            return set(Call::make(type, "tile_matmul",
-                                  {tile_rows, row_bytes, row_bytes, held, operand(nest.a), operand(nest.b)},
-                                  Call::Intrinsic));
-        default:
-            return Evaluate::make(Call::make(Int(32), "tile_store",
-                                             {tile_rows, row_bytes, Variable::make(Handle(), nest.out.buffer),
-                                              nest.out.first, nest.out.row_stride, held},
-                                             Call::Intrinsic));
         }
     }
 };

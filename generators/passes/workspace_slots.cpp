@@ -1,11 +1,10 @@
 #include "workspace_slots.h"
 
 #include "allocation_bounds.h"
+#include "slot_pool.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
-#include <vector>
 
 namespace gyre {
 using namespace Halide;
@@ -13,8 +12,6 @@ using namespace Halide::Internal;
 namespace {
 
 constexpr int64_t most_on_stack = 256; // bytes of a block that is used at places which are not constant
-constexpr int64_t slot_alignment = 64;
-constexpr int64_t gap = 64; // after each slot: vectors may be read past a block's end
 
 bool is_constant_place(const Expr &index) {
     const Ramp *ramp = index.as<Ramp>();
@@ -45,14 +42,6 @@ private:
     }
 };
 
-/// Memory that blocks of one type have in turn.
-struct Slot {
-    std::string name;
-    Type type;
-    int64_t bytes;
-    bool taken;
-};
-
 /// Renames each block to its slot: LLVM takes memory of different names to be disjoint, so all blocks of a slot have one name.
 class UseSlots : public AllocationBounds {
 public:
@@ -62,7 +51,7 @@ public:
         const bool outermost = depth++ == 0;
         const Stmt mutated = AllocationBounds::mutate(s);
         depth--;
-        return outermost && !slots.empty() ? with_workspace(mutated) : mutated;
+        return outermost && !slots.empty() ? slots.allocate_around(mutated) : mutated;
     }
 
 protected:
@@ -74,17 +63,17 @@ protected:
             return Allocate::make(op->name, op->type, type, op->extents, op->condition, mutate(op->body), op->new_expr,
                                   op->free_function, op->padding);
         }
-        const size_t slot = take_slot(op->type.element_of(), most_bytes(op) + op->padding * op->type.bytes());
+        const size_t slot = slots.take(op->type.element_of(), most_bytes(op) + op->padding * op->type.bytes());
         blocks[op->name] = {slot, branches};
         const Stmt body = mutate(op->body);
         blocks.erase(op->name);
-        slots[slot].taken = false;
+        slots.give_back(slot);
         return body;
     }
     Stmt visit(const Free *op) override {
         const auto block = blocks.find(op->name);
         if (block == blocks.end()) return op;
-        if (block->second.branches == branches) slots[block->second.slot].taken = false;
+        if (block->second.branches == branches) slots.give_back(block->second.slot);
         return Evaluate::make(0);
     }
     Stmt visit(const For *op) override { return in_branch(op); }
@@ -93,18 +82,18 @@ protected:
     Expr visit(const Load *op) override {
         const auto block = blocks.find(op->name);
         if (block == blocks.end()) return AllocationBounds::visit(op);
-        return Load::make(op->type, slots[block->second.slot].name, mutate(op->index), {}, {}, mutate(op->predicate),
+        return Load::make(op->type, slots.name(block->second.slot), mutate(op->index), {}, {}, mutate(op->predicate),
                           op->alignment);
     }
     Stmt visit(const Store *op) override {
         const auto block = blocks.find(op->name);
         if (block == blocks.end()) return AllocationBounds::visit(op);
-        return Store::make(slots[block->second.slot].name, mutate(op->value), mutate(op->index), {},
+        return Store::make(slots.name(block->second.slot), mutate(op->value), mutate(op->index), {},
                            mutate(op->predicate), op->alignment);
     }
     Expr visit(const Variable *op) override {
         const auto block = blocks.find(op->name);
-        return block == blocks.end() ? Expr(op) : Variable::make(op->type, slots[block->second.slot].name);
+        return block == blocks.end() ? Expr(op) : Variable::make(op->type, slots.name(block->second.slot));
     }
 
 private:
@@ -112,7 +101,7 @@ private:
         size_t slot;
         int branches; // around it
     };
-    std::vector<Slot> slots;
+    SlotPool slots;
     std::map<std::string, Block> blocks; // by their names
     int depth = 0, branches = 0;
 
@@ -131,36 +120,6 @@ private:
         FindPlaces places(op->name);
         op->body.accept(&places);
         return places.all_constant;
-    }
-
-    /// The smallest free slot that suffices, else the largest, which grows; a new one if none of the type is free.
-    size_t take_slot(const Type &type, int64_t bytes) {
-        size_t best = slots.size();
-        const auto is_better = [&](int64_t size, int64_t than) {
-            return size >= bytes ? than < bytes || size < than : than < size;
-        };
-        for (size_t i = 0; i < slots.size(); i++)
-            if (!slots[i].taken && slots[i].type == type &&
-                (best == slots.size() || is_better(slots[i].bytes, slots[best].bytes)))
-                best = i;
-        if (best == slots.size()) slots.push_back({unique_name("slot"), type, 0, false});
-        slots[best].bytes = std::max(slots[best].bytes, bytes);
-        slots[best].taken = true;
-        return best;
-    }
-
-    Stmt with_workspace(Stmt body) const {
-        const std::string workspace = unique_name("workspace");
-        const Expr begin = reinterpret<uint64_t>(Variable::make(Handle(), workspace));
-        int64_t end = 0;
-        for (const Slot &slot : slots) {
-            const Expr address = reinterpret(Handle(), begin + make_const(UInt(64), end));
-            body = LetStmt::make(slot.name, address, body);
-            end += (slot.bytes + slot_alignment - 1) / slot_alignment * slot_alignment + gap;
-        }
-        body = Internal::Block::make(body, Free::make(workspace));
-        return Allocate::make(workspace, UInt(8), MemoryType::Heap, {Expr(static_cast<int32_t>(end))}, const_true(),
-                              body);
     }
 };
 

@@ -3,10 +3,9 @@
 // A masked key's weight is 0, and 0 times NaN or infinity is NaN. A tile's product cannot leave single values out. Where a
 // task's rows do not all see the same keys, and some value of a key that not all of them see is not finite, the task is
 // cleaned: its tiles take 0 for each value that is not finite, and the results of rows that see such a value take it
-// afterwards. Of finite values the bits are the same either way; other tasks do without.
+// afterwards (marks.cpp). Of finite values the bits are the same either way; other tasks do without.
 #include "tiles.h"
 
-#include "common/stored_rows.h"
 #include "passes/tile_products.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace {
 
 /// Finite numbers from here on count as not finite at first: a rotation may make infinity of them.
 constexpr uint32_t large_f32 = 0x5f800000, large_bf16 = 0x5f80, infinite_f16 = 0x7c00;
-constexpr uint32_t exponent_f32 = 0x7f800000, exponent_bf16 = 0x7f80, quiet_nan = 0x7fc00000;
+constexpr uint32_t exponent_bf16 = 0x7f80;
 
 /// Keys of which some row sees a step's neighbours and some row does not see the key itself: before the first keys that all
 /// rows see, and after the last ones.
@@ -37,12 +36,6 @@ Expr magnitude_bits(const Expr &stored) {
     const Type bits = UInt(stored.type().bits());
     return reinterpret(bits, stored) & Internal::make_const(bits, bits.bits() == 16 ? 0x7fff : 0x7fffffff);
 }
-
-Expr as_f32(const Expr &row_element) {
-    return row_element.type().is_float() ? row_element : reinterpret<float>(cast<uint32_t>(row_element) << 16);
-}
-
-Expr has_finite_bits(const Expr &bits) { return (bits & Expr(exponent_f32)) != Expr(exponent_f32); }
 
 } // namespace
 
@@ -103,41 +96,7 @@ Expr finite_number(const Expr &number) {
     return select((number & exponent) == exponent, cast<uint16_t>(0), number);
 }
 
-/// Appends to s.out_copy the update that gives rows of a cleaned task what they see and tiles did not take.
-void Tiles::define_marks(const Inputs &in) {
-    const Sizes &z = s.sizes;
-    const Var &d = s.d, &r = s.r, &t = s.t, &j = s.j;
-    s.seen_rows = Func("seen_rows");
-    if (provider->has_value_blocks())
-        s.seen_rows(d, j) = provider->stored_value(in, j, d);
-    else
-        s.seen_rotated = define_rows(s.seen_rows,
-                                     {[&](const Expr &feature) { return provider->stored_value(in, j, feature); },
-                                      in.v_head_dim, j, in.v_rotation},
-                                     {d, j}, {z.v_head_dim, z.padded, facts.terms == 1});
-    const auto bits_of = [&](const Expr &feature, const Expr &key) {
-        return reinterpret<uint32_t>(as_f32(s.seen_rows(feature, key)));
-    };
-    RDom features(0, z.v_head_dim, "seen_features");
-    s.seen_feature = features;
-    s.seen_finite = Func("seen_finite");
-    s.seen_finite(j) = 1;
-    s.seen_finite(j) = select(has_finite_bits(bits_of(features, j)), s.seen_finite(j), 0);
-
-    // The last dimension is a loop that does not run in other tasks.
-    RDom keys(0, in.keys, 0, 1, "marked");
-    keys.where(keys.y < s.cleaned());
-    keys.where(s.seen_finite(keys.x) == 0);
-    s.marked_key = keys.x;
-    s.marked_turn = keys.y;
-    // The stage computes with integers alone: arithmetic is compiled as if all numbers were finite.
-    const Expr value = bits_of(d, keys.x), before = reinterpret<uint32_t>(s.out_copy(d, r, t));
-    const Expr sum = select(has_finite_bits(before) || before == value, value, Expr(quiet_nan));
-    const Expr is_marked = !has_finite_bits(value) && visible_keys(in, s).sees(keys.x);
-    s.out_copy(d, r, t) = reinterpret<float>(select(is_marked, sum, before));
-}
-
-void Tiles::schedule_cleaned(int w) {
+void Tiles::schedule_cleaned() {
     s.cleaned.compute_root().update().unscheduled();
     const int lanes = scanned_lanes();
     s.cleaned_peaks.compute_root().bound(s.l, 0, lanes).vectorize(s.l);
@@ -148,13 +107,6 @@ void Tiles::schedule_cleaned(int w) {
         else
             update.reorder(s.l, s.scanned[n][0], s.scanned[n][1]).vectorize(s.l);
     }
-    s.out_copy.update()
-        .reorder(s.d, s.r, s.marked_key, s.marked_turn, s.t)
-        .vectorize(s.d, w, TailStrategy::GuardWithIf);
-    s.seen_finite.compute_at(s.out_copy, s.marked_key).update().unscheduled();
-    s.seen_rows.compute_at(s.out_copy, s.marked_key).bound_storage(s.d, s.sizes.v_head_dim);
-    for (int update = 0; update < s.seen_rows.num_update_definitions(); update++)
-        s.seen_rows.update(update).unscheduled();
 }
 
 } // namespace gyre::attention

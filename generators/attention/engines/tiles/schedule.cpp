@@ -37,30 +37,6 @@ void schedule_weighted(Func product, const RVar &key, const RVar &of_terms, cons
 
 } // namespace
 
-void Tiles::check() const {
-    const Sizes &z = s.sizes;
-    const auto check_multiple = [](const char *name, int value, int divisor) {
-        _halide_user_assert(value % divisor == 0)
-            << name << " is " << value << ", expected a multiple of " << divisor << ", for matrix tiles\n";
-    };
-    check_multiple("lanes", k.lanes, tile_columns);
-    check_multiple("head_dim", z.head_dim, tile_depth);
-    check_multiple("key_block", z.key_block, tile_depth);
-    check_multiple("key_unroll", k.key_unroll, tile_rows);
-    check_multiple("key_block", z.key_block, k.key_unroll);
-    const auto check_above = [&](const char *name, int value) { // loops over a block's keys have several turns
-        _halide_user_assert(z.key_block > value) << "key_block is " << z.key_block << ", expected more than " << name
-                                                 << ", " << value << ", for matrix tiles\n";
-    };
-    check_above("key_unroll", k.key_unroll);
-    check_above("the depth of a tile", tile_depth);
-    check_multiple("feature_chunk", z.feature_chunk, tile_rows);
-    check_multiple("head_dim", z.v_head_dim, z.feature_chunk);
-    _halide_user_assert(k.fold == 0) << "fold is " << k.fold << ", expected 0 for matrix tiles\n";
-    _halide_user_assert(k.key_vector == 1) << "key_vector is " << k.key_vector << ", expected 1 for matrix tiles\n";
-    _halide_user_assert(k.lanes == tile_columns) << "lanes is " << k.lanes << ", expected " << tile_columns << "\n";
-}
-
 /// The stages of a block, formed in the loops `task` of update `update` of the state.
 void Tiles::schedule_blocks(const TaskLoops &task, int update) {
     const Sizes &z = s.sizes;
@@ -72,7 +48,8 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
     s.weights.bound_storage(s.b, 1);
     provider->schedule_offsets(s, w);
     Stage recurrence = schedule_recurrence(s, k.row_vectors, task, update);
-    if (facts.sum_with_values) recurrence.unroll(s.e).reorder(s.e, task.register_tile); // the accumulators of all chunks are registers
+    if (facts.sum_with_values)
+        recurrence.unroll(s.e).reorder(s.e, task.register_tile); // the accumulators of all chunks are registers
     if (provider->has_value_blocks())
         schedule_stored_operands();
     else
@@ -152,7 +129,10 @@ void Tiles::schedule() {
     schedule_task(s);
     schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes);
     s.q_scaled.bound_storage(s.c, s.sizes.head_dim / 2).bound(s.p, 0, facts.terms).unroll(s.p);
-    if (s.cleaned.defined()) schedule_cleaned(k.lanes);
+    if (s.cleaned.defined()) {
+        schedule_cleaned();
+        schedule_marks(k.lanes);
+    }
     schedule_blocks(TaskLoops(), 0);
     if (!exact) return;
     schedule_bound(k.lanes);

@@ -14,7 +14,10 @@ Expr term_pair(const Expr &first, const Expr &second, const Expr &p, int terms) 
 
 std::pair<Expr, Expr> terms_of_product(const Expr &n, const std::vector<std::pair<int, int>> &products) {
     std::vector<Expr> a, b;
-    for (const auto &[first, second] : products) a.emplace_back(first), b.emplace_back(second);
+    for (const auto &[first, second] : products) {
+        a.emplace_back(first);
+        b.emplace_back(second);
+    }
     if (products.size() == 1) return {a[0], b[0]};
     return {mux(n, a), mux(n, b)};
 }

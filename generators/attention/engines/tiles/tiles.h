@@ -1,14 +1,14 @@
 /// Both products on matrix tiles of bf16. Rows of the scores are keys and columns are queries, so keys are taken as they are stored,
 /// and the softmax stays a matter of whole vectors of queries; values are transposed.
 #pragma once
-#include "attention/engines/engine.h"
 #include "attention/engines/knobs.h"
+#include "attention/engines/recurrence_engine.h"
 #include "attention/recurrence/task_schedule.h"
 #include "stages.h"
 
 namespace gyre::attention {
 
-class Tiles : public Engine {
+class Tiles : public RecurrenceEngine {
 public:
     struct Facts {
         int terms;            // bf16 numbers that a number is the sum of
@@ -17,7 +17,7 @@ public:
         bool sum_with_values; // the weights' sum is one more feature of the weighted values
     };
     Tiles(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
-        : Engine(std::move(provider)), k(knobs), facts(facts), bounded(facts.may_be_bounded) {
+        : RecurrenceEngine(std::move(provider)), k(knobs), facts(facts), bounded(facts.may_be_bounded) {
         s.sizes = sizes;
     }
     /// True if the tile registers hold the accumulators of all features of a register tile's queries and of their sum.
@@ -60,15 +60,20 @@ private:
     // guard.cpp
     int scanned_lanes() const;
     void define_cleaned(const Inputs &in);
+    void schedule_cleaned();
+
+    // marks.cpp
     void define_marks(const Inputs &in);
-    void schedule_cleaned(int lanes);
+    void schedule_marks(int lanes);
 
     // bound.cpp
     void define_bound(const Inputs &in);
     void schedule_bound(int lanes);
 
-    // schedule.cpp
+    // limits.cpp
     void check() const;
+
+    // schedule.cpp
     void schedule_blocks(const TaskLoops &task, int update);
     void schedule_packed_operands(int lanes);
     void schedule_stored_operands();
