@@ -58,7 +58,8 @@ static void translated(uint64_t id, struct qemu_plugin_tb *tb) {
 }
 
 static void ended(uint64_t id, void *data) {
-    (void)id, (void)data;
+    (void)id;
+    (void)data;
     for (size_t i = 0; i < sizeof buckets / sizeof *buckets; i++)
         for (const struct block *b = buckets[i]; b; b = b->next)
             if (b->entered) fprintf(out, "%" PRIx64 " %" PRIx64 " %" PRIx64 "\n", b->first, b->last, b->entered);

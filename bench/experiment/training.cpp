@@ -176,8 +176,14 @@ std::vector<CurveRow> Run::train() {
         }
         const bool is_due = is_evaluated(progress_.step);
         if (is_due) evaluate_now();
-        if (is_due || progress_.step == last || now - saved > options_.checkpoint_seconds) save(), saved = now;
-        if (now - shown > 0.2) show(line, here, now - begin), shown = now;
+        if (is_due || progress_.step == last || now - saved > options_.checkpoint_seconds) {
+            save();
+            saved = now;
+        }
+        if (now - shown > 0.2) {
+            show(line, here, now - begin);
+            shown = now;
+        }
     }
     return progress_.curve;
 }

@@ -35,7 +35,10 @@ Stages algorithm(const Inputs &in, Pairing pairing, const Func &out, const Type 
     s.rotated = Func("rotated");
     s.rest = Func("rest");
     std::vector<Var> pair{i, s.a, s.b}, feature{s.d, s.a, s.b};
-    if (in.x.dimensions() > 3) pair.push_back(s.c), feature.push_back(s.c);
+    if (in.x.dimensions() > 3) {
+        pair.push_back(s.c);
+        feature.push_back(s.c);
+    }
     for (Func *rotated : {&s.rotated, &s.rest})
         (*rotated)(pair) = rotate(first, second, in.cos(at(i)), in.sin(at(i)), in.direction, type, in.bf16);
 

@@ -52,8 +52,15 @@ public:
         cos_of(i, a, b, c) = angles.both(i, b, c)[0];
         sin_of(i, a, b, c) = angles.both(i, b, c)[1];
 
-        for (int d = 0; d < 4; d++) x.dim(d).set_min(0), out.dim(d).set_min(0);
-        for (int d = 0; d < 3; d++) cos.dim(d).set_min(0), sin.dim(d).set_min(0), positions.dim(d).set_min(0);
+        for (int d = 0; d < 4; d++) {
+            x.dim(d).set_min(0);
+            out.dim(d).set_min(0);
+        }
+        for (int d = 0; d < 3; d++) {
+            cos.dim(d).set_min(0);
+            sin.dim(d).set_min(0);
+            positions.dim(d).set_min(0);
+        }
         positions.dim(0).set_stride(Expr()); // the lower words of 64-bit positions lie apart
         frequencies.dim(0).set_min(0);
         axis_of_pair.dim(0).set_min(0);

@@ -93,8 +93,16 @@ gyre_status check_used_keys(const gyre_attention_args &a, bool need_data, Attent
 
 Sequence AttentionCall::sequence(int64_t i) const {
     Sequence s{i, 0, q.seqlen, 0, k.seqlen, i};
-    if (cu_seqlens_q) s.batch = 0, s.q_first = cu_seqlens_q[i], s.q_len = cu_seqlens_q[i + 1] - s.q_first;
-    if (cu_seqlens_k) s.k_batch = 0, s.k_first = cu_seqlens_k[i], s.k_len = cu_seqlens_k[i + 1] - s.k_first;
+    if (cu_seqlens_q) {
+        s.batch = 0;
+        s.q_first = cu_seqlens_q[i];
+        s.q_len = cu_seqlens_q[i + 1] - s.q_first;
+    }
+    if (cu_seqlens_k) {
+        s.k_batch = 0;
+        s.k_first = cu_seqlens_k[i];
+        s.k_len = cu_seqlens_k[i + 1] - s.k_first;
+    }
     if (seqused_k && lengths_move_queries) s.k_len = seqused_k[i];
     s.past_seen = s.k_len;
     s.left = left;

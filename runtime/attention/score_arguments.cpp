@@ -23,8 +23,14 @@ ScoreArguments::ScoreArguments(const ScoreInputs &asked, const ScoreViews &given
         for (int d = 0; d < input.rank; d++) {
             const int64_t stride = view.strides[d];
             dims[d] = {view.extents[d], stride};
-            if (input.extents[d] == ScoreInput::queries) element += s.q_first * stride, dims[d].extent = s.q_len;
-            if (input.extents[d] == ScoreInput::keys) element += s.k_first * stride, dims[d].extent = s.k_len;
+            if (input.extents[d] == ScoreInput::queries) {
+                element += s.q_first * stride;
+                dims[d].extent = s.q_len;
+            }
+            if (input.extents[d] == ScoreInput::keys) {
+                element += s.k_first * stride;
+                dims[d].extent = s.k_len;
+            }
         }
         const char *data = view.data + element * static_cast<int64_t>(element_size(input.dtype));
         if (input.rank == 0) std::memcpy(&values[i], data, sizeof values[i]);

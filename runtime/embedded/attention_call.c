@@ -14,7 +14,10 @@ static float inverse_root(float x) {
 }
 
 static void set(halide_dimension_t *dim, int32_t extent, int32_t stride) {
-    dim->min = 0, dim->extent = extent, dim->stride = stride, dim->flags = 0;
+    dim->min = 0;
+    dim->extent = extent;
+    dim->stride = stride;
+    dim->flags = 0;
 }
 
 static void describe_tensors(attention_call *c) {
@@ -23,9 +26,13 @@ static void describe_tensors(attention_call *c) {
     const int is_i8 = a->kernel->cache_dtype == GYRE_EMBEDDED_I8;
     const uint8_t stored = is_i8 ? halide_type_int : halide_type_float, stored_bits = bits_of(a->kernel->cache_dtype);
     const uint8_t real = halide_type_float, bits = bits_of(a->kernel->dtype);
-    set(&c->rows[0], d, 1), set(&c->rows[1], 1, 0), set(&c->rows[2], 0, by_token ? a->num_heads * d : d);
-    set(&c->elements[0], d, 1), set(&c->elements[1], 0, 1);
-    set(&c->lse_rows[0], 0, by_token ? 1 : a->tokens), set(&c->lse_rows[1], 1, 0);
+    set(&c->rows[0], d, 1);
+    set(&c->rows[1], 1, 0);
+    set(&c->rows[2], 0, by_token ? a->num_heads * d : d);
+    set(&c->elements[0], d, 1);
+    set(&c->elements[1], 0, 1);
+    set(&c->lse_rows[0], 0, by_token ? 1 : a->tokens);
+    set(&c->lse_rows[1], 1, 0);
     describe(&c->q, NULL, real, bits, 3, c->rows);
     describe(&c->out, NULL, real, bits, 3, c->rows);
     describe(&c->k, NULL, stored, stored_bits, 2, c->elements);
@@ -36,22 +43,27 @@ static void describe_tensors(attention_call *c) {
         describe(&c->k_scales, NULL, real, 32, 1, c->scales);
         describe(&c->v_scales, NULL, real, 32, 1, c->scales);
     }
-    c->slot_stride = kv_token, c->row_step = by_token;
+    c->slot_stride = kv_token;
+    c->row_step = by_token;
 }
 
 static void describe_angles(attention_call *c) {
     static const float no_angle = 0;
     const gyre_embedded_attention_args *a = c->args;
     const int32_t pairs = a->rotary_dim / 2, out_pairs = a->rotary_v_dim / 2, by_token = c->most_heads == 1;
-    set(&c->q_table[0], pairs, 1), set(&c->q_table[1], 0, by_token * a->rotary_dim);
-    set(&c->out_table[0], out_pairs, 1), set(&c->out_table[1], 0, by_token * a->rotary_v_dim);
+    set(&c->q_table[0], pairs, 1);
+    set(&c->q_table[1], 0, by_token * a->rotary_dim);
+    set(&c->out_table[0], out_pairs, 1);
+    set(&c->out_table[1], 0, by_token * a->rotary_v_dim);
     const float *q_angles = pairs ? a->q_angles : &no_angle, *out_angles = out_pairs ? a->out_angles : &no_angle;
     describe(&c->q_cos, q_angles, halide_type_float, 32, 2, c->q_table);
     describe(&c->q_sin, q_angles + pairs, halide_type_float, 32, 2, c->q_table);
     describe(&c->out_cos, out_angles, halide_type_float, 32, 2, c->out_table);
     describe(&c->out_sin, out_angles + out_pairs, halide_type_float, 32, 2, c->out_table);
-    c->q_interleaved = a->pairing * pairs, c->q_half = pairs - c->q_interleaved; /* which are 0 and 1 */
-    c->out_interleaved = a->value_pairing * out_pairs, c->out_half = out_pairs - c->out_interleaved;
+    c->q_interleaved = a->pairing * pairs;
+    c->q_half = pairs - c->q_interleaved; /* which are 0 and 1 */
+    c->out_interleaved = a->value_pairing * out_pairs;
+    c->out_half = out_pairs - c->out_interleaved;
 }
 
 /* What each argument of the table points to. Keys and values are rotated already and have no pages: what speaks of that is
@@ -127,7 +139,8 @@ void gyre_embedded_begin_attention(attention_call *c, const gyre_embedded_attent
     c->most_tokens = c->most_heads == 1 && !a->row_kernel ? rows : 1;
     c->row_bytes = (size_t)a->head_dim * element_size(kernel->dtype);
     c->k_row_bytes = (size_t)a->head_dim * element_size(kernel->cache_dtype);
-    c->token_bytes = (size_t)a->num_heads * c->row_bytes, c->k_token_bytes = (size_t)a->num_kv_heads * c->k_row_bytes;
+    c->token_bytes = (size_t)a->num_heads * c->row_bytes;
+    c->k_token_bytes = (size_t)a->num_kv_heads * c->k_row_bytes;
     begin_slab(&c->memory, memory, a->workspace_size - line);
     c->context = &c->memory;
     c->zero = 0;
@@ -141,9 +154,13 @@ void gyre_embedded_take_heads(attention_call *c, int32_t head, int32_t heads, in
     const gyre_embedded_attention_args *a = c->args;
     const size_t row = (size_t)head * c->row_bytes, k_row = (size_t)kv_head * c->k_row_bytes;
     c->heads = heads;
-    c->q_begin = (const uint8_t *)a->q + row, c->out_begin = (uint8_t *)a->out + row;
-    c->k_begin = (const uint8_t *)a->k + k_row, c->v_begin = (const uint8_t *)a->v + k_row;
-    if (a->kernel->cache_dtype == GYRE_EMBEDDED_I8)
-        c->k_scales_begin = a->k_scales + kv_head, c->v_scales_begin = a->v_scales + kv_head;
+    c->q_begin = (const uint8_t *)a->q + row;
+    c->out_begin = (uint8_t *)a->out + row;
+    c->k_begin = (const uint8_t *)a->k + k_row;
+    c->v_begin = (const uint8_t *)a->v + k_row;
+    if (a->kernel->cache_dtype == GYRE_EMBEDDED_I8) {
+        c->k_scales_begin = a->k_scales + kv_head;
+        c->v_scales_begin = a->v_scales + kv_head;
+    }
     c->lse_begin = a->lse ? a->lse + head * a->tokens : NULL;
 }

@@ -23,7 +23,8 @@ static uint8_t *at(const void *begin, size_t offset) { return (uint8_t *)(uintpt
 static void place_angles(halide_buffer_t *cos, halide_buffer_t *sin, const float *angles, int32_t token, int32_t dim) {
     if (dim == 0) return;
     const float *of_token = angles + token * dim;
-    cos->host = at(of_token, 0), sin->host = at(of_token + dim / 2, 0);
+    cos->host = at(of_token, 0);
+    sin->host = at(of_token + dim / 2, 0);
 }
 
 gyre_embedded_status gyre_embedded_attention_task(attention_call *c, int32_t token, int32_t tokens) {
@@ -31,13 +32,15 @@ gyre_embedded_status gyre_embedded_attention_task(attention_call *c, int32_t tok
     const gyre_embedded_attention_kernel *kernel = a->kernel;
     const size_t offset = (size_t)token * c->token_bytes;
     float *lse = c->lse_begin ? c->lse_begin + token : NULL;
-    c->q.host = at(c->q_begin, offset), c->out.host = c->out_begin + offset;
+    c->q.host = at(c->q_begin, offset);
+    c->out.host = c->out_begin + offset;
 
     /* Keys that the first token sees first and the last one sees last, from the start of a block. */
     const int32_t position = a->keys - a->tokens + token, after_last = position + tokens;
     const int32_t high = a->causal && after_last < a->keys ? after_last : a->keys;
     int32_t low = 0, first_key = 0;
-    c->first_visible = -unbounded, c->last_visible = unbounded;
+    c->first_visible = -unbounded;
+    c->last_visible = unbounded;
     if (a->window > 0) {
         const int32_t before = (a->window < unbounded ? a->window : unbounded) - 1;
         const int32_t first = position - before; /* that the first token sees */
@@ -58,7 +61,8 @@ gyre_embedded_status gyre_embedded_attention_task(attention_call *c, int32_t tok
     c->lse_rows[0].extent = lse ? count : 0; /* nothing is formed of what nobody reads */
     c->lse_view.host = at(lse, 0);
     c->elements[1].extent = (c->keys - 1) * c->slot_stride + 1;
-    c->k.host = at(c->k_begin, k_offset), c->v.host = at(c->v_begin, k_offset);
+    c->k.host = at(c->k_begin, k_offset);
+    c->v.host = at(c->v_begin, k_offset);
     if (kernel->cache_dtype == GYRE_EMBEDDED_I8) {
         c->scales[0].extent = c->keys;
         c->k_scales.host = at(c->k_scales_begin + first_key * c->scales[0].stride, 0);

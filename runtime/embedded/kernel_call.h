@@ -38,8 +38,12 @@ typedef struct slab {
 } slab;
 
 static inline void begin_slab(slab *s, char *base, size_t size) {
-    s->base = base, s->size = size, s->top = &s->bottom;
-    s->bottom.below = NULL, s->bottom.end = 0, s->bottom.free = 0;
+    s->base = base;
+    s->size = size;
+    s->top = &s->bottom;
+    s->bottom.below = NULL;
+    s->bottom.end = 0;
+    s->bottom.free = 0;
 }
 
 void *gyre_embedded_malloc(void *slab, size_t bytes);

@@ -59,7 +59,7 @@ struct LinearMemory {
         for (float **part : {&out_grad, &k_grad, &v_grad, &other_sums}) *part = take(backward * rows_size);
         for (float **part : {&q_state, &q_state_transposed}) *part = take(backward * state_size);
         q_sum = take(backward * z.stride);
-        kept_grads = take((z.kept_rows + backward * z.chunk) * z.stride),
+        kept_grads = take((z.kept_rows + backward * z.chunk) * z.stride);
         kept_weights = take(z.kept_rows + backward * z.chunk);
         scratch = memory ? memory + end : nullptr;
         bytes = end + round_up(z.workspace);

@@ -49,7 +49,10 @@ static void start(memory *m, uint32_t size) {
     memcpy(m, &size, sizeof size);
 }
 static void set(unsigned char *to, const void *value, size_t bytes, size_t recorded) {
-    if (bytes != recorded) printf("a field has %d bytes, not %d\n", (int)recorded, (int)bytes), exit(1);
+    if (bytes != recorded) {
+        printf("a field has %d bytes, not %d\n", (int)recorded, (int)bytes);
+        exit(1);
+    }
     memcpy(to, value, bytes);
 }
 
@@ -162,7 +165,10 @@ static void rotate(void) {
     expect(size_of_gyre_rotary_args__rope == size_of_gyre_rope, "gyre_rope");
     expect(gyre_rotary(NULL, &m) == 0, "gyre_rotary()");
     expect(memcmp(x, out, heads * dim * sizeof *x) == 0, "position 0 was rotated");
-    for (i = heads * dim; i < 2 * heads * dim; i++) length += x[i] * x[i], rotated += out[i] * out[i];
+    for (i = heads * dim; i < 2 * heads * dim; i++) {
+        length += x[i] * x[i];
+        rotated += out[i] * out[i];
+    }
     expect(fabsf(length - rotated) < 1e-3f && memcmp(x, out, sizeof x) != 0, "position 1 was not rotated");
 }
 

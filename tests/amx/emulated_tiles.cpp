@@ -123,9 +123,10 @@ void set_vector(fpregset_t state, int number, uint16_t value) {
     std::memcpy(&in_use, bytes + 512, sizeof in_use);
     const auto write = [&](StatePart part, size_t at_least, size_t offset, size_t size) {
         unsigned length = 0, from = 0, unused;
-        if (part == sse)
-            from = 160, length = 256;
-        else
+        if (part == sse) {
+            from = 160;
+            length = 256;
+        } else
             __get_cpuid_count(0xd, part, &length, &from, &unused, &unused);
         if (!(in_use >> part & 1)) std::memset(bytes + from, 0, length);
         in_use |= uint64_t{1} << part;

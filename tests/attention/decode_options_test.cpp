@@ -220,7 +220,10 @@ TEST_CASE("decode with options: neither threads nor the lengths of other sequenc
                 for (const int32_t threads : {1, 2, 7}) {
                     const Context context(target.c_str(), threads);
                     REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-                    if (out.empty()) out = c.out.bits(), lse = c.lse.bits();
+                    if (out.empty()) {
+                        out = c.out.bits();
+                        lse = c.lse.bits();
+                    }
                     CHECK(c.out.bits() == out);
                     CHECK(c.lse.bits() == lse);
                 }

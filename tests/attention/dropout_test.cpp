@@ -122,10 +122,18 @@ TEST_CASE("dropout: all shapes and options of attention match the oracle") {
             GYRE_BHSD, Placement::with_gaps(3)));
         set_dropout(c.args, 0.4f);
         if (option == 0) c.args.rope = c.args.value_rope = &rope;
-        if (option == 1) c.args.window_left = 20, c.args.window_right = 40;
-        if (option == 2) c.args.softcap = 2, c.args.alibi = c.hold(GYRE_F32, {0.25, -0.125, 0, 1});
-        if (option == 3)
-            c.args.sinks = c.hold(GYRE_F32, {0.25, -3, 0, 1}), c.args.seqused_k = c.hold(GYRE_I32, {0, 97});
+        if (option == 1) {
+            c.args.window_left = 20;
+            c.args.window_right = 40;
+        }
+        if (option == 2) {
+            c.args.softcap = 2;
+            c.args.alibi = c.hold(GYRE_F32, {0.25, -0.125, 0, 1});
+        }
+        if (option == 3) {
+            c.args.sinks = c.hold(GYRE_F32, {0.25, -3, 0, 1});
+            c.args.seqused_k = c.hold(GYRE_I32, {0, 97});
+        }
         if (option == 4) {
             Tensor bias(GYRE_BF16, {4, 1, 150});
             bias.fill_normal(5);
@@ -184,7 +192,10 @@ TEST_CASE("dropout: gradients match the oracle, and the oracle its central diffe
             set_dropout(c.forward.args, 0.3f);
             c.forward.args.causal = option > 0;
             if (option == 1) c.forward.args.rope = c.forward.args.value_rope = &rope;
-            if (option == 2) c.forward.args.softcap = 1.5f, c.forward.args.window_left = 50;
+            if (option == 2) {
+                c.forward.args.softcap = 1.5f;
+                c.forward.args.window_left = 50;
+            }
             if (option == 3) c.forward.args.alibi = c.forward.hold(GYRE_F32, {0.5, -0.25, 1, 2});
             c.check();
         }

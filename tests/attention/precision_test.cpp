@@ -119,7 +119,10 @@ TEST_CASE("precision: weights of two keys and their denominators, in f32, for sc
             c.q.fill(0);
             c.k.fill(0);
             c.k.set({0, 1, 0, 0}, 1);
-            for (int64_t d = 0; d < 64; d++) c.v.set({0, 0, 0, d}, 0), c.v.set({0, 1, 0, d}, 1);
+            for (int64_t d = 0; d < 64; d++) {
+                c.v.set({0, 0, 0, d}, 0);
+                c.v.set({0, 1, 0, d}, 1);
+            }
             std::vector<double> scores;
             for (int64_t i = 0; i < rows; i++) {
                 scores.push_back((float)(-2.0 * (double)(part * rows + i) / 40));

@@ -35,7 +35,10 @@ OracleScore probe(const ScoreCase &c) {
     const bool packed = c.args.layout == GYRE_THD;
     std::vector<double> used, cu_q, cu_k;
     if (c.args.seqused_k) used = values_of(*c.args.seqused_k);
-    if (packed) cu_q = values_of(*c.args.cu_seqlens_q), cu_k = values_of(*c.args.cu_seqlens_k);
+    if (packed) {
+        cu_q = values_of(*c.args.cu_seqlens_q);
+        cu_k = values_of(*c.args.cu_seqlens_k);
+    }
     const AttentionShape shape = c.shape;
     return [=](const OraclePoint &p) {
         const auto entry = (size_t)p.entry;

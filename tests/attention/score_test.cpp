@@ -103,7 +103,10 @@ TEST_CASE("score: the number of threads does not change a bit") {
                 INFO(target, ", ", threads, " threads, ", model.score);
                 const Context context(target.c_str(), threads);
                 REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-                if (threads == 1) out = c.out.bits(), lse = c.lse.bits();
+                if (threads == 1) {
+                    out = c.out.bits();
+                    lse = c.lse.bits();
+                }
                 CHECK(c.out.bits() == out);
                 CHECK(c.lse.bits() == lse);
             }

@@ -199,7 +199,10 @@ TEST_CASE("value blocks: what cannot be in blocks is refused by name, and nothin
         {"values to be rotated", GYRE_UNSUPPORTED, "value_order", [](Good &c) { c.args.value_rope = &c.rope; }},
         {"softcap", GYRE_UNSUPPORTED, "q blocks", [](Good &c) { c.args.softcap = 5; }},
         {"head size", GYRE_UNSUPPORTED, "q blocks",
-         [](Good &c) { c.args.q.shape[3] = c.args.k.shape[3] = 63, c.args.k.strides[2] = 63; }},
+         [](Good &c) {
+             c.args.q.shape[3] = c.args.k.shape[3] = 63;
+             c.args.k.strides[2] = 63;
+         }},
         {"type", GYRE_BAD_TYPE, "v",
          [](Good &c) {
              for (gyre_tensor *t : {&c.args.q, &c.args.k, &c.args.v, &c.args.out}) t->dtype = GYRE_F16;
@@ -210,8 +213,10 @@ TEST_CASE("value blocks: what cannot be in blocks is refused by name, and nothin
              for (gyre_tensor *t : {&c.args.q, &c.args.k, &c.args.v, &c.args.out}) {
                  const gyre_tensor bhsd = *t;
                  t->rank = 3;
-                 for (int i = 0; i < 3; i++)
-                     t->shape[i] = bhsd.shape[i == 2 ? 3 : 2 - i], t->strides[i] = bhsd.strides[i == 2 ? 3 : 2 - i];
+                 for (int i = 0; i < 3; i++) {
+                     t->shape[i] = bhsd.shape[i == 2 ? 3 : 2 - i];
+                     t->strides[i] = bhsd.strides[i == 2 ? 3 : 2 - i];
+                 }
              }
          }},
     };

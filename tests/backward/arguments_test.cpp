@@ -55,7 +55,11 @@ TEST_CASE("backward: refuses bad structures, tensors, shapes, overlaps, and opti
         {"sinks", GYRE_UNSUPPORTED, "sinks", [](Call &k) { k.forward().sinks = k.tensor(GYRE_F32, {4}); }},
         {"score", GYRE_UNSUPPORTED, "score", [](Call &k) { k.forward().score = "t5_causal"; }},
         {"pages", GYRE_UNSUPPORTED, "page_table", [](Call &k) { k.forward().page_table = k.tensor(GYRE_I32, {2, 1}); }},
-        {"rope", GYRE_BAD_SHAPE, "rope", [](Call &k) { k.rope.rotary_dim = 5, k.forward().rope = &k.rope; }},
+        {"rope", GYRE_BAD_SHAPE, "rope",
+         [](Call &k) {
+             k.rope.rotary_dim = 5;
+             k.forward().rope = &k.rope;
+         }},
         {"out_grad NULL", GYRE_BAD_ARGUMENT, "out_grad", [](Call &k) { k.c.args.out_grad.data = nullptr; }},
         {"q_grad NULL", GYRE_BAD_ARGUMENT, "q_grad", [](Call &k) { k.c.args.q_grad.data = nullptr; }},
         {"k_grad NULL", GYRE_BAD_ARGUMENT, "k_grad", [](Call &k) { k.c.args.k_grad.data = nullptr; }},

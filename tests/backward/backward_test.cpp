@@ -33,9 +33,15 @@ TEST_CASE("backward: the oracle's gradients are the forward oracle's central dif
         AttentionCase c(AttentionShape().batches(2).lengths(5, 7).head_counts(4, 2).dims(6, 8).of(GYRE_F64), 7);
         c.args.causal = option != 0;
         if (option == 2) c.args.softcap = 1.5f;
-        if (option == 3) c.args.rope = &rope, c.args.value_rope = &partial;
-        if (option == 4)
-            c.args.rope = &partial, c.args.value_rope = &rope, c.args.keys_rotated = c.args.values_rotated = 1;
+        if (option == 3) {
+            c.args.rope = &rope;
+            c.args.value_rope = &partial;
+        }
+        if (option == 4) {
+            c.args.rope = &partial;
+            c.args.value_rope = &rope;
+            c.args.keys_rotated = c.args.values_rotated = 1;
+        }
         if (option == 5) {
             c.args.alibi = c.hold(GYRE_F32, {0.5, -0.25, 1, 2});
             c.args.seqused_k = c.hold(GYRE_I32, {4, 7});
@@ -153,7 +159,7 @@ TEST_CASE("backward: RoPE and RoPER, both pairings, parts of heads, positions, f
                     if (which & 1) args.rope = c.forward.hold(rope);
                     rope.theta = 500;
                     if (which & 2) args.value_rope = c.forward.hold(rope);
-                    args.keys_rotated = (rotated & 1) && args.rope,
+                    args.keys_rotated = (rotated & 1) && args.rope;
                     args.values_rotated = (rotated & 2) && args.value_rope;
                     args.causal = 1;
                     if (rotated == 0) {

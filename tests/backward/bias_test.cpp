@@ -56,12 +56,26 @@ TEST_CASE("backward: a bias beside every other option") {
             BackwardCase c(broadcast_target().of(dtype));
             c.add_bias(normal(GYRE_F32, {4, 103, 130}));
             gyre_attention_args &args = c.forward.args;
-            if (option == 1) args.causal = 1, args.rope = args.value_rope = &rope;
+            if (option == 1) {
+                args.causal = 1;
+                args.rope = args.value_rope = &rope;
+            }
             if (option == 2) args.softcap = 1.5f;
-            if (option == 3) args.window_left = 20, args.window_right = 5, args.alignment = GYRE_TOP_LEFT;
-            if (option == 4) args.alibi = c.forward.hold(GYRE_F32, {0.5, -0.25, 1, 2}), args.scale = 1;
+            if (option == 3) {
+                args.window_left = 20;
+                args.window_right = 5;
+                args.alignment = GYRE_TOP_LEFT;
+            }
+            if (option == 4) {
+                args.alibi = c.forward.hold(GYRE_F32, {0.5, -0.25, 1, 2});
+                args.scale = 1;
+            }
             if (option == 5) args.seqused_k = c.forward.hold(GYRE_I32, {0, 97});
-            if (option == 6) args.dropout = 0.3f, args.dropout_seed = 8, args.causal = 1;
+            if (option == 6) {
+                args.dropout = 0.3f;
+                args.dropout_seed = 8;
+                args.causal = 1;
+            }
             if (option == 7) c.args.bias_grad = nullptr;
             c.check();
         }

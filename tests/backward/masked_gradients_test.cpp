@@ -35,8 +35,10 @@ void check_unseen_keys(BackwardCase &c) {
                 CAPTURE(of_key);
                 CAPTURE(of_value);
                 for (int64_t j = unseen; j < keys; j++)
-                    for (int64_t d = 0; d < f.shape.head_dim; d++)
-                        f.k.set({0, j, 0, d}, of_key), f.v.set({0, j, 0, d}, of_value);
+                    for (int64_t d = 0; d < f.shape.head_dim; d++) {
+                        f.k.set({0, j, 0, d}, of_key);
+                        f.v.set({0, j, 0, d}, of_value);
+                    }
                 const Gradients got = run(c, context);
                 CHECK(got.q == clean.q);
                 CHECK(got.k == clean.k);
@@ -55,8 +57,14 @@ TEST_CASE("masked gradients: keys and values that no row sees, by position, by w
             gyre_attention_args &args = c.forward.args;
             args.alignment = GYRE_TOP_LEFT;
             if (way == 0) args.causal = 1;
-            if (way == 1) args.window_left = 30, args.window_right = unseen - rows;
-            if (way == 2) args.causal = 1, args.softcap = 3;
+            if (way == 1) {
+                args.window_left = 30;
+                args.window_right = unseen - rows;
+            }
+            if (way == 2) {
+                args.causal = 1;
+                args.softcap = 3;
+            }
             if (way == 3) {
                 Tensor bias(GYRE_F32, {rows, keys});
                 bias.fill_normal(4);

@@ -24,7 +24,10 @@ struct Append {
 
     explicit Append(const AppendShape &shape) : c(shape) { rotate(); }
 
-    void rotate() { args.rope = &rope, args.value_rope = &value_rope; }
+    void rotate() {
+        args.rope = &rope;
+        args.value_rope = &value_rope;
+    }
     /// A list of the arguments as a view that may be spoilt.
     gyre_tensor &change(const gyre_tensor *gyre_cache_append_args::*which) {
         views.push_back(*(args.*which));
@@ -94,16 +97,25 @@ TEST_CASE("append refuses bad structures, tensors and types") {
             {"slots that share memory", GYRE_BAD_SHAPE, "k_cache", [](Append &a) { a.args.k_cache.strides[1] = 16; }},
             {"entries that share memory", GYRE_BAD_SHAPE, "v_cache", [](Append &a) { a.args.v_cache.strides[0] = 0; }},
             {"far heads", GYRE_UNSUPPORTED, "k_cache",
-             [](Append &a) { a.args.k_cache.strides[2] = int64_t{1} << 31, a.args.k_cache.data = a.args.k.data; }},
+             [](Append &a) {
+                 a.args.k_cache.strides[2] = int64_t{1} << 31;
+                 a.args.k_cache.data = a.args.k.data;
+             }},
             {"far tokens", GYRE_UNSUPPORTED, "v", [](Append &a) { a.args.v.strides[1] = -(int64_t{1} << 30); }},
             {"k i32", GYRE_BAD_TYPE, "k", [](Append &a) { a.args.k.dtype = GYRE_I32; }},
             {"v of another type", GYRE_BAD_TYPE, "v", [](Append &a) { a.args.v.dtype = GYRE_BF16; }},
             {"cache f64", GYRE_BAD_TYPE, "k_cache", [](Append &a) { a.args.k_cache.dtype = GYRE_F64; }},
             {"caches that differ", GYRE_BAD_TYPE, "v_cache", [](Append &a) { a.args.v_cache.dtype = GYRE_F16; }},
             {"bf16 into f16", GYRE_BAD_TYPE, "k_cache",
-             [](Append &a) { a.args.k.dtype = a.args.v.dtype = GYRE_BF16, a.args.k_cache.dtype = GYRE_F16; }},
+             [](Append &a) {
+                 a.args.k.dtype = a.args.v.dtype = GYRE_BF16;
+                 a.args.k_cache.dtype = GYRE_F16;
+             }},
             {"f16 into f32", GYRE_BAD_TYPE, "k_cache",
-             [](Append &a) { a.args.k.dtype = a.args.v.dtype = GYRE_F16, a.args.k_cache.dtype = GYRE_F32; }},
+             [](Append &a) {
+                 a.args.k.dtype = a.args.v.dtype = GYRE_F16;
+                 a.args.k_cache.dtype = GYRE_F32;
+             }},
             {"k on CUDA", GYRE_UNSUPPORTED, "k", [](Append &a) { a.args.k.device = GYRE_CUDA; }},
             {"v_cache on CUDA", GYRE_UNSUPPORTED, "v_cache", [](Append &a) { a.args.v_cache.device = GYRE_CUDA; }},
             {"misaligned", GYRE_BAD_ARGUMENT, "v_cache",
@@ -114,7 +126,10 @@ TEST_CASE("append refuses bad structures, tensors and types") {
             {"v_cache is k_cache", GYRE_BAD_ARGUMENT, "v_cache",
              [](Append &a) { a.args.v_cache.data = a.args.k_cache.data; }},
             {"workspace too small", GYRE_WORKSPACE_TOO_SMALL, "workspace_size",
-             [](Append &a) { a.args.workspace = &a.views, a.args.workspace_size = 8; }},
+             [](Append &a) {
+                 a.args.workspace = &a.views;
+                 a.args.workspace_size = 8;
+             }},
             {"workspace without memory", GYRE_BAD_ARGUMENT, "workspace",
              [](Append &a) { a.args.workspace_size = 1 << 20; }},
         });
@@ -151,7 +166,10 @@ TEST_CASE("append refuses lengths that do not fit, and ropes and positions that 
             {"value_rope", GYRE_BAD_SHAPE, "value_rope.rotary_dim", [](Append &a) { a.value_rope.rotary_dim = 14; }},
             {"rope's size", GYRE_BAD_ARGUMENT, "rope.size", [](Append &a) { a.rope.size = 3; }},
             {"axes that differ", GYRE_BAD_ARGUMENT, "value_rope.axes",
-             [](Append &a) { a.rope.axes = 2, a.rope.sections[0] = 8; }},
+             [](Append &a) {
+                 a.rope.axes = 2;
+                 a.rope.sections[0] = 8;
+             }},
             {"positions without ropes", GYRE_BAD_ARGUMENT, "positions",
              [](Append &a) {
                  a.positions({5});

@@ -21,7 +21,10 @@ TEST_CASE("append: every type, layout, page size and pairing, with and without r
                                         window = rope_of(pairing, 10, 7);
                         if (rotated == 1) c.args.rope = &whole;
                         if (rotated == 2) c.args.rope = c.args.value_rope = &part; // the same angles
-                        if (rotated == 3) c.args.rope = &window, c.args.value_rope = &whole;
+                        if (rotated == 3) {
+                            c.args.rope = &window;
+                            c.args.value_rope = &whole;
+                        }
                         c.check();
                     }
 }
@@ -217,7 +220,10 @@ TEST_CASE("append: the number of threads does not change a bit, and a workspace 
         c.args.workspace_size = bytes;
         REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
         CHECK(memory.surroundings_intact());
-        if (k.empty()) k = c.k_cache.bits(), v = c.v_cache.bits();
+        if (k.empty()) {
+            k = c.k_cache.bits();
+            v = c.v_cache.bits();
+        }
         CHECK(c.k_cache.bits() == k);
         CHECK(c.v_cache.bits() == v);
     }

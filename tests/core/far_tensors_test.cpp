@@ -210,8 +210,10 @@ TEST_CASE("far tensors: tables and lists of more keys and tokens than there can 
         table.data = nullptr;
         table.dtype = GYRE_I32;
         table.rank = 2;
-        table.shape[0] = 1, table.shape[1] = entries;
-        table.strides[0] = entries, table.strides[1] = 1;
+        table.shape[0] = 1;
+        table.shape[1] = entries;
+        table.strides[0] = entries;
+        table.strides[1] = 1;
         gyre_attention_args a = c.args;
         a.page_table = &table;
         check_refused("pages", gyre_attention_workspace_size(nullptr, &a, &bytes), GYRE_UNSUPPORTED, "page_table");

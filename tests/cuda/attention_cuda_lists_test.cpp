@@ -135,7 +135,7 @@ TEST_CASE("attention on devices: tables of keys' angles, a section for all entri
     q_positions.fill_uniform_integers(1, 0, 5000);
     k_positions.fill_uniform_integers(2, 0, 5000);
     axes.args.rope = axes.args.value_rope = &rope;
-    axes.args.q_positions = axes.hold(std::move(q_positions)),
+    axes.args.q_positions = axes.hold(std::move(q_positions));
     axes.args.k_positions = axes.hold(std::move(k_positions));
     axes.check_on_devices();
 }

@@ -118,8 +118,10 @@ TEST_CASE("attention on devices: positions that are given, 64 bits wide, and tab
 
     std::vector<double> cos, sin;
     for (int row = 0; row < 40; row++)
-        for (int pair = 0; pair < 8; pair++)
-            cos.push_back(std::cos(row * 0.1 * (pair + 1))), sin.push_back(std::sin(row * 0.1 * (pair + 1)));
+        for (int pair = 0; pair < 8; pair++) {
+            cos.push_back(std::cos(row * 0.1 * (pair + 1)));
+            sin.push_back(std::sin(row * 0.1 * (pair + 1)));
+        }
     gyre_rope tables = make_rope(GYRE_INTERLEAVED, 16);
     AttentionCase t(AttentionShape().lengths(20, 40).dims(64).of(GYRE_F16));
     tables.cos = t.hold(GYRE_F32, cos, {40, 8});

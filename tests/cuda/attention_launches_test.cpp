@@ -117,7 +117,7 @@ TEST_CASE("attention on a CUDA device refuses by name what no kernel there takes
     capped.args.rope = &rope; // of keys in the call
     capped.check_refusal(GYRE_UNSUPPORTED, "softcap");
     capped.args.rope = nullptr;
-    capped.args.k.data = static_cast<char *>(capped.args.k.data) + 2,
+    capped.args.k.data = static_cast<char *>(capped.args.k.data) + 2;
     capped.args.k.shape[1] = capped.args.v.shape[1] = 4;
     capped.check_refusal(GYRE_UNSUPPORTED, "softcap"); // rows that are not aligned
     Attention masked;

@@ -19,7 +19,10 @@ TEST_CASE("append on devices: every type, layout, page size and pairing, with an
                                     window = rope_of(pairing, 10, 7);
                     if (rotated == 1) c.args.rope = &whole;
                     if (rotated == 2) c.args.rope = c.args.value_rope = &part;
-                    if (rotated == 3) c.args.rope = &window, c.args.value_rope = &whole;
+                    if (rotated == 3) {
+                        c.args.rope = &window;
+                        c.args.value_rope = &whole;
+                    }
                     c.check_on_devices();
                 }
 }

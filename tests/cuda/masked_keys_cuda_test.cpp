@@ -102,7 +102,10 @@ TEST_CASE(
             REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
             const std::vector<double> clean = c.out.values();
             for (const double garbage : garbage_of(GYRE_BF16)) {
-                for (int64_t d = 0; d < 64; d++) c.k.set({50, 0, d}, garbage), c.v.set({50, 0, d}, garbage);
+                for (int64_t d = 0; d < 64; d++) {
+                    c.k.set({50, 0, d}, garbage);
+                    c.v.set({50, 0, d}, garbage);
+                }
                 REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
                 const std::vector<double> out = c.out.values();
                 for (size_t n = 0; n < (size_t)(25 * 2 * 64); n++) REQUIRE(out[n] == clean[n]);

@@ -37,7 +37,11 @@ struct Product {
         result(j, i, jt, it) = multiplies_rows ? sum(j, i, jt, it) * of_row(i, jt, it) : Expr(sum(j, i, jt, it));
         out(x, y) = result(x % tile, y % tile, x / tile, y / tile);
 
-        for (int d : {0, 1}) a.dim(d).set_min(0), b.dim(d).set_min(0), out.output_buffer().dim(d).set_min(0);
+        for (int d : {0, 1}) {
+            a.dim(d).set_min(0);
+            b.dim(d).set_min(0);
+            out.output_buffer().dim(d).set_min(0);
+        }
         Var lane("lane"), warp("warp"), turn("turn"), run("run"), xi("xi"), yi("yi");
         out.tile(x, y, jt, it, xi, yi, tile, tile, TailStrategy::RoundUp)
             .split(yi, turn, warp, 2)

@@ -15,7 +15,10 @@ int main(int count, char **arguments) {
     wide(x, y) = in(x, y);
     narrow(x, y) = cast<bfloat16_t>(in(x, y));
     out(x, y) = cast<float>(narrow(y, x)) + wide(y, x);
-    for (int d : {0, 1}) in.dim(d).set_min(0), out.output_buffer().dim(d).set_min(0);
+    for (int d : {0, 1}) {
+        in.dim(d).set_min(0);
+        out.output_buffer().dim(d).set_min(0);
+    }
     out.gpu_tile(x, y, xo, yo, xi, yi, tile, tile, TailStrategy::RoundUp);
     for (Func f : {wide, narrow}) f.compute_at(out, xo).store_in(MemoryType::GPUShared).gpu_threads(x, y);
 

@@ -50,7 +50,10 @@ Outcome run_product(const char *name) {
     T *const a_data = aligned(a), *const b_data = aligned(b);
     uint32_t state = 1;
     const auto next = [&] { return (float)((state = state * 1664525u + 1013904223u) >> 24) / 128 - 1; };
-    for (int i = 0; i < n * n; i++) a_data[i] = gyre_cast<T>(next()), b_data[i] = gyre_cast<T>(next());
+    for (int i = 0; i < n * n; i++) {
+        a_data[i] = gyre_cast<T>(next());
+        b_data[i] = gyre_cast<T>(next());
+    }
     std::vector<float> out((size_t)(n * n), NAN);
     int stride = n, blocks = n / tile;
     const T *const_a = a_data, *const_b = b_data;

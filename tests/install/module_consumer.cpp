@@ -7,7 +7,8 @@
 
 int main() {
     gyre::MultiHeadAttentionOptions options;
-    options.heads = 2, options.d_model = 32;
+    options.heads = 2;
+    options.d_model = 32;
     gyre::MultiHeadAttention attention(options);
     for (const gyre::Parameter &p : attention.parameters())
         if (p.shape.size() == 2)

@@ -62,7 +62,10 @@ const std::vector<Refusal<Call>> &shared_refusals() {
         {"rotary_dim", GYRE_BAD_SHAPE, "rope.rotary_dim", [](Call &c) { c.rope.rotary_dim = 18; }},
         {"rotary_offset", GYRE_UNSUPPORTED, "rope.rotary_offset", [](Call &c) { c.rope.rotary_offset = 2; }},
         {"positions without rope", GYRE_BAD_ARGUMENT, "q_positions",
-         [](Call &c) { c.a.rope = nullptr, c.a.q_positions = c.a.k_positions = c.list({0, 1, 2, 3, 4, 5}); }},
+         [](Call &c) {
+             c.a.rope = nullptr;
+             c.a.q_positions = c.a.k_positions = c.list({0, 1, 2, 3, 4, 5});
+         }},
         {"positions of queries alone", GYRE_BAD_ARGUMENT, "k_positions",
          [](Call &c) { c.a.q_positions = c.list({0, 1, 2, 3, 4, 5}); }},
         {"negative position", GYRE_BAD_ARGUMENT, "q_positions",

@@ -30,11 +30,17 @@ TEST_CASE("linear: every pair of lengths, around the ends of chunks") {
         for (const int states : {0, 1}) {
             LinearCase causal(AttentionShape().lengths(length, length).dims(32));
             causal.args.causal = 1;
-            if (states) causal.give_states(), causal.want_states();
+            if (states) {
+                causal.give_states();
+                causal.want_states();
+            }
             causal.check();
             for (const int64_t queries : {0, 1, 97}) {
                 LinearCase full(AttentionShape().lengths(queries, length).dims(32));
-                if (states) full.give_states(), full.want_states();
+                if (states) {
+                    full.give_states();
+                    full.want_states();
+                }
                 full.check();
             }
         }

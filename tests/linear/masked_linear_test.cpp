@@ -60,10 +60,16 @@ TEST_CASE("masked linear: keys past a sequence's length reach nothing") {
             c.args.seqused_k = c.hold(GYRE_I32, {77});
             c.want_states();
             each_target([&](gyre_context *context) {
-                for (int64_t j = 77; j < 150; j++) fill_token(c.k, j, 1), fill_token(c.v, j, 1);
+                for (int64_t j = 77; j < 150; j++) {
+                    fill_token(c.k, j, 1);
+                    fill_token(c.v, j, 1);
+                }
                 REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
                 const std::vector<double> clean = c.out.values(), state = c.kv_state_out.values();
-                for (int64_t j = 77; j < 150; j++) fill_token(c.k, j, bad), fill_token(c.v, j, bad);
+                for (int64_t j = 77; j < 150; j++) {
+                    fill_token(c.k, j, bad);
+                    fill_token(c.v, j, bad);
+                }
                 REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
                 CHECK(count_if(c.out, clean, 0, 150, false) == 0);
                 CHECK(c.kv_state_out.values() == state);

@@ -49,7 +49,10 @@ TEST_CASE("products of bf16 pairs become one instruction a vector") {
 
     Buffer<uint32_t> firsts(gyre::bf16_dot_lanes, 2), seconds(gyre::bf16_dot_lanes, 2);
     for (int x = 0; x < gyre::bf16_dot_lanes; x++)
-        for (int p = 0; p < 2; p++) firsts(x, p) = pair_of(x, p + 1), seconds(x, p) = pair_of(3 - p, x - 4);
+        for (int p = 0; p < 2; p++) {
+            firsts(x, p) = pair_of(x, p + 1);
+            seconds(x, p) = pair_of(3 - p, x - 4);
+        }
     a.set(firsts);
     b.set(seconds);
     const Buffer<float> result = made.run(gyre::bf16_dot_lanes);

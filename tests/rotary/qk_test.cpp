@@ -128,7 +128,10 @@ TEST_CASE("rotary_qk: the number of threads does not change a bit, and a workspa
         c.args.workspace = memory.data();
         c.args.workspace_size = bytes;
         REQUIRE_MESSAGE(gyre_rotary_qk(context, &c.args) == GYRE_OK, text(gyre_last_error()));
-        if (q.empty()) q = c.q_out.bits(), k = c.k_out.bits();
+        if (q.empty()) {
+            q = c.q_out.bits();
+            k = c.k_out.bits();
+        }
         CHECK(c.q_out.bits() == q);
         CHECK(c.k_out.bits() == k);
         c.args.workspace_size = 1;

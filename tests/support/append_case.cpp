@@ -58,7 +58,10 @@ AppendCase::AppendCase(const AppendShape &given, uint64_t seed)
         const int64_t held = shape.held[(size_t)b];
         for (int64_t key = held; key < std::min(held + shape.added_to(b), shape.capacity); key++) {
             int64_t &page = table[(size_t)(b * pages() + key / shape.page_size)];
-            if (page < 0) page = free.back(), free.pop_back();
+            if (page < 0) {
+                page = free.back();
+                free.pop_back();
+            }
         }
     }
     args.page_table = hold(GYRE_I32, std::vector<double>(table.begin(), table.end()), {shape.sequences(), pages()});

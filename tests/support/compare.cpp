@@ -31,7 +31,10 @@ Outside outside_of(const std::vector<double> &got, const std::vector<double> &ex
         const double error = difference(got[i], expected[i]);
         if (error == 0 || error <= allowed[i]) continue; // neither holds for NaN
         const double excess = error - allowed[i];
-        if (outside.count++ == 0 || excess > largest) largest = excess, outside.worst = i;
+        if (outside.count++ == 0 || excess > largest) {
+            largest = excess;
+            outside.worst = i;
+        }
     }
     return outside;
 }

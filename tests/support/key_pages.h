@@ -33,7 +33,10 @@ public:
         for (int64_t s = 0; s < sequences; s++)
             for (int64_t j = 0; j < (int64_t)used[(size_t)s]; j++) {
                 double &page = table[(size_t)(s * pages_ + j / page_size)];
-                if (j % page_size == 0) page = (double)free.back(), free.pop_back();
+                if (j % page_size == 0) {
+                    page = (double)free.back();
+                    free.pop_back();
+                }
                 const int64_t token = packed_ ? first[(size_t)s] + j : j;
                 copy(c.k, s, token, &k_pool_, (int64_t)page, j % page_size);
                 copy(c.v, s, token, &v_pool_, (int64_t)page, j % page_size);

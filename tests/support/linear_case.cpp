@@ -49,7 +49,10 @@ void LinearCase::give_states(uint64_t seed) {
     args.k_state = &state_views_[1];
 }
 
-void LinearCase::want_states() { args.kv_state_out = &state_views_[2], args.k_state_out = &state_views_[3]; }
+void LinearCase::want_states() {
+    args.kv_state_out = &state_views_[2];
+    args.k_state_out = &state_views_[3];
+}
 
 gyre_status LinearCase::run(gyre_context *context) {
     const Tensor *const read[] = {&q, &k, &v, &kv_state, &k_state};

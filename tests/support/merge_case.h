@@ -91,7 +91,10 @@ private:
     }
     static void drop_first(gyre_tensor *t) {
         t->rank--;
-        for (int d = 0; d < t->rank; d++) t->shape[d] = t->shape[d + 1], t->strides[d] = t->strides[d + 1];
+        for (int d = 0; d < t->rank; d++) {
+            t->shape[d] = t->shape[d + 1];
+            t->strides[d] = t->strides[d + 1];
+        }
     }
 };
 

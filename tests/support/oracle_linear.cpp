@@ -102,7 +102,10 @@ struct Parts {
         kv_heads = k.x.heads;
         group = kv_heads ? q.x.heads / kv_heads : 0;
         spans = spans_of(args, q.x.batch, q.x.seqlen, k.x.seqlen);
-        if (args.kv_state) kv_state = values_of(*args.kv_state), k_state = values_of(*args.k_state);
+        if (args.kv_state) {
+            kv_state = values_of(*args.kv_state);
+            k_state = values_of(*args.k_state);
+        }
     }
 
     size_t state_index(const Span &s, int64_t kv_head) const { return (size_t)((s.entry * kv_heads + kv_head) * dim); }
@@ -230,8 +233,10 @@ OracleLinearBackward oracle_linear_backward(const gyre_linear_attention_backward
                                 zeros((size_t)states)};
     OracleNumbers q_plain = zeros(queries), k_plain = zeros(keys); // by way of denominators
     std::vector<double> kv_after((size_t)(states * p.v_dim)), k_after((size_t)states);
-    if (backward.kv_state_out_grad)
-        kv_after = values_of(*backward.kv_state_out_grad), k_after = values_of(*backward.k_state_out_grad);
+    if (backward.kv_state_out_grad) {
+        kv_after = values_of(*backward.kv_state_out_grad);
+        k_after = values_of(*backward.k_state_out_grad);
+    }
     const auto dim = (size_t)p.dim, v_dim = (size_t)p.v_dim;
     const auto add_product = [](OracleNumbers &to, size_t index, double a, double b, double bound_a, double bound_b) {
         add(to, index, a * b, bound_a * bound_b);

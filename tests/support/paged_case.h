@@ -33,7 +33,10 @@ struct PagedCase : Keeper {
         for (int64_t b = 0; b < shape.batch; b++)
             for (int64_t j = 0; j < (int64_t)used[(size_t)b]; j++) {
                 double &page = table[(size_t)(b * pages + j / page_size)];
-                if (j % page_size == 0) page = (double)free.back(), free.pop_back();
+                if (j % page_size == 0) {
+                    page = (double)free.back();
+                    free.pop_back();
+                }
                 copy(plain.k, b, j, &k_pool, (int64_t)page, j % page_size);
                 copy(plain.v, b, j, &v_pool, (int64_t)page, j % page_size);
             }

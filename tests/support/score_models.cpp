@@ -55,7 +55,10 @@ int64_t t5_bucket(int64_t relative_position, bool bidirectional, int64_t num_buc
     int64_t first = 0, n = -relative_position;
     if (bidirectional) {
         num_buckets /= 2;
-        if (n < 0) first = num_buckets, n = -n;
+        if (n < 0) {
+            first = num_buckets;
+            n = -n;
+        }
     } else {
         n = std::max<int64_t>(n, 0);
     }

@@ -148,7 +148,10 @@ int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void 
     thread->argument = argument;
     const int result = __real_pthread_create(id, &small, run_thread, thread);
     pthread_attr_destroy(&small);
-    if (result == 0) thread->running = true, thread->id = *id;
+    if (result == 0) {
+        thread->running = true;
+        thread->id = *id;
+    }
     return result;
 }
 

@@ -126,11 +126,17 @@ std::vector<Case> plain_cases(const Tiles &t) {
         {"causal from the top left",
          {1, rows + 2, 2 * keys + 3, 1, 1, d},
          GYRE_BSHD,
-         [](Call &c) { c.args.causal = 1, c.args.alignment = GYRE_TOP_LEFT; }},
+         [](Call &c) {
+             c.args.causal = 1;
+             c.args.alignment = GYRE_TOP_LEFT;
+         }},
         {"window",
          {1, rows + 3, 2 * keys + 7, 1, 1, d},
          GYRE_BHSD,
-         [keys](Call &c) { c.args.window_left = keys / 2 + 1, c.args.window_right = 3; }},
+         [keys](Call &c) {
+             c.args.window_left = keys / 2 + 1;
+             c.args.window_right = 3;
+         }},
         {"several tasks", {1, task + rows / 2 + 1, 19, 1, 1, odd}, GYRE_BSHD, nothing},
         {"packed sequences",
          {1, rows + 9, keys + 9, 2, 2, d},
@@ -151,7 +157,10 @@ std::vector<Case> plain_cases(const Tiles &t) {
         {"rotated, interleaved pairs of a part",
          {1, 11, keys + 5, 1, 1, d},
          GYRE_BHSD,
-         [half](Call &c) { c.args.causal = 1, c.rotate(GYRE_INTERLEAVED, std::int32_t(half), true); }},
+         [half](Call &c) {
+             c.args.causal = 1;
+             c.rotate(GYRE_INTERLEAVED, std::int32_t(half), true);
+         }},
     };
 }
 
@@ -167,7 +176,10 @@ std::vector<Case> decode_cases(const Tiles &t) {
         {"window",
          {1, 9, 2 * part + keys, 2, 1, d},
          GYRE_BHSD,
-         [](Call &c) { c.args.causal = 1, c.args.window_left = 1100; }},
+         [](Call &c) {
+             c.args.causal = 1;
+             c.args.window_left = 1100;
+         }},
         {"fewer keys than there is room for",
          {2, 2, part + 9, 2, 2, odd},
          GYRE_BSHD,
@@ -203,11 +215,17 @@ std::vector<Case> general_cases(const Tiles &t) {
         {"softcap and bias",
          {1, lq, lk, 2, 1, d},
          GYRE_BSHD,
-         [lq, lk](Call &c) { c.args.softcap = 2.5f, c.args.bias = c.hold(uniform(GYRE_F32, {1, 2, lq, lk}, 11)); }},
+         [lq, lk](Call &c) {
+             c.args.softcap = 2.5f;
+             c.args.bias = c.hold(uniform(GYRE_F32, {1, 2, lq, lk}, 11));
+         }},
         {"bias in bf16, causal",
          {2, lq, lk, 1, 1, d},
          GYRE_BHSD,
-         [lk](Call &c) { c.args.causal = 1, c.args.bias = c.hold(uniform(GYRE_BF16, {2, 1, 1, lk}, 12)); }},
+         [lk](Call &c) {
+             c.args.causal = 1;
+             c.args.bias = c.hold(uniform(GYRE_BF16, {2, 1, 1, lk}, 12));
+         }},
         {"mask and sinks",
          {1, lq, lk, 2, 2, d},
          GYRE_BSHD,
@@ -218,7 +236,10 @@ std::vector<Case> general_cases(const Tiles &t) {
         {"ALiBi",
          {1, lq, 2 * keys + 1, 2, 1, d},
          GYRE_BSHD,
-         [](Call &c) { c.args.causal = 1, c.args.alibi = c.hold(GYRE_F32, {-0.25, -0.0625}); }},
+         [](Call &c) {
+             c.args.causal = 1;
+             c.args.alibi = c.hold(GYRE_F32, {-0.25, -0.0625});
+         }},
     };
 }
 

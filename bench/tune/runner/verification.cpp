@@ -14,7 +14,10 @@ void compare(const std::string &call, const char *what, const std::vector<double
     std::size_t at = 0;
     for (std::size_t i = 0; i < expected.size(); i++) {
         const double excess = test::difference(got[i], expected[i]) - tolerances[tolerances.size() == 1 ? 0 : i];
-        if (excess > worst) worst = excess, at = i;
+        if (excess > worst) {
+            worst = excess;
+            at = i;
+        }
     }
     if (worst == 0) return;
     std::ostringstream text;

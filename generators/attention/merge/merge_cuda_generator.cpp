@@ -20,7 +20,10 @@ public:
     void configure() { arguments.declare(*this, {}, {{"part_dtype", part_dtype}, {"dtype", dtype}}); }
 
     void generate() {
-        for (int d = 0; d < 4; d++) part_lse.dim(d).set_min(0), out.dim(d).set_min(0);
+        for (int d = 0; d < 4; d++) {
+            part_lse.dim(d).set_min(0);
+            out.dim(d).set_min(0);
+        }
         for (int d = 0; d < 5; d++) part_out.dim(d).set_min(0);
         for (int d = 0; d < 3; d++) lse.dim(d).set_min(0);
         const Halide::Var z("z");

@@ -22,7 +22,10 @@ public:
     void configure() { arguments.declare(*this, {}, {{"part_dtype", part_dtype}, {"dtype", dtype}}); }
 
     void generate() {
-        for (int d = 0; d < 3; d++) part_lse.dim(d).set_min(0), out.dim(d).set_min(0);
+        for (int d = 0; d < 3; d++) {
+            part_lse.dim(d).set_min(0);
+            out.dim(d).set_min(0);
+        }
         for (int d = 0; d < 4; d++) part_out.dim(d).set_min(0);
         for (int d = 0; d < 2; d++) lse.dim(d).set_min(0);
         sinks.dim(0).set_min(0).set_stride(Halide::Expr()); // 0 where there are none

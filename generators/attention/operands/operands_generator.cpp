@@ -31,9 +31,15 @@ public:
         in.keys = keys;
         in.k_rotation = {k_cos, k_sin, k_half, k_interleaved, +1};
         in.v_rotation = {v_cos, v_sin, v_half, v_interleaved, +1};
-        for (auto *tensor : {&k, &v}) tensor->dim(0).set_bounds(0, head_dim), tensor->dim(1).set_min(0).set_stride(1);
+        for (auto *tensor : {&k, &v}) {
+            tensor->dim(0).set_bounds(0, head_dim);
+            tensor->dim(1).set_min(0).set_stride(1);
+        }
         pages.dim(0).set_min(0);
-        for (auto *table : {&k_cos, &k_sin, &v_cos, &v_sin}) table->dim(0).set_min(0), table->dim(1).set_min(0);
+        for (auto *table : {&k_cos, &k_sin, &v_cos, &v_sin}) {
+            table->dim(0).set_min(0);
+            table->dim(1).set_min(0);
+        }
         const Halide::Expr blocks = key_squares.dim(1).extent();
         k_rows.dim(0).set_bounds(0, head_dim);
         k_rows.dim(1).set_bounds(0, blocks * tile_depth);

@@ -17,7 +17,10 @@ public:
 
     void generate() {
         const int block = natural_vector_size<float>();
-        for (int d : {0, 1, 2}) x.dim(d).set_min(0), out.dim(d).set_min(0);
+        for (int d : {0, 1, 2}) {
+            x.dim(d).set_min(0);
+            out.dim(d).set_min(0);
+        }
         for (int d : {0, 1}) out.dim(d).set_extent(out.dim(d).extent() / block * block);
         Stages stages = algorithm(x, block, out);
         schedule_cpu(stages);

@@ -20,7 +20,10 @@ public:
     void configure() { arguments.declare(*this, {}, {{"dtype", dtype}}); }
 
     void generate() {
-        for (int d : {0, 1}) x.dim(d).set_min(0), out.dim(d).set_min(0);
+        for (int d : {0, 1}) {
+            x.dim(d).set_min(0);
+            out.dim(d).set_min(0);
+        }
         Stages stages = algorithm(x, get_target(), out);
         schedule_cpu(stages, natural_vector_size<float>());
         map_half_vectors(*this);

@@ -16,7 +16,11 @@ public:
     void configure() { arguments.declare(*this); }
 
     void generate() {
-        for (int d : {0, 1}) x.dim(d).set_min(0), before.dim(d).set_min(0), out.dim(d).set_min(0);
+        for (int d : {0, 1}) {
+            x.dim(d).set_min(0);
+            before.dim(d).set_min(0);
+            out.dim(d).set_min(0);
+        }
         weight.dim(0).set_min(0).set_stride(Halide::Expr()); // any: rows may be walked against their order
         Stages stages = algorithm({x, weight, before, out.dim(1).extent()}, out);
         schedule_cpu(stages, natural_vector_size<float>());

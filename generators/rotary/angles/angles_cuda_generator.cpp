@@ -24,7 +24,10 @@ public:
     void generate() {
         positions.dim(0).set_stride(Halide::Expr()); // the lower words of 64-bit positions lie apart
         for (int n = 0; n < 3; n++) positions.dim(n).set_min(0);
-        for (auto *t : {&cos, &sin}) t->dim(0).set_min(0), t->dim(1).set_min(0);
+        for (auto *t : {&cos, &sin}) {
+            t->dim(0).set_min(0);
+            t->dim(1).set_min(0);
+        }
         frequencies.dim(0).set_min(0);
         axis_of_pair.dim(0).set_min(0);
         for (int n = 0; n < 4; n++) table.dim(n).set_min(0);

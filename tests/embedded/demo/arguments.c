@@ -21,7 +21,10 @@ int misnamed(gyre_embedded_mistake mistake, const char *name) {
     if (!name) return mistake.argument || mistake.problem;
     if (!mistake.argument || !mistake.problem || !mistake.problem[0]) return 1;
     const char *found = mistake.argument;
-    while (*found && *found == *name) found++, name++;
+    while (*found && *found == *name) {
+        found++;
+        name++;
+    }
     return *found != *name;
 }
 

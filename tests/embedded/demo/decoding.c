@@ -101,17 +101,29 @@ static int step(const cache_type *type, int32_t held, int32_t tokens) {
     gyre_embedded_attention_args attend = gyre_embedded_attention_defaults();
     attend.kernel = type->attention;
     attend.row_kernel = type->row;
-    attend.q = q_stored, attend.k = k_cache, attend.v = v_cache, attend.out = out;
-    attend.tokens = tokens, attend.keys = held + tokens;
-    attend.num_heads = HEADS, attend.num_kv_heads = KV_HEADS, attend.head_dim = HEAD_DIM;
+    attend.q = q_stored;
+    attend.k = k_cache;
+    attend.v = v_cache;
+    attend.out = out;
+    attend.tokens = tokens;
+    attend.keys = held + tokens;
+    attend.num_heads = HEADS;
+    attend.num_kv_heads = KV_HEADS;
+    attend.head_dim = HEAD_DIM;
     attend.causal = 1;
-    attend.rotary_dim = ROTARY_DIM, attend.rotary_v_dim = ROTARY_V_DIM;
+    attend.rotary_dim = ROTARY_DIM;
+    attend.rotary_v_dim = ROTARY_V_DIM;
     attend.value_pairing = GYRE_EMBEDDED_INTERLEAVED;
-    attend.q_angles = &angles[0][0][0], attend.out_angles = &v_angles[0][0][0];
-    attend.workspace = &workspace, attend.workspace_size = sizeof workspace;
+    attend.q_angles = &angles[0][0][0];
+    attend.out_angles = &v_angles[0][0][0];
+    attend.workspace = &workspace;
+    attend.workspace_size = sizeof workspace;
     attend.head_scales = type->head_scales;
     attend.softcap = type->is_capped ? SOFTCAP : 0;
-    if (is_i8) attend.k_scales = k_scales, attend.v_scales = v_scales;
+    if (is_i8) {
+        attend.k_scales = k_scales;
+        attend.v_scales = v_scales;
+    }
     return bad | run_attention(&attend);
 }
 

@@ -17,7 +17,10 @@ static void write_error(float error) {
         board_write("no number");
         return;
     }
-    while (error != 0 && error < 9.95f && exponent < 40) error *= 10, exponent++;
+    while (error != 0 && error < 9.95f && exponent < 40) {
+        error *= 10;
+        exponent++;
+    }
     write_number((uint32_t)(error + 0.5f));
     board_write("e-");
     write_number(exponent);

@@ -28,7 +28,8 @@ static int try_pairing(const char *what, const char *back, const gyre_embedded_r
     float error = 0, there_and_back = 0;
     for (int row = 0; row < ROWS; row++)
         for (int d = 0; d < HEAD_DIM; d++) error = larger(distance(out[row][d], golden[row][d]), error);
-    args.x = out, args.reverse = 1;
+    args.x = out;
+    args.reverse = 1;
     failures += report("rotary runs in place", gyre_embedded_rotary(&args) == GYRE_EMBEDDED_OK);
     for (int row = 0; row < ROWS; row++)
         for (int d = 0; d < HEAD_DIM; d++) there_and_back = larger(distance(out[row][d], x[row][d]), there_and_back);
@@ -64,7 +65,8 @@ static float window_error(const gyre_embedded_rotary_kernel *kernel, int32_t rot
             error = larger(distance(out[row][q], x[row][q] * cosine + x[row][p] * sine), error);
         }
     }
-    args.x = out, args.reverse = 1;
+    args.x = out;
+    args.reverse = 1;
     if (gyre_embedded_rotary(&args) != GYRE_EMBEDDED_OK) return 1;
     for (int row = 0; row < HEADS; row++)
         for (int d = 0; d < HEAD_DIM; d++) error = larger(distance(out[row][d], x[row][d]), error);

@@ -28,7 +28,8 @@ static float pairing_error(const gyre_embedded_rotary_kernel *kernel, const floa
     if (board_tick && !reverse) report_number("instructions of rotary in Q15, about", instructions);
     float error = 0;
     if (reverse) {
-        args.x = out, args.reverse = 1;
+        args.x = out;
+        args.reverse = 1;
         if (gyre_embedded_rotary(&args) != GYRE_EMBEDDED_OK) return 1;
     }
     for (int row = 0; row < ROWS; row++) {

@@ -36,7 +36,10 @@ static const float guard = 1234.5f; /* what is behind the results, and must stay
 /** e^x, for -80 < x < 80: of x / 64 by its series, then squared six times. */
 static float exponential(float x) {
     double term = 1, sum = 1; /* six squares lose as many bits */
-    for (int i = 1; i < 12; i++) term *= (double)x / 64 / i, sum += term;
+    for (int i = 1; i < 12; i++) {
+        term *= (double)x / 64 / i;
+        sum += term;
+    }
     for (int i = 0; i < 6; i++) sum *= sum;
     return (float)sum;
 }
@@ -118,7 +121,8 @@ static float shape_error(const shape *s, const gyre_embedded_attention_args *arg
         for (int32_t head = 0; head < s->heads; head++) error = larger(row_error(s, token, head), error);
 
     gyre_embedded_attention_args in_place = *args;
-    in_place.out = q, in_place.lse = NULL;
+    in_place.out = q;
+    in_place.lse = NULL;
     if (gyre_embedded_attention(&in_place) != GYRE_EMBEDDED_OK || !guards(s, 0)) return 1;
     for (uint32_t i = 0; i < q_size; i++) error = q[i] != out[i] ? 1 : error;
     return error;

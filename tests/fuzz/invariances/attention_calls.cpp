@@ -70,12 +70,15 @@ std::string split_keys(const TargetContexts &on, const Problem &p, const Attenti
     test::Tensor part_lse(GYRE_F32, {outs.batch, like.heads, like.seqlen});
     test::Tensor out(p.dtype, {like.batch, like.seqlen, like.heads, like.dim});
     test::Tensor lse(GYRE_F32, {like.batch, like.heads, like.seqlen});
-    part_out.set_values(outs.data), part_lse.set_values(lses);
+    part_out.set_values(outs.data);
+    part_lse.set_values(lses);
     gyre_attention_merge_args merge = gyre_attention_merge_defaults();
     merge.parts = (int32_t)parts;
-    merge.part_out = part_out.view(), merge.part_lse = part_lse.view();
+    merge.part_out = part_out.view();
+    merge.part_lse = part_lse.view();
     merge.part_out.shape[0] = merge.part_lse.shape[0] = p.batch();
-    merge.part_out_stride = (int64_t)like.data.size(), merge.part_lse_stride = (int64_t)base.lse.size();
+    merge.part_out_stride = (int64_t)like.data.size();
+    merge.part_lse_stride = (int64_t)base.lse.size();
     merge.out = out.view();
     const gyre_tensor lse_view = lse.view();
     merge.lse = &lse_view;

@@ -118,7 +118,8 @@ std::string permute_keys(const TargetContexts &on, const Problem &p, const Dense
     gradients.k = base.k;
     gradients.v = base.v;
     Gradients expected = base;
-    expected.k = gradients.with_order(order).k, expected.v = gradients.with_order(order).v;
+    expected.k = gradients.with_order(order).k;
+    expected.v = gradients.with_order(order).v;
     return compare_all(p, other, expected, allowed(on.alone, permuted, expected, out_grad),
                        allowed(on.alone, permuted, other, out_grad));
 }
@@ -127,7 +128,9 @@ std::string entries_alone(const TargetContexts &on, const Problem &p, const Dens
                           uint16_t) {
     for (int64_t b = 0; b < p.batch(); b++) {
         Gradients expected;
-        expected.q = entry_of(base.q, b), expected.k = entry_of(base.k, b), expected.v = entry_of(base.v, b);
+        expected.q = entry_of(base.q, b);
+        expected.k = entry_of(base.k, b);
+        expected.v = entry_of(base.v, b);
         const Gradients alone = call(b % 2 ? on.alone : on.several, p.with_entry(b), entry_of(out_grad, b));
         const std::string wrong = expect_same(expected, alone);
         if (!wrong.empty()) return "entry " + std::to_string(b) + ": " + wrong;

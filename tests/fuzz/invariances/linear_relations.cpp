@@ -136,7 +136,9 @@ std::string try_linear(ByteReader &r) {
     rules.may_depend_on_order = false;
     rules.square = causal;
     Problem p = random_problem(r, rules).with_positions();
-    p.mask.clear(), p.bias.clear(), p.value_rope.reset();
+    p.mask.clear();
+    p.bias.clear();
+    p.value_rope.reset();
     for (std::vector<double> *positions : {&p.q_positions, &p.k_positions})
         for (double &position : *positions) position = std::max(position, 0.0);
     const auto seed = r.number<uint16_t>();

@@ -104,7 +104,9 @@ Gradients run_backward(gyre_context *context, const Problem &p, const Dense &out
     args.out_grad = call.memory.heads(out_grad, call.q_lengths);
     Tensor &q = call.memory.written(p.q, call.q_lengths), &k = call.memory.written(p.k, p.k_length),
            &v = call.memory.written(p.v, p.k_length);
-    args.q_grad = q.view(), args.k_grad = k.view(), args.v_grad = v.view();
+    args.q_grad = q.view();
+    args.k_grad = k.view();
+    args.v_grad = v.view();
     const gyre_status status = gyre_attention_backward(context, &args);
     if (status != GYRE_OK) g.wrong = std::string(gyre_status_string(status)) + ": " + gyre_last_error();
     if (!call.memory.intact()) g.wrong = "memory beside the gradients was written";

@@ -63,10 +63,17 @@ std::string Problem::text() const {
                     std::to_string(heads()) + ":" + std::to_string(k.heads) + " dims " + std::to_string(q.dim) + ", " +
                     std::to_string(v.dim) + " scale " + std::to_string(scale());
     const auto has = [&](bool there, const char *name) { t += there ? std::string(" ") + name : ""; };
-    has(has_lengths(), "lengths"), has(!mask.empty(), "mask"), has(!bias.empty(), "bias");
-    has(!sinks.empty(), "sinks"), has(!alibi.empty(), "alibi"), has(options.softcap > 0, "softcap");
-    has(rope.has_value(), "rope"), has(value_rope.has_value(), "value_rope"), has(options.causal, "causal");
-    has(options.window_left >= 0, "window_left"), has(options.window_right >= 0, "window_right");
+    has(has_lengths(), "lengths");
+    has(!mask.empty(), "mask");
+    has(!bias.empty(), "bias");
+    has(!sinks.empty(), "sinks");
+    has(!alibi.empty(), "alibi");
+    has(options.softcap > 0, "softcap");
+    has(rope.has_value(), "rope");
+    has(value_rope.has_value(), "value_rope");
+    has(options.causal, "causal");
+    has(options.window_left >= 0, "window_left");
+    has(options.window_right >= 0, "window_right");
     return t + "\n";
 }
 
@@ -82,7 +89,9 @@ Problem Problem::with_positions() const {
 
 Problem Problem::with_entry(int64_t b) const {
     Problem p = *this;
-    p.q = entry_of(q, b), p.k = entry_of(k, b), p.v = entry_of(v, b);
+    p.q = entry_of(q, b);
+    p.k = entry_of(k, b);
+    p.v = entry_of(v, b);
     p.k_length = {k_length[(size_t)b]};
     p.q_positions = rows_of(q_positions, 1, batch(), queries(), b, b + 1);
     p.k_positions = rows_of(k_positions, 1, batch(), keys(), b, b + 1);
@@ -93,7 +102,8 @@ Problem Problem::with_entry(int64_t b) const {
 
 Problem Problem::with_keys(int64_t from, int64_t to) const {
     Problem p = *this;
-    p.k = tokens_of(k, from, to), p.v = tokens_of(v, from, to);
+    p.k = tokens_of(k, from, to);
+    p.v = tokens_of(v, from, to);
     for (int64_t &length : p.k_length) length = std::clamp<int64_t>(length - from, 0, to - from);
     p.k_positions = rows_of(k_positions, batch(), keys(), 1, from, to);
     p.mask = rows_of(mask, batch() * queries(), keys(), 1, from, to);
@@ -146,7 +156,8 @@ Problem Problem::with_room(int64_t room, double garbage) const {
 
 Problem Problem::with_own_heads() const {
     Problem p = *this;
-    p.k = Dense(batch(), keys(), heads(), k.dim), p.v = Dense(batch(), keys(), heads(), v.dim);
+    p.k = Dense(batch(), keys(), heads(), k.dim);
+    p.v = Dense(batch(), keys(), heads(), v.dim);
     for (int64_t b = 0; b < batch(); b++)
         for (int64_t j = 0; j < keys(); j++)
             for (int64_t h = 0; h < heads(); h++) {

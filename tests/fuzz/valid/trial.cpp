@@ -49,7 +49,10 @@ std::string find_difference(const char *name, const std::vector<double> &got, co
         if (std::isinf(got[i]) && test::rounded(stored, expected[i] + std::copysign(allowed[i], got[i])) == got[i])
             continue;
         const double excess = error / allowed[i];
-        if (count++ == 0 || excess > largest) largest = excess, worst = i;
+        if (count++ == 0 || excess > largest) {
+            largest = excess;
+            worst = i;
+        }
     }
     if (count == 0) return "";
     char text[256];

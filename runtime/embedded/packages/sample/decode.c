@@ -29,22 +29,33 @@ static int decode(int32_t first_position, float out[TOKENS][HEADS][HEAD_DIM]) {
 
         gyre_embedded_rotary_args append = gyre_embedded_rotary_defaults();
         append.kernel = &gyre_rotary_f32_half;
-        append.tokens = 1, append.heads = KV_HEADS, append.head_dim = append.rotary_dim = HEAD_DIM;
+        append.tokens = 1;
+        append.heads = KV_HEADS;
+        append.head_dim = append.rotary_dim = HEAD_DIM;
         append.angles = &angles[0][0];
-        append.x = k, append.out = k_cache[token];
+        append.x = k;
+        append.out = k_cache[token];
         bad |= gyre_embedded_rotary(&append);
-        append.x = v, append.out = v_cache[token];
+        append.x = v;
+        append.out = v_cache[token];
         bad |= gyre_embedded_rotary(&append);
 
         gyre_embedded_attention_args attend = gyre_embedded_attention_defaults();
         attend.kernel = &gyre_attention_f32_d64;
-        attend.q = q, attend.k = k_cache, attend.v = v_cache, attend.out = out[token];
-        attend.tokens = 1, attend.keys = token + 1;
-        attend.num_heads = HEADS, attend.num_kv_heads = KV_HEADS, attend.head_dim = HEAD_DIM;
+        attend.q = q;
+        attend.k = k_cache;
+        attend.v = v_cache;
+        attend.out = out[token];
+        attend.tokens = 1;
+        attend.keys = token + 1;
+        attend.num_heads = HEADS;
+        attend.num_kv_heads = KV_HEADS;
+        attend.head_dim = HEAD_DIM;
         attend.causal = 1;
         attend.rotary_dim = attend.rotary_v_dim = HEAD_DIM;
         attend.q_angles = attend.out_angles = &angles[0][0];
-        attend.workspace = workspace, attend.workspace_size = sizeof workspace;
+        attend.workspace = workspace;
+        attend.workspace_size = sizeof workspace;
         bad |= gyre_embedded_attention(&attend);
     }
     return bad;
