@@ -3,6 +3,7 @@
 #include "attention/mask_spans.h"
 #include "attention/masked_plan.h"
 #include "attention/plan.h"
+#include "attention/prepared_mask.h"
 #include "attention/tensors.h"
 #include "core/arguments.h"
 #include "core/run_call.h"
@@ -56,9 +57,7 @@ public:
     void visit_tensors(WorkspaceApart &visit) {
         each_tensor(args, visit);
         for (int32_t i = 0; i < args.score_input_count; i++) visit(args.score_inputs[i].tensor, "score_inputs");
-        const auto prepared_bytes = static_cast<int64_t>(args.prepared_mask_size);
-        void *const prepared = const_cast<void *>(args.prepared_mask);
-        visit(gyre_tensor_dense(prepared, GYRE_BOOL, 1, &prepared_bytes), "prepared_mask");
+        if (args.prepared_mask) visit(prepared_mask_view(args.prepared_mask, plan.task.call), "prepared_mask");
     }
 
     gyre_status run(gyre_context &context, char *memory) {

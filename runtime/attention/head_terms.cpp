@@ -9,11 +9,14 @@ namespace gyre {
 namespace {
 
 constexpr float log2_e = 1.44269504088896f;
+constexpr float largest = std::numeric_limits<float>::max();
 
 } // namespace
 
-const float HeadTerms::none = std::numeric_limits<float>::lowest();
+const float HeadTerms::none = -largest;
 const float HeadTerms::zero = 0;
+
+float HeadTerms::finite_product(float number, float factor) { return std::clamp(number * factor, -largest, largest); }
 
 size_t HeadTerms::bytes(const AttentionCall &c) {
     const int64_t numbers = (c.alibi ? 1 : 0) + (c.sinks ? 2 : 0);
@@ -22,15 +25,15 @@ size_t HeadTerms::bytes(const AttentionCall &c) {
 
 void HeadTerms::form(const AttentionCall &c, char *memory) {
     auto *next = reinterpret_cast<float *>(memory);
-    const auto formed = [&](const float *given, float factor, float least) {
+    const auto formed = [&](const float *given, float factor) {
         float *const first = next;
-        for (int64_t h = 0; h < c.q.heads; h++) *next++ = std::max(given[h] * factor, least);
+        for (int64_t h = 0; h < c.q.heads; h++) *next++ = finite_product(given[h], factor);
         return Numbers{first, 1};
     };
-    if (c.alibi) slope = formed(c.alibi, log2_e, none);
+    if (c.alibi) slope = formed(c.alibi, log2_e);
     if (!c.sinks) return;
-    sink = formed(c.sinks, log2_e, none);
-    plain = formed(c.sinks, 1, none);
+    sink = formed(c.sinks, log2_e);
+    plain = formed(c.sinks, 1);
 }
 
 } // namespace gyre

@@ -16,6 +16,9 @@ public:
     Buffer sinks(int64_t head, int64_t heads) const { return view(sink, head, heads); }         // log2(e) included
     Buffer merged_sinks(int64_t head, int64_t heads) const { return view(plain, head, heads); } // beside lse
 
+    /// The largest number of its sign where the product is beyond it: an infinite slope would make NaN of no distance.
+    static float finite_product(float number, float factor);
+
     /// The lowest number, which stands for no sink.
     static const float none;
 

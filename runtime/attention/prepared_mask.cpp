@@ -104,6 +104,11 @@ private:
 
 } // namespace
 
+gyre_tensor prepared_mask_view(const void *memory, const AttentionCall &call) {
+    const int64_t shape[] = {static_cast<int64_t>(Parts(call).end)};
+    return gyre_tensor_dense(const_cast<void *>(memory), GYRE_BOOL, 1, shape);
+}
+
 gyre_status check_prepared_mask(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     if (!a.prepared_mask) {
         if (a.prepared_mask_size == 0) return GYRE_OK;
@@ -130,8 +135,7 @@ gyre_status check_prepared_mask(const gyre_attention_args &a, bool need_data, At
             return refuse(GYRE_BAD_ARGUMENT, "prepared_mask", "was prepared for %s %lld, got %lld", Traits::names[i],
                           static_cast<long long>(header.traits.values[i]), static_cast<long long>(wanted.values[i]));
     if (c->has_used_keys) GYRE_TRY(check_lengths(*c, reinterpret_cast<const int32_t *>(memory + parts.lengths)));
-    const int64_t shape[] = {static_cast<int64_t>(parts.end)};
-    const gyre_tensor bytes = gyre_tensor_dense(const_cast<void *>(a.prepared_mask), GYRE_BOOL, 1, shape);
+    const gyre_tensor bytes = prepared_mask_view(a.prepared_mask, *c);
     const Heads lse = c->lse.as_heads(c->q);
     for (const auto &[view, name] : {Written{&c->out, "out"}, {&lse, "lse"}})
         if (view->data && !disjoint(bytes, *view))

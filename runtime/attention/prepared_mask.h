@@ -8,4 +8,7 @@ namespace gyre {
 /// Errors: BAD_ARGUMENT.
 gyre_status check_prepared_mask(const gyre_attention_args &args, bool need_data, AttentionCall *call);
 
+/// The bytes that such a call reads of its prepared mask, which may have been said to be more.
+gyre_tensor prepared_mask_view(const void *memory, const AttentionCall &call);
+
 } // namespace gyre

@@ -1,4 +1,5 @@
 // Blocks of keys, and of each with the rows that see some of it the shares of gradients.
+#include "attention/head_terms.h"
 #include "backward/general_block_arguments.h"
 #include "backward/runner.h"
 #include "core/argument_tables.h"
@@ -82,7 +83,7 @@ bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) 
     const int32_t last_visible = c.right < 0 ? clamp_index(unbounded) : clamp_index(-distance + c.right);
     const int32_t origin = clamp_index(distance);
     constexpr float log2_e = 1.44269504088896f;
-    const float alibi = c.alibi ? c.alibi[head(g)] * log2_e : 0;
+    const float alibi = c.alibi ? HeadTerms::finite_product(c.alibi[head(g)], log2_e) : 0;
     using A = BackwardArguments;
     KernelArguments<A> arguments(b.places);
     arguments[A::q] = &q;

@@ -168,6 +168,24 @@ TEST_CASE("ALiBi in rows of several tasks, whose denominators it moves") {
     }
 }
 
+TEST_CASE("ALiBi and sinks of the largest finite numbers, which times log2(e) are beyond f32") {
+    constexpr double huge = 3e38;
+    for (const int64_t queries : {20, 1}) {
+        AttentionCase c(AttentionShape().lengths(queries, 20).dims(64));
+        c.args.causal = 1;
+        c.args.alibi = c.hold(GYRE_F32, {huge}); // the nearest key alone counts
+        std::vector<double> nearest = c.v.values();
+        nearest.erase(nearest.begin(), nearest.end() - queries * 64);
+        Dense expected = c.output();
+        expected.data = nearest;
+        c.check_output(expected, 0);
+        c.args.alibi = nullptr;
+        c.args.sinks = c.hold(GYRE_F32, {huge});
+        expected.data.assign(nearest.size(), 0);
+        c.check_output(expected, 1e-36); // a share of 2^-126, which NaN in values would show in
+    }
+}
+
 TEST_CASE("scores of any size: scaled by 60, one huge late key, all equal, all zero") {
     for (const int64_t head_dim : {64, 24})
         for (const int general : {0, 1}) {

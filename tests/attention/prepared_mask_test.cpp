@@ -249,4 +249,13 @@ TEST_CASE("what a prepared mask is not made of") {
     other.workspace = scratch.data() + all / 16;
     other.workspace_size = scratch.size() * 8 - all / 16 * 8;
     check_refused(other, GYRE_BAD_ARGUMENT, "workspace");
+    other.prepared_mask_size = SIZE_MAX; // more than is read, which alone counts
+    check_refused(other, GYRE_BAD_ARGUMENT, "workspace");
+    std::vector<uint64_t> apart(workspace / 8 + 16);
+    other.workspace = apart.data();
+    other.workspace_size = apart.size() * 8;
+    for (const size_t size : {SIZE_MAX, (size_t)INT64_MAX, all}) {
+        other.prepared_mask_size = size;
+        CHECK(gyre_attention(nullptr, &other) == GYRE_OK);
+    }
 }

@@ -130,6 +130,16 @@ TEST_CASE("masked gradients: rows past the end, to whose scores ALiBi adds more 
         }
 }
 
+TEST_CASE("masked gradients: ALiBi of the largest finite number, of which the nearest key alone is left") {
+    BackwardCase c(AttentionShape().lengths(20, 20).head_counts(1, 1).dims(64));
+    c.forward.args.causal = 1;
+    c.forward.args.alibi = c.forward.hold(GYRE_F32, {3e38});
+    each_target([&](gyre_context *context) {
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        check_close("v_grad", c.v_grad.values(), c.out_grad.values(), 1e-5);
+    });
+}
+
 // A row that sees one key has weight 1 there, whatever its score is, so long as that is formed as the forward pass formed it:
 // terms of 1e4 whose sum is small are off by 1e-2 if they are added otherwise.
 TEST_CASE("gradients: scores are those of the forward pass, roundings too") {

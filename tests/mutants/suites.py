@@ -76,7 +76,8 @@ class Suites:
         folder = self.work / build / "build"
         told = self.builds[build]
         command = ["cmake", "--fresh", "-S", str(self.source(build) / told.get("folder", ".")), "-B", str(folder), "-G", "Ninja"]
-        command += [f"-D{name}={value}" for name, value in {"Python3_EXECUTABLE": sys.executable, **told["options"]}.items()]
+        options = {"Python3_EXECUTABLE": sys.executable, **told["options"]}
+        command += [f"-D{name}={self.spelled(test, value)}" for name, value in options.items()]
         configured = self.work / build / "configured"
         if not configured.is_file() or configured.read_text(encoding="utf-8") != repr(command):
             if not self._logged(build, "configure", command):

@@ -13,7 +13,7 @@ HostileCall::HostileCall(ByteReader &reader, Memory &memory) : r(reader), memory
 }
 
 gyre_status HostileCall::run(gyre_context *context) {
-    switch (r.below(8)) {
+    switch (r.below(9)) {
     case 0:
         return rotary(context);
     case 1:
@@ -27,6 +27,8 @@ gyre_status HostileCall::run(gyre_context *context) {
         return merge(context);
     case 6:
         return append(context);
+    case 7:
+        return mask_prepare(context);
     default:
         return linear(context);
     }

@@ -62,6 +62,9 @@ private:
     gyre_status backward(gyre_context *context);
     gyre_status merge(gyre_context *context);
     gyre_status append(gyre_context *context);
+    gyre_attention_args masked_args();
+    void change_prepared(gyre_attention_args *a, uint8_t *prepared, size_t bytes);
+    gyre_status mask_prepare(gyre_context *context);
     gyre_linear_attention_args linear_args();
     gyre_status linear(gyre_context *context);
 };

@@ -14,6 +14,7 @@ class Memory {
 public:
     static constexpr size_t bytes = 1 << 16; // of inputs, and of outputs
     static constexpr size_t most_workspace = 1 << 18;
+    static constexpr size_t most_prepared = 1 << 18;
 
     Memory();
 
@@ -26,6 +27,8 @@ public:
     uint8_t *outputs() { return outputs_.begin(); }
     /// The last `size` bytes before what cannot be touched.
     void *workspace(size_t size) { return workspace_.end() - size; }
+    /// Past the last byte that a prepared mask may have.
+    uint8_t *prepared_end() { return prepared_.end(); }
     /// Radians a token, more than any rotation reads.
     double *frequencies() { return reinterpret_cast<double *>(frequencies_.begin()); }
     void spoil_frequency(uint32_t which, double value);
@@ -33,7 +36,8 @@ public:
 private:
     std::deque<GuardedMemory> images;
     const GuardedMemory *image = nullptr;
-    GuardedMemory outputs_{bytes}, workspace_{most_workspace}, frequencies_{bytes * sizeof(double)};
+    GuardedMemory outputs_{bytes}, workspace_{most_workspace}, prepared_{most_prepared};
+    GuardedMemory frequencies_{bytes * sizeof(double)};
     bool spoilt = false;   // some frequency is
     uint8_t untouched = 0; // every byte of outputs before a call
 };

@@ -129,10 +129,40 @@ std::string spell_as_mask(const TargetContexts &on, const Problem &p, const Atte
     return compare_results(p, base, other, call(on.several, other));
 }
 
+/// Documents one behind the other, causal or not, in some of which a key is hidden from one row.
+std::vector<double> mask_of_documents(const Problem &p, uint16_t seed) {
+    test::Random random(seed);
+    const bool causal = random.chance(0.5);
+    std::vector<double> mask;
+    for (int64_t b = 0; b < p.batch(); b++) {
+        int64_t first = 0, length = 1;
+        for (int64_t i = 0; i < p.queries(); i++) {
+            if (i == 0 || random.chance(0.03)) {
+                first = random.integer(0, p.keys() - 1);
+                length = random.integer(1, p.keys());
+            }
+            const int64_t hidden = random.chance(0.02) ? random.integer(0, p.keys() - 1) : -1;
+            for (int64_t j = 0; j < p.keys(); j++)
+                mask.push_back(j >= first && j < first + length && j != hidden && (!causal || j - i <= first));
+        }
+    }
+    return mask;
+}
+
+/// The mask looked at before the call.
+std::string prepare_mask(const TargetContexts &on, const Problem &p, const AttentionResult &base, uint16_t seed) {
+    Presentation as;
+    as.layout = seed % 2 ? GYRE_BHSD : GYRE_BSHD;
+    as.seed = seed;
+    as.prepares_mask = true;
+    const std::string wrong = expect_same(base, call(on.several, p, as));
+    return wrong.empty() ? expect_same(base, call(on.alone, p, as)) : wrong;
+}
+
 struct Relation {
     const char *name;
     std::string (*holds)(const TargetContexts &, const Problem &, const AttentionResult &, uint16_t seed);
-    bool independent_of_order = false, square = false, causal = false;
+    bool independent_of_order = false, square = false, causal = false, masked = false;
 };
 
 constexpr Relation relations[] = {
@@ -146,6 +176,7 @@ constexpr Relation relations[] = {
     {"scores shifted", shift_scores},
     {"positions shifted", shift_positions},
     {"causal as a mask", spell_as_mask, false, false, true},
+    {"a prepared mask", prepare_mask, false, false, false, true},
 };
 
 } // namespace
@@ -158,6 +189,7 @@ std::string try_attention(ByteReader &r) {
     Problem p = random_problem(r, rules);
     if (relation.causal) p.options.causal = 1;
     const auto seed = r.number<uint16_t>();
+    if (relation.masked) p.mask = mask_of_documents(p, seed);
     const std::string wrong = on_each_target([&](const TargetContexts &on) {
         const AttentionResult base = call(on.alone, p);
         if (!base.wrong.empty()) return base.wrong;

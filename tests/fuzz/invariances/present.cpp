@@ -54,6 +54,18 @@ struct Call {
             args.k_positions = memory.positions(p.k_positions, p.keys(), p.k_length);
     }
 
+    /// By threads that are not those of the call.
+    gyre_status prepare_mask() {
+        size_t bytes = 0;
+        const gyre_status status = gyre_mask_prepare_size(&args, &bytes);
+        if (status != GYRE_OK) return status;
+        prepared_mask_.assign(bytes / sizeof(uint64_t), UINT64_MAX);
+        const gyre_status prepared = gyre_mask_prepare(nullptr, &args, prepared_mask_.data(), bytes);
+        args.prepared_mask = prepared_mask_.data();
+        args.prepared_mask_size = bytes;
+        return prepared;
+    }
+
     AttentionResult result(gyre_context *context, gyre_status status, const Problem &p) const {
         AttentionResult r;
         if (status != GYRE_OK) r.wrong = std::string(gyre_status_string(status)) + ": " + gyre_last_error();
@@ -73,6 +85,7 @@ struct Call {
 
 private:
     std::deque<Tensor> lse_;
+    std::vector<uint64_t> prepared_mask_;
 };
 
 } // namespace
@@ -87,8 +100,10 @@ Presentation random_presentation(ByteReader &r, const Problem &p) {
 }
 
 AttentionResult run(gyre_context *context, const Problem &p, const Presentation &as) {
-    const Call call(p, as);
-    return call.result(context, gyre_attention(context, &call.args), p);
+    Call call(p, as);
+    const gyre_status prepared = as.prepares_mask ? call.prepare_mask() : GYRE_OK;
+    const gyre_status status = prepared == GYRE_OK ? gyre_attention(context, &call.args) : prepared;
+    return call.result(context, status, p);
 }
 
 Gradients run_backward(gyre_context *context, const Problem &p, const Dense &out_grad, const Presentation &as) {

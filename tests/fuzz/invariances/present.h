@@ -12,6 +12,7 @@ struct Presentation {
     gyre_layout layout = GYRE_BSHD;
     int64_t page_size = 0; // 0: no pages; divides the number of keys
     uint16_t seed = 0;     // of strides, and of the order of pages; 0: dense
+    bool prepares_mask = false;
 };
 
 /// Any layout that the problem's call can have, without pages: packed sequences have neither bias nor mask.
