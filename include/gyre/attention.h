@@ -40,9 +40,10 @@ typedef struct gyre_attention_args {
     gyre_layout layout;
     /** Queries: [batch, seqlen_q, num_heads, head_dim], f32, f16 or bf16; head_dim contiguous, 1 to 512. */
     gyre_tensor q;
-    /** Keys: [batch, seqlen_kv, num_kv_heads, head_dim], of q's type; head_dim contiguous; num_kv_heads divides num_heads (GQA, MQA). */
+    /** Keys: [batch, seqlen_kv, num_kv_heads, head_dim], of q's type, or f16 or bf16 where q is f32, on the CPU: the result is that
+     *  of the same numbers in f32. head_dim contiguous; num_kv_heads divides num_heads (GQA, MQA). */
     gyre_tensor k;
-    /** Values: [batch, seqlen_kv, num_kv_heads, v_head_dim], of q's type; v_head_dim contiguous, 1 to 512, possibly another size than
+    /** Values: [batch, seqlen_kv, num_kv_heads, v_head_dim], of k's type; v_head_dim contiguous, 1 to 512, possibly another size than
      *  head_dim. */
     gyre_tensor v;
     /** The result: [batch, seqlen_q, num_heads, v_head_dim], of q's type. It may be q itself, and overlaps neither k nor v. */

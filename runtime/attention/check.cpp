@@ -19,8 +19,11 @@ constexpr int64_t most_rows = INT64_C(1) << 56; // of scores, in all heads of al
 gyre_status check_inputs(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
     GYRE_TRY(view_heads(a.q, "q", a.layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &c->q));
     const gyre_layout keys_layout = a.layout == GYRE_THD && a.page_table ? GYRE_BSHD : a.layout;
-    GYRE_TRY(view_heads(a.k, "k", keys_layout, {a.q.dtype}, need_data, &c->k));
-    GYRE_TRY(view_heads(a.v, "v", keys_layout, {a.q.dtype}, need_data, &c->v));
+    if (a.q.dtype == GYRE_F32 && c->takes_narrow_keys)
+        GYRE_TRY(view_heads(a.k, "k", keys_layout, {GYRE_F32, GYRE_F16, GYRE_BF16}, need_data, &c->k));
+    else
+        GYRE_TRY(view_heads(a.k, "k", keys_layout, {a.q.dtype}, need_data, &c->k));
+    GYRE_TRY(view_heads(a.v, "v", keys_layout, {a.k.dtype}, need_data, &c->v));
     const Heads &q = c->q, &k = c->k, &v = c->v; // with a page table, k and v are pools until check_page_table()
     const auto text = [](const gyre_tensor &t) { return shape_text(t.shape, t.rank); };
     if (!a.page_table && k.batch != q.batch)
@@ -83,6 +86,9 @@ gyre_status check_blocks(const gyre_attention_args &a, AttentionCall *c) {
         return refuse(GYRE_UNSUPPORTED, "value_order",
                       "blocks are given with keys or values to be rotated, expected "
                       "keys_rotated and values_rotated");
+    if (c->q.dtype != c->k.dtype)
+        return refuse(GYRE_BAD_TYPE, "q", "got %s with values in blocks, expected k's %s", dtype_name(c->q.dtype),
+                      dtype_name(c->k.dtype));
     return check_value_blocks(c->v, "v");
 }
 

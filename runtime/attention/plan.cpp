@@ -104,6 +104,7 @@ gyre_status Plan::prepare(gyre_context &context) {
         t.operands.prepare(context, c);
         t.unformed = find_unformed_kernel(context, c);
     }
+    GYRE_TRY(t.widened.prepare(context, c, t.most_keys()));
     if (c.score) GYRE_TRY(check_score_inputs(args, c, t.kernel->score_inputs, need_data, &t.score_views));
     GYRE_TRY(t.angles.prepare(context, c));
 

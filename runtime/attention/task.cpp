@@ -64,7 +64,9 @@ struct AttentionTask::Extent {
     int64_t first_key, keys; // whole blocks, as far as there are keys, of those that some token sees
 };
 
-size_t AttentionTask::scratch_bytes() const {
+size_t AttentionTask::scratch_bytes() const { return rows_scratch_bytes() + widened.bytes(); }
+
+size_t AttentionTask::rows_scratch_bytes() const {
     size_t of_kernel = kernel->workspace;
     for (const AttentionKernel *other : {unformed, unmasked, for_few_rows})
         if (other) of_kernel = std::max(of_kernel, other->workspace);
@@ -77,9 +79,17 @@ void AttentionTask::leave_formed_operands() {
 }
 
 /// Whole blocks, since where these begin decides the result's bits.
-int64_t AttentionTask::part_keys(const Sequence &s) const {
-    if (!split) return s.keys_seen();
-    return to_block_end(kernel_of(s), std::max(least_part, ceil_div(s.keys_seen(), most_parts)));
+int64_t AttentionTask::part_keys(const AttentionKernel &of_sequence, int64_t keys_seen) const {
+    if (!split) return keys_seen;
+    return to_block_end(of_sequence, std::max(least_part, ceil_div(keys_seen, most_parts)));
+}
+
+int64_t AttentionTask::part_keys(const Sequence &s) const { return part_keys(kernel_of(s), s.keys_seen()); }
+
+int64_t AttentionTask::most_keys() const {
+    int64_t most = part_keys(*kernel, call.k.seqlen);
+    if (for_few_rows) most = std::max(most, part_keys(*for_few_rows, call.k.seqlen));
+    return std::min(most, call.k.seqlen);
 }
 
 int64_t AttentionTask::work(const Sequence &s) const { return part_keys(s) * std::min(s.q_len, tokens); }
@@ -182,9 +192,15 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, Extent x, const K
         return KeyRows(c, t, type, page_stride, s, k_token, kv_head, keys_held);
     };
     const int64_t slot = operands.on() ? operands.at(c, index, kv_head, x.first_key) : 0;
-    KeyRows k = operands.on() ? operands.keys(slot, x.keys) : stored(c.k, c.pages.k_page_stride);
-    KeyRows v = operands.on() ? operands.values(slot, x.keys) : stored(c.v, c.pages.v_page_stride);
-    KeysAndValues keys_and_values(c, angles, s, index, x.first_key, x.keys);
+    char *const wide = scratch + rows_scratch_bytes();
+    if (widened.on() && !widened.form(c, s, index, kv_head, x.first_key, x.keys, wide)) return false;
+    KeyRows k = operands.on()  ? operands.keys(slot, x.keys)
+                : widened.on() ? widened.keys(x.keys, wide)
+                               : stored(c.k, c.pages.k_page_stride);
+    KeyRows v = operands.on()  ? operands.values(slot, x.keys)
+                : widened.on() ? widened.values(x.keys, wide)
+                               : stored(c.v, c.pages.v_page_stride);
+    KeysAndValues keys_and_values(c, angles, s, index, x.first_key, x.keys, !widened.on());
     Buffer lse_view(lse.data, halide_type(GYRE_F32), {{x.tokens, 1}, {x.heads, lse.head_stride}});
 
     AngleViews q_angle(angles.queries(), s, index, x.first_token, x.tokens);

@@ -5,6 +5,7 @@
 #include "attention/head_terms.h"
 #include "attention/kernels.h"
 #include "attention/mask_runs.h"
+#include "attention/widened_keys.h"
 
 #include <algorithm>
 
@@ -24,6 +25,7 @@ struct AttentionTask {
     AngleTables angles;
     HeadTerms terms;
     FormedOperands operands; // off: tasks take keys and values as they are stored
+    WidenedKeys widened;     // on: of a narrower type than queries
 
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
@@ -45,6 +47,9 @@ struct AttentionTask {
     static constexpr int64_t least_part = 1024, most_parts = 16;
     int64_t parts(const Sequence &s) const;
 
+    /// Keys of a task, at most.
+    int64_t most_keys() const;
+
     /// How long the longest task of a sequence takes, to compare it with those of others.
     int64_t work(const Sequence &s) const;
 
@@ -64,7 +69,9 @@ private:
     bool run_tokens(const AttentionKernel &of_rows, Extent x, const KeysInSight &in_sight, const KeySpan &seen,
                     char *scratch) const;
 
+    size_t rows_scratch_bytes() const; // before that of `widened`
     int64_t part_keys(const Sequence &s) const;
+    int64_t part_keys(const AttentionKernel &of_sequence, int64_t keys_seen) const;
     float key_gain() const;
     void write_empty_row(const Extent &x, int64_t token, const Heads &out, const Lse &lse) const;
 };

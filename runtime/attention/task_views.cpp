@@ -17,9 +17,8 @@ AngleViews::AngleViews(const float *rows, int64_t pairs, int64_t stride, int64_t
     : cos(rows, halide_type(GYRE_F32), {{pairs, 1}, {tokens, stride}}),
       sin(rows + pairs, halide_type(GYRE_F32), {{pairs, 1}, {tokens, stride}}) {}
 
-PageViews::PageViews(const AttentionCall &c, int64_t index, int64_t first_key, int64_t keys) {
+PageViews::PageViews(const PageTable &p, int64_t index, int64_t first_key, int64_t keys) {
     static const int32_t only_page = 1; // see KeyRows
-    const PageTable &p = c.pages;
     if (p.entries) {
         bits = p.bits;
         first_slot = static_cast<int32_t>(first_key & ((int64_t{1} << bits) - 1));
@@ -52,8 +51,8 @@ KeyRows::KeyRows(const char *data, halide_type_t type, int64_t dim, int64_t stri
     : elements(data, type, {{dim, 1}, {slots * stride, 1}}), slot_stride(static_cast<int32_t>(stride)) {}
 
 KeysAndValues::KeysAndValues(const AttentionCall &c, const AngleTables &angles, const Sequence &s, int64_t index,
-                             int64_t first_key, int64_t keys)
-    : pages(c, index, first_key, keys), k_angle(angles.keys(), s, index, first_key, keys),
+                             int64_t first_key, int64_t keys, bool in_pages)
+    : pages(in_pages ? c.pages : PageTable(), index, first_key, keys), k_angle(angles.keys(), s, index, first_key, keys),
       v_angle(angles.values(), s, index, first_key, keys), k_pairs(c.rotate_keys, c.rope),
       v_pairs(c.rotate_values, c.value_rope), keys(static_cast<int32_t>(keys)) {}
 

@@ -29,7 +29,7 @@ struct PageViews {
     Buffer table;
     int32_t bits = 30, first_slot = 0; // of the first page: where the first key is
 
-    PageViews(const AttentionCall &c, int64_t index, int64_t first_key, int64_t keys);
+    PageViews(const PageTable &p, int64_t index, int64_t first_key, int64_t keys);
 };
 
 /// Some keys or values of a sequence, as rows that begin at page * page_stride + slot * slot_stride.
@@ -51,8 +51,9 @@ struct KeysAndValues {
     RotatedPairs k_pairs, v_pairs;
     int32_t keys;
 
+    /// `in_pages` false: rows were put together, wherever the call has them.
     KeysAndValues(const AttentionCall &c, const AngleTables &angles, const Sequence &s, int64_t index,
-                  int64_t first_key, int64_t keys);
+                  int64_t first_key, int64_t keys, bool in_pages = true);
 
     template <typename A>
     void add_to(KernelArguments<A> *to, KeyRows *k, KeyRows *v) {

@@ -94,6 +94,7 @@ gyre_status check_backward(const gyre_attention_backward_args &a, bool need_data
     GYRE_TRY(check_options(*forward));
     {
         const MembersOf forward_arguments("forward");
+        c->forward.takes_narrow_keys = false;
         GYRE_TRY(check_attention(*forward, need_data, &c->forward));
     }
     const gyre_attention_args &f = *forward;

@@ -66,6 +66,7 @@ gyre_status AttentionOnDevice::check_reach() const {
 gyre_status AttentionOnDevice::check(bool need_data) {
     GYRE_TRY(refuse_unsupported());
     GYRE_TRY(adopt_tensors(tensors, &device));
+    call.takes_narrow_keys = false;
     GYRE_TRY(check_attention(args, need_data, &call, true, false));
     if (need_data) GYRE_TRY(check_data(tensors));
     const double scale = std::abs(static_cast<double>(call.scale));

@@ -89,6 +89,7 @@ gyre_status check_linear_inputs(const gyre_linear_attention_args &a, bool need_d
     GYRE_TRY(check_flag(a.causal, "causal"));
     c->causal = a.causal != 0;
     h.lengths_move_queries = !c->causal;
+    h.takes_narrow_keys = false;
     GYRE_TRY(check_attention(shared, need_data, &h, with_out));
     if (c->causal) {
         GYRE_TRY(check_same_tokens(*c, a, need_data));

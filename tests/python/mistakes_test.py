@@ -25,7 +25,8 @@ class Mistakes(unittest.TestCase):
     def test_types(self):
         for dtype in ("float64", "int32", "int8", "complex64", ">f4", "S4", "O"):
             self.refuse(TypeError, "^q: got", gyre.attention, Q.astype(dtype), Q, Q)
-        self.refuse(TypeError, "^k: got f16, expected f32", gyre.attention, Q, Q.astype(np.float16), Q)
+        self.refuse(TypeError, "^v: got f32, expected f16", gyre.attention, Q, Q.astype(np.float16), Q)
+        self.refuse(TypeError, "^k: got f32, expected f16", gyre.attention, Q.astype(np.float16), Q, Q)
         self.refuse(TypeError, "mask: got f32, expected bool", gyre.attention, Q, Q, Q, mask=np.ones((4, 4), np.float32))
         self.refuse(TypeError, "seqused_k: got i64", gyre.attention, Q, Q, Q, seqused_k=np.array([4]))
         self.refuse(TypeError, "masked array", gyre.attention, np.ma.masked_array(Q), Q, Q)

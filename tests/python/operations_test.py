@@ -83,6 +83,17 @@ class Cache(unittest.TestCase):
             gyre.cache_append(k, k, cache[0], cache[1])
             np.testing.assert_array_equal(cache[0, :, :3], k.astype(dtype))
 
+    def test_float32_queries_read_narrow_caches(self):
+        rope, k, v, q = gyre.Rope(), random(2, 6, 2, 64), random(2, 6, 2, 64, seed=1), random(2, 6, 4, 64)
+        for dtype in dtypes():
+            caches = [np.zeros((2, 8, 2, 64), dtype) for _ in range(2)]
+            gyre.cache_append(k, v, *caches, rope=rope)
+            options = {"causal": True, "seqused_k": [6, 6], "rope": rope, "keys_rotated": True}
+            for queries in (q, q[:, 5:]):
+                got = gyre.attention(queries, *caches, **options)
+                self.assertEqual(got.dtype, np.float32)
+                np.testing.assert_array_equal(got, gyre.attention(queries, *(c.astype(np.float32) for c in caches), **options))
+
     def test_no_room(self):
         cache = np.zeros((1, 4, 2, 64), np.float32)
         with self.assertRaisesRegex(ValueError, "cache_seqlens"):

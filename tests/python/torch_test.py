@@ -102,6 +102,15 @@ class Operators(unittest.TestCase):
             self.assertEqual(gyre.torch.attention(q, k, v).dtype, torch.bfloat16)
         self.assertEqual(gyre.torch.attention(q, k, v).dtype, torch.float32)
 
+    def test_float32_queries_read_narrow_caches(self):
+        q, k, v = inputs()
+        for dtype in (torch.float16, torch.bfloat16):
+            with torch.no_grad():
+                got = gyre.torch.attention(q, k.to(dtype), v.to(dtype), causal=True)
+                self.assertTrue(torch.equal(got, gyre.torch.attention(q, k.to(dtype).float(), v.to(dtype).float(), causal=True)))
+            with self.assertRaisesRegex(RuntimeError, "k: got"):
+                gyre.torch.attention(q.detach().requires_grad_(), k.to(dtype), v.to(dtype)).sum().backward()
+
     def test_what_would_be_lost_is_refused(self):
         q, k, v = inputs()
         shifted = gyre.Rope(rotary_offset=16, rotary_dim=32)

@@ -21,9 +21,9 @@ std::vector<int64_t> lse_shape(const AttentionShape &shape) {
 AttentionCase::AttentionCase(const AttentionShape &given, uint64_t seed)
     : shape(given),
       q(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_q, shape.heads, shape.head_dim), shape.placement),
-      k(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.head_dim),
+      k(shape.key_dtype, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.head_dim),
         shape.placement),
-      v(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.v_head_dim),
+      v(shape.key_dtype, shape_in(shape.layout, shape.batch, shape.seqlen_kv, shape.kv_heads, shape.v_head_dim),
         shape.placement),
       out(shape.dtype, shape_in(shape.layout, shape.batch, shape.seqlen_q, shape.heads, shape.v_head_dim),
           shape.placement),

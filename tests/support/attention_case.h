@@ -21,7 +21,8 @@ struct AttentionShape {
     int64_t batch = 1, seqlen_q = 1, seqlen_kv = 1, heads = 1, kv_heads = 1, head_dim = 64, v_head_dim = 64;
     gyre_layout layout = GYRE_BSHD;
     Placement placement;         // of q, k, v and out
-    gyre_dtype dtype = GYRE_F32; // likewise
+    gyre_dtype dtype = GYRE_F32;     // likewise
+    gyre_dtype key_dtype = GYRE_F32; // of k and v
 
     AttentionShape &batches(int64_t count) { return batch = count, *this; }
     /// thd: batch stays 1, and these count all tokens.
@@ -30,7 +31,8 @@ struct AttentionShape {
     AttentionShape &dims(int64_t of_qk, int64_t of_v = 0) {
         return head_dim = of_qk, v_head_dim = of_v ? of_v : of_qk, *this;
     }
-    AttentionShape &of(gyre_dtype type) { return dtype = type, *this; }
+    AttentionShape &of(gyre_dtype type) { return dtype = key_dtype = type, *this; }
+    AttentionShape &keys_of(gyre_dtype type) { return key_dtype = type, *this; } // after of()
     AttentionShape &in(gyre_layout chosen, Placement where = {}) { return layout = chosen, placement = where, *this; }
 };
 

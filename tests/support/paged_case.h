@@ -76,7 +76,7 @@ private:
         return (s.seqlen_kv + page_size - 1) / page_size;
     }
     static Tensor pool(const AttentionShape &s, int64_t page_size, int64_t dim, int64_t row_gap) {
-        return Tensor(s.dtype, shape_in(s.layout, s.batch * pages_of(s, page_size) + 1, page_size, s.kv_heads, dim),
+        return Tensor(s.key_dtype, shape_in(s.layout, s.batch * pages_of(s, page_size) + 1, page_size, s.kv_heads, dim),
                       Placement::with_gaps(row_gap));
     }
     void copy(const Tensor &from, int64_t b, int64_t j, Tensor *to, int64_t page, int64_t slot) const {

@@ -22,7 +22,8 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
 
     q               [batch, seqlen_q, num_heads, head_dim] in layout "bshd", [batch, num_heads, seqlen_q, head_dim] in "bhsd",
                     [tokens of all sequences, num_heads, head_dim] in "thd"; float32, float16 or bfloat16
-    k, v            num_kv_heads, a divisor of num_heads; v_head_dim may differ from head_dim. q's type
+    k, v            num_kv_heads, a divisor of num_heads; v_head_dim may differ from head_dim. q's type; where q is float32 also
+                    float16 or bfloat16, as in a cache
     scale           None: 1 / sqrt(head_dim)
     causal          query i sees keys up to its own position; alignment "bottom_right": the last query stands at the last key;
                     "top_left": the first at the first

@@ -1,0 +1,33 @@
+/// Keys and values of another type than the queries': a task converts those that it takes, exactly, and its kernel reads these.
+#pragma once
+#include "attention/task_views.h"
+#include "rotary/rotary_kernel.h"
+
+namespace gyre {
+
+class WidenedKeys {
+public:
+    /// `most_keys`: of a task. Nothing to do where the types are the same. Errors: UNSUPPORTED (no kernel converts, too many keys).
+    gyre_status prepare(const gyre_context &context, const AttentionCall &call, int64_t most_keys);
+
+    bool on() const { return copy != nullptr; }
+    /// Scratch memory that a task's keys and values take.
+    size_t bytes() const;
+
+    /// Writes keys [first, first + count) of the sequence with this index, and their values, into `memory`. False: the kernel failed.
+    bool form(const AttentionCall &call, const Sequence &s, int64_t index, int64_t head, int64_t first, int64_t count,
+              char *memory) const;
+    /// What is there then, in dense rows.
+    KeyRows keys(int64_t count, char *memory) const;
+    KeyRows values(int64_t count, char *memory) const;
+
+private:
+    const RotaryKernel *copy = nullptr;
+    int64_t most_keys = 0, k_dim = 0, v_dim = 0;
+
+    char *first_value(char *memory) const;
+    char *scratch(char *memory) const;
+    bool convert(TokenRun from, char *to, int64_t tokens, int64_t dim, char *memory) const;
+};
+
+} // namespace gyre
