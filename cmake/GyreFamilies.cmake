@@ -10,7 +10,8 @@
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
 #   sizes       of heads: head_dims or decode, the sizes of that list and of padded kernels; `own` after it: without padded ones;
 #               `padded`: in the library gyre without those of its own that a padded one takes; `largest`: of padded ones the largest
-#               alone; `tiles`: of these those that are whole matrix tiles, without padded ones
+#               alone; `tiles`: of these those that are whole matrix tiles, without padded ones. Devices have every size of
+#               head_dims that they take
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake
 #   calls       which calls it takes, for those who read `gyre info`
@@ -99,7 +100,7 @@ endfunction()
 
 # gyre_target_takes_size(<target> <size> <type> <out>): whether it is to have attention kernels of this size. gyre_sizes_of_matrices,
 # gyre_sizes_of_few and gyre_sizes_of_vectors are the sizes for targets with MATRICES, with FEW and for others; every size where they
-# are not set.
+# are not set. gyre_sizes_of_hosts are those of the family that is asked for, where devices have more.
 function(gyre_target_takes_size target size type out)
     set(takes TRUE)
     set(kind vectors)
@@ -110,6 +111,8 @@ function(gyre_target_takes_size target size type out)
     endif ()
     if (GYRE_TARGET_${target}_DEVICE)
         gyre_device_takes_size("${size}" "${type}" takes)
+    elseif (DEFINED gyre_sizes_of_hosts AND NOT size IN_LIST gyre_sizes_of_hosts)
+        set(takes FALSE)
     elseif (gyre_sizes_of_${kind} AND NOT size IN_LIST gyre_sizes_of_${kind})
         set(takes FALSE)
     endif ()

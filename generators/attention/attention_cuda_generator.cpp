@@ -29,7 +29,8 @@ public:
             << "no kernel for CUDA is padded, of head sizes that are no multiple of 16, or of f32 and more than 128\n";
         _halide_user_assert(as_stored || !(paged || partial))
             << "keys in pages of plain kernels, and in parts, are copied as they are\n";
-        _halide_user_assert(!partial || !(paged || general)) << "no general kernel is partial\n";
+        _halide_user_assert(!paged || !(partial || general))
+            << "whether keys are in pages is the call's choice in partial and general kernels\n";
         arguments.declare(*this, {{"partial", partial}}, {{"dtype", dtype}});
     }
 

@@ -154,12 +154,11 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  Tensors on a CUDA device (all of them, lists and positions too), in bf16 or f16 with head_dim = v_head_dim 64, 96, 128 or
  *  256: one launch on the context's cuda_stream, as gyre_rotary() does; weights are rounded to the tensors' type. Where keys
  *  or values are rotated in the call, launches before it form their angles in the workspace: memory of the device, or
- *  NULL: the stream's (cuMemAllocAsync), which gets it back. With page_table, bias, mask, softcap, alibi or sinks they
- *  are not rotated in the call, and their rows are aligned to 16 bytes. At most 16 queries a sequence (on average),
- *  with head_dim 64 or 128, over keys and values that are not rotated in the call and aligned so, without bias, mask,
- *  softcap, alibi and sinks, are two launches: keys are cut into parts, whose results are in the workspace, and merged;
- *  how many parts depends on the device and on how many sequences and heads there are, and so do the last bits of the
- *  result. A batch entry of bias or mask spans less than 2^31 elements. Not there: value_order, score, dropout. What
+ *  NULL: the stream's (cuMemAllocFromPoolAsync), which gets it back. With page_table, bias, mask, softcap, alibi or sinks they
+ *  are not rotated in the call, and their rows are aligned to 16 bytes. At most 16 queries a sequence (on average), over
+ *  keys and values that are not rotated in the call and aligned so, are two launches: keys are cut into parts, whose
+ *  results are in the workspace, and merged; how many parts depends on the device and on how many sequences and heads
+ *  there are, and so do the last bits of the result. A batch entry of bias or mask spans less than 2^31 elements. Not there: value_order, score, dropout. What
  *  lists and positions hold is not checked, only kept within bounds.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);

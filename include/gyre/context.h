@@ -40,7 +40,10 @@ typedef struct gyre_context_options {
     void *pool;
     /** The only library whose kernels run (gyre/kernels.h); "gyre" names the kernels that are part of this library. NULL: all. */
     const char *library;
-    /** The CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on; NULL: the default stream. */
+    /** The CUstream or cudaStream_t that calls with tensors on a CUDA device are queued on, one of the tensors' device. NULL: that
+     *  device's legacy default stream, which waits for the others of its context, and they for it, but for non-blocking ones.
+     *  cudaStreamPerThread ((CUstream)2): the default stream of the thread that calls, which NULL means to programs that are built
+     *  with --default-stream per-thread, but never to this library. */
     void *cuda_stream;
 } gyre_context_options;
 

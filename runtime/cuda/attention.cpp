@@ -36,7 +36,8 @@ const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &contex
     for (size_t family = 0; family < dispatch_rules().count; family++) {
         const DispatchRule &rule = dispatch_rules().first[family];
         const bool may_be_paged = rule.is(trait::general) || rule.is(trait::partial);
-        if (!rule.takes(call, few) || (call.sinks && !rule.is(trait::general)) ||
+        const bool takes_sinks = rule.is(trait::general) || rule.is(trait::partial);
+        if (!rule.takes(call, few) || (call.sinks && !takes_sinks) ||
             (rule.is(trait::paged) != paged && !may_be_paged) || (rule.is(trait::as_stored) && !copyable))
             continue;
         for (const AttentionKernel &k : attention_kernels(context, family))

@@ -24,12 +24,23 @@ struct Loaded {
             std::snprintf(why, sizeof why, "there is no CUDA driver (libcuda.so.1)");
             return;
         }
-        const auto find = [&](auto *function, const char *name) {
+        const auto find_optional = [&](auto *function, const char *name) {
             *reinterpret_cast<void **>(function) = dlsym(library, name);
-            if (!*function && !*why) std::snprintf(why, sizeof why, "the CUDA driver is too old: it has no %s", name);
         };
-        find(&driver.Init, "cuInit");
+        int version = 0;
+        const auto find = [&](auto *function, const char *name) {
+            find_optional(function, name);
+            if (!*function && !*why)
+                std::snprintf(why, sizeof why, "the CUDA driver, of CUDA %d.%d, is too old: it has no %s",
+                              version / 1000, version % 1000 / 10, name);
+        };
         find(&driver.DriverGetVersion, "cuDriverGetVersion");
+        if (!*why && !driver.DriverGetVersion(&version) && version < oldest_version) {
+            std::snprintf(why, sizeof why, "the CUDA driver, of CUDA %d.%d, is too old, expected %d.%d or later",
+                          version / 1000, version % 1000 / 10, oldest_version / 1000, oldest_version % 1000 / 10);
+            return;
+        }
+        find(&driver.Init, "cuInit");
         find(&driver.GetErrorName, "cuGetErrorName");
         find(&driver.GetErrorString, "cuGetErrorString");
         find(&driver.DeviceGet, "cuDeviceGet");
@@ -46,9 +57,13 @@ struct Loaded {
         find(&driver.FuncSetAttribute, "cuFuncSetAttribute");
         find(&driver.LaunchKernel, "cuLaunchKernel");
         if (*why) return;
-        *reinterpret_cast<void **>(&driver.CtxGetId) = dlsym(library, "cuCtxGetId");
-        *reinterpret_cast<void **>(&driver.MemAllocAsync) = dlsym(library, "cuMemAllocAsync");
-        *reinterpret_cast<void **>(&driver.MemFreeAsync) = dlsym(library, "cuMemFreeAsync");
+        find_optional(&driver.CtxGetId, "cuCtxGetId");
+        find_optional(&driver.MemAllocAsync, "cuMemAllocAsync");
+        find_optional(&driver.MemFreeAsync, "cuMemFreeAsync");
+        find_optional(&driver.MemPoolCreate, "cuMemPoolCreate");
+        find_optional(&driver.MemPoolSetAttribute, "cuMemPoolSetAttribute");
+        find_optional(&driver.MemAllocFromPoolAsync, "cuMemAllocFromPoolAsync");
+        find_optional(&driver.ThreadExchangeStreamCaptureMode, "cuThreadExchangeStreamCaptureMode");
         if (const Result result = driver.Init(0)) {
             std::snprintf(why, sizeof why, "the CUDA driver cannot be initialised (%s)", driver.text(result));
             return;

@@ -12,10 +12,12 @@ struct ContextState;
 struct ModuleState;
 struct FunctionState;
 struct StreamState;
+struct PoolState;
 using Context = ContextState *;
 using Module = ModuleState *;
 using Function = FunctionState *;
 using Stream = StreamState *;
+using Pool = PoolState *;
 
 // Values of cuda.h that are used here, by NVIDIA's driver API reference.
 constexpr Result success = 0, out_of_memory = 2, no_binary_for_gpu = 209, invalid_ptx = 218, unsupported_ptx = 222;
@@ -24,7 +26,21 @@ constexpr Result not_supported = 801;
 constexpr int pointer_memory_type = 2, pointer_device_ordinal = 9, pointer_range_start = 11, pointer_range_size = 12;
 constexpr unsigned memory_type_device = 2;
 constexpr int function_max_dynamic_shared = 8;
+constexpr int pool_release_threshold = 4; // a uint64_t
+constexpr int allocation_pinned = 1, location_device = 1;
+constexpr int capture_relaxed = 2;
+constexpr int oldest_version = 11000; // of drivers, as DriverGetVersion has it
 constexpr int device_multiprocessors = 16, device_compute_major = 75, device_compute_minor = 76;
+
+/// CUmemPoolProps.
+struct PoolProperties {
+    int allocation = allocation_pinned;
+    int handles = 0;
+    int location = location_device;
+    Device device = 0;
+    void *security = nullptr;
+    unsigned char others[64] = {};
+};
 
 /// The driver's functions by their names without cu; versions are those of its header since CUDA 11.
 struct Driver {
@@ -51,6 +67,11 @@ struct Driver {
     // In the order of a stream; NULL before CUDA 11.2.
     Result (*MemAllocAsync)(Pointer *, size_t, Stream);
     Result (*MemFreeAsync)(Pointer, Stream);
+    Result (*MemPoolCreate)(Pool *, const PoolProperties *);
+    Result (*MemPoolSetAttribute)(Pool, int, void *);
+    Result (*MemAllocFromPoolAsync)(Pointer *, size_t, Pool, Stream);
+
+    Result (*ThreadExchangeStreamCaptureMode)(int *); // NULL before CUDA 10.1
 
     /// "CUDA_ERROR_INVALID_VALUE: invalid argument", in a per-thread buffer.
     const char *text(Result result) const;

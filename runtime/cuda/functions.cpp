@@ -1,6 +1,7 @@
 #include "cuda/functions.h"
 
 #include "core/error.h"
+#include "cuda/capture.h"
 
 #include <map>
 #include <mutex>
@@ -10,15 +11,6 @@
 
 namespace gyre::cuda {
 namespace {
-
-/// What tells one context from another, also from one that is gone and had the same address.
-unsigned long long current_context(const Driver &driver) {
-    Context context = nullptr;
-    unsigned long long id = 0;
-    if (driver.CtxGetCurrent(&context)) return 0;
-    if (driver.CtxGetId && !driver.CtxGetId(context, &id)) return id;
-    return reinterpret_cast<uintptr_t>(context);
-}
 
 struct Loaded {
     Function function = nullptr;
@@ -64,11 +56,13 @@ gyre_status find(const Driver &driver, const char *kernel, const void *image, co
     Loaded &known = cache.functions[{context, image, entry}];
     if (!known.function) {
         Module &module = cache.modules[{context, image}];
-        if (!module)
+        if (!module) {
+            const OutsideOfCaptures outside(driver);
             if (const Result result = driver.ModuleLoadData(&module, image)) {
                 module = nullptr;
                 return explain(driver, kernel, "load the kernel", result);
             }
+        }
         if (const Result result = driver.ModuleGetFunction(&known.function, module, entry)) {
             known.function = nullptr;
             return explain(driver, kernel, "find its function", result);
@@ -85,6 +79,14 @@ gyre_status find(const Driver &driver, const char *kernel, const void *image, co
 }
 
 } // namespace
+
+unsigned long long current_context(const Driver &driver) {
+    Context context = nullptr;
+    unsigned long long id = 0;
+    if (driver.CtxGetCurrent(&context)) return 0;
+    if (driver.CtxGetId && !driver.CtxGetId(context, &id)) return id;
+    return reinterpret_cast<uintptr_t>(context);
+}
 
 gyre_status find_function(const Driver &driver, const char *kernel, const void *image, const char *entry,
                           int shared_bytes, Function *function) {

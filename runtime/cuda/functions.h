@@ -11,4 +11,7 @@ namespace gyre::cuda {
 gyre_status find_function(const Driver &driver, const char *kernel, const void *image, const char *entry,
                           int shared_bytes, Function *function);
 
+/// What tells the current context from others, also from one that is gone and had the same address.
+unsigned long long current_context(const Driver &driver);
+
 } // namespace gyre::cuda

@@ -25,7 +25,7 @@ bool fits_index(const MergeTask &t, int64_t batches, int64_t count) {
 }
 
 gyre_status launch_merge(gyre_context &context, const Scope &scope, const MergeTask &t, int64_t count, int64_t first,
-                         int64_t batches) {
+                         int64_t batches, const float *head_sinks) {
     const halide_type_t f32 = halide_type(GYRE_F32);
     const Heads &from = t.parts.out, &to = t.merged.out;
     Buffer part_out(from.at(first, 0, 0), halide_type(from.dtype),
@@ -46,8 +46,12 @@ gyre_status launch_merge(gyre_context &context, const Scope &scope, const MergeT
     if (wanted.data)
         lse.describe(wanted.at(first, 0, 0), f32,
                      {{to.seqlen, 1}, {to.heads, wanted.head_stride}, {batches, wanted.batch_stride}});
+    const bool has_sinks = head_sinks;
+    Buffer sinks(head_sinks, f32, {{to.heads, 1}});
     using A = MergeCudaArguments;
     KernelArguments<A> arguments;
+    arguments[A::sinks] = &sinks;
+    arguments[A::has_sinks] = &has_sinks;
     arguments[A::part_lse] = &part_lse;
     arguments[A::part_out] = &part_out;
     arguments[A::out] = &out;
@@ -57,10 +61,11 @@ gyre_status launch_merge(gyre_context &context, const Scope &scope, const MergeT
 
 } // namespace
 
-gyre_status merge(gyre_context &context, const Scope &scope, const MergeTask &t, int64_t count) {
+gyre_status merge(gyre_context &context, const Scope &scope, const MergeTask &t, int64_t count,
+                  const float *sinks) {
     const int64_t all = t.merged.out.batch, batches = fits_index(t, all, count) ? all : 1;
     for (int64_t first = 0; first < all; first += batches)
-        GYRE_TRY(launch_merge(context, scope, t, count, first, batches));
+        GYRE_TRY(launch_merge(context, scope, t, count, first, batches, sinks));
     return GYRE_OK;
 }
 

@@ -8,8 +8,9 @@
 
 namespace gyre::cuda {
 
-/// Queues the merging of the first `count` parts of all rows.
-gyre_status merge(gyre_context &context, const Scope &scope, const MergeTask &task, int64_t count);
+/// Queues the merging of the first `count` parts of all rows. `sinks`: [head], on the device, which join the sums; nullptr: none.
+gyre_status merge(gyre_context &context, const Scope &scope, const MergeTask &task, int64_t count,
+                  const float *sinks = nullptr);
 
 /// gyre_attention_merge() with tensors on a device.
 class MergeOnDevice : public Call<gyre_attention_merge_args> {

@@ -46,6 +46,7 @@ gyre_status Split::prepare(const gyre_context &context, const AttentionCall &c, 
     out.batch_stride = q.seqlen * out.token_stride;
     task.parts.lse = {nullptr, q.heads * q.seqlen, q.seqlen};
     task.merged = {c.out, c.lse};
+    sinks = c.sinks;
 
     int64_t multiprocessors = 0;
     GYRE_TRY(count_multiprocessors(device, &multiprocessors));
@@ -90,7 +91,7 @@ gyre_status Split::merge(gyre_context &context, const Scope &scope, int64_t firs
     t.lse_part_stride = batches * t.parts.lse.batch_stride;
     t.merged.out.data = task.merged.out.at(first, 0, 0);
     if (t.merged.lse.data) t.merged.lse.data = task.merged.lse.at(first, 0, 0);
-    return cuda::merge(context, scope, t, count);
+    return cuda::merge(context, scope, t, count, sinks);
 }
 
 } // namespace gyre::cuda

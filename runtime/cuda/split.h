@@ -34,6 +34,7 @@ public:
 private:
     MergeTask task; // of all entries
     int64_t count = 1, key_heads = 0;
+    const float *sinks = nullptr; // [query heads], which join the sums when parts are merged
     size_t out_bytes = 0, lse_bytes = 0;
 };
 

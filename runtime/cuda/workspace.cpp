@@ -1,5 +1,6 @@
 #include "cuda/workspace.h"
 
+#include "cuda/pool.h"
 #include "cuda/tensors.h"
 
 namespace gyre::cuda {
@@ -23,8 +24,7 @@ gyre_status Workspace::acquire(Device device, void *callers, size_t callers_byte
         memory = reinterpret_cast<char *>(aligned);
         return GYRE_OK;
     }
-    const Result result =
-        driver.MemAllocAsync && driver.MemFreeAsync ? driver.MemAllocAsync(&owned, needed, stream) : not_supported;
+    const Result result = allocate_in_order(driver, device, &owned, needed, stream);
     if (result) owned = 0;
     if (result == not_supported)
         return refuse(GYRE_UNSUPPORTED, "workspace",

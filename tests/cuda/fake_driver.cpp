@@ -11,45 +11,72 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using Result = int;
 using Pointer = uint64_t;
-constexpr Result success = 0, invalid_value = 1, out_of_memory = 2, no_binary = 209, not_found = 500;
-constexpr Result context_is_destroyed = 709;
+constexpr Result success = 0, invalid_value = 1, out_of_memory = 2, invalid_device = 101, invalid_context = 201,
+                 no_binary = 209, invalid_handle = 400, not_found = 500;
+constexpr Result context_is_destroyed = 709, capture_unsupported = 900;
 
 std::mutex mutex;
-std::map<Pointer, size_t> &allocations() {
-    static std::map<Pointer, size_t> all;
+struct Allocation {
+    size_t bytes;
+    int device;
+    void *stream; // that it is of; its address for others
+};
+std::map<Pointer, Allocation> &allocations() {
+    static std::map<Pointer, Allocation> all;
     return all;
 }
-bool find_allocation(Pointer p, Pointer *begin, size_t *bytes) {
+bool find_allocation(Pointer p, Pointer *begin, Allocation *allocation) {
     const std::lock_guard<std::mutex> lock(mutex);
     auto found = allocations().upper_bound(p);
     if (found == allocations().begin()) return false;
     --found;
-    if (p >= found->first + found->second) return false;
+    if (p >= found->first + found->second.bytes) return false;
     *begin = found->first;
-    *bytes = found->second;
+    *allocation = found->second;
     return true;
 }
 
+constexpr int most_devices = 2;
+int devices = 1; // that the tests ask for
+struct Context {
+    unsigned long long id;
+    int device;
+};
+Context primaries[most_devices] = {{1, 0}, {2, 1}};
+long primaries_retained = 0;
+
+// Code is loaded into a context, and its functions are launched there and nowhere else.
 struct Function {
     const gyre::emulation::Entry *entry;
+    const Context *context;
     int most_shared = 48 << 10;
 };
-std::map<std::string, Function> &functions() {
-    static std::map<std::string, Function> all;
+struct Module {
+    const Context *context;
+    std::map<std::string, Function> functions;
+};
+
+struct Pool {
+    int device;
+    uint64_t kept = 0;
+};
+std::vector<Pool *> &pools() {
+    static std::vector<Pool *> all;
     return all;
 }
 
-struct Context {
-    unsigned long long id;
-};
-Context primary{1};
-long primaries_retained = 0;
+/// The context of each stream that was created here; others are of any.
+std::map<void *, const Context *> &streams() {
+    static std::map<void *, const Context *> all;
+    return all;
+}
 
 // Static TLS: AddressSanitizer takes the header of its own block before a dynamically allocated one for an older glibc's, where that
 // begins a page, and LeakSanitizer then scans the addresses that it reads there.
@@ -67,6 +94,7 @@ Result failure(const char *function) {
 int compute_major = 8, multiprocessors = 12;
 std::vector<unsigned> grids_z; // of all launches
 void *last_stream = nullptr;
+int last_device = -1; // of a launch
 
 /// A line "entry threads shared_bytes" for each launch, in the file that the environment names.
 void log_launch(const char *entry, unsigned threads, unsigned shared_bytes) {
@@ -82,6 +110,12 @@ struct Event {
     std::chrono::steady_clock::time_point time;
 };
 bool capturing = false;
+enum CaptureMode { global, thread_local_mode, relaxed };
+int captures_as = global;
+thread_local int own_mode [[gnu::tls_model("initial-exec")]] = global;
+
+/// Whether the thread may do what no graph can hold; it ends what is being captured otherwise.
+bool may_do_at_once() { return !capturing || captures_as == relaxed || own_mode == relaxed; }
 
 } // namespace
 
@@ -104,21 +138,32 @@ long fake_cuda_allocations() {
 }
 long fake_cuda_primaries_retained() { return primaries_retained; }
 long fake_cuda_contexts_pushed() { return current != nullptr; }
+void fake_cuda_set_devices(int count) { devices = count; }
+int fake_cuda_last_device() { return last_device; }
+long fake_cuda_pools() { return static_cast<long>(pools().size()); }
+uint64_t fake_cuda_kept_by_pool(long pool) { return pools().at(static_cast<size_t>(pool))->kept; }
+int fake_cuda_device_of_pool(long pool) { return pools().at(static_cast<size_t>(pool))->device; }
 
 Result cuInit(unsigned) { return failure("cuInit"); }
-Result cuDriverGetVersion(int *version) { return *version = 12000, success; }
+Result cuDriverGetVersion(int *version) {
+    const char *asked = std::getenv("FAKE_CUDA_VERSION");
+    return *version = asked ? std::atoi(asked) : 12000, success;
+}
 Result cuGetErrorName(Result, const char **name) { return *name = "CUDA_ERROR_FAKE", success; }
 Result cuGetErrorString(Result, const char **text) { return *text = "as the test asked", success; }
-Result cuDeviceGet(int *device, int ordinal) { return *device = ordinal, success; }
-Result cuDeviceGetCount(int *count) { return *count = 1, success; }
+Result cuDeviceGet(int *device, int ordinal) {
+    return *device = ordinal, ordinal >= 0 && ordinal < devices ? success : invalid_device;
+}
+Result cuDeviceGetCount(int *count) { return *count = devices, success; }
 Result cuDeviceGetAttribute(int *value, int attribute, int) {
     *value = attribute == 75 ? compute_major : attribute == 16 ? multiprocessors : 0;
     return success;
 }
-Result cuDevicePrimaryCtxRetain(Context **context, int) {
+Result cuDevicePrimaryCtxRetain(Context **context, int device) {
     if (const Result asked = failure("cuDevicePrimaryCtxRetain")) return asked;
+    if (device < 0 || device >= devices) return invalid_device;
     primaries_retained++;
-    return *context = &primary, success;
+    return *context = &primaries[device], success;
 }
 Result cuCtxGetCurrent(Context **context) { return *context = current, success; }
 Result cuCtxPushCurrent_v2(Context *context) {
@@ -136,43 +181,50 @@ Result cuCtxPopCurrent_v2(Context **context) {
     below = nullptr;
     return success;
 }
-Result cuCtxGetDevice(int *device) { return *device = 0, current ? success : invalid_value; }
+Result cuCtxGetDevice(int *device) {
+    return *device = current ? current->device : -1, current ? success : invalid_context;
+}
 Result cuCtxGetId(Context *context, unsigned long long *id) { return *id = context ? context->id : 0, success; }
 Result cuCtxSynchronize() { return failure("cuCtxSynchronize"); }
 
 Result cuPointerGetAttribute(void *value, int attribute, Pointer p) {
     Pointer begin;
-    size_t bytes;
-    if (!find_allocation(p, &begin, &bytes)) return invalid_value;
+    Allocation found;
+    if (!find_allocation(p, &begin, &found)) return invalid_value;
     switch (attribute) {
     case 2:
         return *static_cast<unsigned *>(value) = 2, success;
     case 9:
-        return *static_cast<int *>(value) = 0, success;
+        return *static_cast<int *>(value) = found.device, success;
     case 11:
         return *static_cast<Pointer *>(value) = begin, success;
     case 12:
-        return *static_cast<size_t *>(value) = bytes, success;
+        return *static_cast<size_t *>(value) = found.bytes, success;
     default:
         return invalid_value;
     }
 }
 
-Result cuModuleLoadData(const void **module, const void *image) {
+Result cuThreadExchangeStreamCaptureMode(int *mode) { return std::swap(*mode, own_mode), success; }
+
+Result cuModuleLoadData(Module **module, const void *image) {
     if (const Result asked = failure("cuModuleLoadData")) return asked;
+    if (!current) return invalid_context;
+    if (!may_do_at_once()) return capturing = false, capture_unsupported;
     // The magic number of a fat binary, which a real driver looks at first.
     uint32_t magic;
     std::memcpy(&magic, image, sizeof magic);
     if (magic != 0xba55ed50) return no_binary;
-    *module = image;
+    *module = new Module{current, {}};
     return success;
 }
-Result cuModuleGetFunction(Function **function, const void *, const char *name) {
+Result cuModuleGetFunction(Function **function, Module *module, const char *name) {
     const gyre::emulation::Entry *entry = gyre::emulation::find_entry(name);
     if (!entry) return not_found;
     const std::lock_guard<std::mutex> lock(mutex);
-    *function = &functions()[name];
+    *function = &module->functions[name];
     (*function)->entry = entry;
+    (*function)->context = module->context;
     return success;
 }
 Result cuFuncSetAttribute(Function *function, int attribute, int value) {
@@ -190,21 +242,29 @@ Result cuLaunchKernel(Function *function, unsigned gx, unsigned gy, unsigned gz,
         shared > static_cast<unsigned>(function->most_shared))
         return invalid_value;
     const std::lock_guard<std::mutex> lock(mutex);
+    const auto created = streams().find(stream);
+    if (function->context != current || (created != streams().end() && created->second != current))
+        return invalid_handle;
     grids_z.push_back(gz);
     last_stream = stream;
+    last_device = current->device;
     log_launch(function->entry->name, bx * by, shared);
     const auto i = [](unsigned extent) { return static_cast<int>(extent); };
     gyre::emulation::run_grid(*function->entry, {i(gx), i(gy), i(gz)}, {i(bx), i(by), i(bz)}, shared, arguments);
     return success;
 }
 
-Result cuMemAlloc_v2(Pointer *p, size_t bytes) {
+Result fake_cuda_allocate(Pointer *p, size_t bytes, int device, void *stream) {
     void *memory = nullptr;
     if (posix_memalign(&memory, 256, bytes)) return out_of_memory;
     *p = reinterpret_cast<Pointer>(memory);
     const std::lock_guard<std::mutex> lock(mutex);
-    allocations()[*p] = bytes;
+    allocations()[*p] = {bytes, device, stream};
     return success;
+}
+Result cuMemAlloc_v2(Pointer *p, size_t bytes) {
+    if (!may_do_at_once()) return capturing = false, capture_unsupported;
+    return fake_cuda_allocate(p, bytes, current ? current->device : 0, nullptr);
 }
 Result cuMemFree_v2(Pointer p) {
     const std::lock_guard<std::mutex> lock(mutex);
@@ -215,14 +275,43 @@ Result cuMemFree_v2(Pointer p) {
 // A stream does here what it is told at once. Fresh memory holds NaN, and freed memory is gone.
 Result cuMemAllocAsync(Pointer *p, size_t bytes, void *stream) {
     if (const Result asked = failure("cuMemAllocAsync")) return asked;
-    last_stream = stream;
-    const Result result = cuMemAlloc_v2(p, bytes);
+    if (!current) return invalid_context;
+    const Result result = fake_cuda_allocate(p, bytes, current->device, stream);
     if (!result) std::memset(reinterpret_cast<void *>(*p), 0xff, bytes);
     return result;
 }
 Result cuMemFreeAsync(Pointer p, void *stream) {
-    if (stream != last_stream) return invalid_value;
+    Pointer begin;
+    Allocation found;
+    if (!find_allocation(p, &begin, &found) || found.stream != stream) return invalid_value;
     return cuMemFree_v2(p);
+}
+
+struct PoolProperties { // CUmemPoolProps
+    int allocation, handles, location, device;
+    void *security;
+    unsigned char others[64];
+};
+Result cuMemPoolCreate(Pool **pool, const PoolProperties *properties) {
+    if (const Result asked = failure("cuMemPoolCreate")) return asked;
+    if (!may_do_at_once()) return capturing = false, capture_unsupported;
+    const auto &p = *properties;
+    bool others = p.security;
+    for (const unsigned char byte : p.others) others = others || byte;
+    if (p.allocation != 1 || p.handles || p.location != 1 || p.device < 0 || p.device >= devices || others)
+        return invalid_value;
+    const std::lock_guard<std::mutex> lock(mutex);
+    pools().push_back(new Pool{p.device});
+    return *pool = pools().back(), success;
+}
+Result cuMemPoolSetAttribute(Pool *pool, int attribute, void *value) {
+    if (attribute != 4) return invalid_value;
+    return std::memcpy(&pool->kept, value, sizeof pool->kept), success;
+}
+Result cuMemAllocFromPoolAsync(Pointer *p, size_t bytes, const Pool *pool, void *stream) {
+    if (const Result asked = failure("cuMemAllocFromPoolAsync")) return asked;
+    if (!current || current->device != pool->device) return invalid_context;
+    return cuMemAllocAsync(p, bytes, stream);
 }
 Result cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, void *) {
     return std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), bytes), success;
@@ -236,12 +325,16 @@ Result cuMemcpyDtoH_v2(void *to, Pointer from, size_t bytes) {
 
 // Streams do what they are told at once, also while they are captured: a graph is what has run, and its replay does nothing.
 Result cuStreamCreate(void **stream, unsigned) {
-    static int made;
-    return *stream = &made, success;
+    if (!current) return invalid_context;
+    const std::lock_guard<std::mutex> lock(mutex);
+    *stream = new char;
+    streams()[*stream] = current;
+    return success;
 }
 Result cuStreamSynchronize(void *) { return capturing ? invalid_value : success; }
-Result cuStreamBeginCapture_v2(void *, int) {
+Result cuStreamBeginCapture_v2(void *, int mode) {
     if (capturing) return invalid_value;
+    captures_as = mode;
     return capturing = true, success;
 }
 Result cuStreamEndCapture(void *, void **graph) {

@@ -65,7 +65,7 @@ TEST_CASE("decode on a CUDA device: as many parts as its multiprocessors have ro
     }
 }
 
-TEST_CASE("decode on a CUDA device: a softcap, of which no kernel writes parts, is one launch") {
+TEST_CASE("decode on a CUDA device: a softcap has kernels of its own that write parts, and sinks join those of others") {
     const Context context("cuda");
     Decode d;
     CHECK(gyre_attention(context, &d.args) == GYRE_OK);
@@ -74,8 +74,12 @@ TEST_CASE("decode on a CUDA device: a softcap, of which no kernel writes parts, 
     d.args.k.shape[1] = d.args.v.shape[1] = 40;
     d.args.softcap = 5;
     CHECK(gyre_attention(context, &d.args) == GYRE_OK);
-    CHECK(text(gyre_selected_kernel(context)) == "attention_general_as_stored_bf16_d64__cuda");
-    CHECK(launches() == before + 1);
+    CHECK(text(gyre_selected_kernel(context)) == "attention_decode_bf16_d64__cuda");
+    CHECK(launches() == before + 2);
+    AttentionCase with_sinks(few_queries());
+    with_sinks.args.sinks = with_sinks.hold(GYRE_F32, {1, 2, 3, 4});
+    with_sinks.check_on_devices();
+    CHECK(launches() == before + 4);
 }
 
 TEST_CASE("decode on a CUDA device: parts are in the caller's workspace, or in the stream's order, and given back") {

@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 
+#include <map>
+
 namespace gyre::test {
 namespace {
 
@@ -19,7 +21,7 @@ struct Memory {
     int (*Pop)(void **);
     void *primary = nullptr;
 
-    Memory() {
+    explicit Memory(int ordinal) {
         void *library = dlopen("libcuda.so.1", RTLD_NOW);
         REQUIRE_MESSAGE((library != nullptr), "there is no CUDA driver");
         const auto find = [&](auto *function, const char *name) {
@@ -37,23 +39,24 @@ struct Memory {
         find(&Push, "cuCtxPushCurrent_v2");
         find(&Pop, "cuCtxPopCurrent_v2");
         REQUIRE(init(0) == 0);
-        REQUIRE(retain(&primary, 0) == 0);
+        REQUIRE(retain(&primary, ordinal) == 0);
     }
 
-    static const Memory &instance() {
-        static const Memory memory;
-        return memory;
+    static const Memory &of(int ordinal) {
+        static std::map<int, Memory> of_devices;
+        return of_devices.try_emplace(ordinal, ordinal).first->second;
     }
 };
 
 /// In the primary context while it lives; the library's calls are made outside of it.
 class Inside {
 public:
-    Inside() { REQUIRE(Memory::instance().Push(Memory::instance().primary) == 0); }
+    explicit Inside(int ordinal) : memory(Memory::of(ordinal)) { REQUIRE(memory.Push(memory.primary) == 0); }
     ~Inside() {
         void *popped;
-        Memory::instance().Pop(&popped);
+        memory.Pop(&popped);
     }
+    const Memory &memory;
 };
 
 } // namespace
@@ -65,18 +68,18 @@ bool is_on_device(const gyre_context *context) {
     return false;
 }
 
-OnDevice::OnDevice() { Memory::instance(); }
+OnDevice::OnDevice(int ordinal) : ordinal_(ordinal) { Memory::of(ordinal); }
 
 OnDevice::~OnDevice() {
-    const Inside inside;
-    for (const Copy &c : copies_) Memory::instance().Free(c.device);
+    const Inside inside(ordinal_);
+    for (const Copy &c : copies_) inside.memory.Free(c.device);
 }
 
 const OnDevice::Copy &OnDevice::copy(unsigned char *host, size_t bytes) {
-    const Inside inside;
+    const Inside inside(ordinal_);
     Copy made{host, bytes, 0};
-    REQUIRE(Memory::instance().Alloc(&made.device, bytes) == 0);
-    REQUIRE(Memory::instance().HtoD(made.device, host, bytes) == 0);
+    REQUIRE(inside.memory.Alloc(&made.device, bytes) == 0);
+    REQUIRE(inside.memory.HtoD(made.device, host, bytes) == 0);
     copies_.push_back(made);
     return copies_.back();
 }
@@ -119,9 +122,9 @@ const gyre_rope *OnDevice::view(const gyre_rope *host) {
 }
 
 void OnDevice::fetch() {
-    const Inside inside;
-    REQUIRE(Memory::instance().Synchronize() == 0);
-    for (const Copy &c : copies_) REQUIRE(Memory::instance().DtoH(c.host, c.device, c.bytes) == 0);
+    const Inside inside(ordinal_);
+    REQUIRE(inside.memory.Synchronize() == 0);
+    for (const Copy &c : copies_) REQUIRE(inside.memory.DtoH(c.host, c.device, c.bytes) == 0);
 }
 
 } // namespace gyre::test

@@ -20,7 +20,7 @@ bool is_on_device(const gyre_context *context);
 
 class OnDevice {
 public:
-    OnDevice();
+    explicit OnDevice(int ordinal = 0);
     ~OnDevice();
     OnDevice(const OnDevice &) = delete;
     OnDevice &operator=(const OnDevice &) = delete;
@@ -37,6 +37,7 @@ public:
     void fetch();
 
 private:
+    const int ordinal_;
     struct Copy {
         unsigned char *host;
         size_t bytes;

@@ -9,17 +9,22 @@
 #pragma once
 #include <Halide.h>
 
+#include <limits>
+
 namespace gyre::merge {
 
 /// At most so many tokens and heads a call.
 constexpr int most_tokens = 32, most_heads = 32, most_features = 512;
+
+/// The sink of a head that has none.
+constexpr float no_sink = std::numeric_limits<float>::lowest();
 
 struct Inputs {
     Halide::Func part_out;          // (d, h, i, p)
     Halide::Func part_lse;          // (i, h, p)     -inf: the part sees no key, and its part_out is not used
     Halide::Expr parts;             // extent of p
     std::vector<Halide::Var> outer; // none, or one
-    Halide::Func sinks = {};        // (h)           lowest: none; undefined: none of all heads
+    Halide::Func sinks = {};        // (h)           no_sink: none; undefined: none of all heads
 };
 
 struct Stages {

@@ -2,6 +2,7 @@
 #include "../../common/declared_arguments.h"
 #include "../../common/facts.h"
 #include "../../passes/cuda/lower.h"
+#include "../../passes/cuda/primitives.h"
 #include "merge_schedules.h"
 
 namespace gyre::merge {
@@ -26,8 +27,11 @@ public:
         }
         for (int d = 0; d < 5; d++) part_out.dim(d).set_min(0);
         for (int d = 0; d < 3; d++) lse.dim(d).set_min(0);
-        const Halide::Var z("z");
-        Stages stages = algorithm({part_out, part_lse, part_lse.dim(3).extent(), {z}}, out, lse, dtype);
+        sinks.dim(0).set_min(0);
+        const Halide::Var z("z"), h("h");
+        Halide::Func sink("sink");
+        sink(h) = cuda::choose(has_sinks, Halide::max(sinks(h), no_sink), no_sink);
+        Stages stages = algorithm({part_out, part_lse, part_lse.dim(3).extent(), {z}, sink}, out, lse, dtype);
         schedule_cuda(stages, z);
         cuda::lower_to_cuda(*this, {device_code, {}, most_features});
         publish_facts(*this, facts, {});

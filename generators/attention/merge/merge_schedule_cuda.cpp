@@ -24,6 +24,7 @@ void schedule_cuda(Stages &s, const Var &z) {
         of_lanes.update().gpu_threads(lane);
         per_row->compute_at(s.out, s.i).store_in(MemoryType::GPUShared);
     }
+    s.shared.compute_at(s.out, s.i).store_in(MemoryType::GPUShared);
 }
 
 } // namespace gyre::merge

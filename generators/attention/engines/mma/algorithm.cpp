@@ -36,8 +36,14 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.scores(j, i, t, b, h, z) +=
         cast<float>(s.q_rows(feature, i, t, h, z)) * cast<float>(s.k_rows(feature, j, b, t, h, z));
     const Expr row = tile.query(first_row + i);
-    s.head = cuda_head(in.scoring, h);
+    s.head = cuda_head(in.scoring, h, sizes.partial);
     if (sizes.general) {
+        const RowOfHeads of_row = row_of_heads(in, sizes, tile, i, h);
+        if (sizes.has_slopes()) {
+            s.slopes = Func("slopes");
+            s.slopes(i, t, h, z) = s.head.slope(of_row.head);
+        }
+        const Expr slope = sizes.has_slopes() ? Expr(s.slopes(i, t, h, z)) : s.head.numbers(h)[0];
         RDom n(0, block, "scored");
         s.scored_keys.push_back(n);
         s.scores(n, i, t, b, h, z) *= in.scale;
@@ -46,8 +52,8 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
             c.where(change.where);
             s.scored_keys.push_back(c);
             s.scores(c, i, t, b, h, z) = change.changed(
-                s.scores(c, i, t, b, h, z), {min(b * block + c, keys - 1), tile.query(tile.existing_row(t, i)), h,
-                                             tile.entry, b * block + c - row - shift});
+                s.scores(c, i, t, b, h, z), {min(b * block + c, keys - 1), of_row.query, of_row.head, tile.entry,
+                                             b * block + c - row - shift, slope});
         }
     }
     const Expr scale = sizes.general ? Expr(1.0f) : in.scale; // of what scores are now

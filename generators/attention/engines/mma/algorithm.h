@@ -29,6 +29,8 @@ struct CudaSizes {
     bool partial = false;   // rows are folded (tile.h), and see a part of the keys each; keys and values likewise
     /// Whether keys are in pages is the call's choice.
     bool may_be_paged() const { return general || partial; }
+    /// Rows have slopes of their own.
+    bool has_slopes() const { return general && partial; }
 };
 
 struct CudaInputs {
@@ -62,6 +64,7 @@ struct CudaStages {
 
     CudaTile tile;
     CudaHead head;                   // of general kernels
+    Halide::Func slopes;             // (i, t, h, z)  of those whose rows are folded
     Halide::Func q_staged;           // (d, i, t, h, z)  as they are
     Halide::Func q_rotated;          // (d, i, t, h, z)  of no meaning where nothing is rotated
     Halide::Func q_rows;             // (d, i, t, h, z)  as stored, with the scale's sign

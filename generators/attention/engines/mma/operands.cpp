@@ -36,6 +36,15 @@ std::vector<Expr> key_element(const CudaInputs &in, const CudaSizes &sizes, cons
 
 } // namespace
 
+RowOfHeads row_of_heads(const CudaInputs &in, const CudaSizes &sizes, const CudaTile &tile, const Expr &i,
+                        const Expr &h) {
+    const Expr row = tile.existing_row(tile.t, i);
+    if (!sizes.partial) return {row, h};
+    const Expr group = in.sequences.group, last_head = in.key_heads * group - 1;
+    return {cuda::opaque_quotient(row, group),
+            unsafe_promise_clamped(h * group + cuda::opaque_remainder(row, group), 0, last_head)};
+}
+
 std::function<Tuple(Expr)> query_angle(const CudaTile &tile, const CudaInputs &in, const cuda::AngleSource &angles,
                                        const Expr &of, const Expr &row) {
     return [=](const Expr &pair) {
@@ -59,11 +68,8 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
     s.k_rows = Func("k_rows");
     s.v_rows = Func("v_rows");
     const Expr last_row = tile.existing_row(t, i);
-    const Expr group = in.sequences.group, last_head = in.key_heads * group - 1;
-    const Expr of_group = sizes.partial ? cuda::opaque_remainder(last_row, group) : Expr(0);
-    const Expr row_query = sizes.partial ? cuda::opaque_quotient(last_row, group) : last_row;
-    const Expr row_head = sizes.partial ? unsafe_promise_clamped(h * group + of_group, 0, last_head) : Expr(h);
-    s.q_staged(d, i, t, h, z) = in.q(d, row_head, query_token(in, tile.first_query(t) + row_query), tile.entry);
+    const RowOfHeads of_row = row_of_heads(in, sizes, tile, i, h);
+    s.q_staged(d, i, t, h, z) = in.q(d, of_row.head, query_token(in, tile.first_query(t) + of_row.query), tile.entry);
     const auto query = [&](const Expr &feature) { return loaded(s.q_staged(feature, i, t, h, z)); };
     s.q_rotated(d, i, t, h, z) = stored(
         rotated_feature(in.rope, d, sizes.head_dim, +1, query_angle(tile, in, in.angles, t, last_row), query), type);

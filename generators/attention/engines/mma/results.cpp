@@ -18,8 +18,8 @@ void define_results(CudaStages &s, const CudaInputs &in, const Type &type) {
     s.lse_rows = Func("lse_rows");
     const FuncRef all = s.state(d, i, t, h, z), end = s.state(0, i, t, h, z);
     const auto total = [&](const FuncRef &of) {
-        if (sizes.general) return s.head.with_sink(of[0], of[1], h);
-        return Tuple(of[1], 1.0f, of[0] * in.scale);
+        if (sizes.general && !sizes.partial) return s.head.with_sink(of[0], of[1], h);
+        return Tuple(of[1], 1.0f, sizes.general ? Expr(of[0]) : of[0] * in.scale); // sinks join parts when they are merged
     };
     const Tuple of_all = total(all), of_end = total(end);
     // Rows lie turned against each other, by 8 features each, so that those which a warp stores at once are in different banks.

@@ -71,6 +71,11 @@ void Mma::schedule() {
 
     const LoopLevel block_of_threads(out, tile), block_of_keys(s.state, s.block);
     if (sizes.general) s.head.numbers.compute_at(block_of_threads).store_in(MemoryType::Register).bound_extent(s.h, 1);
+    if (sizes.has_slopes()) {
+        s.slopes.compute_at(block_of_threads).store_in(MemoryType::Register).bound_extent(s.i, sizes.query_rows);
+        for (const Var &v : {s.t, s.h, s.z}) s.slopes.bound_extent(v, 1);
+        cuda::warp_rows(s.slopes, s.i, {s.t, s.h, s.z});
+    }
     for (Func f : {s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common})
         f.compute_at(block_of_threads).store_in(MemoryType::Register);
     for (Func f : {s.q_staged, s.q_rotated})

@@ -7,13 +7,15 @@
 namespace gyre::attention {
 using namespace Halide;
 
-CudaHead cuda_head(const CudaScoring &in, const Var &h) {
+CudaHead cuda_head(const CudaScoring &in, const Var &h, bool folded) {
     CudaHead head{Func("of_head"), in, h};
-    head.numbers(h) = Tuple(cuda::choose(in.has_alibi, in.alibi(h) * log2_e, 0.0f),
-                            cuda::choose(in.has_sinks, in.sinks(h) * log2_e, masked_score),
+    const Expr sink = folded ? Expr(masked_score) : cuda::choose(in.has_sinks, in.sinks(h) * log2_e, masked_score);
+    head.numbers(h) = Tuple(folded ? Expr(0.0f) : head.slope(h), sink,
                             cuda::choose(in.softcap > 0.0f, 1.0f / in.softcap, 0.0f));
     return head;
 }
+
+Expr CudaHead::slope(const Expr &of) const { return cuda::choose(in.has_alibi, in.alibi(of) * log2_e, 0.0f); }
 
 // A comparison with what is no number but infinite is the device's, which keeps to IEEE 754.
 std::vector<CudaHead::Change> CudaHead::changes() const {
@@ -21,7 +23,7 @@ std::vector<CudaHead::Change> CudaHead::changes() const {
     const auto within = [from](std::vector<Expr> element) {
         element[0] = unsafe_promise_clamped(element[0], 0, from.keys - 1);
         element[1] = unsafe_promise_clamped(element[1], 0, from.queries - 1);
-        element.pop_back();
+        element.resize(4);
         return element;
     };
     const auto biased = [&](const Expr &where, const std::function<Expr(const std::vector<Expr> &)> &bias) {
@@ -42,8 +44,8 @@ std::vector<CudaHead::Change> CudaHead::changes() const {
                             const Expr small = x * (1.0f - square * (1.0f / 3 - square * (2.0f / 15)));
                             return in.softcap * select(square < 0.01f, small, large);
                         }};
-    const Change by_distance{in.has_alibi, [*this](const Expr &score, const std::vector<Expr> &element) {
-                                 return score + numbers(h)[0] * cast<float>(element[4]);
+    const Change by_distance{in.has_alibi, [](const Expr &score, const std::vector<Expr> &element) {
+                                 return score + element[5] * cast<float>(element[4]);
                              }};
     return {capped,
             by_distance,

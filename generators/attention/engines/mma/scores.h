@@ -22,17 +22,20 @@ struct CudaScoring {
 };
 
 struct CudaHead {
-    Halide::Func numbers; // (h)  {slope, sink, 1 / softcap}
+    Halide::Func numbers; // (h)  {slope, sink, 1 / softcap}; of folded rows, whose heads are several, neither slope nor sink
     CudaScoring in;
     Halide::Var h;
+
+    /// The slope of query head `of`, 0 without ALiBi.
+    Halide::Expr slope(const Halide::Expr &of) const;
 
     /// What changes a score where a condition holds, the same for all scores of a call.
     struct Change {
         Halide::Expr where;
         std::function<Halide::Expr(Halide::Expr score, std::vector<Halide::Expr> element)> changed;
     };
-    /// By the cap, by ALiBi, by a bias of each type, then by a mask; of a scaled score. `element`: {key, query, h, z} within the
-    /// tensors, and pos_k - pos_q.
+    /// By the cap, by ALiBi, by a bias of each type, then by a mask; of a scaled score. `element`: {key, query, query head, z} within
+    /// the tensors, pos_k - pos_q, and the slope.
     std::vector<Change> changes() const;
 
     /// True if any of these is there.
@@ -43,6 +46,6 @@ struct CudaHead {
     Halide::Tuple with_sink(const Halide::Expr &maximum, const Halide::Expr &sum, const Halide::Expr &h) const;
 };
 
-CudaHead cuda_head(const CudaScoring &in, const Halide::Var &h);
+CudaHead cuda_head(const CudaScoring &in, const Halide::Var &h, bool folded);
 
 } // namespace gyre::attention
