@@ -51,6 +51,7 @@ add_library(gyre_test_cases OBJECT
             attention/score_arguments_test.cpp
             attention/score_inputs_test.cpp
             attention/score_test.cpp
+            attention/shared_heads_test.cpp
             attention/shapes_test.cpp
             attention/tiles_test.cpp
             attention/types_test.cpp

@@ -1,6 +1,6 @@
 """Times the attention calls of model_calls.py beside PyTorch's best form of each, and beside vLLM's kernels where they have it.
 
-    python models.py [--library build/lib/libgyre.so] [--dtype f32 f16 bf16] [--threads 1] [--target native] [--only BERT]
+    python models.py [--library build/lib/libgyre.so] [--dtype f32 f16 bf16] [--threads 1] [--target native] [--only BERT] [--odd]
 
 Everything runs in one process and takes turns. Each result is compared with rows in double precision before it is timed. Printed are
 medians of the rounds' ratios, slowest first. README.md tells how to install the others, and what --target holds them to.
@@ -17,6 +17,7 @@ from alternate import alternate, fastest, ratio
 from model_arrays import Inputs, sampled_rows
 from model_calls import CALLS
 from model_report import machine, print_tables, write
+from odd_calls import ODD_CALLS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Gyre's target, what holds PyTorch and its libraries to the same instructions, and vLLM's library.
@@ -124,6 +125,7 @@ def arguments():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--target", choices=TARGETS, default="native")
     parser.add_argument("--only", nargs="+", default=[""], help="calls whose names have one of these in them")
+    parser.add_argument("--odd", action="store_true", help="the calls of odd_calls.py instead")
     parser.add_argument("--seconds", type=float, default=1.0, help="of rounds for a call")
     parser.add_argument("--no-vllm", action="store_true")
     parser.add_argument("--json", metavar="FILE", help="write the results, too")
@@ -139,7 +141,7 @@ def main():
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     os.environ["GYRE_LIBRARY"] = os.path.abspath(options.library)
     sys.path.insert(0, str(ROOT / "runtime" / "python"))
-    calls = [call for call in CALLS if any(part in call.name for part in options.only)]
+    calls = [call for call in (ODD_CALLS if options.odd else CALLS) if any(part in call.name for part in options.only)]
     try:
         peers = Peers(options)
     except ImportError as problem:

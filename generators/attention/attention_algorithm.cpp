@@ -28,7 +28,7 @@ Ending ending(const RecurrenceEngine &engine, const Inputs &in, const Expr &r, c
     if (!in.sinks.defined())
         return {select(any_visible, 1.0f / sum, 0.0f),
                 select(undefined, sum, any_visible, maximum * ln_2 + log_positive(sum), nothing)};
-    const Expr sink = in.sinks(row_of_task(in, t * s.sizes.row_tile + r).head), top = max(maximum, sink);
+    const Expr sink = s.row_sinks.defined() ? Expr(s.row_sinks(r, t)) : in.sinks(0), top = max(maximum, sink);
     constexpr float least_share = -126; // its power is not 0, so that NaN in values shows, however large the sink
     const Expr keys_share = exp2_nonpositive(maximum - top, least_share);
     const Expr total = sum * keys_share + exp2_nonpositive(sink - top);
@@ -37,21 +37,31 @@ Ending ending(const RecurrenceEngine &engine, const Inputs &in, const Expr &r, c
     return {inverse, select(undefined, sum, any_visible, top * ln_2 + log_positive(total), nothing)};
 }
 
+/// Where rows are tokens of several heads: which each of them is, found once a task.
+Row define_rows_of_heads(Stages &s, const Inputs &in, const Row &row) {
+    s.row_tokens = Func("row_tokens");
+    s.row_heads = Func("row_heads");
+    s.row_tokens(s.r, s.t) = row.token;
+    s.row_heads(s.r, s.t) = row.head;
+    if (in.sinks.defined()) {
+        s.row_sinks = Func("row_sinks");
+        s.row_sinks(s.r, s.t) = in.sinks(s.row_heads(s.r, s.t));
+    }
+    return {s.row_tokens(s.r, s.t), s.row_heads(s.r, s.t)};
+}
+
 /// Rows of queries, once a task.
 void define_queries(RecurrenceEngine &engine, const Inputs &in) {
     Stages &s = engine.stages();
     const Sizes &z = s.sizes;
-    const Row row = row_of_task(in, s.t * z.row_tile + s.r);
+    Row row = row_of_task(in, s.t * z.row_tile + s.r);
+    if (!Internal::is_const_one(in.heads)) row = define_rows_of_heads(s, in, row);
     const auto query = [&](const Expr &feature) { return in.q(feature, row.head, row.token); };
     s.q_rows = Func("q_rows");
     RowForm form{z.head_dim, z.padded};
     form.count = s.k_features;
     form.factor = engine.query_factor(in);
     s.q_rotated = define_rows(s.q_rows, {query, in.head_dim, row.token, in.q_rotation}, {s.d, s.r, s.t}, form);
-    if (!Internal::is_const_one(in.heads)) {
-        s.row_tokens = Func("row_tokens");
-        s.row_tokens(s.r, s.t) = row.token;
-    }
     engine.define_queries(in);
 }
 

@@ -51,7 +51,8 @@ private:
 
     /// They join last: parts are merged before.
     bool has_sinks() const { return !partial && !dense; }
-    bool has_one_head() const { return (general && !partial) || dense; }
+    /// What drops or scores is told its head, which is one number.
+    bool has_one_head() const { return dropout || !score.value().empty() || dense; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
     Facts known(const RecurrenceEngine &engine);
 

@@ -51,8 +51,10 @@ void schedule_query_lanes(Stages &s, Func prepared, Transpose &lanes_of_rows, in
 void schedule_task(Stages &s) {
     const Sizes &z = s.sizes;
     const int w = z.lanes;
-    if (s.row_tokens.defined())
-        s.row_tokens.compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile).vectorize(s.r, w);
+    for (Func *of_row : {&s.row_tokens, &s.row_heads})
+        if (of_row->defined())
+            of_row->compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile).vectorize(s.r, w);
+    if (s.row_sinks.defined()) s.row_sinks.compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile);
     for (Func *whole_task : {&s.state, &s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
     s.out_copy.bound_storage(s.d, z.v_head_dim);

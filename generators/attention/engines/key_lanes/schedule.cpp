@@ -42,7 +42,8 @@ void KeyLanes::schedule() {
     const TaskLoops loops;
     Var d_o("do"), di("di"), lane("lane");
 
-    if (s.row_tokens.defined()) s.row_tokens.compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile);
+    for (Func *of_row : {&s.row_tokens, &s.row_heads})
+        if (of_row->defined()) of_row->compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile);
     s.q_rows.compute_root().bound_storage(s.t, z.task_tiles).bound(s.d, 0, z.head_dim).bound(s.r, 0, z.row_tile);
     schedule_rotated_rows(s.q_rows, s.q_rotated, w);
 

@@ -28,8 +28,9 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     const Sizes &z = s.sizes;
     GeneralStages &g = s.general;
     const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
-    const Row row = row_of_task(in, t * z.row_tile + r);
-    const Expr token = s.row_tokens.defined() ? Expr(s.row_tokens(r, t)) : t * z.row_tile + r;
+    Row row = row_of_task(in, t * z.row_tile + r);
+    if (s.row_tokens.defined()) row = {s.row_tokens(r, t), s.row_heads(r, t)};
+    const Expr token = s.row_tokens.defined() ? row.token : t * z.row_tile + r;
     const auto known_key = [&](const Expr &jj) { return min(likely(b * z.key_block + jj), in.keys - 1); };
 
     cap_scores(s, in.softcap, tile_last_key, in_vector);
