@@ -83,6 +83,30 @@ class Attention(unittest.TestCase):
         np.testing.assert_array_equal(gyre.attention(q, pool_k, pool_v, block_table=table, seqused_k=[20, 32]),
                                       gyre.attention(q, k, v, seqused_k=[20, 32]))
 
+    def test_a_mask_that_was_prepared_gives_the_same_bits(self):
+        q, k = random(2, 40, 4, 64), random(2, 40, 2, 64, seed=1)
+        documents = np.arange(40) // 13
+        mask = (documents[:, None] == documents)[None, None] & (np.arange(40) >= [[[[3]]], [[[0]]]])
+        for options in ({}, {"causal": True, "seqused_k": [40, 21]}, {"window": (5, 0)}):
+            prepared = gyre.prepare_mask(mask, q, k, **options)
+            for value in (k, k[..., :32]):
+                np.testing.assert_array_equal(gyre.attention(q, k, value, mask=mask, prepared_mask=prepared, softcap=3.0, **options),
+                                              gyre.attention(q, k, value, mask=mask, softcap=3.0, **options))
+        prepared = gyre.prepare_mask(mask, q, k)
+        for said, call in [
+            ("^prepared_mask: was prepared for window_right -1, got 0",
+             lambda: gyre.attention(q, k, k, mask=mask, prepared_mask=prepared, causal=True)),
+            ("^prepared_mask: is given without mask", lambda: gyre.attention(q, k, k, prepared_mask=prepared)),
+            ("^prepared_mask: got shape", lambda: gyre.attention(q, k, k, mask=mask, prepared_mask=prepared[::2])),
+            ("^prepared_mask_size: got", lambda: gyre.attention(q, k, k, mask=mask, prepared_mask=prepared[:-9])),
+            ("^prepared_mask: does not hold", lambda: gyre.attention(q, k, k, mask=mask, prepared_mask=np.zeros_like(prepared))),
+            ("^mask: got NULL", lambda: gyre.prepare_mask(None, q, k)),
+        ]:
+            with self.assertRaisesRegex(ValueError, said):
+                call()
+        with self.assertRaisesRegex(NotImplementedError, "^mask: got stride"):
+            gyre.prepare_mask(np.asfortranarray(mask), q, k)
+
     def test_out_is_written_and_returned(self):
         q = random(1, 5, 2, 64)
         out = np.full((1, 5, 2, 128), 7, np.float32)

@@ -5,11 +5,14 @@
 GENERATORS: a folder of compiled generators of the same sources, which spares a minute.
 """
 
+import contextlib
 import importlib.util
 import pathlib
 import shutil
 import sys
+import tempfile
 import unittest
+from unittest import mock
 
 import gyre
 import numpy as np
@@ -70,6 +73,18 @@ class Build(unittest.TestCase):
             with self.assertRaisesRegex(error, said):
                 build(**options)
         self.assertEqual(list(WORK.rglob("libpython_kernels.so")), [])
+
+    def test_programs_that_are_too_old_or_not_there_are_told_before_anything_is_made(self):
+        with tempfile.TemporaryDirectory() as folder:
+            cmake = pathlib.Path(folder) / "cmake"
+            for version, said in (("3.25.1", "version 3.25.1, expected 3.28 or later: pip install"), ("3.30.0", None)):
+                cmake.write_text(f"#!/bin/sh\necho cmake version {version}\n")
+                cmake.chmod(0o755)
+                with self.assertRaisesRegex(ImportError, said) if said else contextlib.nullcontext():
+                    gyre._build_tools.configure_command({"PATH": folder})
+            (pathlib.Path(folder) / "halide").mkdir()  # a folder of that name is no package
+            with mock.patch.object(sys, "path", [folder]), self.assertRaisesRegex(ImportError, "there is no halide"):
+                gyre._build_tools.environment()
 
 
 if __name__ == "__main__":

@@ -111,6 +111,22 @@ class Operators(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, "k: got"):
                 gyre.torch.attention(q.detach().requires_grad_(), k.to(dtype), v.to(dtype)).sum().backward()
 
+    def test_a_mask_that_was_prepared_gives_the_same_bits(self):
+        q, k, v = inputs()
+        documents = torch.arange(k.shape[2]) // 5
+        mask = (documents[-q.shape[2]:, None] == documents)[None, None]
+        prepared = gyre.torch.prepare_mask(mask, q, k)
+        with torch.no_grad():
+            right = gyre.torch.attention(q, k, v, mask=mask)
+            self.assertTrue(torch.equal(gyre.torch.attention(q, k, v, mask=mask, prepared_mask=prepared), right))
+            with self.assertRaisesRegex(RuntimeError, "^prepared_mask: was prepared for window_right -1, got 0"):
+                gyre.torch.attention(q, k, v, mask=mask, prepared_mask=prepared, causal=True)
+            with self.assertRaisesRegex(RuntimeError, "^prepared_mask: expected what"):
+                gyre.torch.attention(q, k, v, mask=mask, prepared_mask=prepared.float())
+        q.requires_grad_()
+        gyre.torch.attention(q, k, v, mask=mask, prepared_mask=prepared).sum().backward()
+        self.assertIsNotNone(q.grad)
+
     def test_what_would_be_lost_is_refused(self):
         q, k, v = inputs()
         shifted = gyre.Rope(rotary_offset=16, rotary_dim=32)

@@ -6,6 +6,7 @@
 import sys
 import unittest
 import warnings
+from unittest import mock
 
 try:
     import torch
@@ -71,6 +72,30 @@ class Models(unittest.TestCase):
             self.assertLess((got - right).abs().max(), 1e-4 * right.abs().max(), name)
             self.assertGreater((unpacked - right).abs().max(), 1e-3 * right.abs().max(), name)
             self.assertEqual(gyre.transformers.calls() - before, 4)
+
+    def test_a_mask_of_all_layers_is_looked_at_once(self):
+        from gyre.transformers import _shared_masks
+
+        looked = []
+        prepare = _shared_masks.operators.prepare_mask
+        with mock.patch.object(_shared_masks.operators, "prepare_mask", lambda *args: looked.append(args) or prepare(*args)):
+            model = model_of(MODELS["Llama"]())
+            model.set_attn_implementation("gyre")
+            with torch.no_grad():
+                model(self.ids[:1], position_ids=torch.cat([torch.arange(9), torch.arange(14)])[None], use_cache=False)
+            self.assertEqual(len(looked), 1)
+            looked.clear()
+            q, mask = torch.randn(1, 4, 23, 64), torch.ones(1, 1, 23, 23, dtype=torch.bool)
+            held = len(_shared_masks._prepared)
+            for hidden in (23, 9):  # what is written to is looked at anew
+                mask[..., hidden:] = False
+                out = gyre.transformers.attention_forward(torch.nn.Module(), q, q, q, mask)[0]
+                right = gyre.torch.attention(q, q, q, mask=mask.clone())
+                self.assertTrue(torch.equal(out, right.transpose(1, 2)))
+            self.assertEqual((len(looked), len(_shared_masks._prepared)), (2, held + 1))
+            looked.clear()
+            del mask
+            self.assertEqual(len(_shared_masks._prepared), held)  # nothing is kept of a mask that is gone
 
     def test_gradients(self):
         for name in ("Mistral with a window", "gpt-oss"):

@@ -17,6 +17,7 @@ from ._cache import cache_append
 from ._context import Context
 from ._linear_attention import linear_attention, linear_attention_backward
 from ._merge import merge_states
+from ._prepared_mask import prepare_mask
 from ._rope import Rope
 from ._rotary import rotary, rotary_qk
 from ._tune import Study, Trial, tune
@@ -24,4 +25,4 @@ from . import plot
 
 __version__: str = _library.library.gyre_version().decode()
 __all__ = ["Context", "Rope", "Study", "Trial", "attention", "attention_backward", "build", "cache_append", "info", "linear_attention",
-           "linear_attention_backward", "merge_states", "plot", "rotary", "rotary_qk", "tune"]
+           "linear_attention_backward", "merge_states", "plot", "prepare_mask", "rotary", "rotary_qk", "tune"]

@@ -7,6 +7,7 @@ from ._arrays import empty, hand_over
 from ._attention_args import attention_args
 from ._call import Call, lse_shape, need_rank
 from ._context import Context
+from ._prepared_mask import add_prepared_mask
 from ._rope import Rope
 
 
@@ -17,7 +18,7 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
               values_rotated: bool = False, q_positions: Any = None, k_positions: Any = None, score: str | None = None,
               score_inputs: Mapping[str, Any] | None = None, dropout: float = 0.0, dropout_seed: int = 0,
               dropout_offset: int = 0, value_order: str = "rows", layout: str = "bshd", return_lse: bool = False,
-              out: Any = None, context: Context | None = None) -> Any:
+              out: Any = None, prepared_mask: Any = None, context: Context | None = None) -> Any:
     """softmax(scale q kᵀ) v, in one pass, never a seqlen_q × seqlen_kv array. Sums and softmax are in float32.
 
     q               [batch, seqlen_q, num_heads, head_dim] in layout "bshd", [batch, num_heads, seqlen_q, head_dim] in "bhsd",
@@ -31,6 +32,7 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
     softcap         > 0: scores become softcap · tanh(score / softcap), before bias and masks
     bias            added to the scores, -inf masks; mask: bool, True: attend. Both broadcast to
                     [batch, num_heads, seqlen_q, seqlen_kv]
+    prepared_mask   what prepare_mask() returned for this mask
     sinks, alibi    [num_heads] float32: exp(sink) joins the denominator; slope · (pos_k - pos_q) is added
     seqused_k       [batch] int32, or a list: how many keys each entry has
     cu_seqlens_q,   [batch + 1] int32, or lists, with layout "thd" alone: where sequences begin, and the last ends
@@ -57,6 +59,7 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
                           keys_rotated=keys_rotated, values_rotated=values_rotated, q_positions=q_positions,
                           k_positions=k_positions, score=score, score_inputs=score_inputs, dropout=dropout,
                           dropout_seed=dropout_seed, dropout_offset=dropout_offset, value_order=value_order, layout=layout)
+    add_prepared_mask(call, args, prepared_mask)
     shape = need_rank(q, "q", layout)
     given = out
     if out is None:

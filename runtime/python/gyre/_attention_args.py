@@ -9,7 +9,8 @@ from ._values import ALIGNMENTS, LAYOUTS, VALUE_ORDERS, choose, flag, integer, r
 from ._rope import Rope, pointer_to
 
 
-def _window(window: Any) -> tuple[int, int]:
+def window_of(window: Any) -> tuple[int, int]:
+    """Tokens before and after, -1: unbounded. Errors: TypeError, ValueError."""
     if window is None:
         return -1, -1
     if not isinstance(window, (tuple, list)) or len(window) != 2:
@@ -35,7 +36,7 @@ def attention_args(call: Call, q: Any, k: Any, v: Any, *, scale: float | None, c
     """Everything but out and lse. Errors: ValueError, TypeError."""
     if scale is not None and real(scale, "scale") == 0:
         raise ValueError("scale: got 0, expected another number, or None for 1 / sqrt(head_dim)")
-    left, right = _window(window)
+    left, right = window_of(window)
     args = AttentionArgs(
         layout=choose(layout, "layout", LAYOUTS), q=call.tensor(q, "q"), k=call.tensor(k, "k"), v=call.tensor(v, "v"),
         scale=0.0 if scale is None else real(scale, "scale"), softcap=real(softcap, "softcap"),

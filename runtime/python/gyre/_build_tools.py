@@ -5,13 +5,16 @@ import hashlib
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
+import subprocess
 import sys
 from typing import Any, Mapping
 
 from . import _info, _library
 
 _FOLDERS = ("cmake", "generators", "include")
+_OLDEST_CMAKE = (3, 28)
 
 
 def package() -> pathlib.Path:
@@ -44,7 +47,8 @@ def cache(folder: Any) -> pathlib.Path:
 
 def environment() -> dict[str, str]:
     """This process's, with the programs of this Python's environment before others'. Errors: ImportError (no Halide)."""
-    if importlib.util.find_spec("halide") is None:
+    halide = importlib.util.find_spec("halide")
+    if halide is None or halide.origin is None:  # a folder of that name is no package
         raise ImportError("gyre.build: there is no halide, which makes kernels: pip install 'gyre[build]'")
     words = dict(os.environ)
     words["PATH"] = os.pathsep.join([str(pathlib.Path(sys.executable).parent), words.get("PATH", os.defpath)])
@@ -59,7 +63,17 @@ def program(name: str, words: Mapping[str, str]) -> str:
     return found
 
 
+def _check_version(cmake: str) -> None:
+    """Errors: ImportError."""
+    told = re.search(r"version (\d+)\.(\d+)\S*", subprocess.run([cmake, "--version"], capture_output=True, text=True).stdout)
+    if told is None or (int(told[1]), int(told[2])) < _OLDEST_CMAKE:
+        what = told[0] if told else "no CMake"
+        raise ImportError(f"gyre.build: {cmake} is {what}, expected {'.'.join(map(str, _OLDEST_CMAKE))} or later: pip install 'gyre[build]'")
+
+
 def configure_command(words: Mapping[str, str]) -> list[str]:
-    """CMake with Ninja where there is one, and with this Python, whose Halide it takes."""
+    """CMake with Ninja where there is one, and with this Python, whose Halide it takes. Errors: ImportError."""
+    cmake = program("cmake", words)
+    _check_version(cmake)
     generator = ["-G", "Ninja"] if shutil.which("ninja", path=words["PATH"]) else []
-    return [program("cmake", words), *generator, f"-DPython3_EXECUTABLE={sys.executable}"]
+    return [cmake, *generator, f"-DPython3_EXECUTABLE={sys.executable}"]

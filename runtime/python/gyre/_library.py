@@ -3,7 +3,7 @@
 import ctypes
 import os
 import pathlib
-from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_void_p
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_void_p
 from typing import NoReturn
 
 from . import _structures as s
@@ -36,6 +36,8 @@ _FUNCTIONS = {
     "gyre_kernel_at": (c_int32, [c_int32, POINTER(s.KernelInfo)]),
     "gyre_frequencies": (c_int, [POINTER(s.FrequencyRule), c_int32, c_int32, c_int64, POINTER(c_double),
                                  POINTER(c_double)]),
+    "gyre_mask_prepare_size": (c_int, [POINTER(s.AttentionArgs), POINTER(c_size_t)]),
+    "gyre_mask_prepare": (c_int, [c_void_p, POINTER(s.AttentionArgs), c_void_p, c_size_t]),
     **{name: (c_int, [c_void_p, POINTER(args)]) for name, args in _OPERATIONS.items()},
 }
 

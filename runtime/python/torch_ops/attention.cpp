@@ -23,6 +23,18 @@ void set_rope(const OptionalTensor &inv_freq, const char *name, bool interleaved
     *to = rope;
 }
 
+namespace {
+
+void set_prepared_mask(const Tensor &prepared, gyre_attention_args *args) {
+    const gyre_tensor words = view(prepared, "prepared_mask");
+    expect(words.rank == 1 && words.dtype == GYRE_I64 && (words.shape[0] < 2 || words.strides[0] == 1),
+           "prepared_mask: expected what gyre.torch.prepare_mask() returned");
+    args->prepared_mask = words.data;
+    args->prepared_mask_size = static_cast<size_t>(words.shape[0]) * sizeof(int64_t);
+}
+
+} // namespace
+
 void AttentionArguments::fill(const Tensor &q, const Tensor &k, const Tensor &v, GYRE_ATTENTION_PARAMETERS) {
     args.layout = static_cast<gyre_layout>(layout);
     args.q = view(q, "q");
@@ -38,6 +50,7 @@ void AttentionArguments::fill(const Tensor &q, const Tensor &k, const Tensor &v,
     args.page_table = views(block_table, "block_table");
     args.q_positions = views(q_positions, "q_positions");
     args.k_positions = views(k_positions, "k_positions");
+    if (prepared_mask) set_prepared_mask(*prepared_mask, &args);
     rope.attention_factor = rope_factor;
     set_rope(inv_freq, "inv_freq", interleaved, &rope, &args.rope);
     set_rope(value_inv_freq, "value_inv_freq", interleaved, &value_rope, &args.value_rope);

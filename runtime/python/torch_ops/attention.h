@@ -8,22 +8,22 @@ namespace gyre_torch {
 #define GYRE_ATTENTION_SCHEMA                                                                                          \
     "Tensor? bias=None, Tensor? mask=None, Tensor? sinks=None, Tensor? alibi=None, Tensor? seqused_k=None, "           \
     "Tensor? cu_seqlens_q=None, Tensor? cu_seqlens_k=None, Tensor? block_table=None, Tensor? q_positions=None, "       \
-    "Tensor? k_positions=None, Tensor? inv_freq=None, Tensor? value_inv_freq=None, float scale=0., "                   \
-    "float softcap=0., bool causal=False, bool top_left=False, int window_left=-1, int window_right=-1, "              \
-    "bool interleaved=False, float rope_factor=1., bool keys_rotated=False, bool values_rotated=False, "               \
-    "float dropout=0., int dropout_seed=0, int dropout_offset=0, int layout=1"
+    "Tensor? k_positions=None, Tensor? inv_freq=None, Tensor? value_inv_freq=None, Tensor? prepared_mask=None, "       \
+    "float scale=0., float softcap=0., bool causal=False, bool top_left=False, int window_left=-1, "                   \
+    "int window_right=-1, bool interleaved=False, float rope_factor=1., bool keys_rotated=False, "                     \
+    "bool values_rotated=False, float dropout=0., int dropout_seed=0, int dropout_offset=0, int layout=1"
 #define GYRE_ATTENTION_PARAMETERS                                                                                      \
     const OptionalTensor &bias, const OptionalTensor &mask, const OptionalTensor &sinks, const OptionalTensor &alibi,  \
         const OptionalTensor &seqused_k, const OptionalTensor &cu_seqlens_q, const OptionalTensor &cu_seqlens_k,       \
         const OptionalTensor &block_table, const OptionalTensor &q_positions, const OptionalTensor &k_positions,       \
-        const OptionalTensor &inv_freq, const OptionalTensor &value_inv_freq, double scale, double softcap,            \
-        bool causal, bool top_left, int64_t window_left, int64_t window_right, bool interleaved, double rope_factor,   \
-        bool keys_rotated, bool values_rotated, double dropout, int64_t dropout_seed, int64_t dropout_offset,          \
-        int64_t layout
+        const OptionalTensor &inv_freq, const OptionalTensor &value_inv_freq, const OptionalTensor &prepared_mask,     \
+        double scale, double softcap, bool causal, bool top_left, int64_t window_left, int64_t window_right,           \
+        bool interleaved, double rope_factor, bool keys_rotated, bool values_rotated, double dropout,                  \
+        int64_t dropout_seed, int64_t dropout_offset, int64_t layout
 #define GYRE_ATTENTION_ARGUMENTS                                                                                       \
     bias, mask, sinks, alibi, seqused_k, cu_seqlens_q, cu_seqlens_k, block_table, q_positions, k_positions, inv_freq,  \
-        value_inv_freq, scale, softcap, causal, top_left, window_left, window_right, interleaved, rope_factor,         \
-        keys_rotated, values_rotated, dropout, dropout_seed, dropout_offset, layout
+        value_inv_freq, prepared_mask, scale, softcap, causal, top_left, window_left, window_right, interleaved,       \
+        rope_factor, keys_rotated, values_rotated, dropout, dropout_seed, dropout_offset, layout
 
 /// A call's arguments; what they point to is in here, too.
 struct AttentionArguments {

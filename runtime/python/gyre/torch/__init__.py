@@ -10,7 +10,7 @@ The operators are torch.ops.gyre.*, on PyTorch's stable ABI: 2.10 or later. They
 
 from . import _load  # noqa: F401  registers the operators, and then what Python knows of them
 from . import _fakes, _gradients  # noqa: F401
-from ._attention import attention
+from ._attention import attention, prepare_mask
 from ._cache import cache_append
 from ._linear_attention import linear_attention
 from ._modules import LinearAttention, RotaryEmbedding, RotaryValueMultiHeadAttention
@@ -18,4 +18,4 @@ from ._rotary import rotary, rotary_qk
 from ._sdpa import disable_sdpa, enable_sdpa, sdpa_calls
 
 __all__ = ["LinearAttention", "RotaryEmbedding", "RotaryValueMultiHeadAttention", "attention", "cache_append", "disable_sdpa",
-           "enable_sdpa", "linear_attention", "rotary", "rotary_qk", "sdpa_calls"]
+           "enable_sdpa", "linear_attention", "prepare_mask", "rotary", "rotary_qk", "sdpa_calls"]

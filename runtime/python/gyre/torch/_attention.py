@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from .. import Rope
+from .. import Rope, prepare_mask as prepare
 from .._values import ALIGNMENTS, LAYOUTS, choose
 from ._frequencies import frequencies, same_pairing
 
@@ -41,7 +41,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
               block_table: torch.Tensor | None = None, rope: Rope | None = None, value_rope: Rope | None = None,
               keys_rotated: bool = False, values_rotated: bool = False, q_positions: torch.Tensor | None = None,
               k_positions: torch.Tensor | None = None, dropout: float = 0.0, dropout_seed: int = 0, dropout_offset: int = 0,
-              layout: str = "bhsd", return_lse: bool = False, out: torch.Tensor | None = None) -> Any:
+              layout: str = "bhsd", return_lse: bool = False, out: torch.Tensor | None = None,
+              prepared_mask: torch.Tensor | None = None) -> Any:
     """gyre.attention() of tensors, with gradients of q, k, v, bias and sinks. Its layout is PyTorch's, "bhsd", unless another is given.
 
     Calls with block_table have no gradients. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
@@ -52,13 +53,15 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
         q, k, v = autocast(q, k, v)
     recorded = torch.is_grad_enabled() and records_gradients(q, k, v, bias, sinks)
     if recorded and mask is not None:
-        mask, bias = None, _as_bias(mask, bias, q.dtype)
+        mask, bias, prepared_mask = None, _as_bias(mask, bias, q.dtype), None
     # PyTorch takes its time for each argument that is handed on: those that say nothing are not.
     options: dict[str, Any] = {}
     if bias is not None:
         options["bias"] = bias
     if mask is not None:
         options["mask"] = mask
+    if prepared_mask is not None:
+        options["prepared_mask"] = prepared_mask
     if sinks is not None:
         options["sinks"] = sinks
     if alibi is not None:
@@ -111,6 +114,12 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
         result, lse = _with_gradients(q, k, v, **options)
         return (result, lse) if return_lse else result
     return _forward(q, k, v, **options)
+
+
+def prepare_mask(mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, *, causal: bool = False, alignment: str = "bottom_right",
+                 window: tuple[int, int] | None = None, seqused_k: torch.Tensor | None = None, layout: str = "bhsd") -> torch.Tensor:
+    """gyre.prepare_mask() of tensors: what attention() takes as prepared_mask. Calls that record gradients do without it."""
+    return prepare(mask, q.detach(), k.detach(), causal=causal, alignment=alignment, window=window, seqused_k=seqused_k, layout=layout)
 
 
 def _as_bias(mask: torch.Tensor, bias: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor:

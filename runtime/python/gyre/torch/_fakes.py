@@ -21,7 +21,7 @@ def _layout_of(options, count, named):
 
 @torch.library.register_fake("gyre::attention")
 def _(q, k, v, *options, **named):
-    layout = _layout_of(options, 26, named)
+    layout = _layout_of(options, 27, named)
     out = _attention_out(q, v, layout)
     shape = (q.shape[1], q.shape[0]) if layout == THD else (q.shape[0], *((q.shape[1], q.shape[2]) if layout == BHSD
                                                                           else (q.shape[2], q.shape[1])))
@@ -30,7 +30,7 @@ def _(q, k, v, *options, **named):
 
 @torch.library.register_fake("gyre::attention_forward")
 def _(q, k, v, *options, **named):
-    return _attention_out(q, v, _layout_of(options, 26, named))
+    return _attention_out(q, v, _layout_of(options, 27, named))
 
 
 @torch.library.register_fake("gyre::attention_plain")

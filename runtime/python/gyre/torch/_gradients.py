@@ -5,7 +5,7 @@ import torch
 from ._fakes import BHSD, THD
 
 ATTENTION = ("bias mask sinks alibi seqused_k cu_seqlens_q cu_seqlens_k block_table q_positions k_positions inv_freq value_inv_freq "
-             "scale softcap causal top_left window_left window_right interleaved rope_factor keys_rotated values_rotated dropout "
+             "prepared_mask scale softcap causal top_left window_left window_right interleaved rope_factor keys_rotated values_rotated dropout "
              "dropout_seed dropout_offset layout").split()
 TENSORS = ATTENTION.index("scale")  # so many options are tensors
 WITHOUT_GRADIENTS = ("mask", "block_table")

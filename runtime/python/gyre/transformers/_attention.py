@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from .. import torch as operators
+from ._shared_masks import prepared
 
 _calls = 0
 
@@ -28,7 +29,7 @@ def attention_forward(module: Any, query: torch.Tensor, key: torch.Tensor, value
         _calls += 1
     causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
     window = None if not sliding_window else (sliding_window - 1, -1 if causal else sliding_window - 1)
-    mask = bias = None
+    mask = bias = looked_at = None
     if attention_mask is not None and attention_mask.dim() == 2:
         causal = True
         window = None if not sliding_window else (sliding_window - 1, -1)
@@ -39,6 +40,7 @@ def attention_forward(module: Any, query: torch.Tensor, key: torch.Tensor, value
     elif attention_mask is not None:  # it says all, causality and windows too
         causal, window = False, None
         mask, bias = (attention_mask, None) if attention_mask.dtype == torch.bool else (None, attention_mask)
+        looked_at = prepared(attention_mask, query, key, value)
     elif causal and query.shape[2] == 1:
         causal = False
     elif causal and key.shape[2] > query.shape[2]:  # a cache with room that holds these tokens alone
@@ -50,5 +52,5 @@ def attention_forward(module: Any, query: torch.Tensor, key: torch.Tensor, value
     seed = int(torch.randint(0, 2**62, ())) if dropout else 0
     out = operators.attention(
         query, key, value, mask=mask, bias=bias, sinks=None if s_aux is None else s_aux.float(), scale=scaling, causal=causal,
-        window=window, softcap=softcap or 0.0, dropout=dropout, dropout_seed=seed)
+        window=window, softcap=softcap or 0.0, prepared_mask=looked_at, dropout=dropout, dropout_seed=seed)
     return out.transpose(1, 2).contiguous(), None
