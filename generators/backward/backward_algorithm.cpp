@@ -8,9 +8,13 @@ namespace gyre::backward {
 using namespace Halide;
 namespace {
 
+Expr alibi_of(const Inputs &in, const Expr &key, const Expr &row) {
+    return cast<float>(key - row + in.alibi_origin) * in.alibi;
+}
+
 /// P and scale dS of a row and a key, before masking.
 Tuple weights(const Inputs &in, const Sizes &z, const Pair &of) {
-    const Expr distance = cast<float>(of.key - of.row + in.alibi_origin) * in.alibi;
+    const Expr distance = alibi_of(in, of.key, of.row);
     if (!z.capped) {
         const Expr p = exp2_nonpositive(of.product + distance - of.lse);
         return {p, p * (of.prob_grad - of.delta) * in.scale};
@@ -20,23 +24,19 @@ Tuple weights(const Inputs &in, const Sizes &z, const Pair &of) {
     return {p, p * (of.prob_grad - of.delta) * ((1.0f - bent * bent) * in.scale)};
 }
 
-} // namespace
+/// True if a row of the tile may see one of `count` keys from the first on, and both exist.
+Expr tile_sees(const Inputs &in, const Sizes &z, const Expr &row_tile, const Expr &first_key, int count) {
+    const Expr first_row = row_tile * z.tile;
+    return first_row < in.rows && first_key < in.keys && first_key <= first_row + (z.tile - 1) + in.last_visible &&
+           first_key + (count - 1) >= first_row + in.first_visible;
+}
 
-Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Func &dk, const Func &dv,
-                 const Func &bias_grad) {
-    const Sizes &z = sizes;
-    Stages s;
-    s.sizes = z;
-    s.dq = dq;
-    s.dk = dk;
-    s.dv = dv;
-    const Var &j = s.j, &d = s.d, &x = s.x, &u = s.u, &y = s.y, &t = s.t;
-
-    RDom score_features(0, in.features, "score_features"), prob_features(0, in.features, "prob_features");
+void define_scores(Stages &s, const Inputs &in) {
+    const Sizes &z = s.sizes;
+    const Var &j = s.j, &d = s.d, &y = s.y, &t = s.t;
+    RDom score_features(0, in.features, "score_features");
     s.score_feature = score_features;
-    s.prob_feature = prob_features;
     s.scores = Func("scores");
-    s.prob_grads = Func("prob_grads");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(d, y, t) = in.q(d, y, t) * (in.scale * log2_e);
     const auto score_product = [&](const Expr &feature) -> Expr {
@@ -52,36 +52,23 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     } else {
         s.scores(j, y, t) += score_product(score_features);
     }
-    s.prob_grads(j, y, t) +=
-        in.v_panels(j % z.key_lanes, prob_features, j / z.key_lanes) * in.out_grad(prob_features, y, t);
+}
 
-    // True if a row of the tile may see one of these keys, and both exist.
-    const auto sees = [&](const Expr &row_tile, const Expr &first_key, int count) {
-        const Expr first_row = row_tile * z.tile;
-        return first_row < in.rows && first_key < in.keys && first_key <= first_row + (z.tile - 1) + in.last_visible &&
-               first_key + (count - 1) >= first_row + in.first_visible;
-    };
-
-    // A register tile at a time, of those that are not masked as a whole.
-    s.weights = Func("weights");
-    s.weights(j, y, t) = Tuple(std::vector<Expr>(z.general ? 3 : 2, undef<float>()));
-    if (z.general) define_general_parts(s, in);
+/// A register tile at a time, of those that are not masked as a whole.
+RDom formed_tiles(Stages &s, const Inputs &in) {
+    const Sizes &z = s.sizes;
     RDom formed(0, z.key_lanes, 0, z.tile, 0, z.rows / z.tile, 0, z.keys / z.key_lanes, "formed");
-    formed.where(sees(formed.z, formed.w * z.key_lanes, z.key_lanes));
+    formed.where(tile_sees(in, z, formed.z, formed.w * z.key_lanes, z.key_lanes));
     s.formed_key = formed.x;
     s.formed_row = formed.y;
     s.formed_tile = formed.z;
     s.formed_panel = formed.w;
-    const Expr formed_key = formed.w * z.key_lanes + formed.x;
-    const Expr formed_row = formed.z * z.tile + formed.y;
-    const Pair pair{s.scores(formed_key, formed.y, formed.z),
-                    s.prob_grads(formed_key, formed.y, formed.z),
-                    formed_key,
-                    formed_row,
-                    in.lse(formed.y, formed.z),
-                    in.delta(formed.y, formed.z)};
-    s.weights(formed_key, formed.y, formed.z) = z.general ? general_weights(s, in, pair) : weights(in, z, pair);
-    // At an edge of what is visible all that is masked becomes 0, formed or not.
+    return formed;
+}
+
+/// At an edge of what is visible all that is masked becomes 0, formed or not.
+void define_edges(Stages &s, const Inputs &in) {
+    const Sizes &z = s.sizes;
     RDom edge(0, z.keys, 0, z.tile, 0, z.rows / z.tile, "edge");
     const Expr row = edge.z * z.tile + edge.y, key = edge.x;
     const Expr tile_first = edge.z * z.tile, tile_last = tile_first + z.tile - 1;
@@ -94,9 +81,49 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     s.edge_row = edge.y;
     s.edge_tile = edge.z;
     const FuncRef old = s.weights(edge.x, edge.y, edge.z);
+    const int count = s.weights.outputs();
     std::vector<Expr> kept;
-    for (int n = 0; n < (z.general ? 3 : 2); n++) kept.push_back(select(visible, old[n], 0.0f));
+    for (int n = 0; n < count; n++) kept.push_back(select(visible, count > 1 ? old[n] : Expr(old), 0.0f));
     s.weights(edge.x, edge.y, edge.z) = Tuple(kept);
+}
+
+} // namespace
+
+Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Func &dk, const Func &dv,
+                 const Func &bias_grad) {
+    const Sizes &z = sizes;
+    Stages s;
+    s.sizes = z;
+    s.dq = dq;
+    s.dk = dk;
+    s.dv = dv;
+    const Var &j = s.j, &d = s.d, &x = s.x, &u = s.u, &y = s.y, &t = s.t;
+
+    define_scores(s, in);
+    RDom prob_features(0, in.features, "prob_features");
+    s.prob_feature = prob_features;
+    s.prob_grads = Func("prob_grads");
+    s.prob_grads(j, y, t) +=
+        in.v_panels(j % z.key_lanes, prob_features, j / z.key_lanes) * in.out_grad(prob_features, y, t);
+
+    const auto sees = [&](const Expr &row_tile, const Expr &first_key, int count) {
+        return tile_sees(in, z, row_tile, first_key, count);
+    };
+
+    s.weights = Func("weights");
+    s.weights(j, y, t) = Tuple(std::vector<Expr>(z.general ? 3 : 2, undef<float>()));
+    if (z.general) define_general_parts(s, in);
+    const RDom formed = formed_tiles(s, in);
+    const Expr formed_key = formed.w * z.key_lanes + formed.x;
+    const Expr formed_row = formed.z * z.tile + formed.y;
+    const Pair pair{s.scores(formed_key, formed.y, formed.z),
+                    s.prob_grads(formed_key, formed.y, formed.z),
+                    formed_key,
+                    formed_row,
+                    in.lse(formed.y, formed.z),
+                    in.delta(formed.y, formed.z)};
+    s.weights(formed_key, formed.y, formed.z) = z.general ? general_weights(s, in, pair) : weights(in, z, pair);
+    define_edges(s, in);
 
     // The sums, over the tiles that see each other alone.
     const auto tiles_see = [&](const Expr &row_tile, const Expr &key_tile) {
@@ -145,6 +172,32 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Fun
     s.dk(d, x, u) += s.k_sum(d, x, u);
     s.dv(d, x, u) += s.v_sum(d, x, u);
     if (z.general) define_bias_grad(s, in, bias_grad);
+    return s;
+}
+
+Stages totals_algorithm(const Inputs &in, const Sizes &sizes, const Func &totals) {
+    const Sizes &z = sizes;
+    Stages s;
+    s.sizes = z;
+    s.totals = totals;
+    const Var &j = s.j, &y = s.y, &t = s.t, &l = s.l;
+    define_scores(s, in);
+    s.weights = Func("weights");
+    s.weights(j, y, t) = undef<float>();
+    const RDom formed = formed_tiles(s, in);
+    const Expr key = formed.w * z.key_lanes + formed.x, row = formed.z * z.tile + formed.y;
+    s.weights(key, formed.y, formed.z) =
+        exp2_nonpositive(s.scores(key, formed.y, formed.z) + alibi_of(in, key, row) - in.lse(formed.y, formed.z));
+    define_edges(s, in);
+
+    RDom panels(0, z.keys / z.key_lanes, "panels"), lanes(0, z.key_lanes, "total_lanes");
+    panels.where(tile_sees(in, z, t, panels * z.key_lanes, z.key_lanes));
+    s.total_panel = panels;
+    s.total_lane = lanes;
+    s.lane_totals = Func("lane_totals");
+    s.lane_totals(l, y, t) += s.weights(panels * z.key_lanes + l, y, t);
+    s.totals(y, t) = undef<float>();
+    s.totals(y, t) += s.lane_totals(lanes, y, t);
     return s;
 }
 

@@ -13,7 +13,8 @@
 ///
 /// Scores are formed as the forward pass on vectors forms them, the scale in the queries and products in the order of features,
 /// so that roundings of large scores do not part P from the forward pass's. Where that pass multiplies on matrix tiles, it cannot be
-/// matched, and errors of both passes count: scores are then sums of a few sums, whose roundings are smaller.
+/// matched, and errors of both passes count: scores are then sums of a few sums, whose roundings are smaller, and rows of large scores
+/// are divided by what their weights come to, which totals_algorithm() finds before (runtime/backward/runner_totals.cpp).
 ///
 /// A masked key has weight 0, and neither its key nor its value reaches a gradient, nor does a row reach those of keys that it does not
 /// see: in a block that is not seen whole, and in which something is not finite, sums take 0 in place of what a weight of 0 multiplies.
@@ -91,6 +92,10 @@ struct Stages {
     Halide::RVar peak_chunk[2], peak_row[2], peak_tile[2]; // of their updates: of rows, of keys
     Halide::RVar guarded_q_key, guarded_q_tile, guarded_k_row, guarded_k_tile, guarded_v_row, guarded_v_tile;
 
+    // Totals only.
+    Halide::Func lane_totals, totals; // (l, y, t) (y, t)  the generator's own output, which is added to
+    Halide::RVar total_panel, total_lane;
+
     // General only.
     Halide::Var a{"a"}, i{"i"};
     Halide::RVar bias_key, bias_row; // of `biases`
@@ -104,5 +109,9 @@ struct Stages {
 /// `bias_grad`: general only.
 Stages algorithm(const Inputs &in, const Sizes &sizes, const Halide::Func &dq, const Halide::Func &dk,
                  const Halide::Func &dv, const Halide::Func &bias_grad);
+
+/// Adds to `totals` what the weights of each row come to, by scores and powers that have the bits of those above. Of `in` it asks for
+/// what scores are formed of.
+Stages totals_algorithm(const Inputs &in, const Sizes &sizes, const Halide::Func &totals);
 
 } // namespace gyre::backward

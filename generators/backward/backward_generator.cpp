@@ -11,6 +11,7 @@ public:
     // Variant: spelled in the kernel's name.
     GeneratorParam<bool> capped{"capped", false};
     GeneratorParam<bool> general{"general", false}; // capped or not, with bias and dropout
+    GeneratorParam<bool> totals{"totals", false};   // no gradients, but what the weights of each row come to
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
@@ -24,7 +25,7 @@ public:
     DeclaredArguments arguments;
 #include "backward_arguments.inc"
 
-    void configure() { arguments.declare(*this, {{"general", general}}); }
+    void configure() { arguments.declare(*this, {{"general", general}, {"gradients", !totals}, {"totals", totals}}); }
 
     void generate() {
         Knobs knobs{vectors, tile, blocks, lanes};
@@ -43,35 +44,36 @@ public:
             << "\n";
 
         const Halide::Expr features = feature_tiles * sizes.features;
-        Inputs in{q,    out_grad, k,     k_panels,      v_panels,     lse,   delta,        rows,
-                  keys, features, scale, first_visible, last_visible, alibi, alibi_origin, softcap};
-        if (general) bind_general(in);
-        const int row_tiles = sizes.rows / sizes.tile, key_tiles = sizes.keys / sizes.tile,
-                  panels = sizes.keys / sizes.key_lanes;
-        const auto bound = [&](auto &tensor, int tiles) {
-            tensor.dim(0).set_bounds(0, features);
-            tensor.dim(1).set_bounds(0, sizes.tile);
-            tensor.dim(2).set_bounds(0, tiles);
-            tensor.dim(2).set_stride(tensor.dim(1).stride() * sizes.tile);
-        };
-        for (auto *tensor : {&q, &out_grad}) bound(*tensor, row_tiles);
-        for (auto *tensor : {&dk, &dv}) bound(*tensor, key_tiles);
-        bound(k, key_tiles);
-        bound(dq, row_tiles);
-        for (auto *buffer : {&k_panels, &v_panels}) {
-            buffer->dim(0).set_bounds(0, sizes.key_lanes);
-            buffer->dim(1).set_bounds(0, features).set_stride(sizes.key_lanes);
-            buffer->dim(2).set_bounds(0, panels).set_stride(features * sizes.key_lanes);
+        Inputs in;
+        in.q = q;
+        in.k_panels = k_panels;
+        in.lse = lse;
+        in.rows = rows;
+        in.keys = keys;
+        in.features = features;
+        in.scale = scale;
+        in.first_visible = first_visible;
+        in.last_visible = last_visible;
+        in.alibi = alibi;
+        in.alibi_origin = alibi_origin;
+        bind_shapes(sizes, features);
+        if (totals) {
+            Stages stages = totals_algorithm(in, sizes, row_totals);
+            schedule_totals_cpu(stages, knobs);
+        } else {
+            in.out_grad = out_grad;
+            in.k = k;
+            in.v_panels = v_panels;
+            in.delta = delta;
+            in.softcap = softcap;
+            if (general) bind_general(in);
+            Stages stages = algorithm(in, sizes, dq, dk, dv, general ? Halide::Func(bias_grad) : Halide::Func());
+            schedule_cpu(stages, in, knobs);
+            if (general) specialize_bias(stages);
         }
-        for (auto *statistic : {&lse, &delta}) {
-            statistic->dim(0).set_bounds(0, sizes.tile);
-            statistic->dim(1).set_bounds(0, row_tiles).set_stride(sizes.tile);
-        }
-        Stages stages = algorithm(in, sizes, dq, dk, dv, general ? Halide::Func(bias_grad) : Halide::Func());
-        schedule_cpu(stages, in, knobs);
-        if (general) specialize_bias(stages);
         publish_facts(*this, facts,
-                      {{"rows", sizes.rows},
+                      {{"gradients", totals ? 0 : 1},
+                       {"rows", sizes.rows},
                        {"keys", sizes.keys},
                        {"tile_size", sizes.tile},
                        {"key_lanes", sizes.key_lanes},
@@ -79,6 +81,35 @@ public:
     }
 
 private:
+    void bind_shapes(const Sizes &sizes, const Halide::Expr &features) {
+        const int row_tiles = sizes.rows / sizes.tile, key_tiles = sizes.keys / sizes.tile,
+                  panels = sizes.keys / sizes.key_lanes;
+        const auto rows_of = [&](auto &tensor, int tiles) {
+            if (!tensor) return;
+            tensor.dim(0).set_bounds(0, features);
+            tensor.dim(1).set_bounds(0, sizes.tile);
+            tensor.dim(2).set_bounds(0, tiles);
+            tensor.dim(2).set_stride(tensor.dim(1).stride() * sizes.tile);
+        };
+        const auto numbers = [&](auto &statistic) {
+            if (!statistic) return;
+            statistic.dim(0).set_bounds(0, sizes.tile);
+            statistic.dim(1).set_bounds(0, row_tiles).set_stride(sizes.tile);
+        };
+        for (auto *tensor : {&q, &out_grad}) rows_of(*tensor, row_tiles);
+        for (auto *tensor : {&dk, &dv}) rows_of(*tensor, key_tiles);
+        rows_of(k, key_tiles);
+        rows_of(dq, row_tiles);
+        for (auto *buffer : {&k_panels, &v_panels}) {
+            if (!*buffer) continue;
+            buffer->dim(0).set_bounds(0, sizes.key_lanes);
+            buffer->dim(1).set_bounds(0, features).set_stride(sizes.key_lanes);
+            buffer->dim(2).set_bounds(0, panels).set_stride(features * sizes.key_lanes);
+        }
+        for (auto *statistic : {&lse, &delta}) numbers(*statistic);
+        numbers(row_totals);
+    }
+
     void bind_general(Inputs &in) {
         for (auto *tensor : {&bias_f32, &bias_16}) {
             tensor->dim(0).set_min(0).set_stride(Halide::Expr());

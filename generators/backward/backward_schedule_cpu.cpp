@@ -61,15 +61,15 @@ void schedule_general(Stages &s, const Inputs &in, int w) {
     s.weights.update(0).specialize(in.softcap > 0.0f);
 }
 
-} // namespace
+/// A product over features, of a register tile.
+void schedule_product(Stages &s, Func product, const RVar &feature, int w) {
+    product.compute_at(s.weights, s.formed_tile).vectorize(s.j, w).unroll(s.j).unroll(s.y);
+    product.update().reorder(s.j, s.y, feature).vectorize(s.j, w).unroll(s.j).unroll(s.y);
+}
 
-// P and dS of a block are formed a register tile at a time, both products one after the other, and stay in L2 for the three
-// sums. All five products run in register tiles of vectors x tile: in the first two vectors are of keys and scalars of rows,
-// in the sums vectors are of features.
-void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k) {
+/// Scores of a register tile, and what becomes of them: vectors are of keys and scalars of rows.
+void schedule_weights(Stages &s, int w) {
     const Sizes &z = s.sizes;
-    const int w = k.lanes;
-    schedule_guard(s, w);
     // Rows are a cache line longer than they need be: at a power of two they would share a few sets of the L1 cache.
     s.q_scaled.compute_root()
         .bound_storage(s.d, most_features + cache_line)
@@ -84,21 +84,38 @@ void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k) {
         .unroll(s.formed_key)
         .unroll(s.formed_row)
         .never_partition_all();
-    for (auto [product, feature] : {std::pair{&s.scores, s.score_feature}, std::pair{&s.prob_grads, s.prob_feature}}) {
-        const bool of_parts = product == &s.scores && z.summed_apart > 0;
-        const RVar summed = of_parts ? s.score_part : feature;
-        product->compute_at(s.weights, s.formed_tile).vectorize(s.j, w).unroll(s.j).unroll(s.y);
-        product->update().reorder(s.j, s.y, summed).vectorize(s.j, w).unroll(s.j).unroll(s.y);
-    }
-    if (z.summed_apart > 0) {
-        s.score_parts.compute_at(s.scores, s.score_part).vectorize(s.j, w).unroll(s.j).unroll(s.y);
-        s.score_parts.update().reorder(s.j, s.y, s.score_feature).vectorize(s.j, w).unroll(s.j).unroll(s.y);
-    }
     s.weights.update(1).allow_race_conditions().reorder(s.edge_key, s.edge_row, s.edge_tile).vectorize(s.edge_key, w);
+    const RVar summed = z.summed_apart > 0 ? s.score_part : s.score_feature;
+    schedule_product(s, s.scores, summed, w);
+    if (z.summed_apart == 0) return;
+    s.score_parts.compute_at(s.scores, s.score_part).vectorize(s.j, w).unroll(s.j).unroll(s.y);
+    s.score_parts.update().reorder(s.j, s.y, s.score_feature).vectorize(s.j, w).unroll(s.j).unroll(s.y);
+}
+
+} // namespace
+
+// P and dS of a block are formed a register tile at a time, both products one after the other, and stay in L2 for the three
+// sums. All five products run in register tiles of vectors x tile: in the first two vectors are of keys and scalars of rows,
+// in the sums vectors are of features.
+void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k) {
+    const Sizes &z = s.sizes;
+    const int w = k.lanes;
+    schedule_guard(s, w);
+    schedule_weights(s, w);
+    schedule_product(s, s.prob_grads, s.prob_feature, w);
     schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, {{s.q_key, s.q_tile}, {s.guarded_q_key, s.guarded_q_tile}}, z, w);
     schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, {{s.k_row, s.k_tile}, {s.guarded_k_row, s.guarded_k_tile}}, z, w);
     schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, {{s.v_row, s.v_tile}, {s.guarded_v_row, s.guarded_v_tile}}, z, w);
     if (z.general) schedule_general(s, in, w);
+}
+
+// Lanes of a row's panels are summed in registers, then one after the other.
+void schedule_totals_cpu(Stages &s, const Knobs &k) {
+    const int w = k.lanes;
+    schedule_weights(s, w);
+    s.totals.update().reorder(s.total_lane, s.y, s.t).unroll(s.total_lane);
+    s.lane_totals.compute_at(s.totals, s.y).vectorize(s.l, w).unroll(s.l);
+    s.lane_totals.update().reorder(s.l, s.total_panel).vectorize(s.l, w).unroll(s.l);
 }
 
 } // namespace gyre::backward

@@ -17,16 +17,19 @@ constexpr ArgumentTable tables[] = {argument_table<BackwardArguments>("backward"
 size_t workspace_of(const Kernel &k) { return static_cast<size_t>(attribute(k, "workspace", 0)); }
 
 KernelTable<BlockKernel> block_kernels("backward", [](const Kernel &k) {
-    return BlockKernel{&k,
-                       attribute(k, "capped") == "true",
-                       attribute(k, "general") == "true",
-                       attribute(k, "rows", 0),
-                       attribute(k, "keys", 0),
-                       attribute(k, "tile_size", 0),
-                       attribute(k, "key_lanes", 0),
-                       attribute(k, "features", 0),
-                       workspace_of(k),
-                       find_places<BackwardArguments>(k)};
+    BlockKernel b;
+    b.kernel = &k;
+    b.capped = attribute(k, "capped") == "true";
+    b.general = attribute(k, "general") == "true";
+    b.totals = attribute(k, "totals") == "true";
+    b.rows = attribute(k, "rows", 0);
+    b.keys = attribute(k, "keys", 0);
+    b.tile = attribute(k, "tile_size", 0);
+    b.key_lanes = attribute(k, "key_lanes", 0);
+    b.features = attribute(k, "features", 0);
+    b.workspace = workspace_of(k);
+    b.places = find_places<BackwardArguments>(k);
+    return b;
 });
 SmallKernel read_small(const Kernel &k) { return {&k, workspace_of(k)}; }
 KernelTable<SmallKernel> panel_kernels("panels", read_small);
@@ -40,7 +43,17 @@ const SmallKernel *find_small(KernelTable<SmallKernel> &kernels, const gyre_cont
 
 const BlockKernel *find_blocks(const gyre_context &context, bool capped, bool general) {
     for (const BlockKernel &k : block_kernels.rows(*context.kernels))
-        if (k.general == general && k.capped == (capped && !general) && may_use(context, *k.kernel)) return &k;
+        if (!k.totals && k.general == general && k.capped == (capped && !general) && may_use(context, *k.kernel))
+            return &k;
+    return nullptr;
+}
+
+/// The kernel whose weights have the bits of those of `blocks`.
+const BlockKernel *find_totals(const gyre_context &context, const BlockKernel &blocks) {
+    for (const BlockKernel &k : block_kernels.rows(*context.kernels))
+        if (k.totals && k.kernel->row == blocks.kernel->row && k.rows == blocks.rows && k.keys == blocks.keys &&
+            k.tile == blocks.tile && k.key_lanes == blocks.key_lanes && k.features == blocks.features)
+            return &k;
     return nullptr;
 }
 
@@ -50,6 +63,7 @@ const ArgumentTables backward_tables = {tables, sizeof tables / sizeof tables[0]
 
 size_t BackwardKernels::workspace() const {
     size_t most = std::max({blocks->workspace, panels->workspace, delta->workspace});
+    if (totals) most = std::max(most, totals->workspace);
     for (int pairing : {GYRE_HALF, GYRE_INTERLEAVED})
         most = std::max({most, load[pairing]->workspace, store[pairing]->workspace});
     return most;
@@ -61,6 +75,12 @@ bool forward_rounds_rotated(const gyre_context &context, const AttentionCall &c)
     return forward && attribute(*forward->kernel, "operands") == "bf16";
 }
 
+bool forward_splits_numbers(const gyre_context &context, const AttentionCall &c) {
+    if (c.empty()) return false;
+    const AttentionKernel *forward = find_attention_kernel(context, c, has_few_queries(c, true));
+    return forward && attribute(*forward->kernel, "terms", 0) > 1;
+}
+
 gyre_status find_backward_kernels(const gyre_context &context, const AttentionCall &c, BackwardKernels *found) {
     BackwardKernels &k = *found;
     const bool capped = c.softcap > 0, general = c.bias.data || c.dropout.on;
@@ -68,6 +88,7 @@ gyre_status find_backward_kernels(const gyre_context &context, const AttentionCa
     k.panels = find_small(panel_kernels, context);
     k.delta = find_small(delta_kernels, context);
     bool complete = k.blocks && k.panels && k.delta;
+    if (k.blocks && c.q.dtype == GYRE_F32 && !capped && !general) k.totals = find_totals(context, *k.blocks);
     for (const gyre_pairing pairing : {GYRE_HALF, GYRE_INTERLEAVED}) {
         k.load[pairing] = find_rotary_kernel(context, c.q.dtype, GYRE_F32, pairing);
         k.store[pairing] = find_rotary_kernel(context, GYRE_F32, c.q.dtype, pairing);

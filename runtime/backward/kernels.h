@@ -7,7 +7,7 @@
 
 namespace gyre {
 
-/// Adds what a block of rows and a block of keys mean for each other's gradients.
+/// Adds what a block of rows and a block of keys mean for each other's gradients; or what the rows' weights come to.
 struct BlockKernel {
     const Kernel *kernel = nullptr;
     bool capped = false;
@@ -18,6 +18,7 @@ struct BlockKernel {
     int64_t features = 0;       // a multiple of which heads are padded to
     size_t workspace = 0;       // bytes
     ArgumentPlaces places;      // of BackwardArguments
+    bool totals = false;        // forms no gradients
 };
 
 /// A kernel without facts but its workspace.
@@ -27,7 +28,7 @@ struct SmallKernel {
 };
 
 struct BackwardKernels {
-    const BlockKernel *blocks = nullptr;
+    const BlockKernel *blocks = nullptr, *totals = nullptr; // no totals: there is no such kernel, or no call for it
     const SmallKernel *panels = nullptr, *delta = nullptr;
     const RotaryKernel *load[2] = {}, *store[2] = {}; // from the tensors' type to f32, and back; by pairing
 
@@ -36,6 +37,10 @@ struct BackwardKernels {
 
 /// The best target's for a forward call. Errors: UNSUPPORTED.
 gyre_status find_backward_kernels(const gyre_context &context, const AttentionCall &call, BackwardKernels *found);
+
+/// True if the kernel of the forward call multiplies numbers as sums of shorter ones, and so has other scores than the backward
+/// pass. Reads lists.
+bool forward_splits_numbers(const gyre_context &context, const AttentionCall &call);
 
 /// True if the kernel of the forward call rounds rotated numbers to bf16: lse and the result are of these. Reads lists.
 bool forward_rounds_rotated(const gyre_context &context, const AttentionCall &call);

@@ -19,7 +19,7 @@ struct BackwardSizes {
 
 struct BackwardMemory {
     float *q, *out_grad, *q_grad;   // [group, rows, stride]
-    float *delta, *power, *lse;     // [group, rows]
+    float *delta, *power, *totals;  // [group, rows]
     float *k, *v, *k_grad, *v_grad; // [keys, stride]
     float *k_panels, *v_panels;     // [keys / lanes, features, lanes]
     float *out, *stored_grad;       // [run, stride]
@@ -35,7 +35,7 @@ struct BackwardMemory {
         };
         const int64_t all_rows = z.group * z.rows;
         for (float **rows : {&q, &out_grad, &q_grad}) *rows = take(all_rows * z.stride);
-        for (float **numbers : {&delta, &power, &lse}) *numbers = take(all_rows);
+        for (float **numbers : {&delta, &power, &totals}) *numbers = take(all_rows);
         for (float **block : {&k, &v, &k_grad, &v_grad}) *block = take(z.keys * z.stride);
         for (float **panels : {&k_panels, &v_panels}) *panels = take(z.keys * z.features);
         for (float **run : {&out, &stored_grad}) *run = take(z.run * z.stride);

@@ -29,6 +29,15 @@ private:
     const BackwardSizes z;
     const BackwardMemory m;
 
+    /// What a block of rows sees of a block of keys.
+    struct Sight {
+        int32_t rows, keys;
+        int32_t first_visible, last_visible; // row i sees keys first_visible + i to last_visible + i
+        int32_t origin;                      // pos_k - pos_q of the first ones
+        bool nothing;
+    };
+    Sight sight(int64_t first_row, int64_t first_key) const;
+
     const BlockKernel &blocks() const { return *task.kernels.blocks; }
     int64_t head(int64_t g) const { return kv_head * z.group + g; }
 
@@ -65,7 +74,13 @@ private:
 
     bool load_queries() const;
     bool load_statistics(int64_t g, int64_t first, int64_t count) const;
+    bool normalize_rows() const;
+    bool has_large_scores(int64_t g, int64_t first_row) const;
+    bool add_totals(int64_t g, int64_t first_row, int64_t first_key) const;
+    void normalize_row(int64_t row) const;
     bool store_queries(int64_t g) const;
+    void clear_past_end(float *rows, int64_t count) const;
+    bool load_keys(int64_t first) const;
     bool run_keys(int64_t first) const;
     bool form_panels(const float *rows, float *panels) const;
     bool add_block(int64_t g, int64_t first_row, int64_t first_key) const;

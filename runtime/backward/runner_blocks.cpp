@@ -19,7 +19,7 @@ int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbo
 } // namespace
 
 bool BackwardRunner::run() {
-    bool ok = load_queries();
+    bool ok = load_queries() && (!task.normalizes || normalize_rows());
     for (int64_t first = 0; ok && first < s.k_len; first += z.keys) ok = run_keys(first);
     for (int64_t g = 0; ok && g < z.group; g++) ok = store_queries(g);
     clear_unused_keys();
@@ -38,14 +38,22 @@ bool BackwardRunner::form_panels(const float *rows, float *panels) const {
     return arguments.call(*task.kernels.panels->kernel, slab);
 }
 
+void BackwardRunner::clear_past_end(float *rows, int64_t count) const {
+    std::memset(rows + count * z.stride, 0, static_cast<size_t>((z.keys - count) * z.stride) * sizeof(float));
+}
+
+bool BackwardRunner::load_keys(int64_t first) const {
+    const int64_t count = std::min(z.keys, s.k_len - first);
+    clear_past_end(m.k, count);
+    return load_operand(key_run(c.k, first, count), m.k);
+}
+
 bool BackwardRunner::run_keys(int64_t first) const {
     const int64_t count = std::min(z.keys, s.k_len - first);
     for (float *rows : {m.k_grad, m.v_grad})
         std::memset(rows, 0, static_cast<size_t>(z.keys * z.stride) * sizeof(float));
-    for (float *rows : {m.k, m.v}) // keys past the end
-        std::memset(rows + count * z.stride, 0, static_cast<size_t>((z.keys - count) * z.stride) * sizeof(float));
-    if (!load_operand(key_run(c.k, first, count), m.k) || !load_operand(value_run(c.v, first, count), m.v))
-        return false;
+    clear_past_end(m.v, count);
+    if (!load_keys(first) || !load_operand(value_run(c.v, first, count), m.v)) return false;
     if (!form_panels(m.k, m.k_panels) || !form_panels(m.v, m.v_panels)) return false;
     for (int64_t g = 0; g < z.group; g++)
         for (int64_t row = 0; row < s.q_len; row += blocks().rows)
@@ -54,14 +62,23 @@ bool BackwardRunner::run_keys(int64_t first) const {
            store(m.v_grad, value_run(task.call.v_grad, first, count));
 }
 
+BackwardRunner::Sight BackwardRunner::sight(int64_t first_row, int64_t first_key) const {
+    Sight x;
+    x.rows = static_cast<int32_t>(std::min(blocks().rows, s.q_len - first_row));
+    x.keys = static_cast<int32_t>(std::min(blocks().keys, s.k_len - first_key));
+    const int64_t distance = first_key - first_row - c.shift(s);
+    x.first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(-distance - c.left);
+    x.last_visible = c.right < 0 ? clamp_index(unbounded) : clamp_index(-distance + c.right);
+    x.origin = clamp_index(distance);
+    x.nothing = (c.right >= 0 && distance > c.right + x.rows - 1) || (c.left >= 0 && -distance > c.left + x.keys - 1);
+    return x;
+}
+
 /// Nothing, if no row sees a key of the block.
 bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) const {
     const BlockKernel &b = blocks();
-    const auto rows = static_cast<int32_t>(std::min(b.rows, s.q_len - first_row));
-    const auto keys = static_cast<int32_t>(std::min(b.keys, s.k_len - first_key));
-    const int64_t distance = first_key - first_row - c.shift(s); // pos_k - pos_q of the first ones
-    if (c.right >= 0 && distance > c.right + rows - 1) return true;
-    if (c.left >= 0 && -distance > c.left + keys - 1) return true;
+    const Sight seen = sight(first_row, first_key);
+    if (seen.nothing) return true;
 
     const halide_type_t f32 = halide_type(GYRE_F32);
     const int64_t tile = b.tile, row = g * z.rows + first_row;
@@ -79,9 +96,6 @@ bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) 
     Buffer k_panels = panels(m.k_panels), v_panels = panels(m.v_panels);
     Buffer power = numbers(m.power), delta = numbers(m.delta);
     const auto feature_tiles = static_cast<int32_t>(z.features / b.features);
-    const int32_t first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(-distance - c.left);
-    const int32_t last_visible = c.right < 0 ? clamp_index(unbounded) : clamp_index(-distance + c.right);
-    const int32_t origin = clamp_index(distance);
     constexpr float log2_e = 1.44269504088896f;
     const float alibi = c.alibi ? HeadTerms::finite_product(c.alibi[head(g)], log2_e) : 0;
     using A = BackwardArguments;
@@ -93,21 +107,21 @@ bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) 
     arguments[A::v_panels] = &v_panels;
     arguments[A::lse] = &power;
     arguments[A::delta] = &delta;
-    arguments[A::rows] = &rows;
-    arguments[A::keys] = &keys;
+    arguments[A::rows] = &seen.rows;
+    arguments[A::keys] = &seen.keys;
     arguments[A::feature_tiles] = &feature_tiles;
     arguments[A::scale] = &c.scale;
-    arguments[A::first_visible] = &first_visible;
-    arguments[A::last_visible] = &last_visible;
+    arguments[A::first_visible] = &seen.first_visible;
+    arguments[A::last_visible] = &seen.last_visible;
     arguments[A::alibi] = &alibi;
-    arguments[A::alibi_origin] = &origin;
+    arguments[A::alibi_origin] = &seen.origin;
     arguments[A::softcap] = &c.softcap;
     arguments[A::dq] = &q_grad;
     arguments[A::dk] = &k_grad;
     arguments[A::dv] = &v_grad;
     std::optional<GeneralBlockArguments> general;
     if (b.general) {
-        general.emplace(task.call, s, index, head(g), first_row, rows, first_key, keys);
+        general.emplace(task.call, s, index, head(g), first_row, seen.rows, first_key, seen.keys);
         general->add_to(&arguments);
     }
     Slab slab(m.scratch, b.workspace);

@@ -1,7 +1,7 @@
 /// One task of attention's backward pass: the query heads of one sequence that share a key head, all rows and all keys; or of
 /// several, one after the other, whose scores share elements of a bias with a gradient.
 ///
-///     rows of q and do, rotated, in f32; delta and lse of each
+///     rows of q and do, rotated, in f32; delta and lse of each; perhaps normalised (runner_totals.cpp)
 ///     for every block of keys:   rows and panels of k and v, rotated, in f32
 ///         for every block of rows that sees some of them:   dq, dk and dv get their shares
 ///         dk and dv are rotated back and stored
@@ -22,6 +22,7 @@ struct BackwardTask {
     BackwardKernels kernels;
     AngleTables angles;
     bool rounds_rotated = false; // as the forward pass did
+    bool normalizes = false;     // rows of large scores, by the kernel of totals: the forward pass had others
 
     /// The sizes of the task's memory, once the kernels are known.
     BackwardSizes sizes() const;
