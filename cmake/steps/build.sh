@@ -60,7 +60,7 @@ left_out() {
     {
         printf "$line" "what:" "command:" "packages:"
         printf "$line" "kernels with assertions at every type, size and target" "cmake/go test -DGYRE_CHECKED=all" ""
-        printf "$line" "studies of the tuner, new-generator, boards, ARM packages" "cmake/go test --all" ""
+        printf "$line" "studies of the tuner, new-generator, boards, projects for ARM" "cmake/go test --all" ""
         missing=() && needs_of_arm
         printf "$line" "every test on 64-bit and 32-bit ARM, emulated" "cmake/go arm" "${missing[*]:-there}"
         missing=() && needs_of_bare

@@ -10,7 +10,7 @@ file(REMOVE_RECURSE "${WORK}")
 set(options "-DCMAKE_PREFIX_PATH=${PREFIX}" -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=${PYTHON}"
             "-DGYRE_GENERATORS=${GENERATORS}")
 if (TOOLCHAIN)
-    list(APPEND options --toolchain "${TOOLCHAIN}")
+    list(APPEND options --toolchain "${TOOLCHAIN}" -DCMAKE_UNITY_BUILD=ON) # the runtime is compiled for it
 endif ()
 execute_process(COMMAND "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}/${EXAMPLE}" -B "${WORK}" -G "${GENERATOR}" ${options}
                 ERROR_VARIABLE said COMMAND_ERROR_IS_FATAL ANY COMMAND_ECHO STDOUT ECHO_ERROR_VARIABLE)

@@ -33,8 +33,26 @@ endfunction()
 
 get_target_property(runtime gyre_runtime SOURCES)
 list(FILTER runtime INCLUDE REGEX "\\.cpp$")
-list(TRANSFORM runtime PREPEND "${PROJECT_SOURCE_DIR}/runtime/")
-gyre_fuzzer_objects(gyre_fuzzed_runtime ${runtime})
+# A unit for each folder of the runtime, but for sources that stand alone: reading headers takes longer than compiling most of them.
+set(folders "")
+set(units "")
+foreach (source IN LISTS runtime)
+    cmake_path(GET source PARENT_PATH folder)
+    set(source "${PROJECT_SOURCE_DIR}/runtime/${source}")
+    get_source_file_property(alone "${source}" TARGET_DIRECTORY gyre_runtime SKIP_UNITY_BUILD_INCLUSION)
+    if (alone)
+        list(APPEND units "${source}")
+    else ()
+        list(APPEND folders "${folder}")
+        string(APPEND unit_of_${folder} "#include \"${source}\"\n")
+    endif ()
+endforeach ()
+list(REMOVE_DUPLICATES folders)
+foreach (folder IN LISTS folders)
+    file(CONFIGURE OUTPUT "${gyre_fuzzer_folder}/unit_of_${folder}.cpp" CONTENT "${unit_of_${folder}}" @ONLY)
+    list(APPEND units "${gyre_fuzzer_folder}/unit_of_${folder}.cpp")
+endforeach ()
+gyre_fuzzer_objects(gyre_fuzzed_runtime ${units})
 add_custom_target(gyre_fuzzers) # which `cmake/go fuzz` makes; the tests run one of them
 
 # gyre_add_fuzzer(<name> [RUNTIME] <more sources>…): the program fuzz_<name>. RUNTIME: with the library, of which only kernels are

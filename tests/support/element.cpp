@@ -141,8 +141,8 @@ double rounding_of(gyre_dtype dtype, double x) {
                               : dtype == GYRE_F16 ? f16_format.mantissa_bits
                                                   : bf16_format.mantissa_bits;
     const int smallest_exponent = 1 - (dtype == GYRE_F16 ? f16_format.bias() : bf16_format.bias());
-    const int exponent = x == 0 ? smallest_exponent : std::max(std::ilogb(x), smallest_exponent);
-    return std::ldexp(0.5, exponent - mantissa_bits);
+    if (!std::isfinite(x)) return std::isnan(x) ? power_of_two(smallest_exponent - mantissa_bits - 1) : x * x;
+    return power_of_two(std::max(exponent_of(x), smallest_exponent) - mantissa_bits - 1);
 }
 
 void poison_elements(gyre_dtype dtype, unsigned char *to, int64_t stride, int64_t count) {

@@ -1,4 +1,5 @@
 #include "oracle_attention.h"
+#include "lanes.h"
 #include "oracle_scores.h"
 
 #include <cmath>
@@ -10,18 +11,51 @@ namespace {
 struct OutputSums {
     double *out, *magnitude, *square, *visible;
 
-    /// Masked keys have no weight, and may hold NaN.
-    void add(double weight, double keep, const double *v, int64_t dim) const {
-        if (weight == 0 || keep == 0) return;
-        double *__restrict to = out, *__restrict magnitudes = magnitude, *__restrict squares = square;
-        double *__restrict values = visible;
-        for (int64_t d = 0; d < dim; d++) {
-            const double value = keep * v[d], term = weight * value;
-            to[d] += term;
-            magnitudes[d] += std::fabs(term);
-            squares[d] += term * term;
-            values[d] += std::fabs(value);
+    /// What the keys add to features d to d + 3; their values lie `stride` apart. Masked keys have no weight, and may hold NaN.
+    void form_four(int64_t d, const OracleRow &row, const double *v, int64_t stride) const {
+        Lanes to[2] = {}, magnitudes[2] = {}, squares[2] = {}, values[2] = {};
+        const auto add = [&](const double *from, double weight, double keep, int part) {
+            Lanes value, size;
+            load_lanes(value, from);
+            value *= keep;
+            const Lanes term = weight * value;
+            to[part] += term;
+            squares[part] += term * term;
+            magnitude_of(size, term);
+            magnitudes[part] += size;
+            magnitude_of(size, value);
+            values[part] += size;
+        };
+        for (size_t j = 0; j < row.weights.size(); j++, v += stride) {
+            const double weight = row.weights[j], keep = row.keep[j];
+            if (weight == 0 || keep == 0) continue;
+            add(v + d, weight, keep, 0);
+            add(v + d + 2, weight, keep, 1);
         }
+        for (int part = 0; part < 2; part++) {
+            store_lanes(out + d + 2 * part, to[part]);
+            store_lanes(magnitude + d + 2 * part, magnitudes[part]);
+            store_lanes(square + d + 2 * part, squares[part]);
+            store_lanes(visible + d + 2 * part, values[part]);
+        }
+    }
+
+    /// The same for one feature.
+    void form_one(int64_t d, const OracleRow &row, const double *v, int64_t stride) const {
+        for (size_t j = 0; j < row.weights.size(); j++, v += stride) {
+            if (row.weights[j] == 0 || row.keep[j] == 0) continue;
+            const double value = row.keep[j] * v[d], term = row.weights[j] * value;
+            out[d] += term;
+            magnitude[d] += std::fabs(term);
+            square[d] += term * term;
+            visible[d] += std::fabs(value);
+        }
+    }
+
+    void form(const OracleRow &row, const double *v, int64_t stride, int64_t dim) const {
+        int64_t d = 0;
+        for (; d + 4 <= dim; d += 4) form_four(d, row, v, stride);
+        for (; d < dim; d++) form_one(d, row, v, stride);
     }
 
     void rotate_back(const OracleRotation &rotation, int64_t b, int64_t token) const {
@@ -68,11 +102,9 @@ OracleAttention oracle_attention(const gyre_attention_args &args, const OracleSc
                 const OutputSums sums{result.out.head(s.batch, token, h), result.magnitude.head(s.batch, token, h),
                                       result.square.head(s.batch, token, h), result.visible.head(s.batch, token, h)};
                 const auto at = (size_t)((s.batch * q.heads + h) * q.seqlen + token);
-                for (int64_t j = 0; j < s.k_length; j++) {
-                    sums.add(row.weights[(size_t)j], row.keep[(size_t)j],
-                             v.head(s.batch, s.k_begin + j, scores.kv_head(h)), v.dim);
+                sums.form(row, v.head(s.batch, s.k_begin, scores.kv_head(h)), v.heads * v.dim, v.dim);
+                for (int64_t j = 0; j < s.k_length; j++)
                     if (row.weights[(size_t)j] != 0) result.keys[at] += row.keep[(size_t)j];
-                }
                 sums.rotate_back(out_rotation, s.batch, token);
                 result.lse[at] = row.lse;
                 result.score_size[at] = row.size;

@@ -1,5 +1,6 @@
 #include "oracle_backward.h"
 #include "element.h"
+#include "lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,16 +14,9 @@ constexpr double least_weight = 0x1p-106;
 /// Deviations of a sum of independent errors, in units of the largest (attention_allowance.cpp).
 constexpr double largest_of_independent = 5;
 
-double dot(const double *a, const double *b, int64_t dim) {
-    double sum = 0;
-    for (int64_t d = 0; d < dim; d++) sum += a[d] * b[d];
-    return sum;
-}
-
+double dot(const double *a, const double *b, int64_t dim) { return sums_of_products(a, b, dim).exact; }
 double dot_of_magnitudes(const double *a, const double *b, int64_t dim) {
-    double sum = 0;
-    for (int64_t d = 0; d < dim; d++) sum += std::fabs(a[d] * b[d]);
-    return sum;
+    return sums_of_products(a, b, dim).magnitude;
 }
 
 OracleGradient zeros_like(const Dense &x) {

@@ -1,4 +1,5 @@
 #include "oracle_scores.h"
+#include "lanes.h"
 #include "philox.h"
 #include "tensor.h"
 
@@ -89,15 +90,8 @@ bool OracleScores::masks(const OracleSequence &s, int64_t head, int64_t i, int64
 
 double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int64_t j, ScoreSize &size) const {
     const double *q = q_.head(s.batch, s.q_begin + i, head), *k = k_.head(s.batch, s.k_begin + j, kv_head(head));
-    double score = 0, magnitude = 0, square = 0;
-    for (int64_t d = 0; d < q_.dim; d++) {
-        const double product = q[d] * k[d];
-        score += product;
-        magnitude += std::fabs(product);
-        square += product * product;
-    }
-    score *= scale_;
-    magnitude *= std::fabs(scale_);
+    const ProductSums sums = sums_of_products(q, k, q_.dim);
+    double score = sums.exact * scale_, magnitude = sums.magnitude * std::fabs(scale_);
     if (args_.softcap > 0) score = args_.softcap * std::tanh(score / args_.softcap);
     const auto add = [&](double term) {
         score += term;
@@ -110,12 +104,14 @@ double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int
     if (args_.bias) add(read_broadcast(*args_.bias, index));
     if (score == minus_infinity) return score;
     size.sum = std::max(size.sum, magnitude);
-    size.norm = std::max(size.norm, std::sqrt(square) * std::fabs(scale_));
+    size.norm = std::max(size.norm, std::sqrt(sums.square) * std::fabs(scale_));
     return score;
 }
 
 OracleRow OracleScores::row(const OracleSequence &s, int64_t head, int64_t i) {
     OracleRow row;
+    row.weights.reserve((size_t)s.k_length);
+    row.keep.reserve((size_t)s.k_length);
     double maximum = minus_infinity;
     bool has_nan = false;
     for (int64_t j = 0; j < s.k_length; j++) {

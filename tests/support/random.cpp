@@ -23,10 +23,17 @@ std::map<uint64_t, Series> &kept(size_t wanted) {
 
 } // namespace
 
-std::vector<double> normal_numbers(uint64_t seed, int64_t count, double scale) {
+const double *kept_normal_numbers(uint64_t seed, int64_t count) {
     Series &series = kept((size_t)count).try_emplace(seed, Series{Random(seed), {}}).first->second;
-    while ((int64_t)series.numbers.size() < count) series.numbers.push_back(series.random.normal());
-    std::vector<double> numbers(series.numbers.begin(), series.numbers.begin() + count);
+    const size_t there = series.numbers.size();
+    if (there < (size_t)count) series.numbers.resize((size_t)count);
+    for (size_t i = there; i < (size_t)count; i++) series.numbers[i] = series.random.normal();
+    return series.numbers.data();
+}
+
+std::vector<double> normal_numbers(uint64_t seed, int64_t count, double scale) {
+    const double *const kept = kept_normal_numbers(seed, count);
+    std::vector<double> numbers(kept, kept + count);
     for (double &number : numbers) number *= scale;
     return numbers;
 }

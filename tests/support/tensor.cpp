@@ -119,10 +119,13 @@ std::vector<uint64_t> Tensor::bits() const {
 
 void Tensor::set_values(const std::vector<double> &values) {
     if ((int64_t)values.size() < count()) throw std::out_of_range("Tensor::set_values: too few values");
-    const double *next = values.data();
+    set_values(values.data());
+}
+
+void Tensor::set_values(const double *values) {
     each_run([&](int64_t offset, int64_t stride, int64_t count) {
-        encode_elements(dtype_, at(offset), stride, count, next);
-        next += count;
+        encode_elements(dtype_, at(offset), stride, count, values);
+        values += count;
     });
 }
 
@@ -142,7 +145,28 @@ double Tensor::get(const std::vector<int64_t> &index) const {
     return value;
 }
 
-void Tensor::fill_normal(uint64_t seed, double scale) { set_values(normal_numbers(seed, count(), scale)); }
+void Tensor::fill_normal(uint64_t seed, double scale) {
+    if (scale == 1) return set_values(kept_normal_numbers(seed, count()));
+    set_values(normal_numbers(seed, count(), scale));
+}
+
+uint64_t Tensor::fingerprint() const {
+    uint64_t prints[4] = {1, 2, 3, 4}; // that do not wait for one another
+    const auto mix = [&](uint64_t &print, uint64_t word) {
+        print = (print ^ word) * 0x9e3779b97f4a7c15u;
+        print ^= print >> 32;
+    };
+    const unsigned char *next = memory_.data();
+    size_t left = memory_.size();
+    for (; left >= sizeof prints; left -= sizeof prints, next += sizeof prints) {
+        uint64_t words[4];
+        std::memcpy(words, next, sizeof words);
+        for (int lane = 0; lane < 4; lane++) mix(prints[lane], words[lane]);
+    }
+    for (; left > 0; left--, next++) mix(prints[0], *next);
+    for (int lane = 1; lane < 4; lane++) mix(prints[0], prints[lane]);
+    return prints[0];
+}
 
 void Tensor::fill_uniform_integers(uint64_t seed, int64_t lowest, int64_t highest) {
     Random random(seed);
@@ -167,9 +191,14 @@ bool Tensor::elements_poisoned() const {
 }
 
 bool Tensor::surroundings_intact() const {
-    Tensor surroundings = *this;
-    surroundings.poison();
-    return are_poison(dtype_, surroundings.memory_.data(), 1, (int64_t)memory_.size() / element_size(dtype_));
+    thread_local std::vector<unsigned char> surroundings; // tensors of tests are many: their memory is taken once
+    if (surroundings.size() < memory_.size()) surroundings.resize(memory_.size());
+    std::memcpy(surroundings.data(), memory_.data(), memory_.size());
+    const int64_t size = element_size(dtype_);
+    each_run([&](int64_t offset, int64_t stride, int64_t count) {
+        poison_elements(dtype_, surroundings.data() + offset * size, stride, count);
+    });
+    return are_poison(dtype_, surroundings.data(), 1, (int64_t)memory_.size() / size);
 }
 
 } // namespace gyre::test

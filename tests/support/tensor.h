@@ -58,6 +58,8 @@ public:
     /// Everything that it owns, guard bands included. Equal to what it was: nobody wrote an element or around one.
     std::vector<unsigned char> &memory() { return memory_; }
     const std::vector<unsigned char> &memory() const { return memory_; }
+    /// Of that memory. A change of one word changes it, and one of several does but for a chance of 2^-64.
+    uint64_t fingerprint() const;
 
     bool elements_poisoned() const;   // nobody wrote an element since poison()
     bool surroundings_intact() const; // nobody wrote before, after or between the elements
@@ -66,6 +68,7 @@ public:
 private:
     template <typename Visit>
     void each_run(Visit visit) const;
+    void set_values(const double *values);
     int64_t offset_of(const std::vector<int64_t> &index) const;
     const unsigned char *at(int64_t offset) const;
     unsigned char *at(int64_t offset);
