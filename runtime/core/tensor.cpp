@@ -1,7 +1,7 @@
 #include "core/tensor.h"
 
 #include "core/error.h"
-#include "core/saturated.h"
+#include "core/reach.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,17 +20,13 @@ std::string alternatives(const List &list, Name name) {
 /// What a tensor of extents >= 0 takes, in elements.
 struct Room {
     int64_t elements = 1; // an extent of 0 counts as 1
-    int64_t below = 0;    // before the first one's address
-    int64_t above = 0;    // behind it
+    Reach reach;
     bool empty = false;
 
-    explicit Room(const gyre_tensor &t) {
+    explicit Room(const gyre_tensor &t) : reach(reach_of(t)) {
         for (int i = 0; i < t.rank; i++) {
             empty |= t.shape[i] == 0;
-            if (t.shape[i] < 2) continue;
-            elements = saturated_product(elements, t.shape[i]);
-            int64_t &side = t.strides[i] < 0 ? below : above;
-            side = saturated_sum(side, reach(t.shape[i], t.strides[i]));
+            if (t.shape[i] > 1) elements = saturated_product(elements, t.shape[i]);
         }
     }
 
@@ -40,8 +36,8 @@ struct Room {
         const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(t.data));
         const uint64_t size = element_size(t.dtype);
         const uint64_t limit = UINTPTR_MAX / size;
-        const uint64_t low = static_cast<uint64_t>(below);
-        const uint64_t high = static_cast<uint64_t>(saturated_sum(above, shift));
+        const uint64_t low = static_cast<uint64_t>(reach.below);
+        const uint64_t high = static_cast<uint64_t>(saturated_sum(reach.above, shift));
         if (low > limit || high >= limit) return false;
         return !t.data || (low * size <= address && (high + 1) * size <= UINTPTR_MAX - address);
     }
@@ -52,7 +48,8 @@ gyre_status check_extents(const gyre_tensor &t, const char *name, const Room &ro
     for (int i = 0; i < t.rank; i++)
         if (t.shape[i] < 0)
             return refuse(GYRE_BAD_SHAPE, name, "got shape %s, expected extents >= 0", shape_text(t.shape, t.rank));
-    if (std::max({room.elements, room.below, room.above}) <= most_elements && room.has_addresses(t, 0)) return GYRE_OK;
+    if (std::max({room.elements, room.reach.below, room.reach.above}) <= most_elements && room.has_addresses(t, 0))
+        return GYRE_OK;
     return refuse(GYRE_BAD_SHAPE, name, "shape %s with strides %s overflows the address space",
                   shape_text(t.shape, t.rank), shape_text(t.strides, t.rank));
 }
