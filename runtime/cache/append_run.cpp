@@ -9,7 +9,7 @@
 namespace gyre {
 namespace {
 
-/// Where a key of a sequence is in the cache, and how many slots follow before another page begins.
+/// The place of a sequence's key in the cache, and how many slots follow before another page begins.
 struct Place {
     int64_t entry, slot, room;
 };

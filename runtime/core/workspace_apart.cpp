@@ -48,7 +48,7 @@ private:
         dims[place] = {static_cast<uint64_t>(extent), length};
     }
 
-    /// As meet(), of the elements that the first `count` dimensions tell apart. The lowest of them is at `at`.
+    /// Does what meet() does for the elements that the first `count` dimensions tell apart. The lowest of them is at `at`.
     bool meets(int count, uint64_t at, uint64_t begin, uint64_t end) {
         uint64_t span = element; // of all of them
         for (int i = 0; i < count; i++) span += (dims[i].extent - 1) * dims[i].stride;
