@@ -25,7 +25,7 @@ std::vector<float> random_numbers(gyre_dtype dtype, std::int64_t count, std::uin
 
 enum Rotated { none, keys, both };
 
-/// As many tokens for each sequence, into caches that hold none, or that end within a page.
+/// Appends `tokens` tokens to each sequence, into caches that hold none, or that end within a page.
 void append_tokens(benchmark::State &state, gyre_dtype from, gyre_dtype to, Rotated rotated) {
     const std::int64_t sequences = state.range(0), tokens = state.range(1), page_size = state.range(2);
     const std::int64_t held = page_size / 2, pages = page_size ? (held + tokens + page_size - 1) / page_size : 0;
@@ -76,7 +76,7 @@ void copy(benchmark::State &state) {
     }
     state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(2 * bytes));
 }
-// As many bytes as the prompt and the step above: 3 bytes a feature are the mean of what is read and written from f32 to bf16.
+// The copies move as many bytes as the prompt and the step above: 3 bytes a feature are the mean of what is read and written from f32 to bf16.
 BENCHMARK(copy)
     ->ArgNames({"bytes"})
     ->Args({2 * 4096 * heads * head_dim * 3})

@@ -70,7 +70,7 @@ function(gyre_add_embedded_library library)
     add_custom_target(${library}_object ALL DEPENDS "${object}")
 endfunction()
 
-# The same from the words of gyre_add_kernels(), which have been checked for all targets.
+# Makes such a library from the words of gyre_add_kernels(), which have been checked for all targets.
 function(gyre_add_bare_kernels who library)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "OPS;DTYPES;HEAD_DIMS;FEATURES;TARGETS;TUNING;SCORE")
     list(LENGTH arg_TARGETS targets)

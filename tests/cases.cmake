@@ -5,7 +5,8 @@
 set(gyre_oracle_sources
     support/attention_allowance.cpp support/backward_allowance.cpp support/dense.cpp support/element.cpp support/kernel_facts.cpp
     support/linear_allowance.cpp support/oracle_append.cpp support/oracle_attention.cpp support/oracle_backward.cpp
-    support/oracle_linear.cpp support/oracle_merge.cpp support/oracle_rotary.cpp support/oracle_scores.cpp support/random.cpp
+    support/oracle_linear.cpp support/oracle_linear_backward.cpp support/oracle_merge.cpp support/oracle_rotary.cpp
+    support/oracle_scores.cpp support/random.cpp
     support/tensor.cpp)
 add_library(gyre_test_oracles STATIC ${gyre_oracle_sources})
 target_include_directories(gyre_test_oracles PRIVATE "${PROJECT_SOURCE_DIR}/include")
@@ -78,6 +79,7 @@ add_library(gyre_test_cases OBJECT
             core/overlap_test.cpp
             core/processes_test.cpp
             core/reads_apart_test.cpp
+            core/registry_lifetimes_test.cpp
             core/registry_test.cpp
             core/seldom_refused_test.cpp
             core/target_choice_test.cpp

@@ -16,11 +16,11 @@ public:
         engine_.seed(sequence);
     }
 
-    /// In [0, n).
+    /// A number in [0, n).
     std::int32_t below(std::int32_t n) { return static_cast<std::int32_t>(uniform() * n); }
-    /// In [first, last].
+    /// A number in [first, last].
     std::int32_t between(std::int32_t first, std::int32_t last) { return first + below(last - first + 1); }
-    /// In [0, 1), 53 bits.
+    /// A number in [0, 1), of 53 bits.
     double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
     /// Mean 0, deviation 1. Source: Box and Muller, 1958.
     double normal() {

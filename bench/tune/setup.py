@@ -73,7 +73,7 @@ class Setup:
             refuse("--threads", f"{options.threads} for a generator of gyre_add_generator()", "1")
 
     def stored_knobs(self, recipe):
-        """As the tuning database has them. A project's tuning files have any names, so unless --tuning names a folder, its kernels'
+        """The knobs that the tuning database has. A project's tuning files have any names, so unless --tuning names a folder, its kernels'
         knobs are those that it was configured with."""
         if not self.recipes.of_a_project:
             return TuningFile(self.tuning, recipe.target).knobs(recipe)

@@ -20,7 +20,7 @@ Ending ending(const RecurrenceEngine &engine, const Inputs &in, const Expr &r, c
     const FuncRef end = s.state(r, t, 0);
     const int chunk = s.sizes.feature_chunk;
     const Expr sum = end[chunk + 1];
-    // As bits, because f32 arithmetic is compiled as if there were no NaN. Masked keys add exactly 0.
+    // Bits are compared, because f32 arithmetic is compiled as if there were no NaN. Masked keys add exactly 0.
     const Expr magnitude_bits = reinterpret<uint32_t>(sum) & Expr(0x7fffffffu);
     const Expr undefined = magnitude_bits > Expr(0x7f800000u), any_visible = magnitude_bits != Expr(0u);
     const Expr maximum = engine.in_log2(in, end[chunk]);

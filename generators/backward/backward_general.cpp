@@ -8,7 +8,7 @@ namespace gyre::backward {
 using namespace Halide;
 namespace {
 
-// As attention has it: a bias of -inf masks, and others are at least the least one.
+// The limits are attention's: a bias of -inf masks, and others are at least the least one.
 constexpr float masked_bias = std::numeric_limits<float>::lowest(), least_bias = -3e38f;
 
 } // namespace

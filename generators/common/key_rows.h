@@ -20,7 +20,7 @@ struct KeyRows {
     Halide::Expr slot_stride, page_stride;
 };
 
-/// Where the rows of a task's key begin.
+/// The place at which the rows of a task's key begin.
 Halide::Expr offset_of_key(const Pages &pages, const KeyRows &rows, const Halide::Expr &key);
 
 } // namespace gyre

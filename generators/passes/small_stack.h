@@ -1,4 +1,4 @@
-/// For machines without an operating system, whose stacks are small and of known size.
+/// Keeps blocks off the stacks of machines without an operating system, which are small and of known size.
 #pragma once
 #include <Halide.h>
 

@@ -33,7 +33,7 @@ private:
 
     static int vector_of(const Type &type) { return 16 / type.bytes(); } // elements of a register
 
-    /// From vectors at `base` and behind it, which are where they are known to be.
+    /// Reads from vectors at `base` and behind it, which are where they are known to be.
     Expr read(const Load *op, const Expr &base) const {
         const Expr index = with_lets(op->index), from = with_lets(base);
         const int lanes = vector_of(op->type);

@@ -152,7 +152,7 @@ gyre_embedded_mistake gyre_embedded_rotary_mistake(const gyre_embedded_rotary_ar
  *    scales   [rows] */
 gyre_embedded_status gyre_embedded_quantize(const float *x, int32_t rows, int32_t dim, int8_t *out, float *scales);
 
-/** The same by scales that are known, say a model's, one for each head of the cache: a head's numbers are rounded to multiples of its
+/** Quantises by scales that are known, say a model's, one for each head of the cache: a head's numbers are rounded to multiples of its
  *  scale, and those beyond 127 of them become 127 of them. A head whose scale is 0 becomes zeros.
  *    x        [tokens, heads, dim]   finite
  *    scales   [heads]                at least 0, finite
@@ -202,9 +202,9 @@ typedef struct gyre_embedded_attention_args {
     const void *k;
     /** Values, shaped as k is. */
     const void *v;
-    /** Scales of a cache in int8, as head_scales says; NULL with other kernels. */
+    /** Scales of a cache of keys in int8, as head_scales says; NULL with other kernels, for values, too. */
     const float *k_scales;
-    /** Likewise, of values. */
+    /** Scales of the cache of values. */
     const float *v_scales;
     /** The result: [tokens, num_heads, head_dim] of kernel->dtype, dense. It may be q. */
     void *out;

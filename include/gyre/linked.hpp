@@ -26,7 +26,7 @@ inline std::vector<gyre_kernel_info> kernels() {
     return all;
 }
 
-/// Which kernels take which calls, in the order in which the rules are tried.
+/// The rules that say which kernels take which calls, in the order in which they are tried.
 inline std::vector<gyre_dispatch_rule> dispatch_rules() {
     std::vector<gyre_dispatch_rule> all(static_cast<std::size_t>(gyre_dispatch_rule_count()));
     for (std::size_t i = 0; i < all.size(); i++) gyre_dispatch_rule_at(static_cast<std::int32_t>(i), &all[i]);

@@ -11,7 +11,7 @@ struct Lse {
     float *at(int64_t batch, int64_t token, int64_t head) const {
         return data + batch * batch_stride + head * head_stride + token;
     }
-    /// As something that may overlap: [batch, heads, 1, seqlen].
+    /// The view that is looked at for overlaps: [batch, heads, 1, seqlen].
     Heads as_heads(const Heads &beside) const;
 };
 

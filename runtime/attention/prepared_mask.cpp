@@ -41,7 +41,7 @@ struct Header {
     explicit Header(const AttentionCall &c) : traits(c) {}
 };
 
-/// Where its parts are.
+/// The places of its parts.
 struct Parts {
     size_t lengths, spans, end; // bytes from its beginning
 

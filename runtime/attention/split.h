@@ -9,7 +9,7 @@ namespace gyre {
 /// True if every sequence has few queries, or, where the lists of lengths are not known (`need_data` false), may have.
 bool has_few_queries(const AttentionCall &call, bool need_data);
 
-/// Where the parts' results are, and how they are merged.
+/// Says where the parts' results are, and merges them.
 class Split {
 public:
     /// For a task whose kernel writes parts' results: turns task->call's into these, and finds what merges them.
@@ -32,7 +32,7 @@ private:
     size_t out_bytes = 0, lse_bytes = 0;
 
     int64_t head_runs() const;
-    /// As many as the kernel takes, where its index reaches the last one's result.
+    /// The number of heads that the kernel takes at once: its index must reach the last one's result.
     int64_t most_merged_heads() const;
 };
 

@@ -47,7 +47,7 @@ int64_t distinct_sequences(const AppendCall &c) {
     return alike ? std::min<int64_t>(c.sequences, 1) : c.sequences;
 }
 
-/// That every sequence has room for its new tokens, in pages that exist.
+/// Checks that every sequence has room for its new tokens, in pages that exist.
 gyre_status check_room(const AppendCall &c) {
     for (int64_t i = 0; i < distinct_sequences(c); i++) {
         const NewTokens n = c.of_sequence(i);

@@ -5,7 +5,7 @@ namespace {
 
 constexpr int64_t nothing = -1;
 
-/// At most half of the rows are taken.
+/// The table has so many bits of rows that at most half of them are taken.
 int bits_for(int64_t pages) {
     int bits = 1;
     while (int64_t{1} << bits < 2 * pages) bits++;

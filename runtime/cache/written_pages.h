@@ -1,4 +1,4 @@
-/// Which slots of a pool's pages a call writes, to find one that it would write twice.
+/// Notes which slots of a pool's pages a call writes, to find one that it would write twice.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -13,15 +13,13 @@ namespace gyre {
 /// True for a rotation of this version's size. One of another size is refused later, and nothing of it is read.
 inline bool is_known(const gyre_rope &rope) { return rope.size == sizeof rope; }
 
-/// Finds the first tensor of a call that is on a device.
-struct FirstOnDevice {
-    const char *name = nullptr; // NULL: none is
-
-    void operator()(const gyre_tensor &t, const char *of_tensor) {
-        if (!name && t.device == GYRE_CUDA) name = of_tensor;
-    }
-    void operator()(const gyre_tensor *t, const char *of_tensor) {
-        if (t) (*this)(*t, of_tensor);
+/// What visitors that only read have alike. They are told each tensor by `Visitor::read(tensor, name)`.
+template <typename Visitor>
+class TensorReader {
+public:
+    void operator()(const gyre_tensor &t, const char *name) { static_cast<Visitor *>(this)->read(t, name); }
+    void operator()(const gyre_tensor *t, const char *name) {
+        if (t) (*this)(*t, name);
     }
     void operator()(const gyre_rope &rope, const char *cos, const char *sin) {
         if (!is_known(rope)) return;
@@ -30,6 +28,15 @@ struct FirstOnDevice {
     }
     void operator()(const gyre_rope *rope, const char *cos, const char *sin) {
         if (rope) (*this)(*rope, cos, sin);
+    }
+};
+
+/// Finds the first tensor of a call that is on a device.
+struct FirstOnDevice : TensorReader<FirstOnDevice> {
+    const char *name = nullptr; // NULL: none is
+
+    void read(const gyre_tensor &t, const char *of_tensor) {
+        if (!name && t.device == GYRE_CUDA) name = of_tensor;
     }
 };
 

@@ -151,23 +151,4 @@ gyre_status check_arguments(const gyre_kernel &kernel) {
     return agree(kernel, *table, *said) ? GYRE_OK : refuse_arguments(kernel, *table, *said);
 }
 
-ArgumentPlaces find_places(const gyre_kernel &kernel, const ArgumentRow *rows, size_t count) {
-    ArgumentPlaces places;
-    KernelWords words(kernel);
-    uint8_t next = 1;
-    for (size_t i = 0; i < count; i++) {
-        places.of[i] = ArgumentPlaces::spare;
-        if (!words.has(rows[i])) continue;
-        places.of[i] = next;
-        if (rows[i].kind == ArgumentRow::score_inputs) {
-            const ScoreInputs asked = parse_score_inputs(words.value("score_inputs"));
-            next = static_cast<uint8_t>(next + (asked.end() - asked.begin()));
-        } else {
-            next++;
-            places.required |= uint64_t{1} << i;
-        }
-    }
-    return places;
-}
-
 } // namespace gyre

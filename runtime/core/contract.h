@@ -32,7 +32,7 @@ struct ArgumentTables {
 /// Errors: UNSUPPORTED, with both lists; BAD_ARGUMENT (nothing is said of the arguments).
 gyre_status check_arguments(const gyre_kernel &kernel);
 
-/// Where a kernel has the arguments of its table.
+/// The places of a table's arguments in a kernel's call.
 ArgumentPlaces find_places(const gyre_kernel &kernel, const ArgumentRow *rows, size_t count);
 
 template <typename Table>

@@ -1,6 +1,7 @@
 #include "core/overlap.h"
 
 #include "core/error.h"
+#include "core/reach.h"
 
 #include <algorithm>
 #include <functional>
@@ -9,19 +10,30 @@
 namespace gyre {
 namespace {
 
-/// The bytes that a view spans, from its lowest element to past its highest.
+/// The bytes from a tensor's lowest element to past its highest.
 struct Span {
     const char *begin, *end;
+
+    Span(const void *data, const Reach &reach, gyre_dtype dtype) {
+        const auto *first = static_cast<const char *>(data);
+        const auto size = static_cast<int64_t>(element_size(dtype));
+        begin = first - reach.below * size;
+        end = first + (reach.above + 1) * size;
+    }
+
+    bool is_apart(const Span &other) const {
+        const std::less_equal<const char *> before;
+        return before(end, other.begin) || before(other.end, begin);
+    }
 };
 
 Span span(const Heads &v) {
-    int64_t low = 0;
-    int64_t high = 0;
-    const int64_t extents[] = {v.batch, v.seqlen, v.heads, v.dim};
-    const int64_t strides[] = {v.batch_stride, v.token_stride, v.head_stride, 1};
-    for (int i = 0; i < 4; i++) (strides[i] < 0 ? low : high) += (extents[i] - 1) * strides[i];
-    const auto size = static_cast<int64_t>(element_size(v.dtype));
-    return {v.data + low * size, v.data + (high + 1) * size};
+    Reach reach;
+    reach.add(v.batch, v.batch_stride);
+    reach.add(v.seqlen, v.token_stride);
+    reach.add(v.heads, v.head_stride);
+    reach.add(v.dim, 1);
+    return {v.data, reach, v.dtype};
 }
 
 /// A view as runs of `length` elements that repeat at strides: dense dimensions are part of the run.
@@ -69,22 +81,12 @@ bool writable(const Heads &v) { return v.empty() || !Runs(v).self_overlap; }
 
 bool disjoint(const Heads &a, const Heads &b) {
     if (a.empty() || b.empty() || !a.data || !b.data) return true;
-    const Span s = span(a);
-    const Span t = span(b);
-    const std::less_equal<const char *> before;
-    return before(s.end, t.begin) || before(t.end, s.begin) || interleaved(a, b);
+    return span(a).is_apart(span(b)) || interleaved(a, b);
 }
 
 bool disjoint(const gyre_tensor &t, const Heads &v) {
     if (v.empty() || !v.data || !t.data || std::find(t.shape, t.shape + t.rank, 0) != t.shape + t.rank) return true;
-    int64_t low = 0;
-    int64_t high = 0;
-    for (int i = 0; i < t.rank; i++) (t.strides[i] < 0 ? low : high) += (t.shape[i] - 1) * t.strides[i];
-    const auto size = static_cast<int64_t>(element_size(t.dtype));
-    const char *data = static_cast<const char *>(t.data);
-    const Span s = span(v);
-    const std::less_equal<const char *> before;
-    return before(s.end, data + low * size) || before(data + (high + 1) * size, s.begin);
+    return span(v).is_apart({t.data, reach_of(t), t.dtype});
 }
 
 gyre_status ReadsApart::check(const gyre_tensor &t, const char *name) const {

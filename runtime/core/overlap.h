@@ -1,5 +1,6 @@
 /// Whether tensors share memory.
 #pragma once
+#include "core/call_tensors.h"
 #include "core/tensor.h"
 
 #include <initializer_list>
@@ -27,25 +28,25 @@ struct Written {
 
 /// Refuses lists, masks and tables that share memory with what the call writes: they are read while it is written, after they
 /// were checked. A visitor of checked tensors (core/call_tensors.h); operands have checks of their own.
-struct ReadsApart {
-    std::initializer_list<Written> written;
-    const gyre_tensor *skipped; // one that the call writes, or does not read; NULL: none
-    gyre_status status = GYRE_OK;
+class ReadsApart : public TensorReader<ReadsApart> {
+public:
+    /// `skipped`: a tensor that the call writes, or does not read; NULL: none.
+    ReadsApart(std::initializer_list<Written> written, const gyre_tensor *skipped)
+        : written(written), skipped(skipped) {}
 
+    using TensorReader::operator();
     void operator()(const gyre_tensor &, const char *) {}
-    void operator()(const gyre_tensor *t, const char *name) {
-        if (t && t != skipped && status == GYRE_OK) status = check(*t, name);
+    void read(const gyre_tensor &t, const char *name) {
+        if (&t != skipped && status == GYRE_OK) status = check(t, name);
     }
-    void operator()(const gyre_rope &rope, const char *cos, const char *sin) {
-        (*this)(rope.cos, cos);
-        (*this)(rope.sin, sin);
-    }
-    void operator()(const gyre_rope *rope, const char *cos, const char *sin) {
-        if (rope) (*this)(*rope, cos, sin);
-    }
+
+    gyre_status status = GYRE_OK;
 
 private:
     gyre_status check(const gyre_tensor &t, const char *name) const;
+
+    const std::initializer_list<Written> written;
+    const gyre_tensor *const skipped;
 };
 
 /// ReadsApart of a call's arguments. Errors: BAD_ARGUMENT, which names what is read.

@@ -5,7 +5,6 @@
 #include "core/features.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string>
 
@@ -15,10 +14,6 @@
 
 namespace gyre {
 namespace {
-
-constexpr Target targets[] = {
-#include "gyre_targets.inc"
-};
 
 /// Keeps the library that this is part of in memory for good: threads of pools may be in it, and what other threads hold is
 /// its, whatever dlclose() is asked for. Loaded again, it goes on with what it had.
@@ -113,7 +108,7 @@ private:
             std::remove_if(libraries.begin(), libraries.end(), [](const auto &l) { return l->gone.load(); }),
             libraries.end());
         std::vector<Kernel> kernels;
-        for (const Target &target : targets)
+        for (const Target &target : known_targets())
             for (auto library = libraries.rbegin(); library != libraries.rend(); ++library)
                 append(**library, &target, &kernels);
         for (const auto &library : libraries) append(*library, nullptr, &kernels);
@@ -143,26 +138,6 @@ std::mutex &registry_mutex() {
     return mutex;
 }
 
-static_assert(sizeof targets / sizeof targets[0] <= 64, "contexts keep a bit for each");
-
-size_t index_of(const Target &target) { return static_cast<size_t>(&target - targets); }
-
-TargetList known_targets() { return {targets, sizeof targets / sizeof targets[0]}; }
-
-const Target *find_target(std::string_view name) {
-    for (const Target &t : targets)
-        if (name == t.name) return &t;
-    return nullptr;
-}
-
-bool can_run(const Target &target) { return first_missing_feature(target.features).empty(); }
-
-bool serves(const Target *serving, const Target &target) {
-    for (const Target *t = &target; t; t = find_target(t->rest))
-        if (serving == t) return true;
-    return false;
-}
-
 bool is_linked(const Target &target) {
     const auto list = linked_kernels();
     return std::any_of(list->kernels().begin(), list->kernels().end(),
@@ -174,25 +149,6 @@ std::shared_ptr<const KernelList> linked_kernels() { return Registry::instance()
 const char *prebuilt_refusal() { return Registry::instance().prebuilt_refusal(); }
 
 bool is_current(const KernelList *list) { return Registry::instance().is_current(list); }
-
-std::string_view attribute(const gyre_kernel &kernel, std::string_view name) {
-    std::string_view rest = kernel.attributes;
-    while (!rest.empty()) {
-        const size_t end = rest.find(' ');
-        const std::string_view pair = rest.substr(0, end);
-        if (pair.size() > name.size() && pair.substr(0, name.size()) == name && pair[name.size()] == '=')
-            return pair.substr(name.size() + 1);
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    }
-    return {};
-}
-
-int64_t attribute(const gyre_kernel &kernel, std::string_view name, int64_t fallback) {
-    const std::string_view text = attribute(kernel, name);
-    int64_t value = fallback;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
 
 } // namespace gyre
 

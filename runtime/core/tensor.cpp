@@ -1,7 +1,7 @@
 #include "core/tensor.h"
 
 #include "core/error.h"
-#include "core/saturated.h"
+#include "core/reach.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -20,17 +20,13 @@ std::string alternatives(const List &list, Name name) {
 /// What a tensor of extents >= 0 takes, in elements.
 struct Room {
     int64_t elements = 1; // an extent of 0 counts as 1
-    int64_t below = 0;    // before the first one's address
-    int64_t above = 0;    // behind it
+    Reach reach;
     bool empty = false;
 
-    explicit Room(const gyre_tensor &t) {
+    explicit Room(const gyre_tensor &t) : reach(reach_of(t)) {
         for (int i = 0; i < t.rank; i++) {
             empty |= t.shape[i] == 0;
-            if (t.shape[i] < 2) continue;
-            elements = saturated_product(elements, t.shape[i]);
-            int64_t &side = t.strides[i] < 0 ? below : above;
-            side = saturated_sum(side, reach(t.shape[i], t.strides[i]));
+            if (t.shape[i] > 1) elements = saturated_product(elements, t.shape[i]);
         }
     }
 
@@ -40,8 +36,8 @@ struct Room {
         const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(t.data));
         const uint64_t size = element_size(t.dtype);
         const uint64_t limit = UINTPTR_MAX / size;
-        const uint64_t low = static_cast<uint64_t>(below);
-        const uint64_t high = static_cast<uint64_t>(saturated_sum(above, shift));
+        const uint64_t low = static_cast<uint64_t>(reach.below);
+        const uint64_t high = static_cast<uint64_t>(saturated_sum(reach.above, shift));
         if (low > limit || high >= limit) return false;
         return !t.data || (low * size <= address && (high + 1) * size <= UINTPTR_MAX - address);
     }
@@ -52,7 +48,8 @@ gyre_status check_extents(const gyre_tensor &t, const char *name, const Room &ro
     for (int i = 0; i < t.rank; i++)
         if (t.shape[i] < 0)
             return refuse(GYRE_BAD_SHAPE, name, "got shape %s, expected extents >= 0", shape_text(t.shape, t.rank));
-    if (std::max({room.elements, room.below, room.above}) <= most_elements && room.has_addresses(t, 0)) return GYRE_OK;
+    if (std::max({room.elements, room.reach.below, room.reach.above}) <= most_elements && room.has_addresses(t, 0))
+        return GYRE_OK;
     return refuse(GYRE_BAD_SHAPE, name, "shape %s with strides %s overflows the address space",
                   shape_text(t.shape, t.rank), shape_text(t.strides, t.rank));
 }
@@ -110,14 +107,6 @@ gyre_status check_shape(const gyre_tensor &t, const char *name, std::initializer
                   shape_text(expected.begin(), static_cast<int>(expected.size())));
 }
 
-void find_strides(const gyre_tensor &t, int64_t (&strides)[GYRE_MAX_RANK]) {
-    int64_t dense = 1;
-    for (int i = t.rank - 1; i >= 0; i--) {
-        strides[i] = t.shape[i] > 1 ? t.strides[i] : dense;
-        dense *= std::max<int64_t>(t.shape[i], 1);
-    }
-}
-
 gyre_status check_flag(int32_t flag, const char *name) {
     if (flag == 0 || flag == 1) return GYRE_OK;
     return refuse(GYRE_BAD_ARGUMENT, name, "got %d, expected 0 or 1", flag);
@@ -127,35 +116,6 @@ gyre_status check_layout(gyre_layout layout, const char *name) {
     if (layout >= GYRE_BSHD && layout <= GYRE_THD) return GYRE_OK;
     return refuse(GYRE_BAD_ARGUMENT, name, "got %d, expected GYRE_BSHD, GYRE_BHSD or GYRE_THD",
                   static_cast<int>(layout));
-}
-
-gyre_status view_heads(const gyre_tensor &t, const char *name, gyre_layout layout,
-                       std::initializer_list<gyre_dtype> dtypes, bool need_data, Heads *view) {
-    GYRE_TRY(check_tensor(t, name, {layout == GYRE_THD ? 3 : 4}, dtypes, need_data));
-    int batch = 0;
-    int token = 1;
-    int head = 2;
-    if (layout == GYRE_BHSD) {
-        token = 2;
-        head = 1;
-    }
-    if (layout == GYRE_THD) {
-        batch = -1;
-        token = 0;
-        head = 1;
-    }
-    int64_t strides[GYRE_MAX_RANK];
-    find_strides(t, strides);
-    *view = {static_cast<char *>(t.data),
-             t.dtype,
-             batch < 0 ? 1 : t.shape[batch],
-             t.shape[token],
-             t.shape[head],
-             t.shape[t.rank - 1],
-             batch < 0 ? 0 : strides[batch],
-             strides[token],
-             strides[head]};
-    return GYRE_OK;
 }
 
 } // namespace gyre

@@ -1,6 +1,6 @@
 #include "core/workspace_apart.h"
 
-#include "core/saturated.h"
+#include "core/reach.h"
 #include "core/tensor.h"
 
 #include <algorithm>
@@ -16,6 +16,8 @@ public:
         add(copies, copy_stride);
         for (int i = 0; i < t.rank; i++) add(t.shape[i], t.strides[i]);
         const auto address = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(t.data));
+        const uint64_t bytes_below = bytes(reach.below);
+        const uint64_t bytes_above = bytes(reach.above);
         is_known = bytes_below <= address && bytes_above <= UINT64_MAX - address - element;
         lowest = address - std::min(address, bytes_below);
     }
@@ -33,19 +35,20 @@ private:
         uint64_t extent, stride; // in bytes
     };
 
+    uint64_t bytes(int64_t elements) const {
+        return static_cast<uint64_t>(saturated_product(elements, static_cast<int64_t>(element)));
+    }
+
     void add(int64_t extent, int64_t stride) {
         if (extent < 2 || stride == 0) return;
-        const auto size = static_cast<int64_t>(element);
-        const auto bytes = static_cast<uint64_t>(saturated_product(reach(extent, stride), size));
-        uint64_t &side = stride < 0 ? bytes_below : bytes_above;
-        side = std::min(side + bytes, static_cast<uint64_t>(saturated)); // both below 2^63
+        reach.add(extent, stride);
         int place = rank++; // the shortest stride first
-        const auto length = static_cast<uint64_t>(saturated_product(magnitude(stride), size));
+        const uint64_t length = bytes(magnitude(stride));
         for (; place > 0 && dims[place - 1].stride > length; place--) dims[place] = dims[place - 1];
         dims[place] = {static_cast<uint64_t>(extent), length};
     }
 
-    /// As meet(), of the elements that the first `count` dimensions tell apart. The lowest of them is at `at`.
+    /// Does what meet() does for the elements that the first `count` dimensions tell apart. The lowest of them is at `at`.
     bool meets(int count, uint64_t at, uint64_t begin, uint64_t end) {
         uint64_t span = element; // of all of them
         for (int i = 0; i < count; i++) span += (dims[i].extent - 1) * dims[i].stride;
@@ -65,7 +68,7 @@ private:
     uint64_t element;
     Dimension dims[GYRE_MAX_RANK + 1];
     int rank = 0;
-    uint64_t bytes_below = 0, bytes_above = 0; // of the first element's address, and behind the element
+    Reach reach;
     uint64_t lowest;
     bool is_known;
     int visits;

@@ -7,22 +7,11 @@ namespace gyre {
 
 /// A visitor of checked tensors (core/call_tensors.h) that refuses the workspace for the first one that has an element in it. Between
 /// elements it may lie.
-class WorkspaceApart {
+class WorkspaceApart : public TensorReader<WorkspaceApart> {
 public:
     WorkspaceApart(const char *memory, size_t bytes) : begin(memory), end(memory + bytes) {}
 
-    void operator()(const gyre_tensor &t, const char *name) { check(t, name, 1, 0); }
-    void operator()(const gyre_tensor *t, const char *name) {
-        if (t) check(*t, name, 1, 0);
-    }
-    void operator()(const gyre_rope &rope, const char *cos, const char *sin) {
-        if (!is_known(rope)) return;
-        (*this)(rope.cos, cos);
-        (*this)(rope.sin, sin);
-    }
-    void operator()(const gyre_rope *rope, const char *cos, const char *sin) {
-        if (rope) (*this)(*rope, cos, sin);
-    }
+    void read(const gyre_tensor &t, const char *name) { check(t, name, 1, 0); }
     /// `copies` of a tensor, `copy_stride` elements apart. One that the call does not look at may be anything.
     void check(const gyre_tensor &t, const char *name, int64_t copies, int64_t copy_stride);
 

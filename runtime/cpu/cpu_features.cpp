@@ -1,14 +1,12 @@
 #include "cpu/cpu_features.h"
 
+#include "cpu/tile_registers.h"
+
 #include <cstdint>
 #include <string>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#endif
-#if defined(__x86_64__) && defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
 #endif
 #if (defined(__arm__) || defined(__aarch64__)) && defined(__linux__)
 #include <sys/auxv.h>
@@ -31,31 +29,6 @@ uint64_t saved_registers() {
     uint32_t low, high;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     return uint64_t{high} << 32 | low;
-}
-
-constexpr long supported_features = 0x1021; // ARCH_GET_XCOMP_SUPP
-constexpr long request_permission = 0x1023; // ARCH_REQ_XCOMP_PERM
-constexpr long tile_data = 18;              // XFEATURE_XTILEDATA
-
-/// True if the system saves tile registers for a process that asks for it. Linux does from 5.16 on.
-bool tiles_supported() {
-#if defined(__linux__)
-    uint64_t supported = 0;
-    return syscall(SYS_arch_prctl, supported_features, &supported) == 0 && (supported >> tile_data & 1);
-#else
-    return false;
-#endif
-}
-
-/// Asks the system to save tile registers; without its permission their first use is a fatal signal. It is given to the
-/// whole process, threads that exist already included, once and for good. Refused by policy, or where a thread's alternate
-/// signal stack is too small to hold the tiles.
-bool request_tiles() {
-#if defined(__linux__)
-    return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
-#else
-    return false;
-#endif
 }
 
 /// Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2A (CPUID) and volume 1, chapter 13

@@ -27,7 +27,7 @@ struct Positions {
 gyre_status view_positions(const gyre_tensor &tensor, const char *name, int axes, int64_t batch, int64_t seqlen,
                            bool need_data, Positions *positions);
 
-/// That 0 <= position < `limit` of `count` tokens of a batch entry, from `first` on.
+/// Checks that 0 <= position < `limit` for `count` tokens of a batch entry, from `first` on.
 gyre_status check_position_values(const Positions &positions, const char *name, int axes, int64_t batch, int64_t first,
                                   int64_t count, int64_t limit);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double log2_e = 1.4426950408889634;
 
-/// Without lse, with which no powers are taken as they are.
+/// A call without lse, with which no powers are taken as they are.
 struct BoundCase : AttentionCase {
     BoundCase(int64_t rows, int64_t keys, int64_t head_dim = 64)
         : AttentionCase(AttentionShape().lengths(rows, keys).head_counts(2, 1).dims(head_dim).of(GYRE_BF16)) {

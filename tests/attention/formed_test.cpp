@@ -26,7 +26,7 @@ bool is_formed(gyre_context *context) {
     return text(gyre_selected_kernel(context)).find("_plain_formed_") != std::string::npos;
 }
 
-/// Where kernels take what has been formed, the bits that few heads at a time give.
+/// Checks that calls of few heads at a time give the same bits, where kernels take what has been formed.
 void check_few_heads(AttentionCase &c) {
     const int64_t heads = c.shape.heads, at_once = heads / 4;
     each_target([&](gyre_context *context) {

@@ -1,6 +1,7 @@
 /// What a score function may ask for: every kind of input, in any strides, broadcast or not; with rows that it masks.
 #include "support/compare.h"
 #include "support/each_kernel.h"
+#include "support/exact_workspace.h"
 #include "support/score_case.h"
 
 #include <algorithm>
@@ -219,16 +220,7 @@ TEST_CASE("score: a workspace of exactly the size that was asked for, without da
             size_t bytes = 0;
             REQUIRE_MESSAGE(gyre_attention_workspace_size(context, &without_data, &bytes) == GYRE_OK,
                             text(gyre_last_error()));
-            REQUIRE(c.run(context) == GYRE_OK);
-            const std::vector<uint64_t> own_memory = c.out.bits();
-            Tensor workspace(GYRE_F64, {(int64_t)(bytes / 8 + 1)});
-            c.args.workspace = workspace.view().data;
-            c.args.workspace_size = bytes;
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            CHECK(c.out.bits() == own_memory);
-            CHECK(workspace.surroundings_intact());
-            c.args.workspace = nullptr;
-            c.args.workspace_size = 0;
+            check_exact_workspace(c, context, bytes);
         },
         2);
 }

@@ -2,6 +2,7 @@
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
+#include "support/exact_workspace.h"
 
 using namespace gyre::test;
 
@@ -190,16 +191,7 @@ TEST_CASE("a workspace of exactly the size that was asked for is enough, and not
                 size_t bytes = 0;
                 REQUIRE_MESSAGE(gyre_attention_workspace_size(context, &without_data, &bytes) == GYRE_OK,
                                 text(gyre_last_error()));
-                REQUIRE(c.run(context) == GYRE_OK);
-                const std::vector<uint64_t> own_memory = c.out.bits();
-                Tensor workspace(GYRE_F64, {(int64_t)(bytes / 8 + 1)});
-                c.args.workspace = workspace.view().data;
-                c.args.workspace_size = bytes;
-                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-                CHECK(c.out.bits() == own_memory);
-                CHECK(workspace.surroundings_intact());
-                c.args.workspace = nullptr;
-                c.args.workspace_size = 0;
+                check_exact_workspace(c, context, bytes);
             },
             2);
     }

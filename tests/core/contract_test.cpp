@@ -1,8 +1,6 @@
 /// A kernel takes what the runtime hands over, or it is refused when it is registered, and never called.
+#include "support/candidate.h"
 #include "support/each_kernel.h"
-#include "support/said_arguments.h"
-
-#include <gyre/kernels.h>
 
 #include <functional>
 #include <string>
@@ -12,35 +10,20 @@ using namespace gyre::test;
 
 namespace {
 
-int calls = 0;
-int count_call(void **) {
-    calls++;
-    return 0;
-}
+/// A candidate for the best target here, of rotary if nothing else is said.
+struct HostCandidate : Candidate {
+    explicit HostCandidate(const char *operation = "rotary",
+                           const char *attributes = "dtype=float32 pairing=half workspace=0")
+        : Candidate(operation, "candidate", "", attributes) {
+        kernel.target = target_.c_str();
+    }
 
-/// What the kernel of Candidate says of its arguments.
-SaidArguments said;
-const halide_filter_metadata_t *metadata_of_candidate() {
-    static halide_filter_metadata_t metadata;
-    metadata = {1, (int32_t)said.size(), said.data(), "host", "candidate"};
-    return &metadata;
-}
-
-/// A library with one kernel for the best target here.
-struct Candidate {
-    std::string target = runnable_targets().front();
-    gyre_kernel kernel;
-    gyre_kernel_library library;
-
-    explicit Candidate(const char *operation = "rotary",
-                       const char *attributes = "dtype=float32 pairing=half workspace=0")
-        : kernel{"candidate", operation,  "candidate", target.c_str(),       attributes,
-                 "default",   count_call, nullptr,     metadata_of_candidate},
-          library{sizeof library, GYRE_KERNEL_INTERFACE, "candidates", &kernel, 1} {}
-    Candidate(const Candidate &) = delete;
-    ~Candidate() { gyre_unregister_kernels(&library); }
-    gyre_status add() { return gyre_register_kernels(&library); }
+private:
+    const std::string target_ = runnable_targets().front();
 };
+
+SaidArguments &said = Candidate::said;
+int &calls = Candidate::calls;
 
 std::string refusal() { return gyre_last_error(); }
 
@@ -61,7 +44,7 @@ gyre_status rotate() {
 } // namespace
 
 TEST_CASE("a kernel that takes what the runtime hands over is registered and called") {
-    Candidate candidate;
+    HostCandidate candidate;
     said = rotary_arguments();
     REQUIRE_MESSAGE(candidate.add() == GYRE_OK, refusal());
     calls = 0;
@@ -70,7 +53,7 @@ TEST_CASE("a kernel that takes what the runtime hands over is registered and cal
 }
 
 TEST_CASE("a kernel with one argument moved is refused with both lists, and never called") {
-    Candidate candidate;
+    HostCandidate candidate;
     said = rotary_arguments();
     const std::string expected =
         "expected (cos f32[3], sin f32[3], offset i32, pairs i32, direction f32, copied_before i32, "
@@ -102,7 +85,7 @@ TEST_CASE("a kernel whose arguments differ in anything is refused") {
     };
     for (const auto &[what, change] : changes) {
         CAPTURE(what);
-        Candidate candidate;
+        HostCandidate candidate;
         said = rotary_arguments();
         change();
         CHECK(candidate.add() == GYRE_UNSUPPORTED);
@@ -120,10 +103,10 @@ TEST_CASE("what a variant adds to its arguments is expected of it alone") {
             said_scalar("softcap", f32),       said_output("dq", f32, 3),       said_output("dk", f32, 3),
             said_output("dv", f32, 3)};
     {
-        Candidate plain("backward", "capped=false rows=8 workspace=0");
+        HostCandidate plain("backward", "capped=false rows=8 workspace=0");
         CHECK_MESSAGE(plain.add() == GYRE_OK, refusal());
     }
-    Candidate general("backward", "general=true rows=8 workspace=0");
+    HostCandidate general("backward", "general=true rows=8 workspace=0");
     CHECK(general.add() == GYRE_UNSUPPORTED);
     CHECK(has(refusal(), "dropout_keep_scale f32"));
     CHECK(has(refusal(), "-> bias_grad f32[2]"));
@@ -132,7 +115,7 @@ TEST_CASE("what a variant adds to its arguments is expected of it alone") {
 TEST_CASE("the format of a cache tells the arguments that come with it, and the type of its elements") {
     said = rotary_arguments();
     const auto expected_with = [](const char *attributes) {
-        Candidate candidate("attention", attributes);
+        HostCandidate candidate("attention", attributes);
         CHECK(candidate.add() == GYRE_UNSUPPORTED);
         const std::string text = refusal();
         return text.substr(text.find("expected ("));
@@ -154,20 +137,20 @@ TEST_CASE("types follow the parameters that a kernel tells") {
     said = rotary_arguments();
     said[9].type = said[10].type = bf16;
     {
-        Candidate converts("rotary", "from_dtype=bfloat16 dtype=bfloat16 pairing=half workspace=0");
+        HostCandidate converts("rotary", "from_dtype=bfloat16 dtype=bfloat16 pairing=half workspace=0");
         CHECK_MESSAGE(converts.add() == GYRE_OK, refusal());
     }
-    Candidate other("rotary", "from_dtype=float32 dtype=bfloat16 pairing=half workspace=0");
+    HostCandidate other("rotary", "from_dtype=float32 dtype=bfloat16 pairing=half workspace=0");
     CHECK(other.add() == GYRE_UNSUPPORTED);
     CHECK(has(refusal(), "x f32[3], -> out bf16[3])"));
 }
 
 TEST_CASE("a kernel that says nothing of its arguments is refused") {
-    Candidate silent;
+    HostCandidate silent;
     silent.kernel.metadata = nullptr;
     CHECK(silent.add() == GYRE_BAD_ARGUMENT);
     CHECK(has(refusal(), "metadata"));
-    Candidate unknown("origami"); // which no call runs
+    HostCandidate unknown("origami"); // which no call runs
     unknown.kernel.metadata = nullptr;
     CHECK(unknown.add() == GYRE_OK);
 }

@@ -35,7 +35,7 @@ public:
         return rope;
     }
 
-    /// With a workspace on each tensor, and right before it.
+    /// Calls with a workspace on each tensor, and right before it.
     template <typename Args>
     void check(gyre_status (*call)(gyre_context *, const Args *),
                gyre_status (*workspace_size)(gyre_context *, const Args *, size_t *), Args args) {

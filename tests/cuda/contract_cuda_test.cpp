@@ -1,9 +1,7 @@
 /// A device's kernel takes what the runtime hands over, or it is refused when it is registered, and never called.
 #include "device_attention.h"
+#include "support/candidate.h"
 #include "support/each_kernel.h"
-#include "support/said_arguments.h"
-
-#include <gyre/kernels.h>
 
 /// What the kernel that is linked says of its arguments.
 extern "C" const halide_filter_metadata_t *
@@ -13,42 +11,19 @@ using namespace gyre::test;
 
 namespace {
 
-int calls = 0;
-int count_call(void **) {
-    calls++;
-    return 0;
-}
-
-/// What the kernel of Candidate says of its arguments: at first what the one that is linked says.
-SaidArguments said;
-const halide_filter_metadata_t *metadata_of_candidate() {
-    static halide_filter_metadata_t metadata;
-    metadata = {1, (int32_t)said.size(), said.data(), "cuda", "candidate"};
-    return &metadata;
-}
-
-/// A library with a kernel for the same calls as the one that is linked.
-struct Candidate {
-    gyre_kernel kernel = {
-        "candidate",
-        "attention",
-        "plain_bf16_d64",
-        "cuda",
-        "dtype=bfloat16 general=false as_stored=false head_dim=64 padded=false partial=false workspace=0",
-        "default",
-        count_call,
-        &calls,
-        metadata_of_candidate};
-    gyre_kernel_library library = {sizeof library, GYRE_KERNEL_INTERFACE, "candidates", &kernel, 1};
-
-    Candidate() {
+/// A candidate for the same calls as the kernel that is linked. At first it says what that one says.
+struct CudaCandidate : Candidate {
+    CudaCandidate()
+        : Candidate("attention", "plain_bf16_d64", "cuda",
+                    "dtype=bfloat16 general=false as_stored=false head_dim=64 padded=false partial=false workspace=0") {
+        kernel.image = &calls;
         const halide_filter_metadata_t *linked = linked_metadata();
         said.assign(linked->arguments, linked->arguments + linked->num_arguments);
-        calls = 0;
     }
-    ~Candidate() { gyre_unregister_kernels(&library); }
-    gyre_status add() { return gyre_register_kernels(&library); }
 };
+
+SaidArguments &said = Candidate::said;
+int &calls = Candidate::calls;
 
 /// A call that the candidate would take.
 gyre_status attend() {
@@ -62,14 +37,14 @@ gyre_status attend() {
 } // namespace
 
 TEST_CASE("a device's kernel that takes what the runtime hands over is registered and called") {
-    Candidate candidate;
+    CudaCandidate candidate;
     REQUIRE_MESSAGE(candidate.add() == GYRE_OK, text(gyre_last_error()));
     REQUIRE_MESSAGE(attend() == GYRE_OK, text(gyre_last_error()));
     CHECK(calls == 1);
 }
 
 TEST_CASE("a device's kernel with one argument moved is refused with both lists, and never called") {
-    Candidate candidate;
+    CudaCandidate candidate;
     REQUIRE(said.size() > 50);
     // Types and ranks do not tell neighbours apart that differ in their names alone.
     int alike = 0;

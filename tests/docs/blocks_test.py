@@ -47,7 +47,7 @@ class Blocks(unittest.TestCase):
         self.run_in_folder(f"build/{program}")
 
     def first_call(self, text):
-        """As the lines below it in README.md compile it: they are run as they are, with the package in ~/gyre."""
+        """Runs the lines below it in README.md, which compile it: they are run as they are, with the package in ~/gyre."""
         self.write("first.c", text)
         home = self.folder / "home"
         home.mkdir()

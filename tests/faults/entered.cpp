@@ -20,7 +20,7 @@ struct Seen {
     bool other_rounding = false;
 } seen;
 
-/// By arithmetic, since x86 has two registers of modes, of which calls need one.
+/// Finds out by arithmetic, since x86 has two registers of modes, of which calls need one.
 bool rounds_to_nearest() {
     const volatile float one = 1, little = 0x1p-30f;
     return one + little == 1;
@@ -42,7 +42,7 @@ int complain(const Operation &o, const char *what) {
     return 1;
 }
 
-/// In a process of its own.
+/// Calls an operation in a process of its own.
 int call(const Operation &o) {
     std::fesetround(FE_UPWARD);
     const gyre_status status = o.run();

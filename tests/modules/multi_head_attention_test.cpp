@@ -31,7 +31,7 @@ const Golden golden[] = {
 #include "data/multi_head_attention.inc"
 };
 
-/// As number() in make_multi_head_attention.py.
+/// The number that number() in make_multi_head_attention.py makes.
 float number(std::uint32_t seed, std::uint32_t i) {
     std::uint32_t x = i * 2654435761u + seed * 40503u + 12345u;
     x ^= x >> 15;

@@ -9,7 +9,7 @@ FIELDS = {"name", "file", "from", "to", "tests"}
 
 
 def fingerprint(mutant):
-    """Of what the result is for: the mutant and the file that it changes."""
+    """Returns a checksum of what the result is for: the mutant and the file that it changes."""
     text = json.dumps({key: mutant[key] for key in sorted(FIELDS)}) + (ROOT / mutant["file"]).read_text(encoding="utf-8")
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -24,7 +24,7 @@ struct Call {
         : layer(M, N, K), x(layer.x, K, M), w(layer.w, K, N), bias(layer.bias, N), out(layer.out, N, M) {}
 };
 
-/// By the C API, or where it refuses an emulated target, as it would.
+/// Runs a kernel by the C API, or where that refuses an emulated target, as it would.
 void run(const gyre_kernel &kernel, Call &call) {
     if (runs_here(kernel)) {
         REQUIRE_MESSAGE(gyre_run_kernel(&kernel, call.arguments, 0, nullptr) == GYRE_OK,

@@ -36,7 +36,7 @@ MODELS = ("BERT", "RoBERTa", "ViT", "DiT", "SD 1.5", "Whisper", "T5", "MPT", "BL
 
 
 def small(call):
-    """The same kind of call: at most 2 sequences, 2 key heads, some keys. A lone key head keeps all its query heads."""
+    """Makes a small call of the same kind: at most 2 sequences, 2 key heads, some keys. A lone key head keeps all its query heads."""
     kv_heads = min(call.kv_heads, 2)
     group = call.group if kv_heads == 1 else min(call.group, 3)
     queries = {True: min(call.queries, 7), False: 11}[call.queries < call.keys]

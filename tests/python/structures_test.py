@@ -27,14 +27,14 @@ DEFAULTS = {name: re.sub("_(args|options|rule)$", "", name) + "_defaults" for na
 
 
 def kind(field):
-    """Of a field in C: what _Generic tells of it; of structures and arrays nothing."""
+    """Returns what _Generic tells of a field in C; nothing of structures and arrays."""
     kinds = {ctypes.c_float: "float", ctypes.c_double: "double", ctypes.c_int: "int", ctypes.c_int64: "int64",
              ctypes.c_uint32: "unsigned", ctypes.c_uint64: "uint64", ctypes.c_char_p: "text"}
     return kinds.get(field, "other")
 
 
 def values(structure):
-    """Of all fields but the bytes between them, which a compiler may leave as they are."""
+    """Returns the values of all fields, without the bytes between them, which a compiler may leave as they are."""
     def value(each):
         if isinstance(each, ctypes.Structure):
             return values(each)

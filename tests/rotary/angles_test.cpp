@@ -1,4 +1,4 @@
-/// Where gyre_rotary() takes its angles from, and how exact they are at far positions.
+/// Tests where gyre_rotary() takes its angles from, and how exact they are at far positions.
 #include "support/compare.h"
 #include "support/each_kernel.h"
 #include "support/random.h"

@@ -1,6 +1,7 @@
 /// What gyre_rotary() reads and writes: in place, any strides, untouched features, the same bits on any thread count.
 #include "support/compare.h"
 #include "support/each_kernel.h"
+#include "support/exact_workspace.h"
 #include "support/rotary_case.h"
 
 using namespace gyre::test;
@@ -139,16 +140,7 @@ TEST_CASE("a workspace of exactly the size that was asked for is enough, and not
             without_data.x.data = without_data.out.data = nullptr;
             REQUIRE_MESSAGE(gyre_rotary_workspace_size(context, &without_data, &bytes) == GYRE_OK,
                             text(gyre_last_error()));
-            REQUIRE(c.run(context) == GYRE_OK);
-            const std::vector<uint64_t> own_memory = c.out.bits();
-            Tensor workspace(GYRE_F64, {(int64_t)(bytes / 8 + 1)});
-            c.args.workspace = workspace.view().data;
-            c.args.workspace_size = bytes;
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            CHECK(c.out.bits() == own_memory);
-            CHECK(workspace.surroundings_intact());
-            c.args.workspace = nullptr;
-            c.args.workspace_size = 0;
+            check_exact_workspace(c, context, bytes);
         },
         2);
 }

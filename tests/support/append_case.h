@@ -43,7 +43,7 @@ struct AppendShape {
     int64_t added_to(int64_t sequence) const { return added[layout == GYRE_THD ? (size_t)sequence : 0]; }
 };
 
-/// From the tokens' type to the cache's.
+/// The types of tokens, each with a type of caches that they become.
 inline constexpr std::pair<gyre_dtype, gyre_dtype> append_conversions[] = {
     {GYRE_F32, GYRE_F32}, {GYRE_F16, GYRE_F16}, {GYRE_BF16, GYRE_BF16}, {GYRE_F32, GYRE_F16}, {GYRE_F32, GYRE_BF16}};
 

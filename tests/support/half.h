@@ -17,7 +17,7 @@ struct HalfFormat {
 
 constexpr HalfFormat f16_format{5, 10}, bf16_format{8, 7};
 
-/// For exponents of normal doubles.
+/// Returns 2^exponent, for exponents of normal doubles.
 inline double power_of_two(int exponent) {
     const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
     double power;

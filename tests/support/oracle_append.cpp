@@ -12,7 +12,7 @@ namespace {
 /// Errors of cos and sin that are promised, and of arithmetic in f32.
 constexpr double rotation_error = 2e-6 + 2e-7;
 
-/// Where tokens go.
+/// Says where tokens go.
 struct Places {
     const gyre_cache_append_args &args;
     std::vector<double> held, table, bounds;

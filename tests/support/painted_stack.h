@@ -30,7 +30,7 @@ private:
     static constexpr std::size_t own_frames = 512; // of paint() and what calls it
     const std::uintptr_t top, bottom;
 
-    /// As deep as the thread's stack reaches, less room for the painter.
+    /// The lowest address that the thread's stack reaches, with room left for the painter.
     [[gnu::noinline]] static std::uintptr_t lowest(std::uintptr_t top, std::size_t most) {
         static thread_local std::uintptr_t end = 0; // finding it takes long
         if (!end) {

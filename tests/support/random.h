@@ -10,7 +10,7 @@ class Random {
 public:
     explicit Random(uint64_t seed) : engine_(seed) {}
 
-    /// In (0, 1).
+    /// A number in (0, 1).
     double uniform() { return ((double)(engine_() >> 11) + 0.5) / 9007199254740992.0; }
 
     /// A number of mean 0 and variance 1 that is normal but for its tails: the sum of eight uniform ones of 16 bits, between -4.9 and

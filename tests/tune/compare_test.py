@@ -77,7 +77,7 @@ class Compare(TuneTest):
             self.assertIn(word, said)
 
     def test_two_builds_of_the_same_name(self):
-        """As of two clones: the folder tells them apart, nothing else does."""
+        """Two clones make such builds: the folder tells them apart, nothing else does."""
         os.makedirs(self.path("other"))
         one = self.make("kernel.so")
         self.compare(one, self.make("other/kernel.so"))

@@ -11,7 +11,7 @@
 
 namespace gyre::attention {
 
-/// In which steps an engine goes through the keys of a block.
+/// The steps in which an engine goes through the keys of a block.
 struct KeySteps {
     int together = 1; // keys that products take at once: all of those in which some row sees one are scored and masked
     int scored = 0;   // keys whose scores are formed together, no others of the last block; 0: those of whole blocks

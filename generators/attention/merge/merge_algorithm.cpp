@@ -35,7 +35,7 @@ Stages algorithm(const Inputs &in, const Func &out, const Func &lse, const Type 
 
     RDom part(0, in.parts, "part");
     s.part = part;
-    // As bits: Halide compiles f32 arithmetic under the assumption that there are neither infinities nor NaNs.
+    // Bits are compared: Halide compiles f32 arithmetic under the assumption that there are neither infinities nor NaNs.
     const Expr part_lse = of_part(in.part_lse, {i, h}, part), bits = reinterpret<uint32_t>(part_lse);
     const Expr minus_infinity = Expr(0xff800000u), is_empty = bits == minus_infinity;
     s.top = Func("top");

@@ -13,7 +13,7 @@
 
 namespace gyre::merge {
 
-/// At most so many tokens and heads a call.
+/// The most tokens, heads and features of a call.
 constexpr int most_tokens = 32, most_heads = 32, most_features = 512;
 
 /// The sink of a head that has none.

@@ -5,7 +5,7 @@
 
 namespace gyre::attention {
 
-/// Of `most` features those that a call has, rounded up to whole steps.
+/// The number of features that a call has, at most `most`, rounded up to whole steps.
 inline Halide::Expr features_in_steps(const Sizes &z, const Halide::Expr &of_call, int most) {
     const int step = z.feature_step;
     return Halide::unsafe_promise_clamped((of_call + (step - 1)) / step, 1, most / step) * step;

@@ -14,7 +14,7 @@ namespace gyre::attention {
 /// `from_cut`: of a block whose begin every row sees, keys that every row sees are not looked at.
 void define_guarded(Stages &s, const Inputs &in, int lanes, int step, bool from_cut);
 
-/// Where element `place` of a product has its row and its feature.
+/// The row and the feature of element `place` of a product.
 struct ProductPlace {
     Halide::Expr row, feature;
 };

@@ -1,4 +1,4 @@
-/// Which keys a row sees.
+/// Says which keys a row sees.
 #pragma once
 #include "inputs.h"
 #include "stages.h"

@@ -16,7 +16,7 @@ Stages algorithm(const Inputs &in, int lanes, const Func &delta, const Func &pow
     s.sums(l, i) += in.out(chunks * lanes + l, i) * in.out_grad(chunks * lanes + l, i);
     s.delta(i) = 0.0f;
     s.delta(i) += s.sums(all, i);
-    // As bits: f32 arithmetic is compiled as if there were no infinities.
+    // Bits are compared: f32 arithmetic is compiled as if there were no infinities.
     const Expr nothing = reinterpret<uint32_t>(in.lse(i)) == Expr(0xff800000u);
     s.power(i) = select(nothing, 1e30f, in.lse(i) * log2_e);
     return s;

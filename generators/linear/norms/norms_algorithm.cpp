@@ -17,7 +17,7 @@ Stages algorithm(const Inputs &in, int lanes, const Func &product, const Func &o
     s.sums(l, i) += in.a(chunks * lanes + l, i) * in.b(chunks * lanes + l, i);
     s.product(i) = 0.0f;
     s.product(i) += s.sums(all, i);
-    // As bits: a comparison with 0 may be compiled so that a NaN counts as equal.
+    // Bits are compared: a comparison of numbers with 0 may be compiled so that a NaN counts as equal.
     s.inverse = Func("inverse");
     const Expr nothing = (reinterpret<uint32_t>(s.product(i)) & Expr(0x7fffffffu)) == Expr(0u);
     s.inverse(i) = select(nothing, 0.0f, 1.0f / s.product(i));

@@ -1,4 +1,4 @@
-/// Which of a loop's warp tiles run in some turns only, so that the turns without them can have code of their own.
+/// Finds those of a loop's warp tiles that run in some turns only, so that the turns without them can have code of their own.
 #pragma once
 #include <Halide.h>
 

@@ -3,7 +3,7 @@
 
 #include "files/array.h"
 #include "files/inputs.h"
-#include "options/library_errors.h"
+#include "options/declared_options.h"
 
 #include <string>
 
@@ -15,19 +15,20 @@ protected:
     using Reader = Array (*)(const std::string &option, const std::string &path);
 
     /// The tensor in a file, kept; nullptr without a path. Notes what stands for the argument. Throws UsageError.
-    const gyre_tensor *optional_tensor(const char *argument, const char *option, const std::string &path, Reader read) {
-        names_.push_back({argument, path.empty() ? option : option + (" " + path)});
-        return path.empty() ? nullptr : store_.keep(names_.back().second, read(option, path));
+    const gyre_tensor *optional_tensor(const File &file, Reader read) {
+        names_.emplace_back(DeclaredOptions::argument_of(file.option),
+                            file.empty() ? file.option : file.option + (" " + file));
+        return file.empty() ? nullptr : store_.keep(names_.back().second, read(file.option, file));
     }
 
     /// Sets the lengths of sequences and the positions, which attention and linear attention have alike.
     template <typename Options, typename Args>
     void read_sequences(const Options &options, Args *args) {
-        args->seqused_k = optional_tensor("seqused_k", "--seqused-k", options.seqused_k, read_lengths);
-        args->cu_seqlens_q = optional_tensor("cu_seqlens_q", "--cu-seqlens-q", options.cu_seqlens_q, read_lengths);
-        args->cu_seqlens_k = optional_tensor("cu_seqlens_k", "--cu-seqlens-k", options.cu_seqlens_k, read_lengths);
-        args->q_positions = optional_tensor("q_positions", "--q-positions", options.q_positions, read_positions);
-        args->k_positions = optional_tensor("k_positions", "--k-positions", options.k_positions, read_positions);
+        args->seqused_k = optional_tensor(options.seqused_k, read_lengths);
+        args->cu_seqlens_q = optional_tensor(options.cu_seqlens_q, read_lengths);
+        args->cu_seqlens_k = optional_tensor(options.cu_seqlens_k, read_lengths);
+        args->q_positions = optional_tensor(options.q_positions, read_positions);
+        args->k_positions = optional_tensor(options.k_positions, read_positions);
     }
 
     ArgumentNames names_;

@@ -58,27 +58,19 @@ AttentionCall::AttentionCall(const AttentionOptions &options, const AttentionTen
     args_.dropout = float(options.dropout.value_or(0));
     args_.dropout_seed = std::uint64_t(options.dropout_seed.value_or(0));
     args_.dropout_offset = std::uint32_t(options.dropout_offset.value_or(0));
-    names_.insert(names_.end(), {{"scale", "--scale"},
-                                 {"dropout", "--dropout"},
-                                 {"softcap", "--softcap"},
-                                 {"causal", "--causal"},
-                                 {"alignment", "--causal"},
-                                 {"window_left", "--window-left"},
-                                 {"window_right", "--window-right"},
-                                 {"keys_rotated", "--keys-rotated"},
-                                 {"values_rotated", "--values-rotated"},
-                                 {"value_order", "--value-order"}});
+    names_.insert(names_.end(), options.argument_names().begin(), options.argument_names().end());
+    names_.insert(names_.end(), {{"causal", "--causal"}, {"alignment", "--causal"}});
     read_tensors(options);
     set_rotations(options, tensors);
 }
 
 void AttentionCall::read_tensors(const AttentionOptions &options) {
-    args_.bias = optional_tensor("bias", "--bias", options.bias, read_bias);
-    args_.mask = optional_tensor("mask", "--mask", options.mask, read_mask);
-    args_.sinks = optional_tensor("sinks", "--sinks", options.sinks, read_f32);
-    args_.alibi = optional_tensor("alibi", "--alibi", options.alibi, read_f32);
+    args_.bias = optional_tensor(options.bias, read_bias);
+    args_.mask = optional_tensor(options.mask, read_mask);
+    args_.sinks = optional_tensor(options.sinks, read_f32);
+    args_.alibi = optional_tensor(options.alibi, read_f32);
     read_sequences(options, &args_);
-    args_.page_table = optional_tensor("page_table", "--page-table", options.page_table, read_lengths);
+    args_.page_table = optional_tensor(options.page_table, read_lengths);
 }
 
 void AttentionCall::set_rotations(const AttentionOptions &options, const AttentionTensors &tensors) {

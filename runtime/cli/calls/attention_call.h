@@ -1,4 +1,4 @@
-/// From the options of gyre attention (and gyre bench attention) to the arguments of gyre_attention().
+/// Makes the arguments of gyre_attention() of the options of gyre attention (and gyre bench attention).
 #pragma once
 
 #include "calls/argument_tensors.h"

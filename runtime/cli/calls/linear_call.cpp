@@ -18,8 +18,8 @@ LinearCall::LinearCall(const LinearOptions &options, const LinearTensors &tensor
               {"causal", "--causal"},          {"kv_state_out", "--kv-state-out"},
               {"k_state_out", "--k-state-out"}};
     read_sequences(options, &args_);
-    args_.kv_state = optional_tensor("kv_state", "--kv-state", options.kv_state, read_f32);
-    args_.k_state = optional_tensor("k_state", "--k-state", options.k_state, read_f32);
+    args_.kv_state = optional_tensor(options.kv_state, read_f32);
+    args_.k_state = optional_tensor(options.k_state, read_f32);
     set_rotation(options, tensors.k_name);
 }
 

@@ -1,4 +1,4 @@
-/// From the options of gyre linear-attention (and gyre bench linear-attention) to the arguments of the library.
+/// Makes the library's arguments of the options of gyre linear-attention (and gyre bench linear-attention).
 #pragma once
 
 #include "calls/argument_tensors.h"

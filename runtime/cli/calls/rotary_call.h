@@ -1,4 +1,4 @@
-/// From the options of gyre rotary (and gyre bench rotary) to the arguments of gyre_rotary().
+/// Makes the arguments of gyre_rotary() of the options of gyre rotary (and gyre bench rotary).
 #pragma once
 
 #include "console/command.h"

@@ -136,7 +136,7 @@ void add_attention(const Command &program) {
              "since it takes a call for every head_dim keys");
     add_gradient_options(command, options->gradients);
     add_text(command, "--bias-grad", options->bias_grad, "DB.npy", "with --out-grad: the gradient of --bias, f32");
-    add_attention_options(command, options->attention);
+    options->attention.add_to(command);
     add_dtype(command, options->common);
     add_target_and_threads(command, options->common);
     add_json(command, options->common);

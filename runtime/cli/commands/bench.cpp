@@ -139,7 +139,7 @@ void add_bench(const Command &program) {
     const Command attention_command = bench.add("attention", "gyre attention's options but the tensors");
     attention_command.show_example("gyre bench attention --shape h=8,lq=1024,d=64 --causal");
     add_bench_options(attention_command, *attention_bench);
-    add_attention_options(attention_command, *attention);
+    attention->add_to(attention_command);
     attention_command.run([=] { run_attention(*attention_bench, *attention); });
 
     const auto linear_bench = std::make_shared<BenchOptions>();
@@ -147,7 +147,7 @@ void add_bench(const Command &program) {
     const Command linear_command = bench.add("linear-attention", "gyre linear-attention's options but the tensors");
     linear_command.show_example("gyre bench linear-attention --shape h=8,lq=1024,d=64 --causal");
     add_bench_options(linear_command, *linear_bench);
-    add_linear_options(linear_command, *linear);
+    linear->add_to(linear_command);
     linear_command.run([=] { run_linear_attention(*linear_bench, *linear); });
 }
 

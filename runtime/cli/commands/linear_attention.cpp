@@ -111,7 +111,7 @@ void add_linear_attention(const Command &program) {
     add_text(command, "--k", options->k, "K.npy", "float, [batch, num_kv_heads, seqlen_kv, head_dim]").require();
     add_text(command, "--v", options->v, "V.npy", "float, [batch, num_kv_heads, seqlen_kv, v_head_dim]").require();
     add_text(command, "--out", options->out, "O.npy", "[batch, num_heads, seqlen_q, v_head_dim]").require();
-    add_linear_options(command, options->linear);
+    options->linear.add_to(command);
     add_text(command, "--kv-state-out", options->kv_state_out, "S.npy", "f32: the state after these keys");
     add_text(command, "--k-state-out", options->k_state_out, "Z.npy", "f32: likewise");
     add_gradient_options(command, options->gradients);

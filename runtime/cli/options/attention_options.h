@@ -1,38 +1,56 @@
 /// The options of gyre attention and gyre bench attention.
 #pragma once
 
-#include "console/command.h"
+#include "options/declared_options.h"
+#include "options/layout.h"
 #include "options/rotation.h"
 
 #include <gyre/gyre.h>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
-#include <string>
 
 namespace gyre::cli {
-
-struct AttentionOptions {
-    std::optional<gyre_layout> layout;
-    std::optional<double> scale, softcap;
-    std::optional<gyre_alignment> causal;
-    std::optional<std::int64_t> window_left, window_right;
-    std::string bias, mask, sinks, alibi, seqused_k, cu_seqlens_q, cu_seqlens_k, page_table; // files
-    std::optional<gyre_value_order> value_order;
-    std::optional<double> dropout;
-    std::optional<std::int64_t> dropout_seed, dropout_offset;
-    std::optional<std::int64_t> rotary_dim, rotary_v_dim;
-    bool keys_rotated = false;
-    bool values_rotated = false;
-    RotationOptions rotation;
-    std::string q_positions, k_positions; // files
-};
 
 /// --causal, --causal bottom_right, --causal top_left
 void add_causal(const Command &command, std::optional<gyre_alignment> &causal);
 
-/// Adds every option but those of the tensors.
-void add_attention_options(const Command &command, AttentionOptions &options);
+/// Every option but those of the tensors.
+struct AttentionOptions : DeclaredOptions {
+    static constexpr double any = -std::numeric_limits<double>::infinity();
+    static constexpr std::int64_t most_tokens = std::numeric_limits<std::int32_t>::max();
+    static constexpr std::int64_t most_seeds = std::numeric_limits<std::int64_t>::max();
+    static constexpr std::int64_t most_calls = std::numeric_limits<std::uint32_t>::max();
+
+    // clang-format off
+    Declared<std::optional<gyre_layout>> layout{*this, add_layout};
+    RealNumber scale{*this, "--scale", any, "of the scores, default 1/sqrt(head_dim)"};
+    RealNumber softcap{*this, "--softcap", 0, "softcap * tanh(score / softcap); 0: off"};
+    Declared<std::optional<gyre_alignment>> causal{*this, add_causal};
+    WholeNumber window_left{*this, "--window-left", -1, most_tokens, "earlier keys seen, -1: all"};
+    WholeNumber window_right{*this, "--window-right", -1, most_tokens, "later keys seen, -1: all"};
+    File bias{*this, "--bias", "B.npy", "float, added to scores; broadcast to [b, heads, lq, lk]"};
+    File mask{*this, "--mask", "M.npy", "bool, true = attend; broadcast likewise"};
+    File sinks{*this, "--sinks", "S.npy", "float, [num_heads]: joins the denominator only"};
+    File alibi{*this, "--alibi", "A.npy", "float, [num_heads]: slope * (pos_k - pos_q) is added"};
+    File seqused_k{*this, "--seqused-k", "N.npy", "int, [batch]: only so many keys exist"};
+    File cu_seqlens_q{*this, "--cu-seqlens-q", "C.npy", "int, [batch + 1]: where packed sequences begin"};
+    File cu_seqlens_k{*this, "--cu-seqlens-k", "C.npy", "the same for keys and values"};
+    File page_table{*this, "--page-table", "T.npy", "int, [batch, pages]: --k and --v are pools of pages, --seqused-k says how many keys exist"};
+    Choice<gyre_value_order> value_order{*this, "--value-order", {{"rows", GYRE_VALUES_IN_ROWS}, {"blocks", GYRE_VALUES_IN_BLOCKS}}, "how --v keeps values; in blocks: [v_head_dim][32] of every 32 tokens, bf16"};
+    RealNumber dropout{*this, "--dropout", 0, "probability that a weight becomes 0, below 1"};
+    WholeNumber dropout_seed{*this, "--dropout-seed", 0, most_seeds, "key of the random numbers, default 0"};
+    WholeNumber dropout_offset{*this, "--dropout-offset", 0, most_calls, "of this call among those with the seed, default 0"};
+    WholeNumber rotary_dim{*this, "--rotary-dim", 0, most_tokens, "RoPE: rotated features of q and k"};
+    WholeNumber rotary_v_dim{*this, "--rotary-v-dim", 0, most_tokens, "RoPER: rotated features of v"};
+    Flag keys_rotated{*this, "--keys-rotated", "--k is a cache of rotated keys"};
+    Flag values_rotated{*this, "--values-rotated", "--v is a cache of rotated values"};
+    Declared<RotationOptions> rotation{*this, add_rotation};
+    File q_positions{*this, "--q-positions", "P.npy", "int, [batch, seqlen] or [seqlen], for rotations"};
+    File k_positions{*this, "--k-positions", "P.npy", "the same for keys and values"};
+    // clang-format on
+};
 
 /// Throws UsageError for options that contradict each other, or that do nothing without another.
 void check_combinations(const AttentionOptions &options);

@@ -1,4 +1,4 @@
-/// From a model's configuration to the rotation frequencies of one head.
+/// Forms the rotation frequencies of one head from a model's configuration.
 #pragma once
 
 #include "options/rope_json.h"

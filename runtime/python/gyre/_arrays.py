@@ -41,7 +41,7 @@ class View:
         return result
 
     def part(self) -> "View":
-        """Of an array of parts the first."""
+        """Views the first part of an array of parts."""
         return View(self.data, self.dtype, self.shape[1:], self.strides[1:], self.owner)
 
 

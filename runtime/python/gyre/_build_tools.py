@@ -28,7 +28,7 @@ def package() -> pathlib.Path:
 
 @functools.lru_cache(maxsize=4)
 def fingerprint(folder: pathlib.Path) -> str:
-    """Of all that a kernel is made from beside its own words: sources, this library and processor."""
+    """Returns a checksum of all that a kernel is made from beside its own words: sources, this library and processor."""
     total = hashlib.sha256(repr((str(_library.path.resolve()), _library.path.stat().st_mtime_ns, _info.info()["features"])).encode())
     for name in _FOLDERS:
         for file in sorted(path for path in (folder / name).rglob("*") if path.is_file() and "__pycache__" not in path.parts):

@@ -21,7 +21,7 @@ class Call:
         return found
 
     def keep(self, *owners: Any) -> None:
-        """Of memory that an argument structure has addresses of."""
+        """Keeps the owners of memory that an argument structure has addresses of."""
         self.owners.extend(owners)
 
     def tensor(self, array: Any, name: str, write: bool = False) -> Tensor:

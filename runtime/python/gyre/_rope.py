@@ -114,7 +114,7 @@ def fields_of(rope: Rope | None, name: str) -> RopeFields | None:
 
 
 def pointer_to(rope: Rope | None, name: str) -> Any:
-    """Of an argument structure's field."""
+    """Returns what an argument structure's field points to: the rotation, or None."""
     fields = fields_of(rope, name)
     return None if fields is None else pointer(fields)
 

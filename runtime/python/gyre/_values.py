@@ -17,14 +17,14 @@ def choose(value: Any, name: str, words: Mapping[str, int]) -> int:
 
 
 def flag(value: Any, name: str) -> int:
-    """Of True or False. Errors: TypeError."""
+    """Returns 1 or 0 for True or False. Errors: TypeError."""
     if value is True or value is False or type(value).__name__ in ("bool", "bool_"):
         return int(value)
     raise TypeError(f"{name}: got {value!r}, expected True or False")
 
 
 def integer(value: Any, name: str, bits: int = 32, signed: bool = True) -> int:
-    """Of a number that fits. Errors: TypeError, ValueError."""
+    """Returns a whole number that fits. Errors: TypeError, ValueError."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -36,7 +36,7 @@ def integer(value: Any, name: str, bits: int = 32, signed: bool = True) -> int:
 
 
 def real(value: Any, name: str) -> float:
-    """Of a number. Errors: TypeError."""
+    """Returns a number as a float. Errors: TypeError."""
     try:
         if isinstance(value, str):
             raise TypeError
@@ -55,7 +55,7 @@ def each(values: Any, name: str) -> list[Any]:
 
 
 def text(value: Any, name: str) -> bytes | None:
-    """Of a name or None. Errors: TypeError, ValueError."""
+    """Returns the bytes of a name, or None. Errors: TypeError, ValueError."""
     if value is None:
         return None
     if not isinstance(value, str):

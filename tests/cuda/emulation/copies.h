@@ -4,7 +4,7 @@
 
 namespace gyre::emulation {
 
-/// For a new block of so many threads.
+/// Begins a new block of so many threads.
 void begin_copies(size_t threads);
 
 } // namespace gyre::emulation

@@ -112,7 +112,7 @@ template <class T>
 GYRE_FN T gyre_max(T a, T b) {
     return a < b ? b : a;
 }
-// As the device does: of a number and NaN, the number.
+// The device takes the number, of a number and NaN.
 GYRE_FN float gyre_min(float a, float b) { return std::fmin(a, b); }
 GYRE_FN float gyre_max(float a, float b) { return std::fmax(a, b); }
 template <class T>

@@ -4,13 +4,13 @@
 
 namespace gyre::emulation {
 
-/// For a new block.
+/// Begins a new block.
 void begin_shared(size_t bytes);
 
 /// At a barrier: what was written before it may be read after it.
 void next_epoch();
 
-/// That the running thread has written bytes now, by a copy that was allowed before.
+/// Notes that the running thread has written bytes now, by a copy that was allowed before.
 void mark_arrived(const void *memory, size_t bytes);
 
 /// Between these, bytes that may be read and written have not arrived.

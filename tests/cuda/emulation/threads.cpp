@@ -14,7 +14,7 @@ namespace {
 
 constexpr int warp_lanes = 32;
 
-/// Where the lanes of a warp wait for each other.
+/// The place at which the lanes of a warp wait for each other.
 struct Meeting {
     Lane lanes[warp_lanes];
     int arrived = 0;
@@ -25,7 +25,7 @@ struct Meeting {
 
 constexpr size_t stack_bytes = 128 << 10;
 
-/// Where execution goes on, as __builtin_setjmp() writes it.
+/// The place at which execution goes on, as __builtin_setjmp() writes it.
 struct Place {
     void *words[5];
 };

@@ -1,4 +1,4 @@
-"""As much of Kconfig as a module of one option needs: what it depends on, resolved against the settings of a board."""
+"""Does what a module of one option needs of Kconfig: finds what it depends on, resolved against the settings of a board."""
 
 import re
 

@@ -16,7 +16,7 @@ public:
     uint8_t *begin() const { return begin_; }
     uint8_t *end() const { return begin_ + bytes_; }
     size_t size() const { return bytes_; }
-    /// From now on who writes is ended, too.
+    /// Ends who writes from now on, too.
     void make_read_only();
 
 private:

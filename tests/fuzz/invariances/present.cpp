@@ -54,7 +54,7 @@ struct Call {
             args.k_positions = memory.positions(p.k_positions, p.keys(), p.k_length);
     }
 
-    /// By threads that are not those of the call.
+    /// Prepares the mask by threads that are not those of the call.
     gyre_status prepare_mask() {
         size_t bytes = 0;
         const gyre_status status = gyre_mask_prepare_size(&args, &bytes);

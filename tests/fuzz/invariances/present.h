@@ -7,7 +7,7 @@
 
 namespace gyre::fuzz {
 
-/// Where numbers lie.
+/// Says where numbers lie.
 struct Presentation {
     gyre_layout layout = GYRE_BSHD;
     int64_t page_size = 0; // 0: no pages; divides the number of keys
@@ -33,7 +33,7 @@ struct Gradients {
     test::Dense out, q, k, v;
 };
 
-/// Without pages.
+/// Runs the backward pass; there are no pages.
 Gradients run_backward(gyre_context *context, const Problem &p, const test::Dense &out_grad,
                        const Presentation &as = {});
 

@@ -16,7 +16,7 @@ struct Extents {
 
     std::vector<int64_t> shape() const;
     int64_t count() const { return batch * tokens * heads * dim; }
-    /// In C order of the shape.
+    /// The index of an element in C order of the shape.
     size_t index(int64_t b, int64_t token, int64_t head, int64_t feature) const;
     /// Flags of all elements from flags of tokens.
     std::vector<bool> of_tokens(const std::vector<bool> &tokens_of_all_entries) const;

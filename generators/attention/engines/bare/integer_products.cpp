@@ -23,7 +23,7 @@ Expr pair(const Expr &low, const Expr &high) { return (low & 0xffff) | (high << 
 void Bare::define_integer_queries() {
     const Var &r = s.r, &t = s.t, &f = s.f, word("word");
     RDom features(0, s.sizes.head_dim, "peak_features");
-    // As bits: those of NaN and infinity are larger than those of numbers.
+    // Magnitudes are compared as bits: those of NaN and infinity are larger than those of numbers.
     const auto magnitude = [&](const Expr &feature) {
         return reinterpret<uint32_t>(s.q_rows(feature, r, t)) & Expr(0x7fffffffu);
     };

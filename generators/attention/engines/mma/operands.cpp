@@ -16,7 +16,7 @@ Expr query_token(const CudaInputs &in, const Expr &token) {
     return unsafe_promise_clamped(clamp(token, 0, in.sequences.queries - 1), 0, in.sequences.queries - 1);
 }
 
-/// Where a feature of a sequence's key is.
+/// The place of a feature of a sequence's key.
 std::vector<Expr> key_element(const CudaInputs &in, const CudaSizes &sizes, const CudaTile &tile, const Expr &feature,
                               const Expr &head, const Expr &key) {
     const auto within = [](const Expr &index, const Expr &extent) {

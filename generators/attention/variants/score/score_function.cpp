@@ -4,7 +4,7 @@
 #include GYRE_SCORE_FILE
 #else
 #define GYRE_SCORE_FILE ""
-/// Without a user's file scores are what they are.
+/// Leaves scores as they are, where the user has no file.
 static Halide::Expr score(const gyre::ScorePoint &p, gyre::ScoreInputs &) { return p.score; }
 #endif
 

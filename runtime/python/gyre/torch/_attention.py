@@ -17,7 +17,7 @@ BHSD = LAYOUTS["bhsd"]
 
 
 def autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """As autocast casts what scaled_dot_product_attention is given."""
+    """Casts tensors as autocast casts what scaled_dot_product_attention is given."""
     if not torch.is_autocast_enabled("cpu") or not all(t.is_floating_point() for t in tensors):
         return tensors
     dtype = torch.get_autocast_dtype("cpu")

@@ -17,7 +17,7 @@ def _tensor(inv_freq: tuple[float, ...]) -> torch.Tensor:
 
 
 def _constant(rope: Rope, head_dim: int) -> torch.Tensor:
-    """The same while torch.compile traces it. It compiles anew where a rotation has other words, but not where a Rope is another object."""
+    """Forms the frequencies while torch.compile traces it. It compiles anew where a rotation has other words, but not where a Rope is another object."""
     numbers = [float(word) for word in rope.words.split()]
     if rope.inv_freq is None:
         numbers = series(numbers[0], *series_of(rope, operator.index(head_dim)))
@@ -39,5 +39,5 @@ def frequencies(rope: Rope | None, name: str, head_dim: int, offset: bool = Fals
 
 
 def same_pairing(*ropes: Rope | None) -> dict[str, Any]:
-    """Of the ropes that are given. Errors: ValueError, where they differ."""
+    """Returns the pairing of the ropes that are given. Errors: ValueError, where they differ."""
     return {"interleaved": are_interleaved(*ropes)}

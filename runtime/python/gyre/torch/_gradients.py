@@ -58,7 +58,7 @@ REVERSE = ROTARY.index("reverse")
 
 
 def _keep_rotary(tensors):
-    """Of an operator whose first so many inputs are rotated."""
+    """Makes the function that keeps what the gradient needs, of an operator whose first so many inputs are rotated."""
 
     def keep(ctx, inputs, output):
         ctx.save_for_backward(*inputs[tensors : tensors + 4])

@@ -1,4 +1,4 @@
-// As much of Arduino as the sketch needs, on a board.
+// The part of Arduino that the sketch needs, on a board.
 #ifndef ARDUINO_H
 #define ARDUINO_H
 

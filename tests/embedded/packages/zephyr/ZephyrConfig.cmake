@@ -1,4 +1,4 @@
-# As much of Zephyr's build as the module needs: its settings, its modules' folders, the functions that they call, and the program.
+# The part of Zephyr's build that the module needs: its settings, its modules' folders, the functions that they call, and the program.
 #   ZEPHYR_MODULES   the modules' folders        CONFIGURATION   a file of set(CONFIG_… y), as Kconfig has resolved them
 #   BOARD_SOURCES, BOARD_SCRIPT, BOARD_CLOCK     instead of a kernel
 project(Zephyr-Kernel LANGUAGES C ASM)
