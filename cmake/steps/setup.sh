@@ -107,6 +107,8 @@ install_packages() {
     say "installing system packages: $*"
     local install=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
     local hint="without network: install by other means, then try again: $*"
+    [[ " $* " != *" llvm-22 "* ]] || hint+="
+    llvm-22 is in Debian 12's security archive: deb http://deb.debian.org/debian-security bookworm-security main; for other systems in apt.llvm.org"
     # A fresh machine has no package lists, an old one outdated lists: both show as a first failure.
     if ! "${install[@]}" install -y --no-install-recommends "$@" &>/dev/null </dev/null; then
         logged apt-update "${install[@]}" update

@@ -30,7 +30,7 @@ public:
     // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
     GeneratorParam<int> row_vectors{"row_vectors", 3, 1, 8};
     GeneratorParam<int> key_unroll{"key_unroll", 8, 1, 64};
-    GeneratorParam<int> feature_chunk{"feature_chunk", 8, 1, 32};
+    GeneratorParam<int> feature_chunk{"feature_chunk", 8, 1, 64};
     GeneratorParam<int> row_tiles{"row_tiles", 1, 1, 8};
     GeneratorParam<int> key_block{"key_block", 128, 8, 4096};
     GeneratorParam<int> task_tiles{"task_tiles", 10, 1, 64};

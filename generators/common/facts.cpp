@@ -14,6 +14,9 @@ namespace {
 /// Every block of the runtime's workspace starts on a cache line and leaves room for a vector read past its end.
 constexpr int64_t alignment = 64, padding = 128;
 
+/// Without an operating system the state of a single row stays on the stack: in a slot it would be kept twice.
+constexpr int64_t bare_state_of_row = 320;
+
 /// What a kernel gets whose schedule an autoscheduler made, which knows no bounds: enough to measure it with.
 constexpr int64_t autoscheduled_workspace = int64_t{256} << 20;
 
@@ -68,7 +71,10 @@ private:
 
 void publish_facts(GeneratorBase &generator, const std::string &path, const Facts &facts, bool autoscheduled) {
     const Target target = generator.context().target();
-    if (!autoscheduled && target.os != Target::NoOS && !target.has_gpu_feature()) use_workspace_slots(generator);
+    if (!autoscheduled && target.os == Target::NoOS)
+        use_workspace_slots(generator, bare_state_of_row);
+    else if (!autoscheduled && !target.has_gpu_feature())
+        use_workspace_slots(generator);
     if (path.empty()) return;
     generator.get_pipeline().add_custom_lowering_pass(new MeasureWorkspace(path, facts, autoscheduled));
 }

@@ -11,8 +11,6 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-constexpr int64_t most_on_stack = 256; // bytes of a block that is used at places which are not constant
-
 bool is_constant_place(const Expr &index) {
     const Ramp *ramp = index.as<Ramp>();
     return ramp ? is_constant_place(ramp->base) && is_const(ramp->stride) : is_const(index);
@@ -45,6 +43,8 @@ private:
 /// Renames each block to its slot: LLVM takes memory of different names to be disjoint, so all blocks of a slot have one name.
 class UseSlots : public AllocationBounds {
 public:
+    explicit UseSlots(int64_t most_on_stack) : most_on_stack(most_on_stack) {}
+
     using AllocationBounds::mutate;
 
     Stmt mutate(const Stmt &s) override {
@@ -101,6 +101,7 @@ private:
         size_t slot;
         int branches; // around it
     };
+    const int64_t most_on_stack; // bytes of a block that is used at places which are not constant
     SlotPool slots;
     std::map<std::string, Block> blocks; // by their names
     int depth = 0, branches = 0;
@@ -125,6 +126,8 @@ private:
 
 } // namespace
 
-void use_workspace_slots(GeneratorBase &generator) { generator.get_pipeline().add_custom_lowering_pass(new UseSlots); }
+void use_workspace_slots(GeneratorBase &generator, int64_t most_on_stack) {
+    generator.get_pipeline().add_custom_lowering_pass(new UseSlots(most_on_stack));
+}
 
 } // namespace gyre

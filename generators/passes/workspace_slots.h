@@ -7,8 +7,8 @@ namespace gyre {
 /// Arranges that a kernel allocates once and keeps little on the stack. Halide would have each block of up to 16 KiB on the
 /// stack, and each larger one from the runtime wherever it is needed, inner loops included. Here blocks are slots of one
 /// allocation; blocks of one type that do not live at once share a slot. On the stack stay those that the compiler takes into
-/// registers, because all their elements are used at constant places, and those that are small. To be called after all passes
-/// that name allocations.
-void use_workspace_slots(Halide::Internal::GeneratorBase &generator);
+/// registers, because all their elements are used at constant places, and those of up to `most_on_stack` bytes. To be called after
+/// all passes that name allocations.
+void use_workspace_slots(Halide::Internal::GeneratorBase &generator, int64_t most_on_stack = 256);
 
 } // namespace gyre

@@ -1,10 +1,13 @@
-/// passes/joined_tuples.h, passes/small_stack.h and passes/register_values.h: where memory is.
+/// passes/equal_elements.h, passes/joined_tuples.h, passes/small_stack.h and passes/register_values.h: where memory is.
 #include "pass_generator.h"
+#include "passes/equal_elements.h"
 #include "passes/joined_tuples.h"
 #include "passes/register_values.h"
 #include "passes/small_stack.h"
 
 #include <doctest/doctest.h>
+
+#include <algorithm>
 
 using namespace Halide;
 using namespace gyre::test;
@@ -49,6 +52,36 @@ TEST_CASE("the elements of a Tuple of several types stay apart") {
     CHECK(count(lowered, "allocate ") == 2);
     CHECK(count(lowered, "[float32 * " + std::to_string(2 * elements) + "]") == 0);
     CHECK(made.run(elements)(5) == 22.0f);
+}
+
+TEST_CASE("equal elements of a Tuple are loaded once for a loop") {
+    for (const bool once : {false, true}) {
+        const PassGenerator made([=](Internal::GeneratorBase &generator, Func out) {
+            Var x{"x"}, i{"i"};
+            RDom step(0, 3);
+            Func state{"state"};
+            state(i) = Tuple(cast<float>(i), 1.0f);
+            const Expr greatest = state(i)[1];
+            state(i) = Tuple(state(i)[0] * greatest + 1.0f, max(greatest, cast<float>(2 * step)));
+            state.update().reorder(i, step);
+            out(x) = state(x)[0];
+            out.bound(x, 0, elements);
+            state.compute_root();
+            if (once) gyre::load_equal_elements_once(generator, state.name() + ".1", "i");
+        });
+        const std::string lowered = made.lowered();
+        CAPTURE(lowered);
+        CHECK(count(lowered, ".of_all = ") == (once ? 1 : 0));
+        const Buffer<float> result = made.run(elements);
+        for (int i = 0; i < elements; i++) {
+            float sum = (float)i, greatest = 1;
+            for (int step = 0; step < 3; step++) {
+                sum = sum * greatest + 1.0f;
+                greatest = std::max(greatest, (float)(2 * step));
+            }
+            CHECK(result(i) == sum);
+        }
+    }
 }
 
 TEST_CASE("a small stack holds what is small, and within loops some more") {

@@ -41,6 +41,7 @@ public:
     void define_maximum(const Visible &visible) override;
     void define_sum(const Visible &visible) override;
     void schedule() override;
+    void lower(const Lowering &lowering) const override;
 
 protected:
     Halide::Expr power(const Halide::Expr &difference) const override;

@@ -1,5 +1,7 @@
 #include "bare.h"
 
+#include "passes/equal_elements.h"
+
 namespace gyre::attention {
 using namespace Halide;
 
@@ -95,8 +97,7 @@ void Bare::schedule() {
     }
     int register_tile = k.feature_chunk;
     while (z.v_head_dim % register_tile != 0) register_tile /= 2;
-    Func weighted_copy = s.weighted_rows.in();
-    weighted_copy.compute_at(s.state, s.block)
+    s.weighted_sums.compute_at(s.state, s.block)
         .bound_storage(s.b, 1)
         .bound(s.d, 0, z.v_head_dim)
         .bound(s.r, 0, z.row_tile)
@@ -105,10 +106,17 @@ void Bare::schedule() {
         .vectorize(di, k.lanes)
         .unroll(di)
         .unroll(s.r);
-    s.weighted_rows.compute_at(weighted_copy, d_o);
+    s.weighted_rows.compute_at(s.weighted_sums, d_o);
     schedule_weighted_rows(s, k.lanes);
     schedule_guard(s, k.lanes);
-    schedule_guarded_rows(s, k.lanes, false);
+    if (s.guarded.defined()) { // few values are looked at together
+        Stage any = s.guarded.update();
+        if (k.lanes > 1)
+            any.atomic().vectorize(s.peak_lane, k.lanes);
+        else
+            any.unroll(s.peak_lane);
+    }
+    schedule_guarded_rows(s, s.weighted_sums, k.lanes, false);
 
     s.inverse_sum.compute_root().bound_storage(s.t, 1);
     s.lse.compute_root();
@@ -122,6 +130,14 @@ void Bare::schedule() {
         .unroll(d_o);
     s.out.compute_root();
     schedule_whole_vectors(s.out, s.out_rotated, k.lanes);
+}
+
+// Each tuple of the state holds its row's maximum: what a block does to the row is formed once.
+void Bare::lower(const Lowering &lowering) const {
+    const Sizes &z = s.sizes;
+    if (z.v_head_dim / z.feature_chunk > k.lanes)
+        load_equal_elements_once(lowering.generator, s.state.name() + "." + std::to_string(z.feature_chunk),
+                                 s.e.name());
 }
 
 } // namespace gyre::attention

@@ -12,8 +12,11 @@ void FeatureVectors::define_product_of_values(const Inputs &, const Visible &vis
     const RDom keys = keys_in_sight(visible, "more", 1);
     s.value_j = keys;
     s.weighted_rows(d, r, t, b) += value_weight(keys) * s.operands.v_rows(d, keys, b);
-    guard(s.weighted_rows, visible, {r, d});
-    s.weighted_lanes = transpose(s.weighted_rows, s.sizes.lanes, "weighted_lanes");
+    // Sums that nothing else changes stay in registers.
+    s.weighted_sums = Func("weighted_sums");
+    s.weighted_sums(d, r, t, b) = s.weighted_rows(d, r, t, b);
+    guard(s.weighted_sums, visible, {r, d});
+    s.weighted_lanes = transpose(s.weighted_sums, s.sizes.lanes, "weighted_lanes");
     s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
 }
 

@@ -30,7 +30,7 @@ void Folded::schedule_products(const Levels &at) {
     s.weighted_rows.compute_at(at.values).bound_storage(s.b, 1);
     schedule_weighted_rows(s, wide);
     if (k.key_vector > 1) read_as_vectors(s.weights, s.weighted_rows, s.value_j, s.r, w);
-    schedule_guarded_rows(s, wide);
+    schedule_guarded_rows(s, s.weighted_rows, wide);
     schedule_transpose(s.weighted_lanes, at.values);
 }
 

@@ -19,10 +19,11 @@ void schedule_weighted_rows(FoldedStages &s, int lanes) {
         stage.vectorize(s.d, lanes).unroll(s.d).unroll(s.r);
 }
 
-void schedule_guarded_rows(FoldedStages &s, int lanes, bool unrolled) {
+void schedule_guarded_rows(FoldedStages &s, Func product, int lanes, bool unrolled) {
     if (!s.guarded.defined()) return;
+    const int last = product.num_update_definitions() - 1;
     for (Stage stage :
-         {s.weighted_rows.update(1), s.weighted_rows.update(2).reorder(s.d, s.r, s.guarded_j, s.guarded_turn)}) {
+         {product.update(last - 1), product.update(last).reorder(s.d, s.r, s.guarded_j, s.guarded_turn)}) {
         stage.vectorize(s.d, lanes);
         if (unrolled) stage.unroll(s.d).unroll(s.r);
     }

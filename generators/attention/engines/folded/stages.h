@@ -11,6 +11,7 @@ struct FoldedStages : LaneStages {
     Halide::Func q_folded;      // (f, r, d / fold, t)   undefined: q_rows are read
     Halide::Func folded_scores; // (f, r, j, t, b)       of every fold-th feature
     Halide::Func weighted_rows; // (d, r, t, b)
+    Halide::Func weighted_sums; // (d, r, t, b)          undefined: weighted_rows are read
     Transpose weighted_lanes;   // (r, d, t, b)
 };
 
@@ -22,7 +23,7 @@ void define_folded_scores(FoldedStages &s, int fold, int together, const FoldedQ
 
 /// Schedules the updates of s.weighted_rows, in vectors of `lanes` features.
 void schedule_weighted_rows(FoldedStages &s, int lanes);
-/// Schedules its guarded updates, if there are some; unrolled where little code is not what counts.
-void schedule_guarded_rows(FoldedStages &s, int lanes, bool unrolled = true);
+/// Schedules the guarded updates of `product`, if there are some; unrolled where little code is not what counts.
+void schedule_guarded_rows(FoldedStages &s, Halide::Func product, int lanes, bool unrolled = true);
 
 } // namespace gyre::attention

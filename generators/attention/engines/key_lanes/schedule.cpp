@@ -128,7 +128,7 @@ void KeyLanes::schedule() {
         .vectorize(s.value_lane)
         .unroll(s.value_vector)
         .never_partition_all();
-    schedule_guarded_rows(s, w, false);
+    schedule_guarded_rows(s, s.weighted_rows, w, false);
 
     for (Func *whole_task : {&s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
