@@ -50,6 +50,13 @@ class CachedCommand(unittest.TestCase):
         self.check_made(1)
         self.check_made(1)
 
+    def test_a_kernel_that_must_fail_is_an_error(self):
+        warning = "echo 'Warning: This pipeline is guaranteed to fail an assertion at runtime: ' >&2; "
+        done = self.run_script(make=warning + MAKE)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("would fail at run time", done.stderr)
+        self.check_made(2)
+
     def test_no_cache_is_the_default(self):
         self.check_made(1, cache=False)
         self.check_made(2, cache=False)

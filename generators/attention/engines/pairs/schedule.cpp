@@ -36,7 +36,9 @@ void Pairs::schedule_products(const Levels &at) {
     s.v_pairs.bound_storage(s.c, z.key_block / 2)
         .bound_storage(s.d, z.v_head_dim + cache_line)
         .vectorize(s.d, w, TailStrategy::RoundUp);
-    s.operands.k_rows.compute_at(s.k_pairs, s.j).bound_storage(s.d, z.head_dim); // values are looked at whether they are finite, so that they stay
+    // Values stay where they are: they are looked at whether they are finite. Vectors of pairs reach beyond the last feature.
+    const int features_in_vectors = (z.head_dim + 2 * w - 1) / (2 * w) * 2 * w;
+    s.operands.k_rows.compute_at(s.k_pairs, s.j).bound_storage(s.d, features_in_vectors);
 
     s.score_sums.compute_at(at.scores).vectorize(s.r, w).unroll(s.r).unroll(s.j);
     s.score_sums.update().reorder(s.r, s.j, s.feature).vectorize(s.r, w).unroll(s.r).unroll(s.j);
