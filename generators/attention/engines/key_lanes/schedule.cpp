@@ -16,19 +16,20 @@ constexpr int narrow_lanes = 4;     // so few keys in a step are not worth code 
 
 void KeyLanes::choose_sizes() {
     Sizes &z = s.sizes;
+    for (const int dim : {z.head_dim, z.v_head_dim})
+        _halide_user_assert(dim > 0 && dim % k.lanes == 0) << "lanes is " << k.lanes << ", expected to divide the head size, " << dim << "\n";
     const int vectors = z.v_head_dim / k.lanes;
     value_features = std::min(vectors, k.feature_chunk) * k.lanes;
     while (z.v_head_dim % value_features != 0) value_features -= k.lanes;
-    z.feature_chunk = z.padded ? std::max(padded_features, value_features) / k.lanes : std::min(vectors, most_folded);
+    // Tuples cover every feature; where a call tells how many there are, each holds whole register tiles.
+    const int tile = z.padded ? value_features / k.lanes : 1;
+    z.feature_chunk = z.padded ? std::max(padded_features / k.lanes, tile) : std::min(vectors, most_folded);
+    while (vectors % z.feature_chunk != 0 || z.feature_chunk % tile != 0) z.feature_chunk--;
 }
 
 void KeyLanes::check() const {
     const Sizes &z = s.sizes;
     _halide_user_assert(provider->reads_in_place()) << "expected as_stored=true with fold equal to lanes\n";
-    _halide_user_assert(z.key_block % k.lanes == 0 && z.head_dim % k.lanes == 0)
-        << "expected lanes to divide key_block and head_dim\n";
-    _halide_user_assert(!z.padded || z.feature_chunk * k.lanes % value_features == 0)
-        << "expected a tuple of the state to hold whole register tiles of features\n";
     _halide_user_assert(z.key_block % value_keys == 0)
         << "expected key_block to be a multiple of " << value_keys << "\n";
 }
