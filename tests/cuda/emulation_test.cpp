@@ -112,9 +112,9 @@ TEST_CASE("emulation: bf16 and f16 are rounded to nearest even, and NaN stays Na
 
 namespace {
 
-/// Runs the pipeline of staged_pipeline.cpp on [n, n]; a kernel's arguments are in the order of their names.
+/// Runs the pipeline of staged_pipeline.cpp, whose kernel's type is given, on [n, n]. A kernel's arguments are in the order of their names.
 template <typename... Parameters>
-void run_staged(void (*kernel)(Parameters...), const std::vector<float> &in, std::vector<float> &out, int n) {
+void run_staged(void (*)(Parameters...), const std::vector<float> &in, std::vector<float> &out, int n) {
     const auto value = [&](auto parameter) {
         using Type = decltype(parameter);
         if constexpr (std::is_same_v<Type, const float *>)
