@@ -29,7 +29,8 @@ function(gyre_add_embedded_library library)
     target_compile_options(${library} PRIVATE -Os -ffunction-sections -fdata-sections -fno-fast-math -fno-lto)
     # The files with loops over features.
     set_source_files_properties("${runtime}/quantize.c" "${runtime}/quantize_by_head.c" PROPERTIES COMPILE_OPTIONS -O3)
-    set_target_properties(${library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+    # One object a file: a link takes those that it needs, and files have names of their own that others have, too.
+    set_target_properties(${library} PROPERTIES C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF UNITY_BUILD OFF)
 
     set(gyre_halide_type_q15 int16)
     if (i8_integer IN_LIST arg_DTYPES AND NOT GYRE_TARGET_${arg_TARGET}_LLC MATCHES "thumbv7em|cortex-m33")

@@ -2,7 +2,6 @@
 #include "core/contexts.h"
 #include "core/error.h"
 #include "core/features.h"
-#include "cpu/cpu_features.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -39,8 +38,6 @@ gyre_status find_forced_target(const char *name, const char *source, const Targe
 }
 
 } // namespace
-
-bool obtain(const Target &target) { return can_run(target) && obtain_features(target.features); }
 
 gyre_status make_context(const gyre_context_options &o, gyre_context **context) {
     if (o.threads < 0) return refuse(GYRE_BAD_ARGUMENT, "threads", "got %d, expected 0 (all) or more", o.threads);

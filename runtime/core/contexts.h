@@ -16,9 +16,6 @@ Contexts &contexts();
 /// From the first call on, contexts of a child process work without the parent's threads. Errors: out of memory.
 gyre_status watch_forks();
 
-/// True if this machine has what the target needs, and the system grants it.
-bool obtain(const Target &target);
-
 /// Makes a context, as gyre_context_create() does of complete options.
 gyre_status make_context(const gyre_context_options &options, gyre_context **context);
 

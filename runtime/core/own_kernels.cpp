@@ -9,7 +9,7 @@ namespace {
 
 bool runs(const gyre_kernel &kernel, gyre_device device) {
     const Target *target = kernel.target ? find_target(kernel.target) : nullptr;
-    return target && target->device == device && can_run(*target);
+    return target && target->device == device && obtain(*target);
 }
 
 gyre_status run_here(const gyre_kernel &kernel, void **arguments) {

@@ -1,6 +1,7 @@
 #include "core/targets.h"
 
 #include "core/features.h"
+#include "cpu/cpu_features.h"
 
 namespace gyre {
 namespace {
@@ -24,6 +25,8 @@ const Target *find_target(std::string_view name) {
 }
 
 bool can_run(const Target &target) { return first_missing_feature(target.features).empty(); }
+
+bool obtain(const Target &target) { return can_run(target) && obtain_features(target.features); }
 
 bool serves(const Target *serving, const Target &target) {
     for (const Target *t = &target; t; t = find_target(t->rest))

@@ -21,6 +21,8 @@ TargetList known_targets();
 size_t index_of(const Target &target);            // its row, below 64
 const Target *find_target(std::string_view name); // nullptr: unknown
 bool can_run(const Target &target);
+/// True if this machine has what the target needs, and the system grants it.
+bool obtain(const Target &target);
 bool serves(const Target *serving, const Target &target); // it is `target`, or has the rest of its kernels
 
 } // namespace gyre

@@ -103,10 +103,10 @@ TEST_CASE("what a variant adds to its arguments is expected of it alone") {
             said_scalar("softcap", f32),       said_output("dq", f32, 3),       said_output("dk", f32, 3),
             said_output("dv", f32, 3)};
     {
-        HostCandidate plain("backward", "capped=false rows=8 workspace=0");
+        HostCandidate plain("backward", "gradients=1 capped=false rows=8 workspace=0");
         CHECK_MESSAGE(plain.add() == GYRE_OK, refusal());
     }
-    HostCandidate general("backward", "general=true rows=8 workspace=0");
+    HostCandidate general("backward", "general=true gradients=1 rows=8 workspace=0");
     CHECK(general.add() == GYRE_UNSUPPORTED);
     CHECK(has(refusal(), "dropout_keep_scale f32"));
     CHECK(has(refusal(), "-> bias_grad f32[2]"));
