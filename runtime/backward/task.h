@@ -21,8 +21,8 @@ struct BackwardTask {
     BackwardCall call;
     BackwardKernels kernels;
     AngleTables angles;
-    bool rounds_rotated = false; // as the forward pass did
-    bool normalizes = false;     // rows of large scores, by the kernel of totals: the forward pass had others
+    ForwardRounding rounding; // of what is rotated
+    bool normalizes = false;  // rows of large scores, by the kernel of totals: the forward pass had others
 
     /// The sizes of the task's memory, once the kernels are known.
     BackwardSizes sizes() const;
@@ -30,7 +30,7 @@ struct BackwardTask {
     /// How many tasks there are, once the call is known.
     int64_t count() const;
 
-    /// Before any task runs.
+    /// Makes the bias's gradient 0, before any task runs.
     void clear_bias_gradient() const;
 
     /// False: a kernel failed.
