@@ -70,8 +70,8 @@ gyre_status AttentionCase::run_on_device(gyre_context *context) {
 void AttentionCase::check_against(const OracleAttention &expected, double tolerance, gyre_context *context) {
     REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
     CAPTURE(text(gyre_selected_kernel(context)));
-    const AttentionAllowance allowed = attention_allowance(
-        expected, args, rounding_of_kernel(gyre_selected_kernel(context)), {roundings_of_score, tolerance});
+    const KernelRounding rounding = rounding_of_call(args, gyre_selected_kernel(context), gyre_context_target(context));
+    const AttentionAllowance allowed = attention_allowance(expected, args, rounding, {roundings_of_score, tolerance});
     check_within("out", output().data, expected.out.data, allowed.out);
     if (!args.lse) return;
     check_within("lse", lse.values(), expected.lse, allowed.lse);

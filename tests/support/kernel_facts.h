@@ -1,5 +1,7 @@
 /// What kernels say of themselves among their attributes.
 #pragma once
+#include <gyre/attention.h>
+
 #include <string>
 
 namespace gyre::test {
@@ -21,6 +23,10 @@ struct KernelRounding {
     double products() const { return terms == 2 ? 0x1p-14 : 0; }
 };
 KernelRounding rounding_of_kernel(const std::string &kernel);
+
+/// Rounding of a call that ran this kernel, with a context of this target. Tiles of queries that see a range of keys of a mask run in
+/// kernels of calls without one, which may round what the call's own does not.
+KernelRounding rounding_of_call(const gyre_attention_args &args, const std::string &kernel, const std::string &target);
 
 /// Half the spacing of a type by its name among facts, relative; of "", which stands for f32, 0.
 double half_spacing(const std::string &type);

@@ -65,6 +65,7 @@ std::string prefill_in_pieces(const TargetContexts &on, const Problem &p, const 
         Problem piece = whole.with_keys(0, to).with_queries(from, to);
         AttentionResult expected;
         expected.kernel = base.kernel;
+        expected.rounding = base.rounding;
         expected.out = tokens_of(base.out, from, to);
         for (int64_t row = 0; row < p.batch() * p.heads(); row++)
             expected.lse.insert(expected.lse.end(), base.lse.begin() + row * p.queries() + from,

@@ -72,6 +72,7 @@ struct Call {
         if (!r.wrong.empty()) return r;
         if (!memory.intact() || !lse->surroundings_intact()) r.wrong = "memory beside the results was written";
         r.kernel = gyre_selected_kernel(context);
+        r.rounding = test::rounding_of_call(args, r.kernel, gyre_context_target(context));
         r.out = memory.read(*out, out_like, q_lengths);
         const std::vector<double> values = lse->values();
         if (args.layout != GYRE_THD) return r.lse = values, r;

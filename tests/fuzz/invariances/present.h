@@ -1,6 +1,7 @@
 /// Makes calls of problems: gives their numbers memory in some layout, in pages or not, and reads what was written.
 #pragma once
 #include "problem.h"
+#include "support/kernel_facts.h"
 
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ Presentation random_presentation(ByteReader &r, const Problem &p);
 struct AttentionResult {
     std::string wrong; // why there is none, or what was written beside it; empty: nothing
     std::string kernel;
+    test::KernelRounding rounding;
     test::Dense out;
     std::vector<double> lse; // [batch, heads, seqlen_q]
 };

@@ -26,6 +26,7 @@ public:
             arguments_.out->tensor().set_values(arguments_.q->tensor().values());
             a.q = a.out;
         }
+        target_ = gyre_context_target(context);
         const gyre_status status = prepares_mask_ ? prepare_mask(context, &a) : GYRE_OK;
         return status == GYRE_OK ? gyre_attention(context, &a) : status;
     }
@@ -34,7 +35,7 @@ public:
         if (!expected_) expected_ = test::oracle_attention(arguments_.clean);
         const test::OracleAttention &e = *expected_;
         const test::AttentionAllowance allowed =
-            test::attention_allowance(e, arguments_.clean, test::rounding_of_kernel(kernel));
+            test::attention_allowance(e, arguments_.clean, test::rounding_of_call(arguments_.clean, kernel, target_));
         const std::vector<double> out = test::Dense(arguments_.given.out, arguments_.plan.layout).data;
         const std::string difference = find_difference("out", out, e.out.data, allowed.out, arguments_.plan.dtype);
         if (!difference.empty() || !arguments_.lse) return difference;
@@ -54,6 +55,7 @@ private:
     AttentionArguments arguments_;
     const bool prepares_mask_;
     std::vector<uint64_t> prepared_mask_;
+    std::string target_; // of the last call
 
     bool may_prepare_mask() const {
         const gyre_tensor *const mask = arguments_.given.mask;
