@@ -37,7 +37,7 @@ Ending ending(const RecurrenceEngine &engine, const Inputs &in, const Expr &r, c
     return {inverse, select(undefined, sum, any_visible, top * ln_2 + log_positive(total), nothing)};
 }
 
-/// Where rows are tokens of several heads: which each of them is, found once a task.
+/// Finds once a task which token of which head each row is, where rows are tokens of several heads.
 Row define_rows_of_heads(Stages &s, const Inputs &in, const Row &row) {
     s.row_tokens = Func("row_tokens");
     s.row_heads = Func("row_heads");

@@ -121,7 +121,7 @@ public:
     // For the generator.
     /// What is asked for from now on becomes an argument of the kernel. In configure().
     explicit ScoreInputs(Halide::Internal::GeneratorBase &generator) : generator(generator) {}
-    /// From now on inputs are what the kernel's arguments are; nothing new may be asked for. In generate().
+    /// Makes inputs what the kernel's arguments are; nothing new may be asked for afterwards. In generate().
     void bind();
     /// "bias:f32:32,documents:i32:keys" as the runtime reads it.
     std::string description() const;

@@ -66,7 +66,7 @@ RDom formed_tiles(Stages &s, const Inputs &in) {
     return formed;
 }
 
-/// At an edge of what is visible all that is masked becomes 0, formed or not.
+/// Makes 0 of all that is masked at an edge of what is visible, formed or not.
 void define_edges(Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
     RDom edge(0, z.keys, 0, z.tile, 0, z.rows / z.tile, "edge");

@@ -15,7 +15,7 @@ struct Knobs {
 /// `in`: what is specialised for.
 void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k);
 
-/// Of totals_algorithm().
+/// Schedules totals_algorithm().
 void schedule_totals_cpu(Stages &s, const Knobs &k);
 
 } // namespace gyre::backward

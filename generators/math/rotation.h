@@ -55,7 +55,7 @@ void schedule_whole_vectors(Halide::Func rows, const RotatedRows &vars, int lane
 /// Vectorises the copy and the updates that rotate() appended.
 void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, int lanes);
 
-/// For rows of a known number of features, a multiple of copy_lanes, the copy is unrolled, too.
+/// Unrolls the copy as well: rows have a known number of features, a multiple of copy_lanes.
 void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, int lanes, int copy_lanes);
 
 } // namespace gyre

@@ -8,7 +8,7 @@
 
 namespace gyre {
 
-/// By how much an index grows with a loop's variable. It may depend on variables where the index is not linear.
+/// Returns by how much an index grows with a loop's variable. It may depend on variables where the index is not linear.
 inline Halide::Expr any_step_of(const Halide::Expr &index, const std::string &variable) {
     using namespace Halide;
     const Expr next = Internal::substitute(variable, Internal::Variable::make(Int(32), variable) + 1, index);

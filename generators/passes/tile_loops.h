@@ -27,7 +27,7 @@ public:
 
     /// The index in the first turn of all loops.
     Halide::Expr at_first_turn(const Halide::Expr &index) const;
-    /// By how much an index grows with a loop's variable, in all turns of the nest; it may depend on other loops.
+    /// Returns by how much an index grows with a loop's variable, in all turns of the nest; it may depend on other loops.
     Halide::Expr any_step(const Halide::Expr &index, const std::string &variable) const;
     /// any_step() as a number; it stops the build where the step is no constant.
     int64_t step(const Halide::Expr &index, const std::string &variable) const;

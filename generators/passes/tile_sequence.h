@@ -13,7 +13,7 @@ const Halide::Internal::Call *tile_call(const Halide::Internal::Stmt &s, const c
 
 class TileSequence {
 public:
-    /// Whose operands a product may share: those of all products since the last other statement (in_a_row), or those of the last
+    /// The products whose operands another may share: all of them since the last other statement (in_a_row), or those of the last
     /// product alone, even with other statements between (with_last), which holds fewer tile registers.
     enum class Shared { in_a_row, with_last };
     explicit TileSequence(Shared shared) : shared(shared) {}

@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    /// For large outputs: heads of which every feature is rotated, in a whole number of vectors, and stored to addresses that
+    /// Makes the kernel for large outputs: heads of which every feature is rotated, in a whole number of vectors, and stored to addresses that
     /// are multiples of a vector.
     void generate_streamed() {
         const bool half = pairing == Pairing::half; // whose pairs are two vectors of the output; others' are one

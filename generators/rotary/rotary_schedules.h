@@ -16,11 +16,11 @@ struct Knobs {
 /// `pairs`: as in Inputs; `same_angles`: the rows along dimension a have the same angles.
 void schedule_cpu(Stages &s, const Halide::Expr &pairs, const Halide::Expr &same_angles, const Knobs &k);
 
-/// For outputs that the caches cannot hold: asks for what is read some rows later, and leaves the stores as Halide has them, for
+/// Schedules outputs that the caches cannot hold: asks for what is read some rows later, and leaves the stores as Halide has them, for
 /// cmake/streaming_stores.cmake to turn into ones past the caches. `pairs`: a multiple of `lanes`.
 void schedule_streamed(Stages &s, const Halide::Expr &pairs, const Halide::OutputImageParam &x, int lanes);
 
-/// On CUDA. None was measured yet.
+/// The knobs on CUDA. None was measured yet.
 struct CudaKnobs {
     int lanes = 8;      // pairs of a thread
     int copy_lanes = 8; // features of a thread, where they are copied

@@ -96,7 +96,7 @@ public:
     void forward(gyre_context *context, const gyre_tensor &query, const gyre_tensor &key, const gyre_tensor &value,
                  const gyre_tensor &out, const gyre_tensor *mask = nullptr);
 
-    /// In training, as at first, or not: without it nothing is dropped.
+    /// Begins training, as at first, or ends it. Probabilities are dropped in training alone.
     void train(bool on);
 
     /// How many forward passes have dropped.

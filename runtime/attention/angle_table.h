@@ -15,7 +15,7 @@ public:
     bool on() const { return rotation != nullptr; }
     size_t bytes() const { return round_up(static_cast<size_t>(rows * row_floats) * sizeof(float)); }
     size_t scratch_bytes() const { return angles.scratch_bytes(run); }
-    /// Before it is filled, once lists of lengths can be read.
+    /// Gives the table its memory, before it is filled and once lists of lengths can be read.
     void place(char *memory);
 
     /// The table is filled in independent tasks.

@@ -5,7 +5,7 @@
 
 namespace gyre {
 
-/// At most so many query tokens of a sequence are few: tasks for all threads are then found along the keys. With more,
+/// The most query tokens of a sequence that are few: tasks for all threads are then found along the keys. With more,
 /// tasks along the queries do as well and need no merging.
 constexpr int64_t most_few_queries = 16;
 

@@ -32,7 +32,8 @@ MaskRun MaskRuns::unit_at(int64_t token) const {
     return unit;
 }
 
-/// In pairs of a row and a key that could be computed instead. Keys are also packed, and a call has a price of its own.
+/// The price of a run, in pairs of a row and a key that could be computed instead. Keys are also packed, and a call has a price of its
+/// own.
 int64_t MaskRuns::cost(const MaskRun &run) const {
     if (run.keys.empty()) return 0;
     constexpr int64_t packing = 8, calling = 512;

@@ -40,7 +40,7 @@ struct AttentionTask {
         return for_few_rows && has_few_rows(s.q_len) ? *for_few_rows : *kernel;
     }
 
-    /// From now on tasks take keys and values as they are stored.
+    /// Makes tasks take keys and values as they are stored.
     void leave_formed_operands();
 
     /// Parts that a sequence's keys are cut into. They depend on their number alone, so that the result's bits do, too.

@@ -30,7 +30,7 @@ struct BackwardTask {
     /// How many tasks there are, once the call is known.
     int64_t count() const;
 
-    /// Before any task runs.
+    /// Makes the bias's gradient 0, before any task runs.
     void clear_bias_gradient() const;
 
     /// False: a kernel failed.

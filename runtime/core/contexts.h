@@ -13,7 +13,7 @@ struct Contexts {
 
 Contexts &contexts();
 
-/// From the first call on, contexts of a child process work without the parent's threads. Errors: out of memory.
+/// Makes contexts of child processes work without the parent's threads, from the first call on. Errors: out of memory.
 gyre_status watch_forks();
 
 /// Makes a context, as gyre_context_create() does of complete options.

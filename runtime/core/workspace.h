@@ -52,7 +52,7 @@ public:
     Arena &operator=(const Arena &) = delete;
     ~Arena();
 
-    /// At least `bytes`, on a cache line; nullptr if there is no memory. Invalidates what it gave before.
+    /// Returns at least `bytes`, on a cache line; nullptr if there is no memory. Invalidates what it gave before.
     void *reserve(size_t bytes);
 
 private:

@@ -18,7 +18,7 @@ public:
     Threads &operator=(const Threads &) = delete;
     ~Threads();
 
-    /// In a child process, which has none of the pool's threads: the next loop starts others.
+    /// Forgets the pool's threads, which a child process has not: the next loop starts others.
     void forget();
 
     int size() const { return count; }

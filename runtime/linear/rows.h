@@ -39,7 +39,7 @@ public:
     bool store(const float *rows, int64_t count, const HeadRows &to) const;
     /// phi of a tensor's rows.
     bool map(const HeadRows &from, int64_t count, float *rows) const;
-    /// By the angles of a table's rows, +1 or back; may be in place.
+    /// Turns rows by the angles of a table's rows, +1 or back; may be in place.
     bool rotate(const float *from, float *to, int64_t count, int64_t dim, const Rotation &rotation, const float *angles,
                 float direction) const;
     /// to = phi'(x) (product - weight sums)

@@ -18,7 +18,7 @@ using PatchRoutine = void (*)(const void *what, const Registers &registers);
 
 constexpr size_t jump_bytes = 5;
 
-/// From now on the code at `at`, an instruction of at least jump_bytes, calls the routine and goes on at `next`. Returns false, and changes
+/// Makes the code at `at`, an instruction of at least jump_bytes, call the routine and go on at `next`. Returns false, and changes
 /// nothing, while the process has several threads, of which one might be reading the instruction, and where memory is refused.
 bool patch_code(uint8_t *at, const uint8_t *next, PatchRoutine routine, const void *what);
 

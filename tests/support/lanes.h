@@ -25,7 +25,7 @@ struct ProductSums {
     double exact, magnitude, square;
 };
 
-/// Of the products of two vectors: their sum, and those of their magnitudes and squares.
+/// Sums the products of two vectors, their magnitudes and their squares.
 inline ProductSums sums_of_products(const double *a, const double *b, int64_t dim) {
     Lanes exact[2] = {}, magnitude[2] = {}, square[2] = {};
     const auto add = [&](int64_t d, int part) {

@@ -40,7 +40,7 @@ struct OutputSums {
         }
     }
 
-    /// The same for one feature.
+    /// Forms one feature, as form_four() does four.
     void form_one(int64_t d, const OracleRow &row, const double *v, int64_t stride) const {
         for (size_t j = 0; j < row.weights.size(); j++, v += stride) {
             if (row.weights[j] == 0 || row.keep[j] == 0) continue;

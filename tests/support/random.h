@@ -42,7 +42,7 @@ private:
 /// The first `count` normal numbers of Random(seed), times `scale`.
 std::vector<double> normal_numbers(uint64_t seed, int64_t count, double scale = 1);
 
-/// The same, not multiplied, until the next call in this thread.
+/// Returns the first `count` normal numbers of Random(seed) in memory that holds them until the next call in this thread.
 const double *kept_normal_numbers(uint64_t seed, int64_t count);
 
 } // namespace gyre::test

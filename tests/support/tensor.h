@@ -58,7 +58,7 @@ public:
     /// Everything that it owns, guard bands included. Equal to what it was: nobody wrote an element or around one.
     std::vector<unsigned char> &memory() { return memory_; }
     const std::vector<unsigned char> &memory() const { return memory_; }
-    /// Of that memory. A change of one word changes it, and one of several does but for a chance of 2^-64.
+    /// A hash of that memory. A change of one word changes it, and one of several does but for a chance of 2^-64.
     uint64_t fingerprint() const;
 
     bool elements_poisoned() const;   // nobody wrote an element since poison()

@@ -109,7 +109,7 @@ std::tuple<Tensor, Tensor> attention(const Tensor &q, const Tensor &k, const Ten
     return {out, lse};
 }
 
-/// Without what gradients need: no lse, and no formula of them, which takes its time even where none are recorded.
+/// Leaves out what gradients need: lse, and a formula of them, which takes its time even where none are recorded.
 Tensor attention_forward(const Tensor &q, const Tensor &k, const Tensor &v, GYRE_ATTENTION_PARAMETERS) {
     Tensor out = new_out(q, v, layout);
     run(q, k, v, out, std::nullopt, GYRE_ATTENTION_ARGUMENTS);

@@ -39,7 +39,7 @@ def waits(text, following):
 
 
 def cycles(text, before='', following=''):
-    """Of an instruction that is no branch."""
+    """Returns the cycles of an instruction that is no branch."""
     operation = text.split()[0]
     if re.match(r'v?(ldm|stm)|v?(push|pop)', operation):
         count = 1 + registers(text) + (FILLING if 'pc' in text else 0)

@@ -12,7 +12,7 @@ struct RowOfHeads {
     Halide::Expr query, head;
 };
 
-/// Of the row at place `i` of tile.t, or the last one that is there; of head `h`.
+/// Finds which query of which head the row at place `i` of tile.t is, or the last row that is there; of head `h`.
 RowOfHeads row_of_heads(const CudaInputs &in, const CudaSizes &sizes, const CudaTile &tile, const Halide::Expr &i,
                         const Halide::Expr &h);
 

@@ -34,15 +34,15 @@ struct CudaHead {
         Halide::Expr where;
         std::function<Halide::Expr(Halide::Expr score, std::vector<Halide::Expr> element)> changed;
     };
-    /// By the cap, by ALiBi, by a bias of each type, then by a mask; of a scaled score. `element`: {key, query, query head, z} within
-    /// the tensors, pos_k - pos_q, and the slope.
+    /// The changes of a scaled score in their order: the cap, ALiBi, a bias of each type, a mask. `element`: {key, query, query head, z}
+    /// within the tensors, pos_k - pos_q, and the slope.
     std::vector<Change> changes() const;
 
     /// True if any of these is there.
     Halide::Expr may_mask() const { return in.has_f32_bias || in.has_f16_bias || in.has_bf16_bias || in.has_mask; }
 
-    /// {sum, share}: of a row whose powers relative to `maximum` add up to `sum`, with the sink; what that leaves of each.
-    /// And what the sum is relative to.
+    /// {sum, share, maximum} of a row whose powers relative to `maximum` add up to `sum`, once the sink has joined: the sum with it,
+    /// what that leaves of each power, and what the sum is relative to.
     Halide::Tuple with_sink(const Halide::Expr &maximum, const Halide::Expr &sum, const Halide::Expr &h) const;
 };
 

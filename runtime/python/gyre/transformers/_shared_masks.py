@@ -12,7 +12,7 @@ _prepared = WeakTensorKeyDictionary()  # by mask: how often it had been written 
 
 
 def _may_be_shared(mask: torch.Tensor) -> bool:
-    """Of more rows than padding has, in memory that tells when it is written to."""
+    """True of a mask with more rows than padding has, in memory that tells when it is written to."""
     return (type(mask) is torch.Tensor and mask.dtype == torch.bool and mask.dim() == 4 and mask.shape[2] > 1 and mask.stride(-1) == 1
             and not mask.is_inference())
 
