@@ -69,7 +69,8 @@ GYRE_API int32_t gyre_context_threads(const gyre_context *context);
 GYRE_API const char *gyre_context_target(const gyre_context *context);
 
 /** The kernel that the last successful call with this context (NULL: the last of this thread with NULL) ran, such as
- *  "attention_plain_f32_d64__x86_64_avx512"; "" before the first. The text stays, whatever becomes of the library that the kernel is of. */
+ *  "attention_plain_f32_d64__x86_64_avx512"; "" before the first. Where packed sequences of one call took different kernels, it is that
+ *  of the one with the most queries. The text stays, whatever becomes of the library that the kernel is of. */
 GYRE_API const char *gyre_selected_kernel(const gyre_context *context);
 
 /** The library that this kernel is of: "gyre", or a name given to gyre_add_kernels(); "" before the first call. */

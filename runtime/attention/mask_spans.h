@@ -35,8 +35,8 @@ struct KeysInSight {
     }
 };
 
-/// True if the rows of a call's mask have spans: they are contiguous.
-inline bool has_spans(const AttentionCall &c) { return c.mask.data && c.mask.strides[3] == 1; }
+/// True if the rows of a call's mask have spans: they are contiguous, as one key is whatever its stride.
+inline bool has_spans(const AttentionCall &c) { return c.mask.data && (c.mask.strides[3] == 1 || c.k.seqlen <= 1); }
 
 /// How the spans of a call's mask lie one behind the other; without their memory.
 MaskSpans describe_spans(const AttentionCall &call);

@@ -91,6 +91,14 @@ void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
         t->unmasked = kernel;
 }
 
+/// The kernel that a call is said to have run: that of the sequence with the most queries.
+const AttentionKernel &said_kernel(const AttentionTask &t) {
+    if (!t.for_few_rows) return *t.kernel;
+    int64_t longest = 0;
+    for (int64_t i = 0; i < t.call.sequences; i++) longest = std::max(longest, t.call.sequence(i).q_len);
+    return t.has_few_rows(longest) ? *t.for_few_rows : *t.kernel;
+}
+
 } // namespace
 
 gyre_status Plan::prepare(gyre_context &context) {
@@ -152,8 +160,7 @@ gyre_status Plan::run(gyre_context &context, char *memory) {
     const bool formed = filled && form_operands(context, slabs);
     if (formed && task.operands.on() && !task.operands.values_are_finite(task.call)) task.leave_formed_operands();
     const bool ok = formed && run_tasks(context, slabs) && merge_parts(context, slabs);
-    const AttentionKernel &ran = task.call.sequences > 0 ? task.kernel_of(task.call.sequence(0)) : *task.kernel;
-    return finish_call(context, *ran.kernel, ok);
+    return finish_call(context, *said_kernel(task).kernel, ok);
 }
 
 bool Plan::form_operands(gyre_context &context, char *slabs) {

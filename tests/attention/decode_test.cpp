@@ -150,6 +150,27 @@ TEST_CASE("decode: one sequence with a query too many, and all have kernels for 
     });
 }
 
+TEST_CASE("decode: the kernel that is named is that of the packed sequence with the most queries") {
+    constexpr int64_t many = 6; // rows a key head, which is more than few
+    each_target([&](gyre_context *context) {
+        for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16}) {
+            AttentionCase alone(AttentionShape().lengths(many, 100).head_counts(2, 2).dims(64).of(dtype));
+            REQUIRE(alone.run(context) == GYRE_OK);
+            const std::string expected = gyre_selected_kernel(context);
+            for (const int64_t other : {0, 1})
+                for (const bool first : {true, false}) {
+                    const double middle = (double)(first ? many : other), end = (double)(many + other);
+                    AttentionCase packed(
+                        AttentionShape().lengths(many + other, 200).head_counts(2, 2).dims(64).of(dtype).in(GYRE_THD));
+                    packed.args.cu_seqlens_q = packed.hold(GYRE_I32, {0, middle, end});
+                    packed.args.cu_seqlens_k = packed.hold(GYRE_I32, {0, 100, 200});
+                    REQUIRE_MESSAGE(packed.run(context) == GYRE_OK, text(gyre_last_error()));
+                    CHECK(expected == gyre_selected_kernel(context));
+                }
+        }
+    });
+}
+
 TEST_CASE("decode: a workspace of the size that is told before the lists of lengths are known is enough") {
     for (const int64_t last : {3, 20}) {
         AttentionCase c(AttentionShape().lengths(last + 2, 5000).head_counts(4, 2).dims(64).in(GYRE_THD));

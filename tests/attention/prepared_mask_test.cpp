@@ -114,6 +114,21 @@ TEST_CASE("prepared masks of padded batches, of decoding, and of nothing") {
     }
 }
 
+TEST_CASE("prepared masks of one key, whose stride means nothing") {
+    for (const int64_t stride : {INT64_C(0), INT64_C(1), INT64_C(1) << 40}) {
+        CAPTURE(stride);
+        AttentionCase c(AttentionShape().batches(2).lengths(3, 1).head_counts(4, 2).dims(64));
+        Tensor mask(GYRE_BOOL, {2, 1, 3, 1});
+        for (int64_t b = 0; b < 2; b++)
+            for (int64_t i = 0; i < 3; i++) mask.set({b, 0, i, 0}, b == 0 || i == 1);
+        gyre_tensor view = mask.view();
+        view.strides[3] = stride;
+        c.args.mask = &view;
+        c.check();
+        check_same_bits(&c);
+    }
+}
+
 TEST_CASE("a prepared mask whose row tiles see ranges is not read") {
     constexpr int64_t length = 576, document = 192; // row tiles of 24, 32, 48 and 64 rows are within a document
     for (const bool causal : {false, true}) {
