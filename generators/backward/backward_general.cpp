@@ -1,6 +1,7 @@
 #include "backward_general.h"
 
 #include "../math/transcendental.h"
+#include "backward_scores.h"
 
 #include <limits>
 

@@ -5,8 +5,6 @@
 
 namespace gyre::backward {
 
-constexpr float log2_e = 1.44269504088896f, ln_2 = 0.69314718055995f;
-
 /// A row and a key of the block.
 struct Pair {
     Halide::Expr product, prob_grad; // <q, k> times the scale and log2(e), and <do, v>

@@ -22,7 +22,8 @@ struct CudaScoring {
 };
 
 struct CudaHead {
-    Halide::Func numbers; // (h)  {slope, sink, 1 / softcap}; of folded rows, whose heads are several, neither slope nor sink
+    Halide::Func
+        numbers; // (h)  {slope, sink, 1 / softcap}; of folded rows, whose heads are several, neither slope nor sink
     CudaScoring in;
     Halide::Var h;
 
