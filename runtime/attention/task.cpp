@@ -1,68 +1,10 @@
 #include "attention/task.h"
 
-#include "attention/bias.h"
-#include "attention/score_arguments.h"
-#include "attention/task_views.h"
-#include "core/argument_tables.h"
-#include "core/late.h"
+#include "attention/task_extent.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 
 namespace gyre {
-namespace {
-
-constexpr float log2_e = 1.44269504088896f;
-constexpr int64_t unbounded = 1 << 29; // beyond every row and key, and sums with rows stay in 32 bits
-
-/// Rounded up to whole blocks.
-int64_t to_block_end(const AttentionKernel &kernel, int64_t keys) {
-    return ceil_div(keys, kernel.key_block) * kernel.key_block;
-}
-
-int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbounded, unbounded)); }
-
-/// What the general family reads for one task.
-struct GeneralArguments {
-    BiasArguments bias;
-    const bool has_mask;
-    Buffer mask;
-    const float softcap;
-    const bool has_alibi;
-    Buffer alibi;
-    const int32_t alibi_origin;
-
-    GeneralArguments(const AttentionTask &task, const Sequence &s, int64_t head, int64_t heads, int64_t first_row,
-                     int64_t rows, int64_t first_key, int64_t keys)
-        : bias(task.call.bias, s.batch, head, first_row, rows, first_key, keys, heads),
-          has_mask(task.call.mask.data != nullptr),
-          mask(broadcast_view(task.call.mask, true, halide_type(GYRE_BOOL), s.batch, head, first_row, rows, first_key,
-                              keys, heads)),
-          softcap(task.call.softcap), has_alibi(task.call.alibi != nullptr), alibi(task.terms.slopes(head, heads)),
-          alibi_origin(clamp_index(first_key - first_row - task.call.shift(s))) {}
-
-    void add_to(KernelArguments<AttentionArguments> *to) {
-        using A = AttentionArguments;
-        KernelArguments<A> &arguments = *to;
-        bias.add_to(to);
-        arguments[A::has_mask] = &has_mask;
-        arguments[A::mask] = &mask;
-        arguments[A::softcap] = &softcap;
-        arguments[A::has_alibi] = &has_alibi;
-        arguments[A::alibi] = &alibi;
-        arguments[A::alibi_origin] = &alibi_origin;
-    }
-};
-
-} // namespace
-
-struct AttentionTask::Extent {
-    Sequence sequence;
-    int64_t index, part, head, heads, first_token, tokens;
-    int64_t first_key, keys; // whole blocks, as far as there are keys, of those that some token sees
-};
 
 size_t AttentionTask::scratch_bytes() const { return rows_scratch_bytes() + widened.bytes(); }
 
@@ -98,22 +40,6 @@ int64_t AttentionTask::parts(const Sequence &s) const {
     return s.keys_seen() == 0 ? 1 : ceil_div(s.keys_seen(), part_keys(s));
 }
 
-/// How much longer rotation makes a key at most: known of the library's angles, not of a caller's tables. Features that are
-/// not rotated stay as long as they are.
-float AttentionTask::key_gain() const {
-    if (call.lse.data) return std::numeric_limits<float>::infinity(); // what is bounded sums rounded weights
-    if (!call.rotate_keys) return 1;
-    return call.rope.cos ? std::numeric_limits<float>::infinity() : std::max(1.0f, call.rope.scale);
-}
-
-void AttentionTask::write_empty_row(const Extent &x, int64_t token, const Heads &out, const Lse &lse) const {
-    for (int64_t h = 0; h < x.heads; h++) {
-        std::memset(out.at(x.sequence.batch, x.sequence.q_first + x.first_token + token, x.head + h), 0,
-                    static_cast<size_t>(out.dim) * element_size(out.dtype));
-        lse.data[h * lse.head_stride + token] = -INFINITY;
-    }
-}
-
 bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const AttentionCall &c = call;
     if (!c.has(piece.sequence)) return true;
@@ -147,111 +73,6 @@ bool AttentionTask::run_masked(const Extent &x, const KeysInSight &in_sight, cha
         }
         if (!run_tokens(run.range.exists ? *unmasked : of_sequence, of_run, sight, run.keys, scratch)) return false;
     }
-    return true;
-}
-
-/// `seen`: the keys that some token sees.
-bool AttentionTask::run_tokens(const AttentionKernel &of_rows, Extent x, const KeysInSight &in_sight,
-                               const KeySpan &seen, char *scratch) const {
-    const AttentionCall &c = call;
-    const Sequence &s = x.sequence;
-    const int64_t index = x.index, head = x.head, part = x.part;
-    // From the start of a block: where blocks begin, and so the result's bits, does not depend on how tokens are cut into tasks.
-    x.first_key = s.first_seen + (seen.first - s.first_seen) / of_rows.key_block * of_rows.key_block;
-    // To the end of a block, because what may be concluded from a block's keys is to depend on the block alone.
-    const int64_t block_end = x.first_key + to_block_end(of_rows, seen.end - x.first_key);
-    x.keys = seen.empty() ? 0 : std::min(block_end, in_sight.part.end) - x.first_key;
-
-    Heads out_heads = c.out;
-    out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));
-    Lse lse = c.lse;
-    lse.data = c.lse.data ? c.lse.at(s.batch, s.q_first + x.first_token, head) + part * lse_part_stride
-                          : reinterpret_cast<float *>(scratch + of_rows.workspace);
-    if (!c.lse.data) lse.head_stride = x.tokens;
-    // Rows without a key: the kernel's zeros, rotated back, may be negative, and whether it is asked for such a row depends on which
-    // rows share its task.
-    const auto write_empty_rows = [&] {
-        for (int64_t i = 0; i < x.tokens; i++)
-            if (x.keys == 0 || in_sight.of(x.first_token + i).empty()) write_empty_row(x, i, out_heads, lse);
-    };
-    if (x.keys == 0) {
-        write_empty_rows();
-        return true;
-    }
-
-    const int64_t kv_head = head / (c.q.heads / c.k.heads), q_token = s.q_first + x.first_token,
-                  k_token = s.k_first + x.first_key;
-    const auto queries = [&](const Heads &t) {
-        return Buffer(t.at(s.batch, q_token, head), halide_type(t.dtype),
-                      {{t.dim, 1}, {x.heads, t.head_stride}, {x.tokens, t.token_stride}});
-    };
-    Buffer q = queries(c.q), out = queries(out_heads);
-    const int64_t keys_held = c.value_blocks ? ceil_div(x.keys, int64_t{GYRE_VALUE_BLOCK}) * GYRE_VALUE_BLOCK : x.keys;
-    const halide_type_t type = c.value_blocks ? halide_type_t(halide_type_uint, 16) : halide_type(c.k.dtype);
-    const auto stored = [&](const Heads &t, int64_t page_stride) {
-        return KeyRows(c, t, type, page_stride, s, k_token, kv_head, keys_held);
-    };
-    const int64_t slot = operands.on() ? operands.at(c, index, kv_head, x.first_key) : 0;
-    char *const wide = scratch + rows_scratch_bytes();
-    if (widened.on() && !widened.form(c, s, index, kv_head, x.first_key, x.keys, wide)) return false;
-    KeyRows k = operands.on()  ? operands.keys(slot, x.keys)
-                : widened.on() ? widened.keys(x.keys, wide)
-                               : stored(c.k, c.pages.k_page_stride);
-    KeyRows v = operands.on()  ? operands.values(slot, x.keys)
-                : widened.on() ? widened.values(x.keys, wide)
-                               : stored(c.v, c.pages.v_page_stride);
-    KeysAndValues keys_and_values(c, angles, s, index, x.first_key, x.keys, !widened.on());
-    Buffer lse_view(lse.data, halide_type(GYRE_F32), {{x.tokens, 1}, {x.heads, lse.head_stride}});
-
-    AngleViews q_angle(angles.queries(), s, index, x.first_token, x.tokens);
-    AngleViews o_angle(angles.results(), s, index, x.first_token, x.tokens);
-    const RotatedPairs qp(c.rope.on, c.rope);
-    const RotatedPairs op(c.value_rope.on, c.value_rope);
-
-    const float scale = c.scale * log2_e;
-    const int64_t position = x.first_token + c.shift(s);
-    const int32_t first_visible =
-        in_sight.left < 0 ? clamp_index(-unbounded) : clamp_index(position - in_sight.left - x.first_key);
-    const int32_t last_visible =
-        in_sight.right < 0 ? clamp_index(unbounded) : clamp_index(position + in_sight.right - x.first_key);
-    using A = AttentionArguments;
-    KernelArguments<A> arguments(of_rows.places);
-    keys_and_values.add_to(&arguments, &k, &v);
-    arguments[A::q_cos] = &q_angle.cos;
-    arguments[A::q_sin] = &q_angle.sin;
-    arguments[A::o_cos] = &o_angle.cos;
-    arguments[A::o_sin] = &o_angle.sin;
-    arguments[A::q_half] = &qp.half;
-    arguments[A::q_interleaved] = &qp.interleaved;
-    arguments[A::o_half] = &op.half;
-    arguments[A::o_interleaved] = &op.interleaved;
-    arguments[A::scale] = &scale;
-    arguments[A::first_visible] = &first_visible;
-    arguments[A::last_visible] = &last_visible;
-    arguments[A::q] = &q;
-    arguments[A::out] = &out;
-    arguments[A::lse] = &lse_view;
-    Buffer key_squares;
-    if (operands.on()) {
-        operands.describe_squares(slot, x.keys, &key_squares);
-        arguments[A::key_squares] = &key_squares;
-    }
-    Buffer sinks = terms.sinks(head, x.heads);
-    arguments[A::sinks] = &sinks;
-    const float gain = key_gain();
-    arguments[A::key_gain] = &gain;
-    Late<GeneralArguments> general;
-    if (of_rows.is(trait::general))
-        general.make(*this, s, head, x.heads, x.first_token, x.tokens, x.first_key, x.keys).add_to(&arguments);
-    Late<DropoutArguments> dropout;
-    if (of_rows.is(trait::dropout))
-        dropout.make(c.dropout, index * c.q.heads + head, x.first_token, x.first_key).add_to(&arguments);
-    Late<ScoreArguments> score;
-    if (c.score)
-        score.make(of_rows.score_inputs, score_views, c, s, index, head, x.first_token, x.first_key).add_to(&arguments);
-    Slab slab(scratch, of_rows.workspace);
-    if (!arguments.call(*of_rows.kernel, slab)) return false;
-    if (in_sight.left >= 0 || in_sight.right >= 0) write_empty_rows();
     return true;
 }
 

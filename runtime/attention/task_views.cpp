@@ -52,8 +52,8 @@ KeyRows::KeyRows(const char *data, halide_type_t type, int64_t dim, int64_t stri
 
 KeysAndValues::KeysAndValues(const AttentionCall &c, const AngleTables &angles, const Sequence &s, int64_t index,
                              int64_t first_key, int64_t keys, bool in_pages)
-    : pages(in_pages ? c.pages : PageTable(), index, first_key, keys), k_angle(angles.keys(), s, index, first_key, keys),
-      v_angle(angles.values(), s, index, first_key, keys), k_pairs(c.rotate_keys, c.rope),
-      v_pairs(c.rotate_values, c.value_rope), keys(static_cast<int32_t>(keys)) {}
+    : pages(in_pages ? c.pages : PageTable(), index, first_key, keys),
+      k_angle(angles.keys(), s, index, first_key, keys), v_angle(angles.values(), s, index, first_key, keys),
+      k_pairs(c.rotate_keys, c.rope), v_pairs(c.rotate_values, c.value_rope), keys(static_cast<int32_t>(keys)) {}
 
 } // namespace gyre
