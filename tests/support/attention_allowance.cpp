@@ -43,6 +43,7 @@ struct RowError {
     Rounding scores;       // what rounding rotated queries and keys does to weights
     double values = 0;     // of rounding rotated values
     double sum = 0;        // of the sum of weights alone
+    double left_out = 0;   // of products of weights and values
     double products = 0;   // absolute: of products that are no normal numbers
 };
 
@@ -56,6 +57,7 @@ RowError error_of_row(const ScoreSize &size, double keys, const gyre_attention_a
                     of_power(std::sqrt(rotated) * kernel.operands * size.norm)};
     error.values = args.value_rope && !args.values_rotated ? kernel.operands : 0;
     error.sum = roundings_of_weight * kernel.sum;
+    error.left_out = kernel.products();
     if (kernel.operands > 0 || kernel.terms > 0)
         error.products = (args.value_rope ? 2 : 1) * least_product(std::max(kernel.terms, 1)) * (keys + 1);
     return error;
@@ -64,8 +66,8 @@ RowError error_of_row(const ScoreSize &size, double keys, const gyre_attention_a
 /// What roundings cost an output: `magnitude` and `square` are the sums of |P v| and of its square.
 double rounding_of_output(const RowError &error, double exact, double magnitude, double square) {
     const double independent = largest_of_independent * std::sqrt(square);
-    const double at_most = 2 * (error.weights + error.scores.largest) * magnitude;
-    const double typical = (error.weights + error.scores.typical) * (std::fabs(exact) + independent);
+    const double at_most = (2 * (error.weights + error.scores.largest) + error.left_out) * magnitude;
+    const double typical = (error.weights + error.scores.typical + error.left_out) * (std::fabs(exact) + independent);
     return std::min(at_most, typical) + error.values * std::min(magnitude, independent);
 }
 

@@ -4,7 +4,8 @@
 /// S_i that the row's scores are added up from. It costs out_i at most w_i sum_j P_ij |v_j|, and lse_i at most w_i.
 /// A weight below 2^-126 becomes 0, which costs out_i at most this of the sum of its values.
 /// Kernels that round weights or rotated operands for their products (KernelRounding) add the errors of these roundings: at most
-/// the sum of all of them, and no more than some deviations of what independent roundings come to.
+/// the sum of all of them, and no more than some deviations of what independent roundings come to. So do kernels whose products
+/// leave something out.
 /// Their instructions also take numbers below 2^-126 for 0: at most a few of them for each key that is seen.
 /// Storing adds half the spacing of the output's type at that element.
 #pragma once

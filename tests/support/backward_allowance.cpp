@@ -31,7 +31,8 @@ BackwardErrors backward_errors(const std::string &forward_kernel, const gyre_att
     const int rotated = !forward.rope ? 0 : forward.keys_rotated ? 1 : 2; // queries, and keys
     const double of_values = forward.value_rope && !forward.values_rotated ? rounding.operands : 0;
     return {f32_error + of_lse + of_values, roundings_of_score * f32_rounding + of_power * rotated * rounding.operands,
-            roundings_of_result, roundings_of_weight * rounding.operands, rotated ? rounding.operands : 0};
+            roundings_of_result, roundings_of_weight * rounding.operands + rounding.products(),
+            rotated ? rounding.operands : 0};
 }
 
 std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype) {
