@@ -4,6 +4,7 @@
 #include "attention/score_inputs.h"
 #include "core/argument_row.h"
 
+#include <algorithm>
 #include <numeric>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,8 @@ struct AttentionKernel {
     /// Tokens that fill whole row tiles with so many heads of each. Tasks take multiples, so that which rows make up a tile
     /// does not depend on the number of threads.
     int64_t token_unit(int64_t heads) const { return row_tile / std::gcd(row_tile, heads); }
+    /// At most so many rows a key head are few: less work in vectors of keys than in a row tile of queries, most of which stays empty.
+    int64_t few_rows() const { return std::min<int64_t>(4, row_tile / 2); }
 };
 
 /// Those that the context's call knows of one family, by its row among the rules of dispatch; best target first.

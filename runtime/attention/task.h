@@ -30,11 +30,8 @@ struct AttentionTask {
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
 
-    /// So few rows a key head are less work in vectors of keys than in a row tile of queries, most of which stays empty.
-    static constexpr int64_t most_few_rows = 4;
     bool has_few_rows(int64_t queries) const {
-        const int64_t most = std::min(most_few_rows, kernel->row_tile / 2);
-        return call.k.heads > 0 && queries * (call.q.heads / call.k.heads) <= most;
+        return call.k.heads > 0 && queries * (call.q.heads / call.k.heads) <= kernel->few_rows();
     }
     const AttentionKernel &kernel_of(const Sequence &s) const {
         return for_few_rows && has_few_rows(s.q_len) ? *for_few_rows : *kernel;

@@ -55,7 +55,7 @@ gyre_status BackwardOnCpu::prepare(gyre_context &context) {
 
 gyre_status BackwardOnCpu::run(gyre_context &context, char *memory) {
     char *slabs = memory + table_bytes;
-    task.rounds_rotated = forward_rounds_rotated(context, task.call.forward);
+    task.rounding = find_forward_rounding(context, task.call.forward);
     task.normalizes = task.kernels.totals && forward_splits_numbers(context, task.call.forward);
     task.clear_bias_gradient();
     const bool filled = fill_tasks() == 0 || task.angles.fill(context, memory, slabs, slab_bytes);

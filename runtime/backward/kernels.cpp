@@ -69,10 +69,18 @@ size_t BackwardKernels::workspace() const {
     return most;
 }
 
-bool forward_rounds_rotated(const gyre_context &context, const AttentionCall &c) {
-    if (c.empty() || !(c.rope.on || c.value_rope.on)) return false;
+ForwardRounding find_forward_rounding(const gyre_context &context, const AttentionCall &c) {
+    ForwardRounding found;
+    if (c.empty() || !(c.rope.on || c.value_rope.on)) return found;
+    const auto rounds = [](const AttentionKernel &k) { return attribute(*k.kernel, "operands") == "bf16"; };
     const AttentionKernel *forward = find_attention_kernel(context, c, has_few_queries(c, true));
-    return forward && attribute(*forward->kernel, "operands") == "bf16";
+    if (!forward) return found;
+    found.of_many = rounds(*forward);
+    const AttentionKernel *few = forward->is(trait::partial) ? find_few_rows_kernel(context, c) : nullptr;
+    if (!few) return found;
+    found.of_few = rounds(*few);
+    found.most_few = forward->few_rows() / (c.q.heads / c.k.heads);
+    return found;
 }
 
 bool forward_splits_numbers(const gyre_context &context, const AttentionCall &c) {

@@ -42,7 +42,14 @@ gyre_status find_backward_kernels(const gyre_context &context, const AttentionCa
 /// pass. Reads lists.
 bool forward_splits_numbers(const gyre_context &context, const AttentionCall &call);
 
-/// True if the kernel of the forward call rounds rotated numbers to bf16: lse and the result are of these. Reads lists.
-bool forward_rounds_rotated(const gyre_context &context, const AttentionCall &call);
+/// Whether the kernels of the forward call round rotated numbers to bf16: lse and the result are of these.
+struct ForwardRounding {
+    bool of_many = false, of_few = false; // in sequences with many queries, and with few
+    int64_t most_few = 0;
+
+    bool of(int64_t queries) const { return queries <= most_few ? of_few : of_many; }
+};
+/// Reads lists.
+ForwardRounding find_forward_rounding(const gyre_context &context, const AttentionCall &call);
 
 } // namespace gyre

@@ -21,8 +21,8 @@ struct BackwardTask {
     BackwardCall call;
     BackwardKernels kernels;
     AngleTables angles;
-    bool rounds_rotated = false; // as the forward pass did
-    bool normalizes = false;     // rows of large scores, by the kernel of totals: the forward pass had others
+    ForwardRounding rounding; // of what is rotated
+    bool normalizes = false;  // rows of large scores, by the kernel of totals: the forward pass had others
 
     /// The sizes of the task's memory, once the kernels are known.
     BackwardSizes sizes() const;

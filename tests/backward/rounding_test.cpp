@@ -39,6 +39,25 @@ TEST_CASE(
         }
 }
 
+TEST_CASE("backward: rotated queries of few rows a key head, in sequences of their own and beside longer ones") {
+    for (const auto &lengths : {std::vector<double>{3}, {8}, {3, 8}, {8, 3}}) {
+        CAPTURE(lengths.size());
+        std::vector<double> ends = {0};
+        for (const double length : lengths) ends.push_back(ends.back() + length);
+        const auto queries = (int64_t)ends.back(), keys = 40 * (int64_t)lengths.size();
+        BackwardCase c(AttentionShape().lengths(queries, keys).head_counts(2, 2).dims(64).of(GYRE_BF16).in(GYRE_THD));
+        c.forward.q.fill_normal(5, 8); // roundings of rotated queries move weights by some percent
+        gyre_rope rope = gyre_rope_defaults();
+        c.forward.args.rope = &rope;
+        c.forward.args.keys_rotated = 1;
+        c.forward.args.cu_seqlens_q = c.forward.hold(GYRE_I32, ends);
+        std::vector<double> k_ends;
+        for (size_t i = 0; i < ends.size(); i++) k_ends.push_back(40 * (double)i);
+        c.forward.args.cu_seqlens_k = c.forward.hold(GYRE_I32, k_ends);
+        c.check();
+    }
+}
+
 // Two values that cancel but for what the weights are rounded to. Keys have a large feature in common, which no query sees, so
 // that their gradients cancel, too, but for the error of delta.
 TEST_CASE("backward: a result that is what rounded weights leave of terms that cancel") {
