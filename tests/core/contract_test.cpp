@@ -110,6 +110,10 @@ TEST_CASE("what a variant adds to its arguments is expected of it alone") {
     CHECK(general.add() == GYRE_UNSUPPORTED);
     CHECK(has(refusal(), "dropout_keep_scale f32"));
     CHECK(has(refusal(), "-> bias_grad f32[2]"));
+    HostCandidate totals("backward", "totals=true rows=8 workspace=0");
+    CHECK(totals.add() == GYRE_UNSUPPORTED);
+    CHECK(has(refusal(), "k_panels f32[3], lse f32[2], rows i32"));
+    CHECK(has(refusal(), "alibi_origin i32, -> row_totals f32[2])"));
 }
 
 TEST_CASE("the format of a cache tells the arguments that come with it, and the type of its elements") {
