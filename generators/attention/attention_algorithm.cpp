@@ -58,8 +58,9 @@ void define_queries(RecurrenceEngine &engine, const Inputs &in) {
     if (!Internal::is_const_one(in.heads)) row = define_rows_of_heads(s, in, row);
     const auto query = [&](const Expr &feature) { return in.q(feature, row.head, row.token); };
     s.q_rows = Func("q_rows");
-    RowForm form{z.head_dim, z.padded};
-    form.count = s.k_features;
+    const bool exact = z.padded && !engine.pads_queries();
+    RowForm form{z.head_dim, z.padded && !exact};
+    form.count = exact ? in.head_dim : s.k_features;
     form.factor = engine.query_factor(in);
     s.q_rotated = define_rows(s.q_rows, {query, in.head_dim, row.token, in.q_rotation}, {s.d, s.r, s.t}, form);
     engine.define_queries(in);

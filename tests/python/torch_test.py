@@ -89,6 +89,7 @@ class Operators(unittest.TestCase):
         plain = tuple(x.detach() for x in (q, k, v))
         check(torch.ops.gyre.attention_out.default, (*plain, torch.empty_like(plain[0]), None))
         check(torch.ops.gyre.attention_forward.default, plain, {"causal": True, "inv_freq": inv_freq})
+        check(torch.ops.gyre.attention_with_lse.default, plain, {"causal": True, "inv_freq": inv_freq})
         check(torch.ops.gyre.attention_plain.default, plain, {"causal": True})
         check(torch.ops.gyre.rotary.default, (q, inv_freq))
         check(torch.ops.gyre.rotary_qk.default, (q, k[:, :, :9], inv_freq))

@@ -33,6 +33,7 @@ public:
     virtual KeySteps steps() const { return {}; }
     virtual const StateLayout &layout() const { return rows_along_lanes(); }
     virtual bool counts_features() const { return false; }      // loops of a padded kernel end with the call's features
+    virtual bool pads_queries() const { return true; }          // reads features past the call's, which are 0 then
     virtual int rotation_lanes() const { return 0; }            // Rotation::lanes of queries and results
     virtual int rotation_turns() const { return 1; }            // Rotation::turns of them
     virtual Bf16 rounding() const { return Bf16::as_integers; } // of results that are stored as bf16

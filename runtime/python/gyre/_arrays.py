@@ -94,6 +94,10 @@ def _view_dlpack(array: Any, name: str, write: bool) -> View:
         raise TypeError(f"{name}: got DLPack's type code {tensor.code} of {tensor.bits} bits, expected {_EXPECTED}")
     if write and read_only:
         raise ValueError(f"{name}: is read-only, expected memory to write to")
+    if not 0 <= tensor.ndim <= MAX_RANK:  # so many extents are read
+        raise ValueError(f"{name}: got rank {tensor.ndim}, expected at most {MAX_RANK}")
+    if tensor.ndim and not tensor.shape:
+        raise ValueError(f"{name}: has no extents")
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else _c_order(shape)
     data = (tensor.data or 0) + tensor.byte_offset if tensor.data else 0

@@ -1,4 +1,4 @@
-// gyre::attention, and its forms without lse, with few options, and for results of the caller's.
+// gyre::attention, and its forms without gradients, without lse, with few options, and for results of the caller's.
 #include "attention.h"
 
 #include <tuple>
@@ -109,7 +109,8 @@ std::tuple<Tensor, Tensor> attention(const Tensor &q, const Tensor &k, const Ten
     return {out, lse};
 }
 
-/// Leaves out what gradients need: lse, and a formula of them, which takes its time even where none are recorded.
+/// Leaves out what gradients need: lse, and a formula of them, which takes its time even where none are recorded. attention_with_lse is
+/// attention() without the formula.
 Tensor attention_forward(const Tensor &q, const Tensor &k, const Tensor &v, GYRE_ATTENTION_PARAMETERS) {
     Tensor out = new_out(q, v, layout);
     run(q, k, v, out, std::nullopt, GYRE_ATTENTION_ARGUMENTS);
@@ -137,6 +138,7 @@ Tensor attention_plain(const Tensor &q, const Tensor &k, const Tensor &v, double
 STABLE_TORCH_LIBRARY_FRAGMENT(gyre, m) {
     m.def("attention(Tensor q, Tensor k, Tensor v, " GYRE_ATTENTION_SCHEMA ") -> (Tensor, Tensor)");
     m.def("attention_forward(Tensor q, Tensor k, Tensor v, " GYRE_ATTENTION_SCHEMA ") -> Tensor");
+    m.def("attention_with_lse(Tensor q, Tensor k, Tensor v, " GYRE_ATTENTION_SCHEMA ") -> (Tensor, Tensor)");
     m.def("attention_plain(Tensor q, Tensor k, Tensor v, float scale=0., bool causal=False, int layout=1) -> Tensor");
     m.def("attention_out(Tensor q, Tensor k, Tensor v, Tensor(a!) out, Tensor(b!)? lse, " GYRE_ATTENTION_SCHEMA
           ") -> ()");
@@ -144,6 +146,7 @@ STABLE_TORCH_LIBRARY_FRAGMENT(gyre, m) {
 STABLE_TORCH_LIBRARY_IMPL(gyre, CPU, m) {
     m.impl("attention", TORCH_BOX(&gyre_torch::attention));
     m.impl("attention_forward", TORCH_BOX(&gyre_torch::attention_forward));
+    m.impl("attention_with_lse", TORCH_BOX(&gyre_torch::attention));
     m.impl("attention_plain", TORCH_BOX(&gyre_torch::attention_plain));
     m.impl("attention_out", TORCH_BOX(&gyre_torch::attention_out));
 }

@@ -54,6 +54,7 @@ public:
     void define_scores(const Inputs &in) override;
     void define_maximum(const Visible &visible) override;
     void schedule() override;
+    bool pads_queries() const override { return false; }
     int least_head_dim() const override { return s.sizes.padded ? k.lanes : 0; }
 
 protected:

@@ -11,8 +11,9 @@ from ._frequencies import frequencies, same_pairing
 
 
 _ops = torch.ops.gyre
-_with_gradients, _forward, _plain, _out = (_ops.attention.default, _ops.attention_forward.default, _ops.attention_plain.default,
-                                           _ops.attention_out.default)
+_with_gradients, _with_lse, _forward, _plain, _out = (
+    _ops.attention.default, _ops.attention_with_lse.default, _ops.attention_forward.default, _ops.attention_plain.default,
+    _ops.attention_out.default)
 BHSD = LAYOUTS["bhsd"]
 
 
@@ -51,7 +52,9 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
     """
     if torch.is_autocast_enabled("cpu"):
         q, k, v = autocast(q, k, v)
-    recorded = torch.is_grad_enabled() and records_gradients(q, k, v, bias, sinks)
+    # Written out, since a call of records_gradients() takes as long as the tenth of a small call.
+    recorded = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad or
+                                            (bias is not None and bias.requires_grad) or (sinks is not None and sinks.requires_grad))
     if recorded and mask is not None:
         mask, bias, prepared_mask = None, _as_bias(mask, bias, q.dtype), None
     # PyTorch takes its time for each argument that is handed on: those that say nothing are not.
@@ -110,10 +113,10 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
         lse = q.new_empty(_lse_shape(q, layout), dtype=torch.float32) if return_lse else None
         _out(q, k, v, out, lse, **options)
         return (out, lse) if return_lse else out
-    if recorded or return_lse:
+    if recorded:
         result, lse = _with_gradients(q, k, v, **options)
         return (result, lse) if return_lse else result
-    return _forward(q, k, v, **options)
+    return _with_lse(q, k, v, **options) if return_lse else _forward(q, k, v, **options)
 
 
 def prepare_mask(mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, *, causal: bool = False, alignment: str = "bottom_right",

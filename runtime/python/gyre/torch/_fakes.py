@@ -20,6 +20,7 @@ def _layout_of(options, count, named):
 
 
 @torch.library.register_fake("gyre::attention")
+@torch.library.register_fake("gyre::attention_with_lse")
 def _(q, k, v, *options, **named):
     layout = _layout_of(options, 27, named)
     out = _attention_out(q, v, layout)

@@ -29,7 +29,7 @@ def _forward(q, k, v, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=N
     boolean = attn_mask is not None and attn_mask.dtype == torch.bool
     if boolean:
         attn_mask = attn_mask.reshape((1,) * (4 - attn_mask.dim()) + tuple(attn_mask.shape))
-    return torch.ops.gyre.attention(
+    return torch.ops.gyre.attention_with_lse(
         _contiguous(q), _contiguous(k), _contiguous(v), mask=attn_mask if boolean else None,
         bias=None if boolean else _sdpa_fallback.as_bias(attn_mask, q.dtype), scale=scale or 0.0, causal=is_causal, top_left=True)
 
