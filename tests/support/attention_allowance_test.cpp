@@ -2,6 +2,7 @@
 #include "support/attention_allowance.h"
 #include "support/attention_case.h"
 #include "support/compare.h"
+#include "support/each_kernel.h"
 #include "support/element.h"
 
 #include <cmath>
@@ -75,6 +76,28 @@ TEST_CASE("allowance: what sums of two bf16 numbers leave out of products is acc
         call.out[n] = rounded(GYRE_F16, call.expected.out.data[n] * (1 - 0x1p-14));
     CHECK(call.outside({half_spacing("bf16x2"), 0, 2}) == 0);
     CHECK(call.outside({half_spacing("bf16x2"), 0, 0}) > 0);
+}
+
+TEST_CASE(
+    "allowance: a call with a mask may be off by as much as the call without it, whose kernel runs some of its rows") {
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16}) {
+        AttentionCase c(AttentionShape().lengths(40, 40).dims(64).of(dtype));
+        Tensor mask(GYRE_BOOL, {40, 40});
+        for (int64_t i = 0; i < 40; i++)
+            for (int64_t j = 0; j < 40; j++) mask.set({i, j}, (i + j) % 3 != 0);
+        const gyre_tensor view = mask.view();
+        each_target([&](gyre_context *context) {
+            c.args.mask = nullptr;
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            const KernelRounding without = rounding_of_kernel(gyre_selected_kernel(context));
+            c.args.mask = &view;
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            const KernelRounding with =
+                rounding_of_call(c.args, gyre_selected_kernel(context), gyre_context_target(context));
+            CHECK(with.operands >= without.operands);
+            CHECK(with.products() >= without.products());
+        });
+    }
 }
 
 TEST_CASE("allowance: what is no number, or a number where there should be none, is rejected") {
