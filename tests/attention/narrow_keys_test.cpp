@@ -134,6 +134,19 @@ TEST_CASE("narrow keys: in pages") {
         }
 }
 
+TEST_CASE("narrow keys: in pages, by a mask whose keys begin within one") {
+    constexpr int64_t room = 512;
+    for (const int64_t page_size : {16, 256}) {
+        PagedCase c(AttentionShape().batches(3).lengths(30, room).head_counts(4, 2).dims(64).keys_of(GYRE_BF16),
+                    page_size, {300, 131, 512});
+        Tensor mask(GYRE_BOOL, {1, room});
+        for (int64_t j = 0; j < room; j++) mask.set({0, j}, j >= 37);
+        const gyre_tensor view = mask.view();
+        c.plain.args.mask = &view;
+        c.check();
+    }
+}
+
 TEST_CASE("narrow keys: what queries of 16 bits, gradients and linear attention do not take is refused by name") {
     AttentionCase f16(AttentionShape().lengths(5, 6).of(GYRE_F16).keys_of(GYRE_BF16));
     check_refused("queries of f16", f16.run(nullptr), GYRE_BAD_TYPE, "k");
