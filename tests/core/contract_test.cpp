@@ -75,10 +75,12 @@ TEST_CASE("a kernel whose arguments differ in anything is refused") {
     const std::pair<const char *, std::function<void()>> changes[] = {
         {"one is missing", [] { said.erase(said.begin() + 7); }},
         {"one is more", [&] { said.insert(said.begin() + 9, said_scalar("bias", f32)); }},
+        {"one is more, behind the output", [&] { said.push_back(said_output("more", f32, 3)); }},
         {"another name", [] { said[5].name = "turn"; }},
         {"another type", [&] { said[6].type = f32; }},
         {"another number of bits", [] { said[9].type.bits = 16; }},
-        {"another rank", [] { said[1].dimensions = 2; }},
+        {"a lower rank", [] { said[1].dimensions = 2; }},
+        {"a higher rank", [] { said[1].dimensions = 4; }},
         {"an input for the output", [] { said.back().kind = halide_argument_kind_input_buffer; }},
         {"a buffer for a scalar", [&] { said[5] = said_buffer("direction", f32, 1); }},
         {"the output is first", [] { std::rotate(said.begin() + 1, said.end() - 1, said.end()); }},
