@@ -35,7 +35,7 @@ private:
     struct Gradient {
         const char *of, *name;
         const GradientKernel *kernel = nullptr;
-        GradientRows rows;
+        GradientRows rows{};
         size_t cache = 0; // of the context's frequencies
     };
     Gradient gradients[3] = {{"queries", "q_grad"}, {"keys", "k_grad"}, {"values", "v_grad"}};
