@@ -13,8 +13,8 @@
 # FEATURES   what calls will use; default: everything. bias, mask, softcap, alibi and sinks take larger kernels than causal,
 #            window, gqa, packed, lse, rope and roper, which every kernel has; dropout takes kernels of its own beside them.
 #            For rotary: half, interleaved
-# TARGETS    rows of GyreTargets.cmake of the architecture that is compiled for; cuda: rotary, and attention of f16 and bf16 with head
-#            sizes that are multiples of 16 up to 256, without SCORE and dropout; host: the best that this machine can run
+# TARGETS    rows of GyreTargets.cmake of the architecture that is compiled for; cuda: rotary, and attention with head sizes that are
+#            multiples of 16, up to 256 or in f32 128, and backward up to 128 or in f32 64; host: the best that this machine can run
 #            (default, but `all` when cross-compiling); all: one after the other, chosen when the program runs
 # TUNING     knobs of your own, in the format of generators/tuning; what they leave open is as shipped. An entry for a kernel that
 #            is not made is warned of, with the names of those that are
@@ -165,25 +165,31 @@ endfunction()
 # gyre_check_device(<who> <target>): attention that is asked for a device by name, and no kernel of it does, is an error: nothing
 # would be made.
 function(gyre_check_device who target)
-    if (NOT attention IN_LIST arg_OPS)
-        return()
-    elseif (arg_SCORE)
-        message(FATAL_ERROR "${who}: SCORE: ${target} has no attention kernels with a score function")
-    elseif (dropout IN_LIST arg_FEATURES)
-        message(FATAL_ERROR "${who}: FEATURES: ${target} has no attention kernels with dropout")
-    endif ()
-    set(largest ${gyre_largest_device_head_dim})
-    set(of "")
-    if (NOT f16 IN_LIST arg_DTYPES AND NOT bf16 IN_LIST arg_DTYPES)
-        set(largest ${gyre_largest_device_head_dim_f32})
-        set(of " of f32")
-    endif ()
-    foreach (size IN LISTS arg_HEAD_DIMS)
-        math(EXPR rest "${size} % ${gyre_head_dim_multiple}")
-        if (rest OR size GREATER largest)
-            message(FATAL_ERROR "${who}: HEAD_DIMS: ${target} has attention kernels${of} of multiples of ${gyre_head_dim_multiple} up to "
-                                "${largest}, got ${size}")
+    foreach (op IN ITEMS attention backward)
+        if (NOT op IN_LIST arg_OPS)
+            continue()
+        elseif (NOT arg_HEAD_DIMS)
+            message(FATAL_ERROR "${who}: ${op} on ${target} needs HEAD_DIMS")
         endif ()
+        set(in_f32 "")
+        if (NOT f16 IN_LIST arg_DTYPES AND NOT bf16 IN_LIST arg_DTYPES)
+            set(in_f32 " of f32")
+        endif ()
+        gyre_largest_on_device(${op} f32 largest_f32)
+        gyre_largest_on_device(${op} bf16 largest)
+        if (in_f32)
+            set(largest ${largest_f32})
+        endif ()
+        foreach (size IN LISTS arg_HEAD_DIMS)
+            math(EXPR rest "${size} % ${gyre_head_dim_multiple}")
+            if (rest OR size GREATER largest)
+                message(FATAL_ERROR "${who}: HEAD_DIMS: ${target} has ${op} kernels${in_f32} of multiples of "
+                                    "${gyre_head_dim_multiple} up to ${largest}, got ${size}")
+            elseif (f32 IN_LIST arg_DTYPES AND size GREATER largest_f32)
+                message(WARNING "${who}: HEAD_DIMS: ${target} has ${op} kernels of f32 up to ${largest_f32}: of ${size} only other "
+                                "types are made")
+            endif ()
+        endforeach ()
     endforeach ()
 endfunction()
 

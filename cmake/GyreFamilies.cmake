@@ -16,6 +16,7 @@
 #   stand_ins   as STAND_INS of GyreTargets.cmake
 #   calls       which calls it takes, for those who read `gyre info`
 #   support     how the row of include/gyre/README.md's table begins that it is part of; a test compares
+#   on_demand   true: the library gyre has no kernels of it, gyre_add_kernels() makes them
 #   part        true: calls run it beside the kernel that they name
 #
 # head_dims has the defaults of the options GYRE_HEAD_DIMS and so on, of GYRE_CUDA_HEAD_DIMS, too.
@@ -50,7 +51,7 @@ function(gyre_read_families)
         list(APPEND numbers ${number})
         string(JSON operation GET "${row}" operation)
         set(GYRE_FAMILY_${number}_OPERATION "${operation}" PARENT_SCOPE)
-        foreach (field IN ITEMS variant feature knobs_of stand_ins calls part)
+        foreach (field IN ITEMS variant feature knobs_of stand_ins calls part on_demand)
             gyre_family_field("${row}" ${field} "" value)
             string(TOUPPER ${field} upper)
             set(GYRE_FAMILY_${number}_${upper} "${value}" PARENT_SCOPE)
@@ -80,28 +81,39 @@ function(gyre_read_families)
 endfunction()
 gyre_read_families()
 
-# gyre_device_takes_size(<size> <type> <out>): devices have no padded kernels, and, if gyre_device_head_dims is set, kernels of these
-# sizes. The registers of a device hold the rows of smaller heads in f32.
+# gyre_largest_on_device(<operation> <type> <out>): the largest head size whose rows the registers of a device hold: in f32 half of
+# the others'. Gradients hold two rows, and a third that is added up.
 set(gyre_largest_device_head_dim 256)
-set(gyre_largest_device_head_dim_f32 128)
-function(gyre_device_takes_size size type out)
+set(gyre_largest_device_head_dim_backward 128)
+function(gyre_largest_on_device operation type out)
+    set(largest ${gyre_largest_device_head_dim})
+    if (DEFINED gyre_largest_device_head_dim_${operation})
+        set(largest ${gyre_largest_device_head_dim_${operation}})
+    endif ()
+    if (type STREQUAL "f32")
+        math(EXPR largest "${largest} / 2")
+    endif ()
+    set(${out} ${largest} PARENT_SCOPE)
+endfunction()
+
+# gyre_device_takes_size(<operation> <size> <type> <out>): devices have no padded kernels, and, if gyre_device_head_dims is set, kernels
+# of these sizes.
+function(gyre_device_takes_size operation size type out)
     string(REGEX MATCH "^d([0-9]+)$" exact "${size}")
     set(${out} TRUE PARENT_SCOPE)
-    set(largest ${gyre_largest_device_head_dim})
-    if (DEFINED gyre_largest_device_head_dim_${type})
-        set(largest ${gyre_largest_device_head_dim_${type}})
-    endif ()
-    if (NOT exact OR CMAKE_MATCH_1 GREATER largest)
+    set(of_size ${CMAKE_MATCH_1})
+    gyre_largest_on_device(${operation} "${type}" largest)
+    if (NOT exact OR of_size GREATER largest)
         set(${out} FALSE PARENT_SCOPE)
-    elseif (gyre_device_head_dims AND NOT CMAKE_MATCH_1 IN_LIST gyre_device_head_dims)
+    elseif (gyre_device_head_dims AND NOT of_size IN_LIST gyre_device_head_dims)
         set(${out} FALSE PARENT_SCOPE)
     endif ()
 endfunction()
 
-# gyre_target_takes_size(<target> <size> <type> <out>): whether it is to have attention kernels of this size. gyre_sizes_of_matrices,
+# gyre_target_takes_size(<target> <operation> <size> <type> <out>): whether it is to have kernels of this size. gyre_sizes_of_matrices,
 # gyre_sizes_of_few and gyre_sizes_of_vectors are the sizes for targets with MATRICES, with FEW and for others; every size where they
 # are not set. gyre_sizes_of_hosts are those of the family that is asked for, where devices have more.
-function(gyre_target_takes_size target size type out)
+function(gyre_target_takes_size target operation size type out)
     set(takes TRUE)
     set(kind vectors)
     if (GYRE_TARGET_${target}_MATRICES)
@@ -110,7 +122,7 @@ function(gyre_target_takes_size target size type out)
         set(kind few)
     endif ()
     if (GYRE_TARGET_${target}_DEVICE)
-        gyre_device_takes_size("${size}" "${type}" takes)
+        gyre_device_takes_size(${operation} "${size}" "${type}" takes)
     elseif (DEFINED gyre_sizes_of_hosts AND NOT size IN_LIST gyre_sizes_of_hosts)
         set(takes FALSE)
     elseif (gyre_sizes_of_${kind} AND NOT size IN_LIST gyre_sizes_of_${kind})
@@ -136,7 +148,7 @@ function(gyre_target_has target family type size out)
             set(has FALSE)
         endif ()
         if (has AND size)
-            gyre_target_takes_size(${target} "${size}" "${type}" has)
+            gyre_target_takes_size(${target} ${GYRE_FAMILY_${family}_OPERATION} "${size}" "${type}" has)
         endif ()
         if (has)
             set(${out} TRUE PARENT_SCOPE)

@@ -23,7 +23,8 @@ add_library(gyre_test_support OBJECT
             support/rotary_case.cpp
             support/sanitizer_options.cpp
             support/score_models.cpp
-            support/score_models_relative.cpp)
+            support/score_models_relative.cpp
+            support/score_probe.cpp)
 set_source_files_properties(main.cpp PROPERTIES COMPILE_OPTIONS -O1)
 target_include_directories(gyre_test_support PRIVATE "${PROJECT_SOURCE_DIR}/include")
 target_link_libraries(gyre_test_support PUBLIC gyre_test_oracles doctest::doctest ${CMAKE_DL_LIBS})

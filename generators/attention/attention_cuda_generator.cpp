@@ -1,6 +1,7 @@
 // Binds signature and engine of fused attention on CUDA, whole tensors in one launch. No arithmetic and no loop order here.
 #include "attention/engines/mma/mma.h"
 #include "common/declared_arguments.h"
+#include "variants/score/score_function.h"
 
 namespace gyre::attention {
 
@@ -14,6 +15,8 @@ public:
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are copied as they are
     GeneratorParam<bool> paged{"paged", false};         // from pages
     GeneratorParam<bool> partial{"partial", false};     // of a part of the keys, to be merged
+    GeneratorParam<bool> dropout{"dropout", false};     // weights are dropped
+    GeneratorParam<std::string> score{"score", ""};     // the score function compiled with this file
     GeneratorParam<std::string> facts{"facts", ""};
     GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
 
@@ -31,7 +34,14 @@ public:
             << "keys in pages of plain kernels, and in parts, are copied as they are\n";
         _halide_user_assert(!paged || !(partial || general))
             << "whether keys are in pages is the call's choice in partial and general kernels\n";
-        arguments.declare(*this, {{"partial", partial}}, {{"dtype", dtype}});
+        const bool scored = !score.value().empty();
+        _halide_user_assert(score.value() == compiled_score_name())
+            << "score=" << score.value() << ": this generator was compiled with score=" << compiled_score_name()
+            << "\n";
+        _halide_user_assert((general && !partial) || !(dropout || scored))
+            << "dropout and score functions need general=true, and no parts of keys\n";
+        _halide_user_assert(!dropout || !scored) << "dropout=true with score=" << score.value() << "\n";
+        arguments.declare(*this, {{"partial", partial}, {"dropout", dropout}, {"score", scored}}, {{"dtype", dtype}});
     }
 
     void generate() {
@@ -41,6 +51,7 @@ public:
         engine.lower({*this, *k, *v, keys});
         Facts known = facts_of(engine);
         known.emplace_back("most_pairs", engine.most_pairs());
+        if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
         publish_facts(*this, facts, known);
     }
 
@@ -65,6 +76,14 @@ private:
         in.most_pages = page_table.dim(0).extent();
         in.scoring = {softcap,       alibi,    sinks,   has_alibi, has_sinks, has_f32_bias,      has_f16_bias,
                       has_bf16_bias, bias_f32, bias_16, mask,      has_mask,  q.dim(2).extent(), keys};
+        in.first_entry = first_entry;
+        if (dropout)
+            in.dropout = {dropout_threshold, dropout_keep_scale, dropout_seed_low, dropout_seed_high, dropout_offset};
+        if (score_inputs)
+            in.scoring.score = [this](const ScorePoint &point, const ScoreInputs::Part &part) {
+                score_inputs->bind(part);
+                return compiled_score(point, *score_inputs);
+            };
         in.has_pages = has_pages;
         in.out_stride = out.dim(2).stride();
         in.scale = scale;

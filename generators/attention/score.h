@@ -103,6 +103,8 @@ private:
     Halide::Func elements; // innermost first
     std::vector<Halide::Expr> extents;
     Halide::Type type;
+    std::vector<Halide::Expr> firsts; // of each dimension, where a tensor is of all sequences
+    std::vector<Halide::Expr> entry;  // {head, batch} of such a tensor; empty: it is one head's
 
     Halide::Expr read(const std::vector<Halide::Expr> &index) const;
 };
@@ -119,10 +121,19 @@ public:
                      const Halide::Type &type = Halide::Float(32));
 
     // For the generator.
-    /// What is asked for from now on becomes an argument of the kernel. In configure().
-    explicit ScoreInputs(Halide::Internal::GeneratorBase &generator) : generator(generator) {}
+    /// What is asked for from now on becomes an argument of the kernel: one head's view of the caller's tensor, or, of a device's
+    /// kernel, the tensor of all heads and entries. In configure().
+    explicit ScoreInputs(Halide::Internal::GeneratorBase &generator);
     /// Makes inputs what the kernel's arguments are; nothing new may be asked for afterwards. In generate().
     void bind();
+
+    /// Which part of the tensors a score is of, in a device's kernel.
+    struct Part {
+        Halide::Expr batch, head;          // within the tensors
+        Halide::Expr first_query, queries; // of the sequence, among all tokens
+        Halide::Expr first_key, keys;
+    };
+    void bind(const Part &part);
     /// "bias:f32:32,documents:i32:keys" as the runtime reads it.
     std::string description() const;
     /// True if the last dimension of every table is dense.
@@ -137,8 +148,10 @@ private:
         Halide::GeneratorInput<Halide::Buffer<>> *buffer = nullptr; // else
     };
     Halide::Internal::GeneratorBase &generator;
+    const bool whole; // tensors are of all heads and entries
     std::vector<Input> inputs;
     bool bound = false;
+    Part part;
 
     const Input &find_or_add(const std::string &name, const std::vector<ScoreExtent> &extents,
                              const Halide::Type &type);

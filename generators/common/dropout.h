@@ -19,6 +19,8 @@ struct Dropout {
     Halide::Expr first_key;           // i32: likewise, a multiple of 4
 };
 
+constexpr int keys_of_draw = 4;
+
 /// The random words of keys 4 group … 4 group + 3 for a row.
 std::array<Halide::Expr, 4> dropout_words(const Dropout &dropout, const Halide::Expr &row, const Halide::Expr &group);
 

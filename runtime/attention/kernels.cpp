@@ -2,6 +2,7 @@
 
 #include "core/argument_tables.h"
 #include "core/contract.h"
+#include "core/error.h"
 #include "core/kernel_call.h"
 #include "core/kernel_words.h"
 
@@ -36,7 +37,7 @@ AttentionKernel read(const Kernel &k) {
             static_cast<size_t>(attribute(k, "workspace", 0)),
             attribute(k, "score"),
             parse_score_inputs(attribute(k, "score_inputs")),
-            k.image ? ArgumentPlaces{} : find_places<AttentionArguments>(k)};
+            k.image ? find_places_on_device(k) : find_places<AttentionArguments>(k)};
 }
 
 size_t family_of(const AttentionKernel &kernel) {
@@ -54,14 +55,21 @@ const std::vector<AttentionKernel> &attention_kernels(const gyre_context &contex
     return kernels.rows(*context.kernels, family);
 }
 
-std::vector<std::string_view> usable_scores(const gyre_context &context) {
+std::vector<std::string_view> usable_scores(const gyre_context &context, gyre_device device) {
     std::vector<std::string_view> names;
     for (size_t family = 0; family < dispatch_rules().count; family++)
         for (const AttentionKernel &k : attention_kernels(context, family))
-            if (!k.score.empty() && may_use(context, *k.kernel)) names.push_back(k.score);
+            if (!k.score.empty() && may_use(context, *k.kernel, device)) names.push_back(k.score);
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;
+}
+
+gyre_status refuse_score(const char *score, const std::vector<std::string_view> &usable) {
+    std::string names;
+    for (const std::string_view name : usable) names.append(names.empty() ? "" : ", ").append(name);
+    return refuse(GYRE_UNSUPPORTED, "score", "no linked kernel has \"%.64s\"; linked: %s", score,
+                  names.empty() ? "none" : names.c_str());
 }
 
 } // namespace gyre

@@ -40,7 +40,7 @@ struct AttentionKernel {
     size_t workspace = 0;   // bytes
     std::string_view score; // its score function's name; empty: none
     ScoreInputs score_inputs;
-    ArgumentPlaces places; // of AttentionArguments
+    ArgumentPlaces places; // of AttentionArguments, or of a device's
 
     bool is(unsigned trait) const { return traits & trait; }
     /// Tokens that fill whole row tiles with so many heads of each. Tasks take multiples, so that which rows make up a tile
@@ -53,7 +53,10 @@ struct AttentionKernel {
 /// Those that the context's call knows of one family, by its row among the rules of dispatch; best target first.
 const std::vector<AttentionKernel> &attention_kernels(const gyre_context &context, size_t family);
 
-/// The names of the score functions of all kernels that calls with this context may use, in order.
-std::vector<std::string_view> usable_scores(const gyre_context &context);
+/// The names of the score functions of all kernels that calls with this context and tensors on `device` may use, in order.
+std::vector<std::string_view> usable_scores(const gyre_context &context, gyre_device device = GYRE_CPU);
+
+/// Refuses a score that is none of these.
+gyre_status refuse_score(const char *score, const std::vector<std::string_view> &usable);
 
 } // namespace gyre

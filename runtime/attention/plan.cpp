@@ -54,12 +54,8 @@ int64_t choose_task_tokens(const AttentionKernel &kernel, const AttentionCall &c
 /// Which of the things that a kernel is made for is the one that none has.
 gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall &c) {
     const auto scores = usable_scores(context);
-    if (c.score && std::find(scores.begin(), scores.end(), c.score) == scores.end()) {
-        std::string names;
-        for (const std::string_view name : scores) names.append(names.empty() ? "" : ", ").append(name);
-        return refuse(GYRE_UNSUPPORTED, "score", "no linked kernel has \"%.64s\"; linked: %s", c.score,
-                      names.empty() ? "none" : names.c_str());
-    }
+    if (c.score && std::find(scores.begin(), scores.end(), c.score) == scores.end())
+        return refuse_score(c.score, scores);
     const std::string with = c.score        ? " with score " + std::string(c.score)
                              : c.dropout.on ? " with dropout"
                              : c.general()  ? " with a bias, mask, softcap or ALiBi"

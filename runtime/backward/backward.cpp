@@ -17,7 +17,7 @@ constexpr size_t oldest_size = offsetof(gyre_attention_backward_args, bias_grad)
 
 struct BackwardOnCpu {
     using Arguments = gyre_attention_backward_args;
-    static constexpr bool on_devices = false;
+    static constexpr bool on_devices = true;
     Arguments args;
     gyre_attention_args forward;
     BackwardTask task;

@@ -31,8 +31,9 @@ struct BackwardCall {
     BiasGradient bias_grad;       // likewise
 };
 
-/// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read.
+/// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read. `read_lists` false: nor
+/// is what lists and positions hold, which then is on a device.
 gyre_status check_backward(const gyre_attention_backward_args &args, bool need_data, gyre_attention_args *forward,
-                           BackwardCall *call);
+                           BackwardCall *call, bool read_lists = true);
 
 } // namespace gyre

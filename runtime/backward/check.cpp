@@ -88,14 +88,14 @@ gyre_status check_overlap(const BackwardCall &c, const gyre_attention_args &give
 } // namespace
 
 gyre_status check_backward(const gyre_attention_backward_args &a, bool need_data, gyre_attention_args *forward,
-                           BackwardCall *c) {
+                           BackwardCall *c, bool read_lists) {
     constexpr size_t oldest_forward = offsetof(gyre_attention_args, score);
     GYRE_TRY(adopt(a.forward, "forward", gyre_attention_defaults(), oldest_forward, forward));
     GYRE_TRY(check_options(*forward));
     {
         const MembersOf forward_arguments("forward");
         c->forward.takes_narrow_keys = false;
-        GYRE_TRY(check_attention(*forward, need_data, &c->forward));
+        GYRE_TRY(check_attention(*forward, need_data, &c->forward, true, read_lists));
     }
     const gyre_attention_args &f = *forward;
     const gyre_layout layout = f.layout;

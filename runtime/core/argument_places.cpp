@@ -17,7 +17,7 @@ ArgumentPlaces find_places(const gyre_kernel &kernel, const ArgumentRow *rows, s
             next = static_cast<uint8_t>(next + (asked.end() - asked.begin()));
         } else {
             next++;
-            places.required |= uint64_t{1} << i;
+            places.required.add(i);
         }
     }
     return places;

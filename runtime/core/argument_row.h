@@ -48,14 +48,30 @@ struct ArgumentKey {
 template <auto place>
 struct ScoreInputsName {};
 
+/// A set of rows of a table.
+class RowSet {
+public:
+    constexpr void add(size_t row) { words[row / of_word] |= uint64_t{1} << row % of_word; }
+    /// True if none of the others is missing here.
+    constexpr bool has_all(const RowSet &others) const {
+        for (size_t i = 0; i < count; i++)
+            if (others.words[i] & ~words[i]) return false;
+        return true;
+    }
+
+private:
+    static constexpr size_t of_word = 64, count = 2;
+    uint64_t words[count] = {};
+};
+
 /// Where a kernel has the arguments of its table; found once for each kernel. Place 0 is its user context. An argument that it
 /// does not have goes to `spare`, where nothing reads it.
 struct ArgumentPlaces {
-    static constexpr size_t most = 64;          // of a table
+    static constexpr size_t most = 96;          // of a table
     static constexpr uint8_t spare = most + 16; // beside the inputs of a score function
 
     std::array<uint8_t, most> of{};
-    uint64_t required = 0; // a bit for each row that the kernel has
+    RowSet required; // those that the kernel has
 };
 
 /// The places of a table whose kernels all have all of its arguments.
@@ -64,14 +80,14 @@ constexpr ArgumentPlaces fixed_places() {
     ArgumentPlaces places;
     for (size_t i = 0; i < Table::argument_count; i++) {
         places.of[i] = static_cast<uint8_t>(1 + i);
-        places.required |= uint64_t{1} << i;
+        places.required.add(i);
     }
     return places;
 }
 
 template <typename Table>
 constexpr bool has_fixed_places() {
-    static_assert(Table::argument_count < ArgumentPlaces::most, "ArgumentPlaces::required has a bit for each row");
+    static_assert(Table::argument_count < ArgumentPlaces::most, "ArgumentPlaces has a place for each row");
     for (const ArgumentRow &row : Table::argument_rows)
         if (row.when != "always") return false;
     return true;

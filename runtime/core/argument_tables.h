@@ -24,6 +24,14 @@ struct BackwardArguments {
 #define GYRE_ARGUMENT_TABLE "backward/backward_arguments.inc"
 #include "core/argument_table.inc"
 };
+struct BackwardCudaArguments {
+#define GYRE_ARGUMENT_TABLE "backward/backward_cuda_arguments.inc"
+#include "core/argument_table.inc"
+};
+struct DeltaCudaArguments {
+#define GYRE_ARGUMENT_TABLE "backward/delta/delta_cuda_arguments.inc"
+#include "core/argument_table.inc"
+};
 struct DeltaArguments {
 #define GYRE_ARGUMENT_TABLE "backward/delta/delta_arguments.inc"
 #include "core/argument_table.inc"

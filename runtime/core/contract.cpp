@@ -80,6 +80,9 @@ struct Argument {
     }
 };
 
+constexpr int of_entries =
+    2; // dimensions of a score function's input behind its own, heads and batch, in a device's kernel
+
 /// Calls `use` with each argument that a kernel is expected to have, until it returns false.
 template <typename Use>
 void each_expected(const gyre_kernel &kernel, const ArgumentTable &table, const Use &use) {
@@ -93,7 +96,8 @@ void each_expected(const gyre_kernel &kernel, const ArgumentTable &table, const 
         }
         for (const ScoreInput &input : parse_score_inputs(words.value("score_inputs"))) {
             const char *type = input.dtype == GYRE_I32 ? "i32" : "f32";
-            if (!use(Argument{false, input.rank > 0, input.name, type, input.rank, "score_input_"})) return;
+            const int rank = input.rank + (table.on_device ? of_entries : 0);
+            if (!use(Argument{false, rank > 0, input.name, type, rank, "score_input_"})) return;
         }
     }
 }
@@ -140,6 +144,11 @@ gyre_status refuse_arguments(const gyre_kernel &kernel, const ArgumentTable &tab
 }
 
 } // namespace
+
+ArgumentPlaces find_places_on_device(const gyre_kernel &kernel) {
+    const ArgumentTable *table = kernel.image ? find_table(kernel) : nullptr;
+    return table ? find_places(kernel, table->rows, table->count) : ArgumentPlaces{};
+}
 
 gyre_status check_arguments(const gyre_kernel &kernel) {
     const ArgumentTable *table = find_table(kernel);

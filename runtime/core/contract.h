@@ -35,6 +35,9 @@ gyre_status check_arguments(const gyre_kernel &kernel);
 /// The places of a table's arguments in a kernel's call.
 ArgumentPlaces find_places(const gyre_kernel &kernel, const ArgumentRow *rows, size_t count);
 
+/// The places of the table of a device's kernels, of none where they are not linked.
+ArgumentPlaces find_places_on_device(const gyre_kernel &kernel);
+
 template <typename Table>
 ArgumentPlaces find_places(const gyre_kernel &kernel) {
     return find_places(kernel, Table::argument_rows, Table::argument_count);

@@ -40,7 +40,7 @@ public:
 
     template <typename Table::Place place, typename Type, int rank>
     auto operator[](ArgumentKey<place, Type, rank>) {
-        given |= uint64_t{1} << place;
+        given.add(static_cast<size_t>(place));
         return Slot<typename ArgumentKey<place, Type, rank>::Value>(&argv[places.of[place]]);
     }
 
@@ -57,14 +57,14 @@ public:
     /// Calls a kernel that takes something else than memory as its user context. Returns false if it fails or lacks an argument.
     bool call_with(const Kernel &kernel, void *user_context) {
         argv[0] = &user_context;
-        return !(places.required & ~given) && kernel.call(argv) == 0;
+        return given.has_all(places.required) && kernel.call(argv) == 0;
     }
 
 private:
     static constexpr ArgumentPlaces fixed = fixed_places<Table>();
 
     const ArgumentPlaces &places;
-    uint64_t given = 0;
+    RowSet given;
     size_t score_inputs = 0;
     void *argv[ArgumentPlaces::spare + 1];
 };

@@ -38,10 +38,10 @@ const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &contex
             continue;
         for (const AttentionKernel &k : attention_kernels(context, family))
             if (may_use(context, *k.kernel, GYRE_CUDA) && k.dtype == call.q.dtype && k.head_dim == call.q.dim &&
-                k.head_dim == call.v.dim)
+                k.head_dim == call.v.dim && (!call.score || k.score == call.score))
                 return &k;
     }
-    fail_without_kernel(copyable);
+    fail_without_kernel(context, copyable);
     return nullptr;
 }
 
@@ -49,6 +49,10 @@ gyre_status AttentionOnDevice::prepare(gyre_context &context) {
     GYRE_TRY(check_target_device(context, GYRE_CUDA, "q"));
     kernel = find_kernel(context);
     if (!kernel) return GYRE_UNSUPPORTED;
+    if (call.score) {
+        GYRE_TRY(check_score_inputs(args, call, kernel->score_inputs, needs_data, &score_views));
+        GYRE_TRY(cuda::check_reach(kernel->score_inputs, score_views, call));
+    }
     const bool any = !call.empty() && !call.k.empty();
     GYRE_TRY(split.prepare(context, call, *kernel, most_rows(kernel->task_rows, group()), device));
     const bool same = call.same_angles && call.rotate_keys;
@@ -75,7 +79,8 @@ gyre_status AttentionOnDevice::run(gyre_context &context) {
     const auto in_reach = [&](const Heads &t) { return cuda::in_reach(t, t.batch); };
     const bool whole = in_reach(call.q) && in_reach(call.out) && key_angles.in_reach() && value_angles.in_reach() &&
                        (args.page_table || (in_reach(call.k) && in_reach(call.v))) &&
-                       cuda::in_reach(call, call.bias, call.q.batch) && cuda::in_reach(call, call.mask, call.q.batch);
+                       cuda::in_reach(call, call.bias, call.q.batch) && cuda::in_reach(call, call.mask, call.q.batch) &&
+                       cuda::in_reach(kernel->score_inputs, score_views, call, call.q.batch);
     const int64_t at_once = whole ? std::min(call.q.batch, split.most_batches()) : 1;
     for (int64_t first = 0; first < call.q.batch; first += at_once) {
         const int64_t batches = std::min(at_once, call.q.batch - first);

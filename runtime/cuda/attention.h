@@ -5,6 +5,7 @@
 #include "attention/tensors.h"
 #include "cuda/call.h"
 #include "cuda/key_angles.h"
+#include "cuda/score_function.h"
 #include "cuda/split.h"
 
 namespace gyre::cuda {
@@ -23,13 +24,16 @@ public:
 private:
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
+    AdoptedInputs score_inputs;
+    ScoreViews score_views;
+    bool needs_data = false;
     KeyAngles key_angles;
     KeyAngles value_angles; // off where they are the keys'
     Split split;
 
     gyre_status refuse_unsupported() const;
     gyre_status check_reach() const;
-    gyre_status fail_without_kernel(bool copyable) const;
+    gyre_status fail_without_kernel(const gyre_context &context, bool copyable) const;
     Heads pool(const Heads &keys) const;
     int64_t group() const;
     int64_t most_rows(int64_t rows, int64_t fold) const;

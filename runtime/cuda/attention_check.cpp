@@ -16,9 +16,7 @@ constexpr int64_t most_tile_rows = 256;                 // of any kernel
 } // namespace
 
 gyre_status AttentionOnDevice::refuse_unsupported() const {
-    const std::pair<bool, const char *> no_kernel_takes[] = {{args.score, "score"},
-                                                             {args.dropout != 0, "dropout"},
-                                                             {args.value_order != GYRE_VALUES_IN_ROWS, "value_order"},
+    const std::pair<bool, const char *> no_kernel_takes[] = {{args.value_order != GYRE_VALUES_IN_ROWS, "value_order"},
                                                              {args.prepared_mask, "prepared_mask"}};
     for (const auto &[given, name] : no_kernel_takes)
         if (given) return refuse(GYRE_UNSUPPORTED, name, "no kernel of a CUDA device takes %s", name);
@@ -26,10 +24,14 @@ gyre_status AttentionOnDevice::refuse_unsupported() const {
 }
 
 /// Refuses a call that no kernel takes, by the argument that asks for more than others.
-gyre_status AttentionOnDevice::fail_without_kernel(bool copyable) const {
+gyre_status AttentionOnDevice::fail_without_kernel(const gyre_context &context, bool copyable) const {
+    const auto scores = usable_scores(context, GYRE_CUDA);
+    if (call.score && std::find(scores.begin(), scores.end(), call.score) == scores.end())
+        return refuse_score(call.score, scores);
     const std::pair<bool, const char *> asks_for_more[] = {
-        {args.page_table, "page_table"}, {args.bias, "bias"},   {args.mask, "mask"},
-        {args.sinks, "sinks"},           {args.alibi, "alibi"}, {args.softcap > 0, "softcap"}};
+        {args.score, "score"}, {args.dropout > 0, "dropout"}, {args.page_table, "page_table"},
+        {args.bias, "bias"},   {args.mask, "mask"},           {args.sinks, "sinks"},
+        {args.alibi, "alibi"}, {args.softcap > 0, "softcap"}};
     const auto dim = static_cast<long long>(call.q.dim);
     for (const auto &[given, name] : asks_for_more) {
         if (given && (call.rotate_keys || call.rotate_values))
@@ -42,8 +44,9 @@ gyre_status AttentionOnDevice::fail_without_kernel(bool copyable) const {
                           "k's and v's rows are not all aligned to 16 bytes, as kernels of head size %lld expect then",
                           dim);
     }
-    return refuse(GYRE_UNSUPPORTED, "q", "no linked kernel of a CUDA device takes %s with head sizes %lld and %lld",
-                  dtype_name(call.q.dtype), dim, static_cast<long long>(call.v.dim));
+    const char *with = call.score ? ", with this score" : call.dropout.on ? ", with dropout" : "";
+    return refuse(GYRE_UNSUPPORTED, "q", "no linked kernel of a CUDA device takes %s with head sizes %lld and %lld%s",
+                  dtype_name(call.q.dtype), dim, static_cast<long long>(call.v.dim), with);
 }
 
 gyre_status AttentionOnDevice::check_reach() const {
@@ -66,6 +69,8 @@ gyre_status AttentionOnDevice::check_reach() const {
 gyre_status AttentionOnDevice::check(bool need_data) {
     GYRE_TRY(refuse_unsupported());
     GYRE_TRY(adopt_tensors(tensors, &device));
+    GYRE_TRY(score_inputs.adopt(&args, &device));
+    needs_data = need_data;
     call.takes_narrow_keys = false;
     GYRE_TRY(check_attention(args, need_data, &call, true, false));
     if (need_data) GYRE_TRY(check_data(tensors));

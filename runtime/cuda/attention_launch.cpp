@@ -2,6 +2,7 @@
 #include "cuda/angles.h"
 #include "cuda/attention.h"
 #include "cuda/launch.h"
+#include "cuda/score_function.h"
 #include "cuda/score_tensors.h"
 
 #include <cmath>
@@ -66,8 +67,12 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const Scope &scope,
     const float softcap = call.softcap * log2_e;
     Buffer alibi(call.alibi, f32, {{call.q.heads, 1}}), sinks(call.sinks, f32, {{call.q.heads, 1}});
     ScoreTensors added(call, first, batches);
+    const auto first_entry = static_cast<int32_t>(first);
+    const auto seed_low = static_cast<uint32_t>(call.dropout.seed),
+               seed_high = static_cast<uint32_t>(call.dropout.seed >> 32);
+    AskedTensors asked(kernel->score_inputs, score_views, call, first, batches);
     using A = AttentionCudaArguments;
-    KernelArguments<A> arguments;
+    KernelArguments<A> arguments(kernel->places);
     arguments[A::rope_frequencies] = &rope.frequencies_view;
     arguments[A::rope_axis] = &rope.axes_view;
     arguments[A::rope_cos] = &rope.cos_view;
@@ -119,7 +124,14 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const Scope &scope,
     arguments[A::v] = &v;
     arguments[A::out] = &out;
     arguments[A::lse] = &lse;
+    arguments[A::first_entry] = &first_entry;
     added.add_to(&arguments);
+    arguments[A::dropout_threshold] = &call.dropout.threshold;
+    arguments[A::dropout_seed_low] = &seed_low;
+    arguments[A::dropout_seed_high] = &seed_high;
+    arguments[A::dropout_offset] = &call.dropout.offset;
+    arguments[A::dropout_keep_scale] = &call.dropout.keep_scale;
+    asked.add_to(&arguments);
     return cuda::launch(context, scope, *kernel->kernel, arguments);
 }
 

@@ -5,6 +5,7 @@
 #include "core/contract.h"
 #include "cuda/append.h"
 #include "cuda/attention.h"
+#include "cuda/backward.h"
 #include "cuda/merge.h"
 #include "cuda/rotary.h"
 
@@ -15,6 +16,8 @@ namespace {
 constexpr ArgumentTable tables[] = {
     argument_table<AnglesCudaArguments>("angles", true),
     argument_table<AttentionCudaArguments>("attention", true),
+    argument_table<BackwardCudaArguments>("backward", true),
+    argument_table<DeltaCudaArguments>("delta", true),
     argument_table<MergeCudaArguments>("merge", true),
     argument_table<RotaryCudaArguments>("rotary", true),
 };
@@ -39,6 +42,9 @@ public:
     }
     std::unique_ptr<DeviceCall> call(const gyre_attention_merge_args &args) const override {
         return std::make_unique<cuda::MergeOnDevice>(args);
+    }
+    std::unique_ptr<DeviceCall> call(const gyre_attention_backward_args &args) const override {
+        return std::make_unique<cuda::BackwardOnDevice>(args);
     }
 
     gyre_status run(const gyre_kernel &kernel, void **arguments, int32_t ordinal, void *stream) const override {

@@ -2,12 +2,11 @@
 #include "support/compare.h"
 #include "support/each_kernel.h"
 #include "support/exact_workspace.h"
-#include "support/score_case.h"
+#include "support/score_probe.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 using namespace gyre::test;
 
@@ -15,101 +14,20 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// An element of an input at [entry, head, index…], by NumPy's rule for what is left out in front, clamped at the ends.
-double read(const gyre_tensor &t, int64_t entry, int64_t head, const std::vector<int64_t> &index) {
-    std::vector<int64_t> full = {entry, head};
-    full.insert(full.end(), index.begin(), index.end());
-    const size_t dropped = full.size() - (size_t)t.rank;
-    int64_t offset = 0;
-    for (size_t i = dropped; i < full.size(); i++) {
-        const int64_t extent = t.shape[i - dropped];
-        const int64_t at = i < 2 && extent == 1 ? 0 : std::min(std::max<int64_t>(full[i], 0), extent - 1);
-        offset += at * t.strides[i - dropped];
-    }
-    return read_element(t, offset);
-}
-
-/// tests/attention/scores/probe.h, by its definition. Packed tensors are cut to the sequence.
-OracleScore probe(const ScoreCase &c) {
-    std::map<std::string, gyre_tensor> inputs;
-    for (const gyre_score_input &input : c.inputs) inputs[input.name] = input.tensor;
-    const bool packed = c.args.layout == GYRE_THD;
-    std::vector<double> used, cu_q, cu_k;
-    if (c.args.seqused_k) used = values_of(*c.args.seqused_k);
-    if (packed) {
-        cu_q = values_of(*c.args.cu_seqlens_q);
-        cu_k = values_of(*c.args.cu_seqlens_k);
-    }
-    const AttentionShape shape = c.shape;
-    return [=](const OraclePoint &p) {
-        const auto entry = (size_t)p.entry;
-        int64_t q_length = packed ? (int64_t)(cu_q[entry + 1] - cu_q[entry]) : shape.seqlen_q;
-        int64_t k_length = packed ? (int64_t)(cu_k[entry + 1] - cu_k[entry]) : shape.seqlen_kv;
-        if (!used.empty()) k_length = (int64_t)used[entry];
-        const auto at = [&](const char *name, const std::vector<int64_t> &index) {
-            return read(inputs.at(name), p.entry, p.head, index);
-        };
-        const int64_t q_position = p.j - p.ahead;
-        const int64_t row = std::min(p.i + 1, q_length - 1), column = std::min(p.j + 1, k_length - 1);
-        const double pair =
-            read(inputs.at("pairs"), packed ? 0 : p.entry, p.head, {row + p.q_token - p.i, column + p.k_token - p.j});
-        const double place = (double)(p.entry * 8 + p.head * 4 + (q_length - k_length) + p.i % 3 +
-                                      inputs.at("line").shape[inputs.at("line").rank - 1]);
-        return p.score * at("factor", {}) + at("line", {p.j - 2 * q_position + (int64_t)at("offset", {})}) + pair +
-               at("groups", {p.i % 5 - 1, p.j}) / 8 + place / 16;
-    };
-}
-
-/// Extents of the inputs before their own, and how they lie in memory.
-struct Given {
-    std::vector<int64_t> factor, offset, line, pairs, groups;
-    int64_t gap = 0;
-    bool transposed = false;
-};
-
-void give(ScoreCase &c, const Given &given, uint64_t seed = 21) {
-    const auto fill = [&](const char *name, gyre_dtype type, std::vector<int64_t> shape,
-                          const std::vector<int64_t> &own, int64_t lowest, int64_t highest) {
-        shape.insert(shape.end(), own.begin(), own.end());
-        Placement placement = Placement::with_gaps(given.gap);
-        if (given.transposed && shape.size() > 1) {
-            placement.order.resize(shape.size());
-            for (size_t i = 0; i < shape.size(); i++) placement.order[i] = (int)(shape.size() - 1 - i);
-        }
-        Tensor tensor(type, shape, placement);
-        if (type == GYRE_F32)
-            tensor.fill_normal(seed++);
-        else
-            tensor.fill_uniform_integers(seed++, lowest, highest);
-        c.give(name, std::move(tensor));
-    };
-    const int64_t lq = c.shape.seqlen_q, lk = c.shape.seqlen_kv;
-    fill("pairs", GYRE_F32, given.pairs, {lq, lk}, 0, 0);
-    fill("groups", GYRE_I32, given.groups, {3, 40}, -9, 9);
-    fill("factor", GYRE_F32, given.factor, given.factor.empty() ? std::vector<int64_t>{1} : std::vector<int64_t>{}, 0,
-         0);
-    fill("line", GYRE_F32, given.line, {23}, 0, 0);
-    fill("offset", GYRE_I32, given.offset, given.offset.empty() ? std::vector<int64_t>{1} : std::vector<int64_t>{}, -30,
-         30);
-    c.oracle_score = probe(c);
-}
-
-const Given own_of_each = {{3, 4}, {3, 4}, {3, 4}, {3, 4}, {3, 4}};
-
 } // namespace
 
 TEST_CASE("score: inputs broadcast over batch and heads, with 1s in front left out or not") {
-    const std::vector<Given> ways = {own_of_each,
-                                     {{1, 4}, {3, 1}, {1, 4}, {3, 1}, {1, 1}},
-                                     {{3, 1}, {1, 4}, {3, 1}, {1, 4}, {3, 4}},
-                                     {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 4}},
-                                     {{4}, {4}, {4}, {4}, {4}},
-                                     {{1}, {}, {1}, {}, {}},
-                                     {{}, {1}, {}, {1}, {1}}};
-    for (const Given &given : ways)
+    const std::vector<ProbeInputs> ways = {own_of_each,
+                                           {{1, 4}, {3, 1}, {1, 4}, {3, 1}, {1, 1}},
+                                           {{3, 1}, {1, 4}, {3, 1}, {1, 4}, {3, 4}},
+                                           {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 4}},
+                                           {{4}, {4}, {4}, {4}, {4}},
+                                           {{1}, {}, {1}, {}, {}},
+                                           {{}, {1}, {}, {1}, {1}}};
+    for (const ProbeInputs &given : ways)
         for (const gyre_layout layout : {GYRE_BSHD, GYRE_BHSD}) {
             ScoreCase c(AttentionShape().batches(3).lengths(33, 70).head_counts(4, 2).in(layout), "probe");
-            give(c, given);
+            give_probe(c, given);
             c.check();
         }
 }
@@ -118,14 +36,14 @@ TEST_CASE("score: inputs in any strides: with gaps, transposed, repeating, backw
     for (const int64_t gap : {0, 1, 7})
         for (const bool transposed : {false, true}) {
             ScoreCase c(AttentionShape().batches(3).lengths(33, 70).head_counts(4, 2), "probe");
-            Given given = own_of_each;
+            ProbeInputs given = own_of_each;
             given.gap = gap;
             given.transposed = transposed;
-            give(c, given);
+            give_probe(c, given);
             c.check();
         }
     ScoreCase c(AttentionShape().batches(3).lengths(33, 70).head_counts(4, 2), "probe");
-    give(c, own_of_each);
+    give_probe(c, own_of_each);
     c.give("pairs", Tensor(GYRE_F32, {3, 4, 33, 70}, Placement::with_strides({0, 5, 100, -1}))).shape[0] = 3;
     Tensor repeating(GYRE_F32, {4, 23}, Placement::with_strides({0, 0}));
     repeating.fill_normal(5);
@@ -133,7 +51,7 @@ TEST_CASE("score: inputs in any strides: with gaps, transposed, repeating, backw
     Tensor backwards(GYRE_F32, {33, 70}, Placement::with_strides({-70, -1}));
     backwards.fill_normal(6);
     c.give("pairs", std::move(backwards));
-    c.oracle_score = probe(c);
+    c.oracle_score = oracle_probe(c);
     c.check();
 }
 
@@ -145,10 +63,10 @@ TEST_CASE("score: inputs of every length, causal, windows and key lengths, in bo
                 c.args.alignment = alignment;
                 c.args.causal = lq % 2 == 0;
                 if (lk > 128) c.args.window_left = 70;
-                give(c, own_of_each);
+                give_probe(c, own_of_each);
                 c.check();
                 c.args.seqused_k = c.hold(GYRE_I32, {(double)lk, 0, std::ceil((double)lk / 2)});
-                c.oracle_score = probe(c);
+                c.oracle_score = oracle_probe(c);
                 c.check();
             }
 }
@@ -158,12 +76,12 @@ TEST_CASE("score: inputs of packed sequences") {
     c.args.cu_seqlens_q = c.hold(GYRE_I32, {0, 0, 7, 71, 71, 136, 150});
     c.args.cu_seqlens_k = c.hold(GYRE_I32, {0, 65, 72, 72, 100, 259, 260});
     for (const int64_t entries : {1, 6}) {
-        give(c, {{entries, 4}, {entries, 4}, {entries, 1}, {1, 4}, {entries, 4}});
+        give_probe(c, {{entries, 4}, {entries, 4}, {entries, 1}, {1, 4}, {entries, 4}});
         c.check();
     }
     c.args.causal = 1;
     c.args.seqused_k = c.hold(GYRE_I32, {65, 7, 0, 13, 159, 1});
-    c.oracle_score = probe(c);
+    c.oracle_score = oracle_probe(c);
     c.check();
 }
 
@@ -191,7 +109,7 @@ TEST_CASE("score: a row that the function masks wholly gives 0 and minus infinit
 
 TEST_CASE("score: tables that hold minus infinity mask, whole rows too") {
     ScoreCase c(AttentionShape().batches(3).lengths(33, 70).head_counts(4, 2), "probe");
-    give(c, own_of_each);
+    give_probe(c, own_of_each);
     Tensor pairs(GYRE_F32, {33, 70});
     pairs.fill_normal(5);
     Random random(9);
@@ -199,7 +117,7 @@ TEST_CASE("score: tables that hold minus infinity mask, whole rows too") {
         for (int64_t j = 0; j < 70; j++)
             if (i % 5 == 0 || random.chance(0.4)) pairs.set({i, j}, random.chance(0.5) ? -infinity : -3.0e38);
     c.give("pairs", std::move(pairs));
-    const OracleScore plain = probe(c);
+    const OracleScore plain = oracle_probe(c);
     c.oracle_score = [=](const OraclePoint &p) {
         const double score = plain(p);
         return score < -1e37 ? -infinity : score;
@@ -209,7 +127,7 @@ TEST_CASE("score: tables that hold minus infinity mask, whole rows too") {
 
 TEST_CASE("score: a workspace of exactly the size that was asked for, without data, is enough") {
     ScoreCase c(AttentionShape().batches(3).lengths(70, 140).head_counts(4, 2), "probe");
-    give(c, own_of_each);
+    give_probe(c, own_of_each);
     each_target(
         [&](gyre_context *context) {
             gyre_attention_args without_data = c.args;

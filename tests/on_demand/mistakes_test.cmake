@@ -62,9 +62,10 @@ if (CUDA) # What no kernel of a device does is not left out in silence.
     refuse("HEAD_DIMS: cuda has attention kernels of multiples of 16 up to 256, got 512" "${device} 512")
     refuse("HEAD_DIMS: cuda has attention kernels of f32 of multiples of 16 up to 128, got 256"
            "k OPS attention HEAD_DIMS 64 256 TARGETS cuda")
-    file(WRITE "${WORK}/score.h" "")
-    refuse("SCORE: cuda has no attention kernels with a score function" "${device} 64 SCORE ${WORK}/score.h")
-    refuse("FEATURES: cuda has no attention kernels with dropout" "${device} 64 FEATURES dropout")
+    set(gradients "k OPS backward DTYPES bf16 TARGETS cuda")
+    refuse("HEAD_DIMS: cuda has backward kernels of multiples of 16 up to 128, got 256" "${gradients} HEAD_DIMS 64 256")
+    refuse("HEAD_DIMS: cuda has backward kernels of f32 of multiples of 16 up to 64, got 128" "k OPS backward HEAD_DIMS 128 TARGETS cuda")
+    refuse("backward on cuda needs HEAD_DIMS" "${gradients}")
 endif ()
 
 # refuse_tuning(<what the message must hold> <contents of the file>)

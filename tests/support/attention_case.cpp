@@ -52,8 +52,7 @@ gyre_status AttentionCase::run(gyre_context *context) {
     return status;
 }
 
-gyre_status AttentionCase::run_on_device(gyre_context *context) {
-    OnDevice device;
+gyre_attention_args AttentionCase::views(OnDevice &device) {
     for (Tensor *t : {&q, &k, &v, &out, &lse}) device.add(*t);
     gyre_attention_args there = args;
     for (gyre_tensor *t : {&there.q, &there.k, &there.v, &there.out}) *t = device.view(*t);
@@ -62,6 +61,15 @@ gyre_status AttentionCase::run_on_device(gyre_context *context) {
           &there.cu_seqlens_k, &there.page_table, &there.q_positions, &there.k_positions})
         *t = device.view(*t);
     for (const gyre_rope **rope : {&there.rope, &there.value_rope}) *rope = device.view(*rope);
+    return there;
+}
+
+gyre_status AttentionCase::run_on_device(gyre_context *context) {
+    OnDevice device;
+    gyre_attention_args there = views(device);
+    std::vector<gyre_score_input> inputs(args.score_inputs, args.score_inputs + args.score_input_count);
+    for (gyre_score_input &input : inputs) input.tensor = device.view(input.tensor);
+    there.score_inputs = inputs.data();
     const gyre_status status = gyre_attention(context, &there);
     device.fetch();
     return status;

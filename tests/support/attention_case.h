@@ -20,7 +20,7 @@ namespace gyre::test {
 struct AttentionShape {
     int64_t batch = 1, seqlen_q = 1, seqlen_kv = 1, heads = 1, kv_heads = 1, head_dim = 64, v_head_dim = 64;
     gyre_layout layout = GYRE_BSHD;
-    Placement placement;         // of q, k, v and out
+    Placement placement;             // of q, k, v and out
     gyre_dtype dtype = GYRE_F32;     // likewise
     gyre_dtype key_dtype = GYRE_F32; // of k and v
 
@@ -36,6 +36,8 @@ struct AttentionShape {
     AttentionShape &in(gyre_layout chosen, Placement where = {}) { return layout = chosen, placement = where, *this; }
 };
 
+class OnDevice;
+
 class AttentionCase : public Keeper {
 public:
     explicit AttentionCase(const AttentionShape &shape, uint64_t seed = 1);
@@ -50,6 +52,9 @@ public:
 
     /// Runs on every target, compares the output alone with `expected`, as bshd.
     void check_output(const Dense &expected, double tolerance);
+
+    /// The arguments with all tensors on a device, but for a score function's.
+    gyre_attention_args views(OnDevice &device);
 
     Dense output() const { return Dense(out.view(), args.layout); }
     std::string describe() const;

@@ -24,15 +24,17 @@ constexpr double least = 1e-30;
 
 } // namespace
 
-BackwardErrors backward_errors(const std::string &forward_kernel, const gyre_attention_args &forward) {
+BackwardErrors backward_errors(const std::string &forward_kernel, const gyre_attention_args &forward,
+                               const std::string &kernel) {
     const KernelRounding rounding = rounding_of_kernel(forward_kernel);
+    const double of_products = kernel.empty() ? 0 : rounding_of_kernel(kernel).operands;
     // Kernels that sum rounded weights write lse with a relative error of P of up to so much.
     const double of_lse = 2 * rounding.sum;
     const int rotated = !forward.rope ? 0 : forward.keys_rotated ? 1 : 2; // queries, and keys
     const double of_values = forward.value_rope && !forward.values_rotated ? rounding.operands : 0;
-    return {f32_error + of_lse + of_values, roundings_of_score * f32_rounding + of_power * rotated * rounding.operands,
-            roundings_of_result, roundings_of_weight * rounding.operands + rounding.products(),
-            rotated ? rounding.operands : 0};
+    return {f32_error + of_lse + of_values + of_products,
+            roundings_of_score * f32_rounding + of_power * rotated * rounding.operands, roundings_of_result,
+            roundings_of_weight * rounding.operands + rounding.products(), rotated ? rounding.operands : 0};
 }
 
 std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype) {

@@ -22,8 +22,10 @@ struct BackwardErrors {
     double rows = 0;     // relative, of rotated queries and keys that are rounded
 };
 
-/// `forward_kernel`: what wrote out and lse. Where it rounds what it has rotated, gradients are those of the rounded numbers.
-BackwardErrors backward_errors(const std::string &forward_kernel, const gyre_attention_args &forward);
+/// `forward_kernel`: what wrote out and lse. Where it rounds what it has rotated, gradients are those of the rounded numbers. `kernel`:
+/// what formed the gradients, which may round weights and their gradients for its products.
+BackwardErrors backward_errors(const std::string &forward_kernel, const gyre_attention_args &forward,
+                               const std::string &kernel = "");
 
 /// |error| of each element, in the order of the oracle's.
 std::vector<double> gradient_allowance(const OracleGradient &expected, const BackwardErrors &errors, gyre_dtype dtype);

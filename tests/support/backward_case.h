@@ -24,6 +24,9 @@ public:
     /// Runs on every target, compares with the oracle, which reads the inputs as they are stored.
     void check(int32_t threads = 1);
 
+    /// Checks on every device instead, of which there must be one.
+    void check_on_devices();
+
     AttentionCase forward;
     Tensor out_grad, q_grad, k_grad, v_grad;
     gyre_attention_backward_args args;
@@ -31,6 +34,9 @@ public:
 
 private:
     gyre_tensor bias_grad_view_;
+
+    gyre_status run_on_device(gyre_context *context);
+    void check_against(const OracleBackward &expected, gyre_context *context);
 };
 
 } // namespace gyre::test

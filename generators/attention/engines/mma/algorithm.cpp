@@ -1,6 +1,7 @@
 #include "algorithm.h"
 
 #include "attention/recurrence/scores.h"
+#include "common/dropout.h"
 #include "math/storage.h"
 #include "operands.h"
 #include "passes/cuda/carried.h"
@@ -10,6 +11,21 @@
 
 namespace gyre::attention {
 using namespace Halide;
+namespace {
+
+/// The weight of key j of the block for row i, or 0 if that is dropped.
+Expr kept_weight(const CudaInputs &in, const CudaStages &s, const Expr &weight) {
+    const CudaDropout &d = in.dropout;
+    const Expr heads = in.key_heads * in.sequences.group;
+    const Expr head = (in.first_entry + s.tile.of_sequence(s.t)) * heads + s.h;
+    const Expr first_key = s.b * s.sizes.key_block, row = s.tile.first_row(s.t) + s.i;
+    const Dropout of_head{d.threshold, d.keep_scale, d.seed_low, d.seed_high, d.offset, head, 0, first_key};
+    const auto words = dropout_words(of_head, row, s.j / keys_of_draw);
+    const Expr word = mux(s.j % keys_of_draw, {words[0], words[1], words[2], words[3]});
+    return cuda::opaque_select(word < d.threshold, 0.0f, weight);
+}
+
+} // namespace
 
 CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Func &out, const Func &lse,
                           const Type &type) {
@@ -51,9 +67,17 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
             RDom c(0, block, "changed" + std::to_string(s.scored_keys.size()));
             c.where(change.where);
             s.scored_keys.push_back(c);
+            const Expr key = min(b * block + c, keys - 1);
+            const ScorePoint point{Expr(),      in.first_entry + tile.of_sequence(t),
+                                   of_row.head, of_row.query,
+                                   key,         of_row.query + shift,
+                                   key,         tile.queries(t),
+                                   keys};
+            const ScoreInputs::Part part{tile.of_sequence(t), of_row.head,       tile.first_query(t),
+                                         tile.queries(t),     tile.first_key(t), keys};
             s.scores(c, i, t, b, h, z) = change.changed(
-                s.scores(c, i, t, b, h, z), {min(b * block + c, keys - 1), of_row.query, of_row.head, tile.entry,
-                                             b * block + c - row - shift, slope});
+                s.scores(c, i, t, b, h, z),
+                {{key, of_row.query, of_row.head, tile.entry}, b * block + c - row - shift, slope, point, part});
         }
     }
     const Expr scale = sizes.general ? Expr(1.0f) : in.scale; // of what scores are now
@@ -92,7 +116,9 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
         cuda::exp2_approx(s.scores(j, i, t, b, h, z) * scale - select(top > lowest_top, top * scale, 0.0f));
     s.block_sum(i, t, b, h, z) = 0.0f;
     s.block_sum(i, t, b, h, z) += s.powers(along, i, t, b, h, z);
-    s.weights(j, i, t, b, h, z) = narrow(s.powers(j, i, t, b, h, z), type, Bf16::as_casts);
+    Expr weight_of_power = s.powers(j, i, t, b, h, z);
+    if (in.dropout.threshold.defined()) weight_of_power = kept_weight(in, s, weight_of_power);
+    s.weights(j, i, t, b, h, z) = narrow(weight_of_power, type, Bf16::as_casts);
 
     // Values, folded into the state. Weights of masked keys are 0, and 0 times what is not finite is NaN: where some row does not
     // see all keys of a block, and some value is not finite, rows take only what they see. Of finite values the bits are the same.

@@ -33,11 +33,19 @@ struct CudaSizes {
     bool has_slopes() const { return general && partial; }
 };
 
+/// Which weights are dropped, of those kernels; the definition is that of common/dropout.h.
+struct CudaDropout {
+    Halide::Expr threshold, keep_scale;       // undefined: nothing is dropped
+    Halide::Expr seed_low, seed_high, offset; // u32
+};
+
 struct CudaInputs {
     Halide::Func q, k, v; // (d, h, token, z)  as stored; k and v in pages: (d, h, slot, page)
     CudaSequences sequences;
     Halide::Expr key_heads, key_tokens; // extents of k and v
     CudaScoring scoring;
+    CudaDropout dropout;
+    Halide::Expr first_entry;                  // of the batch, that entry 0 of the tensors is
     Halide::Expr has_pages;                    // bool, where that is the call's choice
     Halide::Func page_table;                   // (page, sequence)
     Halide::Expr page_bits, pages, most_pages; // log2 of a page's slots; extents of k and v, and of the table

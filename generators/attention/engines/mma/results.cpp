@@ -19,16 +19,19 @@ void define_results(CudaStages &s, const CudaInputs &in, const Type &type) {
     const FuncRef all = s.state(d, i, t, h, z), end = s.state(0, i, t, h, z);
     const auto total = [&](const FuncRef &of) {
         if (sizes.general && !sizes.partial) return s.head.with_sink(of[0], of[1], h);
-        return Tuple(of[1], 1.0f, sizes.general ? Expr(of[0]) : of[0] * in.scale); // sinks join parts when they are merged
+        return Tuple(of[1], 1.0f,
+                     sizes.general ? Expr(of[0]) : of[0] * in.scale); // sinks join parts when they are merged
     };
     const Tuple of_all = total(all), of_end = total(end);
+    Expr share = of_all[1];
+    if (in.dropout.keep_scale.defined()) share = share * in.dropout.keep_scale;
     // Rows lie turned against each other, by 8 features each, so that those which a warp stores at once are in different banks.
     const int runs = sizes.v_head_dim / cuda::tile_columns;
     const auto turned = [&](const Expr &feature, const Expr &of_row) {
         const Expr run = (feature / cuda::tile_columns + of_row) % runs;
         return unsafe_promise_clamped(run * cuda::tile_columns + feature % cuda::tile_columns, 0, sizes.v_head_dim - 1);
     };
-    s.out_rows(d, i, t, h, z) = cuda::placed(select(all[1] == 0.0f, 0.0f, all[2] * (of_all[1] / of_all[0])),
+    s.out_rows(d, i, t, h, z) = cuda::placed(select(all[1] == 0.0f, 0.0f, all[2] * (share / of_all[0])),
                                              turned(d, i) - d, Internal::const_true());
     const Expr nothing = reinterpret<float>(Expr(0xff800000u)); // -inf
     s.lse_rows(i, t, h, z) = select(end[1] == 0.0f, nothing, (of_end[2] + cuda::log2_approx(of_end[0])) * ln_2);

@@ -2,6 +2,8 @@
 ///
 /// Scores are in units of log2(e) here, so that exponentials are powers of two.
 #pragma once
+#include "attention/score.h"
+
 #include <Halide.h>
 
 #include <functional>
@@ -19,6 +21,8 @@ struct CudaScoring {
     Halide::Func mask;                                      // (key, query, h, z)  0: masked
     Halide::Expr has_mask;                                  // bool
     Halide::Expr queries, keys;                             // that biases and masks are of
+    /// A user's function; empty: none.
+    std::function<Halide::Expr(const ScorePoint &, const ScoreInputs::Part &)> score;
 };
 
 struct CudaHead {
@@ -30,17 +34,27 @@ struct CudaHead {
     /// The slope of query head `of`, 0 without ALiBi.
     Halide::Expr slope(const Halide::Expr &of) const;
 
+    /// Where a score stands.
+    struct Place {
+        std::vector<Halide::Expr> element; // {key, query, query head, z} within the tensors
+        Halide::Expr distance;             // pos_k - pos_q
+        Halide::Expr slope;                // of the row
+        ScorePoint point;                  // as a user's function sees it, without the score
+        ScoreInputs::Part part;            // of its tensors
+    };
     /// What changes a score where a condition holds, the same for all scores of a call.
     struct Change {
         Halide::Expr where;
-        std::function<Halide::Expr(Halide::Expr score, std::vector<Halide::Expr> element)> changed;
+        std::function<Halide::Expr(const Halide::Expr &score, const Place &place)> changed;
     };
-    /// The changes of a scaled score in their order: the cap, ALiBi, a bias of each type, a mask. `element`: {key, query, query head, z}
-    /// within the tensors, pos_k - pos_q, and the slope.
+    /// The changes of a scaled score in their order: the cap, a user's function, ALiBi, a bias of each type, a mask.
     std::vector<Change> changes() const;
 
-    /// True if any of these is there.
-    Halide::Expr may_mask() const { return in.has_f32_bias || in.has_f16_bias || in.has_bf16_bias || in.has_mask; }
+    /// True if any of these may mask.
+    Halide::Expr may_mask() const {
+        if (in.score) return Halide::Internal::const_true();
+        return in.has_f32_bias || in.has_f16_bias || in.has_bf16_bias || in.has_mask;
+    }
 
     /// {sum, share, maximum} of a row whose powers relative to `maximum` add up to `sum`, once the sink has joined: the sum with it,
     /// what that leaves of each power, and what the sum is relative to.

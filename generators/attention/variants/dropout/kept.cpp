@@ -2,11 +2,6 @@
 
 namespace gyre::attention {
 using namespace Halide;
-namespace {
-
-constexpr int keys_of_draw = 4;
-
-} // namespace
 
 void define_kept(Stages &s, const Dropout &dropout, const Func &weights) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;

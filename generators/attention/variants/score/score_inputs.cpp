@@ -7,6 +7,7 @@ using namespace Halide;
 namespace {
 
 constexpr size_t most_inputs = 16; // most_score_inputs of runtime/core/asked_inputs.h
+constexpr int of_entries = 2;      // dimensions behind a table's own in a device's kernel: head and batch
 
 /// Stands for an input before its argument has been made.
 Expr placeholder(const std::string &name, const Type &type) {
@@ -46,15 +47,22 @@ Expr ScoreTable::read(const std::vector<Expr> &index) const {
     for (size_t i = index.size(); i-- > 0;) {
         _halide_user_assert(index[i].defined() && index[i].type().is_int_or_uint())
             << "score input " << name << ": index " << i << " is " << index[i] << ", expected an integer\n";
-        // likely: loops are split so that most reads need not be moved inside.
-        innermost_first.push_back(clamp(likely(cast<int32_t>(index[i])), 0, extents[i] - 1));
+        const Expr asked = cast<int32_t>(index[i]);
+        // likely: loops are split so that most reads need not be moved inside. A device's are no loops.
+        const Expr inside = clamp(entry.empty() ? likely(asked) : asked, 0, extents[i] - 1);
+        innermost_first.push_back(entry.empty() ? inside : firsts[i] + inside);
     }
+    innermost_first.insert(innermost_first.end(), entry.begin(), entry.end());
     return elements.defined() ? elements(innermost_first) : placeholder(name, type);
 }
 
+ScoreInputs::ScoreInputs(Internal::GeneratorBase &generator)
+    : generator(generator), whole(generator.context().target().has_gpu_feature()) {}
+
 Expr ScoreInputs::value(const std::string &name, const Type &type) {
     const Input &input = find_or_add(name, {}, type);
-    return bound ? Expr(*input.scalar) : placeholder(name, type);
+    if (!bound) return placeholder(name, type);
+    return whole ? Expr((*input.buffer)(part.head, part.batch)) : Expr(*input.scalar);
 }
 
 ScoreTable ScoreInputs::table(const std::string &name, const std::vector<ScoreExtent> &extents, const Type &type) {
@@ -65,8 +73,15 @@ ScoreTable ScoreInputs::table(const std::string &name, const std::vector<ScoreEx
     table.name = name;
     table.type = type;
     if (bound) table.elements = *input.buffer;
+    if (bound && whole) table.entry = {part.head, part.batch};
     for (size_t i = 0; i < extents.size(); i++) {
-        if (extents[i].count > 0)
+        const bool of_queries = extents[i].count == queries.count, of_keys = extents[i].count == keys.count;
+        table.firsts.push_back(!bound || !(of_queries || of_keys) ? Expr(0)
+                               : of_queries                       ? part.first_query
+                                                                  : part.first_key);
+        if (bound && whole && (of_queries || of_keys))
+            table.extents.push_back(of_queries ? part.queries : part.keys);
+        else if (extents[i].count > 0)
             table.extents.push_back(extents[i].count);
         else if (bound)
             table.extents.push_back(input.buffer->dim(static_cast<int>(extents.size() - 1 - i)).extent());
@@ -94,10 +109,11 @@ const ScoreInputs::Input &ScoreInputs::find_or_add(const std::string &name, cons
         _halide_user_assert(extent.count >= keys.count && extent.count != 0)
             << "score input " << name << ": an extent of " << extent.count << "\n";
     Input input{name, type, extents};
-    if (extents.empty())
+    const int rank = static_cast<int>(extents.size()) + (whole ? of_entries : 0);
+    if (rank == 0)
         input.scalar = generator.add_input<Expr>("score_input_" + name, type);
     else
-        input.buffer = generator.add_input<Buffer<>>("score_input_" + name, type, static_cast<int>(extents.size()));
+        input.buffer = generator.add_input<Buffer<>>("score_input_" + name, type, rank);
     inputs.push_back(input);
     return inputs.back();
 }
@@ -108,11 +124,21 @@ void ScoreInputs::bind() {
         for (int d = 0; d < static_cast<int>(input.extents.size()); d++) {
             auto dim = input.buffer->dim(d);
             const int count = input.extents[input.extents.size() - 1 - static_cast<size_t>(d)].count;
-            if (d == 0) dim.set_stride(Expr());
+            if (d == 0 || whole) dim.set_stride(Expr());
             if (count > 0)
                 dim.set_bounds(0, count);
             else
                 dim.set_min(0);
+        }
+}
+
+void ScoreInputs::bind(const Part &of) {
+    part = of;
+    bind();
+    for (Input &input : inputs)
+        for (int d = 0; d < of_entries; d++) {
+            auto dim = input.buffer->dim(static_cast<int>(input.extents.size()) + d);
+            dim.set_min(0).set_stride(Expr());
         }
 }
 

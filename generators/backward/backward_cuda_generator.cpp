@@ -1,0 +1,95 @@
+// Binds signature, algorithm and schedule of attention's gradients on CUDA, one of the three in a launch. No arithmetic and no loop
+// order here.
+#include "../common/declared_arguments.h"
+#include "../common/facts.h"
+#include "../passes/cuda/lower.h"
+#include "warps/schedule.h"
+
+namespace gyre::gradients {
+
+class BackwardCudaGenerator : public Halide::Generator<BackwardCudaGenerator> {
+public:
+    // Variant.
+    GeneratorParam<Of> of{"of", Of::queries, {{"queries", Of::queries}, {"keys", Of::keys}, {"values", Of::values}}};
+    GeneratorParam<int> head_dim{"head_dim", 64, 16, 128};
+    GeneratorParam<Halide::Type> dtype{"dtype", Halide::BFloat(16)};
+    GeneratorParam<std::string> facts{"facts", ""};
+    GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
+
+    // Knobs.
+    GeneratorParam<int> warps{"warps", 0, 0, 16}, block{"block", 0, 0, 128}; // 0: what suits the variant
+    GeneratorParam<int> stages{"stages", 2, 2, 4};
+
+    DeclaredArguments arguments;
+#include "backward_cuda_arguments.inc"
+
+    void configure() {
+        _halide_user_assert(head_dim % 16 == 0) << "no kernel for CUDA is of head sizes that are no multiple of 16\n";
+        arguments.declare(*this, {}, {{"dtype", dtype}});
+    }
+
+    void generate() {
+        const Knobs knobs{warps, block, stages};
+        const Sizes sizes = choose_sizes(of, head_dim, dtype, knobs);
+        bind_shapes();
+        Stages s = algorithm(bind(), sizes, grad, dtype);
+        schedule(s, knobs);
+        cuda::Lowering lowering;
+        lowering.device_code = device_code;
+        lowering.aligned = {"q", "k", "v", "out_grad"};
+        lowering.last_first =
+            of.value() == Of::queries; // tiles that see the most come first, where attention is causal
+        lowering.ranges["blocks"] = {s.tile.turns.name(), 0, 1};
+        cuda::lower_to_cuda(*this, lowering);
+        Facts known{{"task_rows", sizes.rows}};
+        if (dtype.value() != Halide::Float(32))
+            known.emplace_back("operands", dtype.value().is_bfloat() ? "bf16" : "f16");
+        publish_facts(*this, facts, known);
+    }
+
+private:
+    Inputs bind() {
+        const bool of_queries = of.value() == Of::queries;
+        const Halide::Expr queries = q.dim(2).extent(), keys = k.dim(2).extent();
+        Inputs in;
+        in.row = of_queries ? q : k;
+        in.row_partner = of_queries ? out_grad : v;
+        in.column = of_queries ? k : q;
+        in.column_partner = of_queries ? v : out_grad;
+        in.lse = lse;
+        in.delta = delta;
+        in.scale = scale;
+        in.out_stride = grad.dim(2).stride();
+        in.sequences = {!of_queries,
+                        of_queries ? q_bounds : k_bounds,
+                        of_queries ? k_bounds : q_bounds,
+                        packed,
+                        sequences,
+                        Halide::select(packed, sequences, 1),
+                        key_counts,
+                        has_key_counts,
+                        of_queries ? queries : keys,
+                        of_queries ? keys : queries,
+                        bottom_right,
+                        left,
+                        right,
+                        group,
+                        of_queries ? k.dim(1).extent() : q.dim(1).extent()};
+        return in;
+    }
+
+    void bind_shapes() {
+        for (auto *t : {&q, &k, &v, &out_grad}) t->dim(0).set_bounds(0, head_dim);
+        for (auto *t : {&q, &k, &v, &out_grad})
+            for (int n = 1; n < 4; n++) t->dim(n).set_min(0);
+        grad.dim(0).set_bounds(0, head_dim);
+        for (int n = 1; n < 4; n++) grad.dim(n).set_min(0);
+        for (auto *t : {&lse, &delta})
+            for (int n = 0; n < 3; n++) t->dim(n).set_min(0);
+        for (auto *t : {&q_bounds, &k_bounds, &key_counts}) t->dim(0).set_min(0);
+    }
+};
+
+} // namespace gyre::gradients
+
+HALIDE_REGISTER_GENERATOR(gyre::gradients::BackwardCudaGenerator, backward_cuda)
