@@ -41,6 +41,7 @@ void Tiles::lower(const Lowering &lowering) const {
         exact->end_blocks_early(lowering);
         guard_loop(lowering.generator, loop_of(exact->s.block), s.any_exact);
     }
+    if (s.seen_finite.defined()) guard_loop(lowering.generator, loop_of(s.marked_turn), s.cleaned);
     map_tile_products(lowering.generator);
     pipeline(lowering);
     if (exact) exact->pipeline(lowering);
