@@ -25,7 +25,7 @@ static_assert(sizeof rules / sizeof rules[0] <= sizeof gyre_context::found / siz
 /// True if a kernel is left out where another target has one that takes less time. A context's target takes all of its own.
 bool is_left_out(const gyre_context &context, const AttentionKernel &k, bool without_terms) {
     if (context.forced) return false;
-    if (k.has_terms_of_f32()) return without_terms || k.padded; // what pads is multiplied, too
+    if (k.has_terms()) return without_terms || (k.padded && k.dtype == GYRE_F32); // what pads is multiplied, too
     return k.has_bf16_dots() && has_slow_bf16_dots();
 }
 
@@ -91,7 +91,7 @@ bool sees_few_keys(const AttentionCall &c, int64_t queries, int64_t keys) {
     int64_t seen = keys;
     if (c.right >= 0) seen -= std::min(queries, keys) / 2;
     if (c.left >= 0 && c.right >= 0) seen = std::min(seen, c.left + c.right + 1);
-    return seen < least_keys_in_terms;
+    return seen < least_keys_in_terms(c.q.dtype);
 }
 
 } // namespace gyre

@@ -45,8 +45,8 @@ struct AttentionKernel {
     ArgumentPlaces places; // of AttentionArguments
 
     bool is(unsigned trait) const { return traits & trait; }
-    bool has_terms_of_f32() const { return dtype == GYRE_F32 && terms > 0; }
-    bool has_bf16_dots() const { return terms > 0 && !on_tiles && !kernel->image; }
+    bool has_terms() const { return terms > 1; }
+    bool has_bf16_dots() const { return terms == 1 && !on_tiles && !kernel->image; }
     /// Tokens that fill whole row tiles with so many heads of each. Tasks take multiples, so that which rows make up a tile
     /// does not depend on the number of threads.
     int64_t token_unit(int64_t heads) const { return row_tile / std::gcd(row_tile, heads); }

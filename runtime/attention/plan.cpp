@@ -83,7 +83,7 @@ void choose_few_rows_kernel(const gyre_context &context, AttentionTask *t) {
 /// Chooses the kernel for sequences whose rows see few keys: all sequences of the call, or some.
 void choose_few_keys_kernel(const gyre_context &context, AttentionTask *t) {
     const AttentionCall &c = t->call;
-    if (!t->kernel->has_terms_of_f32() || t->kernel->is(trait::partial)) return;
+    if (!t->kernel->has_terms() || t->kernel->is(trait::partial)) return;
     const AttentionKernel *few = find_unformed_kernel(context, c, true);
     if (!few || few == t->kernel) return;
     if (c.has_used_keys || c.has_cu_seqlens_q)
@@ -109,7 +109,7 @@ void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
     AttentionCall unmasked = t->call;
     unmasked.mask = {};
     if (unmasked.general()) return;
-    const AttentionKernel *kernel = find_unformed_kernel(context, unmasked, true);
+    const AttentionKernel *kernel = find_unformed_kernel(context, unmasked, unmasked.q.dtype == GYRE_F32);
     if (kernel && t->kernel->row_tile % kernel->row_tile == 0 && t->tokens * t->heads <= kernel->task_rows)
         t->unmasked = kernel;
 }

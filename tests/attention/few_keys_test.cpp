@@ -1,4 +1,4 @@
-/// Sequences whose rows see few keys: beside matrix tiles, which multiply f32 numbers as sums of three, they take vectors.
+/// Sequences whose rows see few keys: beside matrix tiles, which multiply f32 and f16 numbers as sums of three and two, they take vectors.
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
@@ -28,17 +28,20 @@ gyre_tensor entry_of(gyre_tensor view, int64_t b) {
 
 } // namespace
 
-TEST_CASE("in f32 few keys a row are multiplied in vectors, many on tiles, unless the context names tiles") {
+TEST_CASE("few keys a row are multiplied in vectors, many on tiles, unless the context names tiles") {
     if (!has_tiles()) return;
     struct Row {
+        gyre_dtype dtype;
         int64_t queries, keys;
         bool causal;
         int64_t window; // on both sides; 0: none
         bool tiles;
     };
-    for (const Row &row : {Row{40, 383, false, 0, false}, Row{40, 384, false, 0, true}, Row{512, 512, true, 0, false},
-                           Row{800, 800, true, 0, true}, Row{600, 600, false, 100, false}}) {
-        AttentionCase c(AttentionShape().lengths(row.queries, row.keys).dims(64));
+    for (const Row &row : {Row{GYRE_F32, 40, 383, false, 0, false}, Row{GYRE_F32, 40, 384, false, 0, true},
+                           Row{GYRE_F32, 512, 512, true, 0, false}, Row{GYRE_F32, 800, 800, true, 0, true},
+                           Row{GYRE_F32, 600, 600, false, 100, false}, Row{GYRE_F16, 40, 31, false, 0, false},
+                           Row{GYRE_F16, 40, 32, false, 0, true}, Row{GYRE_BF16, 40, 8, false, 0, true}}) {
+        AttentionCase c(AttentionShape().lengths(row.queries, row.keys).dims(64).of(row.dtype));
         c.args.causal = row.causal;
         if (row.window > 0) c.args.window_left = c.args.window_right = row.window;
         CAPTURE(row.queries);
