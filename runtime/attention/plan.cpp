@@ -116,10 +116,13 @@ void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
 
 /// The kernel that a call is said to have run: that of the sequence with the most queries.
 const AttentionKernel &said_kernel(const AttentionTask &t) {
-    if (!t.for_few_rows) return *t.kernel;
-    int64_t longest = 0;
-    for (int64_t i = 0; i < t.call.sequences; i++) longest = std::max(longest, t.call.sequence(i).q_len);
-    return t.has_few_rows(longest) ? *t.for_few_rows : *t.kernel;
+    if (t.call.sequences == 0 || !(t.for_few_rows || t.for_few_keys)) return *t.kernel;
+    Sequence longest = t.call.sequence(0);
+    for (int64_t i = 1; i < t.call.sequences; i++) {
+        const Sequence s = t.call.sequence(i);
+        if (s.q_len > longest.q_len) longest = s;
+    }
+    return t.kernel_of(longest);
 }
 
 } // namespace
