@@ -22,17 +22,19 @@ constexpr DispatchRule rules[] = {
 static_assert(sizeof rules / sizeof rules[0] <= sizeof gyre_context::found / sizeof gyre_context::found[0],
               "contexts keep what was found in each family");
 
-/// True if a kernel is left out where another target has one that takes less time. A context's target takes all of its own.
-bool is_left_out(const gyre_context &context, const AttentionKernel &k, bool without_terms) {
+/// True if a kernel is left out where another target has one that takes less time. A context's target takes all of its own. Masks keep kernels
+/// whose row tiles are whole ones of those that take rows of a range (AttentionTask::unmasked).
+bool is_left_out(const gyre_context &context, const AttentionKernel &k, const AttentionCall &c, bool without_terms) {
     if (context.forced) return false;
     if (k.has_terms()) return without_terms || (k.padded && k.dtype == GYRE_F32); // what pads is multiplied, too
-    return k.has_bf16_dots() && has_slow_bf16_dots();
+    return k.has_bf16_dots() && has_slow_bf16_dots() && !c.mask.data;
 }
 
 const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c,
                                       bool without_terms = false) {
     gyre_context::Found &found = context.found[&rule - rules];
-    if (!c.score && found.row && found.dtype == c.q.dtype && found.sizes[0] == c.q.dim && found.sizes[1] == c.v.dim &&
+    const bool is_kept = !c.score && !c.mask.data;
+    if (is_kept && found.row && found.dtype == c.q.dtype && found.sizes[0] == c.q.dim && found.sizes[1] == c.v.dim &&
         found.without_terms == without_terms) {
         const auto *kernel = static_cast<const AttentionKernel *>(found.row);
         if (may_use(context, *kernel->kernel)) return kernel;
@@ -45,7 +47,7 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
             k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim && std::min(c.q.dim, c.v.dim) >= k.least_head_dim
                      : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
         if (!fits || (c.score && k.score != c.score) || !may_use(context, *k.kernel)) continue;
-        if (is_left_out(context, k, without_terms)) {
+        if (is_left_out(context, k, c, without_terms)) {
             if (!left_out) left_out = &k;
             continue;
         }
@@ -53,7 +55,7 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
         if (!best || rank(k) < rank(*best)) best = &k;
     }
     if (!best) best = left_out;
-    if (!c.score) found = {c.q.dtype, {c.q.dim, c.v.dim}, without_terms, best};
+    if (is_kept) found = {c.q.dtype, {c.q.dim, c.v.dim}, without_terms, best};
     return best;
 }
 
