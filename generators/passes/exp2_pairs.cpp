@@ -40,10 +40,13 @@ class SplitPairs : public IRMutator {
 } // namespace
 
 Expr exp2_pair(const Expr &first, const Expr &second) {
-    // Adding 1.5 * 2^23 leaves an integer in the lowest bits.
+    // Adding 1.5 * 2^23 leaves an integer in the lowest bits, and in the highest ones those of 1.5 * 2^23, which the second number, 16 bits
+    // further up, makes up for. A sum of both is a shift and an addition; a choice of halves becomes a permutation, which takes three operations.
+    constexpr uint32_t magic = 0x4b400000;
+    constexpr int half_range = 1 << 16;
     constexpr float one = 1 << fraction_bits, zero = 12582912.0f + (fixed_bias - exp2_pair_shift) * one;
-    const auto fixed = [](const Expr &x) { return reinterpret<uint32_t>(x * one + zero); };
-    const Expr pair = (fixed(first) & Expr(0xffffu)) | (fixed(second) << 16);
+    const auto fixed = [](const Expr &x, float offset) { return reinterpret<uint32_t>(x * one + offset); };
+    const Expr pair = fixed(first, zero) + (fixed(second, zero + (half_range - (magic >> 16))) << 16);
     return Call::make(UInt(32), name, {pair}, Call::PureExtern);
 }
 

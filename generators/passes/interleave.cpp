@@ -78,8 +78,8 @@ size_t count(const std::deque<Stmt> &statements, const char *name) {
     return n;
 }
 
-/// Products of all. Before each tile that the first one stores, its share of the others' statements; if there are none, its
-/// own next products.
+/// Products of all. After each tile that the first one stores, its share of the others' statements: what is stored no longer takes a
+/// register beside them. If there are none, the first one's own next product stands before the store.
 std::deque<Stmt> merge_products(std::vector<std::deque<Stmt>> all) {
     std::deque<Stmt> merged, others, stores;
     for (size_t i = 1; i < all.size(); i++) others.insert(others.end(), all[i].begin(), all[i].end());
@@ -87,17 +87,36 @@ std::deque<Stmt> merge_products(std::vector<std::deque<Stmt>> all) {
     for (size_t left = count(all[0], "tile_store"); !all[0].empty();) {
         const Stmt s = take(all[0]);
         const bool store = tile_call(s, "tile_store");
-        if (store && !others.empty())
-            for (size_t share = others.size() / left--; share > 0; share--) merged.push_back(take(others));
-        else if (store && count(all[0], "tile_matmul") > 0) {
+        if (store && others.empty() && count(all[0], "tile_matmul") > 0) {
             stores.push_back(s);
             continue;
         }
         merged.push_back(s);
+        if (store && !others.empty())
+            for (size_t share = others.size() / left--; share > 0; share--) merged.push_back(take(others));
         if (!stores.empty() && tile_call(s, "tile_matmul")) merged.push_back(take(stores));
     }
     for (const auto &more : {stores, others}) merged.insert(merged.end(), more.begin(), more.end());
     return merged;
+}
+
+/// Takes the sums of columns (tile_products.h) out of products: they add to vectors of their own what no product writes.
+std::deque<Stmt> take_sums(std::deque<Stmt> *from) {
+    std::deque<Stmt> sums, others;
+    for (const Stmt &s : *from) (tile_call(s, "dot_product") ? sums : others).push_back(s);
+    *from = others;
+    return sums;
+}
+
+/// Both in their order, spread evenly.
+std::deque<Stmt> spread(std::deque<Stmt> a, std::deque<Stmt> b) {
+    std::deque<Stmt> all;
+    for (size_t left = a.size(); left > 0; left--) {
+        all.push_back(take(a));
+        for (size_t share = b.size() / left; share > 0; share--) all.push_back(take(b));
+    }
+    all.insert(all.end(), b.begin(), b.end());
+    return all;
 }
 
 } // namespace
@@ -107,11 +126,13 @@ Stmt interleave(const std::vector<Stmt> &statements) {
     for (const Stmt &s : statements) flat.emplace_back(s);
     std::vector<std::deque<Stmt>> products;
     std::deque<Stmt> rest;
-    for (const Flat &f : flat) {
-        if (f.products)
+    for (Flat &f : flat) {
+        if (f.products) {
+            rest = spread(rest, take_sums(&f.statements));
             products.push_back(f.statements);
-        else
-            rest.insert(rest.end(), f.statements.begin(), f.statements.end());
+        } else {
+            rest = spread(rest, f.statements);
+        }
     }
     const std::deque<Stmt> merged = merge_products(products);
     TileSequence sequence(TileSequence::Shared::with_last);

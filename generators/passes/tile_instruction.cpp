@@ -33,4 +33,38 @@ Stmt tile_instruction(const TileNest &nest, const std::string &tile) {
     }
 }
 
+Stmt column_sums_instruction(const TileNest &nest, const std::string &sums) {
+    const Type type = Float(32, tile_columns);
+    const Expr all = const_true(tile_columns);
+    const auto dense = [](const Expr &first) { return Ramp::make(first, 1, tile_columns); };
+    const Expr held = Load::make(type, sums, dense(0), {}, {}, all, {});
+    const auto set = [&](const Expr &value) {
+        return Store::make(sums, value, dense(0), Parameter(), all, ModulusRemainder());
+    };
+    std::vector<Stmt> statements;
+    switch (nest.kind) {
+    case TileNest::Kind::zero:
+        return set(make_zero(type));
+    case TileNest::Kind::multiply_add:
+        for (int pair = 0; pair < tile_depth / 2; pair++) {
+            constexpr int pair_bytes = 4;
+            const Expr first = simplify((nest.b.first + pair * nest.b.row_stride) / pair_bytes);
+            const Expr pairs = Load::make(UInt(32, tile_columns), nest.b.buffer, dense(first), {}, {}, all, {});
+            const Type numbers = BFloat(16, 2 * tile_columns);
+            const Expr ones = make_one(numbers);
+            // Halide's name for vdpbf16ps, which it finds by these types.
+            statements.push_back(
+                set(Call::make(type, "dot_product", {held, reinterpret(numbers, pairs), ones}, Call::PureExtern)));
+        }
+        return Block::make(statements);
+    default:
+        for (int row = 0; row < tile_rows; row++) {
+            constexpr int element_bytes = 4;
+            const Expr first = simplify((nest.out.first + row * nest.out.row_stride) / element_bytes);
+            statements.push_back(Store::make(nest.out.buffer, held, dense(first), Parameter(), all, {}));
+        }
+        return Block::make(statements);
+    }
+}
+
 } // namespace gyre

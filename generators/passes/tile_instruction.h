@@ -13,4 +13,8 @@ constexpr int tile_elements = tile_rows * tile_columns;
 /// accumulator's.
 Halide::Internal::Stmt tile_instruction(const TileNest &nest, const std::string &tile);
 
+/// Does with a vector what a nest does with an accumulator to which products of rows that are all 1 are added: each row of such a tile
+/// holds the sums of b's columns. `sums` is the vector's name.
+Halide::Internal::Stmt column_sums_instruction(const TileNest &nest, const std::string &sums);
+
 } // namespace gyre

@@ -70,6 +70,10 @@ private:
     void read_product(const std::string &name, const Expr &index, const Expr &value) {
         const Expr added = added_to(name, index, value);
         const Mul *product = added.defined() ? added.as<Mul>() : nullptr;
+        if (added.defined() && !product && !expr_uses_var(added, loops.row)) {
+            nest.b = read_operand(added, loops.column);
+            return;
+        }
         loops.require(product, "does not add a product");
         const bool a_first = expr_uses_var(product->a, loops.row);
         nest.a = read_operand(a_first ? product->a : product->b, loops.row);

@@ -12,19 +12,30 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
+/// A tile of an accumulator.
+struct TilePlace {
+    int64_t row_stride;
+    bool has_products = false, has_sums = false; // sums: of columns, the same in all rows
+};
+using TilePlaces = std::map<int64_t, TilePlace>; // by their first elements
+
 /// The accumulators of a pipeline, and of each the places of its tiles.
 class FindAccumulators : public IRVisitor {
 public:
-    std::map<std::string, std::map<int64_t, int64_t>> tiles; // accumulator -> first element -> row stride
+    std::map<std::string, TilePlaces> tiles; // by accumulator
 
 private:
     using IRVisitor::visit;
     void visit(const For *op) override {
         if (!is_tile_loop(op)) return IRVisitor::visit(op);
         const TileNest nest = read_tile_nest(op);
-        const auto [known, added] = tiles[nest.accumulator].insert({nest.first, nest.row_stride});
-        _halide_user_assert(added || known->second == nest.row_stride)
+        const auto [known, added] = tiles[nest.accumulator].insert({nest.first, {nest.row_stride}});
+        TilePlace &place = known->second;
+        _halide_user_assert(added || place.row_stride == nest.row_stride)
             << "tile product " << op->name << ": tiles of " << nest.accumulator << " overlap\n";
+        if (nest.kind == TileNest::Kind::multiply_add) (nest.adds_columns() ? place.has_sums : place.has_products) = true;
+        _halide_user_assert(!place.has_sums || !place.has_products)
+            << "tile product " << op->name << ": adds products and sums of columns to one tile\n";
     }
 };
 
@@ -50,7 +61,9 @@ protected:
     Stmt visit(const For *op) override {
         if (!is_tile_loop(op)) return IRMutator::visit(op);
         const TileNest nest = read_tile_nest(op);
-        Stmt mapped = tile_instruction(nest, tile_name(nest.accumulator, nest.first));
+        const std::string tile = tile_name(nest.accumulator, nest.first);
+        const bool sums = tiles.at(nest.accumulator).at(nest.first).has_sums;
+        Stmt mapped = sums ? column_sums_instruction(nest, tile) : tile_instruction(nest, tile);
         for (const Expr &condition : nest.conditions) mapped = IfThenElse::make(condition, mapped);
         return mapped;
     }
@@ -74,9 +87,11 @@ protected:
         const auto found = tiles.find(op->name);
         if (found == tiles.end()) return IRMutator::visit(op);
         Stmt body = mutate(op->body);
-        for (const auto &[first, stride] : found->second)
-            body = Allocate::make(tile_name(op->name, first), Float(32, tile_elements), MemoryType::AMXTile, {1},
-                                  const_true(), body);
+        for (const auto &[first, place] : found->second)
+            body = place.has_sums ? Allocate::make(tile_name(op->name, first), Float(32), MemoryType::Register,
+                                                   {tile_columns}, const_true(), body)
+                                  : Allocate::make(tile_name(op->name, first), Float(32, tile_elements),
+                                                   MemoryType::AMXTile, {1}, const_true(), body);
         return body;
     }
     Stmt visit(const Free *op) override { return tiles.count(op->name) ? Evaluate::make(0) : Stmt(op); }
@@ -93,15 +108,15 @@ protected:
     }
 
 private:
-    std::map<std::string, std::map<int64_t, int64_t>> tiles;
+    std::map<std::string, TilePlaces> tiles;
     int depth = 0;
 
-    static void check_disjoint(const std::string &name, const std::map<int64_t, int64_t> &places) {
+    static void check_disjoint(const std::string &name, const TilePlaces &places) {
         std::set<int64_t> taken;
-        for (const auto &[first, stride] : places)
+        for (const auto &[first, place] : places)
             for (int r = 0; r < tile_rows; r++)
                 for (int c = 0; c < tile_columns; c++)
-                    _halide_user_assert(taken.insert(first + r * stride + c).second)
+                    _halide_user_assert(taken.insert(first + r * place.row_stride + c).second)
                         << "tiles of " << name << " overlap\n";
     }
 

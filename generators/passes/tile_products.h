@@ -7,7 +7,8 @@
 ///     for tile_row: for tile_column: out[…] = acc[…]
 ///
 /// Such a nest becomes one instruction: zero, load both operands and multiply, store. `acc`, f32, must be used by these
-/// nests alone, and is then kept in tile registers. In memory
+/// nests alone, and is then kept in tile registers. A nest that adds b[depth, column] alone, as where all of a is 1, becomes
+/// sums of b's columns by vdpbf16ps, and its accumulator is a vector. In memory
 ///     a   rows of bf16, dense along depth, or of pairs (bf16_pairs.h) dense along depth / 2
 ///     b   pairs (bf16_pairs.h) of neighbours along depth, dense along columns: depth / 2 rows of columns
 ///     out rows dense along columns
@@ -17,7 +18,7 @@
 
 namespace gyre {
 
-constexpr int tile_rows = 16, tile_columns = 16, tile_depth = 32;
+constexpr int tile_rows = 16, tile_columns = 16, tile_depth = 32, tile_registers = 8;
 
 /// The names of the loops: a split gives them, as Var or RVar.
 constexpr const char *tile_row_loop = "tile_row", *tile_column_loop = "tile_column", *tile_depth_loop = "tile_depth";

@@ -1,6 +1,7 @@
 #include "attention/dispatch.h"
 
 #include "attention/merge_task.h"
+#include "cpu/cpu_features.h"
 
 #include <algorithm>
 #include <tuple>
@@ -21,13 +22,24 @@ constexpr DispatchRule rules[] = {
 static_assert(sizeof rules / sizeof rules[0] <= sizeof gyre_context::found / sizeof gyre_context::found[0],
               "contexts keep what was found in each family");
 
-const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c) {
+/// True if a kernel is left out where another target has one that takes less time. A context's target takes all of its own. Masks keep kernels
+/// whose row tiles are whole ones of those that take rows of a range (AttentionTask::unmasked).
+bool is_left_out(const gyre_context &context, const AttentionKernel &k, const AttentionCall &c, bool without_terms) {
+    if (context.forced) return false;
+    if (k.has_terms()) return without_terms || (k.padded && k.dtype == GYRE_F32); // what pads is multiplied, too
+    return k.has_bf16_dots() && has_slow_bf16_dots() && !c.mask.data;
+}
+
+const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c,
+                                      bool without_terms = false) {
     gyre_context::Found &found = context.found[&rule - rules];
-    if (!c.score && found.row && found.dtype == c.q.dtype && found.sizes[0] == c.q.dim && found.sizes[1] == c.v.dim) {
+    const bool is_kept = !c.score && !c.mask.data;
+    if (is_kept && found.row && found.dtype == c.q.dtype && found.sizes[0] == c.q.dim && found.sizes[1] == c.v.dim &&
+        found.without_terms == without_terms) {
         const auto *kernel = static_cast<const AttentionKernel *>(found.row);
         if (may_use(context, *kernel->kernel)) return kernel;
     }
-    const AttentionKernel *best = nullptr;
+    const AttentionKernel *best = nullptr, *left_out = nullptr;
     for (const AttentionKernel &k : attention_kernels(context, static_cast<size_t>(&rule - rules))) {
         if (k.dtype != c.q.dtype) continue;                    // what tells most of them apart comes first
         if (best && k.kernel->row != best->kernel->row) break; // a better target has one
@@ -35,10 +47,15 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
             k.padded ? std::max(c.q.dim, c.v.dim) <= k.head_dim && std::min(c.q.dim, c.v.dim) >= k.least_head_dim
                      : c.q.dim == k.head_dim && c.v.dim == k.head_dim;
         if (!fits || (c.score && k.score != c.score) || !may_use(context, *k.kernel)) continue;
+        if (is_left_out(context, k, c, without_terms)) {
+            if (!left_out) left_out = &k;
+            continue;
+        }
         const auto rank = [](const AttentionKernel &a) { return std::tuple(a.padded, a.head_dim); };
         if (!best || rank(k) < rank(*best)) best = &k;
     }
-    if (!c.score) found = {c.q.dtype, {c.q.dim, c.v.dim}, best};
+    if (!best) best = left_out;
+    if (is_kept) found = {c.q.dtype, {c.q.dim, c.v.dim}, without_terms, best};
     return best;
 }
 
@@ -64,12 +81,19 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
     return nullptr;
 }
 
-const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &c) {
+const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &c, bool without_terms) {
     for (const DispatchRule &rule : rules) {
         if (rule.is(trait::formed) || !rule.takes(c, false)) continue;
-        if (const AttentionKernel *kernel = find_in_family(rule, context, c)) return kernel;
+        if (const AttentionKernel *kernel = find_in_family(rule, context, c, without_terms)) return kernel;
     }
     return nullptr;
+}
+
+bool sees_few_keys(const AttentionCall &c, int64_t queries, int64_t keys) {
+    int64_t seen = keys;
+    if (c.right >= 0) seen -= std::min(queries, keys) / 2;
+    if (c.left >= 0 && c.right >= 0) seen = std::min(seen, c.left + c.right + 1);
+    return seen < least_keys_in_terms(c.q.dtype);
 }
 
 } // namespace gyre

@@ -36,7 +36,16 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
 /// of keys instead of queries. nullptr: none is linked, or the call's keys and values are not as it takes them.
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
-/// The kernel that serves a call with many queries if its operands cannot be formed; nullptr: none is linked.
-const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &call);
+/// The kernel that serves a call with many queries if its operands cannot be formed; nullptr: none is linked. `without_terms`: one that
+/// multiplies f32 and f16 numbers as they are, if there is one.
+const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &call,
+                                            bool without_terms = false);
+
+/// From so many keys a row on, f32 and f16 numbers are multiplied on tiles, as sums of three and two bf16 numbers, in less time than in vectors:
+/// bench/notes has the measurements.
+constexpr int64_t least_keys_in_terms(gyre_dtype dtype) { return dtype == GYRE_F32 ? 384 : 32; }
+
+/// True if the rows of a sequence of the call see fewer than these, on average.
+bool sees_few_keys(const AttentionCall &call, int64_t queries, int64_t keys);
 
 } // namespace gyre

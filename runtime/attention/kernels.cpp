@@ -29,6 +29,8 @@ AttentionKernel read(const Kernel &k) {
             traits_of(k),
             attribute(k, "padded") == "true",
             attribute(k, "bounded", 0) == 1,
+            attribute(k, "terms", 0),
+            k.row && std::string_view(k.row->features).find("amx_") != std::string_view::npos,
             attribute(k, "head_dim", 0),
             attribute(k, "least_head_dim", 0),
             attribute(k, "row_tile", 0),

@@ -33,6 +33,8 @@ struct AttentionKernel {
     unsigned traits = 0;  // of trait
     bool padded = false;  // serves every head size up to head_dim
     bool bounded = false; // computes small scores apart, for which it asks how much longer rotation makes keys
+    int64_t terms = 0;    // bf16 numbers that a factor is multiplied as; 0: factors are f32 numbers
+    bool on_tiles = false;
     int64_t head_dim = 0;
     int64_t least_head_dim = 0;          // of padded ones
     int64_t row_tile = 0, task_rows = 0; // rows of a task: at most task_rows, a multiple of row_tile
@@ -43,6 +45,8 @@ struct AttentionKernel {
     ArgumentPlaces places; // of AttentionArguments, or of a device's
 
     bool is(unsigned trait) const { return traits & trait; }
+    bool has_terms() const { return terms > 1; }
+    bool has_bf16_dots() const { return terms == 1 && !on_tiles && !kernel->image; }
     /// Tokens that fill whole row tiles with so many heads of each. Tasks take multiples, so that which rows make up a tile
     /// does not depend on the number of threads.
     int64_t token_unit(int64_t heads) const { return row_tile / std::gcd(row_tile, heads); }

@@ -6,6 +6,7 @@
 #include "core/run_call.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 namespace gyre {
@@ -75,6 +76,28 @@ void choose_few_rows_kernel(const gyre_context &context, AttentionTask *t) {
         t->kernel = few;
 }
 
+/// Chooses the kernel for sequences whose rows see few keys: all sequences of the call, or some.
+void choose_few_keys_kernel(const gyre_context &context, AttentionTask *t) {
+    const AttentionCall &c = t->call;
+    if (!t->kernel->has_terms() || t->kernel->is(trait::partial)) return;
+    const AttentionKernel *few = find_unformed_kernel(context, c, true);
+    if (!few || few == t->kernel) return;
+    if (c.has_used_keys || c.has_cu_seqlens_q)
+        t->for_few_keys = few;
+    else if (sees_few_keys(c, c.q.seqlen, c.k.seqlen))
+        t->kernel = few;
+}
+
+/// What a task's rows must fit: the kernel, and that for few keys if sequences may take either.
+AttentionKernel kernel_to_fit(const AttentionTask &t) {
+    AttentionKernel all = *t.kernel;
+    if (t.for_few_keys) {
+        all.row_tile = std::lcm(all.row_tile, t.for_few_keys->row_tile);
+        all.task_rows = std::min(all.task_rows, t.for_few_keys->task_rows) / all.row_tile * all.row_tile;
+    }
+    return all;
+}
+
 /// The kernel for row tiles of a call that see all of a range of keys: the one that it would have without its mask, if that is all that
 /// is special about it. Its row tiles are those of the call's, so that which rows share one does not depend on the number of threads.
 void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
@@ -82,17 +105,20 @@ void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
     AttentionCall unmasked = t->call;
     unmasked.mask = {};
     if (unmasked.general()) return;
-    const AttentionKernel *kernel = find_unformed_kernel(context, unmasked);
+    const AttentionKernel *kernel = find_unformed_kernel(context, unmasked, unmasked.q.dtype == GYRE_F32);
     if (kernel && t->kernel->row_tile % kernel->row_tile == 0 && t->tokens * t->heads <= kernel->task_rows)
         t->unmasked = kernel;
 }
 
 /// The kernel that a call is said to have run: that of the sequence with the most queries.
 const AttentionKernel &said_kernel(const AttentionTask &t) {
-    if (!t.for_few_rows) return *t.kernel;
-    int64_t longest = 0;
-    for (int64_t i = 0; i < t.call.sequences; i++) longest = std::max(longest, t.call.sequence(i).q_len);
-    return t.has_few_rows(longest) ? *t.for_few_rows : *t.kernel;
+    if (t.call.sequences == 0 || !(t.for_few_rows || t.for_few_keys)) return *t.kernel;
+    Sequence longest = t.call.sequence(0);
+    for (int64_t i = 1; i < t.call.sequences; i++) {
+        const Sequence s = t.call.sequence(i);
+        if (s.q_len > longest.q_len) longest = s;
+    }
+    return t.kernel_of(longest);
 }
 
 } // namespace
@@ -106,6 +132,7 @@ gyre_status Plan::prepare(gyre_context &context) {
         split.prepare(context, &t);
         choose_few_rows_kernel(context, &t);
     }
+    choose_few_keys_kernel(context, &t);
     if (t.kernel->is(trait::formed)) {
         t.operands.prepare(context, c);
         t.unformed = find_unformed_kernel(context, c);
@@ -115,10 +142,11 @@ gyre_status Plan::prepare(gyre_context &context) {
     GYRE_TRY(t.angles.prepare(context, c));
 
     const int64_t longest = split.on() ? std::min(c.q.seqlen, most_few_queries) : c.q.seqlen;
-    t.heads = choose_task_heads(*t.kernel, c, longest);
+    const AttentionKernel fitted = kernel_to_fit(t);
+    t.heads = choose_task_heads(fitted, c, longest);
     t.tokens = split.on() && longest * t.heads <= t.kernel->task_rows
                    ? longest
-                   : choose_task_tokens(*t.kernel, c, longest, t.heads, context.threads.size());
+                   : choose_task_tokens(fitted, c, longest, t.heads, context.threads.size());
     choose_unmasked_kernel(context, &t);
     tiles = ceil_div(longest, t.tokens);
     table_bytes = t.angles.bytes();

@@ -10,7 +10,7 @@ size_t AttentionTask::scratch_bytes() const { return rows_scratch_bytes() + wide
 
 size_t AttentionTask::rows_scratch_bytes() const {
     size_t of_kernel = kernel->workspace;
-    for (const AttentionKernel *other : {unformed, unmasked, for_few_rows})
+    for (const AttentionKernel *other : {unformed, unmasked, for_few_rows, for_few_keys})
         if (other) of_kernel = std::max(of_kernel, other->workspace);
     return of_kernel + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
 }

@@ -1,6 +1,7 @@
 /// One task of attention: some query tokens of a few heads with the same keys of one sequence, by one call of a kernel.
 #pragma once
 #include "attention/angle_tables.h"
+#include "attention/dispatch.h"
 #include "attention/formed_operands.h"
 #include "attention/head_terms.h"
 #include "attention/kernels.h"
@@ -17,6 +18,7 @@ struct AttentionTask {
     const AttentionKernel *kernel = nullptr;
     const AttentionKernel *for_few_rows = nullptr;    // instead, of sequences with few rows a key head
     const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
+    const AttentionKernel *for_few_keys = nullptr;    // instead, of sequences whose rows see few keys
     const AttentionKernel *unmasked = nullptr;        // instead, of row tiles whose mask comes to a range of keys
     ScoreViews score_views;                           // what the kernel's score function reads
     int64_t tokens = 0, heads = 1;                    // of a task, at most: its rows are their product
@@ -34,6 +36,7 @@ struct AttentionTask {
         return call.k.heads > 0 && queries * (call.q.heads / call.k.heads) <= kernel->few_rows();
     }
     const AttentionKernel &kernel_of(const Sequence &s) const {
+        if (for_few_keys && sees_few_keys(call, s.q_len, s.k_len)) return *for_few_keys;
         return for_few_rows && has_few_rows(s.q_len) ? *for_few_rows : *kernel;
     }
 

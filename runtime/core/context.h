@@ -54,6 +54,7 @@ struct gyre_context {
     struct Found {
         gyre_dtype dtype = GYRE_F32;
         int64_t sizes[2] = {0, 0};
+        bool without_terms = false; // of attention: one was looked for that multiplies numbers as they are
         const void *row = nullptr;
     };
     mutable Found found[16]; // of attention's families

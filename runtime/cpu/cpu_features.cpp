@@ -117,6 +117,19 @@ bool cpu_has(std::string_view feature) {
     return false;
 }
 
+bool has_slow_bf16_dots() {
+#if defined(__x86_64__)
+    static const bool of_intel = [] {
+        constexpr uint32_t genu = 0x756e6547; // the first letters of GenuineIntel
+        uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+        return __get_cpuid(0, &eax, &ebx, &ecx, &edx) && ebx == genu;
+    }();
+    return of_intel;
+#else
+    return false;
+#endif
+}
+
 std::string cpu_features() {
     std::string list;
     for (const Feature &f : probe().features)

@@ -9,6 +9,10 @@ namespace gyre {
 /// false.
 bool cpu_has(std::string_view feature);
 
+/// True if a product of pairs of bf16 numbers (vdpbf16ps) takes more time than the multiply-adds in f32 that do the same: Intel's processors run one
+/// in 2.2 cycles where they run two multiply-adds in each.
+bool has_slow_bf16_dots();
+
 /// The names of all features that can be used, separated by blanks.
 std::string cpu_features();
 

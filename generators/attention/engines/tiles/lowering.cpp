@@ -1,10 +1,13 @@
 #include "passes/bf16_roundings.h"
 #include "passes/exp2_pairs.h"
+#include "passes/held_tiles.h"
 #include "passes/loop_limits.h"
 #include "passes/loop_name.h"
 #include "passes/step_pipeline.h"
 #include "passes/tile_products.h"
 #include "tiles.h"
+
+#include <algorithm>
 
 namespace gyre::attention {
 using namespace Halide;
@@ -29,10 +32,22 @@ void Tiles::end_blocks_early(const Lowering &lowering) const {
 
 // Where the accumulators of a whole head fit the tile registers, and else where scores are bounded.
 void Tiles::pipeline(const Lowering &lowering) const {
-    if (facts.sum_with_values && !s.v_copied.defined())
+    if (facts.sum_with_values && !s.v_copied.defined()) {
         pipeline_steps(lowering.generator, s.weighted, loop_of(s.value_step));
-    else if (bounded && !facts.sum_with_values)
+        if (bounded) hold_queries(lowering, s.weighted, loop_of(s.value_step), s.sizes.v_head_dim / tile_rows);
+    } else if (bounded && !facts.sum_with_values) {
         pipeline_steps(lowering.generator, s.weights, loop_of(s.weight_step));
+        hold_queries(lowering, s.weights, loop_of(s.weight_step), 0);
+    }
+}
+
+/// Queries stay in the tile registers that `accumulators` of the loop, scores and operands leave.
+void Tiles::hold_queries(const Lowering &lowering, const Func &of, const std::string &loop, int accumulators) const {
+    const int scores = k.row_vectors * std::min(k.key_unroll, tile_depth) / tile_rows;
+    const int queries = k.row_vectors * s.sizes.head_dim / tile_depth;
+    // A product of scores takes a tile of keys, and one of queries unless all are held. One of weights takes two where scores were.
+    const int left = tile_registers - accumulators - scores - 1;
+    hold_tiles(lowering.generator, of, loop, queries <= left ? queries : std::max(left - 1, 0));
 }
 
 void Tiles::lower(const Lowering &lowering) const {
@@ -41,6 +56,7 @@ void Tiles::lower(const Lowering &lowering) const {
         exact->end_blocks_early(lowering);
         guard_loop(lowering.generator, loop_of(exact->s.block), s.any_exact);
     }
+    if (s.seen_finite.defined()) guard_loop(lowering.generator, loop_of(s.marked_turn), s.cleaned);
     map_tile_products(lowering.generator);
     pipeline(lowering);
     if (exact) exact->pipeline(lowering);

@@ -58,12 +58,9 @@ void Tiles::pack_keys_and_values() {
     s.v_pairs(d, c, p, b) = facts.terms > 1 ? term_pair(first, second, p, facts.terms)
                                             : cast<uint32_t>(first) | (cast<uint32_t>(second) << 16);
     s.v_lanes = transpose(s.v_pairs, z.lanes, "v_lanes");
-    // Further features that are all 1: their weighted sum is the sum of the weights, as they were rounded, formed beside
-    // the vector units.
     s.v_packed = Func("v_packed");
     s.v_packed(c, d, p, b) = undef<uint32_t>();
-    RDom one(0, tile_rows, "v_ones"), feature(0, z.v_head_dim, "v_features");
-    s.v_packed(c, z.v_head_dim + one, p, b) = select(p == 0, Expr(0x3f803f80u), Expr(0u));
+    RDom feature(0, z.v_head_dim, "v_features");
     s.v_feature = feature;
     s.v_packed(c, feature, p, b) = s.v_lanes.out(c, feature, p, b);
     RDom cleaned(0, z.v_head_dim, 0, 1, "v_cleaned"); // the last dimension is a loop that does not run in other tasks
@@ -71,6 +68,11 @@ void Tiles::pack_keys_and_values() {
     s.cleaned_feature = cleaned.x;
     s.cleaned_turn = cleaned.y;
     s.v_packed(c, cleaned.x, p, b) = finite_pair(s.v_packed(c, cleaned.x, p, b));
+    if (!has_ones()) return;
+    // Further features that are all 1: their weighted sum is the sum of the weights, as they were rounded, formed beside
+    // the vector units.
+    RDom one(0, tile_rows, "v_ones");
+    s.v_packed(c, z.v_head_dim + one, p, b) = select(p == 0, Expr(0x3f803f80u), Expr(0u));
 }
 
 } // namespace gyre::attention

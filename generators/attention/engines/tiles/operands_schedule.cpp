@@ -35,16 +35,17 @@ void Tiles::schedule_packed_operands(int w) {
             .vectorize(s.d, tile_depth)
             .unroll(s.p);
     const Var vc = s.v_packed.args()[0];
+    const int features = z.v_head_dim + (has_ones() ? tile_rows : 0);
     s.v_packed.compute_at(s.state, s.block)
         .bound_storage(vc, z.key_block / 2 + cache_line_pairs)
-        .bound_storage(s.d, z.v_head_dim + tile_rows)
-        .bound(s.d, 0, z.v_head_dim + tile_rows)
+        .bound_storage(s.d, features)
+        .bound(s.d, 0, features)
         .bound(vc, 0, z.key_block / 2)
         .bound(s.p, 0, facts.terms);
-    s.v_packed.update(0).vectorize(vc, w);
     RVar fb("fb"), fi("fi");
-    s.v_packed.update(2).reorder(vc, s.cleaned_feature, s.v_packed.args()[2], s.cleaned_turn).vectorize(vc, w);
-    s.v_packed.update(1)
+    s.v_packed.update(1).reorder(vc, s.cleaned_feature, s.v_packed.args()[2], s.cleaned_turn).vectorize(vc, w);
+    if (has_ones()) s.v_packed.update(2).vectorize(vc, w);
+    s.v_packed.update(0)
         .split(vc, packed_tile, ji, w)
         .split(s.v_feature, fb, fi, w)
         .reorder(ji, fi, s.p, fb, packed_tile)

@@ -8,12 +8,24 @@
 namespace gyre::attention {
 using namespace Halide;
 
-/// A value in blocks, from `values` (key, feature, b): after the last feature ones.
+/// A value in blocks, from `values` (key, feature, b): after the last feature ones, as numbers where they are summed beside the weighted
+/// values and else as a tile.
 Expr Tiles::stored_value(const Func &values, const Expr &key, const Expr &feature) const {
     const int features = s.sizes.v_head_dim;
     const Expr bits = values(key, unsafe_promise_clamped(feature, 0, features - 1), s.b);
-    return select(feature < features, widen(reinterpret(BFloat(16), bits)),
-                  bf16_of_pair(s.operands.v_ones(key % tile_depth / 2, feature % tile_rows), key % 2));
+    const Expr one = sums_columns() ? Expr(1.0f)
+                                    : bf16_of_pair(s.operands.v_ones(key % tile_depth / 2, feature % tile_rows), key % 2);
+    return select(feature < features, widen(reinterpret(BFloat(16), bits)), one);
+}
+
+/// A packed value of a key of a step: after the last feature ones, as in stored_value().
+Expr Tiles::packed_value(const Expr &key, const Expr &step, const Expr &feature, const Expr &term) const {
+    const int features = s.sizes.v_head_dim;
+    const auto value = [&](const Expr &of) {
+        return bf16_of_pair(s.v_packed(step * (tile_depth / 2) + key / 2, of, term, s.b), key % 2);
+    };
+    if (!sums_columns()) return value(feature);
+    return select(feature < features, value(unsafe_promise_clamped(feature, 0, features - 1)), 1.0f);
 }
 
 void Tiles::define_scores(const Inputs &) {
@@ -59,7 +71,7 @@ void Tiles::define_weighted_values(const Inputs &in, const Visible &visible) {
         const Expr value =
             provider->has_value_blocks()
                 ? stored_value(s.operands.v_rows, keys.z * tile_depth + keys.x, feature)
-                : bf16_of_pair(s.v_packed(keys.z * (tile_depth / 2) + keys.x / 2, feature, value_term, b), keys.x % 2);
+                : packed_value(keys.x, keys.z, feature, value_term);
         product(r, d, t, b) += weight(keys.x, weight_term, keys.z) * value;
     };
     const auto keys_of_block = [&](const std::vector<std::pair<int, int>> &of_terms, const std::string &name) {

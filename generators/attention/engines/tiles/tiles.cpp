@@ -9,7 +9,6 @@ using namespace Halide;
 
 // A product also takes a tile of each operand.
 bool Tiles::holds_whole_head(int v_head_dim, int row_vectors) {
-    constexpr int tile_registers = 8;
     return row_vectors == 1 && v_head_dim / tile_rows + 1 + 2 <= tile_registers;
 }
 

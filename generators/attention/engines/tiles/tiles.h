@@ -56,6 +56,12 @@ private:
     void define_weights(const Visible &visible, const Halide::Expr &magnitude);
     void define_bounded_weights(const Visible &visible, const Halide::Expr &magnitude);
     Halide::Expr stored_value(const Halide::Func &values, const Halide::Expr &key, const Halide::Expr &feature) const;
+    Halide::Expr packed_value(const Halide::Expr &key, const Halide::Expr &step, const Halide::Expr &feature,
+                              const Halide::Expr &term) const;
+    /// The weights' sum is formed by vectors beside the weighted values.
+    bool sums_columns() const { return bounded && facts.sum_with_values; }
+    /// The weights' sum is a product with a tile of ones.
+    bool has_ones() const { return bounded && !facts.sum_with_values; }
 
     // guard.cpp
     int scanned_lanes() const;
@@ -81,6 +87,7 @@ private:
     // lowering.cpp
     void end_blocks_early(const Lowering &lowering) const;
     void pipeline(const Lowering &lowering) const;
+    void hold_queries(const Lowering &lowering, const Halide::Func &of, const std::string &loop, int accumulators) const;
 };
 
 /// The magnitude of the scores' scale. Queries take its sign alone: scores have yet to be scaled by this.

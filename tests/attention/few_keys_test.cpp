@@ -1,0 +1,89 @@
+/// Sequences whose rows see few keys: beside matrix tiles, which multiply f32 and f16 numbers as sums of three and two, they take vectors.
+#include "support/attention_case.h"
+#include "support/compare.h"
+#include "support/each_kernel.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+using namespace gyre::test;
+
+namespace {
+
+bool has_tiles() {
+    const std::vector<std::string> targets = runnable_targets();
+    return !std::getenv("GYRE_TEST_ONLY_TARGET") && !std::getenv("GYRE_TARGET") &&
+           std::find(targets.begin(), targets.end(), "x86_64_amx") != targets.end();
+}
+
+bool ran_on_tiles(gyre_context *context) {
+    return std::string(gyre_selected_kernel(context)).find("__x86_64_amx") != std::string::npos;
+}
+
+gyre_tensor entry_of(gyre_tensor view, int64_t b) {
+    view.data = (float *)view.data + b * view.strides[0];
+    view.shape[0] = 1;
+    return view;
+}
+
+} // namespace
+
+TEST_CASE("few keys a row are multiplied in vectors, many on tiles, unless the context names tiles") {
+    if (!has_tiles()) return;
+    struct Row {
+        gyre_dtype dtype;
+        int64_t queries, keys;
+        bool causal;
+        int64_t window; // on both sides; 0: none
+        bool tiles;
+    };
+    for (const Row &row : {Row{GYRE_F32, 40, 383, false, 0, false}, Row{GYRE_F32, 40, 384, false, 0, true},
+                           Row{GYRE_F32, 512, 512, true, 0, false}, Row{GYRE_F32, 800, 800, true, 0, true},
+                           Row{GYRE_F32, 600, 600, false, 100, false}, Row{GYRE_F16, 40, 31, false, 0, false},
+                           Row{GYRE_F16, 40, 32, false, 0, true}, Row{GYRE_BF16, 40, 8, false, 0, true}}) {
+        AttentionCase c(AttentionShape().lengths(row.queries, row.keys).dims(64).of(row.dtype));
+        c.args.causal = row.causal;
+        if (row.window > 0) c.args.window_left = c.args.window_right = row.window;
+        CAPTURE(row.queries);
+        CAPTURE(row.keys);
+        const Context best, tiles("x86_64_amx");
+        REQUIRE_MESSAGE(c.run(best) == GYRE_OK, text(gyre_last_error()));
+        CHECK(ran_on_tiles(best) == row.tiles);
+        REQUIRE_MESSAGE(c.run(tiles) == GYRE_OK, text(gyre_last_error()));
+        CHECK(ran_on_tiles(tiles));
+    }
+}
+
+TEST_CASE("padded kernels of f32 are those of vectors, however many keys there are") {
+    if (!has_tiles()) return;
+    AttentionCase c(AttentionShape().lengths(40, 600).dims(72));
+    const Context best;
+    REQUIRE_MESSAGE(c.run(best) == GYRE_OK, text(gyre_last_error()));
+    CHECK(!ran_on_tiles(best));
+}
+
+TEST_CASE("sequences with few and with many keys have the bits that they have alone, whatever the number of threads") {
+    for (const int64_t group : {2, 3}) {
+        AttentionCase c(AttentionShape().batches(2).lengths(150, 700).head_counts(2 * group, 2).dims(64));
+        const std::vector<int32_t> keys = {200, 700};
+        c.args.seqused_k = c.hold(GYRE_I32, {200, 700});
+        c.args.lse = nullptr;
+        std::vector<uint64_t> together;
+        for (const int32_t threads : {1, 2, 5}) {
+            const Context context(nullptr, threads);
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            if (threads == 1) together = c.out.bits();
+            CHECK(c.out.bits() == together);
+        }
+        c.out.fill(0);
+        for (int64_t b = 0; b < 2; b++) {
+            gyre_attention_args one = c.args;
+            for (gyre_tensor *tensor : {&one.q, &one.k, &one.v, &one.out}) *tensor = entry_of(*tensor, b);
+            one.seqused_k = c.hold(GYRE_I32, {(double)keys[b]});
+            const Context context;
+            REQUIRE_MESSAGE(gyre_attention(context, &one) == GYRE_OK, text(gyre_last_error()));
+            if (has_tiles()) CHECK(ran_on_tiles(context) == (b == 1));
+        }
+        CHECK(c.out.bits() == together);
+    }
+}
