@@ -65,7 +65,7 @@ TEST_CASE("linear backward: every kind of head_dim, with causal and without") {
 }
 
 TEST_CASE("linear backward: every pair of lengths, around the ends of chunks") {
-    for (const int64_t length : {0, 1, 2, 11, 12, 13, 31, 33, 95, 96, 97, 193})
+    for (const int64_t length : {0, 1, 2, 11, 12, 13, 31, 33, 63, 64, 65, 95, 96, 97, 128, 193})
         for (const int states : {0, 1}) {
             LinearBackwardCase causal(AttentionShape().lengths(length, length).dims(32));
             causal.forward.args.causal = 1;

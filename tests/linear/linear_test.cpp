@@ -26,7 +26,7 @@ TEST_CASE("linear: every kind of head_dim, with causal and without") {
 }
 
 TEST_CASE("linear: every pair of lengths, around the ends of chunks") {
-    for (const int64_t length : {0, 1, 2, 11, 12, 13, 31, 33, 95, 96, 97, 191, 192, 193, 300})
+    for (const int64_t length : {0, 1, 2, 11, 12, 13, 31, 33, 63, 64, 65, 95, 96, 97, 191, 192, 193, 300})
         for (const int states : {0, 1}) {
             LinearCase causal(AttentionShape().lengths(length, length).dims(32));
             causal.args.causal = 1;
