@@ -31,7 +31,8 @@ struct MergeOnCpu {
     }
     gyre_status prepare(const gyre_context &context);
     void visit_tensors(WorkspaceApart &visit) {
-        each_tensor(args, visit);
+        visit(args.out, "out");
+        visit(args.lse, "lse");
         visit.check(args.part_out, "part_out", args.parts, args.part_out_stride);
         visit.check(args.part_lse, "part_lse", args.parts, args.part_lse_stride);
     }
