@@ -7,6 +7,7 @@
 #               feature: those of them that have it; another word: the targets that have it as MACHINE
 #   parameters  of the generator; those that are true, and the format of the cache, are what dispatch knows the family by
 #   for         the words of OPS that take it; default: its operation
+#   for_devices further ones that take it for devices alone
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
 #   sizes       of heads: head_dims or decode, the sizes of that list and of padded kernels; `own` after it: without padded ones;
 #               `padded`: in the library gyre without those of its own that a padded one takes; `largest`: of padded ones the largest
@@ -57,9 +58,10 @@ function(gyre_read_families)
             set(GYRE_FAMILY_${number}_${upper} "${value}" PARENT_SCOPE)
         endforeach ()
         gyre_family_field("${row}" for "${operation}" for)
+        gyre_family_field("${row}" for_devices "" for_devices)
         gyre_family_field("${row}" sizes "" sizes)
         gyre_family_field("${row}" parameters "" parameters)
-        foreach (field IN ITEMS for sizes parameters)
+        foreach (field IN ITEMS for for_devices sizes parameters)
             separate_arguments(words UNIX_COMMAND "${${field}}")
             string(TOUPPER ${field} upper)
             set(GYRE_FAMILY_${number}_${upper} "${words}" PARENT_SCOPE)

@@ -220,9 +220,11 @@ endfunction()
 
 function(gyre_write_recipes library file)
     set(recipes "")
+    set(recipes_of_devices "") # whose kernels the tuner cannot run here, nor does Halide compile them
     foreach (target IN LISTS GYRE_KNOWN_TARGETS)
+        set(list recipes)
         if (GYRE_TARGET_${target}_DEVICE)
-            continue() # what the tuner measures runs here, and comes out of Halide
+            set(list recipes_of_devices)
         endif ()
         get_property(kernels GLOBAL PROPERTY GYRE_${library}_ROWS_${target})
         foreach (kernel IN LISTS kernels)
@@ -233,13 +235,15 @@ function(gyre_write_recipes library file)
             endif ()
             string(REGEX REPLACE "([a-z0-9_]+)=([^ ;]+)[ ;]?" "\"\\1\": \"\\2\", " parameters "${attributes}")
             string(REGEX REPLACE "([a-z0-9_]+)=([^ ;]+)[ ;]?" "\"\\1\": \"\\2\", " knobs "${knobs}")
-            string(APPEND recipes "    {\"operation\": \"${operation}\", \"variant\": \"${variant}\", \"target\": \"${target}\",\n"
+            string(APPEND ${list} "    {\"operation\": \"${operation}\", \"variant\": \"${variant}\", \"target\": \"${target}\",\n"
                 "     \"generator\": \"${generator}\", \"halide_target\": \"${GYRE_TARGET_${target}_HALIDE}${gyre_halide_shipped}\",\n"
                 "     \"parameters\": {${parameters}}, \"knobs\": {${knobs}}},\n")
         endforeach ()
     endforeach ()
-    string(REPLACE ", }" "}" recipes "${recipes}")
-    string(REGEX REPLACE ",\n$" "\n" recipes "${recipes}")
+    foreach (list IN ITEMS recipes recipes_of_devices)
+        string(REPLACE ", }" "}" ${list} "${${list}}")
+        string(REGEX REPLACE ",\n$" "\n" ${list} "${${list}}")
+    endforeach ()
     get_target_property(halide Halide::Halide LOCATION)
     get_filename_component(halide "${halide}" DIRECTORY)
     set(compiler "${CMAKE_C_COMPILER}")
@@ -250,6 +254,8 @@ function(gyre_write_recipes library file)
          "{\"compiler\": \"@compiler@\", \"objcopy\": \"@CMAKE_OBJCOPY@\", \"include\": \"@GYRE_INCLUDE_DIR@\",
  \"tuning\": \"@tuning@\", \"generators\": \"@GYRE_GENERATORS_DIR@\", \"halide_libraries\": \"@halide@\",
  \"kernels\": [
-@recipes@]}
+@recipes@],
+ \"nvcc\": \"@GYRE_CUDA_COMPILER@\", \"device_kernels\": [
+@recipes_of_devices@]}
 ")
 endfunction()

@@ -124,6 +124,8 @@ def parse(words, build):
         budget = parser.add_mutually_exclusive_group()
         budget.add_argument("--trials", type=whole(1), metavar="N", help="of the whole study")
         if command == "search":
+            parser.add_argument("--device", choices=("cuda",), help="estimate the knobs of a kernel for CUDA by a model; measures nothing")
+            parser.add_argument("--arch", choices=("sm_80", "sm_90"), default="sm_80", help="of --device: A100 (default) or H100")
             parser.add_argument("--list", action="store_true", help="say which kernels the name means, and do nothing")
             parser.add_argument("--json", action="store_true", help="print the studies as JSON at the end; what goes on is told on stderr")
             budget.add_argument("--minutes", type=positive, metavar="M", help="of the whole study on this machine; default: 15")

@@ -53,18 +53,27 @@ class Recipe:
         return variables
 
 
+def is_of_a_project(build):
+    return not os.path.exists(os.path.join(build, "kernels", "recipes.json")) and os.path.exists(os.path.join(build, "recipes.json"))
+
+
+def recipes_content(build):
+    """What CMake wrote."""
+    path = os.path.join(build, *(() if is_of_a_project(build) else ("kernels",)), "recipes.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError) as error:
+        return refuse(
+            f"--build {build}", f"no recipes of kernels there ({error})", "a build tree of gyre, or a folder that gyre_add_kernels() made"
+        )
+
+
 class Recipes:
     def __init__(self, build):
         self.build = build
-        path = os.path.join(build, "kernels", "recipes.json")
-        self.of_a_project = not os.path.exists(path) and os.path.exists(os.path.join(build, "recipes.json"))
-        if self.of_a_project:
-            path = os.path.join(build, "recipes.json")
-        try:
-            with open(path, encoding="utf-8") as file:
-                content = json.load(file)
-        except (OSError, ValueError) as error:
-            refuse(f"--build {build}", f"no recipes of kernels there ({error})", "a build tree of gyre, or a folder that gyre_add_kernels() made")
+        self.of_a_project = is_of_a_project(build)
+        content = recipes_content(build)
         self.compiler, self.objcopy, self.include = content["compiler"], content["objcopy"], content["include"]
         self.tuning, self.generators = content["tuning"], content["generators"]
         self.halide_libraries = content["halide_libraries"]

@@ -39,7 +39,9 @@ def main(words):
     build = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))  # <build>/share/gyre/tune
     options = command_line.parse(words, build)
     check_packages(options.command)
-    if options.command == "search":
+    if options.command == "search" and options.device:
+        from estimate import estimate as command
+    elif options.command == "search":
         from tuning import tune as command
     elif options.command == "export":
         from bundle import export as command

@@ -12,16 +12,17 @@ public:
     GeneratorParam<int> head_dim{"head_dim", 64, 16, 256};
     GeneratorParam<bool> padded{"padded", false};
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::BFloat(16)};
-    GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are copied as they are
-    GeneratorParam<bool> paged{"paged", false};         // from pages
-    GeneratorParam<bool> partial{"partial", false};     // of a part of the keys, to be merged
-    GeneratorParam<bool> dropout{"dropout", false};     // weights are dropped
-    GeneratorParam<std::string> score{"score", ""};     // the score function compiled with this file
+    GeneratorParam<bool> as_stored{"as_stored", true}; // as all are here: others have rotated keys and values before
+    GeneratorParam<bool> paged{"paged", false};        // from pages
+    GeneratorParam<bool> partial{"partial", false};    // of a part of the keys, to be merged
+    GeneratorParam<bool> dropout{"dropout", false};    // weights are dropped
+    GeneratorParam<std::string> score{"score", ""};    // the score function compiled with this file
     GeneratorParam<std::string> facts{"facts", ""};
     GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
 
     // Knobs.
     GeneratorParam<int> warps{"warps", 0, 0, 16}, key_block{"key_block", 0, 0, 256}; // 0: what suits the variant
+    GeneratorParam<int> row_tiles{"row_tiles", 0, 0, 2};
     GeneratorParam<int> stages{"stages", 2, 2, 4};
 
     DeclaredArguments arguments;
@@ -30,8 +31,9 @@ public:
     void configure() {
         _halide_user_assert(!padded && head_dim % 16 == 0 && (!in_f32() || head_dim <= 128))
             << "no kernel for CUDA is padded, of head sizes that are no multiple of 16, or of f32 and more than 128\n";
-        _halide_user_assert(as_stored || !(paged || partial))
-            << "keys in pages of plain kernels, and in parts, are copied as they are\n";
+        _halide_user_assert(as_stored) << "no kernel for CUDA rotates keys or values on the way\n";
+        _halide_user_assert(row_tiles < 2 || !(general || paged || partial || in_f32()))
+            << "two tiles of rows a warp are of plain kernels for 16 bits\n";
         _halide_user_assert(!paged || !(partial || general))
             << "whether keys are in pages is the call's choice in partial and general kernels\n";
         const bool scored = !score.value().empty();
@@ -45,7 +47,7 @@ public:
     }
 
     void generate() {
-        Mma engine({head_dim, dtype, general, as_stored, paged, partial, device_code}, {warps, key_block, stages});
+        Mma engine({head_dim, dtype, general, paged, partial, device_code}, {warps, row_tiles, key_block, stages});
         engine.define(bind(), out, lse);
         engine.schedule();
         engine.lower({*this, *k, *v, keys});
@@ -95,11 +97,6 @@ private:
         in.rope = {rope_pairs, rope_interleaved};
         in.value_rope = {value_pairs, value_interleaved};
         in.q_positions = {q_positions, has_q_positions, q_positions.dim(2).extent()};
-        in.key_angles = key_angles;
-        in.value_key_angles = value_key_angles;
-        in.key_pairs = key_pairs;
-        in.value_pairs = value_key_pairs;
-        in.angles_by_token = angles_by_token;
         return in;
     }
 
@@ -115,8 +112,6 @@ private:
             q_positions.dim(n).set_min(0);
         }
         q_positions.dim(0).set_stride(Halide::Expr()); // words of 64-bit positions
-        for (auto *t : {&key_angles, &value_key_angles})
-            for (int n = 0; n < 4; n++) t->dim(n).set_min(0);
         for (auto *t : {&rope_cos, &rope_sin, &value_cos, &value_sin})
             for (int n = 0; n < 2; n++) t->dim(n).set_min(0);
         for (auto *t : {&rope_frequencies, &value_frequencies}) t->dim(0).set_min(0);

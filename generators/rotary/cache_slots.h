@@ -3,13 +3,12 @@
 /// Token b of batch entry c is the next key of a sequence, c or, of packed tokens, the one whose bounds hold b. Key j of it is slot
 /// j % 2^page_bits of page table(j >> page_bits), or without pages slot j of the sequence's own entry.
 #pragma once
-#include <Halide.h>
+#include "packed_tokens.h"
 
 namespace gyre::rotary {
 
 struct CacheLists {
-    Halide::Func bounds;                    // (sequence)  cu_seqlens
-    Halide::Expr packed, sequences;         // bool; how many
+    PackedSequences tokens;                 // that are new
     Halide::Func held;                      // (sequence)  keys before the new ones
     Halide::Expr has_held;                  // bool; else none
     Halide::Func page_table;                // (page, sequence)
@@ -20,9 +19,7 @@ struct CacheLists {
 };
 
 struct CacheSlot {
-    Halide::Var b{"b"}, c{"c"};
-    Halide::RVar before;   // of the update of sequence
-    Halide::Func sequence; // (b, c)
+    PackedToken token;
     Halide::Expr key;      // of the sequence, that token b of entry c becomes
     Halide::Expr distance; // from where b and c would be with entry stride 0 to where it goes
     Halide::Expr exists;   // bool: the cache has room for it, in a page that it has

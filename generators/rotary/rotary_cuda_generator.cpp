@@ -34,14 +34,26 @@ public:
     void generate() {
         using namespace Halide;
         Var i("i"), a("a"), b("b"), c("c");
-        std::vector<CacheSlot> slots; // of the updates that store
-        if (appended)
-            for (const char *name : {"sequence_before", "sequence_after", "sequence_rotated"})
-                slots.push_back(cache_slot(lists(), name));
+        const PackedSequences packed_sequences{bounds, packed, sequences};
+        bounds.dim(0).set_min(0);
+        std::vector<CacheSlot> slots;                           // of the updates that store
+        std::vector<Func> sequences_of{Func(), Func(), Func()}; // undefined: a copy beside that needs none
+        Expr place;                                             // of a token where no positions are given
+        if (appended) {
+            int update = 0;
+            for (const char *name : {"sequence_before", "sequence_after", "sequence_rotated"}) {
+                slots.push_back(cache_slot(lists(packed_sequences), name));
+                sequences_of[static_cast<size_t>(update++)] = slots.back().token.sequence;
+            }
+            place = slots.back().key;
+        } else {
+            const PackedToken token = packed_token(packed_sequences, "sequence_rotated");
+            sequences_of.back() = token.sequence;
+            place = position_offset + b - token.first;
+        }
         const Expr axis = cast<int32_t>(axis_of_pair(i));
         const Expr position =
-            cuda::choose(has_positions, positions(b, c, clamp(axis, 0, positions.dim(2).extent() - 1)),
-                         appended ? slots.back().key : position_offset + b);
+            cuda::choose(has_positions, positions(b, c, clamp(axis, 0, positions.dim(2).extent() - 1)), place);
         const Expr row = cuda::choose(per_token, b, clamp(position, 0, cos.dim(1).extent() - 1));
         const Expr entry = select(per_token, c, 0);
         const Tuple angle = cuda::sincos_of_turns(position, frequencies(i));
@@ -72,7 +84,7 @@ public:
                 return cuda::placed(value, slot.distance, slot.exists);
             };
         Stages stages = algorithm(in, pairing, out, dtype);
-        schedule_cuda(stages, pairing, angles, slots, {lanes, copy_lanes, tokens, runs, heads});
+        schedule_cuda(stages, pairing, angles, sequences_of, {lanes, copy_lanes, tokens, runs, heads});
         const int most_pairs = 256;
         cuda::lower_to_cuda(*this, {device_code,
                                     {{"frequencies", most_pairs}, {"axis_of_pair", most_pairs}},
@@ -81,22 +93,11 @@ public:
     }
 
 private:
-    CacheLists lists() {
-        for (auto *list : {&bounds, &held}) list->dim(0).set_min(0);
+    CacheLists lists(const PackedSequences &tokens) {
+        held.dim(0).set_min(0);
         for (int n = 0; n < 2; n++) page_table.dim(n).set_min(0);
-        return {bounds,
-                packed,
-                sequences,
-                held,
-                has_held,
-                page_table,
-                paged,
-                page_bits,
-                page_table.dim(0).extent(),
-                capacity,
-                entries,
-                entry_stride,
-                out.dim(2).stride()};
+        return {tokens,   held,    has_held,     page_table,         paged, page_bits, page_table.dim(0).extent(),
+                capacity, entries, entry_stride, out.dim(2).stride()};
     }
 };
 

@@ -28,14 +28,13 @@ void map_to_blocks(Stage stage, const Stages &s, const std::vector<VarOrRVar> &m
 // A thread owns a vector of neighbouring pairs of one token: their angles are formed once, in registers, and every head of the
 // group reads them from there. Each half of a pair moves in whole 16-byte accesses; interleaved pairs, whose two features
 // are neighbours, as one run. A warp's threads walk along a token's features first, which lie together in memory.
-void schedule_cuda(Stages &s, Pairing pairing, const CudaAngles &angles, const std::vector<CacheSlot> &slots,
+void schedule_cuda(Stages &s, Pairing pairing, const CudaAngles &angles, const std::vector<Func> &sequences,
                    const CudaKnobs &k) {
     s.out.compute_root();
     // Which sequence a token is of, each thread finds for itself.
-    const auto find_slot_at = [&](int update, const RVar &loop) {
-        if (slots.empty()) return;
-        Func sequence = slots[static_cast<size_t>(update)].sequence;
-        sequence.compute_at(s.out, loop).store_in(MemoryType::Register);
+    const auto find_sequence_at = [&](int update, const RVar &loop) {
+        Func sequence = sequences[static_cast<size_t>(update)];
+        if (sequence.defined()) sequence.compute_at(s.out, loop).store_in(MemoryType::Register);
     };
     int update = 0;
     for (auto [copy, feature] : {std::pair(s.out.update(0), s.before), std::pair(s.out.update(1), s.after)}) {
@@ -46,7 +45,7 @@ void schedule_cuda(Stages &s, Pairing pairing, const CudaAngles &angles, const s
             .vectorize(lane)
             .split(run, runs, run_of_block, k.runs, TailStrategy::GuardWithIf);
         map_to_blocks(copy, s, {runs}, run_of_block, Var("head"), k);
-        find_slot_at(update++, run_of_block);
+        find_sequence_at(update++, run_of_block);
     }
 
     RVar run("run"), lane("lane"), both("both");
@@ -58,7 +57,7 @@ void schedule_cuda(Stages &s, Pairing pairing, const CudaAngles &angles, const s
     else
         rotation.fuse(s.parity, lane, both).vectorize(both);
     map_to_blocks(rotation, s, {}, run, head, k);
-    find_slot_at(update, run);
+    find_sequence_at(update, run);
     s.rotated.compute_at(s.out, head)
         .store_in(MemoryType::Register)
         .bound_storage(s.i, k.lanes)

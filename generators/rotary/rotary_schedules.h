@@ -1,6 +1,5 @@
 /// Rotary position embedding: HOW it is computed. One function per machine class.
 #pragma once
-#include "cache_slots.h"
 #include "rotary_algorithm.h"
 
 namespace gyre::rotary {
@@ -35,8 +34,8 @@ struct CudaAngles {
     Halide::Var i;
 };
 
-/// `slots`: of each update of out, where that is a cache; else none.
-void schedule_cuda(Stages &s, Pairing pairing, const CudaAngles &angles, const std::vector<CacheSlot> &slots,
+/// `sequences`: that tell which packed sequence a token is of, for each update of out; undefined where it does not ask.
+void schedule_cuda(Stages &s, Pairing pairing, const CudaAngles &angles, const std::vector<Halide::Func> &sequences,
                    const CudaKnobs &k);
 
 } // namespace gyre::rotary

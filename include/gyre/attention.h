@@ -152,18 +152,19 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax); Su et al., RoFormer,
  *  arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values).
  *  Tensors on a CUDA device (all of them, lists and positions too), in bf16 or f16 with head_dim = v_head_dim 64, 96, 128 or
- *  256: one launch on the context's cuda_stream, as gyre_rotary() does; weights are rounded to the tensors' type. Where keys
- *  or values are rotated in the call, launches before it form their angles in the workspace: memory of the device, or
- *  NULL: the stream's (cuMemAllocFromPoolAsync), which gets it back. With page_table, bias, mask, softcap, alibi or sinks they
- *  are not rotated in the call, and their rows are aligned to 16 bytes. At most 16 queries a sequence (on average), over
- *  keys and values that are not rotated in the call and aligned so, are two launches: keys are cut into parts, whose
+ *  256: one launch on the context's cuda_stream, as gyre_rotary() does; weights are rounded to the tensors' type. Keys and
+ *  values that are rotated in the call, or whose rows are not aligned to 16 bytes, are written into the workspace by launches
+ *  before it: memory of the device, or NULL: the stream's (cuMemAllocFromPoolAsync), which gets it back. With page_table they
+ *  are not rotated in the call, and their rows are aligned to 16 bytes. At most 16 queries a sequence (on average)
+ *  are two launches: keys are cut into parts, whose
  *  results are in the workspace, and merged; how many parts depends on the device and on how many sequences and heads
  *  there are, and so do the last bits of the result. A batch entry of bias or mask spans less than 2^31 elements. Not there: value_order, score, dropout. What
  *  lists and positions hold is not checked, only kept within bounds.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);
 
-/** Bytes of workspace that gyre_attention() with these arguments and this context needs; data pointers may be NULL. */
+/** Bytes of workspace that gyre_attention() with these arguments and this context needs; data pointers may be NULL: on CUDA devices it
+ *  then has room for keys and values that are not aligned. */
 GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args,
                                                    size_t *bytes);
 

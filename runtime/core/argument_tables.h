@@ -8,10 +8,6 @@ struct AnglesArguments {
 #define GYRE_ARGUMENT_TABLE "rotary/angles/angles_arguments.inc"
 #include "core/argument_table.inc"
 };
-struct AnglesCudaArguments {
-#define GYRE_ARGUMENT_TABLE "rotary/angles/angles_cuda_arguments.inc"
-#include "core/argument_table.inc"
-};
 struct AttentionArguments {
 #define GYRE_ARGUMENT_TABLE "attention/attention_arguments.inc"
 #include "core/argument_table.inc"

@@ -1,10 +1,10 @@
-/// gyre_attention() with tensors on a CUDA device: one launch, before which the angles of keys and values that are rotated in
-/// the call are formed by others, and after which parts of the keys are merged by another.
+/// gyre_attention() with tensors on a CUDA device: one launch, before which others write keys and values that are rotated in the call, or
+/// not aligned, and after which another merges parts of the keys.
 #pragma once
 #include "attention/kernels.h"
 #include "attention/tensors.h"
 #include "cuda/call.h"
-#include "cuda/key_angles.h"
+#include "cuda/dense_rows.h"
 #include "cuda/score_function.h"
 #include "cuda/split.h"
 
@@ -17,7 +17,7 @@ public:
     gyre_status check(bool need_data) override;
     gyre_status prepare(gyre_context &context) override;
     size_t workspace_bytes(const gyre_context &) const override {
-        return key_angles.bytes() + value_angles.bytes() + split.bytes();
+        return keys.bytes() + values.bytes() + split.bytes();
     }
     gyre_status run(gyre_context &context) override;
 
@@ -27,13 +27,13 @@ private:
     AdoptedInputs score_inputs;
     ScoreViews score_views;
     bool needs_data = false;
-    KeyAngles key_angles;
-    KeyAngles value_angles; // off where they are the keys'
+    DenseRows keys, values; // that kernels cannot read where they are; call.k and call.v then are these
     Split split;
 
     gyre_status refuse_unsupported() const;
     gyre_status check_reach() const;
-    gyre_status fail_without_kernel(const gyre_context &context, bool copyable) const;
+    gyre_status fail_without_kernel(const gyre_context &context) const;
+    gyre_status prepare_rows(const gyre_context &context);
     Heads pool(const Heads &keys) const;
     int64_t group() const;
     int64_t most_rows(int64_t rows, int64_t fold) const;

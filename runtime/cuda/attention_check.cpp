@@ -24,26 +24,20 @@ gyre_status AttentionOnDevice::refuse_unsupported() const {
 }
 
 /// Refuses a call that no kernel takes, by the argument that asks for more than others.
-gyre_status AttentionOnDevice::fail_without_kernel(const gyre_context &context, bool copyable) const {
+gyre_status AttentionOnDevice::fail_without_kernel(const gyre_context &context) const {
     const auto scores = usable_scores(context, GYRE_CUDA);
     if (call.score && std::find(scores.begin(), scores.end(), call.score) == scores.end())
         return refuse_score(call.score, scores);
-    const std::pair<bool, const char *> asks_for_more[] = {
-        {args.score, "score"}, {args.dropout > 0, "dropout"}, {args.page_table, "page_table"},
-        {args.bias, "bias"},   {args.mask, "mask"},           {args.sinks, "sinks"},
-        {args.alibi, "alibi"}, {args.softcap > 0, "softcap"}};
     const auto dim = static_cast<long long>(call.q.dim);
-    for (const auto &[given, name] : asks_for_more) {
-        if (given && (call.rotate_keys || call.rotate_values))
-            return refuse(GYRE_UNSUPPORTED, name,
-                          "no linked kernel of a CUDA device rotates keys or values of head size %lld then, expected "
-                          "keys_rotated and values_rotated",
-                          dim);
-        if (given && !copyable)
-            return refuse(GYRE_UNSUPPORTED, name,
-                          "k's and v's rows are not all aligned to 16 bytes, as kernels of head size %lld expect then",
-                          dim);
-    }
+    if (args.page_table && (call.rotate_keys || call.rotate_values))
+        return refuse(GYRE_UNSUPPORTED, "page_table",
+                      "no linked kernel of a CUDA device rotates keys or values in pages of head size %lld, expected "
+                      "keys_rotated and values_rotated",
+                      dim);
+    if (args.page_table && !(is_copyable(pool(call.k)) && is_copyable(pool(call.v))))
+        return refuse(GYRE_UNSUPPORTED, "page_table",
+                      "k's and v's rows are not all aligned to 16 bytes, as kernels of head size %lld expect of pages",
+                      dim);
     const char *with = call.score ? ", with this score" : call.dropout.on ? ", with dropout" : "";
     return refuse(GYRE_UNSUPPORTED, "q", "no linked kernel of a CUDA device takes %s with head sizes %lld and %lld%s",
                   dtype_name(call.q.dtype), dim, static_cast<long long>(call.v.dim), with);

@@ -32,7 +32,7 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const Scope &scope,
         b->describe(p.data, halide_type(p.dtype),
                     {{p.dim, 1}, {p.heads, p.head_stride}, {p.seqlen, p.token_stride}, {p.batch, p.batch_stride}});
     };
-    Buffer q, k, v, out, lse, q_bounds, k_bounds, counts, table, keys_angles, values_angles;
+    Buffer q, k, v, out, lse, q_bounds, k_bounds, counts, table;
     view(&q, call.q, call.q.seqlen);
     view_keys(&k, call.k);
     view_keys(&v, call.v);
@@ -53,12 +53,6 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const Scope &scope,
     table.describe(paged ? call.pages.entries + first * call.pages.stride : nullptr, i32,
                    {{paged ? call.k.seqlen >> call.pages.bits : 1, 1}, {sequences, call.pages.stride}});
     const int32_t page_bits = call.pages.bits, keys = static_cast<int32_t>(call.k.seqlen);
-    key_angles.view(first, batches, &keys_angles);
-    const bool same = call.same_angles && call.rotate_keys;
-    (same ? key_angles : value_angles).view(first, batches, &values_angles);
-    const int32_t key_pairs = call.rotate_keys ? call.rope.pairs : 0;
-    const int32_t value_pairs = call.rotate_values ? call.value_rope.pairs : 0;
-    const bool angles_by_token = packed_k && call.k_positions.data;
     const auto heads_of_key = static_cast<int32_t>(group()), parts = static_cast<int32_t>(split.parts());
     const auto bound = [](int64_t window) { return window < 0 ? unbounded : static_cast<int32_t>(window); };
     const int32_t left = bound(call.left), right = bound(call.right);
@@ -91,11 +85,6 @@ gyre_status AttentionOnDevice::launch(gyre_context &context, const Scope &scope,
     arguments[A::value_interleaved] = &value_rope.interleaved;
     arguments[A::q_positions] = &q_positions.view;
     arguments[A::has_q_positions] = &q_positions.given;
-    arguments[A::key_angles] = &keys_angles;
-    arguments[A::value_key_angles] = &values_angles;
-    arguments[A::key_pairs] = &key_pairs;
-    arguments[A::value_key_pairs] = &value_pairs;
-    arguments[A::angles_by_token] = &angles_by_token;
     arguments[A::q_bounds] = &q_bounds;
     arguments[A::k_bounds] = &k_bounds;
     arguments[A::packed_q] = &packed_q;

@@ -14,7 +14,6 @@ namespace {
 
 // clang-format off
 constexpr ArgumentTable tables[] = {
-    argument_table<AnglesCudaArguments>("angles", true),
     argument_table<AttentionCudaArguments>("attention", true),
     argument_table<BackwardCudaArguments>("backward", true),
     argument_table<DeltaCudaArguments>("delta", true),

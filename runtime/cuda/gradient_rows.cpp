@@ -2,6 +2,7 @@
 
 #include "core/kernel_call.h"
 #include "core/workspace.h"
+#include "cuda/rotary_launch.h"
 #include "cuda/tensors.h"
 
 namespace gyre::cuda {
@@ -30,37 +31,12 @@ bool has_aligned_rows(const Heads &t) {
 /// Queues what writes `to`: `from`, rotated. In place, features beside the rotated ones stay.
 gyre_status rotate(gyre_context &context, const Scope &scope, const RotaryKernel &kernel, const Rotated &how,
                    float direction, const Heads &from, const Heads &to, gyre_context::Frequencies &cache) {
+    const Rotation none, &by = how.by.on ? how.by : none;
     TokenAngles angles;
-    GYRE_TRY(angles.prepare(how.by, how.rope, cache));
-    const bool in_place = from.data == to.data;
-    const int64_t at_once = in_reach(from, from.batch) && in_reach(to, to.batch) ? from.batch : 1;
-    const auto dim = static_cast<int32_t>(from.dim);
-    const int32_t pairs = how.by.on ? how.by.pairs : 0, offset = how.by.on ? how.by.offset : 0,
-                  end = offset + 2 * pairs;
-    const int32_t before = in_place ? 0 : offset, after = in_place ? 0 : dim - end;
-    for (int64_t first = 0; first < from.batch; first += at_once) {
-        GYRE_TRY(angles.place(how.positions, how.rope, first, 0, at_once, from.seqlen));
-        Buffer x, out;
-        for (const auto &[view, heads] : {std::pair(&x, &from), std::pair(&out, &to)})
-            view->describe(heads->at(first, 0, 0), halide_type(heads->dtype),
-                           {{heads->dim, 1},
-                            {heads->heads, heads->head_stride},
-                            {heads->seqlen, heads->token_stride},
-                            {at_once, heads->batch_stride}});
-        using A = RotaryCudaArguments;
-        KernelArguments<A> arguments(kernel.places_on_device);
-        angles.add_to(&arguments);
-        arguments[A::offset] = &offset;
-        arguments[A::pairs] = &pairs;
-        arguments[A::direction] = &direction;
-        arguments[A::copied_before] = &before;
-        arguments[A::after] = &end;
-        arguments[A::copied_after] = &after;
-        arguments[A::x] = &x;
-        arguments[A::out] = &out;
-        GYRE_TRY(launch(context, scope, *kernel.kernel, arguments));
-    }
-    return GYRE_OK;
+    GYRE_TRY(angles.prepare(by, how.rope, cache));
+    const RotaryLaunch what{&kernel, by, how.positions, {}, how.rope, direction};
+    const RotatedTensor tensor{from, to, how.rope, how.rope, from.data == to.data};
+    return rotate(context, scope, what, tensor, &angles);
 }
 
 Heads dense_like(const Heads &like, gyre_dtype dtype) {

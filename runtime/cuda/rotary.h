@@ -1,10 +1,7 @@
 /// gyre_rotary() and gyre_rotary_qk() with tensors on a CUDA device: one launch a tensor, which forms its angles itself.
 #pragma once
 #include "cuda/call.h"
-#include "cuda/launch.h"
-#include "cuda/token_angles.h"
-#include "rotary/rotary_call.h"
-#include "rotary/rotary_kernel.h"
+#include "cuda/rotary_launch.h"
 #include "rotary/tensors.h"
 
 namespace gyre::cuda {
@@ -24,9 +21,6 @@ public:
 
 private:
     const RotaryKernel *kernel = nullptr;
-
-    gyre_status rotate(gyre_context &context, const Scope &scope, const RotatedTensor &tensor,
-                       TokenAngles &angles) const;
 };
 
 /// Args: gyre_rotary_args or gyre_rotary_qk_args.

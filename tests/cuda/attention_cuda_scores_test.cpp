@@ -67,3 +67,33 @@ TEST_CASE("attention on devices: all of them, with rotated queries and results, 
         c.check_on_devices(&in_pages);
     }
 }
+
+TEST_CASE("attention on devices: all of them with keys and values that are rotated in the call, or in rows that are "
+          "not aligned") {
+    gyre_rope rope = gyre_rope_defaults(), part = rope;
+    part.pairing = GYRE_INTERLEAVED;
+    part.rotary_dim = 22;
+    for (const int64_t queries : {70, 3}) // few: keys are cut into parts
+        for (const int64_t gap : {0, 3}) {
+            AttentionCase c(AttentionShape()
+                                .batches(2)
+                                .lengths(queries, 150)
+                                .head_counts(4, 2)
+                                .dims(64)
+                                .of(GYRE_BF16)
+                                .in(GYRE_BSHD, Placement::with_gaps(gap)));
+            c.args.causal = 1;
+            c.args.seqused_k = c.hold(GYRE_I32, {150, 33});
+            c.check_on_devices();
+            c.args.rope = &rope;
+            c.check_on_devices();
+            c.args.value_rope = &part;
+            c.args.softcap = 10;
+            c.args.alibi = c.hold(GYRE_F32, {0.1, 0.02, 0.5, 0});
+            c.args.sinks = c.hold(GYRE_F32, {0.5, 3, -1, 0});
+            c.check_on_devices();
+            c.args.rope = nullptr;
+            c.args.k_positions = c.hold(GYRE_I64, std::vector<double>(150, 77), {150});
+            c.check_on_devices();
+        }
+}

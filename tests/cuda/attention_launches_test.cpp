@@ -18,7 +18,8 @@ struct Attention : DeviceAttention {
 
 } // namespace
 
-TEST_CASE("attention on a CUDA device is one launch, by the kernel for keys as they are if it may, without workspace") {
+TEST_CASE("attention on a CUDA device is one launch, without workspace if keys and values are neither rotated nor "
+          "unaligned") {
     const Context context("cuda");
     Attention a;
     const long before = launches();
@@ -28,8 +29,8 @@ TEST_CASE("attention on a CUDA device is one launch, by the kernel for keys as t
     const gyre_rope rope = gyre_rope_defaults();
     a.args.rope = &rope;
     CHECK(gyre_attention(context, &a.args) == GYRE_OK);
-    CHECK(text(gyre_selected_kernel(context)) == "attention_plain_bf16_d64__cuda");
-    CHECK(launches() == before + 3); // the keys' angles, too
+    CHECK(text(gyre_selected_kernel(context)) == "attention_plain_as_stored_bf16_d64__cuda");
+    CHECK(launches() == before + 3); // the keys are rotated before
     a.args.keys_rotated = 1;
     CHECK(gyre_attention(context, &a.args) == GYRE_OK);
     CHECK(text(gyre_selected_kernel(context)) == "attention_plain_as_stored_bf16_d64__cuda");
@@ -39,10 +40,15 @@ TEST_CASE("attention on a CUDA device is one launch, by the kernel for keys as t
     unaligned.k.shape[1] = unaligned.v.shape[1] = 4;
     unaligned.k.data = static_cast<char *>(a.args.k.data) + 8;
     CHECK_MESSAGE(gyre_attention(context, &unaligned) == GYRE_OK, text(gyre_last_error()));
-    CHECK(text(gyre_selected_kernel(context)) == "attention_plain_bf16_d64__cuda");
+    CHECK(text(gyre_selected_kernel(context)) == "attention_plain_as_stored_bf16_d64__cuda");
+    CHECK(launches() == before + 6); // the keys are copied before
     size_t bytes = 1 << 30;
     CHECK(gyre_attention_workspace_size(context, &a.args, &bytes) == GYRE_OK);
     CHECK(bytes < 4096);
+    gyre_attention_args unknown = a.args; // where data are, and so whether they are aligned
+    unknown.q.data = unknown.k.data = unknown.v.data = unknown.out.data = nullptr;
+    CHECK_MESSAGE(gyre_attention_workspace_size(context, &unknown, &bytes) == GYRE_OK, text(gyre_last_error()));
+    CHECK(bytes >= 2 * 7 * 64 * sizeof(uint16_t));
     a.args.q.shape[1] = a.args.out.shape[1] = 0;
     a.args.lse = nullptr;
     const long done = launches();
@@ -75,7 +81,7 @@ TEST_CASE("attention's workspace on a CUDA device is the stream's, given back, o
 
     size_t bytes = 0;
     REQUIRE(gyre_attention_workspace_size(context, &a.args, &bytes) == GYRE_OK);
-    CHECK(bytes >= 7 * 64 * sizeof(float)); // of seven keys: cosines and sines
+    CHECK(bytes >= 2 * 7 * 64 * sizeof(uint16_t)); // seven keys, and their values
     Tensor memory(GYRE_BOOL, {(int64_t)bytes});
     const gyre_tensor there = a.device.view(memory.view());
     a.args.workspace = there.data;
@@ -83,7 +89,7 @@ TEST_CASE("attention's workspace on a CUDA device is the stream's, given back, o
     fail_next("cuMemAllocAsync", 2); // which is not asked for
     CHECK(gyre_attention(context, &a.args) == GYRE_OK);
     fail_next("", 0);
-    a.args.workspace_size = 7 * 64 * sizeof(float) - 1;
+    a.args.workspace_size = 2 * 7 * 64 * sizeof(uint16_t) - 1;
     a.check_refusal(GYRE_WORKSPACE_TOO_SMALL, "workspace", context);
     a.args.workspace = memory.memory().data();
     a.args.workspace_size = bytes;
@@ -114,19 +120,15 @@ TEST_CASE("attention on a CUDA device refuses by name what no kernel there takes
     Attention capped;
     capped.args.softcap = 5;
     CHECK(gyre_attention(nullptr, &capped.args) == GYRE_OK);
-    capped.args.rope = &rope; // of keys in the call
-    capped.check_refusal(GYRE_UNSUPPORTED, "softcap");
-    capped.args.rope = nullptr;
-    capped.args.k.data = static_cast<char *>(capped.args.k.data) + 2;
-    capped.args.k.shape[1] = capped.args.v.shape[1] = 4;
-    capped.check_refusal(GYRE_UNSUPPORTED, "softcap"); // rows that are not aligned
+    Attention(GYRE_BF16, 72).check_refusal(GYRE_UNSUPPORTED, "q");
+    Attention odd_size(GYRE_BF16, 72);
+    odd_size.args.softcap = 5;
+    odd_size.check_refusal(GYRE_UNSUPPORTED, "q");
     Attention masked;
     masked.args.mask = masked.c.hold(GYRE_BOOL, {1});
     masked.check_refusal(GYRE_UNSUPPORTED, "mask"); // on the CPU
     masked.args.mask = masked.device.view(masked.args.mask);
     CHECK(gyre_attention(nullptr, &masked.args) == GYRE_OK);
-    masked.args.rope = &rope;
-    masked.check_refusal(GYRE_UNSUPPORTED, "mask");
     Attention sunk;
     sunk.args.sinks = sunk.c.hold(GYRE_F32, {1, 2});
     sunk.check_refusal(GYRE_UNSUPPORTED, "sinks"); // on the CPU
@@ -176,7 +178,6 @@ TEST_CASE("attention on a CUDA device refuses by name what no kernel there takes
     shorter.args.v.shape[1] = 6;
     shorter.check_refusal(GYRE_BAD_SHAPE, "v");
     Attention(GYRE_F32, 256).check_refusal(GYRE_UNSUPPORTED, "q"); // too many registers
-    Attention(GYRE_BF16, 72).check_refusal(GYRE_UNSUPPORTED, "q");
     for (const gyre_target_info &info : all_targets()) {
         if (!info.linked || !info.runnable) continue;
         const Context context(info.name);

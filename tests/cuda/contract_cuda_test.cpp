@@ -5,7 +5,7 @@
 
 /// What the kernel that is linked says of its arguments.
 extern "C" const halide_filter_metadata_t *
-linked_metadata(void) __asm__("gyrekernel_gyre_attention_plain_bf16_d64__cuda_metadata");
+linked_metadata(void) __asm__("gyrekernel_gyre_attention_plain_as_stored_bf16_d64__cuda_metadata");
 
 using namespace gyre::test;
 
@@ -14,8 +14,8 @@ namespace {
 /// A candidate for the same calls as the kernel that is linked. At first it says what that one says.
 struct CudaCandidate : Candidate {
     CudaCandidate()
-        : Candidate("attention", "plain_bf16_d64", "cuda",
-                    "dtype=bfloat16 general=false as_stored=false head_dim=64 padded=false partial=false workspace=0") {
+        : Candidate("attention", "plain_as_stored_bf16_d64", "cuda",
+                    "dtype=bfloat16 general=false as_stored=true head_dim=64 padded=false partial=false workspace=0") {
         kernel.image = &calls;
         const halide_filter_metadata_t *linked = linked_metadata();
         said.assign(linked->arguments, linked->arguments + linked->num_arguments);

@@ -38,7 +38,7 @@ class Visit(unittest.TestCase):
         status, launches = archive.rehearse(TREE, self.folder, ["machine", "accuracy", "images"])
         self.assertEqual(status, 0)
         families = {line["family"] for line in self.lines("accuracy") if "family" in line}
-        self.assertLessEqual({"plain_as_stored", "plain", "window", "paged", "split_as_stored", "general", "rotary"}, families)
+        self.assertLessEqual({"plain_as_stored", "rotated", "window", "paged", "split_as_stored", "general", "rotary"}, families)
         self.assertTrue(all(line["of_allowed"] <= 1 for line in self.lines("accuracy") if "of_allowed" in line))
         self.assertGreater(len(launches), len(families))
         images = list((self.folder / "images").glob("*.fatbin"))

@@ -9,11 +9,17 @@
 #include "product_bf16.cu"
 #include "product_f16.cu"
 #include "product_f32.cu"
+#include "product_row_tiles.cu"
+#include "product_row_tiles_f32.cu"
+#include "product_row_tiles_shared.cu"
+#include "product_rows_shared.cu"
+#include "product_rows_unpadded.cu"
 #include "product_unpadded.cu"
 
 // The text of the kernel without its barriers.
 #undef GYRE_SYNC
 #define GYRE_SYNC()
+#include "product_row_tiles_without_barrier.cu"
 #include "product_without_barrier.cu"
 #undef GYRE_SYNC
 #define GYRE_SYNC() gyre::emulation::wait_for_block()
@@ -34,7 +40,7 @@ using gyre::emulation::violations;
 
 namespace {
 
-constexpr int n = 96, tile = 32, warps = 2, shared_bytes = 16384;
+constexpr int n = 96, tile = 32, two_warps = 2, shared_bytes = 16384;
 
 struct Outcome {
     long violations;
@@ -43,7 +49,7 @@ struct Outcome {
 
 /// Runs a product of [n, n] matrices, and compares it with one in double.
 template <typename T>
-Outcome run_product(const char *name) {
+Outcome run_product(const char *name, int warps = two_warps) {
     // Aligned as device memory is.
     std::vector<T> a((size_t)(n * n + 8)), b(a);
     const auto aligned = [](std::vector<T> &v) { return (T *)(((uintptr_t)v.data() + 15) / 16 * 16); };
@@ -83,6 +89,19 @@ TEST_CASE("emulation: a product by warps comes out right, without a race and wit
         CHECK(o.violations == 0);
         CHECK(o.error < 1e-4);
     }
+}
+
+TEST_CASE("emulation: a warp with two tiles of rows, and a left operand in shared memory, come out right") {
+    for (const Outcome &o :
+         {run_product<gyre_bf16>("product_row_tiles", 1), run_product<float>("product_row_tiles_f32", 1),
+          run_product<gyre_f16>("product_row_tiles_shared", 1), run_product<gyre_bf16>("product_rows_shared")}) {
+        CHECK(o.violations == 0);
+        CHECK(o.error < 1e-4);
+    }
+    const Outcome unpadded = run_product<gyre_bf16>("product_rows_unpadded", 1);
+    CHECK(unpadded.violations > 0); // rows in the same banks
+    CHECK(unpadded.error < 1e-4);
+    CHECK(run_product<gyre_bf16>("product_row_tiles_without_barrier", 1).violations > 0);
 }
 
 TEST_CASE("emulation: rows in the same banks, removed barriers, copies not waited for and wrong tiles are caught") {

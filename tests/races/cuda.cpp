@@ -47,7 +47,7 @@ struct Calls {
         attention.out = out;
         attention.causal = 1;
         expect(gyre_attention(context, &attention) == GYRE_OK, "gyre_attention()");
-        attention.rope = &rope; // angles in memory of the stream's
+        attention.rope = &rope; // rotated keys in memory of the stream's
         expect(gyre_attention(context, &attention) == GYRE_OK, "gyre_attention() with RoPE");
         expect(*gyre_selected_kernel(context), "no name of a kernel");
     }

@@ -11,7 +11,7 @@ SAMPLED = 24  # query rows that are compared, of each of two heads
 # What makes a call take each family; shape: batch, query heads, key heads, queries (0: as many as keys).
 FAMILIES = {
     "plain_as_stored": {"shape": (1, 2, 1, 0), "options": {"causal": 1}},
-    "plain": {"shape": (1, 2, 2, 0), "options": {"causal": 1, "rope": True, "value_rope": True}},
+    "rotated": {"shape": (1, 2, 2, 0), "options": {"causal": 1, "rope": True, "value_rope": True}},  # in the call
     "window": {"shape": (1, 2, 1, 0), "options": {"causal": 1, "window_left": 100, "rope": True}},
     "paged": {"shape": (2, 4, 2, 17), "options": {"causal": 1}, "pages": 16},
     "split_as_stored": {"shape": (2, 8, 1, 1), "options": {"rope": True, "value_rope": True, "from_cache": True}},

@@ -13,7 +13,7 @@ std::string at_text(const Expr &index) {
 
 } // namespace
 
-int Fragment::registers() const {
+int Fragment::registers_of_tile() const {
     switch (kind) {
     case Kind::scalar:
         return 1;
@@ -26,7 +26,7 @@ int Fragment::registers() const {
 
 bool Fragment::is_own_warp(const Expr &index) const {
     const auto step = step_of(index, warp_index);
-    return step == int64_t{tile_rows} * columns || (step == 0 && size == tile_rows * columns);
+    return step == elements() || (step == 0 && size == elements());
 }
 
 const Fragment *Fragments::operator[](const std::string &array) const {
@@ -102,6 +102,7 @@ void Fragments::find(const std::vector<WarpNest> &nests, const std::map<std::str
             const auto columns = step_of(store.index, nest.row);
             nest.require(columns.has_value(), "has rows of " + store.array + " at unknown places");
             found->second.columns = static_cast<int>(*columns);
+            found->second.row_tiles = nest.row_tiles.extent;
         }
 }
 
@@ -110,11 +111,15 @@ Expr Fragments::tile(const WarpNest &nest, const std::string &array, const Expr 
     const Fragment &f = fragments.at(array);
     const auto is = [&](const std::string &variable, int64_t step) { return step_of(index, variable) == step; };
     nest.require(is(nest.row, f.columns), "has " + array + " in rows that are not its own, at " + at_text(index));
-    nest.require(f.is_own_warp(index), "has " + array + " of other warps");
+    nest.require(f.is_own_warp(index) && f.row_tiles == nest.row_tiles.extent, "has " + array + " of other warps");
+    nest.require(is(nest.row_tiles.name, nest.row_tiles.name.empty() ? 0 : int64_t{tile_rows} * f.columns),
+                 "has " + array + " in tiles of rows that are not its own");
     nest.require(is(column, 1), "has " + array + " in columns that are not its own");
-    const Expr first = at_origin(index, {nest.row, column, warp_index});
+    const Expr first = at_origin(index, {nest.row, column, warp_index, nest.row_tiles.name});
     nest.require(is_const_zero(simplify(first % tile_columns)), "has columns of " + array + " between tiles");
-    return simplify(first / tile_columns);
+    const Expr along_columns = simplify(first / tile_columns);
+    if (nest.row_tiles.name.empty()) return along_columns;
+    return simplify(Variable::make(Int(32), nest.row_tiles.name) * (f.columns / tile_columns) + along_columns);
 }
 
 } // namespace gyre::cuda

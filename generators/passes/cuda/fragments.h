@@ -1,6 +1,6 @@
 /// How a warp's lanes hold its register arrays: the tiles of mma.m16n8k16.
 ///
-/// A schedule has a warp's tile as an array of 16 rows, of which the first lane would compute all. On the device lane L has
+/// A schedule has a warp's tile as an array of 16 rows, or several times as many, of which the first lane would compute all. On the device lane L has
 /// the elements (row, column) of each 16 x 8 tile with row = L / 4 + 8 half and column = 2 (L % 4) + pair, half and pair
 /// in {0, 1}: 4 registers in f32, 2 words in 16 bits. Those of two neighbouring tiles are what an mma takes as its left operand.
 #pragma once
@@ -19,11 +19,16 @@ struct Fragment {
     };
     Kind kind = Kind::row;
     Halide::Type type;
-    int columns = 1; // between rows, in the array
-    int size = 0;    // elements that the schedule allocates
+    int columns = 1;   // between rows, in the array
+    int row_tiles = 1; // of 16 rows, of a warp
+    int size = 0;      // elements that the schedule allocates
 
     bool is_packed() const { return kind == Kind::matrix && type.bits() == 16; }
-    int registers() const;
+    int registers() const { return row_tiles * registers_of_tile(); }
+    /// Of 16 rows.
+    int registers_of_tile() const;
+    /// Elements of a warp's rows.
+    int64_t elements() const { return int64_t{tile_rows} * row_tiles * columns; }
     /// True if rows of each warp are those that its index says; one warp's are there without it.
     bool is_own_warp(const Halide::Expr &index) const;
 };
@@ -36,8 +41,8 @@ public:
     /// nullptr: not an array that warps hold.
     const Fragment *operator[](const std::string &array) const;
 
-    /// Which 16 x 8 tile of its warp's rows an element of a matrix is in, counted along columns. Errors name the nest:
-    /// it is another row's or column's than the nest's.
+    /// Which 16 x 8 tile of its warp's rows an element of a matrix is in, counted along columns, then along rows. Errors name the
+    /// nest: it is another row's or column's than the nest's.
     Halide::Expr tile(const WarpNest &nest, const std::string &array, const Halide::Expr &index,
                       const std::string &column) const;
 

@@ -44,7 +44,8 @@ void Printer::print_kernel(const For *nest, const std::string &entry, const std:
     indent += 4;
     print_body(Stmt(nest));
     indent -= 4;
-    stream << "}\n" << (synchronises ? "GYRE_COOPERATIVE_ENTRY(" : "GYRE_ENTRY(") << entry << ")\n\n";
+    stream << "}\n// shared memory: " << shared_end << " bytes\n"
+           << (synchronises ? "GYRE_COOPERATIVE_ENTRY(" : "GYRE_ENTRY(") << entry << ")\n\n";
 }
 
 std::string Printer::print_type(Type type, AppendSpaceIfNeeded space) {

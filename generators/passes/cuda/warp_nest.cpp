@@ -53,7 +53,10 @@ void read(const Stmt &s, WarpNest *nest) {
         const auto extent = as_const_int(loop->extent);
         nest->require(is_const_zero(loop->min) && extent, "has a loop whose turns are not constant, " + loop->name);
         const std::string kind = kind_of(loop);
-        if (kind.empty()) {
+        if (variable_of_loop(loop->name) == row_tiles_loop) {
+            nest->require(nest->row_tiles.name.empty(), std::string("has two loops ") + row_tiles_loop);
+            nest->row_tiles = {loop->name, static_cast<int>(*extent)};
+        } else if (kind.empty()) {
             nest->others.push_back({loop->name, static_cast<int>(*extent)});
         } else {
             std::string &variable = kind == row_loop ? nest->row : kind == column_loop ? nest->column : nest->depth;
@@ -103,7 +106,7 @@ WarpNest read_warp_nest(const For *loop) {
     read(inlined, &nest);
     nest.require(!nest.row.empty(), std::string("has no loop ") + row_loop);
     if (nest.condition.defined()) {
-        std::vector<std::string> variables{nest.row, nest.column, nest.depth};
+        std::vector<std::string> variables{nest.row, nest.column, nest.depth, nest.row_tiles.name};
         for (const WarpLoop &other : nest.others) variables.push_back(other.name);
         for (const std::string &v : variables)
             nest.require(v.empty() || !expr_uses_var(nest.condition, v), "has a condition on " + v);

@@ -10,6 +10,7 @@
 namespace gyre::cuda {
 
 constexpr char row_loop[] = "mma_m", column_loop[] = "mma_n", depth_loop[] = "mma_k";
+constexpr char row_tiles_loop[] = "mma_row_tiles"; // over the tiles along rows that one warp has, if several
 constexpr int tile_rows = 16, tile_columns = 8, tile_depth = 16;
 
 /// What Halide calls the indices of a block's threads: lanes of a warp, and warps.
@@ -28,6 +29,7 @@ struct WarpLoop {
 struct WarpNest {
     std::string name;               // of its outermost loop
     std::string row, column, depth; // loop variables; "": there is no such loop
+    WarpLoop row_tiles{"", 1};      // of a warp
     std::vector<WarpLoop> others;   // outermost first
     std::vector<WarpStore> stores;  // in order; with everything that lets stand for
     Halide::Expr condition;         // under which it runs, the same for a whole warp; undefined: always

@@ -55,10 +55,22 @@ void WarpPrinter::open_loops(const std::vector<WarpLoop> &unrolled) {
     }
 }
 
+void WarpPrinter::open_row_tiles() {
+    if (!nest->row_tiles.name.empty()) open_loops({nest->row_tiles});
+}
+
+void WarpPrinter::close_row_tiles() { close(!nest->row_tiles.name.empty()); }
+
 void WarpPrinter::open_rows() {
+    open_row_tiles();
     stream << get_indent() << "#pragma unroll\n";
     open("for (int half = 0; half < 2; half++)");
     stream << get_indent() << "const int " << print_name(nest->row) << " = GYRE_LANE / 4 + 8 * half;\n";
+}
+
+void WarpPrinter::close_rows() {
+    close();
+    close_row_tiles();
 }
 
 void WarpPrinter::visit(const Allocate *op) {

@@ -37,7 +37,10 @@ private:
     void open_if(const Halide::Expr &condition);
     void close(size_t count = 1);
     void open_loops(const std::vector<WarpLoop> &unrolled);
+    void open_row_tiles();
+    void close_row_tiles();
     void open_rows();
+    void close_rows();
 
     void print_for_warp(const Stmt &s);
     void print_nest(const WarpNest &read);
@@ -55,7 +58,10 @@ private:
                                const Halide::Expr &before);
     void print_multiply_adds(const Halide::Internal::Load *a, const Halide::Internal::Load *b, const WarpStore &store,
                              const WarpLoop &tiles);
-    void print_tiles_of_b(const Halide::Internal::Load *b, const WarpStore &store, const std::string &a);
+    void print_tensor_product(const Halide::Internal::Load *a, const Halide::Internal::Load *b, const WarpStore &store,
+                              const WarpLoop &tiles);
+    std::string print_tiles_of_a(const Halide::Internal::Load *a);
+    std::string print_tiles_of_b(const Halide::Internal::Load *b);
 };
 
 } // namespace gyre::cuda

@@ -49,7 +49,7 @@ void WarpPrinter::print_elementwise() {
     if (!of_columns.empty()) print_stores_along_rows(of_columns);
     for (size_t i = 0; i < next.size(); i++)
         stream << get_indent() << register_of(of_rows[i]->array, of_rows[i]->index) << " = " << next[i] << ";\n";
-    close();
+    close_rows();
 }
 
 void WarpPrinter::print_stores_along_rows(const std::vector<const WarpStore *> &stores) {

@@ -34,9 +34,11 @@ std::string WarpPrinter::register_of(const std::string &array, const Expr &index
     if (f.kind == Fragment::Kind::scalar) return name + "[0]";
     if (!nest) refuse("elements of the tile " + array + " are used outside of a tile");
     if (f.kind == Fragment::Kind::row) {
-        nest->require(step_of(index, nest->row) == f.columns && f.is_own_warp(index),
+        const bool several = !nest->row_tiles.name.empty();
+        nest->require(step_of(index, nest->row) == f.columns && f.is_own_warp(index) &&
+                          step_of(index, nest->row_tiles.name) == (several ? int64_t{tile_rows} * f.columns : 0),
                       "has " + array + " in rows that are not its own");
-        return name + "[half]";
+        return name + (several ? "[" + print_name(nest->row_tiles.name) + " * 2 + half]" : "[half]");
     }
     const std::string tile = print_expr(fragments.tile(*nest, array, index, column));
     return name + "[" + tile + (f.is_packed() ? " * 2 + half]" : " * 4 + half * 2 + pair]");
@@ -64,7 +66,7 @@ void WarpPrinter::print_reduction(const WarpStore &store) {
     const std::string to = register_of(store.array, store.index);
     stream << get_indent() << to << " = " << name << "(" << to << ", "
            << (greater ? "gyre_quad_max(" : "gyre_quad_sum(") << part << "));\n";
-    close();
+    close_rows();
 }
 
 } // namespace gyre::cuda

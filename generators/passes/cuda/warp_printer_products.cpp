@@ -35,10 +35,11 @@ void WarpPrinter::print_product(const WarpStore &store) {
     const Load *a = operand(product->a), *b = operand(product->b);
     n.require(a && b && a->type == b->type && (a->type.bits() == 16 || a->type == Float(32)),
               "has factors that are not both of 16 bits, or in f32");
-    if (shared.count(a->name)) std::swap(a, b);
+    if (expr_uses_var(b->index, n.row)) std::swap(a, b);
     const Fragment *left = fragments[a->name], *into = fragments[store.array];
-    n.require(is_factor(left) && shared.count(b->name),
-              "has factors elsewhere than in a fragment and in shared memory");
+    const bool from_shared = shared.count(a->name) && a->type.bits() == 16;
+    n.require((is_factor(left) || from_shared) && shared.count(b->name),
+              "has factors elsewhere than in a fragment, or of 16 bits in shared memory, and in shared memory");
     n.require(into && into->kind == Fragment::Kind::matrix && into->type == Float(32), "adds to no fragment in f32");
     std::vector<WarpLoop> of_depth, of_columns;
     for (const WarpLoop &loop : n.others) (expr_uses_var(a->index, loop.name) ? of_depth : of_columns).push_back(loop);
@@ -51,18 +52,14 @@ void WarpPrinter::print_product(const WarpStore &store) {
                   step_of(store.index, tiles.name) == tile_columns,
               "has neighbouring tiles that do not lie side by side");
     open_loops(of_depth);
-    if (!left->is_packed()) {
+    if (from_shared || left->is_packed()) {
+        print_tensor_product(a, b, store, tiles);
+    } else {
+        open_row_tiles();
         print_multiply_adds(a, b, store, tiles);
-        return close(of_depth.size());
+        close_row_tiles();
     }
-    const std::string tile = print_expr(fragments.tile(n, a->name, a->index, n.depth)), words = print_name(fresh("a"));
-    stream << get_indent() << "const uint32_t *const " << words << " = " << print_name(a->name) << " + " << tile
-           << " * 2;\n";
-    const std::string v = print_name(tiles.name);
-    stream << get_indent() << "#pragma unroll\n";
-    open("for (int " + v + " = 0; " + v + " < " + std::to_string(tiles.extent) + "; " + v + " += 2)");
-    print_tiles_of_b(b, store, words);
-    close(of_depth.size() + 1);
+    close(of_depth.size());
 }
 
 // Prints the product where some values count in some rows only. A function tells which, for a lane's elements in the layout of its
@@ -84,6 +81,7 @@ void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &prod
         if (expr_uses_var(a->index, loop.name)) of_depth.push_back(loop.name);
     }
     n.require(of_depth.size() <= 1, "has several loops over tiles along " + n.depth);
+    open_row_tiles();
     const std::string seen = print_name(fresh("seen"));
     open("const auto " + seen + " = [&](int depth, int half, int right, int pair)");
     stream << get_indent() << "const int " << print_name(n.row) << " = GYRE_LANE / 4 + 8 * half, "
@@ -102,10 +100,17 @@ void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &prod
     indent -= 1;
     stream << get_indent() << "};\n";
     const std::string first = print_expr(at_origin(b->index, loops));
+    const auto of_rows = [&](const std::string &array) {
+        const std::string name = print_name(array);
+        if (n.row_tiles.name.empty()) return name;
+        return name + " + " + print_name(n.row_tiles.name) + " * " +
+               std::to_string(fragments[array]->registers_of_tile());
+    };
     stream << get_indent() << product.name << "<" << print_type(b->type) << ", " << left->columns / tile_depth << ", "
-           << into->columns / tile_columns << ", " << *along_depth << ">(" << print_name(store.array) << ", "
-           << print_name(a->name) << ", " << seen << ", " << print_name(b->name) << ", " << first << ");\n";
+           << into->columns / tile_columns << ", " << *along_depth << ">(" << of_rows(store.array) << ", "
+           << of_rows(a->name) << ", " << seen << ", " << print_name(b->name) << ", " << first << ");\n";
     cache.clear();
+    close_row_tiles();
 }
 
 // Prints the product in f32, all tiles along the columns by one call.
@@ -121,29 +126,6 @@ void WarpPrinter::print_multiply_adds(const Load *a, const Load *b, const WarpSt
     stream << get_indent() << "gyre_product<" << tiles.extent << ", " << *along_depth << ", " << *along_columns << ">("
            << print_name(store.array) << " + " << sums << " * 4, " << print_name(a->name) << " + " << left << " * 4, "
            << print_name(b->name) << ", " << first << ");\n";
-    cache.clear();
-}
-
-void WarpPrinter::print_tiles_of_b(const Load *b, const WarpStore &store, const std::string &a) {
-    const WarpNest &n = *nest;
-    const auto along_depth = step_of(b->index, n.depth), along_columns = step_of(b->index, n.column);
-    n.require(along_depth && along_columns && (along_depth == 1 || along_columns == 1),
-              "has a factor in shared memory without dense rows");
-    // Which row of 8 elements this lane points at. ldmatrix gives each lane pairs along a row: rows are to be columns of the
-    // product, or they are transposed on the way.
-    const bool transposed = along_depth != 1;
-    const std::string column_of_lane = transposed ? "GYRE_LANE / 16 * 8" : "GYRE_LANE % 8 + GYRE_LANE / 16 * 8";
-    const std::string depth_of_lane = transposed ? "GYRE_LANE % 16" : "GYRE_LANE / 8 % 2 * 8";
-    const std::string first = print_expr(at_origin(b->index, {n.depth, n.column}));
-    const std::string words = print_name(fresh("b")), type = print_type(b->type), memory = print_name(b->name);
-    stream << get_indent() << "uint32_t " << words << "[4];\n"
-           << get_indent() << "gyre_load_tiles" << (transposed ? "_transposed<" : "<") << type << ">(" << words << ", "
-           << memory << ", " << first << " + (" << column_of_lane << ") * " << *along_columns << " + (" << depth_of_lane
-           << ") * " << *along_depth << ");\n";
-    const std::string tile = print_expr(fragments.tile(n, store.array, store.index, n.column));
-    for (const int next : {0, 1})
-        stream << get_indent() << "gyre_mma<" << type << ">(" << print_name(store.array) << " + (" << tile << " + "
-               << next << ") * 4, " << a << ", " << words << " + " << 2 * next << ");\n";
     cache.clear();
 }
 

@@ -5,8 +5,9 @@
 ///     cuda::warp_tile(c, i, j, {});                                    // c = 0 in fragments
 ///     cuda::warp_product(c.update(), i, j, of_tile, tile, {});         // mma
 ///
-/// a must be such a fragment, too, and b in shared memory. Rows are given to as many warps as there are times 16 of them. What
-/// Halide then sees is correct for one lane; warp_printer.h makes it the warp's. `outer`: the other dimensions.
+/// a must be such a fragment, too, or in shared memory, and b in shared memory. Rows are given to as many warps as there are times 16 of
+/// them; or times 16 `row_tiles`, whose products share what is read of b. What Halide then sees is correct for one lane; warp_printer.h
+/// makes it the warp's. `outer`: the other dimensions.
 #pragma once
 #include "warp_nest.h"
 
@@ -14,17 +15,18 @@ namespace gyre::cuda {
 
 /// Elementwise.
 void warp_tile(Halide::Stage stage, const Halide::Var &row, const Halide::VarOrRVar &column,
-               const std::vector<Halide::VarOrRVar> &outer);
+               const std::vector<Halide::VarOrRVar> &outer, int row_tiles = 1);
 
 /// Elementwise, one number a row.
-void warp_rows(Halide::Stage stage, const Halide::Var &row, const std::vector<Halide::VarOrRVar> &outer);
+void warp_rows(Halide::Stage stage, const Halide::Var &row, const std::vector<Halide::VarOrRVar> &outer,
+               int row_tiles = 1);
 
 /// A maximum or sum along rows; `column` has 8 turns.
 void warp_reduction(Halide::Stage update, const Halide::Var &row, const Halide::RVar &column,
-                    const Halide::RVar &columns, const std::vector<Halide::VarOrRVar> &outer);
+                    const Halide::RVar &columns, const std::vector<Halide::VarOrRVar> &outer, int row_tiles = 1);
 
 /// A sum in f32 of products, of 16 bits by tensor cores or of f32 by multiply-adds; `depth` has 16 turns.
 void warp_product(Halide::Stage update, const Halide::Var &row, const Halide::Var &column, const Halide::RVar &depth,
-                  const Halide::RVar &depths, const std::vector<Halide::VarOrRVar> &outer);
+                  const Halide::RVar &depths, const std::vector<Halide::VarOrRVar> &outer, int row_tiles = 1);
 
 } // namespace gyre::cuda

@@ -1,7 +1,6 @@
 /// Cosine and sine of rotation angles: HOW they are computed. One function per machine class.
 #pragma once
 #include "angles_algorithm.h"
-#include "angles_cuda_algorithm.h"
 
 namespace gyre::angles {
 
@@ -12,12 +11,5 @@ struct Knobs {
 
 /// `axes`: as in Inputs.
 void schedule_cpu(Stages &s, const Halide::Expr &axes, const Knobs &k);
-
-/// What a block of threads takes on CUDA. None of these numbers was measured yet.
-struct CudaKnobs {
-    int pairs = 32, tokens = 8;
-};
-
-void schedule_cuda(CudaStages &s, const CudaKnobs &k);
 
 } // namespace gyre::angles

@@ -50,7 +50,7 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     const Expr feature = e.y * cuda::tile_depth + e.x;
     s.scores(j, i, t, b, h, z) = 0.0f;
     s.scores(j, i, t, b, h, z) +=
-        cast<float>(s.q_rows(feature, i, t, h, z)) * cast<float>(s.k_rows(feature, j, b, t, h, z));
+        cast<float>(s.q_rows(feature, i, t, h, z)) * cast<float>(staged_key(s, feature, j, b));
     const Expr row = tile.query(first_row + i);
     s.head = cuda_head(in.scoring, h, sizes.partial);
     if (sizes.general) {
@@ -123,12 +123,11 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     // Values, folded into the state. Weights of masked keys are 0, and 0 times what is not finite is NaN: where some row does not
     // see all keys of a block, and some value is not finite, rows take only what they see. Of finite values the bits are the same.
     s.flawed = Func("flawed");
-    const auto corner = [&](const Expr &key) { return s.v_rows(0, key, b, t, h, z); };
+    const auto corner = [&](const Expr &key) { return staged_value(s, 0, key, b); };
     RDom f(0, 1, "flaws");
     f.where(sizes.general ? at_edge || s.head.may_mask() : at_edge);
     s.flawed(t, b, h, z) = 0;
-    s.flawed(t, b, h, z) =
-        cuda::any_not_finite(corner(f), corner(f + 1), block, sizes.v_head_dim, rows / cuda::tile_rows);
+    s.flawed(t, b, h, z) = cuda::any_not_finite(corner(f), corner(f + 1), block, sizes.v_head_dim, sizes.warps);
     s.weighted = Func("weighted");
     s.weighted(d, i, t, b, h, z) = before(2, d) * s.keep(i, t, b, h, z);
     const auto product_of = [&](bool flawed, RVar *key_of_tile, RVar *key_tile) {
@@ -138,7 +137,7 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
         *key_tile = u.y;
         const Expr of_block = u.y * cuda::tile_depth + u.x;
         const Expr weight = cast<float>(s.weights(of_block, i, t, b, h, z));
-        const Expr value = cast<float>(s.v_rows(d, of_block, b, t, h, z));
+        const Expr value = cast<float>(staged_value(s, d, of_block, b));
         const Expr seen = sizes.general ? s.scores(of_block, i, t, b, h, z) != masked_score : sees(of_block);
         s.weighted(d, i, t, b, h, z) += flawed ? cuda::product_of_seen(weight, value, seen) : weight * value;
     };

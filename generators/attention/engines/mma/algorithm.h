@@ -22,11 +22,12 @@ namespace gyre::attention {
 struct CudaSizes {
     int head_dim = 128, v_head_dim = 128;
     int query_rows = 128, key_block = 64;
-    int bytes = 2;          // of a number of q, k and v: tensor cores multiply those of 2, multiply-adds those of 4
-    bool as_stored = false; // keys and values are not rotated, and lie so that asynchronous copies take them
-    bool paged = false;     // and are in pages
-    bool general = false;   // with everything of scores.h; keys and values are as stored, in pages or not
-    bool partial = false;   // rows are folded (tile.h), and see a part of the keys each; keys and values likewise
+    int warps = 8;              // of a block of threads, which share the rows evenly
+    int bytes = 2;              // of a number of q, k and v: tensor cores multiply those of 2, multiply-adds those of 4
+    bool loads_queries = false; // by the products, from shared memory; else they stay in registers
+    bool paged = false;         // keys and values are in pages
+    bool general = false;       // with everything of scores.h; keys and values in pages or not
+    bool partial = false;       // rows are folded (tile.h), and see a part of the keys each; keys and values likewise
     /// Whether keys are in pages is the call's choice.
     bool may_be_paged() const { return general || partial; }
     /// Rows have slopes of their own.
@@ -40,7 +41,8 @@ struct CudaDropout {
 };
 
 struct CudaInputs {
-    Halide::Func q, k, v; // (d, h, token, z)  as stored; k and v in pages: (d, h, slot, page)
+    Halide::Func q, k,
+        v; // (d, h, token, z)  k and v already rotated, their rows aligned to 16 bytes; in pages: (d, h, slot, page)
     CudaSequences sequences;
     Halide::Expr key_heads, key_tokens; // extents of k and v
     CudaScoring scoring;
@@ -54,39 +56,47 @@ struct CudaInputs {
     cuda::AngleSource angles, value_angles;    // of queries and results
     CudaPairs rope, value_rope;                // of those, none: off
     cuda::PositionSource q_positions;
-    Halide::Expr key_pairs, value_pairs;       // that keys and values are rotated by; of no meaning as_stored
-    Halide::Func key_angles, value_key_angles; // (pair, 0: cos or 1: sin, row, z)
-    Halide::Expr angles_by_token;              // bool: a row a token of k, else a row a key of a sequence
 };
 
 /// Every Func and Var that a schedule may name.
 struct CudaStages {
     CudaSizes sizes;
-    Halide::Var d{"d"}, h{"h"}, x{"x"}, z{"z"}, i{"i"}, t{"t"}, j{"j"}, b{"b"};
+    Halide::Var d{"d"}, h{"h"}, x{"x"}, z{"z"}, i{"i"}, t{"t"}, j{"j"}, b{"b"}, w{"w"};
     Halide::RVar feature_of_tile, feature_tile; // of the product of queries and keys
     Halide::RVar key_of_tile, key_tile;         // of that of weights and values
     Halide::RVar seen_key, seen_tile;           // of the same where only some rows see them
     Halide::RVar masked_key, column, columns;   // of updates and reductions along the keys of a block
     std::vector<Halide::RVar> scored_keys;      // of general kernels, of updates before masked_key's
+    Halide::RVar rotated_query; // feature, of q_rows' update where queries are rotated; without q_rotated
     Halide::RVar block;
 
     CudaTile tile;
-    CudaHead head;                   // of general kernels
-    Halide::Func slopes;             // (i, t, h, z)  of those whose rows are folded
-    Halide::Func q_staged;           // (d, i, t, h, z)  as they are
-    Halide::Func q_rotated;          // (d, i, t, h, z)  of no meaning where nothing is rotated
-    Halide::Func q_rows;             // (d, i, t, h, z)  as stored, with the scale's sign
-    Halide::Func k_rows, v_rows;     // (d, j, b, h, z)  likewise, of one block
-    Halide::Func scores;             // (j, i, t, b, h, z)  not scaled
-    Halide::Func maximum, keep;      // (i, t, b, h, z)  of the scores so far; 2^(scale (the one before - it))
-    Halide::Func block_sum;          // (i, t, b, h, z)
-    Halide::Func powers, weights;    // (j, i, t, b, h, z)  2^(scale (score - maximum)), and as stored
-    Halide::Func flawed;             // (t, b, h, z)  1: some row does not see a value, and some value is not finite
-    Halide::Func weighted;           // (d, i, t, b, h, z)  of all blocks so far: sum_j weights v
-    Halide::Func state;              // (d, i, t, h, z)  {maximum, sum, accumulator}
-    Halide::Func out_rows, lse_rows; // (d, i, t, h, z) (i, t, h, z)  normalised
-    Halide::Func out, lse;           // (d, h, x, z) (x, h, z)  the generator's outputs, in f32 if partial
+    CudaHead head;           // of general kernels
+    Halide::Func slopes;     // (i, t, h, z)  of those whose rows are folded
+    Halide::Func row_tokens; // (i, t, h, z)  where rows lie; undefined: found for each copy
+    Halide::Func q_staged;   // (d, i, t, h, z)  as they are
+    Halide::Func q_rotated;  // (d, i, t, h, z)  of no meaning where nothing is rotated; undefined: an update of q_rows
+    Halide::Func q_rows;     // (d, i, t, h, z)  as stored, with the scale's sign
+    Halide::Func k_rows, v_rows;  // (d, j, b, h, z)  likewise, of one block; undefined: kv_rows
+    Halide::Func kv_rows;         // (d, j, w, b, h, z)  both, w 0: keys, 1: values
+    Halide::Func scores;          // (j, i, t, b, h, z)  not scaled
+    Halide::Func maximum, keep;   // (i, t, b, h, z)  of the scores so far; 2^(scale (the one before - it))
+    Halide::Func block_sum;       // (i, t, b, h, z)
+    Halide::Func powers, weights; // (j, i, t, b, h, z)  2^(scale (score - maximum)), and as stored
+    Halide::Func flawed;          // (t, b, h, z)  1: some row does not see a value, and some value is not finite
+    Halide::Func weighted;        // (d, i, t, b, h, z)  of all blocks so far: sum_j weights v
+    Halide::Func state;           // (d, i, t, h, z)  {maximum, sum, accumulator}
+    std::vector<Halide::Func>
+        out_rows;          // (d, i, t, h, z)  normalised, of as many features each; the first has the first ones
+    Halide::Func lse_rows; // (i, t, h, z)
+    Halide::Func out, lse; // (d, h, x, z) (x, h, z)  the generator's outputs, in f32 if partial
 };
+
+/// The key or value `key` of block `b`, in shared memory.
+Halide::Expr staged_key(const CudaStages &s, const Halide::Expr &feature, const Halide::Expr &key,
+                        const Halide::Expr &b);
+Halide::Expr staged_value(const CudaStages &s, const Halide::Expr &feature, const Halide::Expr &key,
+                          const Halide::Expr &b);
 
 CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Halide::Func &out,
                           const Halide::Func &lse, const Halide::Type &type);

@@ -7,14 +7,17 @@ namespace gyre::attention {
 
 Mma::Mma(Facts wanted, const MmaKnobs &knobs) : facts(std::move(wanted)), k(knobs) { s.sizes = choose_sizes(); }
 
-/// Few queries: a warp a block of threads, several of which share a multiprocessor. Large heads, and f32: what registers, and 99 KB
+/// Few queries: a warp a block of threads, several of which share a multiprocessor. Plain kernels: 32 rows a warp, so that each load of
+/// keys or values is of use to two products, and two blocks of threads a multiprocessor. Large heads, and f32: what registers, and 99 KB
 /// of shared memory, hold.
 CudaSizes Mma::choose_sizes() const {
     const bool large = facts.head_dim > 128, small_block = large || in_f32();
     const int keys = facts.partial ? 32 : 64;
-    const int shares = large && !(facts.as_stored || facts.partial) ? 4 : small_block ? 2 : 1;
-    const int block = k.key_block ? k.key_block : keys / shares;
-    int warps = k.warps ? k.warps : facts.partial ? 1 : small_block ? 4 : 8;
+    const int row_tiles = k.row_tiles ? k.row_tiles : is_plain() && !small_block ? 2 : 1;
+    const int block = k.key_block                                             ? k.key_block
+                      : small_block || (row_tiles > 1 && facts.head_dim > 64) ? keys / 2
+                                                                              : keys;
+    int warps = k.warps ? k.warps : facts.partial ? 1 : small_block || row_tiles > 1 ? 4 : 8;
     // Whole warps share the copies of a block evenly.
     const int bytes = facts.dtype.bytes(), copied = 16 / bytes * 32; // numbers, by a warp at once
     if (!k.warps)
@@ -22,10 +25,11 @@ CudaSizes Mma::choose_sizes() const {
     CudaSizes sizes;
     sizes.head_dim = facts.head_dim;
     sizes.v_head_dim = facts.head_dim;
-    sizes.query_rows = warps * cuda::tile_rows;
+    sizes.query_rows = warps * row_tiles * cuda::tile_rows;
+    sizes.warps = warps;
+    sizes.loads_queries = row_tiles > 1; // registers have no room for them
     sizes.key_block = block;
     sizes.bytes = bytes;
-    sizes.as_stored = facts.as_stored;
     sizes.paged = facts.paged;
     sizes.general = facts.general;
     sizes.partial = facts.partial;
@@ -41,9 +45,9 @@ void Mma::lower(const Lowering &kernel) const {
     lowering.device_code = facts.device_code;
     for (const char *of : {"rope", "value"})
         for (const char *what : {"_frequencies", "_axis"}) lowering.by_value[std::string(of) + what] = most_pairs();
-    const bool is_plain = facts.as_stored && !facts.general && !facts.partial && !facts.paged;
-    lowering.blocks_at_once = facts.head_dim <= 64 && is_plain && !in_f32() ? 2 : 0;
-    if (facts.as_stored) lowering.aligned = {"k", "v"};
+    const bool shares = facts.head_dim <= 64 || (s.sizes.loads_queries && s.sizes.warps <= 4);
+    lowering.blocks_at_once = shares && is_plain() && !in_f32() ? 2 : 0;
+    lowering.aligned = {"k", "v"};
     lowering.last_first = true; // causal tiles that see the most keys
     lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};
     cuda::lower_to_cuda(kernel.generator, lowering);

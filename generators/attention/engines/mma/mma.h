@@ -9,6 +9,7 @@ namespace gyre::attention {
 /// None was measured yet. 0: what suits the kernel.
 struct MmaKnobs {
     int warps = 0;     // of a block of threads
+    int row_tiles = 0; // of a warp, 16 queries each: one load of keys or values is of use to all of them
     int key_block = 0; // keys of a block
     int stages = 2;    // blocks of keys and values that shared memory holds, one of which is computed with
 };
@@ -19,7 +20,7 @@ public:
     struct Facts {
         int head_dim;
         Halide::Type dtype;
-        bool general, as_stored, paged, partial;
+        bool general, paged, partial;
         std::string device_code; // where to write the CUDA C++
     };
     Mma(Facts facts, const MmaKnobs &knobs);
@@ -39,6 +40,7 @@ private:
     CudaStages s;
 
     bool in_f32() const { return facts.dtype == Halide::Float(32); }
+    bool is_plain() const { return !facts.general && !facts.partial && !facts.paged; }
     CudaSizes choose_sizes() const;
 };
 

@@ -46,10 +46,11 @@ RowOfHeads row_of_heads(const CudaInputs &in, const CudaSizes &sizes, const Cuda
 }
 
 std::function<Tuple(Expr)> query_angle(const CudaTile &tile, const CudaInputs &in, const cuda::AngleSource &angles,
-                                       const Expr &of, const Expr &row) {
+                                       const Expr &of, const Expr &row, const Expr &token) {
     return [=](const Expr &pair) {
         const Expr query = tile.query(row);
-        return cuda::angle_at(angles, in.q_positions, pair, query_token(in, tile.first_query(of) + query), tile.entry,
+        const Expr given = token.defined() ? token : query_token(in, tile.first_query(of) + query);
+        return cuda::angle_at(angles, in.q_positions, pair, given, tile.entry,
                               tile.keys(of) - tile.queries(of) + query);
     };
 }
@@ -63,42 +64,58 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
     const Expr keys = tile.keys(t);
     const Expr key_head = unsafe_promise_clamped(tile.seen(t, z, h)[2], 0, in.key_heads - 1);
     s.q_staged = Func("q_staged");
-    s.q_rotated = Func("q_rotated");
     s.q_rows = Func("q_rows");
-    s.k_rows = Func("k_rows");
-    s.v_rows = Func("v_rows");
     const Expr last_row = tile.existing_row(t, i);
     const RowOfHeads of_row = row_of_heads(in, sizes, tile, i, h);
-    s.q_staged(d, i, t, h, z) = in.q(d, of_row.head, query_token(in, tile.first_query(t) + of_row.query), tile.entry);
+    Expr token = query_token(in, tile.first_query(t) + of_row.query);
+    if (sizes.loads_queries) {
+        s.row_tokens = Func("row_tokens");
+        s.row_tokens(i, t, h, z) = token;
+        token = unsafe_promise_clamped(s.row_tokens(i, t, h, z), 0, in.sequences.queries - 1);
+    }
+    s.q_staged(d, i, t, h, z) = in.q(d, of_row.head, token, tile.entry);
     const auto query = [&](const Expr &feature) { return loaded(s.q_staged(feature, i, t, h, z)); };
-    s.q_rotated(d, i, t, h, z) = stored(
-        rotated_feature(in.rope, d, sizes.head_dim, +1, query_angle(tile, in, in.angles, t, last_row), query), type);
-    const Expr as_they_are = s.q_staged(d, i, t, h, z);
-    const Expr either = cuda::choose(in.rope.count > 0, s.q_rotated(d, i, t, h, z), as_they_are);
+    const auto rotated = [&](const Expr &feature) {
+        const auto angle = query_angle(tile, in, in.angles, t, last_row, sizes.loads_queries ? token : Expr());
+        return stored(rotated_feature(in.rope, feature, sizes.head_dim, +1, angle, query), type);
+    };
     const Type bits = UInt(type.bits());
     const Expr sign = Internal::make_const(bits, uint64_t{1} << (type.bits() - 1)),
                nothing = Internal::make_const(bits, 0);
-    const Expr flipped = reinterpret(bits, either) ^ select(in.sign < 0.0f, sign, nothing);
-    s.q_rows(d, i, t, h, z) = reinterpret(type, flipped);
-    const Expr key = min(b * block + j, keys - 1);
-    const auto staged = [&](const Func &from, const Expr &pairs, const Expr &interleaved, const Func &table,
-                            int features) {
-        const auto as_stored = [&](const Expr &feature) {
-            return from(key_element(in, sizes, tile, feature, key_head, key));
-        };
-        if (sizes.as_stored) return Expr(as_stored(d));
-        const Expr row =
-            unsafe_promise_clamped(key + select(in.angles_by_token, tile.first_key(t), 0), 0, in.sequences.keys - 1);
-        const auto of_table = [&](const Expr &pair, int which) { // there is none where nothing is rotated
-            return cuda::choose(pairs > 0, table(pair, which, row, z), 0.0f);
-        };
-        const auto angle = [&](const Expr &pair) { return Tuple(of_table(pair, 0), of_table(pair, 1)); };
-        const auto element = [&](const Expr &feature) { return loaded(as_stored(feature)); };
-        return stored(rotated_feature({pairs, interleaved}, d, features, +1, angle, element), type);
+    const auto with_sign = [&](const Expr &value) {
+        return reinterpret(type, reinterpret(bits, value) ^ select(in.sign < 0.0f, sign, nothing));
     };
-    s.k_rows(d, j, b, t, h, z) = staged(in.k, in.key_pairs, in.rope.interleaved, in.key_angles, sizes.head_dim);
-    s.v_rows(d, j, b, t, h, z) =
-        staged(in.v, in.value_pairs, in.value_rope.interleaved, in.value_key_angles, sizes.v_head_dim);
+    const Expr as_they_are = s.q_staged(d, i, t, h, z);
+    const Expr key = min(b * block + j, keys - 1);
+    const std::vector<Expr> element = key_element(in, sizes, tile, d, key_head, key);
+    if (sizes.loads_queries) {
+        s.q_rows(d, i, t, h, z) = with_sign(as_they_are);
+        RDom e(0, sizes.head_dim, "rotated_feature");
+        e.where(in.rope.count > 0);
+        s.rotated_query = e;
+        s.q_rows(e, i, t, h, z) = with_sign(rotated(e));
+        // One allocation, in the place of queries as they were.
+        s.kv_rows = Func("kv_rows");
+        s.kv_rows(d, j, s.w, b, t, h, z) = select(s.w == 0, in.k(element), in.v(element));
+        return;
+    }
+    s.q_rotated = Func("q_rotated");
+    s.q_rotated(d, i, t, h, z) = rotated(d);
+    s.q_rows(d, i, t, h, z) = with_sign(cuda::choose(in.rope.count > 0, s.q_rotated(d, i, t, h, z), as_they_are));
+    s.k_rows = Func("k_rows");
+    s.v_rows = Func("v_rows");
+    s.k_rows(d, j, b, t, h, z) = in.k(element);
+    s.v_rows(d, j, b, t, h, z) = in.v(element);
+}
+
+Expr staged_key(const CudaStages &s, const Expr &feature, const Expr &key, const Expr &b) {
+    return s.kv_rows.defined() ? s.kv_rows(feature, key, 0, b, s.t, s.h, s.z)
+                               : s.k_rows(feature, key, b, s.t, s.h, s.z);
+}
+
+Expr staged_value(const CudaStages &s, const Expr &feature, const Expr &key, const Expr &b) {
+    return s.kv_rows.defined() ? s.kv_rows(feature, key, 1, b, s.t, s.h, s.z)
+                               : s.v_rows(feature, key, b, s.t, s.h, s.z);
 }
 
 } // namespace gyre::attention

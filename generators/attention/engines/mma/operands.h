@@ -16,9 +16,9 @@ struct RowOfHeads {
 RowOfHeads row_of_heads(const CudaInputs &in, const CudaSizes &sizes, const CudaTile &tile, const Halide::Expr &i,
                         const Halide::Expr &h);
 
-/// The {cos, sin} of a pair at the position of row `row`, which exists, of tile `of`.
+/// The {cos, sin} of a pair at the position of row `row`, which exists, of tile `of`. `token`: the row's, where that is known.
 std::function<Halide::Tuple(Halide::Expr)> query_angle(const CudaTile &tile, const CudaInputs &in,
                                                        const cuda::AngleSource &angles, const Halide::Expr &of,
-                                                       const Halide::Expr &row);
+                                                       const Halide::Expr &row, const Halide::Expr &token = {});
 
 } // namespace gyre::attention

@@ -2,6 +2,8 @@
 
 #include "passes/cuda/warp_tiles.h"
 
+#include <algorithm>
+
 namespace gyre::attention {
 using namespace Halide;
 namespace {
@@ -12,12 +14,20 @@ constexpr int copied_bytes = 16;
 constexpr int stored_at_once = 8; // numbers of a result, by a thread
 
 /// Threads of all warps fill a tile of rows in shared memory, neighbours with neighbours of a row.
-void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled = false) {
+/// `each`: further dimensions that a thread goes through by itself.
+void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled = false,
+                   const std::vector<Var> &each = {}) {
     Var run("run"), n("n"), lane("lane"), warp("warp"), turn("turn"), together("together");
     const std::vector<Var> args = f.args();
-    std::vector<VarOrRVar> order{n, turn, lane, warp};
-    for (const Var &v : args)
-        if (v.name() != args[0].name() && v.name() != row.name()) order.emplace_back(v);
+    std::vector<VarOrRVar> order{n, turn}, outer;
+    for (const Var &v : args) {
+        if (v.name() == args[0].name() || v.name() == row.name()) continue;
+        const bool is_own =
+            std::any_of(each.begin(), each.end(), [&](const Var &own) { return own.name() == v.name(); });
+        (is_own ? order : outer).emplace_back(v);
+    }
+    order.insert(order.end(), {lane, warp});
+    order.insert(order.end(), outer.begin(), outer.end());
     f.split(args[0], run, n, at_once)
         .fuse(run, row, together)
         .split(together, together, lane, warp_lanes)
@@ -25,18 +35,24 @@ void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled
         .reorder(order)
         .gpu_threads(lane, warp);
     if (at_once > 1) f.vectorize(n);
-    if (unrolled) f.unroll(turn);
+    if (!unrolled) return;
+    f.unroll(turn);
+    for (const Var &v : each) f.unroll(v);
 }
 
 } // namespace
 
-// A block of threads is a tile of queries of one head: each warp has 16 rows, whose queries, state and weights stay in its
-// registers. Keys and values of a block are in shared memory, the next ones on their way while it is computed with them. The
+// A block of threads is a tile of queries of one head: each warp has 16 rows, or 32, whose state and weights stay in its registers,
+// and of 16 rows the queries, too. Keys and values of a block are in shared memory, the next ones on their way while it is computed with them. The
 // results pass through shared memory, where a pair's features meet to be rotated back, and rows are stored whole.
 void Mma::schedule() {
     const CudaSizes &sizes = s.sizes;
     const int copied = copied_bytes / sizes.bytes, row_padding = copied;
-    const int warps = sizes.query_rows / cuda::tile_rows;
+    const auto features_of = [&](const Func &f) { // of rows of queries, keys and values
+        return f.name().rfind("out_rows", 0) == 0 ? sizes.v_head_dim / static_cast<int>(s.out_rows.size())
+                                                  : sizes.head_dim;
+    };
+    const int warps = sizes.warps, row_tiles = sizes.query_rows / cuda::tile_rows / warps;
     Func out = s.out, lse = s.lse;
     Var tile("tile"), of_tile("of_tile"), run("run"), n("n"), turn("turn"), lane("lane"), warp("warp");
     out.split(s.x, tile, of_tile, sizes.query_rows, TailStrategy::GuardWithIf)
@@ -49,24 +65,28 @@ void Mma::schedule() {
         .gpu_blocks(tile, s.h, s.z)
         .gpu_threads(lane, warp);
     lse.split(s.x, tile, of_tile, sizes.query_rows, TailStrategy::GuardWithIf)
-        .split(of_tile, warp, lane, cuda::tile_rows)
+        .split(of_tile, warp, lane, cuda::tile_rows * row_tiles)
         .reorder(lane, warp, tile, s.h, s.z)
         .gpu_blocks(tile, s.h, s.z)
         .gpu_threads(lane, warp);
     lse.compute_with(out, tile);
 
     // Every extent is known: what Halide cannot see is said here.
-    for (Func f : {s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common, s.q_staged, s.q_rotated, s.q_rows,
-                   s.k_rows,        s.v_rows,    s.scores,    s.maximum,     s.keep,     s.block_sum, s.powers,
-                   s.weights,       s.flawed,    s.weighted,  s.state,       s.out_rows, s.lse_rows})
+    std::vector<Func> of_keys{s.k_rows, s.v_rows};
+    if (sizes.loads_queries) of_keys = {s.kv_rows};
+    std::vector<Func> of_queries{s.q_staged};
+    if (s.q_rotated.defined()) of_queries.push_back(s.q_rotated);
+    std::vector<Func> all{s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common, s.q_rows,
+                          s.scores,        s.maximum,   s.keep,      s.block_sum,   s.powers,
+                          s.weights,       s.flawed,    s.weighted,  s.state,       s.lse_rows};
+    for (const std::vector<Func> &more : {of_keys, of_queries, s.out_rows})
+        all.insert(all.end(), more.begin(), more.end());
+    if (s.row_tokens.defined()) all.push_back(s.row_tokens);
+    for (Func f : all)
         for (const Var &v : f.args()) {
             const bool is_d = v.name() == s.d.name(), is_i = v.name() == s.i.name(), is_j = v.name() == s.j.name();
-            const bool of_values = f.name() != s.q_staged.name() && f.name() != s.q_rotated.name() &&
-                                   f.name() != s.q_rows.name() && f.name() != s.k_rows.name();
-            f.bound_extent(v, is_d   ? of_values ? sizes.v_head_dim : sizes.head_dim
-                              : is_i ? sizes.query_rows
-                              : is_j ? sizes.key_block
-                                     : 1);
+            const bool is_w = v.name() == s.w.name();
+            f.bound_extent(v, is_d ? features_of(f) : is_i ? sizes.query_rows : is_j ? sizes.key_block : is_w ? 2 : 1);
         }
 
     const LoopLevel block_of_threads(out, tile), block_of_keys(s.state, s.block);
@@ -74,52 +94,71 @@ void Mma::schedule() {
     if (sizes.has_slopes()) {
         s.slopes.compute_at(block_of_threads).store_in(MemoryType::Register).bound_extent(s.i, sizes.query_rows);
         for (const Var &v : {s.t, s.h, s.z}) s.slopes.bound_extent(v, 1);
-        cuda::warp_rows(s.slopes, s.i, {s.t, s.h, s.z});
+        cuda::warp_rows(s.slopes, s.i, {s.t, s.h, s.z}, row_tiles);
     }
     for (Func f : {s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common})
         f.compute_at(block_of_threads).store_in(MemoryType::Register);
-    for (Func f : {s.q_staged, s.q_rotated})
+    for (Func f : of_queries)
         f.compute_at(block_of_threads).store_in(MemoryType::GPUShared).bound_storage(s.d, sizes.head_dim + row_padding);
     fill_by_block(s.q_staged, s.i, copied, warps);
-    fill_by_block(s.q_rotated, s.i, 1, warps);
-    s.q_rows.compute_at(block_of_threads).store_in(MemoryType::Register);
+    if (s.row_tokens.defined()) // in the place that lse_rows take
+        s.row_tokens.compute_at(block_of_threads)
+            .store_in(MemoryType::GPUShared)
+            .split(s.i, warp, lane, warp_lanes)
+            .gpu_threads(lane, warp);
+    if (s.q_rotated.defined()) fill_by_block(s.q_rotated, s.i, 1, warps);
+    s.q_rows.compute_at(block_of_threads);
+    if (sizes.loads_queries) {
+        s.q_rows.store_in(MemoryType::GPUShared).bound_storage(s.d, sizes.head_dim + row_padding);
+        fill_by_block(s.q_rows, s.i, copied, warps);
+        RVar run_of("run_of"), of_run("of_run");
+        s.q_rows.update()
+            .allow_race_conditions() // no two features are stored in one place
+            .split(s.rotated_query, run_of, of_run, warp_lanes, TailStrategy::GuardWithIf)
+            .split(s.i, turn, warp, warps)
+            .reorder(run_of, turn, of_run, warp, s.t, s.h, s.z)
+            .gpu_threads(of_run, warp);
+    }
     s.state.compute_at(block_of_threads).store_in(MemoryType::Register);
     for (Func f : {s.scores, s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.flawed, s.weighted})
         f.compute_at(block_of_keys).store_in(MemoryType::Register);
-    for (Func f : {s.out_rows, s.lse_rows}) f.compute_at(block_of_threads).store_in(MemoryType::GPUShared);
+    for (Func f : s.out_rows) f.compute_at(block_of_threads).store_in(MemoryType::GPUShared);
+    s.lse_rows.compute_at(block_of_threads).store_in(MemoryType::GPUShared);
 
     const std::vector<VarOrRVar> outer{s.t, s.h, s.z}, of_block{s.t, s.b, s.h, s.z};
     const auto with = [](const std::vector<VarOrRVar> &first, std::vector<VarOrRVar> rest) {
         rest.insert(rest.begin(), first.begin(), first.end());
         return rest;
     };
-    cuda::warp_tile(s.q_rows, s.i, s.d, outer);
-    cuda::warp_tile(s.state, s.i, s.d, outer);
-    cuda::warp_tile(s.state.update(), s.i, s.d, with({s.block}, outer));
-    cuda::warp_tile(s.out_rows, s.i, s.d, outer);
-    cuda::warp_rows(s.lse_rows, s.i, outer);
-    for (Func f : {s.scores, s.powers, s.weights}) cuda::warp_tile(f, s.i, s.j, of_block);
-    cuda::warp_product(s.scores.update(0), s.i, s.j, s.feature_of_tile, s.feature_tile, of_block);
-    int update = 1;
-    for (const RVar &key : s.scored_keys) cuda::warp_tile(s.scores.update(update++), s.i, key, of_block);
-    cuda::warp_tile(s.scores.update(update), s.i, s.masked_key, of_block);
-    cuda::warp_rows(s.keep, s.i, of_block);
-    for (Func f : {s.maximum, s.block_sum}) {
-        cuda::warp_rows(f, s.i, of_block);
-        cuda::warp_reduction(f.update(), s.i, s.column, s.columns, of_block);
+    if (!sizes.loads_queries) {
+        s.q_rows.store_in(MemoryType::Register);
+        cuda::warp_tile(s.q_rows, s.i, s.d, outer, row_tiles);
     }
-    cuda::warp_tile(s.weighted, s.i, s.d, of_block);
-    cuda::warp_product(s.weighted.update(0), s.i, s.d, s.key_of_tile, s.key_tile, of_block);
-    cuda::warp_product(s.weighted.update(1), s.i, s.d, s.seen_key, s.seen_tile, of_block);
+    cuda::warp_tile(s.state, s.i, s.d, outer, row_tiles);
+    cuda::warp_tile(s.state.update(), s.i, s.d, with({s.block}, outer), row_tiles);
+    for (const Func &f : s.out_rows) cuda::warp_tile(f, s.i, s.d, outer, row_tiles);
+    cuda::warp_rows(s.lse_rows, s.i, outer, row_tiles);
+    for (Func f : {s.scores, s.powers, s.weights}) cuda::warp_tile(f, s.i, s.j, of_block, row_tiles);
+    cuda::warp_product(s.scores.update(0), s.i, s.j, s.feature_of_tile, s.feature_tile, of_block, row_tiles);
+    int update = 1;
+    for (const RVar &key : s.scored_keys) cuda::warp_tile(s.scores.update(update++), s.i, key, of_block, row_tiles);
+    cuda::warp_tile(s.scores.update(update), s.i, s.masked_key, of_block, row_tiles);
+    cuda::warp_rows(s.keep, s.i, of_block, row_tiles);
+    for (Func f : {s.maximum, s.block_sum}) {
+        cuda::warp_rows(f, s.i, of_block, row_tiles);
+        cuda::warp_reduction(f.update(), s.i, s.column, s.columns, of_block, row_tiles);
+    }
+    cuda::warp_tile(s.weighted, s.i, s.d, of_block, row_tiles);
+    cuda::warp_product(s.weighted.update(0), s.i, s.d, s.key_of_tile, s.key_tile, of_block, row_tiles);
+    cuda::warp_product(s.weighted.update(1), s.i, s.d, s.seen_key, s.seen_tile, of_block, row_tiles);
 
-    for (Func f : {s.k_rows, s.v_rows}) {
-        const int features = f.name() == s.k_rows.name() ? sizes.head_dim : sizes.v_head_dim;
+    for (Func f : of_keys) {
         f.compute_at(block_of_keys)
             .store_in(MemoryType::GPUShared)
             .hoist_storage(s.state, s.t)
             .ring_buffer(k.stages)
-            .bound_storage(s.d, features + row_padding);
-        fill_by_block(f, s.j, sizes.as_stored ? copied : 1, warps, sizes.as_stored);
+            .bound_storage(s.d, features_of(f) + row_padding);
+        fill_by_block(f, s.j, copied, warps, true, sizes.loads_queries ? std::vector<Var>{s.w} : std::vector<Var>());
     }
 }
 

@@ -1,0 +1,104 @@
+"""The machine code of CUDA kernels: made of PTX where that is needed, disassembled, and counted. cuobjdump and nvdisasm are those beside nvcc, or
+what requirements-test.txt installs.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import model
+
+ARCH = "sm_80"  # which the build makes; others are made of its PTX
+EXACT = ("HMMA", "LDSM", "LDSMT")  # products; tiles as they lie, and transposed
+LOCAL = ("LDL", "STL")  # spills, and arrays whose elements are chosen at run time
+# Arithmetic and conversions that take subnormal numbers for 0. F2I, which divides indices by way of f32, is not of these.
+FLUSHING = re.compile(r"\b(?:FADD|FMUL|FFMA|FMNMX|FSETP|F2F|F2FP|HADD2|HMUL2|HFMA2)[.\w]*\.FTZ\b")
+
+
+def find_tool(name, nvcc):
+    """Beside nvcc, or what requirements-test.txt installs."""
+    try:
+        from nvidia import cu13  # pylint: disable=import-outside-toplevel
+        installed = [os.path.join(folder, "bin", name) for folder in cu13.__path__]
+    except ImportError:
+        installed = []
+    for program in [os.path.join(os.path.dirname(nvcc), name), *installed]:
+        if os.access(program, os.X_OK):
+            return program
+    return shutil.which(name) or sys.exit(f"there is no {name}: pip install -r cmake/requirements-test.txt")
+
+
+def machine_code(tools, fatbin, arch, folder):
+    """The file of a kernel's machine code, which for a Hopper is made of its PTX."""
+    image = os.path.abspath(fatbin)
+    if arch == ARCH:
+        subprocess.run([tools["cuobjdump"], "-xelf", ARCH, image], check=True, capture_output=True, cwd=folder)
+        return glob.glob(os.path.join(folder, f"*.{ARCH}.cubin"))[0]
+    subprocess.run([tools["cuobjdump"], "-xptx", "all", image], check=True, capture_output=True, cwd=folder)
+    ptx, = glob.glob(os.path.join(folder, "*.ptx"))
+    subprocess.run([tools["ptxas"], f"-arch={arch}", ptx, "-o", f"{ptx}.cubin"], check=True)
+    return f"{ptx}.cubin"
+
+
+def listing(tools, cubin):
+    """The machine code of a kernel, with labels, by function."""
+    text = subprocess.run([tools["nvdisasm"], "-c", cubin], check=True, capture_output=True, text=True).stdout
+    parts = re.split(r"^\s*\.section\s+\.text\.(\w+)", text, flags=re.M)[1:]
+    return dict(zip(parts[::2], parts[1::2]))
+
+
+def instructions(text):
+    """What a function executes, and from where to where it jumps back: [first, last] of each loop."""
+    labels, kinds, jumps = {}, [], []
+    for line in text.splitlines():
+        if label := re.match(r"(\.L_[\w.]+):", line):
+            labels[label[1]] = len(kinds)
+        elif instruction := re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?(\w+)[^;]*;", line):
+            if jump := re.search(r"BRA.*`\((\.L_[\w.]+)\)", line):
+                jumps.append((len(kinds), jump[1]))
+            kinds.append(instruction[1] + ("T" if ".MT88" in line else ""))
+    return kinds, [(labels[to], at) for at, to in jumps if to in labels and labels[to] <= at]
+
+
+def counts(text):
+    """Counts a function's accesses to local memory, what takes subnormal numbers for 0, and its main loop's instructions, accesses to local memory, products and
+    loads of tiles. The main loop is the smallest with products and tiles as they lie; in f32, with a third as many multiply-adds
+    as the loop that has most. Blocks of keys in which a score is masked go through the loop around it."""
+    kinds, jumps = instructions(text)
+    all_loops = sorted((kinds[first:last + 1] for first, last in jumps), key=len)
+    loops = [loop for loop in all_loops if "HMMA" in loop and "LDSM" in loop]
+    counted = EXACT
+    if all_loops and "HMMA" not in kinds:
+        most = max(loop.count("FFMA") for loop in all_loops)
+        loops = [loop for loop in all_loops if most and 3 * loop.count("FFMA") >= most]
+        counted = ("FFMA", "LDS")
+    main_loop = {}
+    if loops:
+        main_loop = {"copies": loops[0].count("LDGSTS"), "loop": len(loops[0]), "loop_local": sum(map(loops[0].count, LOCAL))}
+        main_loop.update({kind: loops[0].count(kind) for kind in counted})
+    return {"local": sum(map(kinds.count, LOCAL)), "flushing": len(FLUSHING.findall(text)), **main_loop}
+
+
+def usage(tools, cubin):
+    """Function: registers, bytes of stack, accesses to local memory, and what is in its main loop."""
+    told = subprocess.run([tools["cuobjdump"], "--dump-resource-usage", cubin], check=True, capture_output=True, text=True).stdout
+    code = listing(tools, cubin)
+    found = {name: {"registers": int(registers), "stack": int(stack), **counts(code[name])}
+             for name, registers, stack in re.findall(r"Function (\w+):\s+REG:(\d+) STACK:(\d+)", told)}
+    if not found or set(found) != set(code):
+        sys.exit(f"{cubin}: cuobjdump tells of {sorted(found)}, nvdisasm of {sorted(code)}")
+    return found
+
+
+def main_loop(source, used):
+    """What the model asks of an attention kernel's main loop, by the printed text and its machine code; None: it multiplies no tiles."""
+    with open(source, encoding="utf-8") as file:
+        text = file.read()
+    threads, shared = re.search(r"__launch_bounds__\((\d+)", text), re.search(r"// shared memory: (\d+) bytes", text)
+    if "HMMA" not in used or not threads:
+        return None
+    return model.Loop(used["loop"], used["HMMA"], used["LDSM"] + used["LDSMT"], used["copies"], int(threads[1]) // 32,
+                      used["registers"], int(shared[1]))
