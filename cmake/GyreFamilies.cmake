@@ -11,7 +11,7 @@
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
 #   sizes       of heads: head_dims or decode, the sizes of that list and of padded kernels; `own` after it: without padded ones;
 #               `padded`: in the library gyre without those of its own that a padded one takes; `largest`: of padded ones the largest
-#               alone; `tiles`: of these those that are whole matrix tiles, without padded ones. Devices have every size of
+#               alone; `largest_of_matrices`: that, on targets with MATRICES; `tiles`: of these those that are whole matrix tiles, without padded ones. Devices have every size of
 #               head_dims that they take
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake
@@ -114,7 +114,8 @@ endfunction()
 
 # gyre_target_takes_size(<target> <operation> <size> <type> <out>): whether it is to have kernels of this size. gyre_sizes_of_matrices,
 # gyre_sizes_of_few and gyre_sizes_of_vectors are the sizes for targets with MATRICES, with FEW and for others; every size where they
-# are not set. gyre_sizes_of_hosts are those of the family that is asked for, where devices have more.
+# are not set. gyre_sizes_of_hosts are those of the family that is asked for, where devices have more, and gyre_only_size_of_matrices is the
+# one that it has on targets with MATRICES, "" where it has several.
 function(gyre_target_takes_size target operation size type out)
     set(takes TRUE)
     set(kind vectors)
@@ -128,6 +129,11 @@ function(gyre_target_takes_size target operation size type out)
     elseif (DEFINED gyre_sizes_of_hosts AND NOT size IN_LIST gyre_sizes_of_hosts)
         set(takes FALSE)
     elseif (gyre_sizes_of_${kind} AND NOT size IN_LIST gyre_sizes_of_${kind})
+        set(takes FALSE)
+    elseif (kind STREQUAL "matrices" AND gyre_sizes_of_vectors AND size MATCHES "^dmax" AND NOT GYRE_TARGET_${target}_WHOLE AND
+            NOT size IN_LIST gyre_sizes_of_vectors)
+        set(takes FALSE)
+    elseif (kind STREQUAL "matrices" AND gyre_only_size_of_matrices AND NOT size STREQUAL gyre_only_size_of_matrices)
         set(takes FALSE)
     endif ()
     set(${out} ${takes} PARENT_SCOPE)

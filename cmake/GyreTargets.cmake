@@ -2,12 +2,12 @@
 # cross-compiled).
 #
 #   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>
-#                   [MACHINE <word> [REST <target>] [MATRICES]] [FEW] [LLC <options>] [STAND_INS <script>] [DEVICE cuda])
+#                   [MACHINE <word> [REST <target>] [MATRICES [WHOLE]]] [FEW] [LLC <options>] [STAND_INS <script>] [DEVICE cuda])
 #
 # MACHINE: it has only the kernels that generators/families.json gives to this kind of machine; else all of `cpu`. REST: the target,
 # further down, whose kernels serve for the others, also where this target is forced. Without REST nothing does.
-# MATRICES: attention multiplies matrices there, and a padded kernel computes all features that it has room for. Elsewhere it computes the
-# call's, so that few sizes gain by kernels of their own.
+# MATRICES: attention multiplies matrices there, which more sizes gain by kernels of their own for. WHOLE: a padded kernel computes all features
+# that it has room for, so that there are padded ones of more sizes. Elsewhere it computes the call's.
 # FEW: the library gyre has attention for it in the largest padded kernels alone: it is there so that every machine is served.
 # DEVICE: its kernels take tensors on such devices and no others; they have generators of their own, <operation>_cuda. The row
 # is there if its compiler is (GyreCuda.cmake). Rows of devices come last.
@@ -20,12 +20,12 @@
 # /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
-# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _MACHINE, _REST, _MATRICES, _FEW, _LLC, _STAND_INS and _DEVICE.
+# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _MACHINE, _REST, _MATRICES, _WHOLE, _FEW, _LLC, _STAND_INS and _DEVICE.
 
 set(GYRE_KNOWN_TARGETS "")
 set(GYRE_TARGETS_HERE "")
 macro(gyre_add_target name)
-    cmake_parse_arguments(arg "MATRICES;FEW" "ARCH;HALIDE;MACHINE;REST;LLC;STAND_INS;DEVICE" "FEATURES" ${ARGN})
+    cmake_parse_arguments(arg "MATRICES;WHOLE;FEW" "ARCH;HALIDE;MACHINE;REST;LLC;STAND_INS;DEVICE" "FEATURES" ${ARGN})
     list(APPEND GYRE_KNOWN_TARGETS ${name})
     set(GYRE_TARGET_${name}_ARCH "${arg_ARCH}")
     set(GYRE_TARGET_${name}_HALIDE "${arg_HALIDE}")
@@ -33,6 +33,7 @@ macro(gyre_add_target name)
     set(GYRE_TARGET_${name}_MACHINE "${arg_MACHINE}")
     set(GYRE_TARGET_${name}_REST "${arg_REST}")
     set(GYRE_TARGET_${name}_MATRICES "${arg_MATRICES}")
+    set(GYRE_TARGET_${name}_WHOLE "${arg_WHOLE}")
     set(GYRE_TARGET_${name}_FEW "${arg_FEW}")
     set(GYRE_TARGET_${name}_LLC "${arg_LLC}")
     set(GYRE_TARGET_${name}_STAND_INS "${arg_STAND_INS}")
@@ -63,7 +64,7 @@ gyre_add_target(x86_64_generic ARCH x86_64
 gyre_add_target(arm_64_bf16    ARCH aarch64 # Neoverse V1, N2, V2, Cortex-A510, A710 and later
                 HALIDE arm-64-linux-arm_fp16-arm_dot_prod # sdot and fcvtn stand for bfmmla and bfcvtn
                 FEATURES bf16 STAND_INS bf16_instructions
-                MACHINE bfmmla REST arm_64_neon MATRICES)
+                MACHINE bfmmla REST arm_64_neon MATRICES WHOLE)
 gyre_add_target(arm_64_neon    ARCH aarch64
                 HALIDE arm-64-linux-arm_fp16) # arithmetic is in f32: only conversions come of it, which every core has
 # Neither SVE nor arithmetic of ARMv8.2 in f16, nor RISC-V: bench/arm/README.md says why.

@@ -88,26 +88,29 @@ void choose_few_keys_kernel(const gyre_context &context, AttentionTask *t) {
         t->kernel = few;
 }
 
-/// What a task's rows must fit: the kernel, and that for few keys if sequences may take either.
+/// What a task's rows must fit: the kernel, and those that some sequences or row tiles take. Which rows share a row tile then depends neither
+/// on where a task begins nor on where masks come to ranges.
 AttentionKernel kernel_to_fit(const AttentionTask &t) {
     AttentionKernel all = *t.kernel;
-    if (t.for_few_keys) {
-        all.row_tile = std::lcm(all.row_tile, t.for_few_keys->row_tile);
-        all.task_rows = std::min(all.task_rows, t.for_few_keys->task_rows) / all.row_tile * all.row_tile;
+    for (const AttentionKernel *other : {t.for_few_keys, t.unmasked}) {
+        if (!other) continue;
+        all.row_tile = std::lcm(all.row_tile, other->row_tile);
+        all.task_rows = std::min(all.task_rows, other->task_rows) / all.row_tile * all.row_tile;
     }
     return all;
 }
 
 /// The kernel for row tiles of a call that see all of a range of keys: the one that it would have without its mask, if that is all that
-/// is special about it. Its row tiles are those of the call's, so that which rows share one does not depend on the number of threads.
+/// is special about it.
 void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
     if (!has_spans(t->call) || t->kernel->is(trait::partial) || t->call.dropout.on) return;
     AttentionCall unmasked = t->call;
     unmasked.mask = {};
     if (unmasked.general()) return;
     const AttentionKernel *kernel = find_unformed_kernel(context, unmasked, unmasked.q.dtype == GYRE_F32);
-    if (kernel && t->kernel->row_tile % kernel->row_tile == 0 && t->tokens * t->heads <= kernel->task_rows)
-        t->unmasked = kernel;
+    const bool fits =
+        kernel && std::lcm(kernel->row_tile, t->kernel->row_tile) <= std::min(kernel->task_rows, t->kernel->task_rows);
+    if (fits) t->unmasked = kernel;
 }
 
 /// The kernel that a call is said to have run: that of the sequence with the most queries.
@@ -142,12 +145,12 @@ gyre_status Plan::prepare(gyre_context &context) {
     GYRE_TRY(t.angles.prepare(context, c));
 
     const int64_t longest = split.on() ? std::min(c.q.seqlen, most_few_queries) : c.q.seqlen;
+    choose_unmasked_kernel(context, &t);
     const AttentionKernel fitted = kernel_to_fit(t);
     t.heads = choose_task_heads(fitted, c, longest);
     t.tokens = split.on() && longest * t.heads <= t.kernel->task_rows
                    ? longest
                    : choose_task_tokens(fitted, c, longest, t.heads, context.threads.size());
-    choose_unmasked_kernel(context, &t);
     tiles = ceil_div(longest, t.tokens);
     table_bytes = t.angles.bytes();
     term_bytes = HeadTerms::bytes(c);

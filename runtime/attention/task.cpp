@@ -59,7 +59,8 @@ bool AttentionTask::run_masked(const Extent &x, const KeysInSight &in_sight, cha
     const Sequence &s = x.sequence;
     const AttentionKernel &of_sequence = kernel_of(s);
     // Where keys are read as they are stored, all rows take them together.
-    const int64_t unit = of_sequence.is(trait::partial) ? x.tokens : of_sequence.token_unit(x.heads);
+    int64_t unit = of_sequence.is(trait::partial) ? x.tokens : of_sequence.token_unit(x.heads);
+    if (unmasked) unit = std::lcm(unit, unmasked->token_unit(x.heads)); // tiles of both begin with a run
     MaskRuns runs({call.spans, in_sight, x.index, x.head}, {x.heads, x.first_token, x.tokens, unit, s.first_seen,
                                                             of_sequence.key_block, s.past_seen, unmasked != nullptr});
     for (MaskRun run; runs.next(&run);) {

@@ -219,18 +219,26 @@ TEST_CASE("scores that overflow f32's exponential stay finite") {
     });
 }
 
-TEST_CASE("in bf16 general calls multiply pairs wherever the processor does, beside matrix tiles as well") {
+TEST_CASE(
+    "general calls of 16 bits, and those with dropout, multiply as plain ones do: matrix tiles, or in bf16 pairs") {
     for (const std::string &target : runnable_targets()) {
         if (target != "x86_64_amx" && target != "x86_64_avx512_bf16") continue;
         CAPTURE(target);
-        for (const bool dropped : {false, true}) {
-            AttentionCase c(AttentionShape().lengths(40, 40).dims(64).of(GYRE_BF16));
-            c.args.softcap = 20;
-            c.args.dropout = dropped ? 0.5f : 0;
-            const Context context(target.c_str());
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            const std::string kernel = gyre_selected_kernel(context);
-            CHECK(kernel.substr(kernel.find("__")) == "__x86_64_avx512_bf16");
-        }
+        for (const gyre_dtype type : {GYRE_BF16, GYRE_F16})
+            for (const int64_t head_dim : {64, 72}) {
+                AttentionCase c(AttentionShape().lengths(40, 40).dims(head_dim).of(type));
+                const Context context(target.c_str());
+                const auto target_of_call = [&] {
+                    REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                    const std::string kernel = gyre_selected_kernel(context);
+                    return kernel.substr(kernel.find("__") + 2);
+                };
+                const std::string plain = target_of_call();
+                if (type == GYRE_BF16) CHECK(plain == target);
+                c.args.softcap = 20;
+                CHECK(target_of_call() == plain);
+                c.args.dropout = 0.5f;
+                CHECK(target_of_call() == plain);
+            }
     }
 }

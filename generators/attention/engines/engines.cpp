@@ -37,14 +37,15 @@ Sizes common_sizes(const Wanted &w) {
 }
 
 Made make_tiles(const Wanted &w) {
-    _halide_user_assert(!w.general) << "matrix tiles take the plain family, got general=true\n";
     Sizes z = common_sizes(w);
     z.padded = w.padded || w.head_dim % tile_depth != 0;
     z.head_dim = z.v_head_dim = (w.head_dim + tile_depth - 1) / tile_depth * tile_depth;
+    z.feature_step = std::lcm(z.feature_step, tile_depth);
     const int terms = w.dtype.is_bfloat() ? 1 : w.dtype.bits() == 16 ? 2 : 3;
-    return std::make_unique<Tiles>(z, make_provider(w), w.knobs,
-                                   Tiles::Facts{terms, w.padded ? 0 : w.head_dim, may_be_bounded(w),
-                                                Tiles::holds_whole_head(z.v_head_dim, w.knobs.row_vectors)});
+    const bool whole_head = Tiles::holds_whole_head(z.v_head_dim, w.knobs.row_vectors);
+    return std::make_unique<Tiles>(
+        z, make_provider(w), w.knobs,
+        Tiles::Facts{terms, w.padded ? 0 : w.head_dim, may_be_bounded(w), whole_head, w.padded && !whole_head});
 }
 
 Made make_bare(const Wanted &w) {
@@ -97,8 +98,8 @@ bool has_matrix_tiles(const Target &target, bool autoscheduled) {
 }
 
 bool may_be_bounded(const Wanted &w) {
-    return has_matrix_tiles(w.target, w.autoscheduled) && w.dtype.is_bfloat() && !w.partial && !w.padded &&
-           w.cache != "value_blocks";
+    return has_matrix_tiles(w.target, w.autoscheduled) && w.dtype.is_bfloat() && !w.general && !w.partial &&
+           !w.padded && w.cache != "value_blocks";
 }
 
 Made make_engine(const Wanted &wanted) {

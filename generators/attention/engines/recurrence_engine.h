@@ -37,6 +37,8 @@ public:
     virtual int rotation_lanes() const { return 0; }            // Rotation::lanes of queries and results
     virtual int rotation_turns() const { return 1; }            // Rotation::turns of them
     virtual Bf16 rounding() const { return Bf16::as_integers; } // of results that are stored as bf16
+    /// What the products' scores have yet to be multiplied by where the general family changes them; undefined: 1.
+    virtual Halide::Expr general_unit(const Inputs &) const { return {}; }
     /// A score, or a difference of scores, as the engine has it, in units of log2(e).
     virtual Halide::Expr in_log2(const Inputs &, const Halide::Expr &score) const { return score; }
 

@@ -29,15 +29,13 @@ void schedule_results(Stages &s, int w) {
 
 } // namespace
 
-void schedule_query_lanes(Stages &s, Func prepared, Transpose &lanes_of_rows, int columns) {
+void schedule_query_lanes(Stages &s, Func prepared, Transpose &lanes_of_rows, int columns, int features) {
     const int w = s.sizes.lanes;
     prepared.compute_root().bound_storage(s.t, s.sizes.task_tiles);
     Var ro("ro"), ri("ri"), d_o("do"), di("di");
     const Var column = prepared.args()[1];
-    if (counts_features(s)) {
-        const int features = w / columns; // of a column
+    if (counts_features(s))
         prepared.bound(column, 0, s.k_features / features).bound_storage(column, s.sizes.head_dim / features);
-    }
     prepared.tile(s.r, column, ro, d_o, ri, di, w, columns, TailStrategy::RoundUp)
         .reorder(ri, di, d_o, ro, s.t)
         .vectorize(ri)

@@ -17,8 +17,9 @@ struct TaskLoops {
 /// Schedules the state and the results.
 void schedule_task(Stages &s);
 
-/// Schedules `lanes_of_rows`, transposed queries, and `prepared`, what becomes of them: (r, column, …), in blocks of `columns`.
-void schedule_query_lanes(Stages &s, Halide::Func prepared, Transpose &lanes_of_rows, int columns);
+/// Schedules `lanes_of_rows`, transposed queries, and `prepared`, what becomes of them: (r, column, …), in blocks of `columns`, each of
+/// `features`.
+void schedule_query_lanes(Stages &s, Halide::Func prepared, Transpose &lanes_of_rows, int columns, int features);
 
 /// Schedules the loops of the recurrence that is update `update` of the state: all row tiles of the task in each block, in
 /// register tiles of `row_vectors` vectors. The result is its stage.

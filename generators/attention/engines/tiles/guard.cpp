@@ -18,8 +18,8 @@ namespace {
 constexpr uint32_t large_f32 = 0x5f800000, large_bf16 = 0x5f80, infinite_f16 = 0x7c00;
 constexpr uint32_t exponent_bf16 = 0x7f80;
 
-/// Keys of which some row sees a step's neighbours and some row does not see the key itself: before the first keys that all
-/// rows see, and after the last ones.
+/// Keys of which some row sees a step's neighbours and some row may not see the key itself: before the first keys that all
+/// rows see, and after the last ones; where a mask is read, all that some row sees.
 struct CutKeys {
     Expr first, end;
 };
@@ -27,8 +27,15 @@ std::vector<CutKeys> cut_keys(const Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
     const int step = tile_depth;
     const Expr last_row = (in.rows + z.row_tile - 1) / z.row_tile * z.row_tile - 1, last_token = last_row / in.heads;
-    return {{max(in.first_visible, 0) / step * step, min(last_token + in.first_visible, in.keys)},
-            {max(in.last_visible + 1, 0), min((last_token + in.last_visible) / step * step + step, in.keys)}};
+    const CutKeys at_begin{max(in.first_visible, 0) / step * step, min(last_token + in.first_visible, in.keys)};
+    const CutKeys at_end{max(in.last_visible + 1, 0),
+                         min((last_token + in.last_visible) / step * step + step, in.keys)};
+    if (!in.is_general()) return {at_begin, at_end};
+    // A mask or a bias may hide any key of those that some row sees.
+    const Expr masks = in.has_mask || in.has_bias;
+    const Expr seen_end = max(at_begin.end, min(last_token + in.last_visible + 1, in.keys));
+    return {{at_begin.first, select(masks, seen_end, at_begin.end)},
+            {select(masks, seen_end, at_end.first), at_end.end}};
 }
 
 /// The magnitude of a stored value, as an integer of its size.

@@ -1,4 +1,5 @@
 // Gives the rows of a cleaned task (guard.cpp) the values that they see and that its tiles did not take.
+#include "attention/recurrence/rows.h"
 #include "common/stored_rows.h"
 #include "tiles.h"
 
@@ -14,6 +15,12 @@ Expr as_f32(const Expr &row_element) {
 
 Expr has_finite_bits(const Expr &bits) { return (bits & Expr(exponent_f32)) != Expr(exponent_f32); }
 
+/// True if a mask or a bias hides the key from a row.
+Expr is_hidden(const Inputs &in, const Expr &key, const Row &row) {
+    return (in.has_mask && in.mask(key, row.token, row.head) == 0) ||
+           (in.has_bias && in.bias_masks(key, row.token, row.head));
+}
+
 } // namespace
 
 /// Appends to s.out_copy the update that gives rows of a cleaned task what they see and tiles did not take.
@@ -21,17 +28,19 @@ void Tiles::define_marks(const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &d = s.d, &r = s.r, &t = s.t, &j = s.j;
     s.seen_rows = Func("seen_rows");
+    RowForm form{z.v_head_dim, z.padded, facts.terms == 1};
+    form.count = s.v_features;
     if (provider->has_value_blocks())
         s.seen_rows(d, j) = provider->stored_value(in, j, d);
     else
         s.seen_rotated = define_rows(s.seen_rows,
                                      {[&](const Expr &feature) { return provider->stored_value(in, j, feature); },
                                       in.v_head_dim, j, in.v_rotation},
-                                     {d, j}, {z.v_head_dim, z.padded, facts.terms == 1});
+                                     {d, j}, form);
     const auto bits_of = [&](const Expr &feature, const Expr &key) {
         return reinterpret<uint32_t>(as_f32(s.seen_rows(feature, key)));
     };
-    RDom features(0, z.v_head_dim, "seen_features");
+    RDom features(0, s.v_features, "seen_features");
     s.seen_feature = features;
     s.seen_finite = Func("seen_finite");
     s.seen_finite(j) = 1;
@@ -46,7 +55,12 @@ void Tiles::define_marks(const Inputs &in) {
     // The stage computes with integers alone: arithmetic is compiled as if all numbers were finite.
     const Expr value = bits_of(d, keys.x), before = reinterpret<uint32_t>(s.out_copy(d, r, t));
     const Expr sum = select(has_finite_bits(before) || before == value, value, Expr(quiet_nan));
-    const Expr is_marked = !has_finite_bits(value) && visible_keys(in, s).sees(keys.x);
+    Expr is_marked = !has_finite_bits(value) && visible_keys(in, s).sees(keys.x);
+    if (in.is_general()) {
+        Row row = row_of_task(in, t * z.row_tile + r);
+        if (s.row_tokens.defined()) row = {s.row_tokens(r, t), s.row_heads(r, t)};
+        is_marked = is_marked && !is_hidden(in, keys.x, row);
+    }
     s.out_copy(d, r, t) = reinterpret<float>(select(is_marked, sum, before));
 }
 

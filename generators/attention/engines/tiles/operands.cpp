@@ -60,10 +60,12 @@ void Tiles::pack_keys_and_values() {
     s.v_lanes = transpose(s.v_pairs, z.lanes, "v_lanes");
     s.v_packed = Func("v_packed");
     s.v_packed(c, d, p, b) = undef<uint32_t>();
-    RDom feature(0, z.v_head_dim, "v_features");
-    s.v_feature = feature;
+    RDom features(0, z.lanes, 0, s.v_features / z.lanes, "v_features");
+    const Expr feature = features.y * z.lanes + features.x;
+    s.v_feature = features.x;
+    s.v_features_together = features.y;
     s.v_packed(c, feature, p, b) = s.v_lanes.out(c, feature, p, b);
-    RDom cleaned(0, z.v_head_dim, 0, 1, "v_cleaned"); // the last dimension is a loop that does not run in other tasks
+    RDom cleaned(0, s.v_features, 0, 1, "v_cleaned"); // the last dimension is a loop that does not run in other tasks
     cleaned.where(cleaned.y < s.cleaned());
     s.cleaned_feature = cleaned.x;
     s.cleaned_turn = cleaned.y;

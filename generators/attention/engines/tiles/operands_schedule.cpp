@@ -18,13 +18,19 @@ void Tiles::schedule_packed_operands(int w) {
     for (Func *one_block : {&k_rows, &s.v_packed}) one_block->bound_storage(one_block->args().back(), 1);
 
     const int rotated_lanes = facts.terms == 1 ? tile_depth : w; // rounding takes two vectors at once
+    const auto schedule_rows = [&](const Func &rows, const RotatedRows &rotated) {
+        if (facts.counts_features)
+            schedule_rotated_rows(rows, rotated, rotated_lanes);
+        else
+            schedule_rotated_rows(rows, rotated, rotated_lanes, tile_depth);
+    };
 
     // Keys, and values transposed; rows a cache line longer than they need be, so that a tile's do not share the sets
     // of the L1 cache.
     k_rows.compute_at(s.state, s.block)
         .bound_storage(s.j, z.key_block)
         .bound_storage(s.d, z.head_dim + cache_line_bf16);
-    schedule_rotated_rows(k_rows, s.operands.k_rotated, rotated_lanes, tile_depth);
+    schedule_rows(k_rows, s.operands.k_rotated);
     if (s.k_terms.defined())
         s.k_terms.compute_at(s.state, s.block)
             .bound_storage(s.b, 1)
@@ -42,19 +48,18 @@ void Tiles::schedule_packed_operands(int w) {
         .bound(s.d, 0, features)
         .bound(vc, 0, z.key_block / 2)
         .bound(s.p, 0, facts.terms);
-    RVar fb("fb"), fi("fi");
     s.v_packed.update(1).reorder(vc, s.cleaned_feature, s.v_packed.args()[2], s.cleaned_turn).vectorize(vc, w);
     if (has_ones()) s.v_packed.update(2).vectorize(vc, w);
     s.v_packed.update(0)
         .split(vc, packed_tile, ji, w)
-        .split(s.v_feature, fb, fi, w)
-        .reorder(ji, fi, s.p, fb, packed_tile)
+        .reorder(ji, s.v_feature, s.p, s.v_features_together, packed_tile)
         .vectorize(ji)
-        .unroll(fi)
+        .unroll(s.v_feature)
         .unroll(s.p);
     schedule_transpose(s.v_lanes, {s.v_packed, s.p});
     v_rows.compute_at(s.v_packed, packed_tile);
-    schedule_rotated_rows(v_rows, s.operands.v_rotated, rotated_lanes, tile_depth);
+    if (facts.counts_features) v_rows.bound_storage(s.d, z.v_head_dim);
+    schedule_rows(v_rows, s.operands.v_rotated);
 }
 
 /// Copies the operands of a block that tiles cannot take in place.

@@ -29,32 +29,33 @@ Expr Tiles::packed_value(const Expr &key, const Expr &step, const Expr &feature,
 }
 
 void Tiles::define_scores(const Inputs &) {
-    const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     // In f16 scores take all products of terms, since a score may be large, and then a small part of it counts. Values leave out
     // the smallest, as their sums are rounded to f16 again.
     const auto products = products_of_terms(facts.terms, 2);
-    RDom features(0, z.head_dim, 0, static_cast<int>(products.size()), "features");
+    RDom features(0, tile_depth, 0, s.k_features / tile_depth, 0, static_cast<int>(products.size()), "features");
     s.feature = features.x;
-    s.score_product = features.y;
+    s.feature_tile = features.y;
+    s.score_product = features.z;
+    const Expr feature = features.y * tile_depth + features.x;
     s.scores = Func("scores");
-    const auto [q_term, k_term] = terms_of_product(features.y, products);
-    const Expr key_bits = facts.terms > 1 ? s.k_terms(features.x, j, k_term, b) : s.operands.k_rows(features.x, j, b);
-    s.scores(r, j, t, b) += bf16_of_pair(s.q_scaled(r, features.x / 2, q_term, t), features.x % 2) *
-                            widen(reinterpret(BFloat(16), key_bits));
+    const auto [q_term, k_term] = terms_of_product(features.z, products);
+    const Expr key_bits = facts.terms > 1 ? s.k_terms(feature, j, k_term, b) : s.operands.k_rows(feature, j, b);
+    s.scores(r, j, t, b) +=
+        bf16_of_pair(s.q_scaled(r, features.y * (tile_depth / 2) + features.x / 2, q_term, t), features.x % 2) *
+        widen(reinterpret(BFloat(16), key_bits));
 }
 
 void Tiles::define_weighted_values(const Inputs &in, const Visible &visible) {
-    const Expr magnitude = magnitude_of(in.scale);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d;
     s.weights = Func("weights");
     s.block_sum = Func("block_sum");
     s.weighted = Func("weighted");
     if (bounded)
-        define_bounded_weights(visible, magnitude);
+        define_bounded_weights(in, visible);
     else
-        define_weights(visible, magnitude);
+        define_weights(in, visible);
     const auto weight = [&](const Expr &key, const Expr &term, const Expr &step) {
         return bf16_of_pair(s.weights(r, key / 2, term, step, t, b), key % 2);
     };

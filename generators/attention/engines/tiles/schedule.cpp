@@ -1,5 +1,7 @@
 #include "tiles.h"
 
+#include "attention/variants/dropout/kept.h"
+#include "attention/variants/general/scores.h"
 #include "passes/tile_products.h"
 
 #include <algorithm>
@@ -68,13 +70,14 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
     loops.split(s.masked, ji, ri);
     s.scores.compute_at(s.masked, ro).store_in(MemoryType::Stack);
     loops.split(s.scores, s.j, s.r);
-    RVar fo("fo");
-    loops.split(s.scores.update(), s.j, s.r)
-        .split(s.feature, fo, loops.depth, tile_depth)
-        .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, fo, s.score_product)
-        .unroll(fo);
+    Stage product =
+        loops.split(s.scores.update(), s.j, s.r)
+            .rename(s.feature, loops.depth)
+            .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, s.feature_tile, s.score_product);
+    if (!facts.counts_features) product.unroll(s.feature_tile);
     if (!bounded) {
-        s.masked.update().vectorize(s.r, w);
+        for (int update = 0; update < s.masked.num_update_definitions(); update++)
+            if (update != s.general.bias_update) s.masked.update(update).vectorize(s.r, w);
         s.block_max.compute_at(s.state, task.tile).vectorize(s.r, w).unroll(s.r);
         s.block_max.update().reorder(s.r, s.max_j).vectorize(s.r, w).unroll(s.r);
         s.powers.compute_at(s.state, task.tile).bound_storage(s.j, z.key_block).bound_storage(s.b, 1);
@@ -82,6 +85,8 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
         s.block_sum.compute_at(s.state, task.tile).bound_storage(s.b, 1).vectorize(s.r, w).unroll(s.r);
         s.block_sum.update().reorder(s.r, s.sum_j, s.sum_step).vectorize(s.r, w).unroll(s.r);
     }
+    if (s.general.bias_rows.defined()) schedule_general(s);
+    if (s.dropout.kept.defined()) schedule_kept(s, {s.state, task.tile});
     // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the
     // product that takes them, which then runs beside the forming of the next step's.
     schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops, s);
@@ -127,7 +132,8 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
 void Tiles::schedule() {
     check();
     schedule_task(s);
-    schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes);
+    constexpr int features_of_pair = 2;
+    schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes, features_of_pair);
     s.q_scaled.bound_storage(s.c, s.sizes.head_dim / 2).bound(s.p, 0, facts.terms).unroll(s.p);
     if (s.cleaned.defined()) {
         schedule_cleaned();

@@ -9,18 +9,19 @@ namespace gyre::attention {
 struct TileStages : Stages {
     Halide::Var p{"p"}, step{"step"}, c{"c"};
 
-    Halide::Func q_pairs;   // (d / 2, r, p, t)
-    Transpose q_lanes;      // (r, d / 2, p, t)     queries along the lanes
-    Halide::Func q_scaled;  // (r, d / 2, p, t)     with the scale's sign
-    Halide::Func k_terms;   // (d, j, p, b)         undefined if there is but one
-    Halide::Func v_pairs;   // (d, j / 2, p, b)     undefined where values are in blocks, as the next two
-    Transpose v_lanes;      // (j / 2, d, p, b)     values transposed
-    Halide::Func v_packed;  // (j / 2, d, p, b)     and after the last feature a tile of ones
-    Halide::RVar v_feature; // of its update
+    Halide::Func q_pairs;  // (d / 2, r, p, t)
+    Transpose q_lanes;     // (r, d / 2, p, t)     queries along the lanes
+    Halide::Func q_scaled; // (r, d / 2, p, t)     with the scale's sign
+    Halide::Func k_terms;  // (d, j, p, b)         undefined if there is but one
+    Halide::Func v_pairs;  // (d, j / 2, p, b)     undefined where values are in blocks, as the next two
+    Transpose v_lanes;     // (j / 2, d, p, b)     values transposed
+    Halide::Func v_packed; // (j / 2, d, p, b)     and after the last feature a tile of ones
+    Halide::RVar v_feature, v_features_together; // of its update: features of a transposed block, and blocks
     Halide::Func v_copied; // (j, d, b)            values in blocks, of steps from first_copied on; undefined: no copies
     Halide::Func first_copied;            // (b)
     Halide::RVar copied_key, copied_step; // of the product with them
-    Halide::RVar feature, score_product;  // of the scores: within a tile's depth and beyond, and product of terms
+    Halide::RVar feature, feature_tile,
+        score_product;                    // of the scores: within a tile's depth, tile, and product of terms
     Halide::Func powers;                  // (r, j, t, b)   in f32, unless bounded
     Halide::RVar raised_key, raised_step; // of its update
     Halide::Func weights;                 // (r, c, p, step, t, b)

@@ -16,7 +16,11 @@ KeySteps Tiles::steps() const { return {tile_depth}; }
 
 Expr magnitude_of(const Expr &scale) { return select(scale == 0.0f, 1.0f, abs(scale)); }
 
-Expr Tiles::in_log2(const Inputs &in, const Expr &score) const { return score * magnitude_of(in.scale); }
+Expr Tiles::general_unit(const Inputs &in) const { return magnitude_of(in.scale); }
+
+Expr Tiles::in_log2(const Inputs &in, const Expr &score) const {
+    return in.is_general() ? score : score * magnitude_of(in.scale);
+}
 
 void Tiles::fold(const Inputs &in) {
     if (!bounded) return RecurrenceEngine::fold(in);

@@ -15,6 +15,7 @@ public:
         int dense_features;   // of q and k as stored; 0: read at run time
         bool may_be_bounded;  // row tiles with small scores do without a maximum: bound.cpp
         bool sum_with_values; // the weights' sum is one more feature of the weighted values
+        bool counts_features; // loops of a padded kernel end with the call's features
     };
     Tiles(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : RecurrenceEngine(std::move(provider)), k(knobs), facts(facts), bounded(facts.may_be_bounded) {
@@ -27,6 +28,8 @@ public:
     OperandForm operand_form() const override { return {facts.terms == 1}; }
     KeySteps steps() const override;
     Bf16 rounding() const override { return Bf16::by_instruction; }
+    bool counts_features() const override { return facts.counts_features; }
+    Halide::Expr general_unit(const Inputs &in) const override;
     Halide::Expr in_log2(const Inputs &in, const Halide::Expr &score) const override;
     void define_queries(const Inputs &in) override;
     void fold(const Inputs &in) override;
@@ -45,7 +48,7 @@ private:
     const Knobs k;
     const Facts facts;
     bool bounded; // of the row tiles that these stages fold, scores are so small that no maximum is subtracted
-    const Halide::Var score_tile{"jo"}, packed_tile{"jo"}; // loops over tiles of scores, and of packed values
+    const Halide::Var score_tile{"score_tile"}, packed_tile{"jo"}; // loops over tiles of scores, and of packed values
     TileStages s;
     /// The stages of row tiles that are not bounded, where some may be: all that belongs to blocks. Queries and state are the same Funcs.
     std::shared_ptr<Tiles> exact;
@@ -53,8 +56,8 @@ private:
     // products.cpp
     void pack_keys_and_values();
     void copy_values(const Inputs &in);
-    void define_weights(const Visible &visible, const Halide::Expr &magnitude);
-    void define_bounded_weights(const Visible &visible, const Halide::Expr &magnitude);
+    void define_weights(const Inputs &in, const Visible &visible);
+    void define_bounded_weights(const Inputs &in, const Visible &visible);
     Halide::Expr stored_value(const Halide::Func &values, const Halide::Expr &key, const Halide::Expr &feature) const;
     Halide::Expr packed_value(const Halide::Expr &key, const Halide::Expr &step, const Halide::Expr &feature,
                               const Halide::Expr &term) const;

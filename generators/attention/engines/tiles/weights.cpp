@@ -1,4 +1,5 @@
 // Weights that matrix tiles take, and their sums.
+#include "attention/variants/dropout/kept.h"
 #include "math/bf16_pairs.h"
 #include "math/transcendental.h"
 #include "passes/exp2_pairs.h"
@@ -10,7 +11,7 @@ namespace gyre::attention {
 using namespace Halide;
 
 /// Powers of two in f32 and their sum, of steps that some row of the tile sees; weights are what tiles take of them.
-void Tiles::define_weights(const Visible &visible, const Expr &magnitude) {
+void Tiles::define_weights(const Inputs &in, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &c = s.c, &t = s.t, &b = s.b;
     const int steps = z.key_block / tile_depth;
@@ -22,8 +23,7 @@ void Tiles::define_weights(const Visible &visible, const Expr &magnitude) {
     RDom raised(0, tile_depth, 0, steps, "raised");
     raised.where(in_sight(raised.y));
     const Expr raised_key = raised.y * tile_depth + raised.x;
-    s.powers(r, raised_key, t, b) =
-        exp2_nonpositive((s.masked(r, raised_key, t, b) - s.block_max(r, t, b)) * magnitude);
+    s.powers(r, raised_key, t, b) = exp2_nonpositive(in_log2(in, s.masked(r, raised_key, t, b) - s.block_max(r, t, b)));
     s.raised_key = raised.x;
     s.raised_step = raised.y;
 
@@ -40,15 +40,18 @@ void Tiles::define_weights(const Visible &visible, const Expr &magnitude) {
     s.sum_j = summed.x;
     s.sum_step = summed.y;
 
+    if (in.drops()) define_kept(s, in.dropout, s.powers);
+    const Func &kept = in.drops() ? s.dropout.kept : s.powers;
     const Expr key = s.step * tile_depth + 2 * c;
-    const Expr first = s.powers(r, key, t, b), second = s.powers(r, key + 1, t, b);
+    const Expr first = kept(r, key, t, b), second = kept(r, key + 1, t, b);
     s.weights(r, c, s.p, s.step, t, b) =
         facts.terms > 1 ? term_pair(first, second, s.p, facts.terms) : bf16_pair_nonnegative(first, second);
 }
 
 /// Powers of the scores as they are; then those of keys that a row does not see become 0. Steps that no row of the tile
 /// sees are left out; where weights are formed a step at a time, by who asks for them.
-void Tiles::define_bounded_weights(const Visible &visible, const Expr &magnitude) {
+void Tiles::define_bounded_weights(const Inputs &in, const Visible &visible) {
+    const Expr magnitude = magnitude_of(in.scale);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &c = s.c, &p = s.p, &t = s.t, &b = s.b;
     const auto first_key = [&](const Expr &step) { return b * z.key_block + step * tile_depth; };

@@ -13,18 +13,38 @@ namespace {
 /// NaN stays NaN.
 Expr at_least_score(const Expr &score) { return select(strict_float(score < least_score), least_score, score); }
 
+Expr in_units(const Expr &score, const Expr &unit) { return unit.defined() ? score * unit : score; }
+
+/// Where ALiBi is all that is added: a multiply-add a score, of what is not stored, so that nothing is transposed.
+void add_slopes(Stages &s, const Inputs &in, const Row &row, const Expr &where, const Expr &tile_last_key,
+                const Expr &unit) {
+    const Var &r = s.r, &t = s.t, &b = s.b;
+    Expr slope = in.alibi(row.head);
+    if (s.row_heads.defined()) {
+        s.general.row_slopes = Func("row_slopes");
+        s.general.row_slopes(r, t) = slope;
+        slope = s.general.row_slopes(r, t);
+    }
+    RDom sloped(0, s.sizes.key_block, "sloped");
+    const Expr key = b * s.sizes.key_block + sloped;
+    sloped.where(where && key <= tile_last_key);
+    const Expr score = s.masked(r, sloped, t, b);
+    const Expr sum = at_least_score(in_units(score, unit) + slope * cast<float>(key - row.token + in.alibi_origin));
+    s.masked(r, sloped, t, b) = in.score ? select(is_masked(score), masked_score, sum) : sum;
+}
+
 } // namespace
 
-void cap_scores(Stages &s, const Expr &softcap, const Expr &tile_last_key, int in_vector) {
+void cap_scores(Stages &s, const Expr &softcap, const Expr &tile_last_key, int in_vector, const Expr &unit) {
     const Var &r = s.r, &t = s.t, &b = s.b;
     KeysOfBlock cap(s.sizes.key_block, in_vector, "cap");
     cap.dom.where(softcap > 0.0f && b * s.sizes.key_block + cap.first <= tile_last_key);
     s.general.cap_j = cap.lane;
-    const Expr natural = s.masked(r, cap.key, t, b) * ln_2; // scores carry log2(e), the cap does not
+    const Expr natural = in_units(s.masked(r, cap.key, t, b), unit) * ln_2; // scores carry log2(e), the cap does not
     s.masked(r, cap.key, t, b) = softcap * log2_e * tanh_accurate(natural / softcap);
 }
 
-void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, int in_vector) {
+void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, int in_vector, const Expr &unit) {
     const Sizes &z = s.sizes;
     GeneralStages &g = s.general;
     const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
@@ -33,8 +53,13 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     const Expr token = s.row_tokens.defined() ? row.token : t * z.row_tile + r;
     const auto known_key = [&](const Expr &jj) { return min(likely(b * z.key_block + jj), in.keys - 1); };
 
-    cap_scores(s, in.softcap, tile_last_key, in_vector);
-    if (in.score) define_score(s, in, tile_last_key);
+    cap_scores(s, in.softcap, tile_last_key, in_vector, unit);
+    const Expr is_capped = in.softcap > 0.0f;
+    Expr unit_left = unit.defined() ? select(is_capped, 1.0f, unit) : Expr();
+    if (in.score) {
+        define_score(s, in, tile_last_key, unit_left);
+        unit_left = Expr();
+    }
 
     // What is added to a row of scores, in rows as it is stored, then transposed as scores are.
     g.bias_rows = Func("bias_rows");
@@ -49,15 +74,23 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
         select(in.mask(known_key(attend), row.token, row.head) == 0, masked_score, g.bias_rows(attend, r, t, b));
 
     KeysOfBlock biased(z.key_block, in_vector, "biased");
-    biased.dom.where((in.has_bias || in.has_mask || in.has_alibi) && b * z.key_block + biased.first <= tile_last_key);
+    const bool along_rows = in_vector == 1;
+    const Expr is_biased = in.has_bias || in.has_mask || in.has_alibi, has_rows = in.has_bias || in.has_mask;
+    biased.dom.where((along_rows ? has_rows : is_biased) && b * z.key_block + biased.first <= tile_last_key);
     g.bias_j = biased.lane;
     g.bias_update = s.masked.num_update_definitions();
-    if (in_vector == 1) g.bias_lanes = transpose(g.bias_rows, z.lanes, "bias_lanes");
-    const Expr score = s.masked(r, biased.key, t, b);
-    const Expr added = in_vector > 1 ? g.bias_rows(biased.key, r, t, b) : g.bias_lanes.out(r, biased.key, t, b);
+    if (along_rows) g.bias_lanes = transpose(g.bias_rows, z.lanes, "bias_lanes");
+    const Expr score = in_units(s.masked(r, biased.key, t, b), unit_left);
+    const Expr added = along_rows ? g.bias_lanes.out(r, biased.key, t, b) : g.bias_rows(biased.key, r, t, b);
     Expr masked_key = is_masked(added);
     if (in.score) masked_key = masked_key || is_masked(score);
     s.masked(r, biased.key, t, b) = select(masked_key, masked_score, at_least_score(score + added));
+    if (along_rows) add_slopes(s, in, {token, row.head}, in.has_alibi && !has_rows, tile_last_key, unit_left);
+
+    if (!unit_left.defined()) return;
+    KeysOfBlock others(z.key_block, in_vector, "unbiased"); // of a call that has nothing of all this
+    others.dom.where(!is_biased && !is_capped && b * z.key_block + others.first <= tile_last_key);
+    s.masked(r, others.key, t, b) = s.masked(r, others.key, t, b) * unit;
 }
 
 } // namespace gyre::attention

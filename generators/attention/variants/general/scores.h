@@ -6,11 +6,14 @@
 namespace gyre::attention {
 
 /// Appends to `s.masked`, before it is masked: cap, score function, bias, boolean mask, ALiBi. Keys after `tile_last_key`
-/// need not be touched. `in_vector`: keys along the lanes of scores, or 1.
-void define_general_scores(Stages &s, const Inputs &in, const Halide::Expr &tile_last_key, int in_vector);
+/// need not be touched. `in_vector`: keys along the lanes of scores, or 1. `unit`: what scores are multiplied by before all of that, by the
+/// first of these updates that a call has; undefined: 1.
+void define_general_scores(Stages &s, const Inputs &in, const Halide::Expr &tile_last_key, int in_vector,
+                           const Halide::Expr &unit = {});
 
-/// Appends the cap alone: an update of `s.masked` along general.cap_j.
-void cap_scores(Stages &s, const Halide::Expr &softcap, const Halide::Expr &tile_last_key, int in_vector);
+/// Appends the cap alone: an update of `s.masked` along general.cap_j. `unit` as above.
+void cap_scores(Stages &s, const Halide::Expr &softcap, const Halide::Expr &tile_last_key, int in_vector,
+                const Halide::Expr &unit = {});
 
 /// Schedules it where rows are along the lanes.
 void schedule_general(Stages &s);

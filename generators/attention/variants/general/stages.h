@@ -7,6 +7,7 @@ namespace gyre::attention {
 struct GeneralStages {
     Halide::Func bias_rows;               // (j, r, t, b)   undefined: the kernel is not of the general family
     Transpose bias_lanes;                 // (r, j, t, b)   undefined where scores have keys along the lanes
+    Halide::Func row_slopes;              // (r, t)         log2(e) included; undefined where row_heads is
     Halide::RVar cap_j, bias_j, attend_j; // of the updates of `masked` that cap and bias, and of that of bias_rows
     int bias_update = -1;                 // of `masked`
 };

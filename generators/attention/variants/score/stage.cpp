@@ -111,7 +111,7 @@ private:
 
 } // namespace
 
-void define_score(Stages &s, const Inputs &in, const Expr &tile_last_key) {
+void define_score(Stages &s, const Inputs &in, const Expr &tile_last_key, const Expr &unit) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b;
     RDom scored(0, z.key_block, "scored");
@@ -121,7 +121,7 @@ void define_score(Stages &s, const Inputs &in, const Expr &tile_last_key) {
     KeepParts staging(s, in.score_origin, scored, tile_last_key);
     const Expr row = t * z.row_tile + r, key = b * z.key_block + scored;
     ScorePoint p = without_score(in.score_origin, &row, &key);
-    p.score = s.masked(r, scored, t, b) * ln_2;
+    p.score = s.masked(r, scored, t, b) * (unit.defined() ? unit * ln_2 : Expr(ln_2));
     p.staging = &staging;
     const Expr value = in.score(p);
     // strict_float: a table may hold -inf, which the compiler is otherwise told not to expect.
