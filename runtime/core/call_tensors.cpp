@@ -38,6 +38,8 @@ gyre_status check_same_device(const CallTensors &tensors) {
         more_on_device += is_on_device ? 1 : -1;
     }
     if (!elsewhere) return GYRE_OK;
+    if (!*on_device)
+        return refuse(GYRE_UNSUPPORTED, elsewhere, "is not on the CUDA device that other arguments are on");
     if (more_on_device > 0)
         return refuse(GYRE_UNSUPPORTED, elsewhere, "is not on the CUDA device that %s is on", on_device);
     return refuse(GYRE_UNSUPPORTED, on_device, "is on a CUDA device, %s is not", elsewhere);

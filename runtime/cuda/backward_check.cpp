@@ -43,13 +43,13 @@ gyre_status BackwardOnDevice::check_reach() const {
 gyre_status BackwardOnDevice::check(bool need_data) {
     GYRE_TRY(adopt(args.forward, "forward", gyre_attention_defaults(), offsetof(gyre_attention_args, score), &forward));
     args.forward = &forward;
+    GYRE_TRY(adopt_tensors(tensors, &device));
     Device of_forward = -1;
     {
         const MembersOf forward_arguments("forward");
         each_tensor(forward, forward_tensors);
         GYRE_TRY(adopt_tensors(forward_tensors, &of_forward));
     }
-    GYRE_TRY(adopt_tensors(tensors, &device));
     if (of_forward >= 0 && device >= 0 && of_forward != device)
         return refuse(GYRE_BAD_ARGUMENT, "forward", "is on CUDA device %d, gradients on %d", of_forward, device);
     if (device < 0) device = of_forward;

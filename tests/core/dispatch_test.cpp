@@ -46,7 +46,8 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
     }
     CHECK(families == std::vector<std::string>{"decode", "split_value_blocks", "plain_value_blocks", "split_as_stored",
                                                "split", "paged", "plain_as_stored", "plain_formed", "plain",
-                                               "general_as_stored", "dropout", "general", "score"});
+                                               "general_as_stored", "dropout", "dropout_as_stored", "general", "score",
+                                               "score_as_stored"});
     for (const gyre_kernel_info &kernel : all_kernels()) {
         if (text(kernel.operation) != "attention") continue;
         CAPTURE(kernel.name);

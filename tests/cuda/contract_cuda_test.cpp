@@ -25,10 +25,10 @@ struct CudaCandidate : Candidate {
 SaidArguments &said = Candidate::said;
 int &calls = Candidate::calls;
 
-/// A call that the candidate would take.
+/// A call that the candidate would take, with too many queries for others.
 gyre_status attend() {
     const Context context("cuda");
-    DeviceAttention a(AttentionShape().lengths(5, 7).head_counts(2, 1).dims(64).of(GYRE_BF16));
+    DeviceAttention a(AttentionShape().lengths(50, 70).head_counts(2, 1).dims(64).of(GYRE_BF16));
     const gyre_rope rope = gyre_rope_defaults();
     a.args.rope = &rope;
     return gyre_attention(context, &a.args);
