@@ -29,11 +29,14 @@ def gather(tree, folder):
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "images").mkdir(parents=True)
     (folder / "variants").mkdir()
-    stripped(next((tree / "lib").glob("libgyre.so.*.*.*")), folder / "libgyre.so")
+    library = next((tree / "lib").glob("libgyre.so.*.*.*"))
+    stripped(library, folder / "libgyre.so")
     soname = next(path for path in (tree / "lib").glob("libgyre.so.*") if path.is_symlink()).name
     (folder / soname).symlink_to("libgyre.so")
+    linked = library.read_bytes()
     for image in (tree / "kernels" / "shipped").glob("*.fatbin"):
-        shutil.copy(image, folder / "images")
+        if image.read_bytes() in linked:  # else of a kernel that is gone
+            shutil.copy(image, folder / "images")
     shutil.copytree(HERE, folder / "visit", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "runtime" / "python" / "gyre" / "_structures.py", folder / "visit")
 
