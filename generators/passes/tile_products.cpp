@@ -33,7 +33,8 @@ private:
         TilePlace &place = known->second;
         _halide_user_assert(added || place.row_stride == nest.row_stride)
             << "tile product " << op->name << ": tiles of " << nest.accumulator << " overlap\n";
-        if (nest.kind == TileNest::Kind::multiply_add) (nest.adds_columns() ? place.has_sums : place.has_products) = true;
+        if (nest.kind == TileNest::Kind::multiply_add)
+            (nest.adds_columns() ? place.has_sums : place.has_products) = true;
         _halide_user_assert(!place.has_sums || !place.has_products)
             << "tile product " << op->name << ": adds products and sums of columns to one tile\n";
     }

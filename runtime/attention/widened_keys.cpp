@@ -55,7 +55,8 @@ gyre_status WidenedKeys::prepare(const gyre_context &context, const AttentionCal
         return refuse(GYRE_UNSUPPORTED, "k", "got %s with queries of %s, and no linked kernel of %s converts it",
                       dtype_name(c.k.dtype), dtype_name(c.q.dtype), context.best->name);
     if (!fits_kernel_index({{most, std::max(c.k.dim, c.v.dim)}}))
-        return refuse(GYRE_UNSUPPORTED, "k", "got %s with queries of %s, and one head's tokens reach over 2^31 elements",
+        return refuse(GYRE_UNSUPPORTED, "k",
+                      "got %s with queries of %s, and one head's tokens reach over 2^31 elements",
                       dtype_name(c.k.dtype), dtype_name(c.q.dtype));
     most_keys = most;
     k_dim = c.k.dim;

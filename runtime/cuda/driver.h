@@ -21,7 +21,8 @@ using Pool = PoolState *;
 
 // Values of cuda.h that are used here, by NVIDIA's driver API reference.
 constexpr Result success = 0, out_of_memory = 2, no_binary_for_gpu = 209, invalid_ptx = 218, unsupported_ptx = 222;
-constexpr Result invalid_image = 200, no_ptx_compiler = 221; // what drivers say to images of a format that is new to them
+constexpr Result invalid_image = 200,
+                 no_ptx_compiler = 221; // what drivers say to images of a format that is new to them
 constexpr Result not_supported = 801;
 constexpr int pointer_memory_type = 2, pointer_device_ordinal = 9, pointer_range_start = 11, pointer_range_size = 12;
 constexpr unsigned memory_type_device = 2;

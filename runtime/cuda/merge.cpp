@@ -61,8 +61,7 @@ gyre_status launch_merge(gyre_context &context, const Scope &scope, const MergeT
 
 } // namespace
 
-gyre_status merge(gyre_context &context, const Scope &scope, const MergeTask &t, int64_t count,
-                  const float *sinks) {
+gyre_status merge(gyre_context &context, const Scope &scope, const MergeTask &t, int64_t count, const float *sinks) {
     const int64_t all = t.merged.out.batch, batches = fits_index(t, all, count) ? all : 1;
     for (int64_t first = 0; first < all; first += batches)
         GYRE_TRY(launch_merge(context, scope, t, count, first, batches, sinks));

@@ -140,7 +140,8 @@ TEST_CASE("attention on devices: one key of a block is hidden from one row alone
 
 TEST_CASE("attention on devices: thousands of keys, all of them, causal and in parts") {
     for (const int causal : {0, 1}) {
-        AttentionCase c(AttentionShape().lengths(40, 3001).head_counts(2, 1).dims(64).of(causal ? GYRE_F16 : GYRE_BF16));
+        AttentionCase c(
+            AttentionShape().lengths(40, 3001).head_counts(2, 1).dims(64).of(causal ? GYRE_F16 : GYRE_BF16));
         c.args.causal = causal;
         c.check_on_devices();
         AttentionCase few(AttentionShape().lengths(2, 5003).head_counts(4, 1).dims(64).of(GYRE_BF16));

@@ -65,7 +65,8 @@ TEST_CASE("decode on a CUDA device: as many parts as its multiprocessors have ro
     }
 }
 
-TEST_CASE("decode on a CUDA device: a softcap has kernels of its own that write parts, and sinks join those of others") {
+TEST_CASE(
+    "decode on a CUDA device: a softcap has kernels of its own that write parts, and sinks join those of others") {
     const Context context("cuda");
     Decode d;
     CHECK(gyre_attention(context, &d.args) == GYRE_OK);

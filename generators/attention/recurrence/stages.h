@@ -19,8 +19,8 @@ struct Stages {
     Halide::Var i{"i"}, h{"h"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"}, l{"l"};
 
     Halide::Func row_tokens, row_heads; // (r, t)     i and h of a row; undefined if heads is the constant 1
-    Halide::Func row_sinks;             // (r, t)     log2(e) included; undefined likewise, and where there are none, ever
-    Halide::Func q_rows;                // (d, r, t)  rotated, in f32
+    Halide::Func row_sinks; // (r, t)     log2(e) included; undefined likewise, and where there are none, ever
+    Halide::Func q_rows;    // (d, r, t)  rotated, in f32
     RotatedRows q_rotated;
 
     OperandStages operands;

@@ -132,8 +132,8 @@ int try_places(void) {
     failures += try_kernels(&gyre_attention_f16_d64, &gyre_attention_row_f16_d64, "tensors anywhere, f16");
     failures += try_kernels(&gyre_attention_f32_f16_d64, &gyre_attention_row_f32_f16_d64,
                             "tensors anywhere, f32 on a cache of f16");
-    failures += try_kernels(&gyre_attention_capped_f32_i8_d64, &gyre_attention_row_capped_f32_i8_d64,
-                            "tensors anywhere, int8");
+    failures +=
+        try_kernels(&gyre_attention_capped_f32_i8_d64, &gyre_attention_row_capped_f32_i8_d64, "tensors anywhere, int8");
 #ifdef GYRE_ATTENTION_F32_I8_INTEGER_D64_WORKSPACE
     failures += try_kernels(&gyre_attention_f32_i8_integer_d64, &gyre_attention_row_f32_i8_integer_d64,
                             "tensors anywhere, int8, scores by integers");

@@ -111,8 +111,7 @@ Allowed allowed_of(const Problem &p, const AttentionResult &r, double roundings_
         }
     test::Arithmetic arithmetic;
     arithmetic.roundings_of_score = roundings_of_score;
-    const test::AttentionAllowance allowed =
-        test::attention_allowance(bound, arguments_of(p), r.rounding, arithmetic);
+    const test::AttentionAllowance allowed = test::attention_allowance(bound, arguments_of(p), r.rounding, arithmetic);
     return {allowed.out, allowed.lse};
 }
 

@@ -17,7 +17,8 @@ constexpr int narrow_lanes = 4;     // so few keys in a step are not worth code 
 void KeyLanes::choose_sizes() {
     Sizes &z = s.sizes;
     for (const int dim : {z.head_dim, z.v_head_dim})
-        _halide_user_assert(dim > 0 && dim % k.lanes == 0) << "lanes is " << k.lanes << ", expected to divide the head size, " << dim << "\n";
+        _halide_user_assert(dim > 0 && dim % k.lanes == 0)
+            << "lanes is " << k.lanes << ", expected to divide the head size, " << dim << "\n";
     const int vectors = z.v_head_dim / k.lanes;
     value_features = std::min(vectors, k.feature_chunk) * k.lanes;
     while (z.v_head_dim % value_features != 0) value_features -= k.lanes;

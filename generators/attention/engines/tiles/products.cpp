@@ -13,8 +13,9 @@ using namespace Halide;
 Expr Tiles::stored_value(const Func &values, const Expr &key, const Expr &feature) const {
     const int features = s.sizes.v_head_dim;
     const Expr bits = values(key, unsafe_promise_clamped(feature, 0, features - 1), s.b);
-    const Expr one = sums_columns() ? Expr(1.0f)
-                                    : bf16_of_pair(s.operands.v_ones(key % tile_depth / 2, feature % tile_rows), key % 2);
+    const Expr one = sums_columns()
+                         ? Expr(1.0f)
+                         : bf16_of_pair(s.operands.v_ones(key % tile_depth / 2, feature % tile_rows), key % 2);
     return select(feature < features, widen(reinterpret(BFloat(16), bits)), one);
 }
 
@@ -69,10 +70,9 @@ void Tiles::define_weighted_values(const Inputs &in, const Visible &visible) {
         of = keys.y;
         step = keys.z;
         const auto [weight_term, value_term] = terms_of_product(keys.y, of_terms);
-        const Expr value =
-            provider->has_value_blocks()
-                ? stored_value(s.operands.v_rows, keys.z * tile_depth + keys.x, feature)
-                : packed_value(keys.x, keys.z, feature, value_term);
+        const Expr value = provider->has_value_blocks()
+                               ? stored_value(s.operands.v_rows, keys.z * tile_depth + keys.x, feature)
+                               : packed_value(keys.x, keys.z, feature, value_term);
         product(r, d, t, b) += weight(keys.x, weight_term, keys.z) * value;
     };
     const auto keys_of_block = [&](const std::vector<std::pair<int, int>> &of_terms, const std::string &name) {

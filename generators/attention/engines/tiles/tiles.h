@@ -90,7 +90,8 @@ private:
     // lowering.cpp
     void end_blocks_early(const Lowering &lowering) const;
     void pipeline(const Lowering &lowering) const;
-    void hold_queries(const Lowering &lowering, const Halide::Func &of, const std::string &loop, int accumulators) const;
+    void hold_queries(const Lowering &lowering, const Halide::Func &of, const std::string &loop,
+                      int accumulators) const;
 };
 
 /// The magnitude of the scores' scale. Queries take its sign alone: scores have yet to be scaled by this.

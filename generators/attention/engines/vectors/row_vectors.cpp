@@ -81,8 +81,7 @@ void RowVectors::schedule() {
     s.weights.bound_storage(s.b, 1);
     if (stores_weights())
         s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
-    if (weight_step() > 0)
-        s.weights.update().reorder(s.r, s.weight_j, s.weight_step).vectorize(s.r, w).unroll(s.r);
+    if (weight_step() > 0) s.weights.update().reorder(s.r, s.weight_j, s.weight_step).vectorize(s.r, w).unroll(s.r);
 
     const LoopLevel row_tile(s.state, loops.tile);
     schedule_products({{s.masked, ro}, row_tile, {s.state, loops.register_tile}});
