@@ -10,12 +10,6 @@
 #include <utility>
 
 namespace gyre::cuda {
-namespace {
-
-/// Where a tensor's address is not known, it is not.
-bool is_known_copyable(const Heads &t) { return t.data && is_copyable(t); }
-
-} // namespace
 
 const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &context) const {
     const bool paged = args.page_table != nullptr;
@@ -42,18 +36,18 @@ const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &contex
 /// Where kernels cannot read keys or values as they are, those that they read are in the workspace. Pages stay where they are.
 gyre_status AttentionOnDevice::prepare_rows(const gyre_context &context) {
     if (args.page_table) return GYRE_OK;
-    const bool any = !call.empty() && !call.k.empty() && call.sequences > 0;
     const bool rotate_keys = std::exchange(call.rotate_keys, false);
     const bool rotate_values = std::exchange(call.rotate_values, false);
-    if (any && (rotate_keys || !is_known_copyable(call.k))) {
-        GYRE_TRY(keys.prepare(context, call, call.k, rotate_keys ? call.rope : Rotation(), "rope", "k"));
-        call.k = keys.view();
-    }
-    if (any && (rotate_values || !is_known_copyable(call.v))) {
-        GYRE_TRY(
-            values.prepare(context, call, call.v, rotate_values ? call.value_rope : Rotation(), "value_rope", "v"));
-        call.v = values.view();
-    }
+    if (call.empty() || call.sequences == 0) return GYRE_OK;
+    PackedTokens packed;
+    if (call.packed_keys) packed = {call.cu_seqlens_k, call.sequences};
+    const auto rotated = [&](bool on, const Rotation &rotation, const char *rope) {
+        return Rotated{on ? rotation : Rotation(), call.k_positions, rope, packed};
+    };
+    GYRE_TRY(keys.prepare(context, call.k, rotated(rotate_keys, call.rope, "rope"), "k"));
+    GYRE_TRY(values.prepare(context, call.v, rotated(rotate_values, call.value_rope, "value_rope"), "v"));
+    call.k = keys.view();
+    call.v = values.view();
     return GYRE_OK;
 }
 

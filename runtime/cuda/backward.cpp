@@ -99,12 +99,12 @@ gyre_status BackwardOnDevice::run(gyre_context &context) {
     Workspace workspace(scope, context);
     GYRE_TRY(workspace.acquire(device, args.workspace, args.workspace_size, workspace_bytes(context)));
     char *memory = workspace.data();
-    for (OperandRows *rows : {&q, &k, &v, &out_grad}) {
+    for (DenseRows *rows : {&q, &k, &v, &out_grad}) {
         rows->place(memory);
         memory += rows->bytes();
     }
-    for (OperandRows *rows : {&q, &k}) GYRE_TRY(rows->fill(context, scope, context.frequencies[0]));
-    for (OperandRows *rows : {&v, &out_grad}) GYRE_TRY(rows->fill(context, scope, context.frequencies[1]));
+    for (DenseRows *rows : {&q, &k}) GYRE_TRY(rows->fill(context, scope, context.frequencies[0]));
+    for (DenseRows *rows : {&v, &out_grad}) GYRE_TRY(rows->fill(context, scope, context.frequencies[1]));
     GYRE_TRY(form(context, scope, memory, memory + delta_bytes()));
     context.select(*gradients[0].kernel->kernel);
     return GYRE_OK;

@@ -30,7 +30,7 @@ private:
     CallTensors forward_tensors;
     BackwardCall call;
     const Kernel *delta_kernel = nullptr;
-    OperandRows q, k, v, out_grad;
+    DenseRows q, k, v, out_grad;
     /// One of the three: its kernel, and where it goes.
     struct Gradient {
         const char *of, *name;

@@ -1,5 +1,6 @@
 #include "cuda/dense_rows.h"
 
+#include "core/workspace.h"
 #include "cuda/tensors.h"
 
 #include <utility>
@@ -9,13 +10,8 @@ namespace {
 
 constexpr int64_t copied_bytes = 16; // at once, asynchronously
 
-/// A copy is what every kernel does without a rotation.
-const RotaryKernel *find_kernel(const gyre_context &context, gyre_dtype dtype, const Rotation &r) {
-    for (const gyre_pairing pairing : {r.pairing, GYRE_HALF, GYRE_INTERLEAVED})
-        if (!r.on || pairing == r.pairing)
-            if (const RotaryKernel *k = find_rotary_kernel(context, dtype, dtype, pairing, GYRE_CUDA)) return k;
-    return nullptr;
-}
+/// Where a tensor's address is not known, it is not.
+bool is_known_copyable(const Heads &t) { return t.data && is_copyable(t); }
 
 } // namespace
 
@@ -28,36 +24,60 @@ bool is_copyable(const Heads &t) {
     return aligned;
 }
 
-gyre_status DenseRows::prepare(const gyre_context &context, const AttentionCall &call, const Heads &keys,
-                               const Rotation &by, const char *of_rope, const char *of_keys) {
-    from = keys;
-    rotation = by;
-    positions = call.k_positions;
-    rope = of_rope;
-    name = of_keys;
-    if (call.packed_keys) packed = {call.cu_seqlens_k, call.sequences};
-    kernel = find_kernel(context, from.dtype, rotation);
-    if (!kernel)
-        return refuse(GYRE_UNSUPPORTED, rotation.on ? rope : name, "no linked kernel %s %s of %s on a CUDA device",
-                      rotation.on ? "rotates" : "aligns rows of", name, dtype_name(from.dtype));
-    rows = {nullptr, from.dtype, from.batch, from.seqlen, from.heads, from.dim, 0, from.dim, from.seqlen * from.dim};
-    rows.batch_stride = rows.heads * rows.head_stride;
-    if (!in_reach(rows, 1))
-        return refuse(GYRE_UNSUPPORTED, name, "one batch entry has over 2^31 elements, which are copied in the call");
-    return GYRE_OK;
+const RotaryKernel *find_row_writer(const gyre_context &context, gyre_dtype from, gyre_dtype to, const Rotation &by,
+                                    bool appended) {
+    for (const gyre_pairing pairing : {by.pairing, GYRE_HALF, GYRE_INTERLEAVED})
+        if (!by.on || pairing == by.pairing)
+            if (const RotaryKernel *k = find_rotary_kernel(context, from, to, pairing, GYRE_CUDA, appended)) return k;
+    return nullptr;
 }
 
-size_t DenseRows::bytes() const {
-    if (!kernel) return 0;
+gyre_status rotate_rows(gyre_context &context, const Scope &scope, const RotaryKernel &kernel, const Rotated &how,
+                        float direction, const Heads &from, const Heads &to, gyre_context::Frequencies &cache) {
+    const Rotation none;
+    const Rotation &by = how.by.on ? how.by : none;
+    TokenAngles angles;
+    GYRE_TRY(angles.prepare(by, how.rope, cache));
+    const RotatedTensor tensor{from, to, how.rope, how.rope, from.data == to.data};
+    return rotate(context, scope, {&kernel, by, how.positions, how.packed, how.rope, direction}, tensor, &angles);
+}
+
+Heads dense_like(const Heads &like, gyre_dtype dtype) {
+    Heads rows = {nullptr, dtype, like.batch, like.seqlen, like.heads, like.dim, 0, like.dim, like.seqlen * like.dim};
+    rows.batch_stride = rows.heads * rows.head_stride;
+    return rows;
+}
+
+size_t bytes_of_dense(const Heads &rows) {
     return round_up(static_cast<size_t>(rows.batch * rows.batch_stride) * element_size(rows.dtype));
 }
 
+gyre_status check_dense_reach(const Heads &rows, const char *name) {
+    if (in_reach(rows, 1)) return GYRE_OK;
+    return refuse(GYRE_UNSUPPORTED, name, "one batch entry has over 2^31 elements, which are copied in the call");
+}
+
+gyre_status DenseRows::prepare(const gyre_context &context, const Heads &given, const Rotated &how, const char *name) {
+    from = rows = given;
+    rotated = how;
+    kernel = nullptr;
+    if (from.empty() || (!how.by.on && is_known_copyable(from))) return GYRE_OK;
+    kernel = find_row_writer(context, from.dtype, from.dtype, how.by);
+    if (!kernel)
+        return refuse(GYRE_UNSUPPORTED, how.by.on ? how.rope : name, "no linked kernel %s %s of %s on a CUDA device",
+                      how.by.on ? "rotates" : "aligns rows of", name, dtype_name(from.dtype));
+    rows = dense_like(from, from.dtype);
+    return check_dense_reach(rows, name);
+}
+
+size_t DenseRows::bytes() const { return kernel ? bytes_of_dense(rows) : 0; }
+
+void DenseRows::place(char *memory) {
+    if (kernel) rows.data = memory;
+}
+
 gyre_status DenseRows::fill(gyre_context &context, const Scope &scope, gyre_context::Frequencies &cache) const {
-    if (!kernel) return GYRE_OK;
-    TokenAngles angles;
-    GYRE_TRY(angles.prepare(rotation, rope, cache));
-    const RotatedTensor tensor{from, rows, name, name, false};
-    return rotate(context, scope, {kernel, rotation, positions, packed, rope, 1}, tensor, &angles);
+    return kernel ? rotate_rows(context, scope, *kernel, rotated, 1, from, rows, cache) : GYRE_OK;
 }
 
 } // namespace gyre::cuda

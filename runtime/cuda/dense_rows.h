@@ -1,7 +1,6 @@
-/// Keys or values that attention's kernels cannot read where they are: those that are rotated in the call, and those whose rows are
-/// not aligned as asynchronous copies ask. They are written once a call, into the workspace.
+/// Tensors that kernels cannot read where they are: those that are rotated in the call, and those whose rows are not aligned as
+/// asynchronous copies ask. They are written once a call, into the workspace.
 #pragma once
-#include "attention/call.h"
 #include "cuda/rotary_launch.h"
 
 namespace gyre::cuda {
@@ -9,29 +8,45 @@ namespace gyre::cuda {
 /// True if asynchronous copies take every row of a tensor: it begins at a multiple of 16 bytes.
 bool is_copyable(const Heads &t);
 
+/// Where the tokens of a tensor stand, and how it is rotated.
+struct Rotated {
+    Rotation by; // off, or on
+    Positions positions;
+    const char *rope = nullptr; // in messages
+    PackedTokens packed{};
+};
+
+/// What writes rows of another type, or rotated; without a rotation every kernel copies. NULL: no linked kernel does.
+const RotaryKernel *find_row_writer(const gyre_context &context, gyre_dtype from, gyre_dtype to, const Rotation &by,
+                                    bool appended = false);
+
+/// Queues what writes `to`: `from`, rotated. `direction`: +1, or -1 to rotate back. In place, features beside the rotated ones stay.
+gyre_status rotate_rows(gyre_context &context, const Scope &scope, const RotaryKernel &kernel, const Rotated &how,
+                        float direction, const Heads &from, const Heads &to, gyre_context::Frequencies &cache);
+
+/// [batch, heads, seqlen, dim] of a tensor's extents, dense, and without memory yet.
+Heads dense_like(const Heads &like, gyre_dtype dtype);
+size_t bytes_of_dense(const Heads &rows);
+/// Errors: UNSUPPORTED (kernels cannot count the elements of a batch entry).
+gyre_status check_dense_reach(const Heads &rows, const char *name);
+
+/// A tensor as kernels take it: as it is, or written into the workspace.
 class DenseRows {
 public:
-    /// Finds what writes the rows of `from`, rotated by `rotation` if that is on. `rope` and `name` are of messages. Errors: UNSUPPORTED
-    /// (no linked kernel does that, or the rows are out of reach).
-    gyre_status prepare(const gyre_context &context, const AttentionCall &call, const Heads &from,
-                        const Rotation &rotation, const char *rope, const char *name);
+    /// `name`: in messages. Errors: UNSUPPORTED (no linked kernel writes it, or it is out of reach).
+    gyre_status prepare(const gyre_context &context, const Heads &from, const Rotated &how, const char *name);
 
     size_t bytes() const;
-    void place(char *memory) { rows.data = memory; }
-
-    /// [batch, heads, seqlen, dim], dense.
+    void place(char *memory);
     const Heads &view() const { return rows; }
 
-    /// Queues what writes them. `cache`: of the rotation's frequencies.
+    /// Queues what writes it. `cache`: of the rotation's frequencies.
     gyre_status fill(gyre_context &context, const Scope &scope, gyre_context::Frequencies &cache) const;
 
 private:
     Heads from, rows;
-    Rotation rotation;
-    Positions positions;
-    PackedTokens packed;
-    const RotaryKernel *kernel = nullptr; // NULL: off
-    const char *rope = nullptr, *name = nullptr;
+    Rotated rotated;
+    const RotaryKernel *kernel = nullptr; // NULL: it is read as it is
 };
 
 } // namespace gyre::cuda
