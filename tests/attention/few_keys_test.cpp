@@ -1,5 +1,6 @@
 /// Sequences whose rows see few keys: beside matrix tiles, which multiply f32 and f16 numbers as sums of three and two, they take vectors.
 #include "support/attention_case.h"
+#include "support/batch_entry.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
 
@@ -20,16 +21,10 @@ bool ran_on_tiles(gyre_context *context) {
     return std::string(gyre_selected_kernel(context)).find("__x86_64_amx") != std::string::npos;
 }
 
-gyre_tensor entry_of(gyre_tensor view, int64_t b) {
-    view.data = (float *)view.data + b * view.strides[0];
-    view.shape[0] = 1;
-    return view;
-}
-
 } // namespace
 
-TEST_CASE("few keys a row are multiplied in vectors, many on tiles, unless the context names tiles") {
-    if (!has_tiles()) return;
+TEST_CASE("few keys a row are multiplied in vectors, many on tiles, unless the context names tiles" *
+          doctest::skip(!has_tiles())) {
     struct Row {
         gyre_dtype dtype;
         int64_t queries, keys;
@@ -54,8 +49,7 @@ TEST_CASE("few keys a row are multiplied in vectors, many on tiles, unless the c
     }
 }
 
-TEST_CASE("padded kernels of f32 are those of vectors, however many keys there are") {
-    if (!has_tiles()) return;
+TEST_CASE("padded kernels of f32 are those of vectors, however many keys there are" * doctest::skip(!has_tiles())) {
     AttentionCase c(AttentionShape().lengths(40, 600).dims(72));
     const Context best;
     REQUIRE_MESSAGE(c.run(best) == GYRE_OK, text(gyre_last_error()));

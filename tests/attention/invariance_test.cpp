@@ -1,6 +1,7 @@
 /// What may not change a bit of gyre_attention()'s result: threads, the other batch entries and heads, former calls.
 #include "support/attention_allowance.h"
 #include "support/attention_case.h"
+#include "support/batch_entry.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
 
@@ -28,13 +29,6 @@ struct Everything {
         c.args.sinks = c.hold(GYRE_F32, {1, 2, 3, 4});
     }
 };
-
-/// The tensor's one batch entry.
-gyre_tensor entry_of(gyre_tensor view, int64_t b) {
-    view.data = (float *)view.data + b * view.strides[0];
-    view.shape[0] = 1;
-    return view;
-}
 
 } // namespace
 
