@@ -27,6 +27,7 @@ class Generated:
         self.units = {f"gyre_generators/{path.stem}.o": set(re.findall(r'#include "([^"]*)"', path.read_text(encoding="utf-8")))
                       for path in (beside.tree / "gyre_generators").glob("*.cpp")}
         self.cache = {}
+        self.places = {}  # folders of the build's kernels
 
     def units_of(self, mutant):
         return [unit for unit, files in self.units.items() if str(self.graph.home / mutant["file"]) in files]
@@ -94,6 +95,7 @@ class Generated:
         if not generator:
             return None
         place = str((self.beside.tree / output).parent)
+        self.places[pathlib.Path(output).stem] = pathlib.Path(place)
         for words in commands:
             words = [word.replace(place, str(self.folder)) for word in words]
             if not self.beside.run([str(generator), *words[1:]] if words[0].endswith(".generator") else words):
@@ -104,7 +106,7 @@ class Generated:
         """Lists of kernels, compiled with what kernels say of themselves where that is not what it was."""
         texts, objects = {}, []
         for facts in (path.with_suffix(".inc") for path in made):
-            was = self.beside.tree / "kernels" / "shipped" / facts.name
+            was = self.places[facts.stem] / facts.name
             if facts.is_file() and facts.read_bytes() != was.read_bytes():
                 for name in self.graph.users.get(str(was), set()) & parts:
                     source = self.graph.inputs[name][0]
@@ -117,26 +119,38 @@ class Generated:
             objects.append(source.with_suffix(".o") if self.beside.run(words) else None)
         return objects
 
-    def emulated(self, path):
-        """The object of a kernel's device code for the emulated device."""
-        name = next(name for name in self.graph.compilations if pathlib.Path(name).name == f"{path.stem}.cpp.o")
-        source = self.folder / f"{path.stem}.cpp"
-        source.write_text(f'#include "{path}"\n', encoding="utf-8")
-        words = without_dependencies(shlex.split(self.graph.compilations[name]))
-        words[words.index("-c") + 1], words[words.index("-o") + 1] = str(source), str(source.with_suffix(".emulated.o"))
-        return name, source.with_suffix(".emulated.o") if self.beside.run(words) else None
+    def emulated(self, units, kernels):
+        """The driver's objects in which these kernels' device code for the emulated device is, each compiled with the new one."""
+        replaced = {}
+        for unit in units:
+            words = without_dependencies(shlex.split(self.graph.compilations[unit]))
+            place = words.index("-c") + 1
+            was = text = pathlib.Path(words[place]).read_text(encoding="utf-8")
+            for path in kernels:
+                text = re.sub(rf'"[^"]*/{re.escape(path.stem)}[.](cpp|cu)"', f'"{path}"', text)
+            if text == was:
+                continue
+            source = self.folder / f"{pathlib.Path(unit).stem}.emulated.cpp"
+            source.write_text(text, encoding="utf-8")
+            words[place], words[words.index("-o") + 1] = str(source), str(source.with_suffix(".o"))
+            replaced[unit] = source.with_suffix(".o") if self.beside.run(words) else None
+        return replaced
 
     def driver(self, path, kernels):
         """Links the driver of the emulated device with these kernels instead of the build's. True if that works."""
         place = self.beside.folder / "driver" / pathlib.Path(path).name
         place.unlink(missing_ok=True)
-        replaced = dict(self.emulated(kernel.with_suffix(".cu")) for kernel in kernels)
-        if None in replaced.values():
+        if not kernels:
+            return True
+        words = next(words for words in self.graph.command(path) if "-o" in words)
+        replaced = self.emulated([word for word in words if word in self.graph.compilations],
+                                 [kernel.with_suffix(".cu") for kernel in kernels])
+        if not replaced or None in replaced.values():
             return False
-        words = [str(replaced.get(word, word)) for word in next(words for words in self.graph.command(path) if "-o" in words)]
+        words = [str(replaced.get(word, word)) for word in words]
         words[words.index("-o") + 1] = str(place)
         place.parent.mkdir(exist_ok=True)
-        return not kernels or self.beside.run(words)
+        return self.beside.run(words)
 
     def objects(self, mutant, kind, words, replaced):
         """Further objects of a test's program. Units of generators in the program itself are replaced."""
@@ -149,7 +163,7 @@ class Generated:
                 words.insert(words.index(unit), str(objects[0]))
         if "kernels" not in kind or not self.units_of(mutant):
             return []
-        wanted = [f"kernels/shipped/gyrekernel_gyre_{name}__{kind['kernels']}.o" for name in mutant["kernels"]]
+        wanted = [f"*/shipped/gyrekernel_gyre_{name}__{kind['kernels']}.o" for name in mutant["kernels"]]
         names = [name for name in self.graph.inputs if any(fnmatch.fnmatch(name, pattern) for pattern in wanted)]
         made = [self.once((name, mutant["name"]), lambda name=name: self.kernel(name, mutant)) for name in names]
         if None in made or not made or ("driver" in kind and not self.driver(kind["driver"], made)):

@@ -14,10 +14,11 @@ CudaSizes Mma::choose_sizes() const {
     const bool large = facts.head_dim > 128, small_block = large || in_f32();
     const int keys = facts.partial ? 32 : 64;
     const int row_tiles = k.row_tiles ? k.row_tiles : is_plain() && !small_block ? 2 : 1;
-    const int block = k.key_block                                             ? k.key_block
-                      : small_block || (row_tiles > 1 && facts.head_dim > 64) ? keys / 2
-                                                                              : keys;
-    int warps = k.warps ? k.warps : facts.partial ? 1 : small_block || row_tiles > 1 ? 4 : 8;
+    // Pages have the blocks of plain kernels, and so their last bits.
+    const bool like_two_tiles = row_tiles > 1 || facts.paged;
+    const bool halved = small_block || (like_two_tiles && facts.head_dim > 64);
+    const int block = k.key_block ? k.key_block : halved ? keys / 2 : keys;
+    int warps = k.warps ? k.warps : facts.partial ? 1 : halved || row_tiles > 1 ? 4 : 8;
     // Whole warps share the copies of a block evenly.
     const int bytes = facts.dtype.bytes(), copied = 16 / bytes * 32; // numbers, by a warp at once
     if (!k.warps)
