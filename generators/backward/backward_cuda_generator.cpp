@@ -11,6 +11,7 @@ class BackwardCudaGenerator : public Halide::Generator<BackwardCudaGenerator> {
 public:
     // Variant.
     GeneratorParam<Of> of{"of", Of::queries, {{"queries", Of::queries}, {"keys", Of::keys}, {"values", Of::values}}};
+    GeneratorParam<bool> general{"general", false}; // with a cap, ALiBi, a bias or dropout
     GeneratorParam<int> head_dim{"head_dim", 64, 16, 128};
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::BFloat(16)};
     GeneratorParam<std::string> facts{"facts", ""};
@@ -25,12 +26,12 @@ public:
 
     void configure() {
         _halide_user_assert(head_dim % 16 == 0) << "no kernel for CUDA is of head sizes that are no multiple of 16\n";
-        arguments.declare(*this, {}, {{"dtype", dtype}});
+        arguments.declare(*this, {{"general", general}}, {{"dtype", dtype}});
     }
 
     void generate() {
         const Knobs knobs{warps, block, stages};
-        const Sizes sizes = choose_sizes(of, head_dim, dtype, knobs);
+        const Sizes sizes = choose_sizes(of, general, head_dim, dtype, knobs);
         bind_shapes();
         Stages s = algorithm(bind(), sizes, grad, dtype);
         schedule(s, knobs);
@@ -75,6 +76,27 @@ private:
                         right,
                         group,
                         of_queries ? k.dim(1).extent() : q.dim(1).extent()};
+        if (general)
+            in.scoring = {softcap,
+                          alibi,
+                          has_alibi,
+                          has_f32_bias,
+                          has_f16_bias,
+                          has_bf16_bias,
+                          bias_f32,
+                          bias_16,
+                          queries,
+                          keys,
+                          q.dim(1).extent(),
+                          first_entry,
+                          {dropout_threshold,
+                           dropout_keep_scale,
+                           dropout_seed_low,
+                           dropout_seed_high,
+                           dropout_offset,
+                           {},
+                           {},
+                           {}}};
         return in;
     }
 
@@ -87,6 +109,14 @@ private:
         for (auto *t : {&lse, &delta})
             for (int n = 0; n < 3; n++) t->dim(n).set_min(0);
         for (auto *t : {&q_bounds, &k_bounds, &key_counts}) t->dim(0).set_min(0);
+        if (!general) return;
+        alibi.dim(0).set_min(0);
+        const auto take_any_strides = [](auto &t) {
+            for (int n = 0; n < 4; n++) t.dim(n).set_min(0);
+            t.dim(0).set_stride(Halide::Expr());
+        };
+        take_any_strides(bias_f32);
+        take_any_strides(bias_16);
     }
 };
 

@@ -1,8 +1,8 @@
 #include "cuda/backward.h"
 
-#include "core/argument_tables.h"
-#include "core/kernel_arguments.h"
+#include "core/contract.h"
 #include "core/workspace.h"
+#include "cuda/score_tensors.h"
 #include "cuda/tensors.h"
 #include "cuda/workspace.h"
 
@@ -12,8 +12,13 @@ namespace gyre::cuda {
 namespace {
 
 KernelTable<GradientKernel> gradient_kernels("backward", [](const Kernel &k) {
-    return GradientKernel{&k, attribute(k, "of"), kernel_dtype(k), attribute(k, "head_dim", 0),
-                          attribute(k, "task_rows", 0)};
+    return GradientKernel{&k,
+                          attribute(k, "of"),
+                          attribute(k, "general") == "true",
+                          kernel_dtype(k),
+                          attribute(k, "head_dim", 0),
+                          attribute(k, "task_rows", 0),
+                          find_places_on_device(k)};
 });
 KernelTable<const Kernel *> delta_kernels("delta", [](const Kernel &k) { return &k; });
 
@@ -30,6 +35,8 @@ Rotated BackwardOnDevice::keys_by(const Rotation &rotation, bool on, const char 
     return {on ? rotation : Rotation(), call.forward.k_positions, name};
 }
 
+bool BackwardOnDevice::is_general() const { return call.forward.general() || call.forward.dropout.on; }
+
 gyre_status BackwardOnDevice::find_kernels(const gyre_context &context) {
     const AttentionCall &f = call.forward;
     delta_kernel = nullptr;
@@ -40,14 +47,15 @@ gyre_status BackwardOnDevice::find_kernels(const gyre_context &context) {
         g.kernel = nullptr;
         for (const GradientKernel &k : gradient_kernels.rows(*context.kernels))
             if (!g.kernel && may_use(context, *k.kernel, GYRE_CUDA) && k.of == g.of && k.dtype == f.q.dtype &&
-                k.head_dim == f.q.dim && k.head_dim == f.v.dim)
+                k.general == is_general() && k.head_dim == f.q.dim && k.head_dim == f.v.dim)
                 g.kernel = &k;
         complete = complete && g.kernel;
     }
     if (complete) return GYRE_OK;
     return refuse(GYRE_UNSUPPORTED, "forward.q",
-                  "no linked kernels of a CUDA device form gradients of %s with head sizes %lld and %lld",
-                  dtype_name(f.q.dtype), static_cast<long long>(f.q.dim), static_cast<long long>(f.v.dim));
+                  "no linked kernels of a CUDA device form gradients of %s with head sizes %lld and %lld%s",
+                  dtype_name(f.q.dtype), static_cast<long long>(f.q.dim), static_cast<long long>(f.v.dim),
+                  is_general() ? ", and a bias, ALiBi, a cap or dropout" : "");
 }
 
 gyre_status BackwardOnDevice::prepare(gyre_context &context) {
@@ -87,6 +95,7 @@ bool BackwardOnDevice::rows_in_reach() const {
     for (const Heads *t : {&q.view(), &k.view(), &v.view(), &out_grad.view(), &f.out, &call.out_grad,
                            &gradients[0].rows.view(), &gradients[1].rows.view(), &gradients[2].rows.view()})
         if (!in_reach(*t, t->batch)) return false;
+    if (!in_reach(f, f.bias, f.q.batch)) return false;
     return fits_kernel_index({{f.q.seqlen, 1}, {f.q.heads, f.lse.head_stride}, {f.q.batch, f.lse.batch_stride}});
 }
 

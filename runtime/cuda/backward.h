@@ -11,9 +11,11 @@ namespace gyre::cuda {
 /// One of the kernels that form gradients.
 struct GradientKernel {
     const Kernel *kernel = nullptr;
-    std::string_view of; // queries, keys or values
+    std::string_view of;  // queries, keys or values
+    bool general = false; // takes a cap, ALiBi, a bias and dropout
     gyre_dtype dtype = GYRE_F32;
     int64_t head_dim = 0, task_rows = 0;
+    ArgumentPlaces places;
 };
 
 class BackwardOnDevice : public Call<gyre_attention_backward_args> {
@@ -47,6 +49,7 @@ private:
     Rotated keys_by(const Rotation &rotation, bool on, const char *name) const;
     size_t delta_bytes() const;
     size_t gradient_bytes() const;
+    bool is_general() const;
     bool rows_in_reach() const;
     gyre_status form(gyre_context &context, const Scope &scope, char *delta, char *memory);
     gyre_status launch_delta(gyre_context &context, const Scope &scope, float *delta, int64_t first,

@@ -3,6 +3,7 @@
 #include "core/arguments.h"
 #include "core/kernel_call.h"
 #include "cuda/backward.h"
+#include "cuda/score_tensors.h"
 #include "cuda/tensors.h"
 
 #include <cstddef>
@@ -10,12 +11,7 @@
 namespace gyre::cuda {
 
 gyre_status BackwardOnDevice::refuse_unsupported() const {
-    const std::pair<bool, const char *> no_kernel_takes[] = {{forward.bias, "forward.bias"},
-                                                             {forward.alibi, "forward.alibi"},
-                                                             {forward.softcap > 0, "forward.softcap"},
-                                                             {forward.dropout > 0, "forward.dropout"}};
-    for (const auto &[given, name] : no_kernel_takes)
-        if (given) return refuse(GYRE_UNSUPPORTED, name, "no kernel of a CUDA device forms gradients with it");
+    if (args.bias_grad) return refuse(GYRE_UNSUPPORTED, "bias_grad", "no kernel of a CUDA device forms it");
     const AttentionCall &f = call.forward;
     // Where tokens stand that only the device's lists tell sequences of.
     const bool packed = args.forward->cu_seqlens_q, keys = f.rotate_keys || f.rotate_values;
@@ -37,6 +33,8 @@ gyre_status BackwardOnDevice::check_reach() const {
         {&call.out_grad, "out_grad"}, {&call.q_grad, "q_grad"}, {&call.k_grad, "k_grad"}, {&call.v_grad, "v_grad"}};
     for (const auto &[t, name] : tensors_read)
         if (!in_reach(*t, 1)) return refuse(GYRE_UNSUPPORTED, name, "one batch entry reaches over 2^31 elements");
+    if (!in_reach(f, f.bias, 1))
+        return refuse(GYRE_UNSUPPORTED, "forward.bias", "one batch entry reaches over 2^31 elements");
     return GYRE_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "core/argument_tables.h"
 #include "core/kernel_arguments.h"
 #include "cuda/backward.h"
+#include "cuda/score_tensors.h"
 
 #include <algorithm>
 
@@ -64,8 +65,24 @@ gyre_status BackwardOnDevice::launch_gradient(gyre_context &context, const Scope
     const auto group = static_cast<int32_t>(f.q.heads / std::max<int64_t>(f.k.heads, 1));
     const auto bound = [](int64_t window) { return window < 0 ? no_window : static_cast<int32_t>(window); };
     const int32_t left = bound(f.left), right = bound(f.right);
+    Buffer alibi(f.alibi, f32, {{f.q.heads, 1}});
+    const bool has_alibi = f.alibi;
+    BiasTensors bias(f, first, batches);
+    const auto first_entry = static_cast<int32_t>(first);
+    const auto seed_low = static_cast<uint32_t>(f.dropout.seed),
+               seed_high = static_cast<uint32_t>(f.dropout.seed >> 32);
     using A = BackwardCudaArguments;
-    KernelArguments<A> arguments;
+    KernelArguments<A> arguments(g.kernel->places);
+    bias.add_to(&arguments);
+    arguments[A::softcap] = &f.softcap;
+    arguments[A::alibi] = &alibi;
+    arguments[A::has_alibi] = &has_alibi;
+    arguments[A::first_entry] = &first_entry;
+    arguments[A::dropout_threshold] = &f.dropout.threshold;
+    arguments[A::dropout_seed_low] = &seed_low;
+    arguments[A::dropout_seed_high] = &seed_high;
+    arguments[A::dropout_offset] = &f.dropout.offset;
+    arguments[A::dropout_keep_scale] = &f.dropout.keep_scale;
     arguments[A::q_bounds] = &q_bounds;
     arguments[A::k_bounds] = &k_bounds;
     arguments[A::packed] = &packed;

@@ -1,5 +1,6 @@
 #include "algorithm.h"
 
+#include "attention/recurrence/scores.h"
 #include "math/storage.h"
 #include "passes/cuda/carried.h"
 #include "passes/cuda/primitives.h"
@@ -10,6 +11,9 @@ using namespace Halide;
 namespace {
 
 constexpr float log2_of_e = 1.44269504088896f;
+/// In general kernels, of what a row does not see: another than any weight, so that sums leave it out.
+constexpr float masked_weight = attention::masked_score;
+Expr is_masked(const Expr &weight) { return attention::is_masked(weight); }
 
 /// A product of rows and columns over the features.
 void define_product(Stages &s, Func &product, const std::string &name, const Func &rows, const Func &columns,
@@ -46,6 +50,15 @@ void define_operands(Stages &s, const Inputs &in) {
     define_columns(s.partner_columns, "partner_columns", in.column_partner);
 }
 
+/// A row and a column as query and key.
+Pair pair_of(const Stages &s, const Expr &row, const Expr &column) {
+    const Tile &tile = s.tile;
+    const Expr there = tile.existing_column(column), existing = tile.existing_row(s.t, row - tile.first_row(s.t));
+    const Expr sequence = unsafe_promise_clamped(tile.sequence(s.t, s.z), 0, tile.in.sequences - 1);
+    if (tile.in.of_keys) return {there, existing, tile.column_head(s.b), s.z, sequence, tile.distance(row, column)};
+    return {existing, there, s.h, s.z, sequence, tile.distance(row, column)};
+}
+
 /// P, or dS, of the block's columns; 0 where a row does not see one, whatever that holds.
 void define_weights(Stages &s, const Inputs &in, const Type &type) {
     const Tile &tile = s.tile;
@@ -66,27 +79,41 @@ void define_weights(Stages &s, const Inputs &in, const Type &type) {
     }
     s.formed = Func("formed");
     s.weights = Func("weights");
-    const Expr probability = cuda::exp2_approx(s.scores(j, i, t, b, h, z) * (in.scale * log2_of_e) - power);
-    s.formed(j, i, t, b, h, z) =
-        s.sizes.has_prob_grads() ? probability * (s.prob_grads(j, i, t, b, h, z) - delta) : probability;
+    const Expr scaled = s.scores(j, i, t, b, h, z) * (in.scale * log2_of_e);
+    const float nothing = s.sizes.general ? masked_weight : 0.0f;
+    if (s.sizes.general) {
+        const Score score = score_of(in.scoring, scaled, pair_of(s, tile.first_row(t) + i, first + j));
+        const Expr probability = cuda::exp2_approx(score.value - power);
+        Expr weight = score.kept * probability;
+        if (s.sizes.has_prob_grads())
+            weight = score.slope * (probability * (score.kept * s.prob_grads(j, i, t, b, h, z) - delta));
+        s.formed(j, i, t, b, h, z) = cuda::opaque_select(score.masked, nothing, weight);
+    } else {
+        const Expr probability = cuda::exp2_approx(scaled - power);
+        s.formed(j, i, t, b, h, z) =
+            s.sizes.has_prob_grads() ? probability * (s.prob_grads(j, i, t, b, h, z) - delta) : probability;
+    }
     RDom m(0, s.sizes.block, "m");
     s.masked_column = m;
     m.where(tile.at_edge(first, s.sizes.block));
     s.formed(m, i, t, b, h, z) =
-        cuda::opaque_select(tile.sees(tile.first_row(t) + i, first + m), s.formed(m, i, t, b, h, z), 0.0f);
-    s.weights(j, i, t, b, h, z) = narrow(s.formed(j, i, t, b, h, z), type, Bf16::as_casts);
+        cuda::opaque_select(tile.sees(tile.first_row(t) + i, first + m), s.formed(m, i, t, b, h, z), nothing);
+    Expr weight = s.formed(j, i, t, b, h, z);
+    if (s.sizes.general) weight = cuda::opaque_select(is_masked(weight), 0.0f, weight);
+    s.weights(j, i, t, b, h, z) = narrow(weight, type, Bf16::as_casts);
 }
 
 /// The sum over turns. Weights of columns that a row does not see are 0, and 0 times what is not finite is NaN: where there is both,
 /// rows take only what they see. Of finite numbers the bits are the same.
-void define_sum(Stages &s) {
+void define_sum(Stages &s, const Inputs &in) {
     const Tile &tile = s.tile;
     const int block = s.sizes.block, features = s.sizes.head_dim;
     const Var &d = s.d, &i = s.i, &t = s.t, &b = s.b, &h = s.h, &z = s.z;
     const Expr first = tile.first_column(b, block);
     const auto corner = [&](const Expr &column) { return s.added()(0, column, b, t, h, z); };
     RDom f(0, 1, "flaws");
-    f.where(tile.at_edge(first, block));
+    const Expr at_edge = tile.at_edge(first, block);
+    f.where(s.sizes.general ? at_edge || in.scoring.may_mask() : at_edge);
     s.flawed = Func("flawed");
     s.flawed(t, b, h, z) = 0;
     s.flawed(t, b, h, z) =
@@ -102,7 +129,8 @@ void define_sum(Stages &s) {
         const Expr of_block = u.y * cuda::tile_depth + u.x;
         const Expr weight = cast<float>(s.weights(of_block, i, t, b, h, z));
         const Expr value = cast<float>(s.added()(d, of_block, b, t, h, z));
-        const Expr seen = tile.sees(tile.first_row(t) + i, first + of_block);
+        const Expr seen = s.sizes.general ? !is_masked(s.formed(of_block, i, t, b, h, z))
+                                          : tile.sees(tile.first_row(t) + i, first + of_block);
         s.summed(d, i, t, b, h, z) += flawed ? cuda::product_of_seen(weight, value, seen) : weight * value;
     };
     add(false, &s.column, &s.column_tile);
@@ -147,7 +175,7 @@ Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &out, const Ty
     if (sizes.has_prob_grads())
         define_product(s, s.prob_grads, "prob_grads", s.partner_rows, s.partner_columns, &s.prob_feature, &s.prob_tile);
     define_weights(s, in, type);
-    define_sum(s);
+    define_sum(s, in);
     define_results(s, in);
     return s;
 }

@@ -14,11 +14,12 @@
 ///     values    k      queries           S^T = k q^T                            P^T do
 ///
 /// Tensors are as they were multiplied by the forward pass, rotated. P and dS are rounded to the tensors' type for the last product; sums
-/// are in f32. A rotation's gradient is the reverse rotation, which the caller applies. Source: Dao, FlashAttention-2 (arXiv:2307.08691),
+/// are in f32. What general kernels change of scores, and which probabilities are dropped: scores.h. A rotation's gradient is the reverse rotation, which the caller applies. Source: Dao, FlashAttention-2 (arXiv:2307.08691),
 /// algorithm 2, with a pass for each gradient instead of atomic additions.
 ///
 /// Index order is Halide's, innermost first. t: tile of rows, i: row of it; b: turn, j: column of its block.
 #pragma once
+#include "scores.h"
 #include "tile.h"
 
 namespace gyre::gradients {
@@ -30,6 +31,7 @@ struct Sizes {
     int head_dim = 64;
     int rows = 64, block = 64; // of a tile; columns of a block
     int bytes = 2;             // of a number: tensor cores multiply those of 2, multiply-adds those of 4
+    bool general = false;      // with a cap, ALiBi, a bias or dropout
 
     bool has_prob_grads() const { return of != Of::values; }
 };
@@ -41,6 +43,7 @@ struct Inputs {
     Sequences sequences;
     Halide::Expr out_stride; // of out's tokens
     Halide::Expr scale;
+    Scoring scoring; // of general kernels
 };
 
 /// Every Func and Var that a schedule may name.
@@ -56,7 +59,7 @@ struct Stages {
     Halide::Func row_power, row_delta;     // (i, t, h, z)  lse in units of log2(e), and delta; where rows are queries
     Halide::Func columns, partner_columns; // (d, j, b, t, h, z)  of a block
     Halide::Func scores, prob_grads;       // (j, i, t, b, h, z)
-    Halide::Func formed, weights;          // likewise: P or dS, 0 where masked; and as stored
+    Halide::Func formed, weights;          // likewise: P or dS, 0 where masked, or masked_weight; and as stored
     Halide::Func flawed;   // (t, b, h, z)  1: some row does not see a column, and some number of these is not finite
     Halide::Func summed;   // (d, i, t, b, h, z)  of all turns so far
     Halide::Func state;    // (d, i, t, h, z)  {that, nothing}

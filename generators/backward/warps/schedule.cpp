@@ -66,10 +66,11 @@ void schedule_output(Stages &s) {
 
 } // namespace
 
-Sizes choose_sizes(Of of, int head_dim, const Type &type, const Knobs &knobs) {
+Sizes choose_sizes(Of of, bool general, int head_dim, const Type &type, const Knobs &knobs) {
     const bool large = head_dim > 64, in_f32 = type.bytes() == 4;
     Sizes sizes;
     sizes.of = of;
+    sizes.general = general;
     sizes.head_dim = head_dim;
     sizes.bytes = type.bytes();
     sizes.block = knobs.block ? knobs.block : 64 / (large ? 2 : 1) / (in_f32 ? 2 : 1);

@@ -12,7 +12,7 @@ struct Knobs {
 };
 
 /// The sizes that a multiprocessor's registers, and 99 KB of shared memory, hold.
-Sizes choose_sizes(Of of, int head_dim, const Halide::Type &type, const Knobs &knobs);
+Sizes choose_sizes(Of of, bool general, int head_dim, const Halide::Type &type, const Knobs &knobs);
 
 void schedule(Stages &s, const Knobs &knobs);
 

@@ -33,9 +33,15 @@ Expr Tile::column_head(const Expr &turn) const {
     return unsafe_promise_clamped(of_row, 0, in.column_heads - 1);
 }
 
+Expr Tile::existing_column(const Expr &column) const { return max(min(column, lengths(t, z, h)[4] - 1), 0); }
+
 Expr Tile::column_token(const Expr &column) const {
-    const Expr existing = max(min(column, lengths(t, z, h)[4] - 1), 0);
-    return within(lengths(t, z, h)[3] + existing, in.columns);
+    return within(lengths(t, z, h)[3] + existing_column(column), in.columns);
+}
+
+Expr Tile::distance(const Expr &row, const Expr &column) const {
+    const Expr from_row = column - (row + sight(t).origin);
+    return in.of_keys ? -from_row : from_row;
 }
 
 Expr Tile::sees(const Expr &row, const Expr &column) const {

@@ -50,6 +50,10 @@ struct Tile {
     Halide::Expr column_head(const Halide::Expr &turn) const;
     /// The token of a column, or of the last one that is there, within the tensor.
     Halide::Expr column_token(const Halide::Expr &column) const;
+    /// A column, or the last one that is there.
+    Halide::Expr existing_column(const Halide::Expr &column) const;
+    /// Where a key stands, less where a query does.
+    Halide::Expr distance(const Halide::Expr &row, const Halide::Expr &column) const;
     /// Whether a row and a column see each other.
     Halide::Expr sees(const Halide::Expr &row, const Halide::Expr &column) const;
     /// True if some row of the tile does not see all columns of the block from `first` on.
