@@ -1,7 +1,7 @@
 /// Merging of what attention gives for disjoint sets of keys: kernels, and tasks of some rows each.
 #pragma once
 #include "attention/head_terms.h"
-#include "attention/lse.h"
+#include "attention/results.h"
 #include "core/context.h"
 
 namespace gyre {
@@ -16,12 +16,6 @@ struct MergeKernel {
 /// The best kernel for tensors of these types on `device`; nullptr: none is linked.
 const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype,
                                      gyre_device device = GYRE_CPU);
-
-/// What attention gives.
-struct Results {
-    Heads out;
-    Lse lse;
-};
 
 struct MergeTask {
     const MergeKernel *kernel = nullptr;

@@ -28,9 +28,15 @@ void Split::prepare(const gyre_context &context, AttentionTask *task) {
     merge.out_part_stride = q.heads * c.v.dim;
     merge.lse_part_stride = q.batch * p.lse.batch_stride;
     merge.merged = {c.out, c.lse};
+    // A merge of one part copies it, bit for bit: its kernel may as well write where the copy would be.
+    task->whole = merge.merged;
+    task->has_whole = c.out.dtype == GYRE_F32 && !c.sinks;
+    all_whole = task->has_whole && most_parts == 1;
     const auto bytes = [&](int64_t elements) { return round_up(static_cast<size_t>(elements) * sizeof(float)); };
-    out_bytes = bytes(q.batch * p.out.batch_stride);
-    lse_bytes = bytes(most_parts * merge.lse_part_stride);
+    if (!all_whole) {
+        out_bytes = bytes(q.batch * p.out.batch_stride);
+        lse_bytes = bytes(most_parts * merge.lse_part_stride);
+    }
     merge_heads = most_merged_heads();
 
     task->split = true;
@@ -39,7 +45,7 @@ void Split::prepare(const gyre_context &context, AttentionTask *task) {
 }
 
 void Split::place(char *memory, AttentionTask *task) {
-    if (!on()) return;
+    if (!on() || all_whole) return;
     merge.parts.out.data = memory;
     merge.parts.lse.data = reinterpret_cast<float *>(memory + out_bytes);
     task->call.out = merge.parts.out;
@@ -60,12 +66,14 @@ int64_t Split::most_merged_heads() const {
 
 int64_t Split::head_runs() const { return ceil_div(merge.merged.out.heads, merge_heads); }
 
-int64_t Split::tasks(const AttentionTask &task) const { return on() ? task.call.sequences * head_runs() : 0; }
+int64_t Split::tasks(const AttentionTask &task) const {
+    return on() && !all_whole ? task.call.sequences * head_runs() : 0;
+}
 
 bool Split::run(const AttentionTask &task, int64_t index, char *scratch) const {
     if (!task.call.has(index / head_runs())) return true;
     const Sequence s = task.call.sequence(index / head_runs());
-    if (s.q_len == 0) return true;
+    if (s.q_len == 0 || task.is_whole(s)) return true;
     const int64_t first_head = index % head_runs() * merge_heads;
     const int64_t heads = std::min(merge_heads, merge.merged.out.heads - first_head);
     return merge.run({s.batch, s.q_first, s.q_len, first_head, heads}, task.parts(s), scratch, &task.terms);

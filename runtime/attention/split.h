@@ -1,5 +1,5 @@
 /// Attention of few queries to many keys (decoding): each sequence's keys are cut into parts, which threads take one by
-/// one, and whose results are merged.
+/// one, and whose results are merged. A sequence of one part writes f32 results where they are to be.
 #pragma once
 #include "attention/merge_task.h"
 #include "attention/task.h"
@@ -18,7 +18,7 @@ public:
     bool on() const { return merge.kernel != nullptr; }
     int64_t parts() const { return on() ? most_parts : 1; } // of the longest sequence, at most
     size_t bytes() const { return out_bytes + lse_bytes; }  // of all parts' results
-    size_t scratch_bytes() const { return on() ? merge.scratch_bytes() : 0; }
+    size_t scratch_bytes() const { return on() && !all_whole ? merge.scratch_bytes() : 0; }
     void place(char *memory, AttentionTask *task);
 
     /// Merges in independent tasks.
@@ -29,6 +29,7 @@ private:
     MergeTask merge;
     int64_t most_parts = 1;
     int64_t merge_heads = 1; // of a task that merges
+    bool all_whole = false;  // no sequence has parts to merge
     size_t out_bytes = 0, lse_bytes = 0;
 
     int64_t head_runs() const;

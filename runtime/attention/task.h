@@ -6,6 +6,7 @@
 #include "attention/head_terms.h"
 #include "attention/kernels.h"
 #include "attention/mask_runs.h"
+#include "attention/results.h"
 #include "attention/widened_keys.h"
 
 #include <algorithm>
@@ -24,6 +25,8 @@ struct AttentionTask {
     int64_t tokens = 0, heads = 1;                    // of a task, at most: its rows are their product
     bool split = false;                               // keys are cut into parts, each with results of its own,
     int64_t out_part_stride = 0, lse_part_stride = 0; //   elements from part to part
+    Results whole;                                    // where sequences of one part write, if has_whole
+    bool has_whole = false;                           // false: their results are merged, too
     AngleTables angles;
     HeadTerms terms;
     FormedOperands operands; // off: tasks take keys and values as they are stored
@@ -46,6 +49,8 @@ struct AttentionTask {
     /// Parts that a sequence's keys are cut into. They depend on their number alone, so that the result's bits do, too.
     static constexpr int64_t least_part = 1024, most_parts = 16;
     int64_t parts(const Sequence &s) const;
+    /// True if the sequence's tasks write the call's results, and there is nothing to merge.
+    bool is_whole(const Sequence &s) const { return has_whole && parts(s) == 1; }
 
     /// Keys of a task, at most.
     int64_t most_keys() const;

@@ -56,7 +56,8 @@ struct GeneralArguments {
 /// How much longer rotation makes a key at most: known of the library's angles, not of a caller's tables. Features that are
 /// not rotated stay as long as they are.
 float AttentionTask::key_gain() const {
-    if (call.lse.data) return std::numeric_limits<float>::infinity(); // what is bounded sums rounded weights
+    // What is bounded sums rounded weights. Parts have an lse, and one that needs no merge has the same bits.
+    if (split || call.lse.data) return std::numeric_limits<float>::infinity();
     if (!call.rotate_keys) return 1;
     return call.rope.cos ? std::numeric_limits<float>::infinity() : std::max(1.0f, call.rope.scale);
 }
@@ -81,12 +82,15 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, Extent x, const K
     const int64_t block_end = x.first_key + to_block_end(of_rows, seen.end - x.first_key);
     x.keys = seen.empty() ? 0 : std::min(block_end, in_sight.part.end) - x.first_key;
 
-    Heads out_heads = c.out;
-    out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(c.out.dtype));
-    Lse lse = c.lse;
-    lse.data = c.lse.data ? c.lse.at(s.batch, s.q_first + x.first_token, head) + part * lse_part_stride
-                          : reinterpret_cast<float *>(scratch + of_rows.workspace);
-    if (!c.lse.data) lse.head_stride = x.tokens;
+    const bool to_whole = is_whole(s);
+    const Heads &to = to_whole ? whole.out : c.out;
+    const Lse &to_lse = to_whole ? whole.lse : c.lse;
+    Heads out_heads = to;
+    out_heads.data += part * out_part_stride * static_cast<int64_t>(element_size(to.dtype));
+    Lse lse = to_lse;
+    lse.data = to_lse.data ? to_lse.at(s.batch, s.q_first + x.first_token, head) + part * lse_part_stride
+                           : reinterpret_cast<float *>(scratch + of_rows.workspace);
+    if (!to_lse.data) lse.head_stride = x.tokens;
     // Rows without a key: the kernel's zeros, rotated back, may be negative, and whether it is asked for such a row depends on which
     // rows share its task.
     const auto write_empty_rows = [&] {

@@ -110,12 +110,14 @@ void attend(gyre_context *context, const gyre_attention_args &a) {
 
 TEST_CASE("far tensors: batch entries and heads 2^31 elements apart, forward and backward, in any layout") {
     if (!has_addresses()) return;
-    for (const int64_t queries : {1, 20})
+    // Of queries and keys: one part, two that are merged, and too many queries for parts.
+    const int64_t lengths[][2] = {{1, 40}, {1, 1100}, {20, 40}};
+    for (const auto &[queries, keys] : lengths)
         for (const int dimension : {0, 1}) { // of bhsd: batch entries, heads
-            Numbers q({2, 2, queries, 64}, 1), k({2, 2, 40, 64}, 2), v({2, 2, 40, 64}, 3), out({2, 2, queries, 64}),
+            Numbers q({2, 2, queries, 64}, 1), k({2, 2, keys, 64}, 2), v({2, 2, keys, 64}, 3), out({2, 2, queries, 64}),
                 lse({2, 2, queries});
-            Numbers out_grad({2, 2, queries, 64}, 4), q_grad({2, 2, queries, 64}), k_grad({2, 2, 40, 64}),
-                v_grad({2, 2, 40, 64});
+            Numbers out_grad({2, 2, queries, 64}, 4), q_grad({2, 2, queries, 64}), k_grad({2, 2, keys, 64}),
+                v_grad({2, 2, keys, 64});
             gyre_attention_args near = gyre_attention_defaults();
             near.layout = GYRE_BHSD;
             near.q = q.view;
