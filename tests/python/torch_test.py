@@ -142,6 +142,11 @@ class Operators(unittest.TestCase):
         for window in (5, (1, 2, 3), "ab3"):
             with self.assertRaisesRegex(TypeError, "window: got"):
                 gyre.torch.attention(q, k, v, window=window)
+        slopes = torch.ones(q.shape[1], requires_grad=True)
+        with self.assertRaisesRegex(ValueError, "alibi: requires gradients"):
+            gyre.torch.attention(q, k, v, alibi=slopes)
+        with torch.no_grad():
+            self.assertFalse(gyre.torch.attention(q, k, v, alibi=slopes).requires_grad)
 
     def test_mistakes_are_exceptions(self):
         q, k, v = inputs()

@@ -46,7 +46,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
               prepared_mask: torch.Tensor | None = None) -> Any:
     """gyre.attention() of tensors, with gradients of q, k, v, bias and sinks. Its layout is PyTorch's, "bhsd", unless another is given.
 
-    Calls with block_table have no gradients. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
+    Calls with block_table have no gradients, and alibi has none. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
     Where gradients are not recorded, `out` is where the result is written. Under autocast q, k and v are cast to its type.
     Returns out, or (out, lse). Errors: RuntimeError with the library's text; ValueError, TypeError.
     """
@@ -68,6 +68,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
     if sinks is not None:
         options["sinks"] = sinks
     if alibi is not None:
+        if alibi.requires_grad and torch.is_grad_enabled():
+            raise ValueError("alibi: requires gradients, which are not computed, expected alibi.detach(), or a bias of slopes times distances")
         options["alibi"] = alibi
     if seqused_k is not None:
         options["seqused_k"] = seqused_k
