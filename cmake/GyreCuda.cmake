@@ -8,10 +8,19 @@ set(GYRE_CUDA AUTO CACHE STRING "Kernels for CUDA: OFF, AUTO (if nvcc is found) 
 # Devices of one generation run the machine code of its first: 8.6 and 8.9 that of 8.0.
 set(GYRE_CUDA_ARCHS 80 CACHE STRING "Compute capabilities to make CUDA machine code for; the last also as PTX")
 
-# gyre_cuda_flags(<out>): what to make code for, and the host compiler, without which nvcc reads no headers.
+#   GYRE_CUDA_HOPPER     ON: also the target cuda_90a, whose plain attention multiplies by wgmma. Only the tests' emulation has run it: no
+#                        device has, so it is off
+option(GYRE_CUDA_HOPPER "The target cuda_90a: attention by wgmma, which no device has run" OFF)
+
+# gyre_cuda_flags(<out> [<target>]): what to make code for, and the host compiler, without which nvcc reads no headers.
 function(gyre_cuda_flags out)
     gyre_find_host_compiler(compiler)
     set(flags -std=c++17 -O3 -fatbin -ccbin "${compiler}")
+    set(only "${GYRE_TARGET_${ARGN}_ARCH_OF_DEVICE}")
+    if (ARGN AND only)
+        set(${out} ${flags} -gencode "arch=compute_${only},code=sm_${only}" PARENT_SCOPE)
+        return()
+    endif ()
     foreach (arch IN LISTS GYRE_CUDA_ARCHS)
         list(APPEND flags -gencode "arch=compute_${arch},code=sm_${arch}")
     endforeach ()
@@ -71,15 +80,18 @@ if (GYRE_CUDA AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     set_property(GLOBAL PROPERTY GYRE_TOLD_OF_CUDA TRUE)
 endif ()
 
-# gyre_make_image(<symbol> <folder>): from <folder>/<symbol>.cu, <folder>/<symbol>.image.o, which holds its machine code under
+# gyre_make_image(<symbol> <folder> [<target>]): from <folder>/<symbol>.cu, <folder>/<symbol>.image.o, which holds its machine code under
 # the name <symbol>_image.
 function(gyre_make_image symbol folder)
-    gyre_cuda_flags(flags)
+    gyre_cuda_flags(flags ${ARGN})
     set(header "${GYRE_GENERATORS_DIR}/passes/cuda/device")
     set(source "${folder}/${symbol}.cu")
     set(outputs "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin")
     set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/gyre_guard.h" "${header}/gyre_fma.h"
                  "${header}/image.S")
+    if (GYRE_TARGET_${ARGN}_ARCH_OF_DEVICE)
+        list(APPEND included "${header}/gyre_warpgroup.h" "${header}/gyre_swizzle.h")
+    endif ()
     add_custom_command(
         OUTPUT ${outputs}
         COMMAND "${CMAKE_COMMAND}" -D "KEY=${symbol} ${flags} ${GYRE_CUDA_VERSION}" -D "KEY_FILES=${source};${included}"

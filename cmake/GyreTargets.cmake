@@ -2,7 +2,8 @@
 # cross-compiled).
 #
 #   gyre_add_target(<name> ARCH <processor> HALIDE <Halide target> FEATURES <what the machine must have>
-#                   [MACHINE <word> [REST <target>] [MATRICES [WHOLE]]] [FEW] [LLC <options>] [STAND_INS <script>] [DEVICE cuda])
+#                   [MACHINE <word> [REST <target>] [MATRICES [WHOLE]]] [FEW] [LLC <options>] [STAND_INS <script>]
+#                   [DEVICE cuda [ARCH_OF_DEVICE <capability>] [HEAD_DIMS <sizes>]] [PARAMETERS <name=value>…])
 #
 # MACHINE: it has only the kernels that generators/families.json gives to this kind of machine; else all of `cpu`. REST: the target,
 # further down, whose kernels serve for the others, also where this target is forced. Without REST nothing does.
@@ -10,7 +11,9 @@
 # that it has room for, so that there are padded ones of more sizes. Elsewhere it computes the call's.
 # FEW: the library gyre has attention for it in the largest padded kernels alone: it is there so that every machine is served.
 # DEVICE: its kernels take tensors on such devices and no others; they have generators of their own, <operation>_cuda. The row
-# is there if its compiler is (GyreCuda.cmake). Rows of devices come last.
+# is there if its compiler is (GyreCuda.cmake). Rows of devices come last. ARCH_OF_DEVICE: machine code is for this compute capability alone,
+# not for GYRE_CUDA_ARCHS. HEAD_DIMS: it has kernels of these head sizes alone.
+# PARAMETERS: of the generators of its kernels, beside a kernel's own.
 # STAND_INS: Halide does not know some of the instructions; others stand for them until this script of this folder, .cmake, has
 # replaced them in the kernels' assembly.
 # LLC: Halide has no such instruction set; its LLVM assembly becomes an object by LLVM's llc with these options.
@@ -20,12 +23,13 @@
 # /proc/cpuinfo.
 #
 # Sets GYRE_KNOWN_TARGETS, GYRE_TARGETS_HERE (those of the architecture that is compiled for), and of each row
-# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _MACHINE, _REST, _MATRICES, _WHOLE, _FEW, _LLC, _STAND_INS and _DEVICE.
+# GYRE_TARGET_<name>_ARCH, _HALIDE, _FEATURES, _MACHINE, _REST, _MATRICES, _WHOLE, _FEW, _LLC, _STAND_INS, _DEVICE, _ARCH_OF_DEVICE,
+# _HEAD_DIMS and _PARAMETERS.
 
 set(GYRE_KNOWN_TARGETS "")
 set(GYRE_TARGETS_HERE "")
 macro(gyre_add_target name)
-    cmake_parse_arguments(arg "MATRICES;WHOLE;FEW" "ARCH;HALIDE;MACHINE;REST;LLC;STAND_INS;DEVICE" "FEATURES" ${ARGN})
+    cmake_parse_arguments(arg "MATRICES;WHOLE;FEW" "ARCH;HALIDE;MACHINE;REST;LLC;STAND_INS;DEVICE;ARCH_OF_DEVICE" "FEATURES;HEAD_DIMS;PARAMETERS" ${ARGN})
     list(APPEND GYRE_KNOWN_TARGETS ${name})
     set(GYRE_TARGET_${name}_ARCH "${arg_ARCH}")
     set(GYRE_TARGET_${name}_HALIDE "${arg_HALIDE}")
@@ -38,6 +42,9 @@ macro(gyre_add_target name)
     set(GYRE_TARGET_${name}_LLC "${arg_LLC}")
     set(GYRE_TARGET_${name}_STAND_INS "${arg_STAND_INS}")
     set(GYRE_TARGET_${name}_DEVICE "${arg_DEVICE}")
+    set(GYRE_TARGET_${name}_ARCH_OF_DEVICE "${arg_ARCH_OF_DEVICE}")
+    set(GYRE_TARGET_${name}_HEAD_DIMS "${arg_HEAD_DIMS}")
+    set(GYRE_TARGET_${name}_PARAMETERS "${arg_PARAMETERS}")
     if (arg_ARCH STREQUAL CMAKE_SYSTEM_PROCESSOR AND (gyre_has_cuda OR NOT arg_DEVICE))
         list(APPEND GYRE_TARGETS_HERE ${name})
     endif ()
@@ -74,6 +81,12 @@ gyre_add_target(arm_32_neon    ARCH armv7
                 HALIDE arm-32-linux
                 FEATURES neon vfpv4)
 
+if (GYRE_CUDA_HOPPER) # no device has run its kernels yet (GyreCuda.cmake)
+    gyre_add_target(cuda_90a   ARCH x86_64 DEVICE cuda ARCH_OF_DEVICE 90a
+                    HALIDE x86-64-linux-cuda-cuda_capability_80
+                    FEATURES cuda cuda_90a
+                    MACHINE cuda_90a REST cuda HEAD_DIMS 64 128 PARAMETERS warpgroups=true)
+endif ()
 gyre_add_target(cuda           ARCH x86_64 DEVICE cuda
                 HALIDE x86-64-linux-cuda-cuda_capability_80
                 FEATURES cuda

@@ -12,7 +12,8 @@ import sys
 import model
 
 ARCH = "sm_80"  # which the build makes; others are made of its PTX
-EXACT = ("HMMA", "LDSM", "LDSMT")  # products; tiles as they lie, and transposed
+WARPGROUPS = "sm_90a"  # which it makes of kernels of the target cuda_90a, without PTX
+EXACT = ("HMMA", "HGMMA", "LDSM", "LDSMT")  # products, of warps and of warpgroups; tiles as they lie, and transposed
 LOCAL = ("LDL", "STL")  # spills, and arrays whose elements are chosen at run time
 # Arithmetic and conversions that take subnormal numbers for 0. F2I, which divides indices by way of f32, is not of these.
 FLUSHING = re.compile(r"\b(?:FADD|FMUL|FFMA|FMNMX|FSETP|F2F|F2FP|HADD2|HMUL2|HFMA2)[.\w]*\.FTZ\b")
@@ -34,9 +35,9 @@ def find_tool(name, nvcc):
 def machine_code(tools, fatbin, arch, folder):
     """The file of a kernel's machine code, which for a Hopper is made of its PTX."""
     image = os.path.abspath(fatbin)
-    if arch == ARCH:
-        subprocess.run([tools["cuobjdump"], "-xelf", ARCH, image], check=True, capture_output=True, cwd=folder)
-        return glob.glob(os.path.join(folder, f"*.{ARCH}.cubin"))[0]
+    if arch in (ARCH, WARPGROUPS):
+        subprocess.run([tools["cuobjdump"], "-xelf", arch, image], check=True, capture_output=True, cwd=folder)
+        return glob.glob(os.path.join(folder, f"*.{arch}.cubin"))[0]
     subprocess.run([tools["cuobjdump"], "-xptx", "all", image], check=True, capture_output=True, cwd=folder)
     ptx, = glob.glob(os.path.join(folder, "*.ptx"))
     subprocess.run([tools["ptxas"], f"-arch={arch}", ptx, "-o", f"{ptx}.cubin"], check=True)
@@ -69,9 +70,9 @@ def counts(text):
     as the loop that has most. Blocks of keys in which a score is masked go through the loop around it."""
     kinds, jumps = instructions(text)
     all_loops = sorted((kinds[first:last + 1] for first, last in jumps), key=len)
-    loops = [loop for loop in all_loops if "HMMA" in loop and "LDSM" in loop]
+    loops = [loop for loop in all_loops if "HGMMA" in loop or ("HMMA" in loop and "LDSM" in loop)]
     counted = EXACT
-    if all_loops and "HMMA" not in kinds:
+    if all_loops and "HMMA" not in kinds and "HGMMA" not in kinds:
         most = max(loop.count("FFMA") for loop in all_loops)
         loops = [loop for loop in all_loops if most and 3 * loop.count("FFMA") >= most]
         counted = ("FFMA", "LDS")
@@ -98,7 +99,7 @@ def main_loop(source, used):
     with open(source, encoding="utf-8") as file:
         text = file.read()
     threads, shared = re.search(r"__launch_bounds__\((\d+)", text), re.search(r"// shared memory: (\d+) bytes", text)
-    if "HMMA" not in used or not threads:
+    if not used.get("HMMA") or used.get("HGMMA") or not threads:  # the model knows no products of warpgroups
         return None
     return model.Loop(used["loop"], used["HMMA"], used["LDSM"] + used["LDSMT"], used["copies"], int(threads[1]) // 32,
                       used["registers"], int(shared[1]))

@@ -12,11 +12,12 @@ public:
     GeneratorParam<int> head_dim{"head_dim", 64, 16, 256};
     GeneratorParam<bool> padded{"padded", false};
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::BFloat(16)};
-    GeneratorParam<bool> as_stored{"as_stored", true}; // as all are here: others have rotated keys and values before
-    GeneratorParam<bool> paged{"paged", false};        // from pages
-    GeneratorParam<bool> partial{"partial", false};    // of a part of the keys, to be merged
-    GeneratorParam<bool> dropout{"dropout", false};    // weights are dropped
-    GeneratorParam<std::string> score{"score", ""};    // the score function compiled with this file
+    GeneratorParam<bool> as_stored{"as_stored", true};    // as all are here: others have rotated keys and values before
+    GeneratorParam<bool> paged{"paged", false};           // from pages
+    GeneratorParam<bool> partial{"partial", false};       // of a part of the keys, to be merged
+    GeneratorParam<bool> warpgroups{"warpgroups", false}; // for compute capability 9.0a
+    GeneratorParam<bool> dropout{"dropout", false};       // weights are dropped
+    GeneratorParam<std::string> score{"score", ""};       // the score function compiled with this file
     GeneratorParam<std::string> facts{"facts", ""};
     GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
 
@@ -47,7 +48,8 @@ public:
     }
 
     void generate() {
-        Mma engine({head_dim, dtype, general, paged, partial, device_code}, {warps, row_tiles, key_block, stages});
+        Mma engine({head_dim, dtype, general, paged, partial, warpgroups, device_code},
+                   {warps, row_tiles, key_block, stages});
         engine.define(bind(), out, lse);
         engine.schedule();
         engine.lower({*this, *k, *v, keys});

@@ -17,7 +17,9 @@ thread_local Selected selected_without_context;
 bool may_use(const gyre_context &context, const Kernel &kernel, gyre_device device) {
     if (kernel.library->gone || (context.library && kernel.library->name != context.library)) return false;
     if ((kernel.row ? kernel.row->device : GYRE_CPU) != device) return false;
-    return device != GYRE_CPU || (kernel.row && context.usable_targets >> index_of(*kernel.row) & 1);
+    if (device != GYRE_CPU) // any device's, if no target is forced
+        return !context.forced || context.forced->device != device || serves(kernel.row, *context.forced);
+    return kernel.row && context.usable_targets >> index_of(*kernel.row) & 1;
 }
 
 gyre_status check_target_device(const gyre_context &context, gyre_device device, const char *name) {

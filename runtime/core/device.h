@@ -32,9 +32,9 @@ public:
 /// A kind of device. It has a call for the arguments of each operation that it has kernels for.
 class Device {
 public:
-    /// The feature by which targets ask for it, and whether this machine has it.
-    virtual std::string_view feature() const = 0;
-    virtual bool is_available() const = 0;
+    /// Whether targets ask for such devices by this feature, and whether this machine has one that offers it.
+    virtual bool names(std::string_view feature) const = 0;
+    virtual bool is_available(std::string_view feature) const = 0;
 
     virtual std::unique_ptr<DeviceCall> call(const gyre_rotary_args &args) const = 0;
     virtual std::unique_ptr<DeviceCall> call(const gyre_rotary_qk_args &args) const = 0;

@@ -12,7 +12,7 @@ namespace {
 /// A device is looked for only where a target names its feature: the first look loads a driver.
 bool machine_has(std::string_view feature) {
     const Device *device = linked_device();
-    return device && feature == device->feature() ? device->is_available() : cpu_has(feature);
+    return device && device->names(feature) ? device->is_available(feature) : cpu_has(feature);
 }
 
 } // namespace

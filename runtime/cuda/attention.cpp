@@ -11,6 +11,15 @@
 
 namespace gyre::cuda {
 
+/// Whether the call's device, if that is known, runs a kernel of its target.
+bool AttentionOnDevice::is_for_device(const Kernel &kernel_of_target) const {
+    const bool needs_hopper =
+        std::string_view(kernel_of_target.row->features).find(hopper_feature) != std::string_view::npos;
+    const char *why;
+    const Driver *driver = needs_hopper ? find_driver(&why) : nullptr;
+    return !needs_hopper || (driver && device >= 0 && offers(*driver, device, hopper_feature));
+}
+
 const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &context) const {
     const bool paged = args.page_table != nullptr;
     const bool few = has_few_queries(call, false) && find_merge_kernel(context, GYRE_F32, call.out.dtype, GYRE_CUDA);
@@ -26,7 +35,7 @@ const AttentionKernel *AttentionOnDevice::find_kernel(const gyre_context &contex
             continue;
         for (const AttentionKernel &k : attention_kernels(context, family))
             if (may_use(context, *k.kernel, GYRE_CUDA) && k.dtype == call.q.dtype && k.head_dim == call.q.dim &&
-                k.head_dim == call.v.dim && (!call.score || k.score == call.score))
+                k.head_dim == call.v.dim && (!call.score || k.score == call.score) && is_for_device(*k.kernel))
                 return &k;
     }
     fail_without_kernel(context);

@@ -38,6 +38,7 @@ private:
     int64_t group() const;
     int64_t most_rows(int64_t rows, int64_t fold) const;
     int axes() const { return call.rope.on ? call.rope.axes : call.value_rope.axes; }
+    bool is_for_device(const Kernel &kernel_of_target) const;
     const AttentionKernel *find_kernel(const gyre_context &context) const;
     gyre_status launch(gyre_context &context, const Scope &scope, DeviceAngles &rope, DeviceAngles &value_rope,
                        int64_t first, int64_t batches) const;

@@ -24,8 +24,10 @@ constexpr ArgumentTable tables[] = {
 
 class CudaDevice final : public Device {
 public:
-    std::string_view feature() const override { return "cuda"; }
-    bool is_available() const override { return cuda::available(); }
+    bool names(std::string_view feature) const override {
+        return feature == cuda::feature || feature == cuda::hopper_feature;
+    }
+    bool is_available(std::string_view feature) const override { return cuda::available(feature); }
 
     std::unique_ptr<DeviceCall> call(const gyre_rotary_args &args) const override {
         return std::make_unique<cuda::RotaryOnDevice<gyre_rotary_args>>(args);

@@ -102,17 +102,22 @@ const Driver *find_driver(const char **why) {
     return l.usable ? &l.driver : nullptr;
 }
 
-bool available() {
+bool offers(const Driver &driver, Device device, std::string_view feature) {
+    int major = 0, minor = 0;
+    if (driver.DeviceGetAttribute(&major, device_compute_major, device)) return false;
+    if (feature != hopper_feature) return major >= oldest_major;
+    // Code for 9.0a runs on no other device.
+    return major == 9 && !driver.DeviceGetAttribute(&minor, device_compute_minor, device) && minor == 0;
+}
+
+bool available(std::string_view feature) {
     const char *why;
     const Driver *driver = find_driver(&why);
     int devices = 0;
     if (!driver || driver->DeviceGetCount(&devices)) return false;
     for (int i = 0; i < devices; i++) {
         Device device;
-        int major = 0;
-        if (!driver->DeviceGet(&device, i) && !driver->DeviceGetAttribute(&major, device_compute_major, device) &&
-            major >= oldest_major)
-            return true;
+        if (!driver->DeviceGet(&device, i) && offers(*driver, device, feature)) return true;
     }
     return false;
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace gyre::cuda {
 
@@ -82,7 +83,13 @@ struct Driver {
 /// first call, and kept. Thread-safe.
 const Driver *find_driver(const char **why);
 
-/// True if there is a driver and a device that the kernels are made for.
-bool available();
+/// What targets ask of devices: those that any kernel is made for, and those of compute capability 9.0.
+constexpr std::string_view feature = "cuda", hopper_feature = "cuda_90a";
+
+/// Whether a device has such a feature.
+bool offers(const Driver &driver, Device device, std::string_view feature);
+
+/// True if there is a driver and a device that offers the feature.
+bool available(std::string_view feature);
 
 } // namespace gyre::cuda

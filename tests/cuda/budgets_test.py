@@ -2,7 +2,8 @@
 instructions of its main loop, whose products (HMMA) and loads of tiles (LDSM) must be as many as that says, all the rest, in f32
 multiply-adds (FFMA) and loads (LDS), at most. Kernels that rotate and append have no arithmetic that flushes subnormal numbers. Read from the machine code
 for compute capability 8.0 that the build has made, by cuobjdump and nvdisasm: those beside nvcc, or what requirements-test.txt installs. Kernels that have a
-budget under "sm_90" are looked at as a Hopper runs them, too: ptxas makes its machine code of the image's PTX, as the driver does.
+budget under "sm_90" are looked at as a Hopper runs them, too: ptxas makes its machine code of the image's PTX, as the driver does. Those
+of the target cuda_90a, if they are built, are counted against "sm_90a": their products are HGMMA.
 
     python budgets_test.py NVCC KERNEL.fatbin…
 
@@ -20,7 +21,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "cuda"))
 
 import model  # noqa: E402  # pylint: disable=wrong-import-position
-from machine_code import ARCH, EXACT, find_tool, machine_code, main_loop, usage  # noqa: E402  # pylint: disable=wrong-import-position
+from machine_code import ARCH, EXACT, WARPGROUPS, find_tool, machine_code, main_loop, usage  # noqa: E402  # pylint: disable=wrong-import-position
 
 HOPPER = "sm_90"
 
@@ -52,13 +53,16 @@ def main():
     nvcc, *fatbins = sys.argv[1:]
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "budgets.json"), encoding="utf-8") as file:
         budgets = json.load(file)
-    of_hopper = budgets.pop(HOPPER)
+    of_hopper, of_warpgroups = budgets.pop(HOPPER), budgets.pop(WARPGROUPS)
+    if any("__cuda_90a" in fatbin for fatbin in fatbins):
+        budgets.update(of_warpgroups)
     wrong, seen = [], set()
     tools = {name: find_tool(name, nvcc) for name in ("cuobjdump", "nvdisasm", "ptxas")}
     for fatbin in fatbins:
-        for function, used in sorted(usage_of_image(tools, fatbin, ARCH).items()):
+        arch = WARPGROUPS if "__cuda_90a" in fatbin else ARCH
+        for function, used in sorted(usage_of_image(tools, fatbin, arch).items()):
             name = re.sub(r"^gyrekernel_gyre_", "", function)
-            print(f"{name:48} {used}{modelled(fatbin, used, ARCH)}")
+            print(f"{name:48} {used}{modelled(fatbin, used, arch)}")
             seen.add(name)
             if name not in budgets:
                 wrong.append(f"{name}: has no budget")

@@ -106,6 +106,17 @@ TEST_CASE("warps: what cannot be mapped stops the build with the tile's name and
     CHECK(reduction.find("reduces rows by something else than max or +") != std::string::npos);
 }
 
+TEST_CASE("warps: products of warpgroups refuse an operand that is not laid out for them") {
+    Product p;
+    p.build();
+    Lowering lowering;
+    lowering.warpgroups = true;
+    const std::string said = gyre::cuda::refusal([&] { lower(p.out, {p.a, p.b}, lowering); });
+    CAPTURE(said);
+    CHECK(said.find("the warp tile sum") != std::string::npos);
+    CHECK(said.find("has columns that are not whole panels of a warpgroup's product") != std::string::npos);
+}
+
 TEST_CASE("warps: a loop whose range no Func around it tells is refused") {
     Product p;
     p.build();

@@ -28,12 +28,13 @@ bool has_branches(const Stmt &s) {
 
 class PlaceBarriers : public IRMutator {
 public:
-    PlaceBarriers(const Fragments &fragments, const std::set<std::string> &aligned)
-        : fragments(fragments), aligned(aligned) {}
+    PlaceBarriers(const Fragments &fragments, const std::set<std::string> &aligned, bool fenced)
+        : fragments(fragments), aligned(aligned), fenced(fenced) {}
 
 private:
     const Fragments &fragments;
     const std::set<std::string> &aligned;
+    const bool fenced;
     std::set<std::string> shared;
     bool is_touched = false; // shared memory, since the last barrier
     bool is_copied = false;  // asynchronously, since then
@@ -118,7 +119,9 @@ private:
             in_staged_loop = true; // whose body only reads what was there at its beginning
             const Stmt computed = mutate(body);
             in_staged_loop = false;
-            return Block::make({wait_for_copies(ahead - 1), wait_for_threads(), filled, computed});
+            const Stmt waited = wait_for_copies(ahead - 1);
+            const Stmt arrived = fenced ? Block::make(waited, fence_copies()) : waited;
+            return Block::make({arrived, wait_for_threads(), filled, computed});
         };
         const Stmt before = barrier();
         std::vector<Stmt> parts;
@@ -142,8 +145,8 @@ private:
 
 } // namespace
 
-Stmt place_barriers(const Stmt &kernel, const Fragments &fragments, const std::set<std::string> &aligned) {
-    return PlaceBarriers(fragments, aligned).mutate(kernel);
+Stmt place_barriers(const Stmt &kernel, const Fragments &fragments, const std::set<std::string> &aligned, bool fenced) {
+    return PlaceBarriers(fragments, aligned, fenced).mutate(kernel);
 }
 
 bool is_staged(const For *loop) {

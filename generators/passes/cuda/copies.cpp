@@ -67,6 +67,8 @@ Stmt commit_copies() { return statement_of(commit_call); }
 
 Stmt wait_for_copies(int later) { return statement_of(wait_call, {later}); }
 
+Stmt fence_copies() { return statement_of(fence_call); }
+
 Stmt wait_for_threads() {
     return Evaluate::make(Call::make(Int(32), Call::gpu_thread_barrier, {IntImm::make(Int(32), 0)}, Call::Intrinsic));
 }

@@ -16,6 +16,10 @@ constexpr char commit_call[] = "gyre_copies_commit";
 Halide::Internal::Stmt wait_for_copies(int later);
 constexpr char wait_call[] = "gyre_copies_wait";
 
+/// What the thread has written to shared memory may be read by a warpgroup's product, after the next barrier.
+Halide::Internal::Stmt fence_copies();
+constexpr char fence_call[] = "gyre_fence_async_proxy";
+
 /// All threads of the block wait for each other. This is Halide's own barrier.
 Halide::Internal::Stmt wait_for_threads();
 bool is_barrier(const Halide::Internal::Stmt &s);

@@ -49,6 +49,7 @@ protected:
         const std::string entry = lowering.entry() + "_" + std::to_string(kernels++);
         printer.begin_with_last(lowering.last_first);
         printer.take_as_aligned(lowering.aligned);
+        printer.multiply_by_warpgroups(lowering.warpgroups);
         printer.print_kernel(nest, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads,
                              lowering.blocks_at_once);
 
@@ -100,7 +101,8 @@ private:
     void write() const {
         if (lowering.device_code.empty()) return;
         std::ofstream out(lowering.device_code);
-        out << "// Written by gyre's generators, for nvcc.\n#include \"gyre_device.h\"\n\n" << printer.text();
+        out << "// Written by gyre's generators, for nvcc.\n#include \"gyre_device.h\"\n"
+            << (lowering.warpgroups ? "#include \"gyre_warpgroup.h\"\n\n" : "\n") << printer.text();
         _halide_user_assert(out.good()) << "cannot write the device code to " << lowering.device_code << "\n";
     }
 };

@@ -43,6 +43,10 @@ struct Lowering {
     /// Blocks along x begin with the last one. If that has the most to do, the shortest of those wait that a device has no room for.
     bool last_first = false;
 
+    /// Products of 16 bits are those of four warps together (wgmma of compute capability 9.0a): of a fragment and of shared memory that is
+    /// laid out as swizzle.h says.
+    bool warpgroups = false;
+
     std::map<std::string, LoopRange> ranges{}; // of loops, by their variable: see loop_ranges.h
 
     /// What the names of the functions begin with.

@@ -72,12 +72,15 @@ protected:
     std::set<std::string> shared;   // arrays of a block
     bool synchronises = false;
 
+    /// Where arrays of shared memory begin, in bytes.
+    void align_shared_to(int bytes) { shared_alignment = bytes; }
+
     /// The body of the function, once its head is printed.
     virtual void print_body(const Stmt &nest) { print_stmt(nest); }
 
 private:
     std::string block_x = "GYRE_BLOCK_X";
-    int shared_end = 0;
+    int shared_end = 0, shared_alignment = 16;
     int names = 0;
 
     void declare_shared(const Halide::Internal::Allocate *op);

@@ -78,8 +78,7 @@ void Printer::visit(const Allocate *op) {
 
 /// Allocations of a block lie one after the other in its dynamic shared memory.
 void Printer::declare_shared(const Allocate *op) {
-    constexpr int alignment = 16;
-    const int begin = (shared_end + alignment - 1) / alignment * alignment;
+    const int begin = (shared_end + shared_alignment - 1) / shared_alignment * shared_alignment;
     shared_end = begin + op->constant_allocation_size() * op->type.bytes();
     shared.insert(op->name);
     const std::string type = print_type(op->type);

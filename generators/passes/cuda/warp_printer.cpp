@@ -29,7 +29,7 @@ void WarpPrinter::print_body(const Stmt &kernel) {
     body.accept(&find);
     fragments.find(find_warp_nests(body), find.arrays);
     synchronises = true; // a warp's lanes wait for each other
-    Printer::print_body(place_barriers(body, fragments, aligned));
+    Printer::print_body(place_barriers(body, fragments, aligned, by_warpgroups));
     has_tiles = false;
 }
 

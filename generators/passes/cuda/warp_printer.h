@@ -6,6 +6,7 @@
 #pragma once
 #include "fragments.h"
 #include "printer.h"
+#include "swizzle.h"
 
 namespace gyre::cuda {
 
@@ -13,6 +14,12 @@ class WarpPrinter : public Printer {
 public:
     /// Buffers of device memory whose copies need not ask whether they are aligned to 16 bytes.
     void take_as_aligned(const std::set<std::string> &buffers) { aligned = buffers; }
+
+    /// Whether products of 16 bits are those of four warps together, by wgmma.
+    void multiply_by_warpgroups(bool on) {
+        by_warpgroups = on;
+        if (on) align_shared_to(swizzle_alignment);
+    }
 
 protected:
     using Printer::visit;
@@ -29,6 +36,7 @@ protected:
 private:
     std::set<std::string> aligned;
     bool has_tiles = false;
+    bool by_warpgroups = false;
     Fragments fragments;
     const WarpNest *nest = nullptr; // that is being printed
     std::string column;             // its variable that fragments are read along
@@ -60,6 +68,11 @@ private:
                              const WarpLoop &tiles);
     void print_tensor_product(const Halide::Internal::Load *a, const Halide::Internal::Load *b, const WarpStore &store,
                               const WarpLoop &tiles);
+    void print_warpgroup_product(const Halide::Internal::Load *a, const Halide::Internal::Load *b,
+                                 const WarpStore &store, const std::vector<WarpLoop> &of_depth, const WarpLoop &tiles);
+    std::string place_of_operand(const Halide::Internal::Load *b, const SwizzledOperand &operand);
+    std::string print_swizzled_values(const Halide::Internal::Load *b, const WarpLoop &tiles,
+                                      const std::string &depth_loop, int rows);
     std::string print_tiles_of_a(const Halide::Internal::Load *a);
     std::string print_tiles_of_b(const Halide::Internal::Load *b);
 };

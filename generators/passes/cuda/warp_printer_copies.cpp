@@ -10,7 +10,8 @@ void WarpPrinter::visit(const Evaluate *op) {
     const Call *call = op->value.as<Call>();
     if (call && call->name == staged_turn) return; // the loop's head says so
     const bool commits = call && call->name == commit_call, waits = call && call->name == wait_call;
-    if (!commits && !waits) return Printer::visit(op);
+    const bool fences = call && call->name == fence_call;
+    if (!commits && !waits && !fences) return Printer::visit(op);
     const std::string later = waits ? "<" + print_expr(call->args[0]) + ">" : "";
     stream << get_indent() << call->name << later << "();\n";
     cache.clear();

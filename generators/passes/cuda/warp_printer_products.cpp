@@ -2,6 +2,8 @@
 #include "primitives.h"
 #include "warp_printer.h"
 
+#include <algorithm>
+
 namespace gyre::cuda {
 using namespace Halide;
 using namespace Halide::Internal;
@@ -48,6 +50,7 @@ void WarpPrinter::print_product(const WarpStore &store) {
     n.require(of_columns.size() == 1 && of_columns[0].extent % 2 == 0, "has no even number of tiles along " + n.column);
 
     const WarpLoop &tiles = of_columns[0];
+    if (by_warpgroups && left && left->is_packed()) return print_warpgroup_product(a, b, store, of_depth, tiles);
     n.require(step_of(b->index, tiles.name) == tile_columns * step_of(b->index, n.column).value_or(0) &&
                   step_of(store.index, tiles.name) == tile_columns,
               "has neighbouring tiles that do not lie side by side");
@@ -73,8 +76,9 @@ void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &prod
     n.require(is_factor(left) && b && b->type == a->type && shared.count(b->name),
               "has factors elsewhere than in a fragment and in shared memory");
     n.require(into && into->kind == Fragment::Kind::matrix && into->type == Float(32), "adds to no fragment in f32");
-    const auto along_depth = step_of(b->index, n.depth);
-    n.require(along_depth && step_of(b->index, n.column) == 1, "has rows in shared memory that are not dense");
+    const auto along_depth = by_warpgroups ? into->columns : step_of(b->index, n.depth);
+    n.require(along_depth && (by_warpgroups || step_of(b->index, n.column) == 1),
+              "has rows in shared memory that are not dense");
     std::vector<std::string> loops{n.depth, n.column}, of_depth;
     for (const WarpLoop &loop : n.others) {
         loops.push_back(loop.name);
@@ -99,7 +103,15 @@ void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &prod
     column = n.column;
     indent -= 1;
     stream << get_indent() << "};\n";
-    const std::string first = print_expr(at_origin(b->index, loops));
+    std::string values;
+    if (by_warpgroups) {
+        const auto tiles = std::find_if(n.others.begin(), n.others.end(),
+                                        [&](const WarpLoop &loop) { return !expr_uses_var(a->index, loop.name); });
+        n.require(tiles != n.others.end(), "has no loop over tiles along " + n.column);
+        values = print_swizzled_values(b, *tiles, of_depth.empty() ? "" : of_depth[0], left->columns);
+    } else {
+        values = print_name(b->name) + ", " + print_expr(at_origin(b->index, loops));
+    }
     const auto of_rows = [&](const std::string &array) {
         const std::string name = print_name(array);
         if (n.row_tiles.name.empty()) return name;
@@ -108,7 +120,7 @@ void WarpPrinter::print_product_of_seen(const WarpStore &store, const Call &prod
     };
     stream << get_indent() << product.name << "<" << print_type(b->type) << ", " << left->columns / tile_depth << ", "
            << into->columns / tile_columns << ", " << *along_depth << ">(" << of_rows(store.array) << ", "
-           << of_rows(a->name) << ", " << seen << ", " << print_name(b->name) << ", " << first << ");\n";
+           << of_rows(a->name) << ", " << seen << ", " << values << ");\n";
     cache.clear();
     close_row_tiles();
 }

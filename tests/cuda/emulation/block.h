@@ -2,11 +2,13 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace gyre::emulation {
 
 struct Thread {
     int x = 0, y = 0;
+    std::vector<long> fences{}; // fence.proxy.async: between which barriers each was
 };
 
 /// The block that runs: only one does at a time.

@@ -16,7 +16,11 @@ struct Touch {
 struct Byte {
     Touch written, read;
     bool is_set = false, is_pending = false;
+    unsigned short products = 0; // that read it now
+    size_t fences = 0;           // of the writer's, before it was written
 };
+
+constexpr size_t product_bytes = 16; // that a product reads at once
 
 std::vector<unsigned char> memory;
 std::vector<Byte> bytes_of;
@@ -68,17 +72,47 @@ bool may_write(const void *at, size_t count) {
             violation("shared memory is written that another thread has written since the last barrier");
         if (other_now(b.read))
             violation("shared memory is written that another thread has read since the last barrier");
+        if (b.products) violation("shared memory is written while a product of a warpgroup reads it");
         b.written = {block->thread, epoch};
+        b.fences = block->thread->fences.size();
         b.is_set = true;
     });
 }
 
 void mark_arrived(const void *at, size_t count) {
-    check(at, count, [](Byte &b) { b.written = {block->thread, epoch}; });
+    check(at, count, [](Byte &b) {
+        b.written = {block->thread, epoch};
+        b.fences = block->thread->fences.size();
+    });
 }
 
 void mark_pending(const void *at, size_t count, bool pending) {
     check(at, count, [&](Byte &b) { b.is_pending = pending; });
+}
+
+void fence_for_tensor_cores() { block->thread->fences.push_back(epoch); }
+
+const unsigned char *begin_product(size_t place) {
+    const unsigned char *const at = memory.data() + place;
+    const bool inside = check(at, product_bytes, [](Byte &b) {
+        b.products++;
+        if (!b.is_set) return violation("a product of a warpgroup reads shared memory before it was written");
+        if (b.is_pending)
+            violation("a product of a warpgroup reads shared memory before an asynchronous copy was waited for");
+        if (b.written.epoch == epoch)
+            violation("a product of a warpgroup reads shared memory that was written since the last barrier");
+        const std::vector<long> &fences = b.written.thread->fences;
+        if (b.fences >= fences.size() || fences[b.fences] == epoch)
+            violation("a product of a warpgroup reads shared memory whose writer has not fenced it before a barrier");
+    });
+    return inside ? at : nullptr;
+}
+
+void end_product(size_t place) {
+    check(memory.data() + place, product_bytes, [](Byte &b) {
+        b.products--;
+        b.read = {b.read.epoch == epoch && b.read.thread != block->thread ? nullptr : block->thread, epoch};
+    });
 }
 
 } // namespace gyre::emulation

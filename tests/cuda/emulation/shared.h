@@ -16,4 +16,12 @@ void mark_arrived(const void *memory, size_t bytes);
 /// Between these, bytes that may be read and written have not arrived.
 void mark_pending(const void *memory, size_t bytes, bool pending);
 
+/// fence.proxy.async by the running thread: what it has written before may be read by tensor cores after the next barrier.
+void fence_for_tensor_cores();
+
+/// Where 16 bytes are that a warpgroup's product begins to read, at their place in shared memory; nullptr: that is none. A violation unless
+/// they were written, fenced by their writer, and then a barrier came. Until end_product() nobody may write there.
+const unsigned char *begin_product(size_t place);
+void end_product(size_t place);
+
 } // namespace gyre::emulation

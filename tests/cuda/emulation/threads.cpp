@@ -3,6 +3,7 @@
 #include "block.h"
 #include "copies.h"
 #include "shared.h"
+#include "warpgroups.h"
 
 #include <memory>
 #include <vector>
@@ -97,6 +98,7 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
     meetings.assign(fibers.size() / warp_lanes + 1, Meeting());
     for (int i = 0; i < x * y; i++) prepare(fibers[static_cast<size_t>(i)], i % x, i / x);
     begin_copies(fibers.size());
+    begin_warpgroups(fibers.size());
     any[0] = any[1] = any[2] = false;
     for (bool forwards = true;; forwards = !forwards) { // no order of threads is to be relied on
         size_t done = 0, waiting = 0, ran = 0;
@@ -112,7 +114,7 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
             done += fiber.done;
             waiting += fiber.waits;
         }
-        if (done == fibers.size()) return;
+        if (done == fibers.size()) return end_warpgroups();
         if (ran) continue;
         if (waiting + done < fibers.size()) {
             violation("lanes of a warp wait for others that do not come");

@@ -123,11 +123,13 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     // Values, folded into the state. Weights of masked keys are 0, and 0 times what is not finite is NaN: where some row does not
     // see all keys of a block, and some value is not finite, rows take only what they see. Of finite values the bits are the same.
     s.flawed = Func("flawed");
-    const auto corner = [&](const Expr &key) { return staged_value(s, 0, key, b); };
+    const int columns = columns_of_values(sizes);
+    const auto corner = [&](const Expr &row_of_block) { return row_of_values(s, row_of_block, b); };
     RDom f(0, 1, "flaws");
     f.where(sizes.general ? at_edge || s.head.may_mask() : at_edge);
     s.flawed(t, b, h, z) = 0;
-    s.flawed(t, b, h, z) = cuda::any_not_finite(corner(f), corner(f + 1), block, sizes.v_head_dim, sizes.warps);
+    s.flawed(t, b, h, z) =
+        cuda::any_not_finite(corner(f), corner(f + 1), block * sizes.v_head_dim / columns, columns, sizes.warps);
     s.weighted = Func("weighted");
     s.weighted(d, i, t, b, h, z) = before(2, d) * s.keep(i, t, b, h, z);
     const auto product_of = [&](bool flawed, RVar *key_of_tile, RVar *key_tile) {

@@ -25,9 +25,11 @@ struct CudaSizes {
     int warps = 8;              // of a block of threads, which share the rows evenly
     int bytes = 2;              // of a number of q, k and v: tensor cores multiply those of 2, multiply-adds those of 4
     bool loads_queries = false; // by the products, from shared memory; else they stay in registers
-    bool paged = false;         // keys and values are in pages
-    bool general = false;       // with everything of scores.h; keys and values in pages or not
-    bool partial = false;       // rows are folded (tile.h), and see a part of the keys each; keys and values likewise
+    bool warpgroups =
+        false; // four warps multiply together, and read keys and values that are swizzled (passes/cuda/swizzle.h)
+    bool paged = false;   // keys and values are in pages
+    bool general = false; // with everything of scores.h; keys and values in pages or not
+    bool partial = false; // rows are folded (tile.h), and see a part of the keys each; keys and values likewise
     /// Whether keys are in pages is the call's choice.
     bool may_be_paged() const { return general || partial; }
     /// Rows have slopes of their own.
@@ -77,9 +79,9 @@ struct CudaStages {
     Halide::Func q_staged;   // (d, i, t, h, z)  as they are
     Halide::Func q_rotated;  // (d, i, t, h, z)  of no meaning where nothing is rotated; undefined: an update of q_rows
     Halide::Func q_rows;     // (d, i, t, h, z)  as stored, with the scale's sign
-    Halide::Func k_rows, v_rows;  // (d, j, b, h, z)  likewise, of one block; undefined: kv_rows
-    Halide::Func kv_rows;         // (d, j, w, b, h, z)  both, w 0: keys, 1: values
-    Halide::Func scores;          // (j, i, t, b, h, z)  not scaled
+    Halide::Func k_rows, v_rows; // (d, j, b, h, z)  likewise, of one block; undefined: kv_rows
+    Halide::Func kv_rows; // (d, j, w, b, h, z)  both, w 0: keys, 1: values; swizzled: panels of keys, then of values
+    Halide::Func scores;  // (j, i, t, b, h, z)  not scaled
     Halide::Func maximum, keep;   // (i, t, b, h, z)  of the scores so far; 2^(scale (the one before - it))
     Halide::Func block_sum;       // (i, t, b, h, z)
     Halide::Func powers, weights; // (j, i, t, b, h, z)  2^(scale (score - maximum)), and as stored
@@ -97,6 +99,10 @@ Halide::Expr staged_key(const CudaStages &s, const Halide::Expr &feature, const 
                         const Halide::Expr &b);
 Halide::Expr staged_value(const CudaStages &s, const Halide::Expr &feature, const Halide::Expr &key,
                           const Halide::Expr &b);
+
+/// The number that is the first, in shared memory, of row `row` of all values of block `b`, which lie densely; and the numbers of a row.
+Halide::Expr row_of_values(const CudaStages &s, const Halide::Expr &row, const Halide::Expr &b);
+int columns_of_values(const CudaSizes &sizes);
 
 CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Halide::Func &out,
                           const Halide::Func &lse, const Halide::Type &type);

@@ -1,7 +1,7 @@
 #include "mma.h"
 
 #include "passes/cuda/lower.h"
-#include "passes/cuda/warp_nest.h"
+#include "passes/cuda/swizzle.h"
 
 namespace gyre::attention {
 
@@ -11,6 +11,7 @@ Mma::Mma(Facts wanted, const MmaKnobs &knobs) : facts(std::move(wanted)), k(knob
 /// keys or values is of use to two products, and two blocks of threads a multiprocessor. Large heads, and f32: what registers, and 99 KB
 /// of shared memory, hold.
 CudaSizes Mma::choose_sizes() const {
+    if (facts.warpgroups) return choose_sizes_of_warpgroups();
     const bool large = facts.head_dim > 128, small_block = large || in_f32();
     const int keys = facts.partial ? 32 : 64;
     const int row_tiles = k.row_tiles ? k.row_tiles : is_plain() && !small_block ? 2 : 1;
@@ -37,6 +38,26 @@ CudaSizes Mma::choose_sizes() const {
     return sizes;
 }
 
+/// Each warp has the 16 rows that a warpgroup's product gives it, in the same registers as its own products would. Queries stay in
+/// registers: a product that also read them from shared memory would read twice as much. A block of threads is one warpgroup, of which
+/// a multiprocessor has several, so that one multiplies while another weighs its scores.
+CudaSizes Mma::choose_sizes_of_warpgroups() const {
+    CudaSizes sizes;
+    sizes.head_dim = facts.head_dim;
+    sizes.v_head_dim = facts.head_dim;
+    sizes.warps = k.warps ? k.warps : cuda::warps_of_group;
+    sizes.query_rows = sizes.warps * cuda::tile_rows;
+    sizes.key_block = k.key_block ? k.key_block : 64;
+    sizes.bytes = facts.dtype.bytes();
+    sizes.warpgroups = true;
+    _halide_user_assert(is_plain() && !in_f32() && k.row_tiles < 2 && sizes.warps % cuda::warps_of_group == 0 &&
+                        facts.head_dim % cuda::panel_columns == 0 && facts.head_dim <= 2 * cuda::panel_columns &&
+                        sizes.key_block % cuda::panel_columns == 0)
+        << "warpgroups=true needs a plain kernel for 16 bits with heads of 64 or 128, key_block a multiple of 64, "
+           "row_tiles at most 1, and warps a multiple of 4\n";
+    return sizes;
+}
+
 void Mma::define(const CudaInputs &in, const Halide::Func &out, const Halide::Func &lse) {
     s = cuda_algorithm(in, s.sizes, out, lse, facts.dtype);
 }
@@ -48,6 +69,9 @@ void Mma::lower(const Lowering &kernel) const {
         for (const char *what : {"_frequencies", "_axis"}) lowering.by_value[std::string(of) + what] = most_pairs();
     const bool shares = facts.head_dim <= 64 || (s.sizes.loads_queries && s.sizes.warps <= 4);
     lowering.blocks_at_once = shares && is_plain() && !in_f32() ? 2 : 0;
+    lowering.warpgroups = facts.warpgroups;
+    if (facts.warpgroups)
+        lowering.blocks_at_once = s.sizes.warps > cuda::warps_of_group ? 1 : facts.head_dim > 64 ? 2 : 3;
     lowering.aligned = {"k", "v"};
     lowering.last_first = true; // causal tiles that see the most keys
     lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};

@@ -21,6 +21,7 @@ public:
         int head_dim;
         Halide::Type dtype;
         bool general, paged, partial;
+        bool warpgroups;         // products are those of four warps together, by wgmma
         std::string device_code; // where to write the CUDA C++
     };
     Mma(Facts facts, const MmaKnobs &knobs);
@@ -42,6 +43,7 @@ private:
     bool in_f32() const { return facts.dtype == Halide::Float(32); }
     bool is_plain() const { return !facts.general && !facts.partial && !facts.paged; }
     CudaSizes choose_sizes() const;
+    CudaSizes choose_sizes_of_warpgroups() const;
 };
 
 } // namespace gyre::attention

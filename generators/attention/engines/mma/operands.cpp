@@ -2,6 +2,7 @@
 
 #include "math/storage.h"
 #include "passes/cuda/primitives.h"
+#include "passes/cuda/swizzle.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -99,23 +100,50 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
         s.kv_rows(d, j, s.w, b, t, h, z) = select(s.w == 0, in.k(element), in.v(element));
         return;
     }
+    if (sizes.warpgroups) {
+        const int panels = sizes.head_dim / cuda::panel_columns;
+        const Expr feature = cuda::swizzled(d, j) + s.w % panels * cuda::panel_columns;
+        const std::vector<Expr> of_panel = key_element(in, sizes, tile, feature, key_head, key);
+        s.kv_rows = Func("kv_rows");
+        s.kv_rows(d, j, s.w, b, t, h, z) = select(s.w < panels, in.k(of_panel), in.v(of_panel));
+    }
     s.q_rotated = Func("q_rotated");
     s.q_rotated(d, i, t, h, z) = rotated(d);
     s.q_rows(d, i, t, h, z) = with_sign(cuda::choose(in.rope.count > 0, s.q_rotated(d, i, t, h, z), as_they_are));
+    if (sizes.warpgroups) return;
     s.k_rows = Func("k_rows");
     s.v_rows = Func("v_rows");
     s.k_rows(d, j, b, t, h, z) = in.k(element);
     s.v_rows(d, j, b, t, h, z) = in.v(element);
 }
 
+namespace {
+
+/// A feature of panels that begin with panel `first`.
+Expr swizzled_element(const CudaStages &s, int first, const Expr &feature, const Expr &key, const Expr &b) {
+    return s.kv_rows(cuda::swizzled(feature % cuda::panel_columns, key), key, first + feature / cuda::panel_columns, b,
+                     s.t, s.h, s.z);
+}
+
+} // namespace
+
 Expr staged_key(const CudaStages &s, const Expr &feature, const Expr &key, const Expr &b) {
+    if (s.sizes.warpgroups) return swizzled_element(s, 0, feature, key, b);
     return s.kv_rows.defined() ? s.kv_rows(feature, key, 0, b, s.t, s.h, s.z)
                                : s.k_rows(feature, key, b, s.t, s.h, s.z);
 }
 
 Expr staged_value(const CudaStages &s, const Expr &feature, const Expr &key, const Expr &b) {
+    if (s.sizes.warpgroups) return swizzled_element(s, s.sizes.head_dim / cuda::panel_columns, feature, key, b);
     return s.kv_rows.defined() ? s.kv_rows(feature, key, 1, b, s.t, s.h, s.z)
                                : s.v_rows(feature, key, b, s.t, s.h, s.z);
+}
+
+int columns_of_values(const CudaSizes &sizes) { return sizes.warpgroups ? cuda::panel_columns : sizes.v_head_dim; }
+
+Expr row_of_values(const CudaStages &s, const Expr &row, const Expr &b) {
+    if (!s.sizes.warpgroups) return staged_value(s, 0, row, b);
+    return s.kv_rows(0, row, s.sizes.head_dim / cuda::panel_columns, b, s.t, s.h, s.z);
 }
 
 } // namespace gyre::attention

@@ -1,5 +1,6 @@
 #include "mma.h"
 
+#include "passes/cuda/swizzle.h"
 #include "passes/cuda/warp_tiles.h"
 
 #include <algorithm>
@@ -48,7 +49,9 @@ void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled
 void Mma::schedule() {
     const CudaSizes &sizes = s.sizes;
     const int copied = copied_bytes / sizes.bytes, row_padding = copied;
+    const int panels = sizes.warpgroups ? sizes.head_dim / cuda::panel_columns : 1; // that rows of keys are cut into
     const auto features_of = [&](const Func &f) { // of rows of queries, keys and values
+        if (sizes.warpgroups && f.name() == s.kv_rows.name()) return cuda::panel_columns;
         return f.name().rfind("out_rows", 0) == 0 ? sizes.v_head_dim / static_cast<int>(s.out_rows.size())
                                                   : sizes.head_dim;
     };
@@ -73,7 +76,7 @@ void Mma::schedule() {
 
     // Every extent is known: what Halide cannot see is said here.
     std::vector<Func> of_keys{s.k_rows, s.v_rows};
-    if (sizes.loads_queries) of_keys = {s.kv_rows};
+    if (s.kv_rows.defined()) of_keys = {s.kv_rows};
     std::vector<Func> of_queries{s.q_staged};
     if (s.q_rotated.defined()) of_queries.push_back(s.q_rotated);
     std::vector<Func> all{s.tile.sequence, s.tile.rows, s.tile.seen, s.tile.common, s.q_rows,
@@ -86,7 +89,11 @@ void Mma::schedule() {
         for (const Var &v : f.args()) {
             const bool is_d = v.name() == s.d.name(), is_i = v.name() == s.i.name(), is_j = v.name() == s.j.name();
             const bool is_w = v.name() == s.w.name();
-            f.bound_extent(v, is_d ? features_of(f) : is_i ? sizes.query_rows : is_j ? sizes.key_block : is_w ? 2 : 1);
+            f.bound_extent(v, is_d   ? features_of(f)
+                              : is_i ? sizes.query_rows
+                              : is_j ? sizes.key_block
+                              : is_w ? 2 * panels
+                                     : 1);
         }
 
     const LoopLevel block_of_threads(out, tile), block_of_keys(s.state, s.block);
@@ -157,8 +164,8 @@ void Mma::schedule() {
             .store_in(MemoryType::GPUShared)
             .hoist_storage(s.state, s.t)
             .ring_buffer(k.stages)
-            .bound_storage(s.d, features_of(f) + row_padding);
-        fill_by_block(f, s.j, copied, warps, true, sizes.loads_queries ? std::vector<Var>{s.w} : std::vector<Var>());
+            .bound_storage(s.d, features_of(f) + (sizes.warpgroups ? 0 : row_padding));
+        fill_by_block(f, s.j, copied, warps, true, s.kv_rows.defined() ? std::vector<Var>{s.w} : std::vector<Var>());
     }
 }
 

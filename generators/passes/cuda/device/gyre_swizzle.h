@@ -1,0 +1,20 @@
+// Operands of warpgroups in shared memory, for nvcc, and as it is for the tests' emulation: rows of 128 bytes, of which eight are a pattern of
+// 1024 bytes in which 16 bytes of row r stand where exclusive-or with r puts them. Included by gyre_warpgroup.h.
+#pragma once
+
+// The descriptor by which wgmma finds 64 numbers a row. `leading`: bytes between neighbouring panels of 64 columns, where columns are
+// neighbours. Fields in units of 16 bytes, by PTX ISA's matrix descriptor: start at bit 0, leading at 16, stride at 32, the layout at 62.
+GYRE_FN uint64_t gyre_operand(const void *begin, int leading) {
+    constexpr uint64_t stride = 1024, swizzling_of_128_bytes = 1;
+    return (uint64_t)((gyre_shared_address(begin) & 0x3ffff) >> 4) | (uint64_t)(leading >> 4) << 16 |
+           (stride >> 4) << 32 | swizzling_of_128_bytes << 62;
+}
+
+// Rows of Columns numbers of 16 bits, as panels of 64 columns of all rows, for the guard (gyre_guard.h): indices are those of dense rows.
+template <int Columns, int Rows>
+struct gyre_swizzled_rows {};
+template <class T, int Columns, int Rows>
+GYRE_FN void gyre_load_tiles_transposed(uint32_t *to, const gyre_swizzled_rows<Columns, Rows> *memory, int i) {
+    const int row = i / Columns, column = i % Columns;
+    gyre_load_tiles_transposed<T>(to, (const T *)memory, (column / 64 * Rows + row) * 64 + (column % 64 ^ row % 8 * 8));
+}
