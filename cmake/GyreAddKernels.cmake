@@ -160,6 +160,10 @@ function(gyre_add_kernels library)
     set_target_properties(${library}_archive PROPERTIES POSITION_INDEPENDENT_CODE ON OUTPUT_NAME ${library} LINKER_LANGUAGE C)
     add_library(${library} INTERFACE)
     target_link_libraries(${library} INTERFACE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${library}_archive>")
+    gyre_asks_for_masks(${library} masks)
+    if (masks) # The shared library has what is asked for, and does not tell its name: that is no error.
+        target_link_options(${library} INTERFACE LINKER:-u,gyre_attention_masks)
+    endif ()
 endfunction()
 
 # gyre_check_device(<who> <target>): attention that is asked for a device by name, and no kernel of it does, is an error: nothing

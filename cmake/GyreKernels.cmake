@@ -169,6 +169,19 @@ function(gyre_kernel_sources library flavour sources_out)
     set(${sources_out} "${folder}/${flavour}.c" ${objects} ${images} PARENT_SCOPE)
 endfunction()
 
+# gyre_asks_for_masks(<library> <out>): whether some kernel of attention on CPUs takes masks. Programs with such a library are linked with
+# what looks for ranges in masks (runtime/attention/masks_part.h).
+function(gyre_asks_for_masks library out)
+    set(${out} FALSE PARENT_SCOPE)
+    foreach (target IN LISTS GYRE_KNOWN_TARGETS)
+        get_property(kernels GLOBAL PROPERTY GYRE_${library}_ROWS_${target})
+        list(FILTER kernels INCLUDE REGEX "^attention[|][^|]*[|][^|]*(general|dropout|score)=[^f|]")
+        if (kernels AND NOT GYRE_TARGET_${target}_DEVICE)
+            set(${out} TRUE PARENT_SCOPE)
+        endif ()
+    endforeach ()
+endfunction()
+
 function(gyre_write_kernel_list library flavour file)
     get_property(folder GLOBAL PROPERTY GYRE_${library}_FOLDER)
     set(declarations "")
@@ -198,7 +211,13 @@ function(gyre_write_kernel_list library flavour file)
     endforeach ()
     # The kernels of the library gyre are part of the runtime, which asks for them; others call the runtime.
     if (library STREQUAL "gyre")
-        set(finish "const gyre_kernel_library *gyre_prebuilt_kernels(void);
+        set(finish "")
+        gyre_asks_for_masks(${library} masks)
+        if (masks)
+            set(finish "extern const char gyre_attention_masks;
+__attribute__((used)) static const void *const masks_part = &gyre_attention_masks;\n")
+        endif ()
+        string(APPEND finish "const gyre_kernel_library *gyre_prebuilt_kernels(void);
 const gyre_kernel_library *gyre_prebuilt_kernels(void) { return &library; }\n")
     else ()
         set(finish "

@@ -1,9 +1,8 @@
 // gyre_attention(): checks, plans, and runs.
 #include "attention/check.h"
 #include "attention/mask_spans.h"
-#include "attention/masked_plan.h"
+#include "attention/masks_part.h"
 #include "attention/plan.h"
-#include "attention/prepared_mask.h"
 #include "attention/tensors.h"
 #include "core/arguments.h"
 #include "core/run_call.h"
@@ -57,7 +56,8 @@ public:
     void visit_tensors(WorkspaceApart &visit) {
         each_tensor(args, visit);
         for (int32_t i = 0; i < args.score_input_count; i++) visit(args.score_inputs[i].tensor, "score_inputs");
-        if (args.prepared_mask) visit(prepared_mask_view(args.prepared_mask, plan.task.call), "prepared_mask");
+        if (args.prepared_mask)
+            visit(gyre_attention_masks.prepared_view(args.prepared_mask, plan.task.call), "prepared_mask");
     }
 
     gyre_status run(gyre_context &context, char *memory) {
@@ -65,7 +65,7 @@ public:
     }
 
 private:
-    std::unique_ptr<MaskedPlan> masked;      // instead of `plan`: two more plans, which stacks have no room for
+    std::unique_ptr<MaskedCall> masked;      // instead of `plan`: two more plans, which stacks have no room for
     std::unique_ptr<AttentionOnCpu> unsplit; // beside this one, where only the size is asked for
 
     explicit AttentionOnCpu(const Plan &checked) : plan(checked) {
@@ -74,7 +74,7 @@ private:
     }
 
     void plan_masks() {
-        if (has_spans(plan.task.call)) masked = std::make_unique<MaskedPlan>(plan);
+        if (has_masks_part() && has_spans(plan.task.call)) masked = gyre_attention_masks.plan(plan);
     }
 };
 

@@ -1,7 +1,7 @@
 // Checks of gyre_attention()'s tensors and options. Lists of lengths and rotations: check_sequences.cpp.
 #include "attention/check.h"
 
-#include "attention/prepared_mask.h"
+#include "attention/masks_part.h"
 #include "attention/tensors.h"
 #include "core/error.h"
 #include "core/kernel_call.h"
@@ -201,6 +201,13 @@ gyre_status check_dropout(const gyre_attention_args &a, AttentionCall *c) {
     return GYRE_OK;
 }
 
+gyre_status check_mask_is_prepared(const gyre_attention_args &a, bool need_data, AttentionCall *c) {
+    if (has_masks_part()) return gyre_attention_masks.check_prepared(a, need_data, c);
+    if (!a.prepared_mask && a.prepared_mask_size == 0) return GYRE_OK;
+    return refuse(GYRE_UNSUPPORTED, "prepared_mask",
+                  "is given to a program that was linked without kernels that take masks");
+}
+
 } // namespace
 
 gyre_status check_attention(const gyre_attention_args &a, bool need_data, AttentionCall *c, bool with_out,
@@ -223,7 +230,7 @@ gyre_status check_attention(const gyre_attention_args &a, bool need_data, Attent
     GYRE_TRY(check_score(a, c));
     GYRE_TRY(check_dropout(a, c));
     GYRE_TRY(check_used_keys(a, need_data, c));
-    GYRE_TRY(check_prepared_mask(a, need_data, c));
+    GYRE_TRY(check_mask_is_prepared(a, need_data, c));
     GYRE_TRY(check_pages(need_data, *c));
     GYRE_TRY(check_rotations(a, need_data, c));
     if (!need_data || !with_out) return GYRE_OK;

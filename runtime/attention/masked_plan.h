@@ -2,19 +2,20 @@
 ///
 /// Which kernel serves a sequence depends on its mask alone, so that results do not depend on how batches are cut.
 #pragma once
+#include "attention/masks_part.h"
 #include "attention/plan.h"
 
 namespace gyre {
 
-struct MaskedPlan {
+struct MaskedPlan : MaskedCall {
     Plan by_mask, by_range;
 
     /// `checked`: a call for which has_spans().
     explicit MaskedPlan(const Plan &checked);
 
-    gyre_status prepare(gyre_context &context);
-    size_t workspace_bytes(const gyre_context &context) const;
-    gyre_status run(gyre_context &context, char *memory);
+    gyre_status prepare(gyre_context &context) override;
+    size_t workspace_bytes(const gyre_context &context) const override;
+    gyre_status run(gyre_context &context, char *memory) override;
 
 private:
     const bool may_have_ranges; // else by_range has no part in it

@@ -2,6 +2,7 @@
 #include "attention/plan.h"
 
 #include "attention/dispatch.h"
+#include "attention/masks_part.h"
 #include "core/kernel_call.h"
 #include "core/run_call.h"
 
@@ -17,7 +18,7 @@ namespace {
 int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c, int64_t longest) {
     if (kernel.is(trait::dropout) || kernel.is(trait::score) || c.empty() || c.k.heads == 0) return 1;
     // Ranges of keys are looked for where all rows of a task have one mask.
-    if (has_spans(c) && c.mask.strides[1] != 0 && !kernel.is(trait::partial)) return 1;
+    if (has_masks_part() && has_spans(c) && c.mask.strides[1] != 0 && !kernel.is(trait::partial)) return 1;
     const int64_t group = c.q.heads / c.k.heads;
     const auto fits = [&](int64_t heads) {
         const int64_t tokens = std::min(longest, kernel.token_unit(heads));
@@ -103,7 +104,7 @@ AttentionKernel kernel_to_fit(const AttentionTask &t) {
 /// The kernel for row tiles of a call that see all of a range of keys: the one that it would have without its mask, if that is all that
 /// is special about it.
 void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
-    if (!has_spans(t->call) || t->kernel->is(trait::partial) || t->call.dropout.on) return;
+    if (!has_masks_part() || !has_spans(t->call) || t->kernel->is(trait::partial) || t->call.dropout.on) return;
     AttentionCall unmasked = t->call;
     unmasked.mask = {};
     if (unmasked.general()) return;

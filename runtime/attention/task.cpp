@@ -1,5 +1,6 @@
 #include "attention/task.h"
 
+#include "attention/masks_part.h"
 #include "attention/task_extent.h"
 
 #include <algorithm>
@@ -44,37 +45,15 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     const AttentionCall &c = call;
     if (!c.has(piece.sequence)) return true;
     const Sequence s = c.sequence(piece.sequence);
-    Extent x{s, piece.sequence, piece.part, piece.first_head, piece.heads, piece.first_token, 0, 0, 0};
+    TaskExtent x{s, piece.sequence, piece.part, piece.first_head, piece.heads, piece.first_token, 0, 0, 0};
     x.tokens = std::min(tokens, s.q_len - x.first_token);
     if (x.tokens <= 0 || x.part >= parts(s)) return true;
 
     const int64_t part_first = s.first_seen + x.part * part_keys(s);
     const KeysInSight in_sight{
         c.shift(s), s.left, s.right, {part_first, std::min(part_first + part_keys(s), s.past_seen)}};
-    if (c.mask.data) return run_masked(x, in_sight, scratch);
+    if (c.mask.data && has_masks_part()) return gyre_attention_masks.run_task(*this, x, in_sight, scratch);
     return run_tokens(kernel_of(s), x, in_sight, in_sight.of(x.first_token, x.tokens), scratch);
-}
-
-bool AttentionTask::run_masked(const Extent &x, const KeysInSight &in_sight, char *scratch) const {
-    const Sequence &s = x.sequence;
-    const AttentionKernel &of_sequence = kernel_of(s);
-    // Where keys are read as they are stored, all rows take them together.
-    int64_t unit = of_sequence.is(trait::partial) ? x.tokens : of_sequence.token_unit(x.heads);
-    if (unmasked) unit = std::lcm(unit, unmasked->token_unit(x.heads)); // tiles of both begin with a run
-    MaskRuns runs({call.spans, in_sight, x.index, x.head}, {x.heads, x.first_token, x.tokens, unit, s.first_seen,
-                                                            of_sequence.key_block, s.past_seen, unmasked != nullptr});
-    for (MaskRun run; runs.next(&run);) {
-        Extent of_run = x;
-        of_run.first_token = run.first_token;
-        of_run.tokens = run.tokens;
-        KeysInSight sight = in_sight;
-        if (run.range.exists) {
-            of_run.sequence.narrow(run.range);
-            sight = {in_sight.shift, run.range.left, run.range.right, {run.range.first, run.range.end}};
-        }
-        if (!run_tokens(run.range.exists ? *unmasked : of_sequence, of_run, sight, run.keys, scratch)) return false;
-    }
-    return true;
 }
 
 } // namespace gyre

@@ -5,13 +5,15 @@
 #include "attention/formed_operands.h"
 #include "attention/head_terms.h"
 #include "attention/kernels.h"
-#include "attention/mask_runs.h"
+#include "attention/mask_spans.h"
 #include "attention/results.h"
 #include "attention/widened_keys.h"
 
 #include <algorithm>
 
 namespace gyre {
+
+struct TaskExtent;
 
 /// What all tasks of a call share. Read only while they run.
 struct AttentionTask {
@@ -68,17 +70,16 @@ struct AttentionTask {
     };
     bool run(const Piece &piece, char *scratch) const;
 
-private:
-    struct Extent; // which tokens and keys
-    bool run_masked(const Extent &x, const KeysInSight &in_sight, char *scratch) const;
-    bool run_tokens(const AttentionKernel &of_rows, Extent x, const KeysInSight &in_sight, const KeySpan &seen,
+    /// Runs a kernel for a task's tokens. `seen`: the keys that some token sees. False: the kernel failed.
+    bool run_tokens(const AttentionKernel &of_rows, TaskExtent x, const KeysInSight &in_sight, const KeySpan &seen,
                     char *scratch) const;
 
+private:
     size_t rows_scratch_bytes() const; // before that of `widened`
     int64_t part_keys(const Sequence &s) const;
     int64_t part_keys(const AttentionKernel &of_sequence, int64_t keys_seen) const;
     float key_gain() const;
-    void write_empty_row(const Extent &x, int64_t token, const Heads &out, const Lse &lse) const;
+    void write_empty_row(const TaskExtent &x, int64_t token, const Heads &out, const Lse &lse) const;
 };
 
 } // namespace gyre

@@ -62,7 +62,7 @@ float AttentionTask::key_gain() const {
     return call.rope.cos ? std::numeric_limits<float>::infinity() : std::max(1.0f, call.rope.scale);
 }
 
-void AttentionTask::write_empty_row(const Extent &x, int64_t token, const Heads &out, const Lse &lse) const {
+void AttentionTask::write_empty_row(const TaskExtent &x, int64_t token, const Heads &out, const Lse &lse) const {
     for (int64_t h = 0; h < x.heads; h++) {
         std::memset(out.at(x.sequence.batch, x.sequence.q_first + x.first_token + token, x.head + h), 0,
                     static_cast<size_t>(out.dim) * element_size(out.dtype));
@@ -70,8 +70,7 @@ void AttentionTask::write_empty_row(const Extent &x, int64_t token, const Heads 
     }
 }
 
-/// `seen`: the keys that some token sees.
-bool AttentionTask::run_tokens(const AttentionKernel &of_rows, Extent x, const KeysInSight &in_sight,
+bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, const KeysInSight &in_sight,
                                const KeySpan &seen, char *scratch) const {
     const AttentionCall &c = call;
     const Sequence &s = x.sequence;

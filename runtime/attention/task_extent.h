@@ -4,7 +4,7 @@
 
 namespace gyre {
 
-struct AttentionTask::Extent {
+struct TaskExtent {
     Sequence sequence;
     int64_t index, part, head, heads, first_token, tokens;
     int64_t first_key, keys; // whole blocks, as far as there are keys, of those that some token sees

@@ -69,6 +69,25 @@ static int check(const char *library, int dim, const char *expected) {
     return wrong ? fail("wrong library or wrong result") : 0;
 }
 
+/* A mask that hides nothing comes to a range of keys, which the kernel without a mask takes: what finds ranges is linked, since
+ * second_kernels has kernels that take masks. */
+static int check_mask(void) {
+    static float out[tokens * heads * largest_dim];
+    static unsigned char visible[tokens * tokens];
+    const int64_t shape[4] = {1, 1, tokens, tokens};
+    const gyre_tensor mask = gyre_tensor_dense(memset(visible, 1, sizeof visible), GYRE_BOOL, 4, shape);
+    gyre_context *context;
+    gyre_attention_args args = arguments(16, out);
+    int wrong;
+    args.mask = &mask;
+    if (gyre_context_create(NULL, &context) != GYRE_OK) return fail("context");
+    if (gyre_attention(context, &args) != GYRE_OK) return fail("attention with a mask");
+    printf("%s, with a mask\n", gyre_selected_kernel(context));
+    wrong = strncmp(gyre_selected_kernel(context), "attention_plain_", 16) != 0 || !(difference(16, out) < 1e-6);
+    gyre_context_destroy(context);
+    return wrong ? fail("wrong kernel or wrong result with a mask") : 0;
+}
+
 int main(int argc, char **argv) {
     gyre_kernel_info kernel;
     int i;
@@ -79,7 +98,8 @@ int main(int argc, char **argv) {
     }
     for (i = 0; gyre_kernel_at(i, &kernel); i++)
         if (argc != 2 || !strstr(argv[1], kernel.library)) return printf("linked: %s\n", kernel.library), 1;
-    if (check("first_kernels", 16, "first_kernels") || check("second_kernels", 16, "second_kernels")) return 1;
+    if (check("first_kernels", 16, "first_kernels") || check("second_kernels", 16, "second_kernels") || check_mask())
+        return 1;
     /* 20 features: only the second library has a kernel that takes them, if gyre's own are not there. */
     return check("second_kernels", 20, "second_kernels");
 }

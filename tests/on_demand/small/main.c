@@ -1,7 +1,9 @@
-/* Rotates queries and keys, and attends: a first query sees itself alone, so its result is its value. */
+/* Rotates queries and keys, and attends: a first query sees itself alone, so its result is its value. And lacks memory for a while, which
+ * a status tells, though most functions have no tables to unwind. */
 #include <gyre/gyre.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { TOKENS = 8, HEADS = 2, DIM = 64, SIZE = TOKENS * HEADS * DIM, ONE = 0x3c00 /* in f16 */ };
 
@@ -25,6 +27,22 @@ static int is_rotated(void) {
     return turned > SIZE / 2 && q[0] == ONE; /* position 0 is not turned */
 }
 
+void *__libc_malloc(size_t size); /* glibc's own */
+static int lacks_memory;
+
+/* Takes malloc()'s place, in libstdc++ as well. */
+void *malloc(size_t size) { return lacks_memory ? NULL : __libc_malloc(size); }
+
+static int tells_lack_of_memory(void) {
+    const gyre_context_options options = gyre_context_defaults();
+    gyre_context *context = NULL;
+    gyre_status status;
+    lacks_memory = 1;
+    status = gyre_context_create(&options, &context);
+    lacks_memory = 0;
+    return status == GYRE_OUT_OF_MEMORY && !context;
+}
+
 int main(void) {
     for (int i = 0; i < SIZE; i++) {
         q[i] = k[i] = ONE;
@@ -38,6 +56,10 @@ int main(void) {
     args.causal = 1;
     if (rotate(q) != GYRE_OK || rotate(k) != GYRE_OK || gyre_attention(NULL, &args) != GYRE_OK) {
         puts(gyre_last_error());
+        return 1;
+    }
+    if (!tells_lack_of_memory()) {
+        puts("small: lack of memory was not told");
         return 1;
     }
     int same = 1;

@@ -1,0 +1,11 @@
+#include "attention/masks_part.h"
+
+#include "attention/masked_plan.h"
+#include "attention/masked_task.h"
+#include "attention/prepared_mask.h"
+
+using namespace gyre;
+
+extern "C" constexpr MasksPart gyre_attention_masks = {
+    [](const Plan &checked) -> std::unique_ptr<MaskedCall> { return std::make_unique<MaskedPlan>(checked); },
+    run_masked_task, check_prepared_mask, prepared_mask_view};
