@@ -24,8 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TARGETS = {
     "native": ("", {}, ""),
     "amx": ("x86_64_amx", {}, "amx"),
-    "avx512_bf16": ("x86_64_avx512_bf16", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}, "avx512"),
-    "avx512": ("x86_64_avx512", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE"}, "avx512"),
+    "avx512_bf16": ("x86_64_avx512_bf16", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16", "MKL_ENABLE_INSTRUCTIONS": "AVX512_E3"}, "avx512"),
+    "avx512": ("x86_64_avx512", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE", "MKL_ENABLE_INSTRUCTIONS": "AVX512"}, "avx512"),
     "avx2": ("x86_64_avx2",
              {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}, "avx2"),
 }

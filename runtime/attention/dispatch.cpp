@@ -81,6 +81,14 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
     return nullptr;
 }
 
+bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows) {
+    constexpr int64_t avx2_bytes = 32, avx512_bytes = 64, large_head = 128;
+    if (rows <= std::min<int64_t>(4, other.row_tile / 2)) return true;
+    if (few.dtype != GYRE_F32 || few.vector_bytes < avx2_bytes) return false;
+    if (rows % other.row_tile == 0) return false; // whole tiles: quicker from memory
+    return rows <= (few.head_dim >= large_head || few.vector_bytes >= avx512_bytes ? 128 : 7);
+}
+
 const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &c, bool without_terms) {
     for (const DispatchRule &rule : rules) {
         if (rule.is(trait::formed) || !rule.takes(c, false)) continue;

@@ -23,6 +23,12 @@ unsigned traits_of(const Kernel &k) {
     return traits;
 }
 
+bool has_features(const Kernel &k, std::string_view begin) {
+    return k.row && std::string_view(k.row->features).find(begin) != std::string_view::npos;
+}
+
+int64_t vector_bytes_of(const Kernel &k) { return has_features(k, "avx512f") ? 64 : has_features(k, "avx2") ? 32 : 0; }
+
 AttentionKernel read(const Kernel &k) {
     return {&k,
             kernel_dtype(k),
@@ -30,7 +36,8 @@ AttentionKernel read(const Kernel &k) {
             attribute(k, "padded") == "true",
             attribute(k, "bounded", 0) == 1,
             attribute(k, "terms", 0),
-            k.row && std::string_view(k.row->features).find("amx_") != std::string_view::npos,
+            has_features(k, "amx_"),
+            vector_bytes_of(k),
             attribute(k, "head_dim", 0),
             attribute(k, "least_head_dim", 0),
             attribute(k, "row_tile", 0),

@@ -35,6 +35,7 @@ struct AttentionKernel {
     bool bounded = false; // computes small scores apart, for which it asks how much longer rotation makes keys
     int64_t terms = 0;    // bf16 numbers that a factor is multiplied as; 0: factors are f32 numbers
     bool on_tiles = false;
+    int64_t vector_bytes = 0; // of its target's vectors, on x86; elsewhere 0
     int64_t head_dim = 0;
     int64_t least_head_dim = 0;          // of padded ones
     int64_t row_tile = 0, task_rows = 0; // rows of a task: at most task_rows, a multiple of row_tile
@@ -50,8 +51,6 @@ struct AttentionKernel {
     /// Tokens that fill whole row tiles with so many heads of each. Tasks take multiples, so that which rows make up a tile
     /// does not depend on the number of threads.
     int64_t token_unit(int64_t heads) const { return row_tile / std::gcd(row_tile, heads); }
-    /// At most so many rows a key head are few: less work in vectors of keys than in a row tile of queries, most of which stays empty.
-    int64_t few_rows() const { return std::min<int64_t>(4, row_tile / 2); }
 };
 
 /// Those that the context's call knows of one family, by its row among the rules of dispatch; best target first.

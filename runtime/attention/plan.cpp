@@ -73,7 +73,7 @@ void choose_few_rows_kernel(const gyre_context &context, AttentionTask *t) {
     const AttentionKernel *few = find_few_rows_kernel(context, t->call);
     if (t->call.has_cu_seqlens_q)
         t->for_few_rows = few;
-    else if (few && t->has_few_rows(t->call.q.seqlen))
+    else if (few && t->has_few_rows(*few, t->call.q.seqlen))
         t->kernel = few;
 }
 

@@ -79,7 +79,9 @@ ForwardRounding find_forward_rounding(const gyre_context &context, const Attenti
     const AttentionKernel *few = forward->is(trait::partial) ? find_few_rows_kernel(context, c) : nullptr;
     if (!few) return found;
     found.of_few = rounds(*few);
-    found.most_few = forward->few_rows() / (c.q.heads / c.k.heads);
+    found.many = forward;
+    found.few = few;
+    found.group = c.q.heads / c.k.heads;
     return found;
 }
 

@@ -1,6 +1,6 @@
 /// The kernels that attention's backward pass consists of.
 #pragma once
-#include "attention/call.h"
+#include "attention/dispatch.h"
 #include "core/argument_row.h"
 #include "core/context.h"
 #include "rotary/rotary_kernel.h"
@@ -44,10 +44,11 @@ bool forward_splits_numbers(const gyre_context &context, const AttentionCall &ca
 
 /// Whether the kernels of the forward call round rotated numbers to bf16: lse and the result are of these.
 struct ForwardRounding {
-    bool of_many = false, of_few = false; // in sequences with many queries, and with few
-    int64_t most_few = 0;
+    bool of_many = false, of_few = false;                  // in sequences with many queries, and with few
+    const AttentionKernel *many = nullptr, *few = nullptr; // no `few`: all are many
+    int64_t group = 1;                                     // query heads of a key head
 
-    bool of(int64_t queries) const { return queries <= most_few ? of_few : of_many; }
+    bool of(int64_t queries) const { return few && are_few_rows(*few, *many, queries * group) ? of_few : of_many; }
 };
 /// Reads lists.
 ForwardRounding find_forward_rounding(const gyre_context &context, const AttentionCall &call);

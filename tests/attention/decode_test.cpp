@@ -151,17 +151,21 @@ TEST_CASE("decode: one sequence with a query too many, and all have kernels for 
 }
 
 TEST_CASE("decode: the kernel that is named is that of the packed sequence with the most queries") {
-    constexpr int64_t many = 6; // rows a key head, which is more than few
+    constexpr int64_t many = 9, heads = 32, kv_heads = 2; // 144 rows a key head, which is more than few
     each_target([&](gyre_context *context) {
         for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16}) {
-            AttentionCase alone(AttentionShape().lengths(many, 100).head_counts(2, 2).dims(64).of(dtype));
+            AttentionCase alone(AttentionShape().lengths(many, 100).head_counts(heads, kv_heads).dims(64).of(dtype));
             REQUIRE(alone.run(context) == GYRE_OK);
             const std::string expected = gyre_selected_kernel(context);
             for (const int64_t other : {0, 1})
                 for (const bool first : {true, false}) {
                     const double middle = (double)(first ? many : other), end = (double)(many + other);
-                    AttentionCase packed(
-                        AttentionShape().lengths(many + other, 200).head_counts(2, 2).dims(64).of(dtype).in(GYRE_THD));
+                    AttentionCase packed(AttentionShape()
+                                             .lengths(many + other, 200)
+                                             .head_counts(heads, kv_heads)
+                                             .dims(64)
+                                             .of(dtype)
+                                             .in(GYRE_THD));
                     packed.args.cu_seqlens_q = packed.hold(GYRE_I32, {0, middle, end});
                     packed.args.cu_seqlens_k = packed.hold(GYRE_I32, {0, 100, 200});
                     REQUIRE_MESSAGE(packed.run(context) == GYRE_OK, text(gyre_last_error()));

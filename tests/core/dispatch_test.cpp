@@ -10,6 +10,7 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 
@@ -56,7 +57,7 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
     }
     const gyre_rope rope = gyre_rope_defaults();
     const auto family_of = [&](int64_t queries, const gyre_rope *turned, float softcap) {
-        AttentionCase c(AttentionShape().lengths(queries, 20).dims(64));
+        AttentionCase c(AttentionShape().lengths(queries, 20).head_counts(9, 1).dims(64)); // 16 queries: 144 rows
         c.args.rope = turned;
         c.args.softcap = softcap;
         REQUIRE(c.run(nullptr) == GYRE_OK);
@@ -66,10 +67,36 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
     CHECK(family_of(16, nullptr, 0) == "attention_split_as_stored");
     CHECK(family_of(16, &rope, 0) == "attention_split");
     CHECK(family_of(17, nullptr, 0) == "attention_plain");
-    CHECK(family_of(2, nullptr, 0) == "attention_decode");
+    CHECK(family_of(1, &rope, 0) == "attention_split");
     CHECK(family_of(1, nullptr, 3) == "attention_decode");
     CHECK(family_of(1, &rope, 3) == "attention_general");
     CHECK(family_of(17, nullptr, 3) == "attention_general");
+}
+
+TEST_CASE("how many rows of a key head take kernels with vectors of keys") {
+    struct Most {
+        const char *target;
+        gyre_dtype dtype;
+        int64_t head_dim, rows;
+    };
+    const Most most[] = {{"x86_64_avx512", GYRE_F32, 64, 127},  {"x86_64_avx512", GYRE_F32, 64, 15},
+                         {"x86_64_avx512", GYRE_F32, 128, 127}, {"x86_64_avx512", GYRE_F16, 128, 4},
+                         {"x86_64_avx2", GYRE_F32, 64, 7},      {"x86_64_avx2", GYRE_F32, 128, 127},
+                         {"x86_64_avx2", GYRE_BF16, 64, 4},     {"x86_64_generic", GYRE_F32, 64, 4},
+                         {"x86_64_amx", GYRE_BF16, 128, 4}};
+    const std::vector<std::string> runnable = runnable_targets();
+    for (const Most &m : most) {
+        if (std::find(runnable.begin(), runnable.end(), m.target) == runnable.end()) continue;
+        CAPTURE(m.target);
+        const Context context(m.target);
+        for (const int64_t rows : {m.rows, m.rows + 1}) {
+            CAPTURE(rows);
+            AttentionCase c(AttentionShape().lengths(1, 20).head_counts(rows, 1).dims(m.head_dim).of(m.dtype));
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            const bool is_few = text(gyre_selected_kernel(context)).rfind("attention_decode_", 0) == 0;
+            CHECK(is_few == (rows == m.rows));
+        }
+    }
 }
 
 TEST_CASE("a forced target really runs, for every operation, type and pairing") {
@@ -146,6 +173,12 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                             REQUIRE(c.run(context) == GYRE_OK);
                             reached.insert(gyre_selected_kernel(context));
                         }
+        for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
+            for (const int64_t head_dim : {64, 128}) { // more rows a key head than are few
+                AttentionCase c(AttentionShape().lengths(1, 1).head_counts(150, 1).dims(head_dim).of(type));
+                REQUIRE(c.run(context) == GYRE_OK);
+                reached.insert(gyre_selected_kernel(context));
+            }
         for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
             for (int64_t head_dim = 8; head_dim <= 512; head_dim += 8) {
                 AttentionCase c(AttentionShape().dims(head_dim).of(type));
