@@ -95,6 +95,32 @@ TEST_CASE("tiles: scores of every size, of either sign, and none") {
     });
 }
 
+TEST_CASE("tiles: masked keys have no weight, however small the scale is") {
+    each_type([](gyre_dtype type) {
+        for (const float tiny : {1e-29f, 1e-31f, 1e-36f, 1e-37f, -1e-38f, 1e-44f})
+            for (const int64_t head_dim : {64, 72})
+                for (const bool with_lse : {true, false}) {
+                    AttentionCase c = tile_case(type, 70, 400, head_dim);
+                    c.args.causal = 1;
+                    c.args.window_left = 90;
+                    c.args.scale = tiny;
+                    if (!with_lse) c.args.lse = nullptr;
+                    c.check();
+                }
+    });
+}
+
+TEST_CASE("tiles: scores of a tiny scale are those of large numbers") {
+    for (const float tiny : {0x1p-99f, 0x1p-101f, -0x1p-103f, 0x1p-110f}) {
+        AttentionCase c = tile_case(GYRE_BF16, 70, 400, 64);
+        const double factor = 1 / std::sqrt(std::fabs((double)tiny)) / 3;
+        scale(c.q, factor);
+        scale(c.k, factor);
+        c.args.scale = tiny;
+        c.check();
+    }
+}
+
 TEST_CASE("tiles: one key far above all others, wherever it is") {
     each_type([](gyre_dtype type) {
         for (const int64_t key : {0, 1, 31, 32, 127, 128, 250, 399})

@@ -99,7 +99,7 @@ bool has_matrix_tiles(const Target &target, bool autoscheduled) {
 
 bool may_be_bounded(const Wanted &w) {
     return has_matrix_tiles(w.target, w.autoscheduled) && w.dtype.is_bfloat() && !w.general && !w.partial &&
-           !w.padded && w.cache != "value_blocks";
+           w.cache != "value_blocks";
 }
 
 Made make_engine(const Wanted &wanted) {

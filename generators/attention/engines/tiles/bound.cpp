@@ -26,11 +26,24 @@ Expr square(const Expr &x) { return x * x; }
 
 } // namespace
 
+/// Squares of a key's features, whose number is known at run time. Lanes past the last one add nothing.
+void Tiles::define_counted_squares(const Inputs &in) {
+    const Var &l = s.l, &j = s.j;
+    const Expr offset = unsafe_promise_clamped(offset_of_key(in.pages, in.k, j), 0, in.k.size - 1);
+    RDom vectors(0, (in.head_dim + (lanes - 1)) / lanes, "bound_vectors");
+    const Expr feature = vectors * lanes + l;
+    const Expr element = widen(in.k.elements(min(likely(feature), in.head_dim - 1), offset));
+    s.key_squares = Func("key_squares");
+    s.key_squares(l, j) = 0.0f;
+    s.key_squares(l, j) += square(select(likely(feature < in.head_dim), element, 0.0f));
+    s.bound_vector = vectors;
+}
+
 /// Defines s.is_bounded and s.any_exact, from s.q_scaled.
 void Tiles::define_bound(const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &l = s.l;
-    RDom pairs(0, z.head_dim / 2, "bound_pairs"), rows(0, z.row_tile, "bound_rows");
+    RDom pairs(0, s.k_features / 2, "bound_pairs"), rows(0, z.row_tile, "bound_rows");
     const Expr pair = s.q_scaled(r, pairs, 0, t);
     s.q_squares = Func("q_squares");
     s.q_squares(r, t) += square(bf16_of_pair(pair, 0)) + square(bf16_of_pair(pair, 1));
@@ -50,7 +63,10 @@ void Tiles::define_bound(const Inputs &in) {
     } else {
         const Expr offset = unsafe_promise_clamped(offset_of_key(in.pages, in.k, key), 0, in.k.size - 1);
         const auto element = [&](const Expr &feature) { return in.k.elements(feature, offset); };
-        s.k_squares(l, b) = max(s.k_squares(l, b), ordered_bits(sum_of_squares(element, l, facts.dense_features)));
+        if (facts.dense_features == 0) define_counted_squares(in);
+        const Expr squares = facts.dense_features > 0 ? sum_of_squares(element, l, facts.dense_features)
+                                                      : Expr(s.key_squares(l, key));
+        s.k_squares(l, b) = max(s.k_squares(l, b), ordered_bits(squares));
     }
     s.k_norm = Func("k_norm");
     s.k_norm(b) = reinterpret<float>(s.k_squares(0, b));
@@ -88,6 +104,9 @@ void Tiles::schedule_bound(int w) {
     s.k_norm.compute_at(s.is_bounded, s.bound_block).bound_storage(s.b, 1);
     s.k_squares.compute_at(s.is_bounded, s.bound_block).bound_storage(s.b, 1).bound(s.l, 0, lanes).vectorize(s.l, w);
     s.k_squares.update().reorder(s.l, s.bound_key).vectorize(s.l, w);
+    if (!s.key_squares.defined()) return;
+    s.key_squares.compute_at(s.k_squares, s.bound_key).bound(s.l, 0, lanes).vectorize(s.l, w);
+    s.key_squares.update().reorder(s.l, s.bound_vector).vectorize(s.l, w);
 }
 
 } // namespace gyre::attention

@@ -3,6 +3,7 @@
 #include "passes/held_tiles.h"
 #include "passes/loop_limits.h"
 #include "passes/loop_name.h"
+#include "passes/masked_tails.h"
 #include "passes/step_pipeline.h"
 #include "passes/tile_products.h"
 #include "tiles.h"
@@ -43,6 +44,7 @@ void Tiles::pipeline(const Lowering &lowering) const {
 
 /// Queries stay in the tile registers that `accumulators` of the loop, scores and operands leave.
 void Tiles::hold_queries(const Lowering &lowering, const Func &of, const std::string &loop, int accumulators) const {
+    if (facts.counts_features) return; // which tiles there are is known at run time
     const int scores = k.row_vectors * std::min(k.key_unroll, tile_depth) / tile_rows;
     const int queries = k.row_vectors * s.sizes.head_dim / tile_depth;
     // A product of scores takes a tile of keys, and one of queries unless all are held. One of weights takes two where scores were.
@@ -57,6 +59,7 @@ void Tiles::lower(const Lowering &lowering) const {
         guard_loop(lowering.generator, loop_of(exact->s.block), s.any_exact);
     }
     if (s.seen_finite.defined()) guard_loop(lowering.generator, loop_of(s.marked_turn), s.cleaned);
+    if (s.sizes.padded) mask_tails(lowering.generator);
     map_tile_products(lowering.generator);
     pipeline(lowering);
     if (exact) exact->pipeline(lowering);

@@ -6,6 +6,12 @@
 
 namespace gyre::attention {
 using namespace Halide;
+namespace {
+
+// A query that a product takes for 0 when it is multiplied by the power changes scores of such a scale by less than 2^-25.
+constexpr float tiny_scale = 0x1p-100f, power_of_tiny_scales = 0x1p-64f;
+
+} // namespace
 
 // A product also takes a tile of each operand.
 bool Tiles::holds_whole_head(int v_head_dim, int row_vectors) {
@@ -14,7 +20,12 @@ bool Tiles::holds_whole_head(int v_head_dim, int row_vectors) {
 
 KeySteps Tiles::steps() const { return {tile_depth}; }
 
-Expr magnitude_of(const Expr &scale) { return select(scale == 0.0f, 1.0f, abs(scale)); }
+Expr power_of_queries(const Expr &scale) { return select(abs(scale) < tiny_scale, power_of_tiny_scales, 1.0f); }
+
+Expr magnitude_of(const Expr &scale) {
+    const Expr magnitude = abs(scale);
+    return select(scale == 0.0f, 1.0f, magnitude < tiny_scale, magnitude * (1.0f / power_of_tiny_scales), magnitude);
+}
 
 Expr Tiles::general_unit(const Inputs &in) const { return magnitude_of(in.scale); }
 

@@ -77,6 +77,7 @@ private:
 
     // bound.cpp
     void define_bound(const Inputs &in);
+    void define_counted_squares(const Inputs &in);
     void schedule_bound(int lanes);
 
     // limits.cpp
@@ -94,7 +95,11 @@ private:
                       int accumulators) const;
 };
 
-/// The magnitude of the scores' scale. Queries take its sign alone: scores have yet to be scaled by this.
+/// The power of two that queries take of the scale's magnitude: 1, unless it is tiny. masked_score times what is left is then so far below
+/// other scores that masked keys have no weight, and no quotient by it overflows.
+Halide::Expr power_of_queries(const Halide::Expr &scale);
+
+/// The magnitude of the scores' scale that queries, which take its sign and power_of_queries(), leave to scores.
 Halide::Expr magnitude_of(const Halide::Expr &scale);
 
 /// A pair of bf16 numbers (bf16_pairs.h) or a single one, as bits: 0 in place of what is not finite.

@@ -1,0 +1,89 @@
+#include "masked_tails.h"
+
+namespace gyre {
+using namespace Halide;
+using namespace Halide::Internal;
+namespace {
+
+/// A condition that holds for lanes of base + lane < end, as it is written or as Halide narrows it; undefined: another one.
+struct Tail {
+    Expr base, end;
+
+    explicit Tail(const Expr &condition) {
+        const auto *less = condition.as<LT>();
+        const auto *same = less ? less->b.as<Broadcast>() : nullptr;
+        if (!same) return;
+        const auto *narrow = less->a.as<Cast>();
+        const auto *lanes = (narrow ? narrow->value : less->a).as<Ramp>();
+        if (!lanes || !is_const_one(lanes->stride)) return;
+        if (!narrow) {
+            base = lanes->base;
+            end = same->value;
+            return;
+        }
+        // narrow(lane) < saturating_cast(saturating_sub(end, base))
+        const auto *cast = Call::as_intrinsic(same->value, {Call::saturating_cast});
+        const auto *left = cast ? Call::as_intrinsic(cast->args[0], {Call::saturating_sub}) : nullptr;
+        if (!left || !is_const_zero(lanes->base)) return;
+        base = left->args[1];
+        end = left->args[0];
+    }
+};
+
+/// Takes loads of places that are bounded by the end of a row by `mask`.
+class MaskLoads : public IRMutator {
+public:
+    MaskLoads(Tail tail, Expr mask) : tail(std::move(tail)), mask(std::move(mask)) {}
+
+private:
+    const Tail tail;
+    const Expr mask;
+    bool bounded = false; // some place of the index was
+
+    /// True if the lanes are the condition's, and the bound changes none for which it holds.
+    bool is_bound(const Min *op) const {
+        const auto *lanes = op->a.as<Ramp>();
+        const auto *last = op->b.as<Broadcast>();
+        return lanes && last && is_const_one(lanes->stride) && can_prove(lanes->base == tail.base) &&
+               can_prove(last->value + 1 == tail.end);
+    }
+
+    using IRMutator::visit;
+    Expr visit(const Min *op) override {
+        if (!is_bound(op)) return IRMutator::visit(op);
+        bounded = true;
+        return op->a;
+    }
+    Expr visit(const Load *op) override {
+        if (op->type.lanes() != mask.type().lanes() || !is_const_one(op->predicate)) return IRMutator::visit(op);
+        bounded = false;
+        const Expr index = simplify(mutate(op->index));
+        const auto *dense = index.as<Ramp>();
+        if (!bounded || !dense || !is_const_one(dense->stride)) return op;
+        return Load::make(op->type, op->name, index, op->image, op->param, mask, ModulusRemainder());
+    }
+};
+
+class MaskTails : public IRMutator {
+    using IRMutator::visit;
+    Expr visit(const Select *op) override {
+        const Tail tail(op->condition);
+        if (!tail.base.defined()) return IRMutator::visit(op);
+        const Expr inside = MaskLoads(tail, op->condition).mutate(op->true_value);
+        return Select::make(op->condition, inside, mutate(op->false_value));
+    }
+};
+
+class Pass : public IRMutator {
+public:
+    Stmt mutate(const Stmt &s) override { return mask_tails(s); }
+    using IRMutator::mutate;
+};
+
+} // namespace
+
+Stmt mask_tails(const Stmt &body) { return MaskTails().mutate(body); }
+
+void mask_tails(GeneratorBase &generator) { generator.get_pipeline().add_custom_lowering_pass(new Pass); }
+
+} // namespace gyre

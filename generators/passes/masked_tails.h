@@ -1,0 +1,18 @@
+/// Vectors of which the last lanes lie past the end of a row, taken by a masked load.
+///
+///     select(i + lane < end, row[min(i + lane, end - 1)], 0)          becomes
+///     select(i + lane < end, row[i + lane] where i + lane < end, 0)
+///
+/// Places that are not dense are loaded one by one; with a predicate they are a vector, of which nothing past the end is read.
+#pragma once
+#include <Halide.h>
+
+namespace gyre {
+
+/// Does so with loads in vectors that are chosen by such a condition, of lanes in a row against one end.
+Halide::Internal::Stmt mask_tails(const Halide::Internal::Stmt &body);
+
+/// Arranges that once the pipeline is lowered. For targets whose masked loads take elements of 16 bits (AVX-512).
+void mask_tails(Halide::Internal::GeneratorBase &generator);
+
+} // namespace gyre
