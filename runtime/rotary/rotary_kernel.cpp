@@ -41,7 +41,7 @@ KernelTable<RotaryKernel> kernels("rotary", [](const Kernel &k) {
                         static_cast<size_t>(attribute(k, "workspace", 0)),
                         attribute(k, "appended") == "true",
                         attribute(k, "vector_bytes", 0),
-                        k.image ? find_places<RotaryCudaArguments>(k) : ArgumentPlaces{}};
+                        find_places_on_device(k)};
 });
 
 /// The first kernel for these types and pairs that is `wanted`.
