@@ -37,7 +37,7 @@ struct AttentionTask {
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
 
-    /// Of so many queries.
+    /// True if `few` serves a sequence of so many queries.
     bool has_few_rows(const AttentionKernel &few, int64_t queries) const {
         return call.k.heads > 0 && are_few_rows(few, *kernel, queries * (call.q.heads / call.k.heads));
     }

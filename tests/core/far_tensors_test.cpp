@@ -110,7 +110,7 @@ void attend(gyre_context *context, const gyre_attention_args &a) {
 
 TEST_CASE("far tensors: batch entries and heads 2^31 elements apart, forward and backward, in any layout") {
     if (!has_addresses()) return;
-    // Of queries and keys: one part, two that are merged, and too many queries for parts.
+    // {queries, keys}: the keys are one part; they are two, which are merged; there are too many queries for parts.
     const int64_t lengths[][2] = {{1, 40}, {1, 1100}, {20, 40}};
     for (const auto &[queries, keys] : lengths)
         for (const int dimension : {0, 1}) { // of bhsd: batch entries, heads

@@ -1,5 +1,6 @@
 /// gyre_attention_backward() on CUDA devices with what changes scores and probabilities: caps, ALiBi, biases, dropout.
 #include "device_attention.h"
+#include "made_gradients.h"
 #include "support/backward_case.h"
 #include "support/each_kernel.h"
 
@@ -12,15 +13,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A type and a head size of which there are kernels.
-struct Made {
-    gyre_dtype type;
-    int64_t dim;
-};
-constexpr Made made[] = {{GYRE_BF16, 64}, {GYRE_F32, 32}};
-
 AttentionShape shape_of(const Made &of, int64_t lq, int64_t lk) {
-    return AttentionShape().lengths(lq, lk).batches(2).head_counts(4, 2).dims(of.dim).of(of.type);
+    return of.shape(lq, lk).batches(2).head_counts(4, 2);
 }
 
 gyre_tensor normal_bias(BackwardCase &c, gyre_dtype type, const std::vector<int64_t> &shape) {

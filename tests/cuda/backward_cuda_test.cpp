@@ -1,5 +1,6 @@
 /// gyre_attention_backward() on CUDA devices, whose kernels libraries made by gyre_add_kernels() have, against the oracle.
 #include "device_attention.h"
+#include "made_gradients.h"
 #include "support/backward_case.h"
 #include "support/each_kernel.h"
 
@@ -12,16 +13,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A type and a head size of which there are kernels.
-struct Made {
-    gyre_dtype type;
-    int64_t dim;
-};
-constexpr Made made[] = {{GYRE_BF16, 64}, {GYRE_F32, 32}};
-
-AttentionShape shape_of(const Made &of, int64_t lq, int64_t lk) {
-    return AttentionShape().lengths(lq, lk).head_counts(2, 1).dims(of.dim).of(of.type);
-}
+AttentionShape shape_of(const Made &of, int64_t lq, int64_t lk) { return of.shape(lq, lk).head_counts(2, 1); }
 
 } // namespace
 

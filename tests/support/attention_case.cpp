@@ -97,6 +97,21 @@ void AttentionCase::check(double tolerance) {
     each_target([&](gyre_context *context) { check_against(expected, tolerance, context); });
 }
 
+void AttentionCase::check_in_place() {
+    const int threads = 2;
+    each_target(
+        [&](gyre_context *context) {
+            REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
+            Tensor both = q;
+            gyre_attention_args in_place = args;
+            in_place.q = in_place.out = both.view();
+            REQUIRE_MESSAGE(gyre_attention(context, &in_place) == GYRE_OK, text(gyre_last_error()));
+            CHECK(both.bits() == out.bits());
+            CHECK(both.surroundings_intact());
+        },
+        threads);
+}
+
 void AttentionCase::check_on_devices(const gyre_attention_args *as) {
     const std::string description = describe();
     CAPTURE(description);

@@ -50,6 +50,9 @@ public:
     /// Checks on every device instead, of which there must be one. `as`: what runs, which computes the same as args.
     void check_on_devices(const gyre_attention_args *as = nullptr);
 
+    /// Runs on every target, with two threads, once more with the output in the queries' memory: the same bits, and nothing around them.
+    void check_in_place();
+
     /// Runs on every target, compares the output alone with `expected`, as bshd.
     void check_output(const Dense &expected, double tolerance);
 
