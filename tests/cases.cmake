@@ -109,7 +109,7 @@ add_library(gyre_test_cases OBJECT
             rotary/rotary_test.cpp
             support/attention_allowance_test.cpp
             support/tensor_test.cpp)
-set_source_files_properties(cpu/subnormals_test.cpp PROPERTIES COMPILE_DEFINITIONS "GYRE_GUIDE=\"${PROJECT_SOURCE_DIR}/include/gyre/README.md\"")
+set_source_files_properties(cpu/subnormals_test.cpp PROPERTIES COMPILE_DEFINITIONS "GYRE_GUIDE=\"${PROJECT_SOURCE_DIR}/include/gyre/promises.md\"")
 if (x86_64_amx IN_LIST GYRE_TARGETS) # what kernels of no other target do
     target_sources(gyre_test_cases PRIVATE attention/bound_test.cpp attention/formed_test.cpp)
 endif ()

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-# include/gyre/README.md promises 32 KiB a call, of which the runtime takes up to 14 around a kernel (tests/faults/small_stacks.cpp prints it).
+# include/gyre/promises.md promises 32 KiB a call, of which the runtime takes up to 14 around a kernel (tests/faults/small_stacks.cpp prints it).
 LIMIT = 18 << 10
 SHOWN = 20
 POINTER = {"x86": 8, "aarch64": 8, "arm": 4}

@@ -1,4 +1,4 @@
-/// What becomes of numbers below the smallest normal one, as include/gyre/README.md tells it for each operation, type and target: every
+/// What becomes of numbers below the smallest normal one, as include/gyre/promises.md tells it for each operation, type and target: every
 /// cell of its table that can run here. And results that lie between two numbers of their type are rounded to the even one.
 #include "support/backward_case.h"
 #include "support/each_kernel.h"
