@@ -16,7 +16,7 @@ namespace gyre {
 namespace {
 
 struct Feature {
-    const char *name;
+    std::string_view name;
     bool present;
 };
 

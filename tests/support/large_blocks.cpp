@@ -1,7 +1,8 @@
-/// Large blocks of `new` in a program with AddressSanitizer. Its allocator maps each block over 256 KiB anew and unmaps it, and the
-/// kernel's work on those pages took a third of the time of tests with assertions. Here they are kept and given out again, the
-/// longest free first. Accesses beyond a block, and to one that was deleted and not given out again, are found as before
-/// (use-after-poison). Smaller blocks, arrays and malloc() are AddressSanitizer's.
+/// Large blocks of `new`, of aligned_alloc(), from which workspaces come, and of malloc(), from which Halide's runtime takes kernels'
+/// blocks, in a program with AddressSanitizer. Its allocator maps each block over 256 KiB anew and unmaps it, and the work of the
+/// operating system on those pages took a third of the time of tests with assertions. Here they are kept and given out again, the
+/// longest free first. Accesses beyond a block, and to one that was freed and not given out again, are found as before
+/// (use-after-poison); one that nobody frees is not told of. Smaller blocks and arrays are AddressSanitizer's.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -15,6 +16,13 @@ void __asan_poison_memory_region(const volatile void *, size_t);
 void __asan_unpoison_memory_region(const volatile void *, size_t);
 void __lsan_register_root_region(const void *, size_t);
 void __lsan_unregister_root_region(const void *, size_t);
+// The linker gives the program's own calls to __wrap_…() (--wrap).
+void *__real_aligned_alloc(size_t, size_t);
+void *__real_malloc(size_t);
+void __real_free(void *);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void __wrap_free(void *pointer);
 }
 
 namespace {
@@ -103,9 +111,16 @@ F own(const char *name) {
     return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
 
-void free_block(void *pointer) {
+/// True if it was one of these blocks.
+bool is_given_back(void *pointer) {
     auto *const block = static_cast<unsigned char *>(pointer);
-    if (block >= start && block < end) return give_back(block);
+    if (block < start || block >= end) return false;
+    give_back(block);
+    return true;
+}
+
+void free_block(void *pointer) {
+    if (is_given_back(pointer)) return;
     static const auto rest = own<void (*)(void *)>("_ZdlPv");
     rest(pointer);
 }
@@ -120,3 +135,17 @@ void *operator new(size_t size) {
 }
 void operator delete(void *pointer) noexcept { free_block(pointer); }
 void operator delete(void *pointer, size_t) noexcept { free_block(pointer); }
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+    if (size >= least && alignment <= page)
+        if (void *const block = take_block(size)) return block;
+    return __real_aligned_alloc(alignment, size);
+}
+void *__wrap_malloc(size_t size) {
+    if (size >= least)
+        if (void *const block = take_block(size)) return block;
+    return __real_malloc(size);
+}
+void __wrap_free(void *pointer) {
+    if (!is_given_back(pointer)) __real_free(pointer);
+}

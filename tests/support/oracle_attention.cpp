@@ -97,7 +97,7 @@ OracleAttention oracle_attention(const gyre_attention_args &args, const OracleSc
     for (const OracleSequence &s : scores.sequences())
         for (int64_t h = 0; h < q.heads; h++)
             for (int64_t i = 0; i < s.q_length; i++) {
-                const OracleRow row = scores.row(s, h, i);
+                const OracleRow &row = scores.row(s, h, i);
                 const int64_t token = s.q_begin + i;
                 const OutputSums sums{result.out.head(s.batch, token, h), result.magnitude.head(s.batch, token, h),
                                       result.square.head(s.batch, token, h), result.visible.head(s.batch, token, h)};
@@ -120,7 +120,7 @@ Dense oracle_attention_second_form(const gyre_attention_args &args) {
     for (const OracleSequence &s : scores.sequences())
         for (int64_t h = 0; h < q.heads; h++)
             for (int64_t i = 0; i < s.q_length; i++) {
-                const OracleRow row = scores.row(s, h, i);
+                const OracleRow &row = scores.row(s, h, i);
                 const double at_query = scores.q_positions()[(size_t)(s.batch * q.seqlen + s.q_begin + i)];
                 for (int64_t j = 0; j < s.k_length; j++) {
                     if (row.weights[(size_t)j] == 0) continue;

@@ -127,13 +127,16 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
     const double scale = forward.scale == 0 ? 1 / std::sqrt((double)q.dim) : (double)forward.scale;
     OracleBackward result{zeros_like(q), zeros_like(k), zeros_like(v), {}};
     if (forward.bias) result.scores = zeros_like(Dense(q.batch, q.heads, q.seqlen, k.seqlen));
+    std::vector<double> out, prob_grad, prob_size; // of a row
     for (const OracleSequence &s : scores.sequences())
         for (int64_t h = 0; h < q.heads; h++)
             for (int64_t i = 0; i < s.q_length; i++) {
-                const OracleRow row = scores.row(s, h, i);
+                const OracleRow &row = scores.row(s, h, i);
                 const int64_t at = s.q_begin + i, kv = scores.kv_head(h);
                 const double *query = q.head(s.batch, at, h), *go = grad.head(s.batch, at, h);
-                std::vector<double> out((size_t)v.dim), prob_grad((size_t)s.k_length), prob_size(prob_grad);
+                out.assign((size_t)v.dim, 0);
+                prob_grad.assign((size_t)s.k_length, 0);
+                prob_size.assign((size_t)s.k_length, 0);
                 double delta = 0;
                 for (int64_t j = 0; j < s.k_length; j++) {
                     const double p = row.weights[(size_t)j];

@@ -108,10 +108,11 @@ double OracleScores::score(const OracleSequence &s, int64_t head, int64_t i, int
     return score;
 }
 
-OracleRow OracleScores::row(const OracleSequence &s, int64_t head, int64_t i) {
-    OracleRow row;
-    row.weights.reserve((size_t)s.k_length);
-    row.keep.reserve((size_t)s.k_length);
+const OracleRow &OracleScores::row(const OracleSequence &s, int64_t head, int64_t i) {
+    OracleRow &row = row_;
+    row.weights.clear();
+    row.keep.clear();
+    row.size = {};
     double maximum = minus_infinity;
     bool has_nan = false;
     for (int64_t j = 0; j < s.k_length; j++) {
@@ -130,13 +131,13 @@ OracleRow OracleScores::row(const OracleSequence &s, int64_t head, int64_t i) {
     maximum = std::max(maximum, sink);
     if (std::isfinite(sink)) row.size.sum = std::max(row.size.sum, std::fabs(sink));
     double sum = std::exp(sink - maximum);
-    std::vector<bool> sees;
+    sees_.clear();
     for (double &weight : row.weights) {
-        sees.push_back(weight != minus_infinity);
+        sees_.push_back(weight != minus_infinity);
         sum += weight = std::exp(weight - maximum);
     }
-    for (size_t j = 0; j < sees.size(); j++)
-        row.weights[j] = std::max(row.weights[j] / sum, sees[j] ? least_weight : 0);
+    for (size_t j = 0; j < sees_.size(); j++)
+        row.weights[j] = std::max(row.weights[j] / sum, sees_[j] ? least_weight : 0);
     row.lse = maximum + std::log(sum);
     return row;
 }

@@ -46,8 +46,9 @@ class OracleScores {
 public:
     explicit OracleScores(const gyre_attention_args &args, OracleScore score_function = {});
 
-    /// Probabilities of query `i` of a sequence, counted from its beginning.
-    OracleRow row(const OracleSequence &sequence, int64_t head, int64_t i);
+    /// Probabilities of query `i` of a sequence, counted from its beginning. They are there until the next call: memory for each
+    /// row takes AddressSanitizer longer than the row.
+    const OracleRow &row(const OracleSequence &sequence, int64_t head, int64_t i);
 
     /// True if the key counts for nothing, whatever the score is.
     bool masks(const OracleSequence &sequence, int64_t head, int64_t i, int64_t j) const;
@@ -71,6 +72,8 @@ private:
     std::vector<double> q_positions_, k_positions_; // [axes, batch * seqlen], for the rotations
     double scale_ = 0;
     OracleScore score_function_;
+    OracleRow row_;
+    std::vector<char> sees_; // the row's keys
 };
 
 } // namespace gyre::test

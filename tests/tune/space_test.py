@@ -13,11 +13,15 @@ from space import declaration_path, read_declaration, space_of
 
 
 class Spaces(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.recipes = Recipes(TuneTest.build)
+        cls.spaces = {}  # by kernel: forming a large one takes a second
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="gyre-space-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        self.recipes = Recipes(TuneTest.build)
         self.random = np.random.default_rng(1)
 
     def first(self, operation, matrix_tiles=0, **parameters):
@@ -34,8 +38,10 @@ class Spaces(unittest.TestCase):
         return read_declaration(path), path
 
     def space(self, recipe):
-        declaration, path = self.declaration(recipe.operation)
-        return space_of(declaration, path, recipe.variables())
+        if recipe.name not in self.spaces:
+            declaration, path = self.declaration(recipe.operation)
+            self.spaces[recipe.name] = space_of(declaration, path, recipe.variables())
+        return self.spaces[recipe.name]
 
     def generate(self, recipe, knobs, emitted="object"):
         """Makes k.o, or k.stmt, what Halide has lowered. The limits are against hangs alone."""
@@ -61,14 +67,15 @@ class Spaces(unittest.TestCase):
         kinds += [self.first("backward"), self.first("linear"), self.first("outer")]
         yield from ((recipe, self.space(recipe)) for recipe in kinds if recipe)
 
-    def test_every_knob_is_a_parameter_of_the_generator_and_no_other_is(self):
+    def test_every_knob_is_a_parameter_of_the_generator(self):
+        """A generator names the first parameter, in the order of their names, that it does not know."""
+        first, last = "a_nonsense", "zz_nonsense"
         for recipe, space in self.each():
             with self.subTest(recipe.name):
-                made = self.generate(recipe, {**space.defaults, "nonsense": 1})
-                self.assertIn("nonsense", made.err)  # the only one that is not known
-                for name in space.names:
-                    self.assertIn(f"no GeneratorParam named: not_{name}", self.generate(recipe, {f"not_{name}": 1}).err)
-                    self.assertNotIn("named", self.generate(recipe, {name: "x"}).err)  # no number, but known
+                self.assertTrue(all(first < name < last for name in space.names))
+                for unknown in ({last: 1}, {last: 1, first: 1}):
+                    made = self.generate(recipe, {**space.defaults, **unknown})
+                    self.assertIn(f"no GeneratorParam named: {min(unknown)}\n", made.err)
 
     def test_defaults_are_the_generators(self):
         for recipe, space in self.each():
@@ -104,11 +111,12 @@ class Spaces(unittest.TestCase):
         return {name: int(values[at[0]]) for name, values in columns.items()} if len(at) else None
 
     def test_a_sample_of_valid_points_builds(self):
+        """Halide refuses what it does refuse before there is machine code, which takes most of attention's time."""
         for recipe, space in self.each():
-            for row in self.random.permutation(len(space))[:2]:
-                with self.subTest(recipe.name, knobs=space.point(row)):
-                    made = self.generate(recipe, space.point(row))
-                    self.assertTrue(made.ok, made.text())
+            knobs = space.point(self.random.integers(len(space)))
+            with self.subTest(recipe.name, knobs=knobs):
+                made = self.generate(recipe, knobs, "stmt" if recipe.operation == "attention" else "object")
+                self.assertTrue(made.ok, made.text())
 
     def shipped(self, operation, halide_target, **parameters):
         """The space of a kernel that this build need not have."""
@@ -139,7 +147,7 @@ class Spaces(unittest.TestCase):
     def test_the_space_holds_exactly_the_points_that_hold(self):
         recipe = self.first("attention") or self.first("rotary")
         space = self.space(recipe)
-        for knobs in self.points(space, 300):
+        for knobs in self.points(space, 100):
             holds = all(bool(condition({**space.variables, **knobs})) for condition in space.constraints + space.worthwhile)
             self.assertEqual(space.row(knobs) is not None, holds, knobs)
         row = int(self.random.integers(len(space)))

@@ -1,0 +1,20 @@
+# gyre_keep_large_blocks(<program>): its large blocks are those of large_blocks.cpp. It is linked with AddressSanitizer.
+function(gyre_keep_large_blocks program)
+    target_sources(${program} PRIVATE support/large_blocks.cpp)
+    set_source_files_properties(support/large_blocks.cpp PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
+    target_link_options(${program} PRIVATE LINKER:--wrap=aligned_alloc LINKER:--wrap=malloc LINKER:--wrap=free)
+endfunction()
+
+# What is found there is what AddressSanitizer's own blocks would show.
+add_executable(gyre_large_blocks support/large_blocks_main.cpp)
+target_compile_options(gyre_large_blocks PRIVATE -O1 -fsanitize=address)
+target_link_options(gyre_large_blocks PRIVATE -fsanitize=address)
+target_link_libraries(gyre_large_blocks PRIVATE ${CMAKE_DL_LIBS})
+gyre_keep_large_blocks(gyre_large_blocks)
+foreach (kind IN ITEMS new malloc aligned)
+    foreach (access IN ITEMS before beyond freed)
+        add_test(NAME large_blocks:${kind}:${access} COMMAND gyre_large_blocks ${kind} ${access})
+        set_tests_properties(large_blocks:${kind}:${access} PROPERTIES PASS_REGULAR_EXPRESSION "AddressSanitizer: use-after-poison")
+    endforeach ()
+    add_test(NAME large_blocks:${kind}:kept COMMAND gyre_large_blocks ${kind} kept)
+endforeach ()
