@@ -33,7 +33,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
     recorded = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad or
                                             (bias is not None and bias.requires_grad) or (sinks is not None and sinks.requires_grad))
     if recorded and mask is not None:
-        mask, bias, prepared_mask = None, _as_bias(mask, bias, q.dtype), None
+        bias = _as_bias(mask, bias, q.dtype)
+        mask = prepared_mask = None
     # PyTorch takes its time for each argument that is handed on: those that say nothing are not.
     options: dict[str, Any] = {}
     if bias is not None:
