@@ -3,6 +3,7 @@
 #include "attention/variants/general/scores.h"
 #include "keys_of_block.h"
 #include "math/transcendental.h"
+#include "passes/loop_branches.h"
 #include "scores.h"
 
 namespace gyre::attention {
@@ -105,13 +106,18 @@ void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &
     const int chunk = z.feature_chunk;
     const FuncRef old = s.state(r, t, e);
     const Rescaling rescaling = engine.rescaling(in, old[chunk], blocks);
+    const Expr is_first = branch(blocks == visible.tile_first / z.key_block);
+    const auto folded = [&](const Expr &of_block, const Expr &otherwise) {
+        return engine.begins_with_block() ? select(is_first, of_block, otherwise) : otherwise;
+    };
     std::vector<Expr> next;
     for (int c = 0; c < chunk; c++) {
         const Expr sum = s.weighted(r, engine.layout().feature(z, c, e), t, blocks);
-        next.push_back(old[c] * rescaling.keep + sum * rescaling.add);
+        next.push_back(folded(sum, old[c] * rescaling.keep + sum * rescaling.add));
     }
-    next.push_back(rescaling.maximum);
-    next.push_back(old[chunk + 1] * rescaling.keep + s.block_sum(r, t, blocks) * rescaling.add);
+    next.push_back(folded(s.block_max(r, t, blocks), rescaling.maximum));
+    const Expr sum = s.block_sum(r, t, blocks);
+    next.push_back(folded(sum, old[chunk + 1] * rescaling.keep + sum * rescaling.add));
     s.state(r, t, e) = Tuple(next);
 }
 
