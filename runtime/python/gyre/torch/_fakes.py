@@ -39,6 +39,11 @@ def _(q, k, v, *options, **named):
     return _attention_out(q, v, _layout_of(options, 3, named))
 
 
+@torch.library.register_fake("gyre::_attention_unrecorded")
+def _(q, k, v, scale, causal):
+    return _attention_out(q, v, BHSD)
+
+
 @torch.library.register_fake("gyre::attention_out")
 def _(q, k, v, out, lse, *options, **named):
     return None
