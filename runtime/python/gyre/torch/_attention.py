@@ -36,4 +36,5 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
 def prepare_mask(mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, *, causal: bool = False, alignment: str = "bottom_right",
                  window: tuple[int, int] | None = None, seqused_k: torch.Tensor | None = None, layout: str = "bhsd") -> torch.Tensor:
     """gyre.prepare_mask() of tensors: what attention() takes as prepared_mask. Calls that record gradients do without it."""
-    return prepare(mask, q.detach(), k.detach(), causal=causal, alignment=alignment, window=window, seqused_k=seqused_k, layout=layout)
+    prepared: torch.Tensor = prepare(mask, q.detach(), k.detach(), causal=causal, alignment=alignment, window=window, seqused_k=seqused_k, layout=layout)
+    return prepared
