@@ -17,11 +17,11 @@ Expr is_cut_at_begin(const Stages &s, const Inputs &in) {
 }
 
 /// True if some row of the task does not see some key of block b.
-Expr is_cut(const Stages &s, const Inputs &in) {
+Expr is_cut(const Stages &s, const Inputs &in, const Expr &hides) {
     const Expr end = min(s.b * s.sizes.key_block + s.sizes.key_block, in.keys);
     const Expr by_position = end - 1 > in.last_visible || is_cut_at_begin(s, in);
-    if (!in.is_general()) return by_position;
-    return in.score ? Internal::const_true() : by_position || in.has_bias || in.has_mask;
+    if (!hides.defined()) return by_position;
+    return in.score ? Internal::const_true() : by_position || hides;
 }
 
 /// The bits in f32 of a value.
@@ -47,12 +47,17 @@ Together values_together(const Stages &s, int lanes, int step) {
 
 } // namespace
 
-void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, const GuardLook &look) {
+void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, const GuardLook &look, const Expr &hides) {
     const Sizes &z = s.sizes;
     const Var &l = s.l, &b = s.b;
     const auto [features, keys] = values_together(s, vector_lanes, step);
     const int lanes = s.guard_lanes = features * keys;
-    const Expr cut = is_cut(s, in);
+    Expr cut = is_cut(s, in, hides);
+    if (look.by_flag && hides.defined()) {
+        s.cut = Func("cut");
+        s.cut(b) = select(cut, 1, 0);
+        cut = s.cut(b) != 0;
+    }
     RDom values(0, s.v_features / features, 0, z.key_block / keys, "guard_values"), all(0, lanes, "guard_lanes");
     values.where(cut && b * z.key_block + values.y * keys < in.keys); // keys after the last one are rows like the last
     if (look.from_cut) { // row 0 sees no fewer keys before its last one than others
@@ -106,6 +111,7 @@ void define_guarded_product(Stages &s, Func product, const Visible &visible, boo
 void schedule_guard(Stages &s, int lanes) {
     if (!s.guarded.defined()) return;
     for (Func *one_block : {&s.value_peaks, &s.guarded}) one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
+    if (s.cut.defined()) s.cut.compute_at(s.state, s.block).bound_storage(s.b, 1);
     const int together = s.guard_lanes, vector = std::min(lanes, together);
     s.value_peaks.bound(s.l, 0, together).vectorize(s.l, vector).unroll(s.l);
     s.value_peaks.update().reorder(s.l, s.peak_chunk, s.peak_key).vectorize(s.l, vector).unroll(s.l);
