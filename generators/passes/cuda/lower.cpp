@@ -49,7 +49,7 @@ protected:
         const std::string entry = lowering.entry() + "_" + std::to_string(kernels++);
         printer.begin_with_last(lowering.last_first);
         printer.take_as_aligned(lowering.aligned);
-        printer.multiply_by_warpgroups(lowering.warpgroups);
+        printer.multiply_by_warpgroups(lowering.warpgroups, lowering.ahead);
         printer.print_kernel(nest, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads,
                              lowering.blocks_at_once);
 

@@ -6,6 +6,7 @@
 #pragma once
 #include "fragments.h"
 #include "printer.h"
+#include "product_ahead.h"
 #include "swizzle.h"
 
 namespace gyre::cuda {
@@ -15,9 +16,10 @@ public:
     /// Buffers of device memory whose copies need not ask whether they are aligned to 16 bytes.
     void take_as_aligned(const std::set<std::string> &buffers) { aligned = buffers; }
 
-    /// Whether products of 16 bits are those of four warps together, by wgmma.
-    void multiply_by_warpgroups(bool on) {
+    /// Whether products of 16 bits are those of four warps together, by wgmma, and which is begun ahead.
+    void multiply_by_warpgroups(bool on, const ProductAhead &begun = {}) {
         by_warpgroups = on;
+        ahead = begun;
         if (on) align_shared_to(swizzle_alignment);
     }
 
@@ -37,6 +39,7 @@ private:
     std::set<std::string> aligned;
     bool has_tiles = false;
     bool by_warpgroups = false;
+    ProductAhead ahead;
     Fragments fragments;
     const WarpNest *nest = nullptr; // that is being printed
     std::string column;             // its variable that fragments are read along
@@ -70,6 +73,7 @@ private:
                               const WarpLoop &tiles);
     void print_warpgroup_product(const Halide::Internal::Load *a, const Halide::Internal::Load *b,
                                  const WarpStore &store, const std::vector<WarpLoop> &of_depth, const WarpLoop &tiles);
+    void print_taken_sums(const std::string &array);
     std::string place_of_operand(const Halide::Internal::Load *b, const SwizzledOperand &operand);
     std::string print_swizzled_values(const Halide::Internal::Load *b, const WarpLoop &tiles,
                                       const std::string &depth_loop, int rows);

@@ -79,9 +79,10 @@ struct CudaStages {
     Halide::Func q_staged;   // (d, i, t, h, z)  as they are
     Halide::Func q_rotated;  // (d, i, t, h, z)  of no meaning where nothing is rotated; undefined: an update of q_rows
     Halide::Func q_rows;     // (d, i, t, h, z)  as stored, with the scale's sign
-    Halide::Func k_rows, v_rows; // (d, j, b, h, z)  likewise, of one block; undefined: kv_rows
-    Halide::Func kv_rows; // (d, j, w, b, h, z)  both, w 0: keys, 1: values; swizzled: panels of keys, then of values
-    Halide::Func scores;  // (j, i, t, b, h, z)  not scaled
+    Halide::Func k_rows,
+        v_rows; // (d, j, b, h, z)  likewise, of one block; swizzled: (d, j, panel w, b, h, z); undefined: kv_rows
+    Halide::Func kv_rows;         // (d, j, w, b, h, z)  both, w 0: keys, 1: values
+    Halide::Func scores;          // (j, i, t, b, h, z)  not scaled
     Halide::Func maximum, keep;   // (i, t, b, h, z)  of the scores so far; 2^(scale (the one before - it))
     Halide::Func block_sum;       // (i, t, b, h, z)
     Halide::Func powers, weights; // (j, i, t, b, h, z)  2^(scale (score - maximum)), and as stored
