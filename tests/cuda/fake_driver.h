@@ -1,4 +1,4 @@
-/// What the fake driver (fake_driver.cpp) tells tests, and can be asked for.
+/// What the fake driver (fake_driver/) tells tests, and can be asked for.
 #pragma once
 #include "support/doctest.h"
 

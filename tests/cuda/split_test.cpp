@@ -1,5 +1,5 @@
 /// How decoding on a CUDA device is cut into parts and merged, and gyre_attention_merge() there: launches, memory, refusals. The
-/// driver is tests/cuda/fake_driver.cpp.
+/// driver is in tests/cuda/fake_driver/.
 #include "device_attention.h"
 #include "support/each_kernel.h"
 #include "support/merge_case.h"
