@@ -74,13 +74,13 @@ static inline gyre_linear_attention_args gyre_linear_attention_defaults(void) {
 /** Linear attention, in time linear in the length:
  *      out_i = sum_j (R(q) phi(q_i)) . (R(k) phi(k_j)) v_j / sum_j phi(q_i) . phi(k_j)       phi(x) = elu(x) + 1
  *  over the keys that query i sees and those of the state. Rotations are in the numerator only, where attention_factor
- *  counts twice. Queries with nothing to see give 0. Features of arguments below -44.36, 64 ln 2, are 2^-64, 5.4e-20; on
- *  arm_32_neon, whose vectors have no numbers below 1e-38, those below -36.04, 52 ln 2, are 2^-52, 2.2e-16. A value that
- *  is no number shows in causal queries shortly before it, too.
- *  A sequence may be given in pieces, down to single tokens, each going on from the state that the one before left:
- *  the results are those of one call up to rounding, and the same bits if the pieces' lengths, but for the last, are
- *  multiples of the kernel's chunk of tokens ("rows" of `gyre kernels`). Arithmetic and sums in f32 for every type. The
- *  result's bits do not depend on the number of threads.
+ *  counts twice. Queries with nothing to see give 0. A key that a query does not see does not reach its result, whatever key and value
+ *  hold. For arguments below -44.36 (64 ln 2) phi is 2^-64, 5.4e-20. On arm_32_neon, whose vectors have no numbers below 1e-38, phi is
+ *  2^-52, 2.2e-16, for arguments below -36.04 (52 ln 2).
+ *  A sequence may be given in pieces, down to single tokens, each of which continues from the state that the one before left. The
+ *  results are those of one call up to rounding. They are the same bits if the lengths of all pieces but the last are multiples of
+ *  the kernel's chunk of tokens ("rows" of `gyre kernels`). Arithmetic and sums are in f32 for every type. The bits of the result do
+ *  not depend on the number of threads.
  *  Sources: Katharopoulos et al., Transformers are RNNs, arXiv:2006.16236; Su et al., RoFormer, arXiv:2104.09864, eq. 19.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_linear_attention(gyre_context *context, const gyre_linear_attention_args *args);

@@ -32,8 +32,8 @@ GYRE_ENUM(gyre_device) {
 /** The most dimensions that a tensor has. */
 #define GYRE_MAX_RANK 4
 
-/** A view of somebody's memory. Shapes are outermost first; strides count elements, may be anything that stays inside
- *  the owner's memory (0 repeats), and the last one must be 1 wherever a function says "contiguous". The stride of a
+/** A view of memory that belongs to somebody else. Shapes are outermost first. Strides count elements and may be anything that stays
+ *  inside the owner's memory; 0 repeats an element. Where a function says "contiguous", the last stride must be 1. The stride of a
  *  dimension of one element means nothing. A tensor has at most 2^46 elements, repeated ones counted. */
 typedef struct gyre_tensor {
     void *data;                     /**< The first element; aligned to an element. NULL where there are none. */
@@ -67,14 +67,15 @@ static inline gyre_tensor gyre_tensor_dense(const void *data, gyre_dtype dtype, 
  *  Errors: BAD_ARGUMENT (null), BAD_SHAPE (rank), BAD_TYPE (element type), UNSUPPORTED (device). */
 GYRE_API gyre_status gyre_tensor_from_dlpack(const void *dl_tensor, gyre_tensor *out);
 
-/** How the dimensions of q, k, v, x and out are read. */
+/** The order of the dimensions of q, k, v, x and out. */
 GYRE_ENUM(gyre_layout) {
     GYRE_BSHD = 0, /**< [batch, seqlen, heads, head_dim] */
     GYRE_BHSD = 1, /**< [batch, heads, seqlen, head_dim] */
     GYRE_THD = 2   /**< [tokens of all sequences, heads, head_dim] */
 };
 
-/** How a cache keeps values. Blocks are for decoding on processors with matrix tiles, which then rearrange nothing: every GYRE_VALUE_BLOCK tokens of a head are [v_head_dim][GYRE_VALUE_BLOCK] in place of as many rows of v_head_dim:
+/** How a cache keeps values. Blocks are for decoding on processors with matrix tiles, which then have nothing to rearrange. Every
+ *  GYRE_VALUE_BLOCK tokens of a head are [v_head_dim][GYRE_VALUE_BLOCK] instead of as many rows of v_head_dim:
  *
  *      in rows                              in blocks
  *      v[t=0]   d=0 1 2 … v_head_dim - 1    d=0               t=0 1 2 … 31
@@ -82,8 +83,8 @@ GYRE_ENUM(gyre_layout) {
  *      …                                    …
  *      v[t=31]  d=0 1 2 …                   d=v_head_dim - 1  t=0 1 2 … 31
  *
- *  The tensor has shape and strides as if it held rows, without gaps: from token to token v_head_dim. Capacity or page size
- *  is a multiple of GYRE_VALUE_BLOCK. Slots after the last key may hold anything. bf16 only. Keys are rows in any case. */
+ *  The tensor has the shape and the strides that rows without gaps would have: from token to token v_head_dim. The capacity or the
+ *  page size is a multiple of GYRE_VALUE_BLOCK. Slots after the last key may hold anything. Only bf16 has blocks, and only values. */
 GYRE_ENUM(gyre_value_order) {
     GYRE_VALUES_IN_ROWS = 0,  /**< a row of v_head_dim for each token */
     GYRE_VALUES_IN_BLOCKS = 1 /**< [v_head_dim][GYRE_VALUE_BLOCK] for every GYRE_VALUE_BLOCK tokens */

@@ -8,6 +8,25 @@ namespace gyre {
 constexpr int64_t largest_head_dim = 512;
 constexpr int64_t most_tokens = 1 << 28; // positions and windows stay within the kernels' 32 bits
 
+/// q, k and v.
+gyre_status check_inputs(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
+/// out. After q, k and v.
+gyre_status check_output(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
+/// value_order. After q, k and v.
+gyre_status check_blocks(const gyre_attention_args &args, AttentionCall *call);
+
+/// lse. After q, k, v and out.
+gyre_status check_lse(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
+/// Scale, cap, bounds of what is seen, bias, mask, sinks, slopes, the score function's name and dropout. After the tensors and the
+/// sequences.
+gyre_status check_options(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
+/// prepared_mask. After the mask and the lists of lengths.
+gyre_status check_mask_is_prepared(const gyre_attention_args &args, bool need_data, AttentionCall *call);
+
 /// cu_seqlens: shapes, then every value; how many sequences there are.
 gyre_status check_sequences(const gyre_attention_args &args, bool need_data, AttentionCall *call);
 

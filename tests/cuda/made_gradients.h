@@ -9,7 +9,7 @@ struct Made {
     gyre_dtype type;
     int64_t dim;
 
-    /// Of one batch entry and head, until they are set.
+    /// The shape has one batch entry and one head, unless the test sets others.
     AttentionShape shape(int64_t lq, int64_t lk) const { return AttentionShape().lengths(lq, lk).dims(dim).of(type); }
 };
 constexpr Made made[] = {{GYRE_BF16, 64}, {GYRE_F32, 32}};

@@ -15,6 +15,7 @@
 #include <iterator>
 #include <string>
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,6 +81,9 @@ int run_seeds(const Options &o) {
 } // namespace
 
 int main(int argc, char **argv) {
+    // Memory that calls have freed stays with the process, as in the tests (../main.cpp).
+    mallopt(M_MMAP_THRESHOLD, 1 << 25);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
     Options o;
     int i = 1;
     for (; i < argc && !std::strncmp(argv[i], "--", 2); i++) {

@@ -8,7 +8,7 @@ foreach (shared IN ITEMS ON OFF) # the second is built
                             "-DGYRE_SOURCE=${SOURCE}" -DGYRE_SHARED=${shared} "-DGYRE_GENERATORS=${GENERATORS}"
                             "-DPython3_EXECUTABLE=${PYTHON}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" -DCMAKE_UNITY_BUILD=ON -DGYRE_CUDA=OFF -DGYRE_TARGETS=host "-DGYRE_OPS=rotary;attention"
                             "-DGYRE_FEATURES=half;causal;rope;roper" -DGYRE_HEAD_DIMS=64 -DGYRE_PADDED_HEAD_DIMS=64
-                            -DGYRE_ATTENTION_DTYPES=f32
+                            -DGYRE_MATRIX_HEAD_DIMS= -DGYRE_MATRIX_PADDED_HEAD_DIMS= -DGYRE_ATTENTION_DTYPES=f32
                     COMMAND_ERROR_IS_FATAL ANY)
 endforeach ()
 execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}" COMMAND_ERROR_IS_FATAL ANY)

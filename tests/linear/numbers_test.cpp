@@ -44,9 +44,7 @@ TEST_CASE("linear: features of large and small arguments, and a NaN stays where 
             for (int64_t i = 0; i < 130; i++)
                 for (int64_t e = 0; e < 32; e++) {
                     const bool seen = which == 0 ? i == 70 : which == 1 ? i >= 70 : i >= 70 && e == 3;
-                    // A weight of 0 times a NaN is one: values show in queries shortly before them, too.
-                    const bool before = which == 2 && e == 3 && i < 70 && i > 70 - 32;
-                    if (!before) CHECK(std::isnan(c.out.get({0, i, 0, e})) == seen);
+                    CHECK(std::isnan(c.out.get({0, i, 0, e})) == seen);
                 }
         }
     });

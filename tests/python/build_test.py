@@ -54,6 +54,14 @@ class Build(unittest.TestCase):
         q = random(1, 9, 2, 16)
         np.testing.assert_allclose(gyre.attention(q, q, q, score="twice", context=context), gyre.attention(q, q, q, scale=0.5), atol=1e-5)
 
+    def test_a_session_that_changes_its_mind(self):
+        q = random(1, 9, 2, 16)
+        for factor in (2, 4):
+            source = ('#pragma once\n#include <attention/score.h>\n'
+                      f'inline Halide::Expr score(const gyre::ScorePoint &p, gyre::ScoreInputs &) {{ return {factor}.0f * p.score; }}\n')
+            out = gyre.attention(q, q, q, score="scaled", context=build(head_dims=16, features="half", score={"scaled": source}))
+            np.testing.assert_allclose(out, gyre.attention(q, q, q, scale=factor / 4), atol=1e-5)
+
     def test_a_size_of_its_own(self):
         context = build(head_dims=[24], dtypes=["f32"], features=["causal", "rope"], name="small_kernels")
         q = random(1, 9, 2, 24)
@@ -67,12 +75,14 @@ class Build(unittest.TestCase):
             (ValueError, "OPS: got attending, valid: ", {"ops": "attending"}),
             (ValueError, "attention needs HEAD_DIMS", {}),
             (ValueError, "head_dims: got '64\\) message", {"head_dims": "64) message(hi"}),
+            (ValueError, "HEAD_DIMS: got -3, valid: 1 to 512", {"head_dims": -3}),
             (TypeError, "dtypes: got \\[1.5\\]", {"dtypes": [1.5]}),
-            (OSError, "nowhere.h", {"score": "nowhere.h", "head_dims": 16}),
+            (TypeError, "head_dims: got 64.5, expected a word or a number", {"head_dims": 64.5}),
+            (OSError, "score: got 'nowhere.h', which is no file", {"score": "nowhere.h", "head_dims": 16}),
         ]:
             with self.assertRaisesRegex(error, said):
-                build(**options)
-        self.assertEqual(list(WORK.rglob("libpython_kernels.so")), [])
+                build(folder=WORK / "mistakes", **options)
+        self.assertEqual(list((WORK / "mistakes").rglob("*.so")), [])
 
     def test_programs_that_are_too_old_or_not_there_are_told_before_anything_is_made(self):
         with tempfile.TemporaryDirectory() as folder:

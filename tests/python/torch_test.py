@@ -10,6 +10,7 @@ import unittest
 try:
     import torch
     import torch.nn.functional as F
+    from torch.utils._python_dispatch import TorchDispatchMode
 
     import gyre
     import gyre.torch
@@ -96,6 +97,22 @@ class Operators(unittest.TestCase):
         check(torch.ops.gyre.rotary_out.default, (plain[0], torch.empty_like(plain[0]), inv_freq))
         out, lse = torch.ops.gyre.attention(*plain)
         check(torch.ops.gyre.attention_backward.default, (out, *plain, out, lse, False))
+
+    def test_calls_without_options_take_the_short_way(self):
+        class Names(TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                names.append(str(func))
+                return func(*args, **(kwargs or {}))
+
+        q, k, v = inputs()
+        for given, way in (({}, "plain"), ({"causal": True, "scale": 0.2}, "plain"), ({"mask": None, "softcap": 0.0}, "plain"),
+                           ({"window": (3, 0)}, "forward"), ({"return_lse": True}, "with_lse")):
+            names = []
+            with self.subTest(given), Names():
+                gyre.torch.attention(q, k, v, **given)
+            self.assertEqual([name for name in names if "gyre" in name], [f"gyre.attention_{way}.default"])
+        with self.assertRaisesRegex(TypeError, r"attention\(\) got an unexpected keyword argument 'maks'"):
+            gyre.torch.attention(q, k, v, maks=None)
 
     def test_autocast(self):
         q, k, v = inputs()

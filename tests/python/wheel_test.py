@@ -4,7 +4,7 @@
 
 The environment sees NumPy by a path file, so that no network is needed. Skipped where scikit-build-core is missing.
 MACHINE: of a cross-compiled library, such as aarch64. INTERPRETER: words that run that machine's Python, which has NumPy, under an
-emulator; without them the wheel is only looked into.
+emulator, as emulated_python.py prints them; without them the wheel is only looked into.
 """
 
 import importlib.util
@@ -24,6 +24,7 @@ EMULATED = sys.argv[5:]
 CROSS = MACHINE != platform.machine()
 SKIPPED = 77
 LARGEST = 12_000_000  # bytes
+TESTS_OF_ARRAYS = ("attention", "context", "dlpack", "mistakes", "operations")  # of this folder; they need NumPy alone
 USE = """
 import importlib.metadata, pathlib, sys
 import numpy as np
@@ -74,12 +75,15 @@ class Wheel(unittest.TestCase):
         self.assertTrue(any("LICENSE" in name for name in names))
         self.assertIn("Requires-Dist: numpy", metadata)
 
-    @unittest.skipUnless(CROSS and EMULATED, "there is no Python of that machine")
+    @unittest.skipUnless(CROSS and EMULATED, "there is no Python of that machine: emulated_python.py makes one")
     def test_under_an_emulator(self):
         folder = WORK / "unpacked"
         with zipfile.ZipFile(self.wheel) as archive:
             archive.extractall(folder)
         print(run(*EMULATED, "-c", f"import sys; PREFIX = {str(folder)!r}; sys.path.insert(0, PREFIX)\n{USE}", cwd=WORK))
+        for name in TESTS_OF_ARRAYS:
+            with self.subTest(name):
+                run(*EMULATED, pathlib.Path(__file__).parent / f"{name}_test.py", cwd=WORK, env={**os.environ, "PYTHONPATH": str(folder)})
 
     @unittest.skipIf(CROSS, "that environment is of this machine")
     def test_in_an_empty_environment(self):

@@ -111,12 +111,11 @@ class Spaces(unittest.TestCase):
         return {name: int(values[at[0]]) for name, values in columns.items()} if len(at) else None
 
     def test_a_sample_of_valid_points_builds(self):
-        """Halide refuses what it does refuse before there is machine code, which takes most of attention's time."""
         for recipe, space in self.each():
-            knobs = space.point(self.random.integers(len(space)))
-            with self.subTest(recipe.name, knobs=knobs):
-                made = self.generate(recipe, knobs, "stmt" if recipe.operation == "attention" else "object")
-                self.assertTrue(made.ok, made.text())
+            for row in self.random.permutation(len(space))[:2]:
+                with self.subTest(recipe.name, knobs=space.point(row)):
+                    made = self.generate(recipe, space.point(row))
+                    self.assertTrue(made.ok, made.text())
 
     def shipped(self, operation, halide_target, **parameters):
         """The space of a kernel that this build need not have."""
@@ -147,7 +146,7 @@ class Spaces(unittest.TestCase):
     def test_the_space_holds_exactly_the_points_that_hold(self):
         recipe = self.first("attention") or self.first("rotary")
         space = self.space(recipe)
-        for knobs in self.points(space, 100):
+        for knobs in self.points(space, 300):
             holds = all(bool(condition({**space.variables, **knobs})) for condition in space.constraints + space.worthwhile)
             self.assertEqual(space.row(knobs) is not None, holds, knobs)
         row = int(self.random.integers(len(space)))

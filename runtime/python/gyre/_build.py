@@ -17,12 +17,12 @@ _loaded: dict[pathlib.Path, ctypes.CDLL] = {}  # never unloaded: their kernels s
 
 def _words(given: Any, name: str) -> list[str]:
     """A keyword's values. Errors: TypeError, ValueError (what CMake would read as something else)."""
-    values = [given] if isinstance(given, (str, int)) else list(given)
+    values = list(given) if isinstance(given, (list, tuple, set, frozenset)) else [given]
     words = [str(value) for value in values if isinstance(value, (str, int)) and not isinstance(value, bool)]
     if len(words) != len(values):
         raise TypeError(f"{name}: got {given!r}, expected a word or a number, or several")
     for word in words:
-        if not re.fullmatch(r"[A-Za-z0-9_]+", word):
+        if not re.fullmatch(r"-?[A-Za-z0-9_]+", word):  # what a negative number is refused for, CMake says
             raise ValueError(f"{name}: got {word!r}, expected letters, digits and _")
     return words
 
@@ -35,6 +35,9 @@ def _score_files(score: Any) -> dict[str, str]:
         return {_words(name, "score")[0]: str(source) for name, source in score.items()}
     paths = [score] if isinstance(score, (str, os.PathLike)) else score
     files = [pathlib.Path(path) for path in paths]
+    for file in files:
+        if not file.is_file():
+            raise FileNotFoundError(f"score: got {str(file)!r}, which is no file, expected a header that defines score(), or {{name: source}}")
     return {file.stem: file.read_text() for file in files}
 
 
@@ -81,7 +84,7 @@ def _make(name: str, project: str, scores: Mapping[str, str], file: pathlib.Path
 
 
 def build(ops: Any = "attention", *, head_dims: Any = (), dtypes: Any = "f32", features: Any = (), target: Any = "host", score: Any = None,
-          name: str = "python_kernels", folder: Any = None, defines: Mapping[str, str] | None = None, threads: int = 0) -> Context:
+          name: str | None = None, folder: Any = None, defines: Mapping[str, str] | None = None, threads: int = 0) -> Context:
     """Makes kernels of one's own, loads them, and returns a context that takes its kernels from them alone.
 
         context = gyre.build(head_dims=72, dtypes=["f32", "bf16"], features="causal")
@@ -93,7 +96,7 @@ def build(ops: Any = "attention", *, head_dims: Any = (), dtypes: Any = "f32", f
     features   what calls will use, such as "causal", "roper", "bias"; none: everything
     target     "host", or names such as "x86_64_avx2"
     score      a file that defines a score function by gyre/attention/score.h, or several, or {name: source}
-    name       of the library; two in one process have different names
+    name       of the library; None: one that follows from what it is made of. Two in one process have different names
     folder     where libraries are kept; None: $XDG_CACHE_HOME/gyre, or ~/.cache/gyre
     defines    CMake's options, such as {"GYRE_GENERATORS": a folder of compiled generators}
     threads    of the context
@@ -107,16 +110,16 @@ def build(ops: Any = "attention", *, head_dims: Any = (), dtypes: Any = "f32", f
     scores = _score_files(score)
     keywords = {"OPS": _words(ops, "ops"), "DTYPES": _words(dtypes, "dtypes"), "HEAD_DIMS": _words(head_dims, "head_dims"),
                 "FEATURES": _words(features, "features"), "TARGETS": _words(target, "target"), "SCORE": [f"{each}.h" for each in scores]}
-    (name,) = _words(name, "name")
     package = _build_tools.package()
-    project = _project(name, keywords, package)
-    key = hashlib.sha256(repr((project, sorted(scores.items()), _build_tools.fingerprint(package))).encode()).hexdigest()[:24]
+    (given,) = _words("python_kernels" if name is None else name, "name")
+    made_of = (_project(given, keywords, package), sorted(scores.items()), _build_tools.fingerprint(package))
+    key = hashlib.sha256(repr(made_of).encode()).hexdigest()[:24]
+    name = f"{given}_{key[:8]}" if name is None else given
     file = _build_tools.cache(folder) / key / f"lib{name}.so"
-    if not file.exists():
-        _make(name, project, scores, file, defines or {})
     if file not in _loaded:
-        taken = next((other for other in _loaded if other.name == file.name), None)
-        if taken is not None:
+        if any(other.name == file.name for other in _loaded):
             raise ValueError(f"name: {name} is the name of other kernels in this process, expected another one")
+        if not file.exists():
+            _make(name, _project(name, keywords, package), scores, file, defines or {})
         _loaded[file] = ctypes.CDLL(str(file))
     return Context(threads=threads, library=name)

@@ -14,10 +14,11 @@ constexpr unsigned char guard_byte = 0x5a;
 /// A caller's workspace of exactly the bytes that the query says, full of NaN.
 class ExactWorkspace {
 public:
-    explicit ExactWorkspace(size_t bytes) : memory_(bytes + 2 * guard + alignment, guard_byte), bytes_(bytes) {
+    explicit ExactWorkspace(size_t bytes) : memory_(bytes + 2 * guard + alignment, (unsigned char)0xff), bytes_(bytes) {
         const auto address = (uintptr_t)memory_.data() + guard;
         first_ = guard + (alignment - address % alignment) % alignment;
-        std::fill_n(memory_.begin() + (long)first_, bytes, (unsigned char)0xff);
+        std::fill_n(memory_.begin(), first_, guard_byte);
+        std::fill(memory_.begin() + (long)(first_ + bytes), memory_.end(), guard_byte);
     }
     Workspace get() {
         make_undefined(memory_.data() + first_, bytes_);

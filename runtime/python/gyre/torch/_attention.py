@@ -1,156 +1,69 @@
 """Attention for PyTorch."""
 
-import math
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import torch
 
 from .. import Rope, prepare_mask as prepare
-from .._values import ALIGNMENTS, LAYOUTS, choose
-from ._frequencies import frequencies, same_pairing
+from .._values import LAYOUTS
+from . import _attention_options
+from ._modes import any_autocast
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # of typing from Python 3.11 on
+
+_plain = torch.ops.gyre.attention_plain.default
+_BHSD = LAYOUTS["bhsd"]
 
 
-_ops = torch.ops.gyre
-_with_gradients, _with_lse, _forward, _plain, _out = (
-    _ops.attention.default, _ops.attention_with_lse.default, _ops.attention_forward.default, _ops.attention_plain.default,
-    _ops.attention_out.default)
-BHSD = LAYOUTS["bhsd"]
+class AttentionOptions(TypedDict, total=False):
+    """The options of attention() that few calls have."""
 
-
-def autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Casts tensors as autocast casts what scaled_dot_product_attention is given."""
-    if not torch.is_autocast_enabled("cpu") or not all(t.is_floating_point() for t in tensors):
-        return tensors
-    dtype = torch.get_autocast_dtype("cpu")
-    return tuple(t.to(dtype) if t.dtype != torch.float64 else t for t in tensors)
-
-
-def records_gradients(*tensors: torch.Tensor | None) -> bool:
-    """Whether a call of these is to be differentiated."""
-    if torch.is_grad_enabled():
-        for tensor in tensors:
-            if tensor is not None and tensor.requires_grad:
-                return True
-    return False
+    alignment: str
+    window: tuple[int, int] | None
+    softcap: float
+    bias: torch.Tensor | None
+    mask: torch.Tensor | None
+    sinks: torch.Tensor | None
+    alibi: torch.Tensor | None
+    seqused_k: torch.Tensor | None
+    cu_seqlens_q: torch.Tensor | None
+    cu_seqlens_k: torch.Tensor | None
+    block_table: torch.Tensor | None
+    rope: Rope | None
+    value_rope: Rope | None
+    keys_rotated: bool
+    values_rotated: bool
+    q_positions: torch.Tensor | None
+    k_positions: torch.Tensor | None
+    dropout: float
+    dropout_seed: int
+    dropout_offset: int
+    return_lse: bool
+    out: torch.Tensor | None
+    prepared_mask: torch.Tensor | None
 
 
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float | None = None, causal: bool = False,
-              alignment: str = "bottom_right", window: tuple[int, int] | None = None, softcap: float = 0.0,
-              bias: torch.Tensor | None = None, mask: torch.Tensor | None = None, sinks: torch.Tensor | None = None,
-              alibi: torch.Tensor | None = None, seqused_k: torch.Tensor | None = None,
-              cu_seqlens_q: torch.Tensor | None = None, cu_seqlens_k: torch.Tensor | None = None,
-              block_table: torch.Tensor | None = None, rope: Rope | None = None, value_rope: Rope | None = None,
-              keys_rotated: bool = False, values_rotated: bool = False, q_positions: torch.Tensor | None = None,
-              k_positions: torch.Tensor | None = None, dropout: float = 0.0, dropout_seed: int = 0, dropout_offset: int = 0,
-              layout: str = "bhsd", return_lse: bool = False, out: torch.Tensor | None = None,
-              prepared_mask: torch.Tensor | None = None) -> Any:
+              layout: str = "bhsd", **options: "Unpack[AttentionOptions]") -> Any:
     """gyre.attention() of tensors, with gradients of q, k, v, bias and sinks. Its layout is PyTorch's, "bhsd", unless another is given.
+
+    options    as gyre.attention() takes them: alignment, window, softcap, bias, mask, prepared_mask, sinks, alibi, seqused_k,
+               cu_seqlens_q, cu_seqlens_k, block_table, rope, value_rope, keys_rotated, values_rotated, q_positions, k_positions,
+               dropout, dropout_seed, dropout_offset, return_lse, out
 
     Calls with block_table have no gradients, and alibi has none. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
     Where gradients are not recorded, `out` is where the result is written. Under autocast q, k and v are cast to its type.
     Returns out, or (out, lse). Errors: RuntimeError with the library's text; ValueError, TypeError.
     """
-    if torch.is_autocast_enabled("cpu"):
-        q, k, v = autocast(q, k, v)
-    # Written out, since a call of records_gradients() takes as long as the tenth of a small call.
-    recorded = torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad or
-                                            (bias is not None and bias.requires_grad) or (sinks is not None and sinks.requires_grad))
-    if recorded and mask is not None:
-        mask, bias, prepared_mask = None, _as_bias(mask, bias, q.dtype), None
-    # PyTorch takes its time for each argument that is handed on: those that say nothing are not.
-    options: dict[str, Any] = {}
-    if bias is not None:
-        options["bias"] = bias
-    if mask is not None:
-        options["mask"] = mask
-    if prepared_mask is not None:
-        options["prepared_mask"] = prepared_mask
-    if sinks is not None:
-        options["sinks"] = sinks
-    if alibi is not None:
-        if alibi.requires_grad and torch.is_grad_enabled():
-            raise ValueError("alibi: requires gradients, which are not computed, expected alibi.detach(), or a bias of slopes times distances")
-        options["alibi"] = alibi
-    if seqused_k is not None:
-        options["seqused_k"] = seqused_k
-    if cu_seqlens_q is not None:
-        options["cu_seqlens_q"] = cu_seqlens_q
-    if cu_seqlens_k is not None:
-        options["cu_seqlens_k"] = cu_seqlens_k
-    if block_table is not None:
-        options["block_table"] = block_table
-    if q_positions is not None:
-        options["q_positions"] = q_positions
-    if k_positions is not None:
-        options["k_positions"] = k_positions
-    if rope is not None or value_rope is not None:
-        options |= _rotations(q, v, rope, value_rope)
-    if keys_rotated:
-        options["keys_rotated"] = True
-    if values_rotated:
-        options["values_rotated"] = True
-    if softcap:
-        options["softcap"] = softcap
-    if alignment != "bottom_right":
-        options["top_left"] = choose(alignment, "alignment", ALIGNMENTS) == 1
-    if window is not None:
-        if not isinstance(window, (tuple, list)) or len(window) != 2:
-            raise TypeError(f"window: got {window!r}, expected None or (left, right), tokens, -1 for unbounded")
-        options["window_left"], options["window_right"] = window
-    if dropout:
-        options |= {"dropout": dropout, "dropout_seed": dropout_seed, "dropout_offset": dropout_offset}
-    if scale == 0:
-        raise ValueError("scale: got 0, expected another number, or None for 1 / sqrt(head_dim)")
-    if not (options or recorded or return_lse) and out is None:
-        return _plain(q, k, v, scale or 0.0, causal, BHSD if layout == "bhsd" else choose(layout, "layout", LAYOUTS))
-    if scale is not None:
-        options["scale"] = scale
-    if causal:
-        options["causal"] = causal
-    if layout != "bhsd":
-        options["layout"] = choose(layout, "layout", LAYOUTS)
-    if out is not None:
-        if recorded:
-            raise ValueError("out: is given where gradients are recorded, expected None")
-        lse = q.new_empty(_lse_shape(q, layout), dtype=torch.float32) if return_lse else None
-        _out(q, k, v, out, lse, **options)
-        return (out, lse) if return_lse else out
-    if recorded:
-        result, lse = _with_gradients(q, k, v, **options)
-        return (result, lse) if return_lse else result
-    return _with_lse(q, k, v, **options) if return_lse else _forward(q, k, v, **options)
+    # Python takes as long to fill in 23 defaults and to look at them as the library takes for a token: a call without options does not.
+    if (options or scale == 0 or layout != "bhsd" or any_autocast()
+            or (torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad))):
+        return _attention_options.attention(q, k, v, scale=scale, causal=causal, layout=layout, **options)
+    return _plain(q, k, v, scale or 0.0, causal, _BHSD)
 
 
 def prepare_mask(mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, *, causal: bool = False, alignment: str = "bottom_right",
                  window: tuple[int, int] | None = None, seqused_k: torch.Tensor | None = None, layout: str = "bhsd") -> torch.Tensor:
     """gyre.prepare_mask() of tensors: what attention() takes as prepared_mask. Calls that record gradients do without it."""
     return prepare(mask, q.detach(), k.detach(), causal=causal, alignment=alignment, window=window, seqused_k=seqused_k, layout=layout)
-
-
-def _as_bias(mask: torch.Tensor, bias: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor:
-    masked = torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, -math.inf)
-    return masked if bias is None else bias + masked
-
-
-def _rotations(q: torch.Tensor, v: torch.Tensor, rope: Rope | None, value_rope: Rope | None) -> dict[str, Any]:
-    options: dict[str, Any] = {}
-    pairing = None
-    if rope is not None:
-        pairing = rope.pairing
-        options["inv_freq"] = frequencies(rope, "rope", q.shape[-1])
-        if rope.attention_factor != 1:
-            options["rope_factor"] = rope.attention_factor
-    if value_rope is not None:
-        options["value_inv_freq"] = frequencies(value_rope, "value_rope", v.shape[-1])
-        if pairing not in (None, value_rope.pairing):
-            same_pairing(rope, value_rope)  # refuses them
-        pairing = value_rope.pairing
-    if pairing == "interleaved":
-        options["interleaved"] = True
-    return options
-
-
-def _lse_shape(q: torch.Tensor, layout: str) -> tuple[int, ...]:
-    if layout == "thd":
-        return q.shape[1], q.shape[0]
-    return (q.shape[0], q.shape[1], q.shape[2]) if layout == "bhsd" else (q.shape[0], q.shape[2], q.shape[1])

@@ -6,8 +6,8 @@ import torch
 
 from .. import Rope
 from .._values import LAYOUTS, choose
-from ._attention import autocast
 from ._frequencies import frequencies, same_pairing
+from ._modes import autocast
 
 State = tuple[torch.Tensor, torch.Tensor]
 

@@ -6,8 +6,8 @@ import torch
 
 from .. import Rope
 from .._values import LAYOUTS, choose
-from ._attention import records_gradients
 from ._frequencies import frequencies
+from ._modes import records_gradients
 
 
 _ops = torch.ops.gyre

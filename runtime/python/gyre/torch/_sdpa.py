@@ -47,7 +47,8 @@ def _backward(out_grad, q, k, v, out, lse, dropout_p, is_causal, *, attn_mask=No
 def enable_sdpa() -> None:
     """Takes scaled_dot_product_attention over on the CPU, forward and backward, until disable_sdpa(). Twice is once.
 
-    What the library does not do (dropout, float64) goes on as before; sdpa_calls() tells how many calls were taken.
+    What the library does not do (dropout, float64), and what PyTorch computes without a kernel of its own (values of another head size
+    than keys), goes on as before; sdpa_calls() tells how many calls were taken.
     """
     global _taken
     if _taken is None:

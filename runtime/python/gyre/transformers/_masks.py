@@ -33,7 +33,8 @@ def _padding_of_keys(attention_mask: torch.Tensor, tokens: int, kv_length: int, 
     """[batch, keys], of a mask of all tokens so far; or of one that mask() has returned: generate() hands it in once more."""
     if attention_mask.shape[1] == keys and attention_mask.shape[1] < tokens:
         return attention_mask.to(torch.bool)
-    return prepare_padding_mask(attention_mask, kv_length, kv_offset)[:, kv_offset : kv_offset + keys].to(torch.bool)
+    padding: Any = prepare_padding_mask(attention_mask, kv_length, kv_offset)  # a mask of a mask, though it says that it may be None
+    return padding[:, kv_offset : kv_offset + keys].to(torch.bool)
 
 
 def mask(batch_size: int, q_length: int, kv_length: int, q_offset: int = 0, kv_offset: int = 0,

@@ -6,7 +6,7 @@ import torch
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from .. import torch as operators
-from ..torch._attention import records_gradients
+from ..torch._modes import records_gradients
 
 _prepared = WeakTensorKeyDictionary()  # by mask: how often it had been written to, for which shapes, and what was prepared
 

@@ -1,0 +1,25 @@
+"""What PyTorch's modes ask of a call: a type under autocast, and gradients."""
+
+from typing import Callable
+
+import torch
+
+# Whether autocast is on for any device: this asks in half the time that torch.is_autocast_enabled("cpu") takes to read its word.
+any_autocast: Callable[[], bool] = getattr(torch._C, "_is_any_autocast_enabled", lambda: torch.is_autocast_enabled("cpu"))
+
+
+def autocast(*tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Casts tensors as autocast casts what scaled_dot_product_attention is given."""
+    if not torch.is_autocast_enabled("cpu") or not all(t.is_floating_point() for t in tensors):
+        return tensors
+    dtype = torch.get_autocast_dtype("cpu")
+    return tuple(t.to(dtype) if t.dtype != torch.float64 else t for t in tensors)
+
+
+def records_gradients(*tensors: torch.Tensor | None) -> bool:
+    """Whether a call of these is to be differentiated."""
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if tensor is not None and tensor.requires_grad:
+                return True
+    return False
