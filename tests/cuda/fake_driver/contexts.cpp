@@ -18,7 +18,8 @@ namespace {
 constexpr int most_devices = 2;
 Context primaries[most_devices] = {{1, 0}, {2, 1}};
 long primaries_retained = 0;
-int compute_major = 8, multiprocessors = 12;
+int multiprocessors = 12;
+int compute_major = std::getenv("FAKE_CUDA_COMPUTE_MAJOR") ? std::atoi(std::getenv("FAKE_CUDA_COMPUTE_MAJOR")) : 8;
 
 // Static TLS: AddressSanitizer takes the header of its own block before a dynamically allocated one for an older glibc's, where that
 // begins a page, and LeakSanitizer then scans the addresses that it reads there.
