@@ -87,7 +87,7 @@ function(gyre_make_image symbol folder)
     set(header "${GYRE_GENERATORS_DIR}/passes/cuda/device")
     set(source "${folder}/${symbol}.cu")
     set(outputs "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin")
-    set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/gyre_guard.h" "${header}/gyre_fma.h"
+    set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/gyre_guard.h" "${header}/gyre_rows.h" "${header}/gyre_fma.h"
                  "${header}/image.S")
     if (GYRE_TARGET_${ARGN}_ARCH_OF_DEVICE)
         list(APPEND included "${header}/gyre_warpgroup.h" "${header}/gyre_swizzle.h")

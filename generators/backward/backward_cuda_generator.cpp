@@ -40,6 +40,7 @@ public:
         lowering.aligned = {"q", "k", "v", "out_grad"};
         lowering.last_first =
             of.value() == Of::queries; // tiles that see the most come first, where attention is causal
+        lowering.across_first = true; // of all heads
         lowering.ranges["blocks"] = {s.tile.turns.name(), 0, 1};
         cuda::lower_to_cuda(*this, lowering);
         Facts known{{"task_rows", sizes.rows}};

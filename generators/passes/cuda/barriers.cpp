@@ -144,7 +144,8 @@ private:
             return Block::make(parts);
         };
         const auto multiply = [&](const Expr &of, const std::string &sums) {
-            return IfThenElse::make(turn_exists(of, end), in_turn(product_of_turn(begun, loop->name, of, sums)));
+            const auto of_turn = [&](const Stmt &s) { return in_turn(of_turn_into(begun, s, loop->name, of, sums)); };
+            return IfThenElse::make(turn_exists(of, end), of_turn(begun.product), of_turn(begun.nothing));
         };
         const auto turn_of = [&](const Stmt &body) {
             std::vector<Stmt> parts{arrive(ahead - 1), stage(turn + ahead)};

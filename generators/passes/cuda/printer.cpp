@@ -100,8 +100,8 @@ void Printer::visit(const For *op) {
         const std::string axis = index.substr(index.size() - 1), of = index.substr(0, 5);
         const bool is_block = of == "block";
         stream << get_indent() << "const int " << print_name(op->name) << " = ";
-        if (is_block && axis == "x")
-            stream << block_x << ";\n";
+        if (is_block && axis != "z")
+            stream << (axis == "x" ? block_x : block_y) << ";\n";
         else
             stream << (is_block ? "GYRE_BLOCK_" : "GYRE_THREAD_") << static_cast<char>(std::toupper(axis[0])) << ";\n";
         print_stmt(op->body);

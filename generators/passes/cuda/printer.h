@@ -35,8 +35,12 @@ public:
     void print_kernel(const Halide::Internal::For *nest, const std::string &entry,
                       const std::vector<KernelArgument> &arguments, int threads, int blocks = 0);
 
-    /// Whether functions that follow count their blocks along x from the end.
-    void begin_with_last(bool last_first) { block_x = last_first ? "GYRE_GRID_X - 1 - GYRE_BLOCK_X" : "GYRE_BLOCK_X"; }
+    /// How functions that follow count their blocks along x and y: see Lowering.
+    void order_blocks(bool last_first, bool across_first) {
+        const std::string x = across_first ? "Y" : "X";
+        block_x = last_first ? "GYRE_GRID_" + x + " - 1 - GYRE_BLOCK_" + x : "GYRE_BLOCK_" + x;
+        block_y = across_first ? "GYRE_BLOCK_X" : "GYRE_BLOCK_Y";
+    }
 
     std::string text() const { return written.str(); }
 
@@ -79,7 +83,7 @@ protected:
     virtual void print_body(const Stmt &nest) { print_stmt(nest); }
 
 private:
-    std::string block_x = "GYRE_BLOCK_X";
+    std::string block_x = "GYRE_BLOCK_X", block_y = "GYRE_BLOCK_Y";
     int shared_end = 0, shared_alignment = 16;
     int names = 0;
 

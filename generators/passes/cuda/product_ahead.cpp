@@ -55,6 +55,7 @@ private:
             found += !array.empty();
         }
         if (found < nests) return op;
+        taken.nothing = product.front();
         taken.product = Block::make(product);
         return ProducerConsumer::make_produce(op->name, rest.empty() ? Evaluate::make(0) : Block::make(rest));
     }
@@ -96,7 +97,7 @@ private:
 } // namespace
 
 TakenProduct take_product(const Stmt &body, const std::string &func) {
-    if (func.empty()) return {{}, body, ""};
+    if (func.empty()) return {{}, {}, body, ""};
     Take take(func);
     const Stmt rest = take.mutate(body);
     take.taken.rest = rest;
@@ -115,8 +116,9 @@ Stmt with_sums_ahead(const Stmt &kernel, const std::string &product) {
     return taken.product.defined() ? MakeRoom(taken.sums).mutate(kernel) : kernel;
 }
 
-Stmt product_of_turn(const TakenProduct &taken, const std::string &loop, const Expr &turn, const std::string &sums) {
-    return Rename(taken.sums, sums).mutate(substitute(loop, turn, taken.product));
+Stmt of_turn_into(const TakenProduct &taken, const Stmt &s, const std::string &loop, const Expr &turn,
+                  const std::string &sums) {
+    return Rename(taken.sums, sums).mutate(substitute(loop, turn, s));
 }
 
 } // namespace gyre::cuda

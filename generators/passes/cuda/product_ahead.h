@@ -17,7 +17,7 @@ struct ProductAhead {
 
 /// The body of a loop, apart from the definition and the product of a Func.
 struct TakenProduct {
-    Halide::Internal::Stmt product, rest; // undefined product: there is none
+    Halide::Internal::Stmt product, nothing, rest; // undefined product: there is none; `nothing`: the definition alone
     std::string sums;                     // the array
 };
 TakenProduct take_product(const Halide::Internal::Stmt &body, const std::string &func);
@@ -29,9 +29,9 @@ bool is_ahead(const std::string &array);
 /// The kernel with room for these sums, beside those of `product`.
 Halide::Internal::Stmt with_sums_ahead(const Halide::Internal::Stmt &kernel, const std::string &product);
 
-/// The product as of turn `turn`, whose sums are in `sums`.
-Halide::Internal::Stmt product_of_turn(const TakenProduct &taken, const std::string &loop, const Halide::Expr &turn,
-                                       const std::string &sums);
+/// What was taken, as of turn `turn`, with its sums in `sums`.
+Halide::Internal::Stmt of_turn_into(const TakenProduct &taken, const Halide::Internal::Stmt &s, const std::string &loop,
+                                    const Halide::Expr &turn, const std::string &sums);
 
 /// The statement that waits for the sums ahead and takes them: {the array}.
 constexpr char take_sums_call[] = "gyre_take_sums";

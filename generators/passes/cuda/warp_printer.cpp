@@ -98,7 +98,10 @@ void WarpPrinter::visit(const Call *op) {
     print_assignment(op->type, call.str());
 }
 
-void WarpPrinter::visit(const For *op) { is_staged(op) ? print_staged_loop(op) : Printer::visit(op); }
+void WarpPrinter::visit(const For *op) {
+    if (is_staged(op)) return print_staged_loop(op);
+    if (!print_row_copies(op)) Printer::visit(op);
+}
 
 void WarpPrinter::visit(const Load *op) {
     const Fragment *f = has_tiles ? fragments[op->name] : nullptr;

@@ -16,6 +16,9 @@ public:
     /// Buffers of device memory whose copies need not ask whether they are aligned to 16 bytes.
     void take_as_aligned(const std::set<std::string> &buffers) { aligned = buffers; }
 
+    /// Arrays whose rows' places are worked out by a lane each: see Lowering::copies_of_row.
+    void share_places_of_rows(const std::map<std::string, int> &arrays) { copies_of_row = arrays; }
+
     /// Whether products of 16 bits are those of four warps together, by wgmma, and which is begun ahead.
     void multiply_by_warpgroups(bool on, const ProductAhead &begun = {}) {
         by_warpgroups = on;
@@ -37,6 +40,7 @@ protected:
 
 private:
     std::set<std::string> aligned;
+    std::map<std::string, int> copies_of_row;
     bool has_tiles = false;
     bool by_warpgroups = false;
     ProductAhead ahead;
@@ -56,12 +60,16 @@ private:
     void print_for_warp(const Stmt &s);
     void print_nest(const WarpNest &read);
     void print_staged_loop(const Halide::Internal::For *loop);
+    /// False if the loop copies no rows whose places are shared; then nothing was printed.
+    bool print_row_copies(const Halide::Internal::For *loop);
+    void print_place(const std::string &name, const std::string &parameters, const Halide::Expr &place);
     /// False if the condition does not ask for turns of a staged loop; then nothing was printed.
     bool print_turns(const Halide::Internal::IfThenElse *op);
 
     std::string register_of(const std::string &array, const Halide::Expr &index);
     Halide::Expr print_row_terms(const Halide::Expr &e);
     void print_elementwise();
+    void print_rescaled(const WarpNest &read, const Halide::Internal::Call &value);
     void print_stores_along_rows(const std::vector<const WarpStore *> &stores);
     void print_reduction(const WarpStore &store);
     void print_product(const WarpStore &store);

@@ -32,6 +32,14 @@ struct CudaSizes {
     bool partial = false; // rows are folded (tile.h), and see a part of the keys each; keys and values likewise
     /// Whether keys are in pages is the call's choice.
     bool may_be_paged() const { return general || partial; }
+    static constexpr int lanes = 32, copied_bytes = 16; // of a warp; by one copy
+    int copies_of_row() const { return head_dim * bytes / copied_bytes; }
+    /// A warp's lanes work out where a row of keys or values is, each of one row: where pages may be, that takes more than the copy.
+    bool shares_places() const {
+        const int turns = key_block * copies_of_row() / (lanes * warps), rows_of_turn = lanes / copies_of_row();
+        return (paged || may_be_paged()) && !loads_queries && !warpgroups && lanes % copies_of_row() == 0 && turns > 2 &&
+               turns * rows_of_turn <= lanes;
+    }
     /// Rows have slopes of their own.
     bool has_slopes() const { return general && partial; }
 };

@@ -75,10 +75,13 @@ void Mma::lower(const Lowering &kernel) const {
         lowering.blocks_at_once = s.sizes.warps > cuda::warps_of_group ? 1 : large ? 2 : 3;
         // While a block's scores are weighed the next ones are multiplied. By the model that gives 767 TFLOP/s on an H100 instead of 677 at
         // head size 128. At 64 schedulers are what is busy, and moving the sums costs more than it hides: 405 instead of 516.
-        if (large) lowering.ahead = {s.scores.name(), s.k_rows.name()};
+        if (k.begun ? k.begun > 1 : large) lowering.ahead = {s.scores.name(), s.k_rows.name()};
     }
+    if (k.blocks) lowering.blocks_at_once = k.blocks;
     lowering.aligned = {"k", "v"};
-    lowering.last_first = true; // causal tiles that see the most keys
+    if (s.sizes.shares_places())
+        for (const Func &f : {s.k_rows, s.v_rows}) lowering.copies_of_row[f.name()] = s.sizes.copies_of_row();
+    lowering.last_first = lowering.across_first = true; // causal tiles that see the most keys, of all heads
     lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};
     cuda::lower_to_cuda(kernel.generator, lowering);
 }

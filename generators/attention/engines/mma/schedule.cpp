@@ -156,6 +156,7 @@ void Mma::schedule() {
         cuda::warp_rows(f, s.i, of_block, row_tiles);
         cuda::warp_reduction(f.update(), s.i, s.column, s.columns, of_block, row_tiles);
     }
+    cuda::warp_rows(s.maximum.update(1), s.i, of_block, row_tiles);
     cuda::warp_tile(s.weighted, s.i, s.d, of_block, row_tiles);
     cuda::warp_product(s.weighted.update(0), s.i, s.d, s.key_of_tile, s.key_tile, of_block, row_tiles);
     cuda::warp_product(s.weighted.update(1), s.i, s.d, s.seen_key, s.seen_tile, of_block, row_tiles);
@@ -167,7 +168,7 @@ void Mma::schedule() {
             .ring_buffer(k.stages)
             .bound_storage(s.d, features_of(f) + (sizes.warpgroups ? 0 : row_padding));
         const bool has_several = s.kv_rows.defined() || sizes.warpgroups;
-        fill_by_block(f, s.j, copied, warps, true, has_several ? std::vector<Var>{s.w} : std::vector<Var>());
+        fill_by_block(f, s.j, copied, warps, !sizes.shares_places(), has_several ? std::vector<Var>{s.w} : std::vector<Var>());
     }
 }
 
