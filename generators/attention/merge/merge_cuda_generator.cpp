@@ -33,7 +33,7 @@ public:
         sink(h) = cuda::choose(has_sinks, Halide::max(sinks(h), no_sink), no_sink);
         Stages stages = algorithm({part_out, part_lse, part_lse.dim(3).extent(), {z}, sink}, out, lse, dtype);
         schedule_cuda(stages, z);
-        cuda::lower_to_cuda(*this, {device_code, {}, most_features});
+        cuda::lower_to_cuda(*this, {device_code, {}, most_threads});
         publish_facts(*this, facts, {});
     }
 };

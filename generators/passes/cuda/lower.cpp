@@ -57,7 +57,11 @@ protected:
         std::vector<Expr> arguments;
         for (const KernelArgument &a : loops.arguments) arguments.push_back(address_of(a));
         std::vector<Expr> values{Variable::make(type_of<void *>(), "__user_context"), Expr(entry)};
-        if (lowering.across_first) std::swap(loops.grid.x, loops.grid.y);
+        if (lowering.across_first.defined()) {
+            const Extents given = loops.grid;
+            loops.grid.x = select(lowering.across_first, given.y, given.x);
+            loops.grid.y = select(lowering.across_first, given.x, given.y);
+        }
         for (const Extents &e : {loops.grid, loops.block}) values.insert(values.end(), {e.x, e.y, e.z});
         values.insert(values.end(), {Expr(printer.shared_bytes()), struct_of(arguments)});
         const Expr launch = Call::make(Int(32), "gyre_kernel_launch", values, Call::Extern);

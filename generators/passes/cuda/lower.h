@@ -51,7 +51,8 @@ struct Lowering {
 
     /// The blocks of one place along x and all of y (heads) come before those of the next along x, not after. So the longest of all come
     /// first, and a device that is done with them has only short ones left.
-    bool across_first = false;
+    /// `across_first` says of which calls, by the kernel's scalar arguments; undefined: none. Others read the same of a head one after another.
+    Halide::Expr across_first{};
 
     /// Products of 16 bits are those of four warps together (wgmma of compute capability 9.0a): of a fragment and of shared memory that is
     /// laid out as swizzle.h says.

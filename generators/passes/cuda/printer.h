@@ -36,10 +36,9 @@ public:
                       const std::vector<KernelArgument> &arguments, int threads, int blocks = 0);
 
     /// How functions that follow count their blocks along x and y: see Lowering.
-    void order_blocks(bool last_first, bool across_first) {
-        const std::string x = across_first ? "Y" : "X";
-        block_x = last_first ? "GYRE_GRID_" + x + " - 1 - GYRE_BLOCK_" + x : "GYRE_BLOCK_" + x;
-        block_y = across_first ? "GYRE_BLOCK_X" : "GYRE_BLOCK_Y";
+    void order_blocks(bool from_last, const Halide::Expr &across) {
+        last_first = from_last;
+        across_first = across;
     }
 
     std::string text() const { return written.str(); }
@@ -83,10 +82,12 @@ protected:
     virtual void print_body(const Stmt &nest) { print_stmt(nest); }
 
 private:
-    std::string block_x = "GYRE_BLOCK_X", block_y = "GYRE_BLOCK_Y";
+    bool last_first = false;
+    Halide::Expr across_first;
     int shared_end = 0, shared_alignment = 16;
     int names = 0;
 
+    std::string print_block(char axis);
     void declare_shared(const Halide::Internal::Allocate *op);
     std::string print_guards(const Halide::Expr &predicate);
     Halide::Expr load_shared_vector(const Halide::Internal::Load *op, const Halide::Expr &first);

@@ -41,6 +41,7 @@ private:
     const Facts facts;
     const MmaKnobs k;
     CudaStages s;
+    Halide::Expr causal; // whether what rows see ends with them
 
     bool in_f32() const { return facts.dtype == Halide::Float(32); }
     bool is_plain() const { return !facts.general && !facts.partial && !facts.paged; }
