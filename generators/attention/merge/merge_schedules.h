@@ -6,7 +6,7 @@ namespace gyre::merge {
 
 void schedule_cpu(Stages &s, int lanes);
 
-constexpr int most_threads = 1024; // of a block on CUDA
+constexpr int parts_at_once = 8; // on CUDA, where each load takes long
 /// `z`: the batch entries, of everything.
 void schedule_cuda(Stages &s, const Halide::Var &z);
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int most_devices = 2;
 Context primaries[most_devices] = {{1, 0}, {2, 1}};
 long primaries_retained = 0;
-int multiprocessors = 12;
+int multiprocessors = 12, shared_bytes = 0;
 int compute_major = std::getenv("FAKE_CUDA_COMPUTE_MAJOR") ? std::atoi(std::getenv("FAKE_CUDA_COMPUTE_MAJOR")) : 8;
 
 // Static TLS: AddressSanitizer takes the header of its own block before a dynamically allocated one for an older glibc's, where that
@@ -49,6 +49,7 @@ void fake_cuda_fail(const char *function, int result) {
 }
 void fake_cuda_set_compute_major(int major) { compute_major = major; }
 void fake_cuda_set_multiprocessors(int count) { multiprocessors = count; }
+void fake_cuda_set_shared_bytes(int bytes) { shared_bytes = bytes; }
 long fake_cuda_primaries_retained() { return primaries_retained; }
 long fake_cuda_contexts_pushed() { return current != nullptr; }
 void fake_cuda_set_devices(int count) { devices = count; }
@@ -65,7 +66,7 @@ Result cuDeviceGet(int *device, int ordinal) {
 }
 Result cuDeviceGetCount(int *count) { return *count = devices, success; }
 Result cuDeviceGetAttribute(int *value, int attribute, int) {
-    *value = attribute == 75 ? compute_major : attribute == 16 ? multiprocessors : 0;
+    *value = attribute == 75 ? compute_major : attribute == 16 ? multiprocessors : attribute == 81 ? shared_bytes : 0;
     return success;
 }
 Result cuDevicePrimaryCtxRetain(Context **context, int device) {
