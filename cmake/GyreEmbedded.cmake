@@ -75,7 +75,7 @@ function(gyre_add_embedded_kernel library operation)
     # Halide's description of the arguments, which nothing here reads, is as large as half the code.
     set(keep_the_code "")
     set(count_the_stack "")
-    if (GYRE_TARGET_${TARGET}_HALIDE MATCHES "-noos" AND NOT GYRE_TARGET_${TARGET}_ARCH MATCHES "^riscv")
+    if (GYRE_TARGET_${TARGET}_HALIDE MATCHES "-noos")
         set(count_the_stack -D "OBJDUMP=${CMAKE_OBJDUMP}" -D POINTER=${CMAKE_SIZEOF_VOID_P})
     endif ()
     if (GYRE_TARGET_${TARGET}_HALIDE MATCHES "-noos" AND NOT CMAKE_LINKER MATCHES "lld")

@@ -24,6 +24,10 @@ function(gyre_stack_of objdump object out)
                 math(EXPR some "${some} * 4096")
             endif ()
             math(EXPR bytes "${bytes} + ${some}")
+        elseif (line MATCHES "\taddi?\tsp,sp,-([0-9]+)") # RISC-V
+            math(EXPR bytes "${bytes} + ${CMAKE_MATCH_1}")
+        elseif (line MATCHES "\t(sub|mv|and|add)i?\tsp,([a-z0-9]+)" AND NOT line MATCHES "\taddi?\tsp,sp,[0-9]")
+            message(FATAL_ERROR "${object} moves the stack pointer by what is not a constant:${line}")
         elseif (line MATCHES "\tbfc\t[a-z0-9]+, #0, #([0-9]+)") # the stack pointer is rounded down
             math(EXPR bytes "${bytes} + (1 << ${CMAKE_MATCH_1}) - 1")
         endif ()

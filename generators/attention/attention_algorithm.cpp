@@ -71,6 +71,7 @@ void define_state(RecurrenceEngine &engine, const Inputs &in) {
     const int chunk = s.sizes.feature_chunk;
     std::vector<Expr> initial(chunk + 2, Expr(engine.layout().nothing()));
     initial[chunk] = least_score;
+    if (engine.begins_with_block()) initial.assign(chunk + 2, undef<float>());
     s.state = Func("state");
     s.state(s.r, s.t, s.e) = Tuple(initial);
     engine.fold(in);

@@ -19,24 +19,27 @@ RotatedRows rotate_in_vectors(const Place &place, const Expr &row, int features,
     vars.rest = rest.x;
     const float d = static_cast<float>(rotation.direction);
     // Pairs (i * stride, i * stride + distance)
-    const auto update = [&](const Expr &first, const Expr &pairs, const Expr &stride, const Expr &distance) {
+    const auto update = [&](const Expr &first, const Expr &pairs, const Expr &stride, const Expr &distance, int step) {
         RDom n(0, 2, first, pairs, "rotated");
         const Expr p = n.y * stride, cos = rotation.cos(n.y, row), sin = d * rotation.sin(n.y, row);
         const Expr x = elements.source(p), y = elements.source(p + distance);
         place(p + n.x * distance) = elements.stored(mux(n.x, {x * cos - y * sin, y * cos + x * sin}));
-        vars.updates.push_back({n.x, n.y});
+        vars.updates.push_back({n.x, n.y, step});
     };
-    const int step = vars.step = lanes > 1 ? lanes : rotation.turns;
+    const int turn = lanes * rotation.turns;
     const Expr pairs = half + interleaved; // one of the two is 0
     Expr left = pairs;
-    if (step > 1) update(0, half / step * step, 1, half);
-    if (lanes > 1) {
-        update(0, interleaved / step * step, 2, 1);
-        left = pairs % step;
-    } else if (step > 1) {
-        left = pairs - half / step * step;
+    if (turn > 1) {
+        const Expr whole_turns = half / turn * turn;
+        update(0, whole_turns, 1, half, turn);
+        left = pairs - whole_turns;
     }
-    update(pairs - left, left, select(is_half, 1, 2), select(is_half, half, 1));
+    if (lanes > 1) {
+        const Expr vectors = interleaved / lanes * lanes;
+        update(0, vectors, 2, 1, lanes);
+        left = rotation.turns > 1 ? left - vectors : pairs % lanes;
+    }
+    update(pairs - left, left, select(is_half, 1, 2), select(is_half, half, 1), 1);
     return vars;
 }
 
@@ -100,9 +103,12 @@ void schedule_whole_vectors(Func rows, const RotatedRows &vars, int lanes) {
         Stage update = rows.update(1 + i).unroll(vars.updates[i].parity);
         if (i == last) continue;
         RVar chunk("chunk"), lane("lane");
-        update.allow_race_conditions().split(vars.updates[i].pair, chunk, lane, vars.step, TailStrategy::GuardWithIf);
-        if (lanes > 1)
+        const int step = vars.updates[i].step;
+        update.allow_race_conditions().split(vars.updates[i].pair, chunk, lane, step, TailStrategy::GuardWithIf);
+        if (lanes > 1 && step == lanes)
             update.vectorize(lane);
+        else if (lanes > 1)
+            update.vectorize(lane, lanes).unroll(lane);
         else
             update.unroll(lane);
     }

@@ -14,8 +14,7 @@ struct Rotation {
     Halide::Expr interleaved_pairs; // pairs (2i, 2i + 1)             cscscscs
     int direction = +1;             // +1 rotate, -1 rotate back
     int lanes = 0;                  // 0: see rotate(); else whole vectors of so many pairs, then the rest one by one
-    int turns =
-        1; // with lanes 1: pairs (i, i + half_pairs) that a turn of their loop takes, whose addresses are formed once
+    int turns = 1;                  // with lanes: vectors of pairs (i, i + half_pairs) that a turn of their loop takes
 };
 
 /// What rows are made of, and as what they are stored; each but `copied` in f32.
@@ -38,9 +37,9 @@ struct RotatedRows {
     Halide::RVar rest;
     struct Update {
         Halide::RVar parity, pair;
+        int step; // pairs that a turn takes
     };
-    std::vector<Update> updates; // whole vectors, half and interleaved, or whole turns of half; then the rest of either
-    int step = 1;                // pairs of a vector, or of a turn
+    std::vector<Update> updates; // whole turns of half and whole vectors of interleaved pairs; then the rest of either
 };
 
 /// Defines `rows` (feature, …) for `features`, of which there are `most` at most: copies, unless all are rotated, and

@@ -27,6 +27,21 @@ private:
     }
 };
 
+/// Gives a load a value; of one of bf16 numbers, their bits.
+class SubstituteBits : public IRMutator {
+public:
+    SubstituteBits(const Load *load, const Expr &bits) : load(load), bits(bits) {}
+
+private:
+    const Expr load, bits;
+
+    using IRMutator::visit;
+    Expr visit(const Load *op) override { return op->type == bits.type() && equal(op, load) ? bits : Expr(op); }
+    Expr visit(const Reinterpret *op) override {
+        return op->type == bits.type() && equal(op->value, load) ? bits : IRMutator::visit(op);
+    }
+};
+
 class Reader {
 public:
     explicit Reader(const For *outermost) : loops(outermost) {}
@@ -91,13 +106,13 @@ private:
         loops.require(buffer.empty() || buffer == load->name, "has an operand in two buffers");
         buffer = load->name;
         const auto value_of = [&](uint32_t stored) {
-            const Expr constant = make_const(load->type, stored);
-            return as_const_uint(simplify(substitute(Expr(load), constant, bits->value)));
+            const Expr constant = make_const(UInt(load->type.bits()), stored);
+            return as_const_uint(simplify(SubstituteBits(load, constant).mutate(bits->value)));
         };
         const int bytes = load->type.bytes();
         const uint32_t low = 0x3f81, high = bytes == 4 ? 0x4012 : 0;
         const auto value = value_of(high << 16 | low);
-        loops.require(load->type.is_uint() && value && (*value == low << 16 || (bytes == 4 && *value == high << 16)),
+        loops.require(value && (*value == low << 16 || (bytes == 4 && *value == high << 16)),
                       "has an operand that is no bf16");
         return simplify(load->index * bytes + (*value == low << 16 ? 0 : 2));
     }

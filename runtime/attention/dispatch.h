@@ -36,9 +36,9 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
 /// of keys instead of queries. nullptr: none is linked, or the call's keys and values are not as it takes them.
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
-/// True if so many rows a key head are few: `few`, with vectors of keys, then takes less time than `other`, whose row tiles stay empty in part.
-/// bench/notes has the measurements.
-bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows);
+/// True if so many rows a key head are few, in a sequence with so many keys: `few`, with vectors of keys, then takes less time than `other`, whose
+/// row tiles stay empty in part. bench/notes has the measurements.
+bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys);
 
 /// The kernel that serves a call with many queries if its operands cannot be formed; nullptr: none is linked. `without_terms`: one that
 /// multiplies f32 and f16 numbers as they are, if there is one.

@@ -56,11 +56,16 @@ size_t family_of(const AttentionKernel &kernel) {
     return static_cast<size_t>(family - rules.begin());
 }
 
+void add_in_order(std::vector<std::string_view> &names, std::string_view name) {
+    const auto place = std::lower_bound(names.begin(), names.end(), name);
+    if (place == names.end() || *place != name) names.insert(place, name);
+}
+
 KernelTable<AttentionKernel> kernels("attention", read, family_of);
 
 } // namespace
 
-const std::vector<AttentionKernel> &attention_kernels(const gyre_context &context, size_t family) {
+TableRows<AttentionKernel> attention_kernels(const gyre_context &context, size_t family) {
     return kernels.rows(*context.kernels, family);
 }
 
@@ -68,9 +73,7 @@ std::vector<std::string_view> usable_scores(const gyre_context &context, gyre_de
     std::vector<std::string_view> names;
     for (size_t family = 0; family < dispatch_rules().count; family++)
         for (const AttentionKernel &k : attention_kernels(context, family))
-            if (!k.score.empty() && may_use(context, *k.kernel, device)) names.push_back(k.score);
-    std::sort(names.begin(), names.end());
-    names.erase(std::unique(names.begin(), names.end()), names.end());
+            if (!k.score.empty() && may_use(context, *k.kernel, device)) add_in_order(names, k.score);
     return names;
 }
 

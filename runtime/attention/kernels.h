@@ -3,6 +3,7 @@
 #include "attention/call.h"
 #include "attention/score_inputs.h"
 #include "core/argument_row.h"
+#include "core/kernel_list.h"
 
 #include <algorithm>
 #include <numeric>
@@ -54,7 +55,7 @@ struct AttentionKernel {
 };
 
 /// Those that the context's call knows of one family, by its row among the rules of dispatch; best target first.
-const std::vector<AttentionKernel> &attention_kernels(const gyre_context &context, size_t family);
+TableRows<AttentionKernel> attention_kernels(const gyre_context &context, size_t family);
 
 /// The names of the score functions of all kernels that calls with this context and tensors on `device` may use, in order.
 std::vector<std::string_view> usable_scores(const gyre_context &context, gyre_device device = GYRE_CPU);

@@ -71,9 +71,10 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
 /// Chooses the kernel for sequences that have few rows a key head: all sequences of the call, or some.
 void choose_few_rows_kernel(const gyre_context &context, AttentionTask *t) {
     const AttentionKernel *few = find_few_rows_kernel(context, t->call);
-    if (t->call.has_cu_seqlens_q)
+    const AttentionCall &c = t->call;
+    if (c.has_used_keys || c.has_cu_seqlens_q)
         t->for_few_rows = few;
-    else if (few && t->has_few_rows(*few, t->call.q.seqlen))
+    else if (few && t->has_few_rows(*few, c.q.seqlen, c.k.seqlen))
         t->kernel = few;
 }
 

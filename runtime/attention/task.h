@@ -37,13 +37,13 @@ struct AttentionTask {
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
 
-    /// True if `few` serves a sequence of so many queries.
-    bool has_few_rows(const AttentionKernel &few, int64_t queries) const {
-        return call.k.heads > 0 && are_few_rows(few, *kernel, queries * (call.q.heads / call.k.heads));
+    /// True if `few` serves a sequence of so many queries and keys.
+    bool has_few_rows(const AttentionKernel &few, int64_t queries, int64_t keys) const {
+        return call.k.heads > 0 && are_few_rows(few, *kernel, queries * (call.q.heads / call.k.heads), keys);
     }
     const AttentionKernel &kernel_of(const Sequence &s) const {
         if (for_few_keys && sees_few_keys(call, s.q_len, s.k_len)) return *for_few_keys;
-        return for_few_rows && has_few_rows(*for_few_rows, s.q_len) ? *for_few_rows : *kernel;
+        return for_few_rows && has_few_rows(*for_few_rows, s.q_len, s.k_len) ? *for_few_rows : *kernel;
     }
 
     /// Makes tasks take keys and values as they are stored.

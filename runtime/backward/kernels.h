@@ -44,11 +44,13 @@ bool forward_splits_numbers(const gyre_context &context, const AttentionCall &ca
 
 /// Whether the kernels of the forward call round rotated numbers to bf16: lse and the result are of these.
 struct ForwardRounding {
-    bool of_many = false, of_few = false;                  // in sequences with many queries, and with few
+    bool of_many = false, of_few = false;                  // in sequences with many rows a key head, and with few
     const AttentionKernel *many = nullptr, *few = nullptr; // no `few`: all are many
     int64_t group = 1;                                     // query heads of a key head
 
-    bool of(int64_t queries) const { return few && are_few_rows(*few, *many, queries * group) ? of_few : of_many; }
+    bool of(const Sequence &s) const {
+        return few && are_few_rows(*few, *many, s.q_len * group, s.k_len) ? of_few : of_many;
+    }
 };
 /// Reads lists.
 ForwardRounding find_forward_rounding(const gyre_context &context, const AttentionCall &call);

@@ -35,7 +35,7 @@ bool BackwardRunner::load(const BackwardRun &r, float *rows) const {
 
 bool BackwardRunner::load_operand(const BackwardRun &r, float *rows) const {
     const bool ok = load(r, rows);
-    if (ok && r.angles && task.rounding.of(s.q_len)) round_to_bf16(rows, r.count * z.stride);
+    if (ok && r.angles && task.rounding.of(s)) round_to_bf16(rows, r.count * z.stride);
     return ok;
 }
 

@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace gyre {
@@ -37,23 +39,27 @@ struct Kernel : gyre_kernel {
 
 class KernelList;
 
-/// What a KernelTable made of a list.
+/// What a KernelTable made of a list: rows of some type, those of a group together, in the order of the list.
 struct MadeTable {
-    virtual ~MadeTable() = default;
+    std::unique_ptr<std::byte[]> rows;
+    std::vector<size_t> begins; // of groups, in bytes, and the end of the last
 };
 
-/// The part of a KernelTable that lists of kernels know.
+/// The part of a KernelTable that lists of kernels know: the same code for rows of every type.
 class AnyKernelTable {
-public:
-    virtual std::unique_ptr<MadeTable> make(const KernelList &list) const = 0;
-
 protected:
-    constexpr AnyKernelTable() = default;
+    constexpr AnyKernelTable(std::string_view operation, size_t row_bytes)
+        : operation(operation), row_bytes(row_bytes) {}
     ~AnyKernelTable() = default; // trivial: calls may still use a table while the process ends
 
 private:
     friend class KernelList;
+    const std::string_view operation;
+    const size_t row_bytes;
     std::atomic<size_t> place{0}; // in every list, from 1; 0: none yet
+
+    /// Reads a kernel's row into `row`, and returns its group.
+    virtual size_t read_row(const Kernel &k, void *row) const = 0;
 };
 
 /// All kernels, best target first; of one target, those of the library registered last first. A list is never changed: after
@@ -79,45 +85,46 @@ private:
     const std::vector<std::shared_ptr<const Library>> libraries_;
     mutable std::array<std::atomic<const MadeTable *>, most_tables> known{};
     mutable std::array<std::unique_ptr<MadeTable>, most_tables> owned;
+
+    std::unique_ptr<MadeTable> make(const AnyKernelTable &table) const;
 };
 
 /// Held while libraries come and go, and while tables are made.
 std::mutex &registry_mutex();
 
+/// Neighbouring rows of a table.
+template <typename Row>
+struct TableRows {
+    const Row *first = nullptr, *last = nullptr;
+    const Row *begin() const { return first; }
+    const Row *end() const { return last; }
+};
+
 /// The kernels of one operation with their attributes read. A table may keep groups apart, so that a call looks through those
 /// only that may serve it.
 template <typename Row>
 class KernelTable : public AnyKernelTable {
+    static_assert(std::is_trivially_copyable_v<Row> && std::is_trivially_destructible_v<Row>,
+                  "rows are copied as bytes");
+
 public:
     constexpr KernelTable(std::string_view operation, Row (*read)(const Kernel &),
                           size_t (*group_of)(const Row &) = nullptr)
-        : operation(operation), read(read), group_of(group_of) {}
+        : AnyKernelTable(operation, sizeof(Row)), read(read), group_of(group_of) {}
 
-    const std::vector<Row> &rows(const KernelList &list, size_t group = 0) {
-        return static_cast<const Made &>(list.made(*this)).group(group);
+    TableRows<Row> rows(const KernelList &list, size_t group = 0) {
+        const MadeTable &made = list.made(*this);
+        if (group + 1 >= made.begins.size()) return {};
+        const auto row = [&](size_t at) { return reinterpret_cast<const Row *>(made.rows.get() + at); };
+        return {row(made.begins[group]), row(made.begins[group + 1])};
     }
 
 private:
-    struct Made : MadeTable {
-        std::vector<std::vector<Row>> groups;
-        std::vector<Row> none;
-
-        const std::vector<Row> &group(size_t index) const { return index < groups.size() ? groups[index] : none; }
-    };
-
-    std::unique_ptr<MadeTable> make(const KernelList &list) const override {
-        auto made = std::make_unique<Made>();
-        for (const Kernel &k : list.kernels()) {
-            if (k.operation != operation) continue;
-            Row row = read(k);
-            const size_t group = group_of ? group_of(row) : 0;
-            if (group >= made->groups.size()) made->groups.resize(group + 1);
-            made->groups[group].push_back(std::move(row));
-        }
-        return made;
+    size_t read_row(const Kernel &k, void *row) const override {
+        const Row *made = new (row) Row(read(k));
+        return group_of ? group_of(*made) : 0;
     }
 
-    const std::string_view operation;
     Row (*const read)(const Kernel &);
     size_t (*const group_of)(const Row &);
 };

@@ -47,8 +47,12 @@ struct Runs {
             int64_t stride, extent;
         };
         Dimension dims[] = {{v.head_stride, v.heads}, {v.token_stride, v.seqlen}, {v.batch_stride, v.batch}};
-        std::sort(std::begin(dims), std::end(dims),
-                  [](const Dimension &a, const Dimension &b) { return std::abs(a.stride) < std::abs(b.stride); });
+        const auto order = [](Dimension &a, Dimension &b) {
+            if (std::abs(b.stride) < std::abs(a.stride)) std::swap(a, b);
+        };
+        order(dims[0], dims[1]);
+        order(dims[1], dims[2]);
+        order(dims[0], dims[1]);
         int64_t reach = v.dim;
         for (const Dimension &d : dims) {
             if (d.extent < 2) continue;

@@ -49,7 +49,7 @@ gyre_embedded_status gyre_embedded_attention_task(attention_call *c, int32_t tok
         c->first_visible = first - first_key;
     }
     if (a->causal) c->last_visible = position - first_key;
-    if (high <= low) {
+    if (high <= low) { /* the first block of keys sets a kernel's state: there must be one */
         write_empty_rows(c, tokens, lse);
         return GYRE_EMBEDDED_OK;
     }

@@ -2,6 +2,9 @@
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
+#include "support/guarded_memory.h"
+
+#include <cstring>
 
 using namespace gyre::test;
 
@@ -31,6 +34,20 @@ TEST_CASE("decode: lengths around the sizes of parts, causal and not") {
                 c.args.causal = causal;
                 c.check();
             }
+}
+
+TEST_CASE("decode: nothing is read past the last key, wherever in a block it is") {
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
+        for (const int64_t head_dim : {64, 128})
+            for (const int64_t keys : {1, 17, 127, 128, 129, 200, 256})
+                for (const int64_t rows : {1, 6}) {
+                    AttentionCase c(AttentionShape().lengths(rows, keys).head_counts(3, 1).dims(head_dim).of(dtype));
+                    const size_t bytes = (size_t)(keys * head_dim) * (dtype == GYRE_F32 ? 4 : 2);
+                    const GuardedMemory k(bytes), v(bytes);
+                    c.args.k.data = std::memcpy(k.data(), c.args.k.data, bytes);
+                    c.args.v.data = std::memcpy(v.data(), c.args.v.data, bytes);
+                    c.check();
+                }
 }
 
 TEST_CASE("decode: more keys than the most parts of the least size hold") {

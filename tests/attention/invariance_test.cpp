@@ -200,6 +200,29 @@ TEST_CASE("a batch entry alone gives the bits that it has in the batch") {
         }
 }
 
+TEST_CASE("a batch entry of a cache gives the bits of a call whose tensors end with its keys, few or many") {
+    for (const int64_t heads : {1, 4, 8}) {
+        const std::vector<double> used = {127, 300, 128};
+        AttentionCase c(AttentionShape().batches(3).lengths(1, 400).head_counts(heads, 1).of(GYRE_BF16));
+        c.args.seqused_k = c.hold(GYRE_I32, used);
+        each_target([&](gyre_context *context) {
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            const std::vector<double> all = c.out.values();
+            for (int64_t b = 0; b < 3; b++) {
+                AttentionCase alone(AttentionShape(c.shape).batches(1));
+                alone.args.q = entry_of(c.args.q, b);
+                alone.args.k = entry_of(c.args.k, b);
+                alone.args.v = entry_of(c.args.v, b);
+                alone.args.k.shape[1] = alone.args.v.shape[1] = (int64_t)used[(size_t)b];
+                REQUIRE_MESSAGE(alone.run(context) == GYRE_OK, text(gyre_last_error()));
+                const std::vector<double> got = alone.out.values();
+                const auto first = all.begin() + b * (int64_t)got.size();
+                CHECK(got == std::vector<double>(first, first + (int64_t)got.size()));
+            }
+        });
+    }
+}
+
 TEST_CASE("a call does not depend on the calls before it") {
     Everything small(64, false), large(128, true);
     each_target(

@@ -1,5 +1,6 @@
-/// passes/loop_limits.h and passes/prefetched_lines.h: loops that do not run, loops that end early, and lines that are asked for.
+/// passes/loop_branches.h, passes/loop_limits.h and passes/prefetched_lines.h: branches before loops, loops that do not run, loops that end early, and lines that are asked for.
 #include "pass_generator.h"
+#include "passes/loop_branches.h"
 #include "passes/loop_limits.h"
 #include "passes/prefetched_lines.h"
 
@@ -94,4 +95,51 @@ TEST_CASE("prefetches are of neighbouring lines of 64 bytes, as many as a row ha
         for (int line = 0; line < 64 * type.bytes() / 64; line++)
             CHECK(count(lowered, " + (int64)" + std::to_string(64 * line) + ")") == 1);
     }
+}
+
+TEST_CASE("a condition that does not change in a loop branches before it, and what one side alone needs is not formed "
+          "on the other") {
+    const auto made = [](bool before) {
+        return PassGenerator([=](Internal::GeneratorBase &generator, Func out) {
+            Var x("x");
+            Func state("state");
+            RDom block(0, 3, "block");
+            const Expr is_first = block == 0;
+            state(x) = undef<float>();
+            state(x) = select(before ? gyre::branch(is_first) : is_first, cast<float>(x), state(x) * 2 + 1);
+            out(x) = state(x);
+            out.bound(x, 0, 8);
+            state.compute_root().update().reorder(x, block);
+            if (before) gyre::branch_before_loops(generator);
+        });
+    };
+    const std::string lowered = made(true).lowered();
+    CAPTURE(lowered);
+    CHECK(count(lowered, ".s1.x, 0, 8)") == 2);
+    CHECK(count(lowered, "select(") == 0);
+    CHECK(count(made(false).lowered(), ".s1.x, 0, 8)") == 1);
+    const Buffer<float> result = made(true).run(8);
+    for (int x = 0; x < 8; x++) CHECK(result(x) == (float)((x * 2 + 1) * 2 + 1));
+}
+
+TEST_CASE("definitions and stores outside of loops branch as well, and a pass that finds no mark stops the build") {
+    const PassGenerator made([](Internal::GeneratorBase &generator, Func out) {
+        Var x("x");
+        Func state("state");
+        RDom block(0, 3, "block");
+        state(x) = undef<float>();
+        state(x) = select(gyre::branch(block == 0), cast<float>(x), state(x) + 1);
+        out(x) = state(x);
+        out.bound(x, 0, 8);
+        state.compute_root().bound(x, 0, 8).update().reorder(x, block).vectorize(x, 8);
+        gyre::branch_before_loops(generator);
+    });
+    CHECK(count(made.lowered(), "select(") == 0);
+    CHECK(made.run(8)(5) == 7.0f);
+    const PassGenerator none([](Internal::GeneratorBase &generator, Func out) {
+        Var x("x");
+        out(x) = cast<float>(x);
+        gyre::branch_before_loops(generator);
+    });
+    CHECK(refusal([&] { none.lowered(); }).find("nothing has a branch before it") != std::string::npos);
 }

@@ -92,6 +92,7 @@ class Operators(unittest.TestCase):
         check(torch.ops.gyre.attention_forward.default, plain, {"causal": True, "inv_freq": inv_freq})
         check(torch.ops.gyre.attention_with_lse.default, plain, {"causal": True, "inv_freq": inv_freq})
         check(torch.ops.gyre.attention_plain.default, plain, {"causal": True})
+        check(torch.ops.gyre._attention_unrecorded.default, (*plain, 0.2, True))
         check(torch.ops.gyre.rotary.default, (q, inv_freq))
         check(torch.ops.gyre.rotary_qk.default, (q, k[:, :, :9], inv_freq))
         check(torch.ops.gyre.rotary_out.default, (plain[0], torch.empty_like(plain[0]), inv_freq))
@@ -105,12 +106,13 @@ class Operators(unittest.TestCase):
                 return func(*args, **(kwargs or {}))
 
         q, k, v = inputs()
-        for given, way in (({}, "plain"), ({"causal": True, "scale": 0.2}, "plain"), ({"mask": None, "softcap": 0.0}, "plain"),
-                           ({"window": (3, 0)}, "forward"), ({"return_lse": True}, "with_lse")):
+        for given, way in (({}, "_attention_unrecorded"), ({"causal": True, "scale": 0.2}, "_attention_unrecorded"),
+                           ({"mask": None, "softcap": 0.0}, "attention_plain"),
+                           ({"window": (3, 0)}, "attention_forward"), ({"return_lse": True}, "attention_with_lse")):
             names = []
             with self.subTest(given), Names():
                 gyre.torch.attention(q, k, v, **given)
-            self.assertEqual([name for name in names if "gyre" in name], [f"gyre.attention_{way}.default"])
+            self.assertEqual([name for name in names if "gyre" in name], [f"gyre.{way}.default"])
         with self.assertRaisesRegex(TypeError, r"attention\(\) got an unexpected keyword argument 'maks'"):
             gyre.torch.attention(q, k, v, maks=None)
 
@@ -118,6 +120,11 @@ class Operators(unittest.TestCase):
         q, k, v = inputs()
         with torch.autocast("cpu", torch.bfloat16):
             self.assertEqual(gyre.torch.attention(q, k, v).dtype, torch.bfloat16)
+            with torch.no_grad():
+                self.assertTrue(torch.equal(gyre.torch.attention(q, k, v, causal=True, scale=0.2),
+                                            gyre.torch.attention(q.bfloat16(), k.bfloat16(), v.bfloat16(), causal=True, scale=0.2)))
+                self.assertEqual(gyre.torch.attention(q, k, v, softcap=3.0).dtype, torch.bfloat16)
+                self.assertEqual(torch.ops.gyre._attention_unrecorded(q, k, v, 0.0, False).dtype, torch.bfloat16)
         self.assertEqual(gyre.torch.attention(q, k, v).dtype, torch.float32)
 
     def test_float32_queries_read_narrow_caches(self):

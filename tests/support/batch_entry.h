@@ -4,9 +4,10 @@
 
 namespace gyre::test {
 
-/// Batch entry `b` of a view of f32 numbers, [batch, …].
+/// Batch entry `b` of a view of f32, f16 or bf16 numbers, [batch, …].
 inline gyre_tensor entry_of(gyre_tensor view, int64_t b) {
-    view.data = static_cast<float *>(view.data) + b * view.strides[0];
+    const int64_t bytes = view.dtype == GYRE_F32 ? 4 : 2;
+    view.data = static_cast<char *>(view.data) + b * view.strides[0] * bytes;
     view.shape[0] = 1;
     return view;
 }

@@ -42,10 +42,11 @@ Made make_tiles(const Wanted &w) {
     z.head_dim = z.v_head_dim = (w.head_dim + tile_depth - 1) / tile_depth * tile_depth;
     z.feature_step = std::lcm(z.feature_step, tile_depth);
     const int terms = w.dtype.is_bfloat() ? 1 : w.dtype.bits() == 16 ? 2 : 3;
-    const bool whole_head = Tiles::holds_whole_head(z.v_head_dim, w.knobs.row_vectors);
-    return std::make_unique<Tiles>(
-        z, make_provider(w), w.knobs,
-        Tiles::Facts{terms, w.padded ? 0 : w.head_dim, may_be_bounded(w), whole_head, w.padded && !whole_head});
+    const bool weighs_rows = terms == 1 && w.partial && !w.padded && !cache_format(w).in_tiles;
+    const bool whole_head = !weighs_rows && Tiles::holds_whole_head(z.v_head_dim, w.knobs.row_vectors);
+    return std::make_unique<Tiles>(z, make_provider(w), w.knobs,
+                                   Tiles::Facts{terms, w.padded ? 0 : w.head_dim, may_be_bounded(w), whole_head,
+                                                w.padded && !whole_head, weighs_rows, weighs_rows && w.as_stored});
 }
 
 Made make_bare(const Wanted &w) {

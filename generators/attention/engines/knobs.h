@@ -15,7 +15,7 @@ struct Knobs {
     int fold = 0;           // few rows: features beside each other in a vector of queries; 0: many rows
     int key_vector = 1;     // features of a key or value that are read as one vector, whose lanes then multiply
     int feature_unroll = 1; // the engine Bare alone: turns of the loop over features of the scores that are one turn
-    int pair_unroll = 1;    // the same without vectors: Rotation::turns of queries and results
+    int pair_unroll = 1;    // the same: Rotation::turns of queries and results
 };
 
 } // namespace gyre::attention

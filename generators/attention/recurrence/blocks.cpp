@@ -3,6 +3,7 @@
 #include "attention/variants/general/scores.h"
 #include "keys_of_block.h"
 #include "math/transcendental.h"
+#include "passes/loop_branches.h"
 #include "scores.h"
 
 namespace gyre::attention {
@@ -49,6 +50,40 @@ void define_masked(Stages &s, const Visible &visible, const KeySteps &steps) {
     s.masked(r, key, t, b) = score(key);
     s.formed_j = formed.x;
     s.key_step = formed.y;
+}
+
+/// What a block adds to the sums of a row of the state.
+struct BlockSums {
+    std::vector<Expr> weighted; // values
+    Expr weights;
+};
+BlockSums sums_of_block(RecurrenceEngine &engine) {
+    const Stages &s = engine.stages();
+    BlockSums sums{{}, s.block_sum(s.r, s.t, s.block)};
+    for (int c = 0; c < s.sizes.feature_chunk; c++)
+        sums.weighted.push_back(s.weighted(s.r, engine.layout().feature(s.sizes, c, s.e), s.t, s.block));
+    return sums;
+}
+
+/// A row of the state after one more block.
+std::vector<Expr> fold_block(RecurrenceEngine &engine, const Inputs &in, const BlockSums &sums) {
+    const Stages &s = engine.stages();
+    const int chunk = s.sizes.feature_chunk;
+    const FuncRef old = s.state(s.r, s.t, s.e);
+    const Rescaling rescaling = engine.rescaling(in, old[chunk], s.block);
+    std::vector<Expr> row;
+    for (int c = 0; c < chunk; c++) row.push_back(old[c] * rescaling.keep + sums.weighted[c] * rescaling.add);
+    row.push_back(rescaling.maximum);
+    row.push_back(old[chunk + 1] * rescaling.keep + sums.weights * rescaling.add);
+    return row;
+}
+
+/// A row of the state after its first block, which sets it: of engines that begin with a block, which has a maximum.
+std::vector<Expr> begin_with_block(const Stages &s, const BlockSums &sums) {
+    std::vector<Expr> row = sums.weighted;
+    row.push_back(s.block_max(s.r, s.t, s.block));
+    row.push_back(sums.weights);
+    return row;
 }
 
 } // namespace
@@ -102,16 +137,13 @@ void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &
     blocks.where(taken);
     blocks.where(block_key <= visible.tile_last && block_key + z.key_block - 1 >= visible.tile_first);
     s.block = blocks;
-    const int chunk = z.feature_chunk;
-    const FuncRef old = s.state(r, t, e);
-    const Rescaling rescaling = engine.rescaling(in, old[chunk], blocks);
-    std::vector<Expr> next;
-    for (int c = 0; c < chunk; c++) {
-        const Expr sum = s.weighted(r, engine.layout().feature(z, c, e), t, blocks);
-        next.push_back(old[c] * rescaling.keep + sum * rescaling.add);
+    const BlockSums sums = sums_of_block(engine);
+    std::vector<Expr> next = fold_block(engine, in, sums);
+    if (engine.begins_with_block()) {
+        const Expr is_first = branch(blocks == visible.tile_first / z.key_block);
+        const std::vector<Expr> begun = begin_with_block(s, sums);
+        for (size_t i = 0; i < next.size(); i++) next[i] = select(is_first, begun[i], next[i]);
     }
-    next.push_back(rescaling.maximum);
-    next.push_back(old[chunk + 1] * rescaling.keep + s.block_sum(r, t, blocks) * rescaling.add);
     s.state(r, t, e) = Tuple(next);
 }
 

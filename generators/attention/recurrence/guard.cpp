@@ -17,11 +17,11 @@ Expr is_cut_at_begin(const Stages &s, const Inputs &in) {
 }
 
 /// True if some row of the task does not see some key of block b.
-Expr is_cut(const Stages &s, const Inputs &in) {
+Expr is_cut(const Stages &s, const Inputs &in, const Expr &hides) {
     const Expr end = min(s.b * s.sizes.key_block + s.sizes.key_block, in.keys);
     const Expr by_position = end - 1 > in.last_visible || is_cut_at_begin(s, in);
-    if (!in.is_general()) return by_position;
-    return in.score ? Internal::const_true() : by_position || in.has_bias || in.has_mask;
+    if (!hides.defined()) return by_position;
+    return in.score ? Internal::const_true() : by_position || hides;
 }
 
 /// The bits in f32 of a value.
@@ -47,28 +47,38 @@ Together values_together(const Stages &s, int lanes, int step) {
 
 } // namespace
 
-void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, bool from_cut) {
+void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, const GuardLook &look, const Expr &hides) {
     const Sizes &z = s.sizes;
     const Var &l = s.l, &b = s.b;
     const auto [features, keys] = values_together(s, vector_lanes, step);
     const int lanes = s.guard_lanes = features * keys;
-    const Expr cut = is_cut(s, in);
+    Expr cut = is_cut(s, in, hides);
+    if (look.by_flag && hides.defined()) {
+        s.cut = Func("cut");
+        s.cut(b) = select(cut, 1, 0);
+        cut = s.cut(b) != 0;
+    }
     RDom values(0, s.v_features / features, 0, z.key_block / keys, "guard_values"), all(0, lanes, "guard_lanes");
     values.where(cut && b * z.key_block + values.y * keys < in.keys); // keys after the last one are rows like the last
-    if (from_cut) { // row 0 sees no fewer keys before its last one than others
+    if (look.from_cut) { // row 0 sees no fewer keys before its last one than others
         const Expr first_key = b * z.key_block;
         values.where(values.y >= select(is_cut_at_begin(s, in), 0, in.last_visible + 1 - first_key));
     }
     all.where(cut);
     s.value_peaks = Func("value_peaks");
     s.guarded = Func("guarded");
+    const Expr bits = value_bits(s, values.x * features + l % features, values.y * keys + l / features);
     // The exponent alone: LLVM makes an absolute value of all bits but the sign, and forms that of an f16 in f16, which ARMv8.0 cannot.
-    const Expr exponent =
-        value_bits(s, values.x * features + l % features, values.y * keys + l / features) & Expr(0x7f800000u);
+    const Expr infinity = Expr(0x7f800000u);
     s.value_peaks(l, b) = Expr(0u);
-    s.value_peaks(l, b) = max(s.value_peaks(l, b), exponent);
     s.guarded(b) = 0;
-    s.guarded(b) = max(s.guarded(b), select(s.value_peaks(all, b) >= Expr(0x7f800000u), 1, 0));
+    if (look.by_carry) {
+        s.value_peaks(l, b) = s.value_peaks(l, b) | ((bits & infinity) + Expr(0x00800000u));
+        s.guarded(b) = s.guarded(b) | cast<int32_t>(s.value_peaks(all, b) >> 31);
+    } else {
+        s.value_peaks(l, b) = max(s.value_peaks(l, b), bits & infinity);
+        s.guarded(b) = max(s.guarded(b), select(s.value_peaks(all, b) >= infinity, 1, 0));
+    }
     s.peak_chunk = values.x;
     s.peak_key = values.y;
     s.peak_lane = all;
@@ -101,6 +111,7 @@ void define_guarded_product(Stages &s, Func product, const Visible &visible, boo
 void schedule_guard(Stages &s, int lanes) {
     if (!s.guarded.defined()) return;
     for (Func *one_block : {&s.value_peaks, &s.guarded}) one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
+    if (s.cut.defined()) s.cut.compute_at(s.state, s.block).bound_storage(s.b, 1);
     const int together = s.guard_lanes, vector = std::min(lanes, together);
     s.value_peaks.bound(s.l, 0, together).vectorize(s.l, vector).unroll(s.l);
     s.value_peaks.update().reorder(s.l, s.peak_chunk, s.peak_key).vectorize(s.l, vector).unroll(s.l);

@@ -25,14 +25,15 @@ struct Stages {
 
     OperandStages operands;
 
-    Halide::Func scores;                          // (r, j, t, b)  raw
-    Halide::Func masked;                          // (r, j, t, b)  capped, biased and masked
-    Halide::RVar formed_j, key_step;              // of its first update, if it is formed in steps
-    Halide::RVar mask_j;                          // of its last update
-    Halide::Func block_max, block_sum;            // (r, t, b)
-    Halide::RVar max_j;                           // of the update of block_max
-    Halide::Func value_peaks, guarded;            // (l, b) (b)  guard.h; undefined: values are integers, or on tiles
-    int guard_lanes = 0;                          // values of a key that it looks at together
+    Halide::Func scores;               // (r, j, t, b)  raw
+    Halide::Func masked;               // (r, j, t, b)  capped, biased and masked
+    Halide::RVar formed_j, key_step;   // of its first update, if it is formed in steps
+    Halide::RVar mask_j;               // of its last update
+    Halide::Func block_max, block_sum; // (r, t, b)
+    Halide::RVar max_j;                // of the update of block_max
+    Halide::Func value_peaks, guarded; // (l, b) (b)  guard.h; undefined: values are integers, or on tiles
+    Halide::Func cut;                  // (b)  1: values of the block are looked at; undefined: a condition tells
+    int guard_lanes = 0;               // values of a key that it looks at together
     Halide::RVar peak_chunk, peak_key, peak_lane; // of their updates
     Halide::RVar guarded_j, guarded_turn;         // of the last update of a guarded product
     Halide::Func weighted;                        // (r, d, t, b)  sum_j weights v

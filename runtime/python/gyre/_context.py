@@ -30,14 +30,14 @@ class Context:
     @property
     def threads(self) -> int:
         """How many threads calls use."""
-        return _library.library.gyre_context_threads(self.handle)
+        return int(_library.library.gyre_context_threads(self.handle))
 
     @property
     def target(self) -> str:
         """The best target that calls use, such as "x86_64_avx512"."""
-        return _library.library.gyre_context_target(self.handle).decode()
+        return str(_library.library.gyre_context_target(self.handle), "utf-8")
 
     @property
     def selected_kernel(self) -> str:
         """The kernel that the last successful call ran, such as "attention_plain_f32_d64__x86_64_avx512"; "" before the first."""
-        return _library.library.gyre_selected_kernel(self.handle).decode()
+        return str(_library.library.gyre_selected_kernel(self.handle), "utf-8")

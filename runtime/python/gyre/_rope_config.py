@@ -94,7 +94,7 @@ def _head_dim(config: _Config) -> int:
     hidden, heads = config.get("hidden_size", "n_embd"), config.get("num_attention_heads", "n_head")
     if not hidden or not heads:
         raise ValueError("head_dim: got none, expected it, or hidden_size and num_attention_heads")
-    return hidden // heads
+    return int(hidden // heads)
 
 
 def _share(config: _Config, share: float) -> float:

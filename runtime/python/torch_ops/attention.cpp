@@ -1,5 +1,6 @@
-// gyre::attention, and its forms without gradients, without lse, with few options, and for results of the caller's.
+// gyre::attention, and its forms without gradients, without lse, and for results of the caller's.
 #include "attention.h"
+#include "boxing.h"
 
 #include <tuple>
 
@@ -67,68 +68,55 @@ void AttentionArguments::fill(const Tensor &q, const Tensor &k, const Tensor &v,
     args.dropout_offset = static_cast<uint32_t>(dropout_offset);
 }
 
-Tensor new_out(const Tensor &q, const Tensor &v, int64_t layout) {
-    const int64_t rank = layout == GYRE_THD ? 3 : 4;
-    const auto shape = q.sizes();
-    expect(static_cast<int64_t>(shape.size()) == rank, "q: got rank ", shape.size(), ", expected ", rank);
-    const int64_t v_rank = v.dim();
-    expect(v_rank >= 1, "v: got rank 0, expected ", rank);
-    const int64_t sizes[] = {shape[0], shape[1], rank == 3 ? v.size(v_rank - 1) : shape[2], v.size(v_rank - 1)};
-    if (rank == 3) return empty(sizes, {0, 1, 2}, dtype_of(q));
-    return layout == GYRE_BHSD ? empty(sizes, {0, 2, 1, 3}, dtype_of(q)) : empty(sizes, {0, 1, 2, 3}, dtype_of(q));
+Tensor new_out(const gyre_tensor &q, const gyre_tensor &v, int64_t layout) {
+    const int32_t rank = layout == GYRE_THD ? 3 : 4;
+    expect(q.rank == rank, "q: got rank ", q.rank, ", expected ", rank);
+    expect(v.rank >= 1, "v: got rank 0, expected ", rank);
+    const int64_t v_head_dim = v.shape[v.rank - 1];
+    const int64_t sizes[] = {q.shape[0], q.shape[1], rank == 3 ? v_head_dim : q.shape[2], v_head_dim};
+    if (rank == 3) return empty(sizes, {0, 1, 2}, q.dtype);
+    return layout == GYRE_BHSD ? empty(sizes, {0, 2, 1, 3}, q.dtype) : empty(sizes, {0, 1, 2, 3}, q.dtype);
 }
 
 namespace {
 
-void run(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &out, const OptionalTensor &lse,
-         GYRE_ATTENTION_PARAMETERS) {
-    AttentionArguments call;
-    call.fill(q, k, v, GYRE_ATTENTION_ARGUMENTS);
-    call.args.out = view(out, "out");
-    call.args.lse = call.views(lse, "lse");
-    check(gyre_attention(context(), &call.args));
+/// lse: nullptr, if it is not wanted.
+void run(AttentionArguments *call, const Tensor &out, const Tensor *lse) {
+    call->args.out = view(out, "out");
+    if (lse) call->args.lse = call->views(*lse, "lse");
+    check(gyre_attention(context(), &call->args));
 }
 
 void attention_out(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &out, const OptionalTensor &lse,
                    GYRE_ATTENTION_PARAMETERS) {
-    run(q, k, v, out, lse, GYRE_ATTENTION_ARGUMENTS);
+    AttentionArguments call;
+    call.fill(q, k, v, GYRE_ATTENTION_ARGUMENTS);
+    run(&call, out, lse ? &*lse : nullptr);
 }
 
 /// [batch, heads, seqlen], or [heads, tokens]; of a q that new_out() has taken.
-Tensor new_lse(const Tensor &q, int64_t layout) {
-    const auto shape = q.sizes();
-    const int64_t packed[] = {shape[1], shape[0]};
-    if (layout == GYRE_THD) return empty(packed, {0, 1}, aoti_torch_dtype_float32());
-    const int64_t sizes[] = {shape[0], shape[layout == GYRE_BHSD ? 1 : 2], shape[layout == GYRE_BHSD ? 2 : 1]};
-    return empty(sizes, {0, 1, 2}, aoti_torch_dtype_float32());
+Tensor new_lse(const gyre_tensor &q, int64_t layout) {
+    const int64_t packed[] = {q.shape[1], q.shape[0]};
+    if (layout == GYRE_THD) return empty(packed, {0, 1}, GYRE_F32);
+    const int64_t sizes[] = {q.shape[0], q.shape[layout == GYRE_BHSD ? 1 : 2], q.shape[layout == GYRE_BHSD ? 2 : 1]};
+    return empty(sizes, {0, 1, 2}, GYRE_F32);
 }
 
 std::tuple<Tensor, Tensor> attention(const Tensor &q, const Tensor &k, const Tensor &v, GYRE_ATTENTION_PARAMETERS) {
-    Tensor out = new_out(q, v, layout), lse = new_lse(q, layout);
-    run(q, k, v, out, lse, GYRE_ATTENTION_ARGUMENTS);
-    return {out, lse};
+    AttentionArguments call;
+    call.fill(q, k, v, GYRE_ATTENTION_ARGUMENTS);
+    Tensor out = new_out(call.args.q, call.args.v, layout), lse = new_lse(call.args.q, layout);
+    run(&call, out, &lse);
+    return {std::move(out), std::move(lse)};
 }
 
 /// Leaves out what gradients need: lse, and a formula of them, which takes its time even where none are recorded. attention_with_lse is
 /// attention() without the formula.
 Tensor attention_forward(const Tensor &q, const Tensor &k, const Tensor &v, GYRE_ATTENTION_PARAMETERS) {
-    Tensor out = new_out(q, v, layout);
-    run(q, k, v, out, std::nullopt, GYRE_ATTENTION_ARGUMENTS);
-    return out;
-}
-
-/// attention_forward() of calls that say no more: PyTorch takes 60 ns for each argument, and this many take 1 us less.
-Tensor attention_plain(const Tensor &q, const Tensor &k, const Tensor &v, double scale, bool causal, int64_t layout) {
-    Tensor out = new_out(q, v, layout);
-    gyre_attention_args args = gyre_attention_defaults();
-    args.layout = static_cast<gyre_layout>(layout);
-    args.q = view(q, "q");
-    args.k = view(k, "k");
-    args.v = view(v, "v");
-    args.out = view(out, "out");
-    args.scale = static_cast<float>(scale);
-    args.causal = causal;
-    check(gyre_attention(context(), &args));
+    AttentionArguments call;
+    call.fill(q, k, v, GYRE_ATTENTION_ARGUMENTS);
+    Tensor out = new_out(call.args.q, call.args.v, layout);
+    run(&call, out, nullptr);
     return out;
 }
 
@@ -139,14 +127,12 @@ STABLE_TORCH_LIBRARY_FRAGMENT(gyre, m) {
     m.def("attention(Tensor q, Tensor k, Tensor v, " GYRE_ATTENTION_SCHEMA ") -> (Tensor, Tensor)");
     m.def("attention_forward(Tensor q, Tensor k, Tensor v, " GYRE_ATTENTION_SCHEMA ") -> Tensor");
     m.def("attention_with_lse(Tensor q, Tensor k, Tensor v, " GYRE_ATTENTION_SCHEMA ") -> (Tensor, Tensor)");
-    m.def("attention_plain(Tensor q, Tensor k, Tensor v, float scale=0., bool causal=False, int layout=1) -> Tensor");
     m.def("attention_out(Tensor q, Tensor k, Tensor v, Tensor(a!) out, Tensor(b!)? lse, " GYRE_ATTENTION_SCHEMA
           ") -> ()");
 }
 STABLE_TORCH_LIBRARY_IMPL(gyre, CPU, m) {
-    m.impl("attention", TORCH_BOX(&gyre_torch::attention));
-    m.impl("attention_forward", TORCH_BOX(&gyre_torch::attention_forward));
-    m.impl("attention_with_lse", TORCH_BOX(&gyre_torch::attention));
-    m.impl("attention_plain", TORCH_BOX(&gyre_torch::attention_plain));
-    m.impl("attention_out", TORCH_BOX(&gyre_torch::attention_out));
+    m.impl("attention", gyre_torch::boxed<gyre_torch::attention>);
+    m.impl("attention_forward", gyre_torch::boxed<gyre_torch::attention_forward>);
+    m.impl("attention_with_lse", gyre_torch::boxed<gyre_torch::attention>);
+    m.impl("attention_out", gyre_torch::boxed<gyre_torch::attention_out>);
 }

@@ -37,7 +37,7 @@ struct AttentionArguments {
 
 /// A result of attention, not filled. It lies in memory as bshd or thd: what follows attention in models joins the heads of a token.
 /// Errors: throws, if q's rank is not the layout's.
-Tensor new_out(const Tensor &q, const Tensor &v, int64_t layout);
+Tensor new_out(const gyre_tensor &q, const gyre_tensor &v, int64_t layout);
 
 /// A rotation by frequencies, f64 [rotary_dim / 2]. Errors: throws.
 void set_frequencies(const Tensor &inv_freq, const char *name, gyre_rope *rope);

@@ -1,5 +1,6 @@
 // gyre::cache_append: new keys and values into a cache of the caller's.
 #include "attention.h"
+#include "boxing.h"
 
 namespace gyre_torch {
 namespace {
@@ -37,4 +38,4 @@ STABLE_TORCH_LIBRARY_FRAGMENT(gyre, m) {
           "Tensor? value_inv_freq=None, bool interleaved=False, float rope_factor=1., int layout=1, "
           "int cache_layout=1) -> ()");
 }
-STABLE_TORCH_LIBRARY_IMPL(gyre, CPU, m) { m.impl("cache_append", TORCH_BOX(&gyre_torch::cache_append)); }
+STABLE_TORCH_LIBRARY_IMPL(gyre, CPU, m) { m.impl("cache_append", gyre_torch::boxed<gyre_torch::cache_append>); }

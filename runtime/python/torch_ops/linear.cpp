@@ -1,8 +1,8 @@
 // gyre::linear_attention and gyre::linear_attention_backward.
 #include "attention.h"
+#include "boxing.h"
 
 #include <tuple>
-#include <vector>
 
 namespace gyre_torch {
 namespace {
@@ -56,20 +56,19 @@ std::tuple<Tensor, Tensor> new_states(const Tensor &k, const Tensor &v, const Op
     const int64_t sequences = layout == GYRE_THD ? cu_seqlens_q->size(0) - 1 : k.size(0);
     const int64_t heads = k.size(layout == GYRE_BSHD ? 2 : 1);
     const int64_t shape[] = {sequences, heads, k.size(rank - 1), v.size(rank - 1)};
-    return {empty(shape, {0, 1, 2, 3}, aoti_torch_dtype_float32()),
-            empty(shape, {0, 1, 2}, aoti_torch_dtype_float32())};
+    return {empty(shape, {0, 1, 2, 3}, GYRE_F32), empty(shape, {0, 1, 2}, GYRE_F32)};
 }
 
 std::tuple<Tensor, Tensor> no_states() {
     const int64_t none = 0;
-    return {empty(&none, {0}, aoti_torch_dtype_float32()), empty(&none, {0}, aoti_torch_dtype_float32())};
+    return {empty(&none, {0}, GYRE_F32), empty(&none, {0}, GYRE_F32)};
 }
 
 std::tuple<Tensor, Tensor, Tensor> linear_attention(const Tensor &q, const Tensor &k, const Tensor &v,
                                                     bool return_state, GYRE_LINEAR_PARAMETERS) {
     LinearArguments call;
     call.fill(q, k, v, GYRE_LINEAR_ARGUMENTS);
-    Tensor out = new_out(q, v, layout);
+    Tensor out = new_out(call.args.q, call.args.v, layout);
     call.args.out = view(out, "out");
     auto [kv_after, k_after] = return_state ? new_states(k, v, cu_seqlens_q, layout) : no_states();
     if (return_state) {
@@ -77,7 +76,7 @@ std::tuple<Tensor, Tensor, Tensor> linear_attention(const Tensor &q, const Tenso
         call.args.k_state_out = call.views(k_after, "k_state_out");
     }
     check(gyre_linear_attention(context(), &call.args));
-    return {out, kv_after, k_after};
+    return {std::move(out), std::move(kv_after), std::move(k_after)};
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_backward(const Tensor &out_grad,
@@ -87,7 +86,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_backward(con
                                                                              const Tensor &v, GYRE_LINEAR_PARAMETERS) {
     LinearArguments call;
     call.fill(q, k, v, GYRE_LINEAR_ARGUMENTS);
-    Tensor grads[3] = {torch::stable::empty_like(q), torch::stable::empty_like(k), torch::stable::empty_like(v)};
+    Tensor grads[3] = {empty_like(q), empty_like(k), empty_like(v)};
     gyre_linear_attention_backward_args backward = gyre_linear_attention_backward_defaults();
     backward.forward = &call.args;
     backward.out_grad = view(out_grad, "out_grad");
@@ -102,7 +101,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> linear_attention_backward(con
         backward.k_state_grad = call.views(k_grad, "k_state_grad");
     }
     check(gyre_linear_attention_backward(context(), &backward));
-    return {grads[0], grads[1], grads[2], kv_grad, k_grad};
+    return {std::move(grads[0]), std::move(grads[1]), std::move(grads[2]), std::move(kv_grad), std::move(k_grad)};
 }
 
 } // namespace
@@ -115,6 +114,6 @@ STABLE_TORCH_LIBRARY_FRAGMENT(gyre, m) {
           "Tensor k, Tensor v, " GYRE_LINEAR_SCHEMA ") -> (Tensor, Tensor, Tensor, Tensor, Tensor)");
 }
 STABLE_TORCH_LIBRARY_IMPL(gyre, CPU, m) {
-    m.impl("linear_attention", TORCH_BOX(&gyre_torch::linear_attention));
-    m.impl("linear_attention_backward", TORCH_BOX(&gyre_torch::linear_attention_backward));
+    m.impl("linear_attention", gyre_torch::boxed<gyre_torch::linear_attention>);
+    m.impl("linear_attention_backward", gyre_torch::boxed<gyre_torch::linear_attention_backward>);
 }

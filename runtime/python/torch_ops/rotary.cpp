@@ -1,5 +1,6 @@
 // gyre::rotary and gyre::rotary_qk, with forms that write to tensors of the caller's.
 #include "attention.h"
+#include "boxing.h"
 
 #include <tuple>
 
@@ -54,15 +55,15 @@ void rotary_qk_out(const Tensor &q, const Tensor &k, const Tensor &q_out, const 
 }
 
 Tensor rotary(const Tensor &x, GYRE_ROTARY_PARAMETERS) {
-    Tensor out = torch::stable::empty_like(x);
+    Tensor out = empty_like(x);
     rotary_out(x, out, GYRE_ROTARY_ARGUMENTS);
     return out;
 }
 
 std::tuple<Tensor, Tensor> rotary_qk(const Tensor &q, const Tensor &k, GYRE_ROTARY_PARAMETERS) {
-    Tensor q_out = torch::stable::empty_like(q), k_out = torch::stable::empty_like(k);
+    Tensor q_out = empty_like(q), k_out = empty_like(k);
     rotary_qk_out(q, k, q_out, k_out, GYRE_ROTARY_ARGUMENTS);
-    return {q_out, k_out};
+    return {std::move(q_out), std::move(k_out)};
 }
 
 } // namespace
@@ -75,8 +76,8 @@ STABLE_TORCH_LIBRARY_FRAGMENT(gyre, m) {
     m.def("rotary_qk_out(Tensor q, Tensor k, Tensor(a!) q_out, Tensor(b!) k_out, " GYRE_ROTARY_SCHEMA ") -> ()");
 }
 STABLE_TORCH_LIBRARY_IMPL(gyre, CPU, m) {
-    m.impl("rotary", TORCH_BOX(&gyre_torch::rotary));
-    m.impl("rotary_out", TORCH_BOX(&gyre_torch::rotary_out));
-    m.impl("rotary_qk", TORCH_BOX(&gyre_torch::rotary_qk));
-    m.impl("rotary_qk_out", TORCH_BOX(&gyre_torch::rotary_qk_out));
+    m.impl("rotary", gyre_torch::boxed<gyre_torch::rotary>);
+    m.impl("rotary_out", gyre_torch::boxed<gyre_torch::rotary_out>);
+    m.impl("rotary_qk", gyre_torch::boxed<gyre_torch::rotary_qk>);
+    m.impl("rotary_qk_out", gyre_torch::boxed<gyre_torch::rotary_qk_out>);
 }

@@ -1,54 +1,92 @@
 #include "tensors.h"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
+#include <numeric>
 
 namespace gyre_torch {
 namespace {
 
+/// Element types as PyTorch's C interface counts them, in the order of gyre_dtype.
+const auto &known_dtypes() {
+    static const std::array known = {
+        aoti_torch_dtype_float32(), aoti_torch_dtype_float16(), aoti_torch_dtype_bfloat16(), aoti_torch_dtype_float64(),
+        aoti_torch_dtype_int32(),   aoti_torch_dtype_int64(),   aoti_torch_dtype_bool()};
+    return known;
+}
+
 gyre_dtype known_dtype(const Tensor &tensor, const char *name) {
-    // In the order of gyre_dtype.
-    static const int32_t known[] = {aoti_torch_dtype_float32(), aoti_torch_dtype_float16(), aoti_torch_dtype_bfloat16(),
-                                    aoti_torch_dtype_float64(), aoti_torch_dtype_int32(),   aoti_torch_dtype_int64(),
-                                    aoti_torch_dtype_bool()};
-    const auto found = std::find(std::begin(known), std::end(known), dtype_of(tensor));
-    expect(found != std::end(known), name,
+    int32_t dtype;
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(tensor.get(), &dtype));
+    const auto &known = known_dtypes();
+    const auto found = std::find(known.begin(), known.end(), dtype);
+    expect(found != known.end(), name,
            ": got a type that gyre does not know, expected a floating-point, integer or boolean one");
-    return static_cast<gyre_dtype>(found - std::begin(known));
+    return static_cast<gyre_dtype>(found - known.begin());
 }
 
 } // namespace
 
-int32_t dtype_of(const Tensor &tensor) {
-    int32_t dtype;
-    TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(tensor.get(), &dtype));
-    return dtype;
+std::span<const int64_t> Tensor::sizes() const {
+    int64_t rank, *sizes;
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_dim(handle, &rank));
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_sizes(handle, &sizes));
+    return {sizes, static_cast<std::size_t>(rank)};
 }
 
 gyre_tensor view(const Tensor &tensor, const char *name) {
-    const auto sizes = tensor.sizes(), strides = tensor.strides();
+    const auto sizes = tensor.sizes();
     expect(sizes.size() <= GYRE_MAX_RANK, name, ": got rank ", sizes.size(), ", expected at most ", GYRE_MAX_RANK);
-    expect(tensor.is_cpu(), name, ": is not in the CPU's memory");
+    int32_t device;
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(tensor.get(), &device));
+    expect(device == aoti_torch_device_type_cpu(), name, ": is not in the CPU's memory");
     gyre_tensor result{};
-    result.data = tensor.data_ptr();
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_data_ptr(tensor.get(), &result.data));
     result.dtype = known_dtype(tensor, name);
     result.device = GYRE_CPU;
     result.rank = static_cast<int32_t>(sizes.size());
-    std::copy(sizes.begin(), sizes.end(), result.shape);
-    std::copy(strides.begin(), strides.end(), result.strides);
+    int64_t *strides;
+    TORCH_ERROR_CODE_CHECK(aoti_torch_get_strides(tensor.get(), &strides));
+    for (std::size_t i = 0; i < sizes.size(); i++) {
+        result.shape[i] = sizes[i];
+        result.strides[i] = strides[i];
+    }
     return result;
 }
 
-Tensor empty(const int64_t *shape, std::initializer_list<int> order, int32_t dtype) {
+namespace {
+
+/// A tensor whose dimension order[0] lies outermost in memory.
+Tensor empty_in_order(const int64_t *shape, const int *order, std::size_t rank, gyre_dtype dtype) {
     int64_t strides[GYRE_MAX_RANK];
     int64_t stride = 1;
-    for (const int *each = order.end(); each-- != order.begin();) {
-        strides[*each] = stride;
-        stride *= std::max<int64_t>(shape[*each], 1);
+    for (std::size_t i = rank; i-- > 0;) {
+        strides[order[i]] = stride;
+        stride *= std::max<int64_t>(shape[order[i]], 1);
     }
     AtenTensorHandle made;
-    TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(static_cast<int64_t>(order.size()), shape, strides, dtype,
+    TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(static_cast<int64_t>(rank), shape, strides, known_dtypes()[dtype],
                                                     aoti_torch_device_type_cpu(), 0, &made));
+    return Tensor(made);
+}
+
+} // namespace
+
+Tensor empty(const int64_t *shape, std::initializer_list<int> order, gyre_dtype dtype) {
+    return empty_in_order(shape, order.begin(), order.size(), dtype);
+}
+
+Tensor empty(std::span<const int64_t> shape, gyre_dtype dtype) {
+    int order[GYRE_MAX_RANK];
+    std::iota(order, order + shape.size(), 0);
+    return empty_in_order(shape.data(), order, shape.size(), dtype);
+}
+
+Tensor empty_like(const Tensor &like) {
+    AtenTensorHandle same, made;
+    TORCH_ERROR_CODE_CHECK(aoti_torch_new_tensor_handle(like.get(), &same));
+    const auto result = torch::stable::empty_like(torch::stable::Tensor(same));
+    TORCH_ERROR_CODE_CHECK(aoti_torch_new_tensor_handle(result.get(), &made));
     return Tensor(made);
 }
 

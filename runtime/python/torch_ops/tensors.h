@@ -4,19 +4,37 @@
 
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
-#include <torch/csrc/stable/tensor.h>
-#include <torch/headeronly/core/ScalarType.h>
 
 #include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace gyre_torch {
 
-using torch::stable::Tensor;
+/// Owns the handle of a tensor.
+class Tensor {
+public:
+    explicit Tensor(AtenTensorHandle handle) : handle(handle) {}
+    Tensor(Tensor &&other) noexcept : handle(other.release()) {}
+    ~Tensor() {
+        if (handle) aoti_torch_delete_tensor_object(handle);
+    }
+
+    AtenTensorHandle get() const { return handle; }
+    AtenTensorHandle release() { return std::exchange(handle, nullptr); }
+    std::span<const int64_t> sizes() const;
+    int64_t dim() const { return static_cast<int64_t>(sizes().size()); }
+    int64_t size(int64_t i) const { return sizes()[static_cast<std::size_t>(i)]; }
+
+private:
+    AtenTensorHandle handle;
+};
+
 using OptionalTensor = std::optional<Tensor>;
 
 /// Throws unless `right`; the words are all that RuntimeError says. STD_TORCH_CHECK would begin with a file and a line of these sources.
@@ -51,10 +69,13 @@ private:
 
 /// A new tensor in the CPU's memory, not filled. `order`: its dimensions as they lie in memory, outermost first. One call of PyTorch's C
 /// interface: by its dispatcher it takes several times as long.
-Tensor empty(const int64_t *shape, std::initializer_list<int> order, int32_t dtype);
+Tensor empty(const int64_t *shape, std::initializer_list<int> order, gyre_dtype dtype);
 
-/// An element type as PyTorch's C interface counts them.
-int32_t dtype_of(const Tensor &tensor);
+/// The same with dimensions that lie in memory as they are counted.
+Tensor empty(std::span<const int64_t> shape, gyre_dtype dtype);
+
+/// A new tensor as PyTorch's empty_like() makes it.
+Tensor empty_like(const Tensor &like);
 
 /// Throws with the library's text unless the status is GYRE_OK.
 void check(gyre_status status);

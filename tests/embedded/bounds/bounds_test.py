@@ -15,7 +15,7 @@ from machine_code import functions
 THROUGH_A_POINTER = {"gyre_embedded_attention_task": "attention", "gyre_embedded_rotary_unchecked": "rotary"}
 PREFIX = "gyrekernel_embedded_"
 MOST_TO_SPARE = 224  # bytes of a constant above what a call takes
-ELSEWHERE = re.compile(r"(?:mem(?:set|cpy)|__aeabi_\w+)$")
+ELSEWHERE = re.compile(r"(?:mem(?:set|cpy)|__aeabi_\w+|__[a-z]+(?:df|di|si)[a-z0-9]*)$")
 
 
 class BoundsTest(unittest.TestCase):

@@ -8,13 +8,15 @@ ARM_LISTS = re.compile(r"(?:push|stmdb(?:\.w)?\s+sp!,)\s*\{(.*)\}$")
 ARM_VECTORS = re.compile(r"vpush\s+\{([ds])(\d+)(?:-[ds](\d+))?\}$")
 BEFORE_STORE = re.compile(r"st[rp]d?(?:\.w)?\s.*\[sp, #-(\d+)\]!$")
 SUBTRACTION = re.compile(r"subw?(?:\.w)?\s+sp, (?:sp, )?#(0x[0-9a-f]+|\d+)(?:, lsl #(\d+))?$")
-WRITES = re.compile(r"(?:movw?|subs?w?|adds?w?|and|bic|orr)(?:\.w|\.n)?\s+sp, ")
-RESTORES = re.compile(r"(?:addw?(?:\.w)?\s+sp, (?:sp, )?#|(?:subs?w?(?:\.w)?|add)\s+sp, (?:r7|r11|fp|x29), #)")
+RISCV_STEP = re.compile(r"addi?\s+sp,sp,-(\d+)$")
+WRITES = re.compile(r"(?:movw?|subs?w?|adds?w?|and|bic|orr)(?:\.w|\.n)?\s+sp, |\w+\s+sp,\w")  # RISC-V's has no blank
+RESTORES = re.compile(r"addi?\s+sp,sp,\d+$|(?:addw?(?:\.w)?\s+sp, (?:sp, )?#|(?:subs?w?(?:\.w)?|add)\s+sp, (?:r7|r11|fp|x29), #)")
 ALIGNING = re.compile(r"bfc\s+(\w+), #0, #(\d+)$")
 FROM_FRAME = re.compile(r"(?:subw?|subs|sub\.w|add|add\.w|mov)\s+(\w+), (?:r7|fp|r11)(?:, #\d+)?$")
-CALL = re.compile(r"(?:bl|b|b\.w|b\.n)\s+[0-9a-f]+ <([\w.$]+)>$")
-RELOCATION = re.compile(r"^\s+[0-9a-f]+: R_\w*(?:CALL|JUMP)\w*\s+([\w.$]+)")
-INDIRECT = re.compile(r"(?:blx|blr|br)\s+\w+$|bx\s+(?!lr$)\w+$")
+CALL = re.compile(r"(?:bl|b|b\.w|b\.n|jal|j)\s+(?:ra,)?[0-9a-f]+ <(?!\.L)([\w.$]+)>$")
+RELOCATION = re.compile(r"^\s+[0-9a-f]+: R_\w*(?:CALL|JUMP|JAL)\w*\s+(?!\.L)([\w.$]+)")
+INDIRECT = re.compile(r"(?:blx|blr|br)\s+\w+$|bx\s+(?!lr$)\w+$|(?:jalr|jr)\s+(?!(?:ra|t1)$)\w+")
+FAR_CALL = re.compile(r"(?:jalr\s+(ra)|jr\s+(t1))$")  # of RISC-V, to where auipc has led just before: a relocation names it
 
 
 @dataclasses.dataclass
@@ -33,7 +35,7 @@ def step_down(instruction):
         return 4 * len(match[1].split(","))
     if match := ARM_VECTORS.match(instruction):
         return (8 if match[1] == "d" else 4) * (int(match[3] or match[2]) - int(match[2]) + 1)
-    if match := BEFORE_STORE.match(instruction):
+    if match := BEFORE_STORE.match(instruction) or RISCV_STEP.match(instruction):
         return int(match[1])
     if match := SUBTRACTION.match(instruction):
         return int(match[1], 0) << int(match[2] or 0)
@@ -58,8 +60,12 @@ def add(function, name, instruction, origins):
         origins[match[1]] = (1 << int(match[2])) - 1
     elif match := FROM_FRAME.match(instruction):
         origins[match[1]] = "frame"
+    elif match := re.match(r"auipc\s+(\w+),", instruction):
+        origins[match[1]] = "here"
     elif INDIRECT.match(instruction):
         function.indirect = True
+    elif match := FAR_CALL.match(instruction):
+        function.indirect |= origins.pop(match[1] or match[2], None) != "here"
     elif (match := CALL.match(instruction)) and match[1] != name:
         function.calls.add(match[1])
 
@@ -68,12 +74,12 @@ def functions(listing):
     """{name: Function}"""
     found, name, origins = {}, None, {}
     for line in listing.splitlines():
-        if match := re.match(r"^[0-9a-f]+ <([\w.$]+)>:$", line):
+        if match := re.match(r"^[0-9a-f]+ <(?!\.L)([\w.$]+)>:$", line):
             name, origins = match[1], {}
             found[name] = Function()
         elif match := RELOCATION.match(line):
             found[name].calls.add(match[1])
         elif name and (match := re.match(r"^\s+[0-9a-f]+:\s+(.*)$", line)):
-            instruction = re.sub(r"\s*(?:[@;]|//).*$", "", match[1]).strip()
+            instruction = re.sub(r"\s*(?:[@;]|//|# ).*$", "", match[1]).strip()
             add(found[name], name, instruction, origins)
     return found

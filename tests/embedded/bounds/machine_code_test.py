@@ -34,6 +34,17 @@ class MachineCodeTest(unittest.TestCase):
         self.assertTrue(self.of("br\tx1").indirect)
         self.assertFalse(self.of("bx\tlr").indirect)
 
+    def test_riscv(self):
+        far = self.of("add\tsp,sp,-48", "add\tsp,sp,-2016", "auipc\tra,0x0", "jalr\tra # 8 <f+0x8>", "add\tsp,sp,2032", "j\t40 <.L2>", "ret")
+        self.assertEqual((far.stack, far.dynamic, far.calls, far.indirect), (2064, [], set(), False))
+        for way in ("sub\tsp,sp,a0", "mv\tsp,s0", "add\tsp,sp,a5", "and\tsp,sp,-64"):
+            self.assertEqual(self.of("add\tsp,sp,-16", way).dynamic, [way])
+        self.assertEqual(self.of("jal\tra,0 <g>", "j\t8 <h>").calls, {"g", "h"})
+        for way in ("jalr\ta5", "jr\ta5", "jalr\tra", "jr\tt1"):
+            self.assertTrue(self.of(way).indirect, way)
+        named = functions(listing("auipc\tt1,0x0") + "\t\t\t0: R_RISCV_CALL_PLT\tg\n\n00000004 <.L1>:\n" + "\t\t\t4: R_RISCV_RVC_JUMP\t.L1\n")
+        self.assertEqual((set(named), named["f"].calls), ({"f"}, {"g"}))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -56,6 +56,14 @@ void Bare::define_sum(const Visible &visible) {
     s.block_sum(s.r, s.t, s.b) += sum_weight(keys.y * k.lanes + keys.x);
 }
 
+// By bits, because LLVM compares vectors of floats lane by lane here.
+Rescaling Bare::rescaling(const Inputs &in, const Expr &maximum, const Expr &block) const {
+    if (k.lanes == 1) return FeatureVectors::rescaling(in, maximum, block);
+    const Expr block_max = s.block_max(s.r, s.t, block), difference = maximum - block_max;
+    const Expr lower = power(-abs(difference)), rises = reinterpret<int32_t>(difference) < 0;
+    return {max(maximum, block_max), select(rises, lower, 1.0f), select(rises, 1.0f, lower)};
+}
+
 Expr Bare::power(const Expr &difference) const {
     return facts.nan_without_sign ? exp2_nonpositive_by_bits(difference) : exp2_nonpositive(difference);
 }

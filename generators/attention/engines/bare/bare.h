@@ -33,6 +33,7 @@ public:
         steps.capped = k.lanes;
         return steps;
     }
+    bool begins_with_block() const override { return true; }
     int rotation_lanes() const override { return k.lanes; }
     int rotation_turns() const override { return k.pair_unroll; }
     Halide::Expr query_factor(const Inputs &in) const override;
@@ -45,7 +46,8 @@ public:
 
 protected:
     Halide::Expr power(const Halide::Expr &difference) const override;
-    bool guards_from_cut() const override { return true; }
+    GuardLook guard_look() const override { return {true, k.lanes == 1}; }
+    Rescaling rescaling(const Inputs &in, const Halide::Expr &maximum, const Halide::Expr &block) const override;
 
 private:
     const Facts facts;

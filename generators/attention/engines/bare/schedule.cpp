@@ -1,6 +1,9 @@
 #include "bare.h"
 
 #include "passes/equal_elements.h"
+#include "passes/loop_branches.h"
+#include "passes/loop_limits.h"
+#include "passes/loop_name.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -40,7 +43,7 @@ void Bare::schedule_scores() {
 void Bare::schedule() {
     const Sizes &z = s.sizes;
     check();
-    Var d_o("do"), di("di"), lane("lane"), er("er");
+    Var d_o("do"), di("di"), lane("lane");
     s.q_rows.compute_root().bound_storage(s.t, 1).bound(s.d, 0, z.head_dim).bound(s.r, 0, z.row_tile);
     if (facts.integer_scores) {
         const Var column = s.q_folded.args()[2]; // of `fold` features
@@ -57,10 +60,7 @@ void Bare::schedule() {
         .bound_storage(s.t, 1)
         .bound(s.e, 0, z.v_head_dim / z.feature_chunk)
         .bound(s.r, 0, z.row_tile)
-        .reorder_storage(s.e, s.r, s.t)
-        .reorder(s.e, s.r, s.t)
-        .fuse(s.e, s.r, er)
-        .vectorize(er, k.lanes);
+        .reorder_storage(s.e, s.r, s.t);
     s.state.update().reorder(s.e, s.r, s.t, s.block).vectorize(s.e, k.lanes).never_partition_all();
 
     for (Func *one_block : {&s.masked, &s.block_max, &s.block_sum})
@@ -86,7 +86,7 @@ void Bare::schedule() {
         .reorder_storage(s.j, s.r, s.t, s.b)
         .update()
         .allow_race_conditions()
-        .reorder(s.weight_j, s.r, s.weight_step)
+        .reorder(s.weight_j, s.weight_step, s.r)
         .vectorize(s.weight_j)
         .never_partition_all();
     for (auto [sums, lane] : {std::pair{s.block_max, s.max_j}, {s.block_sum, s.sum_j}}) {
@@ -138,6 +138,8 @@ void Bare::lower(const Lowering &lowering) const {
     if (z.v_head_dim / z.feature_chunk > k.lanes)
         load_equal_elements_once(lowering.generator, s.state.name() + "." + std::to_string(z.feature_chunk),
                                  s.e.name());
+    branch_before_loops(lowering.generator);
+    if (s.guarded.defined()) guard_loop(lowering.generator, loop_of(s.guarded_j), s.guarded);
 }
 
 } // namespace gyre::attention

@@ -27,7 +27,10 @@ struct KeyLaneStages : FoldedStages {
     Halide::RVar value_lane, value_vector, value_chunk, value_group; // of weighted_rows
     std::vector<Halide::Func> lane_pairs;                            // (bit, f, j, r, t, b)
     std::vector<Halide::Func> lane_sums;                             // (f, j, r, t, b)
-    Halide::Func lane_max, lane_sum; // (l, r, t, b)   of every `lanes`-th key of a block
+    Halide::Func lane_max, lane_sum;    // (l, r, t, b)   of every `lanes`-th key of a block
+    Halide::Func lane_hidden;           // (l, r, t, b)   1: a bias or a mask hides some of its keys from the row
+    Halide::Func row_hidden, hidden;    // (r, t, b) (b)  from a row, or any; undefined outside of the general family
+    Halide::RVar hidden_j, hidden_tile; // of the updates of lane_hidden and hidden
 };
 
 /// Neighbouring keys whose values a row takes before the next row does: few enough for L1 or L2 to keep them. Divides key_block.
@@ -54,6 +57,7 @@ public:
     void define_scores(const Inputs &in) override;
     void define_maximum(const Visible &visible) override;
     void schedule() override;
+    void lower(const Lowering &lowering) const override;
     bool pads_queries() const override { return false; }
     int least_head_dim() const override { return s.sizes.padded ? k.lanes : 0; }
 
@@ -61,6 +65,8 @@ protected:
     void define_sum(const Visible &visible) override;
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     int guard_vector() override { return k.lanes; }
+    GuardLook guard_look() const override { return {false, false, true}; }
+    Halide::Expr hides_keys(const Inputs &in, const Visible &visible) override;
 
 private:
     const GroupsOfVectors groups;

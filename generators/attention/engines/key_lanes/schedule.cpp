@@ -1,6 +1,8 @@
 #include "attention/recurrence/task_schedule.h"
 #include "attention/variants/general/scores.h"
 #include "key_lanes.h"
+#include "passes/loop_limits.h"
+#include "passes/loop_name.h"
 
 #include <algorithm>
 
@@ -110,6 +112,12 @@ void KeyLanes::schedule() {
         by_lane->bound_storage(s.b, 1).bound(s.l, 0, w).vectorize(s.l);
         by_lane->update().reorder(s.l, step, s.r).vectorize(s.l);
     }
+    if (s.hidden.defined()) {
+        s.hidden.compute_at(s.state, s.block).bound_storage(s.b, 1);
+        s.row_hidden.compute_at(s.hidden, s.hidden_tile).bound_storage(s.b, 1); // only where there is a bias or a mask
+        s.lane_hidden.compute_at(s.hidden, s.hidden_tile).bound_storage(s.b, 1).bound(s.l, 0, w).vectorize(s.l);
+        s.lane_hidden.update().reorder(s.l, s.hidden_j, s.r).vectorize(s.l);
+    }
     s.weights.update()
         .allow_race_conditions()
         .reorder(s.weight_j, s.r, s.weight_step)
@@ -146,6 +154,12 @@ void KeyLanes::schedule() {
     schedule_rotated_rows(s.out, s.out_rotated, w);
 
     if (s.general.bias_rows.defined()) schedule_general_along_keys(s, {s.masked, s.t}, w);
+}
+
+void KeyLanes::lower(const Lowering &lowering) const {
+    FeatureVectors::lower(lowering);
+    if (!s.cut.defined()) return;
+    for (const RVar &loop : {s.peak_key, s.peak_lane}) guard_loop(lowering.generator, loop_of(loop), s.cut);
 }
 
 } // namespace gyre::attention

@@ -17,14 +17,17 @@ using namespace Halide;
 // key, and what is left out further on has no weight.
 void Tiles::end_blocks_early(const Lowering &lowering) const {
     const auto end_early = [&](const Func &of, const Var &loop, int keys_a_turn) {
+        const Expr in_pages = s.k_copied.defined() && of.name() == s.k_copied.name() ? pages : Expr();
         end_loop_early(lowering.generator, of, loop.name(), loop_of(s.block),
                        [=, keys = lowering.key_count, block = s.sizes.key_block](const Expr &b) {
                            const Expr steps = (keys - b * block + tile_depth - 1) / tile_depth;
-                           return (steps * tile_depth + keys_a_turn - 1) / keys_a_turn;
+                           const Expr turns = (steps * tile_depth + keys_a_turn - 1) / keys_a_turn;
+                           if (!in_pages.defined()) return turns;
+                           return select(in_pages == 1 && b * block + block <= keys, 0, turns);
                        });
     };
     if (!provider->has_value_blocks()) {
-        end_early(s.operands.k_rows, s.j, 1);
+        end_early(facts.in_place ? s.k_copied : s.operands.k_rows, s.j, 1);
         if (s.k_terms.defined()) end_early(s.k_terms, s.j, 1);
         end_early(s.v_packed, packed_tile, tile_depth);
     }

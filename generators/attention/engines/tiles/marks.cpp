@@ -30,6 +30,7 @@ void Tiles::define_marks(const Inputs &in) {
     s.seen_rows = Func("seen_rows");
     RowForm form{z.v_head_dim, z.padded, facts.terms == 1};
     form.count = s.v_features;
+    form.as_stored = facts.in_place;
     if (provider->has_value_blocks())
         s.seen_rows(d, j) = provider->stored_value(in, j, d);
     else

@@ -16,7 +16,8 @@ void Tiles::define_queries(const Inputs &in) {
     const Expr power = power_of_queries(scale);
     const Expr factor = select(scale > 0.0f, power, scale < 0.0f, -power, 0.0f);
     s.q_pairs = Func("q_pairs");
-    s.q_pairs(c, r, p, t) = term_pair(s.q_rows(2 * c, r, t) * factor, s.q_rows(2 * c + 1, r, t) * factor, p, facts.terms);
+    s.q_pairs(c, r, p, t) =
+        term_pair(s.q_rows(2 * c, r, t) * factor, s.q_rows(2 * c + 1, r, t) * factor, p, facts.terms);
     s.q_lanes = transpose(s.q_pairs, z.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(r, c, p, t) = s.q_lanes.out(r, c, p, t);
@@ -58,8 +59,17 @@ void Tiles::pack_keys_and_values() {
     s.v_pairs = Func("v_pairs");
     s.v_pairs(d, c, p, b) = facts.terms > 1 ? term_pair(first, second, p, facts.terms)
                                             : cast<uint32_t>(first) | (cast<uint32_t>(second) << 16);
-    s.v_lanes = transpose(s.v_pairs, z.lanes, "v_lanes");
     s.v_packed = Func("v_packed");
+    if (facts.weighs_rows) {
+        s.v_packed(d, c, p, b) = s.v_pairs(d, c, p, b);
+        RDom cleaned(0, s.v_features, 0, 1, "v_cleaned"); // as below
+        cleaned.where(cleaned.y < s.cleaned());
+        s.cleaned_feature = cleaned.x;
+        s.cleaned_turn = cleaned.y;
+        s.v_packed(cleaned.x, c, p, b) = finite_pair(s.v_packed(cleaned.x, c, p, b));
+        return;
+    }
+    s.v_lanes = transpose(s.v_pairs, z.lanes, "v_lanes");
     s.v_packed(c, d, p, b) = undef<uint32_t>();
     RDom features(0, z.lanes, 0, s.v_features / z.lanes, "v_features");
     const Expr feature = features.y * z.lanes + features.x;

@@ -15,7 +15,7 @@ void Tiles::schedule_packed_operands(int w) {
     const Sizes &z = s.sizes;
     Func &k_rows = s.operands.k_rows, &v_rows = s.operands.v_rows;
     Var ji("ji");
-    for (Func *one_block : {&k_rows, &s.v_packed}) one_block->bound_storage(one_block->args().back(), 1);
+    s.v_packed.bound_storage(s.b, 1);
 
     const int rotated_lanes = facts.terms == 1 ? tile_depth : w; // rounding takes two vectors at once
     const auto schedule_rows = [&](const Func &rows, const RotatedRows &rotated) {
@@ -27,10 +27,15 @@ void Tiles::schedule_packed_operands(int w) {
 
     // Keys, and values transposed; rows a cache line longer than they need be, so that a tile's do not share the sets
     // of the L1 cache.
-    k_rows.compute_at(s.state, s.block)
+    Func &keys = facts.in_place ? s.k_copied : k_rows;
+    keys.compute_at(s.state, s.block)
+        .bound_storage(s.b, 1)
         .bound_storage(s.j, z.key_block)
         .bound_storage(s.d, z.head_dim + cache_line_bf16);
-    schedule_rows(k_rows, s.operands.k_rotated);
+    if (facts.in_place)
+        keys.vectorize(s.d, tile_depth).unroll(s.d);
+    else
+        schedule_rows(k_rows, s.operands.k_rotated);
     if (s.k_terms.defined())
         s.k_terms.compute_at(s.state, s.block)
             .bound_storage(s.b, 1)
@@ -40,6 +45,27 @@ void Tiles::schedule_packed_operands(int w) {
             .reorder(s.d, s.p, s.j)
             .vectorize(s.d, tile_depth)
             .unroll(s.p);
+    if (facts.weighs_rows) { // pairs of rows, features along the vectors: nothing is transposed
+        const Var pair = s.v_packed.args()[1];
+        s.v_packed.compute_at(s.state, s.block)
+            .bound_storage(pair, z.key_block / 2)
+            .bound_storage(s.d, z.v_head_dim)
+            .bound(s.d, 0, z.v_head_dim)
+            .bound(pair, 0, z.key_block / 2)
+            .bound(s.p, 0, facts.terms)
+            .split(pair, packed_tile, ji, w)
+            .reorder(s.d, ji, s.p, packed_tile)
+            .vectorize(s.d, w)
+            .unroll(s.d);
+        s.v_packed.update(0)
+            .allow_race_conditions()
+            .reorder(s.cleaned_feature, pair, s.p, s.cleaned_turn)
+            .vectorize(s.cleaned_feature, w);
+        if (facts.in_place) return;
+        v_rows.compute_at(s.v_packed, packed_tile);
+        schedule_rows(v_rows, s.operands.v_rotated);
+        return;
+    }
     const Var vc = s.v_packed.args()[0];
     const int features = z.v_head_dim + (has_ones() ? tile_rows : 0);
     s.v_packed.compute_at(s.state, s.block)

@@ -5,6 +5,8 @@
 #include "terms.h"
 #include "tiles.h"
 
+#include <functional>
+
 namespace gyre::attention {
 using namespace Halide;
 
@@ -23,13 +25,48 @@ Expr Tiles::stored_value(const Func &values, const Expr &key, const Expr &featur
 Expr Tiles::packed_value(const Expr &key, const Expr &step, const Expr &feature, const Expr &term) const {
     const int features = s.sizes.v_head_dim;
     const auto value = [&](const Expr &of) {
-        return bf16_of_pair(s.v_packed(step * (tile_depth / 2) + key / 2, of, term, s.b), key % 2);
+        const Expr pair = step * (tile_depth / 2) + key / 2;
+        return bf16_of_pair(facts.weighs_rows ? s.v_packed(of, pair, term, s.b) : s.v_packed(pair, of, term, s.b),
+                            key % 2);
     };
     if (!sums_columns()) return value(feature);
     return select(feature < features, value(unsafe_promise_clamped(feature, 0, features - 1)), 1.0f);
 }
 
-void Tiles::define_scores(const Inputs &) {
+/// True if tiles take the keys of a block from where they are: they are in one page, and the block has no row past the last key.
+Expr Tiles::has_keys_in_place(const Expr &block, const Expr &keys) const {
+    return pages == 1 && block * s.sizes.key_block + s.sizes.key_block <= keys;
+}
+
+void Tiles::define_scores_in_place(const Inputs &in) {
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &d = s.d;
+    pages = in.pages.count;
+    s.k_copied = Func("k_copied");
+    s.k_copied(d, j, b) = s.operands.k_rows(d, j, b);
+    const Expr in_place = has_keys_in_place(b, in.keys);
+    const auto product_with = [&](const RDom &features, const std::function<Expr(const Expr &feature)> &key_bits) {
+        const Expr feature = features.y * tile_depth + features.x;
+        const Expr query = s.q_scaled(r, features.y * (tile_depth / 2) + features.x / 2, 0, t);
+        s.scores(r, j, t, b) += bf16_of_pair(query, features.x % 2) * widen(reinterpret(BFloat(16), key_bits(feature)));
+    };
+    RDom features(0, tile_depth, 0, s.k_features / tile_depth, "features");
+    features.where(in_place);
+    const Expr row = s.operands.k_offsets(0, b) + j * in.k.slot_stride;
+    product_with(features, [&](const Expr &feature) {
+        return reinterpret<uint16_t>(in.k.elements(feature, unsafe_promise_clamped(row, 0, in.k.size - 1)));
+    });
+    RDom copied(0, tile_depth, 0, s.k_features / tile_depth, "copied_features");
+    copied.where(!in_place);
+    product_with(copied, [&](const Expr &feature) { return s.k_copied(feature, j, b); });
+    s.feature = features.x;
+    s.feature_tile = features.y;
+    s.copied_feature = copied.x;
+    s.copied_feature_tile = copied.y;
+}
+
+void Tiles::define_scores(const Inputs &in) {
+    s.scores = Func("scores");
+    if (facts.in_place) return define_scores_in_place(in);
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     // In f16 scores take all products of terms, since a score may be large, and then a small part of it counts. Values leave out
     // the smallest, as their sums are rounded to f16 again.
@@ -39,7 +76,6 @@ void Tiles::define_scores(const Inputs &) {
     s.feature_tile = features.y;
     s.score_product = features.z;
     const Expr feature = features.y * tile_depth + features.x;
-    s.scores = Func("scores");
     const auto [q_term, k_term] = terms_of_product(features.z, products);
     const Expr key_bits = facts.terms > 1 ? s.k_terms(feature, j, k_term, b) : s.operands.k_rows(feature, j, b);
     s.scores(r, j, t, b) +=
@@ -57,8 +93,15 @@ void Tiles::define_weighted_values(const Inputs &in, const Visible &visible) {
         define_bounded_weights(in, visible);
     else
         define_weights(in, visible);
+    if (facts.weighs_rows) {
+        s.weight_lanes = transpose(s.weights, z.lanes, "weight_lanes");
+        s.weight_rows = Func("weight_rows");
+        s.weight_rows(s.c, r, s.p, s.step, t, b) = s.weight_lanes.out(s.c, r, s.p, s.step, t, b);
+    }
     const auto weight = [&](const Expr &key, const Expr &term, const Expr &step) {
-        return bf16_of_pair(s.weights(r, key / 2, term, step, t, b), key % 2);
+        return bf16_of_pair(facts.weighs_rows ? s.weight_rows(key / 2, r, term, step, t, b)
+                                              : s.weights(r, key / 2, term, step, t, b),
+                            key % 2);
     };
     const auto seen = [&](const Expr &step) {
         return visible.in_sight(b * z.key_block + step * tile_depth, tile_depth);
@@ -73,7 +116,10 @@ void Tiles::define_weighted_values(const Inputs &in, const Visible &visible) {
         const Expr value = provider->has_value_blocks()
                                ? stored_value(s.operands.v_rows, keys.z * tile_depth + keys.x, feature)
                                : packed_value(keys.x, keys.z, feature, value_term);
-        product(r, d, t, b) += weight(keys.x, weight_term, keys.z) * value;
+        if (facts.weighs_rows)
+            product(d, r, t, b) += weight(keys.x, weight_term, keys.z) * value;
+        else
+            product(r, d, t, b) += weight(keys.x, weight_term, keys.z) * value;
     };
     const auto keys_of_block = [&](const std::vector<std::pair<int, int>> &of_terms, const std::string &name) {
         return RDom(0, tile_depth, 0, static_cast<int>(of_terms.size()), 0, z.key_block / tile_depth, name);
@@ -81,6 +127,13 @@ void Tiles::define_weighted_values(const Inputs &in, const Visible &visible) {
     const auto products = products_of_terms(facts.terms, facts.terms - 1);
     RDom keys = keys_of_block(products, "keys");
     if (s.v_copied.defined()) keys.where(keys.z < s.first_copied(b));
+    if (facts.weighs_rows) {
+        s.weighted_rows = Func("weighted_rows");
+        weigh(s.weighted_rows, keys, d, products, s.value_j, s.value_product, s.value_step);
+        s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
+        s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
+        return;
+    }
     weigh(s.weighted, keys, d, products, s.value_j, s.value_product, s.value_step);
     if (s.v_copied.defined()) {
         RDom rest(0, tile_depth, 0, z.key_block / tile_depth, "copied_keys");

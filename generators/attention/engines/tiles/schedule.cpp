@@ -27,12 +27,13 @@ struct TileLoops {
 /// A product of weights over the keys of a block: accumulated in tiles, then stored.
 void schedule_weighted(Func product, const RVar &key, const RVar &of_terms, const RVar &step, const LoopLevel &at,
                        const TileLoops &loops, const TileStages &s) {
+    const Var across = product.args()[0], down = product.args()[1];
     Func stored = product.in();
     stored.compute_at(at).store_in(MemoryType::Stack).bound_storage(s.b, 1);
-    loops.split(stored, s.d, s.r);
+    loops.split(stored, down, across);
     product.compute_at(at).store_in(MemoryType::Stack).bound_storage(s.b, 1);
-    loops.split(product, s.d, s.r);
-    loops.split(product.update(), s.d, s.r)
+    loops.split(product, down, across);
+    loops.split(product.update(), down, across)
         .rename(key, loops.depth)
         .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, of_terms, step);
 }
@@ -70,11 +71,14 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
     loops.split(s.masked, ji, ri);
     s.scores.compute_at(s.masked, ro).store_in(MemoryType::Stack);
     loops.split(s.scores, s.j, s.r);
-    Stage product =
-        loops.split(s.scores.update(), s.j, s.r)
-            .rename(s.feature, loops.depth)
-            .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, s.feature_tile, s.score_product);
-    if (!facts.counts_features) product.unroll(s.feature_tile);
+    const auto schedule_product = [&](Stage product, const RVar &feature, const RVar &tile) {
+        std::vector<VarOrRVar> order = {loops.depth, loops.column, loops.row, loops.columns, loops.rows, tile};
+        if (!facts.in_place) order.emplace_back(s.score_product);
+        loops.split(product, s.j, s.r).rename(feature, loops.depth).reorder(order);
+        if (!facts.counts_features) product.unroll(tile);
+    };
+    schedule_product(s.scores.update(0), s.feature, s.feature_tile);
+    if (facts.in_place) schedule_product(s.scores.update(1), s.copied_feature, s.copied_feature_tile);
     if (!bounded) {
         for (int update = 0; update < s.masked.num_update_definitions(); update++)
             if (update != s.general.bias_update) s.masked.update(update).vectorize(s.r, w);
@@ -89,7 +93,9 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
     if (s.dropout.kept.defined()) schedule_kept(s, {s.state, task.tile});
     // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the
     // product that takes them, which then runs beside the forming of the next step's.
-    schedule_weighted(s.weighted, s.value_j, s.value_product, s.value_step, {s.state, task.register_tile}, loops, s);
+    schedule_weighted(facts.weighs_rows ? s.weighted_rows : s.weighted, s.value_j, s.value_product, s.value_step,
+                      {s.state, task.register_tile}, loops, s);
+    if (facts.weighs_rows) schedule_transpose(s.weighted_lanes, {s.state, task.register_tile});
     if (s.v_copied.defined())
         loops.split(s.weighted.update(1), s.d, s.r)
             .rename(s.copied_key, loops.depth)
@@ -100,6 +106,7 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
         s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.step, 1).store_in(MemoryType::Stack);
     else
         s.weights.compute_at(s.state, task.tile).bound_storage(s.step, z.key_block / tile_depth);
+    if (facts.weighs_rows) schedule_weight_rows({s.state, task.tile});
     s.weights.bound(s.p, 0, facts.terms)
         .bound(s.c, 0, tile_depth / 2)
         .bound_storage(s.c, tile_depth / 2)
@@ -123,6 +130,22 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
     } else {
         s.weights.reorder(s.r, s.p, s.c, s.step).vectorize(s.r, w).unroll(s.r).unroll(s.p);
     }
+}
+
+/// Weights transposed, for tiles whose rows are queries.
+void Tiles::schedule_weight_rows(const LoopLevel &at) {
+    Var ro("ro"), ri("ri");
+    s.weight_rows.compute_at(at)
+        .bound_storage(s.b, 1)
+        .bound_storage(s.t, 1)
+        .bound_storage(s.step, s.sizes.key_block / tile_depth)
+        .bound(s.p, 0, facts.terms)
+        .bound(s.c, 0, tile_depth / 2)
+        .split(s.r, ro, ri, tile_rows, TailStrategy::RoundUp)
+        .reorder(s.c, ri, s.p, ro, s.step)
+        .vectorize(s.c)
+        .unroll(ri);
+    schedule_transpose(s.weight_lanes, {s.weight_rows, ro});
 }
 
 // One task owns a few row tiles of one head, as on vector units. Rows of the scores are keys and columns are queries, so

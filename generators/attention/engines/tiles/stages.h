@@ -13,19 +13,25 @@ struct TileStages : Stages {
     Transpose q_lanes;     // (r, d / 2, p, t)     queries along the lanes
     Halide::Func q_scaled; // (r, d / 2, p, t)     with the scale's sign
     Halide::Func k_terms;  // (d, j, p, b)         undefined if there is but one
+    Halide::Func k_copied; // (d, j, b)            of blocks whose keys tiles do not take in place; undefined: of none
     Halide::Func v_pairs;  // (d, j / 2, p, b)     undefined where values are in blocks, as the next two
-    Transpose v_lanes;     // (j / 2, d, p, b)     values transposed
-    Halide::Func v_packed; // (j / 2, d, p, b)     and after the last feature a tile of ones
+    Transpose v_lanes;     // (j / 2, d, p, b)     values transposed; undefined where weighs_rows
+    Halide::Func v_packed; // (j / 2, d, p, b)     and then a tile of ones; (d, j / 2, p, b) where weighs_rows
     Halide::RVar v_feature, v_features_together; // of its update: features of a transposed block, and blocks
     Halide::Func v_copied; // (j, d, b)            values in blocks, of steps from first_copied on; undefined: no copies
     Halide::Func first_copied;            // (b)
     Halide::RVar copied_key, copied_step; // of the product with them
     Halide::RVar feature, feature_tile,
-        score_product;                    // of the scores: within a tile's depth, tile, and product of terms
-    Halide::Func powers;                  // (r, j, t, b)   in f32, unless bounded
-    Halide::RVar raised_key, raised_step; // of its update
-    Halide::Func weights;                 // (r, c, p, step, t, b)
-    Halide::RVar weight_step;             // of its updates, where scores are bounded; the steps unless sum_with_values
+        score_product; // of the scores: within a tile's depth, tile, and product of terms
+    Halide::RVar copied_feature, copied_feature_tile; // of those of copied keys
+    Halide::Func powers;                              // (r, j, t, b)   in f32, unless bounded
+    Halide::RVar raised_key, raised_step;             // of its update
+    Halide::Func weights;                             // (r, c, p, step, t, b)
+    Transpose weight_lanes;                           // (c, r, p, step, t, b)  where weighs_rows, as are the next three
+    Halide::Func weight_rows;                         // (c, r, p, step, t, b)
+    Halide::Func weighted_rows;                       // (d, r, t, b)
+    Transpose weighted_lanes;                         // (r, d, t, b)
+    Halide::RVar weight_step; // of its updates, where scores are bounded; the steps unless sum_with_values
     Halide::RVar edge_pair, edge_step;
     Halide::RVar value_j, value_step, value_product; // of the weighted values: key of a step, step, product of terms
     Halide::Func sums; // (r, d, t, b)   bounded: the sum in every row of a tile, unless sum_with_values

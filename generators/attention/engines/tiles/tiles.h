@@ -16,6 +16,8 @@ public:
         bool may_be_bounded;  // row tiles with small scores do without a maximum: bound.cpp
         bool sum_with_values; // the weights' sum is one more feature of the weighted values
         bool counts_features; // loops of a padded kernel end with the call's features
+        bool weighs_rows; // few rows: weights are the left operand, and values are interleaved in pairs, not transposed
+        bool in_place;    // values are read where they are, and so are keys of whole blocks that are not in pages
     };
     Tiles(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : RecurrenceEngine(std::move(provider)), k(knobs), facts(facts), bounded(facts.may_be_bounded) {
@@ -52,9 +54,12 @@ private:
     TileStages s;
     /// The stages of row tiles that are not bounded, where some may be: all that belongs to blocks. Queries and state are the same Funcs.
     std::shared_ptr<Tiles> exact;
+    Halide::Expr pages; // in which keys are
 
     // products.cpp
     void pack_keys_and_values();
+    Halide::Expr has_keys_in_place(const Halide::Expr &block, const Halide::Expr &keys) const;
+    void define_scores_in_place(const Inputs &in);
     void copy_values(const Inputs &in);
     void define_weights(const Inputs &in, const Visible &visible);
     void define_bounded_weights(const Inputs &in, const Visible &visible);
@@ -85,6 +90,7 @@ private:
 
     // schedule.cpp
     void schedule_blocks(const TaskLoops &task, int update);
+    void schedule_weight_rows(const Halide::LoopLevel &at);
     void schedule_packed_operands(int lanes);
     void schedule_stored_operands();
 

@@ -47,7 +47,8 @@ void SoftmaxEngine::define_weighted_values(const Inputs &in, const Visible &visi
     s.weighted = Func("weighted");
     define_sum(visible);
     const int step = steps().scored > 0 ? steps().scored : s.sizes.key_block;
-    if (!provider->is_finite()) define_guarded(s, in, guard_vector(), step, guards_from_cut());
+    if (!provider->is_finite())
+        define_guarded(s, in, guard_vector(), step, guard_look(), in.is_general() ? hides_keys(in, visible) : Expr());
     define_product_of_values(in, visible);
 }
 

@@ -30,8 +30,11 @@ protected:
     /// Defines s.weighted, and the engine's stages on the way.
     virtual void define_product_of_values(const Inputs &in, const Visible &visible) = 0;
     virtual int guard_vector() { return stages().sizes.lanes; } // values that the guard looks at in a vector
-    /// The guard does not look at keys before the first that some row does not see: few keys a block, of few rows.
-    virtual bool guards_from_cut() const { return false; }
+    virtual GuardLook guard_look() const { return {}; }
+    /// True if a bias or a mask may hide keys of block s.b from some row. Known once s.masked is defined.
+    virtual Halide::Expr hides_keys(const Inputs &in, const Visible & /*visible*/) {
+        return in.has_bias || in.has_mask;
+    }
 
     /// A key's weight for row s.r where weights are summed, and where they multiply values.
     Halide::Expr sum_weight(const Halide::Expr &key);

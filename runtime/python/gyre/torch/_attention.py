@@ -1,47 +1,17 @@
 """Attention for PyTorch."""
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .. import Rope, prepare_mask as prepare
-from .._values import LAYOUTS
+from .. import prepare_mask as prepare
 from . import _attention_options
-from ._modes import any_autocast
+from ._attention_words import AttentionOptions
+from ._modes import grads_are_on, is_traced
+from ._unrecorded import unrecorded
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack  # of typing from Python 3.11 on
-
-_plain = torch.ops.gyre.attention_plain.default
-_BHSD = LAYOUTS["bhsd"]
-
-
-class AttentionOptions(TypedDict, total=False):
-    """The options of attention() that few calls have."""
-
-    alignment: str
-    window: tuple[int, int] | None
-    softcap: float
-    bias: torch.Tensor | None
-    mask: torch.Tensor | None
-    sinks: torch.Tensor | None
-    alibi: torch.Tensor | None
-    seqused_k: torch.Tensor | None
-    cu_seqlens_q: torch.Tensor | None
-    cu_seqlens_k: torch.Tensor | None
-    block_table: torch.Tensor | None
-    rope: Rope | None
-    value_rope: Rope | None
-    keys_rotated: bool
-    values_rotated: bool
-    q_positions: torch.Tensor | None
-    k_positions: torch.Tensor | None
-    dropout: float
-    dropout_seed: int
-    dropout_offset: int
-    return_lse: bool
-    out: torch.Tensor | None
-    prepared_mask: torch.Tensor | None
 
 
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float | None = None, causal: bool = False,
@@ -57,13 +27,14 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
     Returns out, or (out, lse). Errors: RuntimeError with the library's text; ValueError, TypeError.
     """
     # Python takes as long to fill in 23 defaults and to look at them as the library takes for a token: a call without options does not.
-    if (options or scale == 0 or layout != "bhsd" or any_autocast()
-            or (torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad))):
-        return _attention_options.attention(q, k, v, scale=scale, causal=causal, layout=layout, **options)
-    return _plain(q, k, v, scale or 0.0, causal, _BHSD)
+    if (options or scale == 0 or layout != "bhsd" or is_traced()
+            or (grads_are_on() and (q.requires_grad or k.requires_grad or v.requires_grad))):
+        return _attention_options.attention(q, k, v, scale, causal, layout, options)
+    return unrecorded(q, k, v, scale or 0.0, causal)
 
 
 def prepare_mask(mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, *, causal: bool = False, alignment: str = "bottom_right",
                  window: tuple[int, int] | None = None, seqused_k: torch.Tensor | None = None, layout: str = "bhsd") -> torch.Tensor:
     """gyre.prepare_mask() of tensors: what attention() takes as prepared_mask. Calls that record gradients do without it."""
-    return prepare(mask, q.detach(), k.detach(), causal=causal, alignment=alignment, window=window, seqused_k=seqused_k, layout=layout)
+    prepared: torch.Tensor = prepare(mask, q.detach(), k.detach(), causal=causal, alignment=alignment, window=window, seqused_k=seqused_k, layout=layout)
+    return prepared

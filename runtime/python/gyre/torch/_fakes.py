@@ -1,11 +1,21 @@
 """Shapes and strides of what the operators return, for torch.compile and fake tensors."""
 
+from typing import Any, Callable, TypeVar
+
 import torch
+from torch import Tensor
 
 BSHD, BHSD, THD = 0, 1, 2
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _attention_out(q, v, layout):
+def _fake(name: str) -> Callable[[_Function], _Function]:
+    """torch.library.register_fake() of an operator of ours, with a type."""
+    registers: Callable[[_Function], _Function] = torch.library.register_fake(f"gyre::{name}")
+    return registers
+
+
+def _attention_out(q: Tensor, v: Tensor, layout: int) -> Tensor:
     dim = v.shape[-1]
     if layout == THD:
         return q.new_empty(q.shape[0], q.shape[1], dim)
@@ -14,14 +24,15 @@ def _attention_out(q, v, layout):
     return out.transpose(1, 2) if layout == BHSD else out
 
 
-def _layout_of(options, count, named):
+def _layout_of(options: tuple[Any, ...], count: int, named: dict[str, Any]) -> int:
     """Options come by name or, all of them, by place."""
-    return options[-1] if len(options) == count else named.get("layout", BHSD)
+    layout: int = options[-1] if len(options) == count else named.get("layout", BHSD)
+    return layout
 
 
-@torch.library.register_fake("gyre::attention")
-@torch.library.register_fake("gyre::attention_with_lse")
-def _(q, k, v, *options, **named):
+@_fake("attention")
+@_fake("attention_with_lse")
+def _(q: Tensor, k: Tensor, v: Tensor, *options: Any, **named: Any) -> tuple[Tensor, Tensor]:
     layout = _layout_of(options, 27, named)
     out = _attention_out(q, v, layout)
     shape = (q.shape[1], q.shape[0]) if layout == THD else (q.shape[0], *((q.shape[1], q.shape[2]) if layout == BHSD
@@ -29,71 +40,80 @@ def _(q, k, v, *options, **named):
     return out, q.new_empty(shape, dtype=torch.float32)
 
 
-@torch.library.register_fake("gyre::attention_forward")
-def _(q, k, v, *options, **named):
+@_fake("attention_forward")
+def _(q: Tensor, k: Tensor, v: Tensor, *options: Any, **named: Any) -> Tensor:
     return _attention_out(q, v, _layout_of(options, 27, named))
 
 
-@torch.library.register_fake("gyre::attention_plain")
-def _(q, k, v, *options, **named):
+@_fake("attention_plain")
+def _(q: Tensor, k: Tensor, v: Tensor, *options: Any, **named: Any) -> Tensor:
     return _attention_out(q, v, _layout_of(options, 3, named))
 
 
-@torch.library.register_fake("gyre::attention_out")
-def _(q, k, v, out, lse, *options, **named):
+@_fake("_attention_unrecorded")
+def _(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
+    return _attention_out(q, v, BHSD)
+
+
+@_fake("attention_out")
+def _(q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor | None, *options: Any, **named: Any) -> None:
     return None
 
 
-@torch.library.register_fake("gyre::attention_backward")
-def _(out_grad, q, k, v, out, lse, need_bias_grad, bias=None, *options, **named):
+@_fake("attention_backward")
+def _(out_grad: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, need_bias_grad: bool, bias: Tensor | None = None,
+      *options: Any, **named: Any) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     shape = bias.shape if need_bias_grad and bias is not None else (0,)
     return torch.empty_like(q), torch.empty_like(k), torch.empty_like(v), q.new_empty(shape, dtype=torch.float32)
 
 
-@torch.library.register_fake("gyre::rotary")
-def _(x, *options, **named):
+@_fake("rotary")
+def _(x: Tensor, *options: Any, **named: Any) -> Tensor:
     return torch.empty_like(x)
 
 
-@torch.library.register_fake("gyre::rotary_out")
-def _(x, out, *options, **named):
+@_fake("rotary_out")
+def _(x: Tensor, out: Tensor, *options: Any, **named: Any) -> None:
     return None
 
 
-@torch.library.register_fake("gyre::rotary_qk")
-def _(q, k, *options, **named):
+@_fake("rotary_qk")
+def _(q: Tensor, k: Tensor, *options: Any, **named: Any) -> tuple[Tensor, Tensor]:
     return torch.empty_like(q), torch.empty_like(k)
 
 
-@torch.library.register_fake("gyre::rotary_qk_out")
-def _(q, k, q_out, k_out, *options, **named):
+@_fake("rotary_qk_out")
+def _(q: Tensor, k: Tensor, q_out: Tensor, k_out: Tensor, *options: Any, **named: Any) -> None:
     return None
 
 
-@torch.library.register_fake("gyre::cache_append")
-def _(k, v, k_cache, v_cache, *options, **named):
+@_fake("cache_append")
+def _(k: Tensor, v: Tensor, k_cache: Tensor, v_cache: Tensor, *options: Any, **named: Any) -> None:
     return None
 
 
-def _states(k, v, cu_seqlens_q, layout):
-    sequences = cu_seqlens_q.shape[0] - 1 if layout == THD else k.shape[0]
+def _states(k: Tensor, v: Tensor, cu_seqlens_q: Tensor | None, layout: int) -> tuple[Tensor, Tensor]:
+    sequences = cu_seqlens_q.shape[0] - 1 if layout == THD and cu_seqlens_q is not None else k.shape[0]
     shape = (sequences, k.shape[2 if layout == BSHD else 1], k.shape[-1])
     return k.new_empty(*shape, v.shape[-1], dtype=torch.float32), k.new_empty(shape, dtype=torch.float32)
 
 
-def _no_states(k):
+def _no_states(k: Tensor) -> tuple[Tensor, Tensor]:
     return k.new_empty(0, dtype=torch.float32), k.new_empty(0, dtype=torch.float32)
 
 
-@torch.library.register_fake("gyre::linear_attention")
-def _(q, k, v, return_state=False, *options, cu_seqlens_q=None, **named):
+@_fake("linear_attention")
+def _(q: Tensor, k: Tensor, v: Tensor, return_state: bool = False, *options: Any, cu_seqlens_q: Tensor | None = None,
+      **named: Any) -> tuple[Tensor, Tensor, Tensor]:
     layout = _layout_of(options, 12, named)
     lists = options[3] if len(options) > 3 else cu_seqlens_q
     return _attention_out(q, v, layout), *(_states(k, v, lists, layout) if return_state else _no_states(k))
 
 
-@torch.library.register_fake("gyre::linear_attention_backward")
-def _(out_grad, kv_state_out_grad, k_state_out_grad, q, k, v, kv_state=None, *options, cu_seqlens_q=None, **named):
+@_fake("linear_attention_backward")
+def _(out_grad: Tensor, kv_state_out_grad: Tensor | None, k_state_out_grad: Tensor | None, q: Tensor, k: Tensor, v: Tensor,
+      kv_state: Tensor | None = None, *options: Any, cu_seqlens_q: Tensor | None = None,
+      **named: Any) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     layout = _layout_of(options, 11, named)
     lists = options[2] if len(options) > 2 else cu_seqlens_q
     return (torch.empty_like(q), torch.empty_like(k), torch.empty_like(v),

@@ -11,6 +11,9 @@ from .._frequencies import check_rope, frequencies_of, series, series_of
 from .._frequencies import same_pairing as are_interleaved
 
 
+_is_compiling = torch.compiler.is_compiling
+
+
 @functools.lru_cache(maxsize=256)
 def _tensor(inv_freq: tuple[float, ...]) -> torch.Tensor:
     return torch.tensor(inv_freq, dtype=torch.float64)
@@ -28,7 +31,7 @@ def frequencies(rope: Rope | None, name: str, head_dim: int, offset: bool = Fals
     """float64 [rotary_dim / 2], radians a token. offset: whether the operator is told rotary_offset. Errors: TypeError, ValueError (a rope that operators do not take)."""
     if rope is None:
         return None
-    if torch.compiler.is_compiling():
+    if _is_compiling():
         check_rope(rope, name, offset)
         return _constant(rope, head_dim)
     kept = rope.kept.get((head_dim, offset)) if type(rope) is Rope else None

@@ -1,6 +1,9 @@
 """Gradients of the operators."""
 
+from typing import Any, Callable
+
 import torch
+from torch import Tensor
 
 from ._fakes import BHSD, THD
 
@@ -12,18 +15,18 @@ WITHOUT_GRADIENTS = ("mask", "block_table")
 SINKS = ATTENTION.index("sinks")
 
 
-def _keep_attention(ctx, inputs, output):
+def _keep_attention(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
     q, k, v, *options = inputs
     ctx.save_for_backward(q, k, v, *output, *options[:TENSORS])
     ctx.options = options[TENSORS:]
     ctx.mark_non_differentiable(output[1])
 
 
-def _contiguous(tensor):
+def _contiguous(tensor: Tensor) -> Tensor:
     return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
 
 
-def _sinks_gradient(sinks, out_grad, out, lse, layout):
+def _sinks_gradient(sinks: Tensor, out_grad: Tensor, out: Tensor, lse: Tensor, layout: int) -> Tensor:
     """-Σ exp(sink - lse) out_grad · out over a head's rows: a sink is a score whose value is 0."""
     rows = (out_grad.float() * out.float()).sum(-1)
     rows = rows if layout == BHSD else rows.transpose(-1, -2)  # [batch, heads, seqlen], or [heads, tokens]
@@ -31,7 +34,7 @@ def _sinks_gradient(sinks, out_grad, out, lse, layout):
     return -(terms.sum(-1) if layout == THD else terms.sum((0, 2)))
 
 
-def _attention_gradients(ctx, out_grad, lse_grad):
+def _attention_gradients(ctx: Any, out_grad: Tensor, lse_grad: Tensor | None) -> tuple[Tensor | None, ...]:
     q, k, v, out, lse, *tensors = ctx.saved_tensors
     named = dict(zip(ATTENTION, tensors))
     for name in WITHOUT_GRADIENTS:
@@ -44,7 +47,7 @@ def _attention_gradients(ctx, out_grad, lse_grad):
     q_grad, k_grad, v_grad, bias_grad = torch.ops.gyre.attention_backward(
         _contiguous(out_grad), q, k, v, out, lse, need_bias, *tensors, *ctx.options)
     bias_grad = bias_grad.to(named["bias"].dtype) if need_bias else None
-    options = [None] * len(ATTENTION)
+    options: list[Tensor | None] = [None] * len(ATTENTION)
     options[0] = bias_grad
     if need_sinks:
         options[SINKS] = _sinks_gradient(named["sinks"], out_grad, out, lse, ctx.options[-1])
@@ -57,27 +60,27 @@ ROTARY = "inv_freq cos sin positions position_offset reverse interleaved rotary_
 REVERSE = ROTARY.index("reverse")
 
 
-def _keep_rotary(tensors):
+def _keep_rotary(tensors: int) -> Callable[[Any, tuple[Any, ...], Any], None]:
     """Makes the function that keeps what the gradient needs, of an operator whose first so many inputs are rotated."""
 
-    def keep(ctx, inputs, output):
+    def keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         ctx.save_for_backward(*inputs[tensors : tensors + 4])
         ctx.options = list(inputs[tensors + 4 :])
 
     return keep
 
 
-def _options_back(ctx):
+def _options_back(ctx: Any) -> list[Any]:
     options = [*ctx.saved_tensors, *ctx.options]
     options[REVERSE] = not options[REVERSE]
     return options
 
 
-def _rotary_gradients(ctx, out_grad):
+def _rotary_gradients(ctx: Any, out_grad: Tensor) -> tuple[Tensor | None, ...]:
     return (torch.ops.gyre.rotary(_contiguous(out_grad), *_options_back(ctx)),) + (None,) * len(ROTARY)
 
 
-def _rotary_qk_gradients(ctx, q_grad, k_grad):
+def _rotary_qk_gradients(ctx: Any, q_grad: Tensor, k_grad: Tensor) -> tuple[Tensor | None, ...]:
     grads = torch.ops.gyre.rotary_qk(_contiguous(q_grad), _contiguous(k_grad), *_options_back(ctx))
     return (*grads,) + (None,) * len(ROTARY)
 
@@ -89,13 +92,13 @@ torch.library.register_autograd("gyre::rotary_qk", _rotary_qk_gradients, setup_c
 LINEAR = "kv_state k_state seqused_k cu_seqlens_q cu_seqlens_k q_positions k_positions inv_freq".split()
 
 
-def _keep_linear(ctx, inputs, output):
+def _keep_linear(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     q, k, v, ctx.return_state, *options = inputs
     ctx.save_for_backward(q, k, v, *options[: len(LINEAR)])
     ctx.options = options[len(LINEAR) :]
 
 
-def _linear_gradients(ctx, out_grad, kv_grad, k_grad):
+def _linear_gradients(ctx: Any, out_grad: Tensor, kv_grad: Tensor, k_grad: Tensor) -> tuple[Tensor | None, ...]:
     q, k, v, *tensors = ctx.saved_tensors
     after = (kv_grad.contiguous(), k_grad.contiguous()) if ctx.return_state else (None, None)
     grads = torch.ops.gyre.linear_attention_backward(_contiguous(out_grad), *after, q, k, v, *tensors, *ctx.options)

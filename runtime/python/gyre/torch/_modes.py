@@ -4,6 +4,9 @@ from typing import Callable
 
 import torch
 
+# Looked up once, since a call on one token is short.
+grads_are_on: Callable[[], bool] = torch.is_grad_enabled
+is_traced: Callable[[], bool] = torch.compiler.is_dynamo_compiling  # by torch.compile, which puts True for the call
 # Whether autocast is on for any device: this asks in half the time that torch.is_autocast_enabled("cpu") takes to read its word.
 any_autocast: Callable[[], bool] = getattr(torch._C, "_is_any_autocast_enabled", lambda: torch.is_autocast_enabled("cpu"))
 

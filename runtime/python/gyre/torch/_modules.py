@@ -38,7 +38,8 @@ class _Projection(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """[seqlen, batch, d_model] as [batch, seqlen, heads, head_dim], a view."""
-        return self.linear(x).unflatten(-1, (self.heads, -1)).transpose(0, 1)
+        split: torch.Tensor = self.linear(x).unflatten(-1, (self.heads, -1))
+        return split.transpose(0, 1)
 
 
 class _MultiHead(torch.nn.Module):
@@ -63,7 +64,8 @@ class _MultiHead(torch.nn.Module):
 
     def joined(self, out: torch.Tensor) -> torch.Tensor:
         """The heads of each token as one row, [seqlen, batch, d_model], and projected."""
-        return self.output(out.flatten(2).transpose(0, 1))
+        projected: torch.Tensor = self.output(out.flatten(2).transpose(0, 1))
+        return projected
 
 
 class RotaryValueMultiHeadAttention(_MultiHead):

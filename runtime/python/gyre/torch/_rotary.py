@@ -50,7 +50,8 @@ def rotary(x: torch.Tensor, rope: Rope | tuple[torch.Tensor, torch.Tensor], *, p
     """
     options = _options(rope, x.shape[-1], positions, position_offset, reverse, interleaved, layout)
     if torch.compiler.is_compiling() or records_gradients(x):
-        return _rotary(x, **options)
+        result: torch.Tensor = _rotary(x, **options)
+        return result
     out = torch.empty_like(x)
     _rotary_out(x, out, **options)
     return out
@@ -62,7 +63,8 @@ def rotary_qk(q: torch.Tensor, k: torch.Tensor, rope: Rope | tuple[torch.Tensor,
     """rotary() of queries and keys of the same tokens in one pass."""
     options = _options(rope, q.shape[-1], positions, position_offset, reverse, interleaved, layout)
     if torch.compiler.is_compiling() or records_gradients(q, k):
-        return _qk(q, k, **options)
+        results: tuple[torch.Tensor, torch.Tensor] = _qk(q, k, **options)
+        return results
     q_out, k_out = torch.empty_like(q), torch.empty_like(k)
     _qk_out(q, k, q_out, k_out, **options)
     return q_out, k_out

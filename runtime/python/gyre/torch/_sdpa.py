@@ -4,44 +4,50 @@ import warnings
 from collections import Counter
 
 import torch
+from torch import Tensor
 
 from . import _sdpa_fallback
 
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
-_calls: Counter = Counter()
-_taken = None  # the registration; it ends with this object
+_calls: Counter[str] = Counter()
+_taken: torch.library.Library | None = None  # the registration; it ends with this object
 
 
-def _contiguous(tensor):
+def _contiguous(tensor: Tensor) -> Tensor:
     return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
-def _takes(q, k, v, dropout_p, mask):
+def _takes(q: Tensor, k: Tensor, v: Tensor, dropout_p: float, mask: Tensor | None) -> bool:
     return (q.dtype in _TYPES and dropout_p == 0 and max(q.shape[-1], v.shape[-1]) <= 512
             and (mask is None or mask.dtype == torch.bool or mask.dtype in _TYPES))
 
 
-def _forward(q, k, v, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
+def _forward(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, is_causal: bool = False, *, attn_mask: Tensor | None = None,
+             scale: float | None = None) -> tuple[Tensor, Tensor]:
     if not _takes(q, k, v, dropout_p, attn_mask) or scale == 0:
         _calls["left to PyTorch"] += 1
         return _sdpa_fallback.forward(q, k, v, dropout_p, is_causal, attn_mask, scale)
     _calls["forward"] += 1
-    boolean = attn_mask is not None and attn_mask.dtype == torch.bool
-    if boolean:
-        attn_mask = attn_mask.reshape((1,) * (4 - attn_mask.dim()) + tuple(attn_mask.shape))
-    return torch.ops.gyre.attention_with_lse(
-        _contiguous(q), _contiguous(k), _contiguous(v), mask=attn_mask if boolean else None,
-        bias=None if boolean else _sdpa_fallback.as_bias(attn_mask, q.dtype), scale=scale or 0.0, causal=is_causal, top_left=True)
+    mask = bias = None
+    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        mask = attn_mask.reshape((1,) * (4 - attn_mask.dim()) + tuple(attn_mask.shape))
+    else:
+        bias = _sdpa_fallback.as_bias(attn_mask, q.dtype)
+    result: tuple[Tensor, Tensor] = torch.ops.gyre.attention_with_lse(
+        _contiguous(q), _contiguous(k), _contiguous(v), mask=mask, bias=bias, scale=scale or 0.0, causal=is_causal, top_left=True)
+    return result
 
 
-def _backward(out_grad, q, k, v, out, lse, dropout_p, is_causal, *, attn_mask=None, scale=None):
+def _backward(out_grad: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, dropout_p: float, is_causal: bool, *,
+              attn_mask: Tensor | None = None, scale: float | None = None) -> tuple[Tensor, Tensor, Tensor]:
     if not _takes(q, k, v, dropout_p, attn_mask) or scale == 0:
         _calls["backward left to PyTorch"] += 1
         return _sdpa_fallback.backward(out_grad, q, k, v, dropout_p, is_causal, attn_mask, scale)
     _calls["backward"] += 1
-    return torch.ops.gyre.attention_backward(
+    grads: tuple[Tensor, Tensor, Tensor, Tensor] = torch.ops.gyre.attention_backward(
         *(_contiguous(x) for x in (out_grad, q, k, v, out)), lse.contiguous(), False, bias=_sdpa_fallback.as_bias(attn_mask, q.dtype),
-        scale=scale or 0.0, causal=is_causal, top_left=True)[:3]
+        scale=scale or 0.0, causal=is_causal, top_left=True)
+    return grads[:3]
 
 
 def enable_sdpa() -> None:

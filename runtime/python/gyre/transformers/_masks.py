@@ -24,7 +24,7 @@ def _same_code(function: Any, model: Any) -> bool:
 _WINDOW = sliding_window_causal_mask_function(3)
 
 
-def is_told_by_arguments(mask_function: Callable) -> bool:
+def is_told_by_arguments(mask_function: Callable[..., Any]) -> bool:
     """True of a plain causal mask, and of one with a window, whose size the layer hands to attention."""
     return mask_function is causal_mask_function or _same_code(mask_function, _WINDOW)
 
@@ -33,12 +33,13 @@ def _padding_of_keys(attention_mask: torch.Tensor, tokens: int, kv_length: int, 
     """[batch, keys], of a mask of all tokens so far; or of one that mask() has returned: generate() hands it in once more."""
     if attention_mask.shape[1] == keys and attention_mask.shape[1] < tokens:
         return attention_mask.to(torch.bool)
-    padding: Any = prepare_padding_mask(attention_mask, kv_length, kv_offset)  # a mask of a mask, though it says that it may be None
+    padding = prepare_padding_mask(attention_mask, kv_length, kv_offset)
+    assert padding is not None  # of a mask, there is a mask
     return padding[:, kv_offset : kv_offset + keys].to(torch.bool)
 
 
 def mask(batch_size: int, q_length: int, kv_length: int, q_offset: int = 0, kv_offset: int = 0,
-         mask_function: Callable = causal_mask_function, attention_mask: torch.Tensor | None = None,
+         mask_function: Callable[..., Any] = causal_mask_function, attention_mask: torch.Tensor | None = None,
          **options: Any) -> torch.Tensor | None:
     """What Transformers asks an attention implementation for. As it does for sdpa wherever a mask is more than causal, window and
     padding.

@@ -25,7 +25,7 @@ def rotary_calls() -> int:
 def _tables_are_as_told(rotation: Rotation, cos: torch.Tensor, sin: torch.Tensor) -> bool:
     last = _seen.get(rotation)
     if last is not None and last[0]() is cos and last[1]() is sin and last[2:4] == (cos._version, sin._version):
-        return last[4]
+        return bool(last[4])
     found = rotation.is_as_told(cos) and rotation.is_as_told(sin)
     _seen[rotation] = (weakref.ref(cos), weakref.ref(sin), cos._version, sin._version, found)
     return found
@@ -48,7 +48,7 @@ def _contiguous(x: torch.Tensor) -> torch.Tensor:
     return x if x.stride(-1) == 1 else x.contiguous()
 
 
-def _taking(original: Callable, rotation: Rotation) -> Callable:
+def _taking(original: Callable[..., Any], rotation: Rotation) -> Callable[..., Any]:
     @functools.wraps(original)
     def rotate(q: Any, k: Any, cos: Any, sin: Any, *others: Any, unsqueeze_dim: int = 1, **named: Any) -> Any:
         global _calls
@@ -61,7 +61,7 @@ def _taking(original: Callable, rotation: Rotation) -> Callable:
     return rotate
 
 
-def _taking_one(original: Callable, rotation: Rotation) -> Callable:
+def _taking_one(original: Callable[..., Any], rotation: Rotation) -> Callable[..., Any]:
     @functools.wraps(original)
     def rotate(x: Any, cos: Any, sin: Any, *others: Any, unsqueeze_dim: int = 1, **named: Any) -> Any:
         global _calls
@@ -74,7 +74,7 @@ def _taking_one(original: Callable, rotation: Rotation) -> Callable:
     return rotate
 
 
-def _roformer(original: Callable) -> Callable:
+def _roformer(original: Callable[..., Any]) -> Callable[..., Any]:
     """RoFormer's: tables of sines and cosines in one row, interleaved features, and values too if the model wants it."""
 
     @functools.wraps(original)
@@ -82,7 +82,8 @@ def _roformer(original: Callable) -> Callable:
                value_layer: torch.Tensor | None = None) -> tuple[torch.Tensor, ...]:
         global _calls
         if torch.compiler.is_compiling() or query_layer.dtype not in _TYPES or sinusoidal_pos.dtype not in _TYPES:
-            return original(sinusoidal_pos, query_layer, key_layer, value_layer)
+            own: tuple[torch.Tensor, ...] = original(sinusoidal_pos, query_layer, key_layer, value_layer)
+            return own
         _calls += 1
         sin, cos = sinusoidal_pos[:, 0].chunk(2, -1)
         turned = operators.rotary_qk(query_layer, key_layer, (cos, sin), interleaved=True)
@@ -93,7 +94,7 @@ def _roformer(original: Callable) -> Callable:
     return rotate
 
 
-def _take(owner: Any, name: str, taking: Callable) -> None:
+def _take(owner: Any, name: str, taking: Callable[..., Any]) -> None:
     _originals[owner, name] = vars(owner)[name]
     setattr(owner, name, taking)
 

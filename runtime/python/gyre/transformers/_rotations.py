@@ -35,10 +35,11 @@ class Rotation:
 
     def is_as_told(self, table: torch.Tensor) -> bool:
         """Whether the other columns are repetitions indeed."""
+        if self.tables == "once":
+            return True
         half = table.shape[-1] // 2
-        if self.tables == "halves":
-            return table.shape[-1] % 2 == 0 and torch.equal(table[..., :half], table[..., half:])
-        return self.tables == "once" or table.shape[-1] % 2 == 0 and torch.equal(table[..., ::2], table[..., 1::2])
+        first, again = (table[..., :half], table[..., half:]) if self.tables == "halves" else (table[..., ::2], table[..., 1::2])
+        return bool(first.shape == again.shape and torch.equal(first, again))
 
     def repeated(self, table: torch.Tensor) -> torch.Tensor:
         """The opposite of distinct()."""
@@ -58,7 +59,7 @@ _FORMS = [(tables, pairing, of_sorted) for tables in ("halves", "once", "pairs")
           for pairing, of_sorted in (("half", False), ("interleaved", False), ("half", True))]
 
 
-def _branches(function: Callable, seen: set[Callable]) -> str | None:
+def _branches(function: Callable[..., Any], seen: set[Callable[..., Any]]) -> str | None:
     """The name of a function, this one or one of its module that it calls, whose source has branches or cannot be read."""
     seen.add(function)
     try:
@@ -77,7 +78,7 @@ def _branches(function: Callable, seen: set[Callable]) -> str | None:
     return None
 
 
-def _gives(function: Callable, rotation: Rotation, rotary_dim: int, axis: int) -> bool | None:
+def _gives(function: Callable[..., Any], rotation: Rotation, rotary_dim: int, axis: int) -> bool | None:
     """Whether the function computes this rotation, of random numbers; None: it does not take them."""
     generator = torch.Generator().manual_seed(rotary_dim + axis)
     q, k = (torch.randn(2, *((heads, 3) if axis == 1 else (3, heads)), 8, generator=generator) for heads in (4, 2))
@@ -96,7 +97,7 @@ def of_one(function: Any) -> bool:
     return list(inspect.signature(function).parameters)[:3] == ["x", "cos", "sin"]
 
 
-def _of_two(function: Callable) -> Callable:
+def _of_two(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda q, k, cos, sin, unsqueeze_dim: tuple(function(x, cos, sin, unsqueeze_dim=unsqueeze_dim) for x in (q, k))
 
 
