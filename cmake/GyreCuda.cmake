@@ -8,9 +8,8 @@ set(GYRE_CUDA AUTO CACHE STRING "Kernels for CUDA: OFF, AUTO (if nvcc is found) 
 # Devices of one generation run the machine code of its first: 8.6 and 8.9 that of 8.0.
 set(GYRE_CUDA_ARCHS 80 CACHE STRING "Compute capabilities to make CUDA machine code for; the last also as PTX")
 
-#   GYRE_CUDA_HOPPER     ON: also the target cuda_90a, whose plain attention multiplies by wgmma. Only the tests' emulation has run it: no
-#                        device has, so it is off
-option(GYRE_CUDA_HOPPER "The target cuda_90a: attention by wgmma, which no device has run" OFF)
+#   GYRE_CUDA_HOPPER     ON: also the target cuda_90a, whose plain attention multiplies by wgmma
+option(GYRE_CUDA_HOPPER "The target cuda_90a: attention by wgmma" ON)
 
 # gyre_cuda_flags(<out> [<target>]): what to make code for, and the host compiler, without which nvcc reads no headers.
 function(gyre_cuda_flags out)

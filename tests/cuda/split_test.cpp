@@ -74,7 +74,8 @@ TEST_CASE("decode on a CUDA device: a multiprocessor has as many parts at once a
     const Multiprocessors device(1);
     auto *set_shared_bytes = fake<void(int)>("fake_cuda_set_shared_bytes");
     // An H100, an A100, and a device of 8.9; the last one has no room for a block, and gets one.
-    for (const Room &r : {Room{233472, 64, 8}, Room{233472, 128, 6}, Room{167936, 128, 4}, Room{102400, 128, 2}, Room{1, 128, 1}}) {
+    for (const Room &r :
+         {Room{233472, 64, 8}, Room{233472, 128, 6}, Room{167936, 128, 4}, Room{102400, 128, 2}, Room{1, 128, 1}}) {
         CAPTURE(r.shared_bytes);
         set_shared_bytes(r.shared_bytes);
         AttentionCase c(AttentionShape().lengths(2, 2000).head_counts(4, 1).dims(r.dim).of(GYRE_BF16));

@@ -30,9 +30,9 @@ struct Inputs {
 
 struct Stages {
     Halide::Var d{"d"}, h{"h"}, i{"i"}, p{"p"};
-    Halide::RVar part;       // of the updates of top and total
+    Halide::RVar part;           // of the updates of top and total
     Halide::RVar at_once, turns; // of that of sum: its parts are at_once of each turn
-    Halide::Func top, total; // (i, h)     greatest lse, and sum of exp(lse_p - top)
+    Halide::Func top, total;     // (i, h)     greatest lse, and sum of exp(lse_p - top)
     // (i, h)     {exp(top - shift), sum of exp(lse_p - shift), that of the sink included, shift}; sinks only
     Halide::Func shared;
     Halide::Func read;     // (d, h, i, p)  what a turn of sum asks for

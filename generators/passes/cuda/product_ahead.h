@@ -18,7 +18,7 @@ struct ProductAhead {
 /// The body of a loop, apart from the definition and the product of a Func.
 struct TakenProduct {
     Halide::Internal::Stmt product, nothing, rest; // undefined product: there is none; `nothing`: the definition alone
-    std::string sums;                     // the array
+    std::string sums;                              // the array
 };
 TakenProduct take_product(const Halide::Internal::Stmt &body, const std::string &func);
 

@@ -74,7 +74,8 @@ bool WarpPrinter::print_row_copies(const For *loop) {
     print_place(to_name, "int " + turn, to->base);
     print_place(from_name, "int " + turn + ", int _thread_id_x", from->base);
     stream << get_indent() << "gyre_copy_rows<" << to->lanes << ", " << *turns << ", " << runs->second << ">("
-           << print_name(store->name) << ", " << to_name << ", " << print_name(copy.from->name) << ", " << from_name << ");\n";
+           << print_name(store->name) << ", " << to_name << ", " << print_name(copy.from->name) << ", " << from_name
+           << ");\n";
     close();
     cache.clear();
     return true;

@@ -46,7 +46,8 @@ void WarpPrinter::print_warpgroup_product(const Load *a, const Load *b, const Wa
             if (!first.defined()) {
                 first = operand.first;
                 const std::string place = place_of_operand(b, operand);
-                stream << get_indent() << "const uint64_t " << begin << " = gyre_operand(" << place << ", " << std::max(operand.panel, swizzled_at_once) * b->type.bytes() << ");\n";
+                stream << get_indent() << "const uint64_t " << begin << " = gyre_operand(" << place << ", "
+                       << std::max(operand.panel, swizzled_at_once) * b->type.bytes() << ");\n";
             }
             const auto distance = as_const_int(simplify(operand.first - first));
             n.require(distance.has_value(), "has an operand whose parts are not at constant distances");

@@ -37,8 +37,8 @@ struct CudaSizes {
     /// A warp's lanes work out where a row of keys or values is, each of one row: where pages may be, that takes more than the copy.
     bool shares_places() const {
         const int turns = key_block * copies_of_row() / (lanes * warps), rows_of_turn = lanes / copies_of_row();
-        return (paged || may_be_paged()) && !loads_queries && !warpgroups && lanes % copies_of_row() == 0 && turns > 2 &&
-               turns * rows_of_turn <= lanes;
+        return (paged || may_be_paged()) && !loads_queries && !warpgroups && lanes % copies_of_row() == 0 &&
+               turns > 2 && turns * rows_of_turn <= lanes;
     }
     /// Rows have slopes of their own.
     bool has_slopes() const { return general && partial; }

@@ -168,7 +168,8 @@ void Mma::schedule() {
             .ring_buffer(k.stages)
             .bound_storage(s.d, features_of(f) + (sizes.warpgroups ? 0 : row_padding));
         const bool has_several = s.kv_rows.defined() || sizes.warpgroups;
-        fill_by_block(f, s.j, copied, warps, !sizes.shares_places(), has_several ? std::vector<Var>{s.w} : std::vector<Var>());
+        fill_by_block(f, s.j, copied, warps, !sizes.shares_places(),
+                      has_several ? std::vector<Var>{s.w} : std::vector<Var>());
     }
 }
 
