@@ -8,9 +8,8 @@ set(GYRE_CUDA AUTO CACHE STRING "Kernels for CUDA: OFF, AUTO (if nvcc is found) 
 # Devices of one generation run the machine code of its first: 8.6 and 8.9 that of 8.0.
 set(GYRE_CUDA_ARCHS 80 CACHE STRING "Compute capabilities to make CUDA machine code for; the last also as PTX")
 
-#   GYRE_CUDA_HOPPER     ON: also the target cuda_90a, whose plain attention multiplies by wgmma. Only the tests' emulation has run it: no
-#                        device has, so it is off
-option(GYRE_CUDA_HOPPER "The target cuda_90a: attention by wgmma, which no device has run" OFF)
+#   GYRE_CUDA_HOPPER     ON: also the target cuda_90a, whose plain attention multiplies by wgmma
+option(GYRE_CUDA_HOPPER "The target cuda_90a: attention by wgmma" ON)
 
 # gyre_cuda_flags(<out> [<target>]): what to make code for, and the host compiler, without which nvcc reads no headers.
 function(gyre_cuda_flags out)
@@ -87,7 +86,7 @@ function(gyre_make_image symbol folder)
     set(header "${GYRE_GENERATORS_DIR}/passes/cuda/device")
     set(source "${folder}/${symbol}.cu")
     set(outputs "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin")
-    set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/gyre_guard.h" "${header}/gyre_fma.h"
+    set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/gyre_guard.h" "${header}/gyre_rows.h" "${header}/gyre_fma.h"
                  "${header}/image.S")
     if (GYRE_TARGET_${ARGN}_ARCH_OF_DEVICE)
         list(APPEND included "${header}/gyre_warpgroup.h" "${header}/gyre_swizzle.h")

@@ -81,7 +81,7 @@ gyre_add_target(arm_32_neon    ARCH armv7
                 HALIDE arm-32-linux
                 FEATURES neon vfpv4)
 
-if (GYRE_CUDA_HOPPER) # no device has run its kernels yet (GyreCuda.cmake)
+if (GYRE_CUDA_HOPPER)
     gyre_add_target(cuda_90a   ARCH x86_64 DEVICE cuda ARCH_OF_DEVICE 90a
                     HALIDE x86-64-linux-cuda-cuda_capability_80
                     FEATURES cuda cuda_90a

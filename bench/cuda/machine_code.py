@@ -9,8 +9,10 @@ import shutil
 import subprocess
 import sys
 
+import executed
 import model
 
+QUERIES_AT_ONCE = 8  # numbers that a thread copies in a turn
 ARCH = "sm_80"  # which the build makes; others are made of its PTX
 WARPGROUPS = "sm_90a"  # which it makes of kernels of the target cuda_90a, without PTX
 EXACT = ("HMMA", "HGMMA", "LDSM", "LDSMT")  # products, of warps and of warpgroups; tiles as they lie, and transposed
@@ -52,35 +54,66 @@ def listing(tools, cubin):
 
 
 def instructions(text):
-    """What a function executes, and from where to where it jumps back: [first, last] of each loop."""
-    labels, kinds, jumps = {}, [], []
+    """What a function executes, from where to where it jumps back, [first, last] of each loop, and the columns of warpgroups' products."""
+    labels, kinds, jumps, columns = {}, [], [], {}
     for line in text.splitlines():
         if label := re.match(r"(\.L_[\w.]+):", line):
             labels[label[1]] = len(kinds)
         elif instruction := re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+\s+)?(\w+)[^;]*;", line):
             if jump := re.search(r"BRA.*`\((\.L_[\w.]+)\)", line):
                 jumps.append((len(kinds), jump[1]))
-            kinds.append(instruction[1] + ("T" if ".MT88" in line else ""))
-    return kinds, [(labels[to], at) for at, to in jumps if to in labels and labels[to] <= at]
+            if product := re.search(r"HGMMA\.64x(\d+)x16", line):
+                columns[len(kinds)] = int(product[1])
+            waits = ".DEPBAR" if "WARPGROUP.DEPBAR" in line else ""
+            kinds.append(instruction[1] + ("T" if ".MT88" in line else waits))
+    return kinds, [(labels[to], at) for at, to in jumps if to in labels and labels[to] <= at], columns
+
+
+def columns_ahead(kinds, columns, loop):
+    """How many columns of a loop's products of warpgroups are under way when exponentials are formed."""
+    under_way = found = 0
+    for at in range(loop[0], loop[1] + 1):
+        under_way += columns.get(at, 0)
+        if kinds[at] == "MUFU":
+            found = max(found, under_way)
+        elif kinds[at] == "WARPGROUP.DEPBAR":
+            under_way = 0
+    return found
+
+
+def multiplies_tiles(kinds):
+    return "HMMA" in kinds or "HGMMA" in kinds
+
+
+def main_loop_of(kinds, jumps):
+    """Where the main loop is, which counts() tells of: [first, last]; None: there is none."""
+    loops = sorted(jumps, key=lambda jump: jump[1] - jump[0])
+    of_loops = [(place, kinds[place[0]:place[1] + 1]) for place in loops]
+    if multiplies_tiles(kinds):
+        found = [place for place, loop in of_loops if "HGMMA" in loop or ("HMMA" in loop and "LDSM" in loop)]
+    else:
+        most = max((loop.count("FFMA") for _, loop in of_loops), default=0)
+        found = [place for place, loop in of_loops if most and 3 * loop.count("FFMA") >= most]
+    return found[0] if found else None
 
 
 def counts(text):
     """Counts a function's accesses to local memory, what takes subnormal numbers for 0, and its main loop's instructions, accesses to local memory, products and
     loads of tiles. The main loop is the smallest with products and tiles as they lie; in f32, with a third as many multiply-adds
     as the loop that has most. Blocks of keys in which a score is masked go through the loop around it."""
-    kinds, jumps = instructions(text)
-    all_loops = sorted((kinds[first:last + 1] for first, last in jumps), key=len)
-    loops = [loop for loop in all_loops if "HGMMA" in loop or ("HMMA" in loop and "LDSM" in loop)]
-    counted = EXACT
-    if all_loops and "HMMA" not in kinds and "HGMMA" not in kinds:
-        most = max(loop.count("FFMA") for loop in all_loops)
-        loops = [loop for loop in all_loops if most and 3 * loop.count("FFMA") >= most]
-        counted = ("FFMA", "LDS")
-    main_loop = {}
-    if loops:
-        main_loop = {"copies": loops[0].count("LDGSTS"), "loop": len(loops[0]), "loop_local": sum(map(loops[0].count, LOCAL))}
-        main_loop.update({kind: loops[0].count(kind) for kind in counted})
-    return {"local": sum(map(kinds.count, LOCAL)), "flushing": len(FLUSHING.findall(text)), **main_loop}
+    kinds, jumps, columns = instructions(text)
+    place = main_loop_of(kinds, jumps)
+    found = {}
+    if place:
+        loop = kinds[place[0]:place[1] + 1]
+        found = {"copies": loop.count("LDGSTS"), "loop": len(loop), "loop_local": sum(map(loop.count, LOCAL))}
+        found.update({kind: loop.count(kind) for kind in (EXACT if multiplies_tiles(kinds) else ("FFMA", "LDS"))})
+        if multiplies_tiles(kinds):
+            found.update(executed.around(text, kinds, jumps, place))
+        if columns:
+            found["columns"] = sum(count for at, count in columns.items() if place[0] <= at <= place[1])
+            found["ahead"] = columns_ahead(kinds, columns, place)
+    return {"local": sum(map(kinds.count, LOCAL)), "flushing": len(FLUSHING.findall(text)), **found}
 
 
 def usage(tools, cubin):
@@ -99,7 +132,9 @@ def main_loop(source, used):
     with open(source, encoding="utf-8") as file:
         text = file.read()
     threads, shared = re.search(r"__launch_bounds__\((\d+)", text), re.search(r"// shared memory: (\d+) bytes", text)
-    if not used.get("HMMA") or used.get("HGMMA") or not threads:  # the model knows no products of warpgroups
+    if not (used.get("HMMA") or used.get("HGMMA")) or not threads:
         return None
+    turns = re.search(r"_q_staged_s0_d_run_together_together_turn < 0 \+ (\d+)", text)
+    around = used["around"] + int(turns[1]) * used["around_turn"] if turns and "around" in used else 0
     return model.Loop(used["loop"], used["HMMA"], used["LDSM"] + used["LDSMT"], used["copies"], int(threads[1]) // 32,
-                      used["registers"], int(shared[1]))
+                      used["registers"], int(shared[1]), used.get("columns", 0), used.get("ahead", 0), around, int(turns[1]) * int(threads[1]) * QUERIES_AT_ONCE if around else 0)

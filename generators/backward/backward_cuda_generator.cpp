@@ -33,13 +33,15 @@ public:
         const Knobs knobs{warps, block, stages};
         const Sizes sizes = choose_sizes(of, general, head_dim, dtype, knobs);
         bind_shapes();
-        Stages s = algorithm(bind(), sizes, grad, dtype);
+        const Inputs inputs = bind();
+        Stages s = algorithm(inputs, sizes, grad, dtype);
         schedule(s, knobs);
         cuda::Lowering lowering;
         lowering.device_code = device_code;
         lowering.aligned = {"q", "k", "v", "out_grad"};
         lowering.last_first =
             of.value() == Of::queries; // tiles that see the most come first, where attention is causal
+        lowering.across_first = inputs.sequences.is_causal(); // of all heads
         lowering.ranges["blocks"] = {s.tile.turns.name(), 0, 1};
         cuda::lower_to_cuda(*this, lowering);
         Facts known{{"task_rows", sizes.rows}};

@@ -60,11 +60,24 @@ gyre_status AttentionOnDevice::prepare_rows(const gyre_context &context) {
     return GYRE_OK;
 }
 
+/// Many queries are rotated by a launch before the kernel: it takes about 2 us, and each tile of the kernel over 10000 instructions per warp
+/// for its rows, whether these exist or not.
+gyre_status AttentionOnDevice::prepare_queries(const gyre_context &context) {
+    const bool by_kernel = !call.rope.on || kernel->is(trait::partial) || !has_known_query_positions(call);
+    if (by_kernel || call.empty() || call.sequences == 0) return GYRE_OK;
+    if (!find_row_writer(context, call.q.dtype, call.q.dtype, call.rope)) return GYRE_OK;
+    GYRE_TRY(queries.prepare(context, call.q, rotated_queries(call, call.rope, "rope"), "q"));
+    call.q = queries.view();
+    call.rope = Rotation();
+    return GYRE_OK;
+}
+
 gyre_status AttentionOnDevice::prepare(gyre_context &context) {
     GYRE_TRY(check_target_device(context, GYRE_CUDA, "q"));
     GYRE_TRY(prepare_rows(context));
     kernel = find_kernel(context);
     if (!kernel) return GYRE_UNSUPPORTED;
+    GYRE_TRY(prepare_queries(context));
     if (call.score) {
         GYRE_TRY(check_score_inputs(args, call, kernel->score_inputs, needs_data, &score_views));
         GYRE_TRY(cuda::check_reach(kernel->score_inputs, score_views, call));
@@ -82,14 +95,18 @@ gyre_status AttentionOnDevice::run(gyre_context &context) {
     GYRE_TRY(value_rope.prepare(call.value_rope, "value_rope", context.frequencies[1]));
     Workspace workspace(scope, context);
     GYRE_TRY(workspace.acquire(device, args.workspace, args.workspace_size, workspace_bytes(context)));
-    char *const of_values = workspace.data() + keys.bytes();
-    keys.place(workspace.data());
-    values.place(of_values);
-    split.place(of_values + values.bytes());
+    char *memory = workspace.data();
+    for (DenseRows *rows : {&keys, &values, &queries}) {
+        rows->place(memory);
+        memory += rows->bytes();
+    }
+    split.place(memory);
     GYRE_TRY(keys.fill(context, scope, context.frequencies[0]));
+    GYRE_TRY(queries.fill(context, scope, context.frequencies[0]));
     GYRE_TRY(values.fill(context, scope, context.frequencies[1]));
     if (keys.bytes()) call.k = keys.view();
     if (values.bytes()) call.v = values.view();
+    if (queries.bytes()) call.q = queries.view();
     const auto in_reach = [&](const Heads &t) { return cuda::in_reach(t, t.batch); };
     const bool whole = in_reach(call.q) && in_reach(call.out) &&
                        (args.page_table || (in_reach(call.k) && in_reach(call.v))) &&

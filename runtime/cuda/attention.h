@@ -1,5 +1,5 @@
-/// gyre_attention() with tensors on a CUDA device: one launch, before which others write keys and values that are rotated in the call, or
-/// not aligned, and after which another merges parts of the keys.
+/// gyre_attention() with tensors on a CUDA device: one launch, before which others write queries, keys and values that are rotated in the
+/// call, or keys and values that are not aligned, and after which another merges parts of the keys.
 #pragma once
 #include "attention/kernels.h"
 #include "attention/tensors.h"
@@ -17,7 +17,7 @@ public:
     gyre_status check(bool need_data) override;
     gyre_status prepare(gyre_context &context) override;
     size_t workspace_bytes(const gyre_context &) const override {
-        return keys.bytes() + values.bytes() + split.bytes();
+        return keys.bytes() + values.bytes() + queries.bytes() + split.bytes();
     }
     gyre_status run(gyre_context &context) override;
 
@@ -28,12 +28,14 @@ private:
     ScoreViews score_views;
     bool needs_data = false;
     DenseRows keys, values; // that kernels cannot read where they are; call.k and call.v then are these
+    DenseRows queries;      // rotated, if not by the kernel: call.q then, and call.rope is off
     Split split;
 
     gyre_status refuse_unsupported() const;
     gyre_status check_reach() const;
     gyre_status fail_without_kernel(const gyre_context &context) const;
     gyre_status prepare_rows(const gyre_context &context);
+    gyre_status prepare_queries(const gyre_context &context);
     Heads pool(const Heads &keys) const;
     int64_t group() const;
     int64_t most_rows(int64_t rows, int64_t fold) const;

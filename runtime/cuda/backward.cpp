@@ -24,13 +24,6 @@ KernelTable<const Kernel *> delta_kernels("delta", [](const Kernel &k) { return 
 
 } // namespace
 
-Rotated BackwardOnDevice::queries_by(const Rotation &rotation, const char *name) const {
-    const AttentionCall &f = call.forward;
-    Rotated how{rotation, f.q_positions, name};
-    if (!how.positions.given) how.positions.offset = f.k.seqlen - f.q.seqlen;
-    return how;
-}
-
 Rotated BackwardOnDevice::keys_by(const Rotation &rotation, bool on, const char *name) const {
     return {on ? rotation : Rotation(), call.forward.k_positions, name};
 }
@@ -62,8 +55,8 @@ gyre_status BackwardOnDevice::prepare(gyre_context &context) {
     GYRE_TRY(check_target_device(context, GYRE_CUDA, "out_grad"));
     GYRE_TRY(find_kernels(context));
     const AttentionCall &f = call.forward;
-    const Rotated of_queries = queries_by(f.rope, "forward.rope"),
-                  of_results = queries_by(f.value_rope, "forward.value_rope");
+    const Rotated of_queries = rotated_queries(f, f.rope, "forward.rope"),
+                  of_results = rotated_queries(f, f.value_rope, "forward.value_rope");
     const Rotated of_keys = keys_by(f.rope, f.rotate_keys, "forward.rope"),
                   of_values = keys_by(f.value_rope, f.rotate_values, "forward.value_rope");
     GYRE_TRY(q.prepare(context, f.q, of_queries, "forward.q"));

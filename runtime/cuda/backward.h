@@ -45,7 +45,6 @@ private:
     gyre_status refuse_unsupported() const;
     gyre_status check_reach() const;
     gyre_status find_kernels(const gyre_context &context);
-    Rotated queries_by(const Rotation &rotation, const char *name) const;
     Rotated keys_by(const Rotation &rotation, bool on, const char *name) const;
     size_t delta_bytes() const;
     size_t gradient_bytes() const;

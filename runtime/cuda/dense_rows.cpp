@@ -24,6 +24,22 @@ bool is_copyable(const Heads &t) {
     return aligned;
 }
 
+bool has_known_query_positions(const AttentionCall &call) {
+    if (call.q_positions.given) return true;
+    if (call.has_used_keys) return false;
+    return !call.has_cu_seqlens_q || (call.packed_keys && call.cu_seqlens_q == call.cu_seqlens_k);
+}
+
+Rotated rotated_queries(const AttentionCall &call, const Rotation &by, const char *rope) {
+    Rotated how{by, call.q_positions, rope};
+    if (how.positions.given) return how;
+    if (call.has_cu_seqlens_q)
+        how.packed = {call.cu_seqlens_q, call.sequences};
+    else
+        how.positions.offset = call.k.seqlen - call.q.seqlen;
+    return how;
+}
+
 const RotaryKernel *find_row_writer(const gyre_context &context, gyre_dtype from, gyre_dtype to, const Rotation &by,
                                     bool appended) {
     for (const gyre_pairing pairing : {by.pairing, GYRE_HALF, GYRE_INTERLEAVED})

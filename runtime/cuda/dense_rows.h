@@ -1,6 +1,7 @@
 /// Tensors that kernels cannot read where they are: those that are rotated in the call, and those whose rows are not aligned as
 /// asynchronous copies ask. They are written once a call, into the workspace.
 #pragma once
+#include "attention/call.h"
 #include "cuda/rotary_launch.h"
 
 namespace gyre::cuda {
@@ -15,6 +16,13 @@ struct Rotated {
     const char *rope = nullptr; // in messages
     PackedTokens packed{};
 };
+
+/// True if the host knows where queries stand: at given positions; at the last keys of as many in every sequence; or at the keys of packed
+/// sequences that have the same bounds.
+bool has_known_query_positions(const AttentionCall &call);
+
+/// Queries, or gradients of results, where has_known_query_positions().
+Rotated rotated_queries(const AttentionCall &call, const Rotation &by, const char *rope);
 
 /// What writes rows of another type, or rotated; without a rotation every kernel copies. NULL: no linked kernel does.
 const RotaryKernel *find_row_writer(const gyre_context &context, gyre_dtype from, gyre_dtype to, const Rotation &by,

@@ -32,7 +32,8 @@ constexpr int pool_release_threshold = 4; // a uint64_t
 constexpr int allocation_pinned = 1, location_device = 1;
 constexpr int capture_relaxed = 2;
 constexpr int oldest_version = 11000; // of drivers, as DriverGetVersion has it
-constexpr int device_multiprocessors = 16, device_compute_major = 75, device_compute_minor = 76;
+constexpr int device_multiprocessors = 16, device_compute_major = 75, device_compute_minor = 76,
+              device_shared_of_multiprocessor = 81; // bytes
 
 /// CUmemPoolProps.
 struct PoolProperties {

@@ -6,13 +6,19 @@
 namespace gyre::cuda {
 namespace {
 
-// How many blocks of threads a multiprocessor works on at once. Shared memory has room for them on all devices but those of 8.6
-// and 8.9, where half of them wait.
-constexpr int64_t blocks_at_once = 4;
 constexpr int64_t most_grid = 65535; // along batch entries and parts
 
-/// Counts the multiprocessors of a device; with -1 those of the largest one.
-gyre_status count_multiprocessors(Device device, int64_t *count) {
+/// Blocks of threads that a multiprocessor works on at once: what its shared memory has room for. Two blocks of keys and of values are there,
+/// their rows padded; a few hundred bytes are the kernel's and the device's own.
+int64_t blocks_at_once(int64_t shared, const AttentionKernel &kernel, const AttentionCall &c) {
+    constexpr int64_t unknown = 4, most = 8, padding = 16, reserved = 1024; // most: of what registers have room for
+    const auto row = [&](int64_t dim) { return dim * static_cast<int64_t>(element_size(c.k.dtype)) + padding; };
+    const int64_t of_block = 2 * kernel.key_block * (row(c.k.dim) + row(c.v.dim)) + reserved;
+    return shared > 0 ? std::clamp<int64_t>(shared / of_block, 1, most) : unknown;
+}
+
+/// Counts the blocks of threads that a device works on at once; with -1 those of the largest one.
+gyre_status count_blocks(Device device, const AttentionKernel &kernel, const AttentionCall &c, int64_t *count) {
     const char *why;
     const Driver *driver = find_driver(&why);
     if (!driver) return fail(Failure::unsupported, "device: %s", why);
@@ -21,10 +27,12 @@ gyre_status count_multiprocessors(Device device, int64_t *count) {
     if (device < 0 && driver->DeviceGetCount(&devices)) devices = 0;
     for (int i = 0; i < std::max(devices, 1); i++) {
         Device asked = device;
-        int of_device = 0;
+        int multiprocessors = 0, shared = 0;
         if (device < 0 && driver->DeviceGet(&asked, i)) continue;
-        if (driver->DeviceGetAttribute(&of_device, device_multiprocessors, asked)) continue;
-        *count = std::max<int64_t>(*count, of_device);
+        if (driver->DeviceGetAttribute(&multiprocessors, device_multiprocessors, asked) ||
+            driver->DeviceGetAttribute(&shared, device_shared_of_multiprocessor, asked))
+            continue;
+        *count = std::max(*count, multiprocessors * blocks_at_once(shared, kernel, c));
     }
     return GYRE_OK;
 }
@@ -48,12 +56,11 @@ gyre_status Split::prepare(const gyre_context &context, const AttentionCall &c, 
     task.merged = {c.out, c.lse};
     sinks = c.sinks;
 
-    int64_t multiprocessors = 0;
-    GYRE_TRY(count_multiprocessors(device, &multiprocessors));
+    int64_t at_once = 0;
+    GYRE_TRY(count_blocks(device, kernel, c, &at_once));
     const int64_t blocks = std::max<int64_t>(ceil_div(rows, kernel.task_rows) * key_heads * q.batch, 1);
     const int64_t in_reach = std::numeric_limits<int32_t>::max() / std::max<int64_t>(out.batch_stride, 1);
-    count =
-        std::min({multiprocessors * blocks_at_once / blocks, ceil_div(c.k.seqlen, least_part), most_parts, in_reach});
+    count = std::min({at_once / blocks, ceil_div(c.k.seqlen, least_part), most_parts, in_reach});
     count = std::max<int64_t>(count, 1);
     const auto bytes = [&](int64_t entry) {
         return round_up(static_cast<size_t>(count * std::min(q.batch, most_batches()) * entry) * sizeof(float));

@@ -84,6 +84,38 @@ TEST_CASE("attention on devices: heads that share keys, every layout, strides ap
     }
 }
 
+// Their rounding is far above 1, so that a weight formed of scores which were rounded differently would be 0 or infinite.
+TEST_CASE("attention on devices: of scores that are huge the largest takes all, and its value is the result") {
+    for (const gyre_dtype type : types)
+        for (const int64_t dim : {64, 96, 128, 256})
+            for (const int64_t rows : {1, 40}) {
+                AttentionCase c(AttentionShape().lengths(rows, 90).head_counts(2, 1).dims(dim).of(type));
+                std::vector<double> large = c.k.values();
+                for (double &value : large) value *= 1024;
+                c.k.set_values(large);
+                c.args.scale = 1e8f;
+                const Dense q(c.args.q, c.args.layout), k(c.args.k, c.args.layout), v(c.args.v, c.args.layout);
+                each_device([&](gyre_context *context) {
+                    REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                    CAPTURE(text(gyre_selected_kernel(context)));
+                    const Dense out = c.output();
+                    int64_t wrong = 0;
+                    for (int64_t i = 0; i < rows; i++)
+                        for (int64_t h = 0; h < 2; h++) {
+                            int64_t best = 0;
+                            double largest = -INFINITY;
+                            for (int64_t j = 0; j < 90; j++) {
+                                double score = 0;
+                                for (int64_t d = 0; d < dim; d++) score += q.head(0, i, h)[d] * k.head(0, j, 0)[d];
+                                if (score > largest) largest = score, best = j;
+                            }
+                            for (int64_t d = 0; d < dim; d++) wrong += out.head(0, i, h)[d] != v.head(0, best, 0)[d];
+                        }
+                    CHECK(wrong == 0);
+                });
+            }
+}
+
 TEST_CASE("attention on devices: RoPE and RoPER, in both pairings, on heads and on a part of them") {
     for (const gyre_pairing pairing : {GYRE_HALF, GYRE_INTERLEAVED})
         for (const int rotated : {1, 2, 3}) {

@@ -30,7 +30,7 @@ TEST_CASE("attention on a CUDA device is one launch, without workspace if keys a
     a.args.rope = &rope;
     CHECK(gyre_attention(context, &a.args) == GYRE_OK);
     CHECK(text(gyre_selected_kernel(context)) == "attention_plain_as_stored_bf16_d64__cuda");
-    CHECK(launches() == before + 3); // the keys are rotated before
+    CHECK(launches() == before + 4); // keys and queries are rotated before
     a.args.keys_rotated = 1;
     CHECK(gyre_attention(context, &a.args) == GYRE_OK);
     CHECK(text(gyre_selected_kernel(context)) == "attention_plain_as_stored_bf16_d64__cuda");
@@ -41,14 +41,17 @@ TEST_CASE("attention on a CUDA device is one launch, without workspace if keys a
     unaligned.k.data = static_cast<char *>(a.args.k.data) + 8;
     CHECK_MESSAGE(gyre_attention(context, &unaligned) == GYRE_OK, text(gyre_last_error()));
     CHECK(text(gyre_selected_kernel(context)) == "attention_plain_as_stored_bf16_d64__cuda");
-    CHECK(launches() == before + 6); // the keys are copied before
+    CHECK(launches() == before + 8); // the keys are copied before
     size_t bytes = 1 << 30;
-    CHECK(gyre_attention_workspace_size(context, &a.args, &bytes) == GYRE_OK);
+    gyre_attention_args plain = a.args;
+    plain.rope = nullptr;
+    plain.keys_rotated = 0;
+    CHECK(gyre_attention_workspace_size(context, &plain, &bytes) == GYRE_OK);
     CHECK(bytes < 4096);
     gyre_attention_args unknown = a.args; // where data are, and so whether they are aligned
     unknown.q.data = unknown.k.data = unknown.v.data = unknown.out.data = nullptr;
     CHECK_MESSAGE(gyre_attention_workspace_size(context, &unknown, &bytes) == GYRE_OK, text(gyre_last_error()));
-    CHECK(bytes >= 2 * 7 * 64 * sizeof(uint16_t));
+    CHECK(bytes >= 2 * (7 + 17) * 64 * sizeof(uint16_t)); // keys, values and queries
     a.args.q.shape[1] = a.args.out.shape[1] = 0;
     a.args.lse = nullptr;
     const long done = launches();

@@ -150,8 +150,8 @@ TEST_CASE("backward on devices: the gradient of a bias is refused by name, befor
     args.forward = &forward;
     for (gyre_tensor *t : {&args.out_grad, &args.q_grad, &args.k_grad, &args.v_grad}) *t = device.view(*t);
     const gyre_tensor bias_grad = device.view(*args.bias_grad);
-    args.bias_grad = &bias_grad;
     each_device([&](gyre_context *context) {
+        args.bias_grad = &bias_grad;
         check_refused_before_launch([&] { return gyre_attention_backward(context, &args); }, GYRE_UNSUPPORTED,
                                     "bias_grad");
         args.bias_grad = nullptr;

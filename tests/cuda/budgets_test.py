@@ -24,6 +24,7 @@ import model  # noqa: E402  # pylint: disable=wrong-import-position
 from machine_code import ARCH, EXACT, WARPGROUPS, find_tool, machine_code, main_loop, usage  # noqa: E402  # pylint: disable=wrong-import-position
 
 HOPPER = "sm_90"
+KEYS = 4096  # of the call that the model times
 
 
 def usage_of_image(tools, fatbin, arch):
@@ -34,7 +35,16 @@ def usage_of_image(tools, fatbin, arch):
 def modelled(fatbin, used, arch):
     """What the model makes of an attention kernel's main loop; "": nothing."""
     loop = main_loop(pathlib.Path(fatbin).with_suffix(".cu"), used)
-    return f"\n{'':48} {model.told(loop, model.DEVICES[arch])}" if loop else ""
+    if not loop:
+        return ""
+    device, whole = model.DEVICES[arch], ""
+    if loop.around and "attention_plain" in fatbin:
+        head_dim = int(re.search(r"_d(\d+)_", fatbin)[1])
+        rows = loop.queries // head_dim
+        turns = KEYS * 2 * rows * head_dim // loop.multiply_adds()
+        whole = (f"\n{'':48} the whole kernel, {KEYS} keys, full: {model.whole(loop, turns, device):.0f} cycles for {rows} queries, "
+                 f"{loop.around} instructions a warp around {turns} turns, {model.whole_tflop_s(loop, turns, device):.0f} TFLOP/s")
+    return f"\n{'':48} {model.told(loop, device)}{whole}"
 
 
 def over(name, used, budget):

@@ -1,5 +1,5 @@
 /// Several CUDA devices, the memory that calls take there, streams that are being captured, and drivers that are too old: with the
-/// driver that tests/cuda/fake_driver.cpp is.
+/// driver that tests/cuda/fake_driver/ is.
 #include "device_attention.h"
 #include "support/each_kernel.h"
 

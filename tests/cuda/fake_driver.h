@@ -1,4 +1,4 @@
-/// What the fake driver (fake_driver.cpp) tells tests, and can be asked for.
+/// What the fake driver (fake_driver/) tells tests, and can be asked for.
 #pragma once
 #include "support/doctest.h"
 
@@ -21,7 +21,11 @@ inline void fail_next(const char *function, int result) {
     fake<void(const char *, int)>("fake_cuda_fail")(function, result);
 }
 
-/// How many kernels were launched so far.
-inline long launches() { return fake<long()>("fake_cuda_launches")(); }
+/// How many kernels were launched so far; 0 on a GPU, whose driver does not tell.
+inline long launches() {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    auto *found = library ? reinterpret_cast<long (*)()>(dlsym(library, "fake_cuda_launches")) : nullptr;
+    return found ? found() : 0;
+}
 
 } // namespace gyre::test

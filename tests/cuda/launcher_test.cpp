@@ -1,4 +1,4 @@
-/// How calls reach a CUDA device, and what is said when they cannot: with the driver that tests/cuda/fake_driver.cpp is.
+/// How calls reach a CUDA device, and what is said when they cannot: with the driver that tests/cuda/fake_driver/ is.
 #include "device_attention.h"
 #include "support/append_case.h"
 #include "support/each_kernel.h"

@@ -1,5 +1,5 @@
 /// How decoding on a CUDA device is cut into parts and merged, and gyre_attention_merge() there: launches, memory, refusals. The
-/// driver is tests/cuda/fake_driver.cpp.
+/// driver is in tests/cuda/fake_driver/.
 #include "device_attention.h"
 #include "support/each_kernel.h"
 #include "support/merge_case.h"
@@ -63,6 +63,28 @@ TEST_CASE("decode on a CUDA device: as many parts as its multiprocessors have ro
         CHECK(grid_z(before) == p.parts * p.batches);
         CHECK(grid_z(before + 1) == p.batches);
     }
+}
+
+TEST_CASE("decode on a CUDA device: a multiprocessor has as many parts at once as its shared memory has room for") {
+    struct Room {
+        int shared_bytes;
+        int64_t dim;
+        long parts;
+    };
+    const Multiprocessors device(1);
+    auto *set_shared_bytes = fake<void(int)>("fake_cuda_set_shared_bytes");
+    // An H100, an A100, and a device of 8.9; the last one has no room for a block, and gets one.
+    for (const Room &r :
+         {Room{233472, 64, 8}, Room{233472, 128, 6}, Room{167936, 128, 4}, Room{102400, 128, 2}, Room{1, 128, 1}}) {
+        CAPTURE(r.shared_bytes);
+        set_shared_bytes(r.shared_bytes);
+        AttentionCase c(AttentionShape().lengths(2, 2000).head_counts(4, 1).dims(r.dim).of(GYRE_BF16));
+        const long before = launches();
+        c.check_on_devices();
+        REQUIRE(launches() > before);
+        CHECK(grid_z(before) == r.parts);
+    }
+    set_shared_bytes(0);
 }
 
 TEST_CASE(

@@ -1,6 +1,6 @@
 /// Calls on tensors in a device's memory from several threads at once, under ThreadSanitizer: the driver that is found by the first of
 /// them, kernels that are loaded by the first that needs them, contexts apart and shared, each with its stream. The driver is
-/// tests/cuda/fake_driver.cpp, whose launches here do nothing.
+/// tests/cuda/fake_driver/, whose launches here do nothing.
 #include "races.h"
 
 #include <dlfcn.h>

@@ -24,15 +24,18 @@ import summary  # noqa: E402  # pylint: disable=wrong-import-position
 # name: (module, function, needs the driver)
 STAGES = {
     "machine": ("machine", "run", True), "images": ("images", "run", True), "oracle": ("oracle", "run", False),
-    "accuracy": ("accuracy", "run", True), "timings": ("timings", "run", True), "variants": ("variants", "run", True),
-    "memcheck": ("tools", "memcheck", False), "racecheck": ("tools", "racecheck", False), "counters": ("tools", "counters", False)}
+    "accuracy": ("accuracy", "run", True), "timings": ("timings", "run", True), "gradients": ("gradients", "run", True),
+    "variants": ("variants", "run", True), "triton": ("triton_kernels", "run", True), "shapes": ("shapes", "run", True), "memcheck": ("tools", "memcheck", False), "racecheck": ("tools", "racecheck", False), "counters": ("tools", "counters", False)}
+
+
+FEW_THREADS = {"OPENBLAS_NUM_THREADS": "2"}  # of each process: several run at once
 
 
 def parse():
     parser = argparse.ArgumentParser(prog="visit", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archive", help="the unpacked folder")
     parser.add_argument("--out", default="visit", help="folder for visit.jsonl and visit.log")
-    parser.add_argument("--stages", nargs="+", choices=STAGES, default=list(STAGES))
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=[name for name in STAGES if name != "shapes"])
     parser.add_argument("--limit", type=int, default=600, help="seconds that a stage may take")
     parser.add_argument("--small", action="store_true", help="sizes for the emulated device")
     parser.add_argument("--keys", type=int, nargs="+", help="of the stage accuracy")
@@ -70,6 +73,32 @@ def run_stage(options):
     return 1 if failed else 0
 
 
+def commands(stage, results, options):
+    """The processes of a stage: accuracy has one for each length and head size, whose references are formed by several processors."""
+    command = [sys.executable, HERE, options.archive, "--stage", stage, "--out", results, "--library", options.library,
+               *(["--small"] if options.small else [])]
+    if stage != "accuracy":
+        return [[*command, "--keys", *map(str, options.keys), "--head-dims", *map(str, options.head_dims)]]
+    return [[*command, "--keys", str(keys), "--head-dims", str(dim)] for keys in options.keys for dim in options.head_dims]
+
+
+def ended(stage, results, log, options):
+    """Runs a stage. Returns the worst exit status of its processes, or that one did not end."""
+    deadline = time.monotonic() + options.limit
+    statuses = []
+    with open(log, "a", encoding="utf-8") as file:
+        processes = [subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env={**os.environ, **FEW_THREADS})
+                     for command in commands(stage, results, options)]
+        for process in processes:
+            try:
+                statuses.append(process.wait(max(deadline - time.monotonic(), 0)))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                statuses.append("no end")
+    return next((status for status in statuses if status), 0)
+
+
 def visit(options):
     os.makedirs(options.out, exist_ok=True)
     results, log = (os.path.join(options.out, name) for name in ("visit.jsonl", "visit.log"))
@@ -77,13 +106,7 @@ def visit(options):
     worst = 0
     for stage in options.stages:
         begin = time.monotonic()
-        command = [sys.executable, HERE, options.archive, "--stage", stage, "--out", results, "--library", options.library, "--keys",
-                   *map(str, options.keys), "--head-dims", *map(str, options.head_dims), *(["--small"] if options.small else [])]
-        with open(log, "a", encoding="utf-8") as file:
-            try:
-                status = subprocess.run(command, stdout=file, stderr=subprocess.STDOUT, timeout=options.limit, check=False).returncode
-            except subprocess.TimeoutExpired:
-                status = "no end"
+        status = ended(stage, results, log, options)
         with open(results, "a", encoding="utf-8") as file:
             file.write(json.dumps({"stage": stage, "ended": status, "seconds": round(time.monotonic() - begin, 1)}) + "\n")
         print(f"{stage}: {'ended' if status == 0 else status} after {time.monotonic() - begin:.0f} s", flush=True)

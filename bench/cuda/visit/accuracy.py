@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 import reference
-from calls import Library, OnDevice, loaded, stored
+from calls import Library, OnDevice, device_targets, loaded, stored
 
+LARGEST_F32 = 128  # head size
 SAMPLED = 24  # query rows that are compared, of each of two heads
 # What makes a call take each family; shape: batch, query heads, key heads, queries (0: as many as keys).
 FAMILIES = {
@@ -21,9 +22,10 @@ FAMILIES = {
 
 def cases(keys, head_dims):
     for name, family in FAMILIES.items():
-        for dtype in ("bf16", "f16"):
+        for dtype in ("bf16", "f16", "f32"):
             for dim in head_dims:
-                yield {"family": name, "dtype": dtype, "head_dim": dim, "keys": keys, **family}
+                if dtype != "f32" or (dim <= LARGEST_F32 and name != "paged"):
+                    yield {"family": name, "dtype": dtype, "head_dim": dim, "keys": keys, **family}
 
 
 def sampled_rows(queries, random):
@@ -111,13 +113,17 @@ def rotation(driver, library, dtype, dim, tokens):
 
 
 def run(driver, options, say):
-    library = Library(options.library, driver)
+    libraries = {target: Library(options.library, driver, target=target) for target in device_targets(options.library)}
+    library = libraries["cuda"]
     for keys in options.keys:
         for case in cases(keys, options.head_dims):
-            label = {name: case[name] for name in ("family", "dtype", "head_dim", "keys")}
-            try:
-                say({**label, **attention(driver, library, case)})
-            except (RuntimeError, MemoryError) as error:  # the next case may work
-                say({**label, "ok": False, "error": str(error)})
+            for target, of_target in libraries.items():
+                label = {name: case[name] for name in ("family", "dtype", "head_dim", "keys")}
+                try:
+                    found = attention(driver, of_target, case)
+                except (RuntimeError, MemoryError) as error:  # the next case may work
+                    found = {"target": target, "ok": False, "error": str(error)}
+                if target == "cuda" or target in found.get("kernel", target):  # else the kernel of "cuda" once more
+                    say({**label, **found})
         for dtype in ("f32", "f16", "bf16"):
             say({"family": "rotary", "dtype": dtype, "head_dim": 128, "keys": keys, **rotation(driver, library, dtype, 128, keys)})

@@ -50,15 +50,24 @@ class OnDevice:
         return self.like.copy()
 
 
+def device_targets(path):
+    """The library's targets that this device runs: what a context can be made of."""
+    library, found, info = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL), [], s.TargetInfo()
+    for index in range(library.gyre_target_count()):
+        if library.gyre_target_at(index, byref(info)) and info.linked and info.runnable and info.device == CUDA:
+            found.append(info.name.decode())
+    return found
+
+
 class Library:
     """libgyre.so, and a context on the driver's stream. Calls come as functions that queue them once more."""
 
-    def __init__(self, path, driver, kernels=None):
+    def __init__(self, path, driver, kernels=None, target="cuda"):
         self.library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
         for name in ("gyre_last_error", "gyre_selected_kernel"):
             getattr(self.library, name).restype = ctypes.c_char_p
         self.context = c_void_p()
-        options = s.ContextOptions(cuda_stream=driver.stream, library=kernels.encode() if kernels else None)
+        options = s.ContextOptions(cuda_stream=driver.stream, target=target.encode(), library=kernels.encode() if kernels else None)
         self.check(self.library.gyre_context_create(byref(options), byref(self.context)))
 
     def check(self, status):
@@ -68,8 +77,7 @@ class Library:
     def selected(self):
         return self.library.gyre_selected_kernel(self.context).decode()
 
-    def attention(self, tensors, *, causal=0, window_left=-1, rope=False, value_rope=False, softcap=0.0, from_cache=False):
-        """tensors: OnDevice by the names of gyre_attention_args, [batch, seqlen, heads, head_dim]."""
+    def attention_args(self, tensors, *, causal=0, window_left=-1, rope=False, value_rope=False, softcap=0.0, from_cache=False):
         args = s.AttentionArgs(causal=causal, window_left=window_left, softcap=softcap,
                                keys_rotated=int(rope and from_cache), values_rotated=int(value_rope and from_cache))
         for name in ("q", "k", "v", "out"):
@@ -82,7 +90,19 @@ class Library:
             args.rope = pointer(rotation)
         if value_rope:
             args.value_rope = pointer(rotation)
+        return args
+
+    def attention(self, tensors, **options):
+        """tensors: OnDevice by the names of gyre_attention_args, [batch, seqlen, heads, head_dim]."""
+        args = self.attention_args(tensors, **options)
         return lambda: self.check(self.library.gyre_attention(self.context, byref(args)))
+
+    def backward(self, tensors, **options):
+        """tensors: likewise, lse and the gradients out_grad, q_grad, k_grad and v_grad among them."""
+        forward = self.attention_args(tensors, **options)
+        gradients = {name: tensors[name].view() for name in ("out_grad", "q_grad", "k_grad", "v_grad")}
+        args = s.AttentionBackwardArgs(forward=pointer(forward), **gradients)
+        return lambda: self.check(self.library.gyre_attention_backward(self.context, byref(args)))
 
     def rotary(self, x, out, reverse=0):
         args = s.RotaryArgs(x=x.view(), out=out.view(), rope=s.RopeFields(), reverse=reverse)

@@ -43,12 +43,34 @@ def ceilings(driver):
     return {"mma_tflop_s": 2 * PRODUCT**3 / us / 1e6, "torch": torch.__version__}
 
 
+def drawn(shape, dtype, sets, **options):
+    batch, heads, key_heads, queries, keys, dim, _ = shape
+    extents = [(batch, heads, queries, dim), (batch, key_heads, keys, dim), (batch, key_heads, keys, dim)]
+    return [[torch.randn(extent, device="cuda", dtype=DTYPES[dtype], **options) for extent in extents] for _ in range(sets)]
+
+
+def gradients(driver, shape, dtype, sets):
+    """The backends that take this shape."""
+    tensors, found = drawn(shape, dtype, sets, requires_grad=True), {}
+    grouped = shape[1] != shape[2]
+    stream = torch.cuda.ExternalStream(driver.stream.value)  # gradients are formed on the stream of the forward calls
+    for name, backend in BACKENDS.items():
+        try:
+            with sdpa_kernel([backend]), torch.cuda.stream(stream):
+                outs = [scaled_dot_product_attention(*t, is_causal=bool(shape[-1]), enable_gqa=grouped) for t in tensors]
+                grads = [torch.randn_like(out) for out in outs]
+            stream.synchronize()
+            found[name] = replay(driver, [lambda o=o, t=t, g=g: torch.autograd.grad(o, t, g, retain_graph=True)
+                                          for o, t, g in zip(outs, tensors, grads)])
+        except RuntimeError:
+            torch.cuda.synchronize()
+    return found
+
+
 def attention(driver, shape, dtype, sets):
     """The backends that take this shape."""
-    batch, heads, key_heads, queries, keys, dim, causal = shape
-    extents = [(batch, heads, queries, dim), (batch, key_heads, keys, dim), (batch, key_heads, keys, dim)]
-    tensors = [[torch.randn(extent, device="cuda", dtype=DTYPES[dtype]) for extent in extents] for _ in range(sets)]
-    found = {}
+    _, heads, key_heads, _, _, _, causal = shape
+    tensors, found = drawn(shape, dtype, sets), {}
     for name, backend in BACKENDS.items():
         def call(q, k, v, backend=backend):
             with sdpa_kernel([backend]):

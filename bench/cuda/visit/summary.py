@@ -30,7 +30,7 @@ def table(path):
             f"{sum(x['stage'] == r['stage'] and x.get('ok') is True for x in results)} ok, "
             f"{sum(x['stage'] == r['stage'] and x.get('ok') is False for x in results)} failed" for r in results if "ended" in r]
     failed = [f"{r['stage']}: {line(r)}" for r in results if r.get("ok") is False]
-    order = {"timings": 0, "variants": 1, "machine": 2, "counters": 3, "accuracy": 4}
+    order = {"timings": 0, "gradients": 1, "triton": 2, "variants": 3, "machine": 4, "counters": 5, "accuracy": 6}
     good = sorted((r for r in results if r.get("ok") is True), key=lambda r: order.get(r["stage"], 9))
     text, left = "\n".join(ends), 0
     for row in [*failed, *(f"{r['stage']}: {line(r)}" for r in good)]:

@@ -4,27 +4,38 @@ Tensors take turns, so that none is in the L2 cache. The ceilings, a copy and a 
 """
 
 import statistics
+import time
 
 import numpy as np
 
-from calls import Library, OnDevice, stored
+import machine
+from calls import Library, OnDevice, device_targets, stored
 
 SHAPES = [  # batch, heads, key heads, queries, keys, head_dim, causal
     (1, 16, 16, 4096, 4096, 128, 0), (1, 16, 16, 4096, 4096, 128, 1), (1, 16, 16, 16384, 16384, 128, 1),
     (4, 16, 16, 4096, 4096, 64, 1), (1, 16, 16, 4096, 4096, 256, 1), (1, 32, 8, 1, 32768, 128, 0),
-    (8, 32, 8, 1, 8192, 128, 0), (64, 32, 8, 1, 4096, 128, 0), (16, 64, 8, 4, 8192, 64, 0)]
+    (8, 32, 8, 1, 8192, 128, 0), (64, 32, 8, 1, 4096, 128, 0), (16, 64, 8, 4, 8192, 64, 0), (1, 32, 8, 512, 512, 128, 1),
+    (1, 32, 8, 8192, 8192, 128, 1), (1, 32, 8, 1, 2048, 128, 0), (1, 8, 1, 1, 32768, 256, 0)]
 SMALL = [(1, 2, 2, 70, 70, 64, 1), (1, 4, 2, 1, 130, 64, 0)]
+HOPPER_HEAD_DIMS = (64, 128)
+LAYER = (1, 16384, 32, 128)  # of the rotary embedding: batch, tokens, heads, head_dim
+DRAWN = 1 << 18
 SETS = 3  # of tensors that take turns
 ROUNDS = 15
+QUEUED = 200  # calls
 
 
 def attention_tensors(driver, shape, dtype, random):
     batch, heads, key_heads, queries, keys, dim, _ = shape
     extents = {"q": (batch, queries, heads, dim), "k": (batch, keys, key_heads, dim), "v": (batch, keys, key_heads, dim)}
-    tensors = {name: OnDevice(driver, stored(random.standard_normal(extent, np.float32), dtype)[0], dtype)
-               for name, extent in extents.items()}
+    tensors = {name: OnDevice(driver, drawn(extent, dtype, random), dtype) for name, extent in extents.items()}
     tensors["out"] = OnDevice(driver, np.zeros_like(tensors["q"].like), dtype)
     return tensors
+
+
+def drawn(extent, dtype, random):
+    """Normal numbers; of large tensors many times the same, which costs a machine with little time less of it."""
+    return np.resize(stored(random.standard_normal(DRAWN + int(random.integers(DRAWN)), np.float32), dtype)[0], extent)
 
 
 def medians(candidates, rounds):
@@ -46,16 +57,39 @@ def replay(driver, calls):
     return lambda: driver.replay_us(graph) / len(calls)
 
 
-def attention_calls(driver, library, sets, shape):
+def attention_calls(driver, libraries, sets, shape):
     causal, decode = shape[-1], shape[3] <= 16
     rotations = {"plain": {}, "rope": {"rope": True}, "roper": {"rope": True, "value_rope": True}}
-    return {name: replay(driver, [library.attention(t, causal=causal, from_cache=decode, **rotation) for t in sets])
-            for name, rotation in rotations.items()}
+    return {f"{target} {name}": replay(driver, [library.attention(t, causal=causal, from_cache=decode, **rotation) for t in sets])
+            for name, rotation in rotations.items()
+            for target, library in libraries.items()
+            if target == "cuda" or (not decode and shape[5] in HOPPER_HEAD_DIMS)}
+
+
+def rotation_gb_s(driver, library, dtype, random):
+    """Of a rotary embedding, bytes read and written."""
+    sets = [[OnDevice(driver, drawn(LAYER, dtype, random), dtype) for _ in range(2)] for _ in range(SETS)]
+    us = medians({"us": replay(driver, [library.rotary(*pair) for pair in sets])}, ROUNDS)["us"]
+    return 2 * sets[0][0].like.nbytes / us / 1e3
+
+
+def queueing_us(driver, library, random):
+    """Of the processor, for a call that is small on the device."""
+    tensors = attention_tensors(driver, (1, 8, 8, 1, 128, 64, 0), "bf16", random)
+    call = library.attention(tensors)
+    call()
+    driver.synchronize()
+    begin = time.perf_counter()
+    for _ in range(QUEUED):
+        call()
+    us = (time.perf_counter() - begin) / QUEUED * 1e6
+    driver.synchronize()
+    return us
 
 
 def run(driver, options, say):
     random = np.random.default_rng(1)
-    library = Library(options.library, driver)
+    libraries = {target: Library(options.library, driver, target=target) for target in device_targets(options.library)}
     peers = None
     try:
         import peers  # pylint: disable=import-outside-toplevel
@@ -69,20 +103,24 @@ def run(driver, options, say):
     if peers:
         ceilings.update(peers.ceilings(driver))
     say({"ceilings": True, "ok": True, **ceilings})
+    say({"queueing": True, "ok": True, "queueing_us": queueing_us(driver, libraries["cuda"], random)})
+    for dtype in () if options.small else ("f32", "bf16"):
+        say({"rotary": dtype, "ok": True, "gb_s": rotation_gb_s(driver, libraries["cuda"], dtype, random)})
     for dtype in ("bf16", "f16"):
         for shape in SMALL if options.small else SHAPES:
             batch, heads, _, queries, keys, dim, causal = shape
             label = {"dtype": dtype, "shape": shape}
             try:
                 sets = [attention_tensors(driver, shape, dtype, random) for _ in range(SETS)]
-                candidates = attention_calls(driver, library, sets, shape)
+                candidates = attention_calls(driver, libraries, sets, shape)
                 if peers:
                     candidates.update(peers.attention(driver, shape, dtype, SETS))
                 found = medians(candidates, ROUNDS)
             except RuntimeError as error:
                 say({**label, "ok": False, "error": str(error)})
                 continue
+            best = min(us for name, us in found.items() if name.endswith("plain"))
             seen = 0.5 if causal and queries == keys else 1
             read = sum(t.like.nbytes for t in sets[0].values())
-            say({**label, "ok": True, "us": found, "tflop_s": 4 * batch * heads * queries * keys * dim * seen / found["plain"] / 1e6,
-                 "gb_s": read / found["plain"] / 1e3})
+            say({**label, "ok": True, "us": found, "tflop_s": 4 * batch * heads * queries * keys * dim * seen / best / 1e6,
+                 "gb_s": read / best / 1e3, "clock": machine.clock()})

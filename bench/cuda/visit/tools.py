@@ -1,7 +1,9 @@
 """Stages: NVIDIA's sanitizer on a small call of every family, and its profiler on six."""
 
+import concurrent.futures
 import csv
 import io
+import json
 import os
 import re
 import shutil
@@ -9,12 +11,18 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-METRICS = {
-    "gpu__time_duration.sum": "ns", "sm__throughput.avg.pct_of_peak_sustained_elapsed": "sm %",
-    "dram__throughput.avg.pct_of_peak_sustained_elapsed": "dram %", "sm__warps_active.avg.pct_of_peak_sustained_active": "warps %",
-    "smsp__inst_executed.sum": "instructions", "launch__registers_per_thread": "registers",
-    "sm__inst_executed_pipe_tensor.sum": "tensor instructions",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": "bank conflicts"}
+SECONDS = 150  # of one command
+GRADIENTS = "backward on devices*the same bits every time,backward on devices*rows that are not aligned"
+SECONDS = 150  # of one command
+GRADIENTS = "backward on devices*the same bits every time,backward on devices*rows that are not aligned"
+SECTIONS = ("SpeedOfLight", "WarpStateStats", "SchedulerStats", "MemoryWorkloadAnalysis", "ComputeWorkloadAnalysis", "LaunchStats")
+METRICS = {  # of those that the sections have, what is shown; all of them are in visit.jsonl
+    "gpu__time_duration.sum": "time", "launch__grid_size": "blocks", "launch__registers_per_thread": "registers",
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed": "sm %", "lts__t_bytes.sum.per_second": "l2",
+    "dram__bytes.sum.per_second": "dram", "smsp__issue_active.avg.pct_of_peak_sustained_active": "issue %",
+    "smsp__inst_executed.sum": "instructions"}
+STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active\.ratio|"
+                   r"smsp__average_warp(?:s|_latency)_issue_stalled_(\w+?)\.ratio")
 
 
 def find(name):
@@ -30,13 +38,24 @@ def small_calls(options, *words):
             "--library", options.library, "--out", os.devnull, *words]
 
 
-def sanitize(tool, options, say):
-    command = [find("compute-sanitizer"), "--tool", tool, "--target-processes", "all", *small_calls(options)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+def sanitized(tool, name, command):
+    checked = [find("compute-sanitizer"), "--tool", tool, "--target-processes", "all", *command]
+    try:
+        done = subprocess.run(checked, env={**os.environ, "GYRE_TEST_ONLY_DEVICES": "1"}, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired as late:
+        return {"tool": tool, "calls": name, "ok": False, "error": f"no end after {SECONDS} s: {(late.stdout or b'')[-1000:]}"}
     counts = re.findall(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard", done.stdout)
     total = sum(int(errors or hazards) for errors, hazards in counts)
-    result = {"tool": tool, "ok": bool(counts) and total == 0, "summaries": len(counts), "findings": total}
-    say(result if result["ok"] else {**result, "error": done.stdout[-3000:]})
+    result = {"tool": tool, "calls": name, "ok": bool(counts) and total == 0, "summaries": len(counts), "findings": total}
+    return result if result["ok"] else {**result, "error": done.stdout[:4000] + done.stdout[-2000:]}
+
+
+def sanitize(tool, options, say):
+    commands = {"forward": small_calls(options), "gradients": [options.tests, f"--test-case={GRADIENTS}"]}
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for result in pool.map(lambda item: sanitized(tool, *item), commands.items()):
+            say(result)
 
 
 def memcheck(_, options, say):
@@ -48,18 +67,19 @@ def racecheck(_, options, say):
 
 
 def counters(_, options, say):
-    keys = "70" if options.small else "4096"
-    command = [find("ncu"), "--target-processes", "all", "--clock-control", "none", "--csv", "--page", "raw", "--metrics",
-               ",".join(METRICS), *small_calls(options, "--keys", keys)]
+    command = [find("ncu"), "--target-processes", "all", "--clock-control", "none", "--csv", "--page", "raw",
+               *(word for section in SECTIONS for word in ("--section", section)), sys.executable, HERE, options.archive, "--stage",
+               "shapes", "--library", options.library, "--out", os.devnull]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
-    table = done.stdout[done.stdout.find('"ID"'):]
-    rows = list(csv.DictReader(io.StringIO(table)))
-    seen = set()
+    rows = list(csv.DictReader(io.StringIO(done.stdout[done.stdout.find('"ID"'):])))
+    units = rows.pop(0) if rows else {}  # the first row
     for row in rows:
-        name = row.get("Kernel Name", "")
-        if not name or name in seen or "_d" not in name:
-            continue
-        seen.add(name)
-        say({"kernel": name, "ok": True, **{short: row.get(metric, "") for metric, short in METRICS.items()}})
-    if not seen:
+        stalls = {next(filter(None, found.groups())): float(value.replace(",", "")) for name, value in row.items()
+                  if value and (found := STALL.fullmatch(name or ""))}
+        most = dict(sorted(stalls.items(), key=lambda item: -item[1])[:5])
+        shown = {short: f"{row[name]} {units.get(name, '')}" for name, short in METRICS.items() if row.get(name)}
+        say({"kernel": row.get("Kernel Name", "")[len("gyrekernel_gyre_"):], "ok": True, **shown, "stalls": most})
+        with open(options.out + ".counters", "a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+    if not rows:
         say({"ok": False, "error": (done.stdout + done.stderr)[-3000:]})

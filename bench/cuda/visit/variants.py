@@ -5,31 +5,45 @@ import os
 
 import numpy as np
 
-from calls import Library, loaded
+from calls import Library, device_targets, loaded
 from timings import ROUNDS, SETS, attention_tensors, medians, replay
 
-SHAPES = {64: (4, 16, 16, 4096, 4096, 64, 1), 128: (1, 16, 16, 4096, 4096, 128, 1)}
-SMALL = {64: (1, 2, 2, 70, 70, 64, 1), 128: (1, 2, 2, 70, 70, 128, 1)}
+SHAPES = {64: [(4, 16, 16, 4096, 4096, 64, 1), (4, 16, 16, 4096, 4096, 64, 0)],
+          128: [(1, 16, 16, 4096, 4096, 128, 1), (1, 16, 16, 4096, 4096, 128, 0), (1, 16, 16, 16384, 16384, 128, 1)],
+          256: [(1, 16, 16, 4096, 4096, 256, 1)]}
+SMALL = {64: [(1, 2, 2, 70, 70, 64, 1)], 128: [(1, 2, 2, 70, 70, 128, 1)]}
+UNIT = 2.0**-8  # of bf16; results are this exact, and relative to the typical result as much
+
+
+def distance(bits, expected):
+    """The largest difference from what the shipped kernel gave, in units of the last place of that and of a typical result."""
+    return float((np.abs(loaded(bits, "bf16") - expected) / (UNIT * (np.abs(expected) + expected.std()))).max())
+
+
+def measure(driver, options, say, dim, shape):
+    shipped = {target: Library(options.library, driver, target=target) for target in device_targets(options.library)}
+    sets = [attention_tensors(driver, shape, "bf16", np.random.default_rng(dim)) for _ in range(SETS)]
+
+    def timed(library):
+        return replay(driver, [library.attention(t, causal=shape[-1]) for t in sets])
+
+    candidates, apart = {f"shipped {target}": timed(library) for target, library in shipped.items()}, {}
+    expected = loaded(sets[0]["out"].bits(), "bf16")
+    for name in sorted(name[len("lib"):-len(".so")] for name in os.listdir(options.variants) if name.endswith(f"_d{dim}.so")):
+        target = "cuda_90a" if name.startswith("cuda_90a") else "cuda"
+        if target not in shipped:
+            continue
+        try:
+            ctypes.CDLL(os.path.join(options.variants, f"lib{name}.so"), mode=ctypes.RTLD_GLOBAL)  # registers itself
+            candidates[name] = timed(Library(options.library, driver, kernels=name, target=target))
+            apart[name] = distance(sets[0]["out"].bits(), expected)
+        except (OSError, RuntimeError) as error:
+            say({"variant": name, "ok": False, "error": str(error)})
+    for name, us in medians(candidates, ROUNDS).items():
+        say({"variant": name, "shape": shape, "ok": apart.get(name, 0.0) < 4, "us": us, "from_shipped": apart.get(name, 0.0)})
 
 
 def run(driver, options, say):
-    shipped = Library(options.library, driver)
-    names = sorted(name for name in os.listdir(options.variants) if name.endswith(".so"))
-    for dim, shape in (SMALL if options.small else SHAPES).items():
-        random = np.random.default_rng(dim)
-        sets = [attention_tensors(driver, shape, "bf16", random) for _ in range(SETS)]
-        candidates, kernels = {"shipped": replay(driver, [shipped.attention(t, causal=1) for t in sets])}, {}
-        expected = loaded(sets[0]["out"].bits(), "bf16")
-        for name in names:
-            variant = name[len("lib"):-len(".so")]
-            if not variant.endswith(f"_d{dim}"):
-                continue
-            try:
-                ctypes.CDLL(os.path.join(options.variants, name), mode=ctypes.RTLD_GLOBAL)  # registers itself
-                library = Library(options.library, driver, kernels=variant)
-                candidates[variant] = replay(driver, [library.attention(t, causal=1) for t in sets])
-                kernels[variant] = float(np.abs(loaded(sets[0]["out"].bits(), "bf16") - expected).max())
-            except (OSError, RuntimeError) as error:
-                say({"variant": variant, "ok": False, "error": str(error)})
-        for name, us in medians(candidates, ROUNDS).items():
-            say({"variant": name, "head_dim": dim, "ok": kernels.get(name, 0.0) < 0.03, "us": us, "from_shipped": kernels.get(name, 0.0)})
+    for dim, shapes in (SMALL if options.small else SHAPES).items():
+        for shape in shapes:
+            measure(driver, options, say, dim, shape)

@@ -3,6 +3,7 @@
 #include "attention/recurrence/scores.h"
 #include "math/storage.h"
 #include "passes/cuda/primitives.h"
+#include "passes/cuda/tanh.h"
 
 namespace gyre::gradients {
 using namespace Halide;
@@ -10,12 +11,11 @@ using attention::ln_2;
 using attention::log2_e;
 namespace {
 
-/// {tanh x, 1 - tanh^2 x}, by r = 1 / (1 + e^2|x|): 1 - 2 r, near 0, where that loses bits, the Taylor series; and 4 r (1 - r).
+/// {tanh x, 1 - tanh^2 x}
 Tuple bent(const Expr &x) {
-    const Expr size = max(x, -x), square = x * x;
-    const Expr r = cuda::reciprocal_approx(1.0f + cuda::exp2_approx(size * (2 * log2_e)));
-    const Expr large = 1.0f - 2.0f * r, small = x * (1.0f - square * (1.0f / 3 - square * (2.0f / 15)));
-    return {select(square < 0.01f, small, select(x < 0.0f, -large, large)), 4.0f * r * (1.0f - r)};
+    const Tuple of_size = cuda::tanh_approx(max(x, -x));
+    const Expr r = of_size[1];
+    return {select(x < 0.0f, -of_size[0], of_size[0]), 4.0f * r * (1.0f - r)};
 }
 
 /// Natural, 0 without one. Of several types only the one that is given is read.

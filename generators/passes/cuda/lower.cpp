@@ -45,17 +45,23 @@ protected:
         if (op->for_type != ForType::GPUBlock) return IRMutator::visit(op);
         const Stmt limited = read_carried(limit_loops(Stmt(op), lowering.ranges));
         const For *nest = limited.as<For>();
-        const DeviceLoops loops = read_device_loops(nest, lowering.by_value);
+        DeviceLoops loops = read_device_loops(nest, lowering.by_value);
         const std::string entry = lowering.entry() + "_" + std::to_string(kernels++);
-        printer.begin_with_last(lowering.last_first);
+        printer.order_blocks(lowering.last_first, lowering.across_first);
         printer.take_as_aligned(lowering.aligned);
-        printer.multiply_by_warpgroups(lowering.warpgroups);
+        printer.share_places_of_rows(lowering.copies_of_row);
+        printer.multiply_by_warpgroups(lowering.warpgroups, lowering.ahead);
         printer.print_kernel(nest, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads,
                              lowering.blocks_at_once);
 
         std::vector<Expr> arguments;
         for (const KernelArgument &a : loops.arguments) arguments.push_back(address_of(a));
         std::vector<Expr> values{Variable::make(type_of<void *>(), "__user_context"), Expr(entry)};
+        if (lowering.across_first.defined()) {
+            const Extents given = loops.grid;
+            loops.grid.x = select(lowering.across_first, given.y, given.x);
+            loops.grid.y = select(lowering.across_first, given.x, given.y);
+        }
         for (const Extents &e : {loops.grid, loops.block}) values.insert(values.end(), {e.x, e.y, e.z});
         values.insert(values.end(), {Expr(printer.shared_bytes()), struct_of(arguments)});
         const Expr launch = Call::make(Int(32), "gyre_kernel_launch", values, Call::Extern);

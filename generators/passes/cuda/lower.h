@@ -12,6 +12,8 @@
 /// once a nest. Halide's own CUDA runtime is not used: buffers are device memory from the start, their `host` field is the
 /// device address, and nothing is copied. What cannot be mapped stops the build with the loop's name and the reason.
 #pragma once
+#include "product_ahead.h"
+
 #include <Halide.h>
 
 #include <map>
@@ -40,12 +42,22 @@ struct Lowering {
     /// Buffers of which 16 bytes that a copy takes at once are so aligned. Copies of others ask.
     std::set<std::string> aligned{};
 
+    /// Arrays of shared memory that rows are copied into, and how many copies of 16 bytes a row takes, a divisor of 32. Of the rows that a
+    /// warp copies, at most 32, each lane works out where one begins.
+    std::map<std::string, int> copies_of_row{};
+
     /// Blocks along x begin with the last one. If that has the most to do, the shortest of those wait that a device has no room for.
     bool last_first = false;
+
+    /// The blocks of one place along x and all of y (heads) come before those of the next along x, not after. So the longest of all come
+    /// first, and a device that is done with them has only short ones left.
+    /// `across_first` says of which calls, by the kernel's scalar arguments; undefined: none. Others read the same of a head one after another.
+    Halide::Expr across_first{};
 
     /// Products of 16 bits are those of four warps together (wgmma of compute capability 9.0a): of a fragment and of shared memory that is
     /// laid out as swizzle.h says.
     bool warpgroups = false;
+    ProductAhead ahead{}; // of these, one that is begun a turn of its loop before
 
     std::map<std::string, LoopRange> ranges{}; // of loops, by their variable: see loop_ranges.h
 

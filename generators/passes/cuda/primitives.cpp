@@ -39,6 +39,10 @@ Expr product_of_seen(const Expr &weight, const Expr &value, const Expr &seen) {
     return Call::make(Float(32), seen_product, {weight, value, seen}, Call::PureExtern);
 }
 
+Expr rescaled(const Expr &old, const Expr &factor) {
+    return Call::make(old.type(), rescaled_value, {old, factor}, Call::PureExtern);
+}
+
 Expr placed(const Expr &value, const Expr &distance, const Expr &condition) {
     return Call::make(value.type(), placed_value, {value, distance, condition}, Call::PureExtern);
 }

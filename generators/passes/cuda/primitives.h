@@ -38,6 +38,10 @@ constexpr char not_finite_tile[] = "gyre_any_not_finite";
 Halide::Expr product_of_seen(const Halide::Expr &weight, const Halide::Expr &value, const Halide::Expr &seen);
 constexpr char seen_product[] = "gyre_product_of_seen";
 
+/// old * factor, of a tile and what is one number a row. A warp whose factors are all 1 does not multiply.
+Halide::Expr rescaled(const Halide::Expr &old, const Halide::Expr &factor);
+constexpr char rescaled_value[] = "gyre_rescaled";
+
 /// A value that is stored `distance` elements further on, and only where the condition holds: at a place that the device alone
 /// knows. Of the last operation of what is stored into memory; the same for all lanes of a vector.
 Halide::Expr placed(const Halide::Expr &value, const Halide::Expr &distance, const Halide::Expr &condition);

@@ -93,17 +93,26 @@ void Printer::visit(const Call *op) {
     id = "0";
 }
 
+/// Where a block is along an axis, in the order that Lowering says.
+std::string Printer::print_block(char axis) {
+    const auto along = [&](char of) {
+        const std::string place = std::string("GYRE_BLOCK_") + of;
+        return axis == 'X' && last_first ? std::string("GYRE_GRID_") + of + " - 1 - " + place : place;
+    };
+    if (axis == 'Z' || !across_first.defined()) return along(axis);
+    const std::string across = print_expr(across_first);
+    return across + " ? " + along(axis == 'X' ? 'Y' : 'X') + " : " + along(axis);
+}
+
 void Printer::visit(const For *op) {
     loops.push_back(op->name);
     if (is_gpu(op->for_type)) {
         const std::string index = variable_of_loop(op->name); // block_id_x … thread_id_z
         const std::string axis = index.substr(index.size() - 1), of = index.substr(0, 5);
         const bool is_block = of == "block";
-        stream << get_indent() << "const int " << print_name(op->name) << " = ";
-        if (is_block && axis == "x")
-            stream << block_x << ";\n";
-        else
-            stream << (is_block ? "GYRE_BLOCK_" : "GYRE_THREAD_") << static_cast<char>(std::toupper(axis[0])) << ";\n";
+        const char upper = static_cast<char>(std::toupper(axis[0]));
+        const std::string value = is_block ? print_block(upper) : std::string("GYRE_THREAD_") + upper;
+        stream << get_indent() << "const int " << print_name(op->name) << " = " << value << ";\n";
         print_stmt(op->body);
     } else {
         if (op->for_type == ForType::Parallel || op->for_type == ForType::Vectorized)

@@ -35,8 +35,11 @@ public:
     void print_kernel(const Halide::Internal::For *nest, const std::string &entry,
                       const std::vector<KernelArgument> &arguments, int threads, int blocks = 0);
 
-    /// Whether functions that follow count their blocks along x from the end.
-    void begin_with_last(bool last_first) { block_x = last_first ? "GYRE_GRID_X - 1 - GYRE_BLOCK_X" : "GYRE_BLOCK_X"; }
+    /// How functions that follow count their blocks along x and y: see Lowering.
+    void order_blocks(bool from_last, const Halide::Expr &across) {
+        last_first = from_last;
+        across_first = across;
+    }
 
     std::string text() const { return written.str(); }
 
@@ -79,10 +82,12 @@ protected:
     virtual void print_body(const Stmt &nest) { print_stmt(nest); }
 
 private:
-    std::string block_x = "GYRE_BLOCK_X";
+    bool last_first = false;
+    Halide::Expr across_first;
     int shared_end = 0, shared_alignment = 16;
     int names = 0;
 
+    std::string print_block(char axis);
     void declare_shared(const Halide::Internal::Allocate *op);
     std::string print_guards(const Halide::Expr &predicate);
     Halide::Expr load_shared_vector(const Halide::Internal::Load *op, const Halide::Expr &first);

@@ -70,7 +70,7 @@ private:
         op->body.accept(&ring);
         if (!found.stores || found.loads || found.stores_elsewhere || ring.slots < 2) return IRMutator::visit(op);
         taken.slots = ring.slots;
-        taken.staging.push_back(op->body);
+        taken.staging.push_back({op->name, op->body});
         return Evaluate::make(0);
     }
     Stmt visit(const For *op) override { return op; } // what other loops hold is not of one turn

@@ -9,10 +9,15 @@
 
 namespace gyre::cuda {
 
+struct Staging {
+    std::string func;
+    Halide::Internal::Stmt fill; // of one turn, by the loop's variable
+};
+
 struct StagedLoop {
-    std::vector<Halide::Internal::Stmt> staging; // of one turn, by the loop's variable; empty: there is nothing to take
-    Halide::Internal::Stmt body;                 // without them
-    int slots = 0;                               // turns that shared memory has room for
+    std::vector<Staging> staging; // empty: there is nothing to take
+    Halide::Internal::Stmt body;  // without them
+    int slots = 0;                // turns that shared memory has room for
 };
 
 /// Takes producers out of a loop that only store into `shared`, which a schedule made a ring of: slot = variable % slots.

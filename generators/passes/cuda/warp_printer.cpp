@@ -24,12 +24,14 @@ public:
 void WarpPrinter::print_body(const Stmt &kernel) {
     has_tiles = has_warp_tile(kernel);
     if (!has_tiles) return Printer::print_body(kernel);
-    const Stmt body = without_lets(kernel);
+    const Stmt body = with_sums_ahead(without_lets(kernel), ahead.product);
     FindArrays find;
     body.accept(&find);
     fragments.find(find_warp_nests(body), find.arrays);
+    for (const auto &[array, size] : find.arrays)
+        if (find.arrays.count(sums_ahead(array))) fragments.add_like(array, sums_ahead(array));
     synchronises = true; // a warp's lanes wait for each other
-    Printer::print_body(place_barriers(body, fragments, aligned, by_warpgroups));
+    Printer::print_body(place_barriers(body, fragments, aligned, by_warpgroups, ahead));
     has_tiles = false;
 }
 
@@ -96,7 +98,10 @@ void WarpPrinter::visit(const Call *op) {
     print_assignment(op->type, call.str());
 }
 
-void WarpPrinter::visit(const For *op) { is_staged(op) ? print_staged_loop(op) : Printer::visit(op); }
+void WarpPrinter::visit(const For *op) {
+    if (is_staged(op)) return print_staged_loop(op);
+    if (!print_row_copies(op)) Printer::visit(op);
+}
 
 void WarpPrinter::visit(const Load *op) {
     const Fragment *f = has_tiles ? fragments[op->name] : nullptr;

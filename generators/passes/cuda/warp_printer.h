@@ -6,6 +6,7 @@
 #pragma once
 #include "fragments.h"
 #include "printer.h"
+#include "product_ahead.h"
 #include "swizzle.h"
 
 namespace gyre::cuda {
@@ -15,9 +16,13 @@ public:
     /// Buffers of device memory whose copies need not ask whether they are aligned to 16 bytes.
     void take_as_aligned(const std::set<std::string> &buffers) { aligned = buffers; }
 
-    /// Whether products of 16 bits are those of four warps together, by wgmma.
-    void multiply_by_warpgroups(bool on) {
+    /// Arrays whose rows' places are worked out by a lane each: see Lowering::copies_of_row.
+    void share_places_of_rows(const std::map<std::string, int> &arrays) { copies_of_row = arrays; }
+
+    /// Whether products of 16 bits are those of four warps together, by wgmma, and which is begun ahead.
+    void multiply_by_warpgroups(bool on, const ProductAhead &begun = {}) {
         by_warpgroups = on;
+        ahead = begun;
         if (on) align_shared_to(swizzle_alignment);
     }
 
@@ -35,8 +40,10 @@ protected:
 
 private:
     std::set<std::string> aligned;
+    std::map<std::string, int> copies_of_row;
     bool has_tiles = false;
     bool by_warpgroups = false;
+    ProductAhead ahead;
     Fragments fragments;
     const WarpNest *nest = nullptr; // that is being printed
     std::string column;             // its variable that fragments are read along
@@ -53,12 +60,16 @@ private:
     void print_for_warp(const Stmt &s);
     void print_nest(const WarpNest &read);
     void print_staged_loop(const Halide::Internal::For *loop);
+    /// False if the loop copies no rows whose places are shared; then nothing was printed.
+    bool print_row_copies(const Halide::Internal::For *loop);
+    void print_place(const std::string &name, const std::string &parameters, const Halide::Expr &place);
     /// False if the condition does not ask for turns of a staged loop; then nothing was printed.
     bool print_turns(const Halide::Internal::IfThenElse *op);
 
     std::string register_of(const std::string &array, const Halide::Expr &index);
     Halide::Expr print_row_terms(const Halide::Expr &e);
     void print_elementwise();
+    void print_rescaled(const WarpNest &read, const Halide::Internal::Call &value);
     void print_stores_along_rows(const std::vector<const WarpStore *> &stores);
     void print_reduction(const WarpStore &store);
     void print_product(const WarpStore &store);
@@ -70,6 +81,7 @@ private:
                               const WarpLoop &tiles);
     void print_warpgroup_product(const Halide::Internal::Load *a, const Halide::Internal::Load *b,
                                  const WarpStore &store, const std::vector<WarpLoop> &of_depth, const WarpLoop &tiles);
+    void print_taken_sums(const std::string &array);
     std::string place_of_operand(const Halide::Internal::Load *b, const SwizzledOperand &operand);
     std::string print_swizzled_values(const Halide::Internal::Load *b, const WarpLoop &tiles,
                                       const std::string &depth_loop, int rows);

@@ -1,5 +1,6 @@
 // How barriers, copies and loops that are filled ahead are printed, where barriers.h has placed them.
 #include "barriers.h"
+#include "warp_nest.h"
 #include "warp_printer.h"
 
 namespace gyre::cuda {
@@ -9,6 +10,7 @@ using namespace Halide::Internal;
 void WarpPrinter::visit(const Evaluate *op) {
     const Call *call = op->value.as<Call>();
     if (call && call->name == staged_turn) return; // the loop's head says so
+    if (call && call->name == take_sums_call) return print_taken_sums(call->args[0].as<StringImm>()->value);
     const bool commits = call && call->name == commit_call, waits = call && call->name == wait_call;
     const bool fences = call && call->name == fence_call;
     if (!commits && !waits && !fences) return Printer::visit(op);
@@ -38,6 +40,47 @@ void WarpPrinter::print_staged_loop(const For *loop) {
     loops.pop_back();
 }
 
+// A lambda of what `place` depends on: nothing that was computed for other values of its parameters is of use in it, or after it.
+void WarpPrinter::print_place(const std::string &name, const std::string &parameters, const Expr &place) {
+    cache.clear();
+    open("const auto " + name + " = [&](" + parameters + ")");
+    const std::string result = print_expr(without_lets(place));
+    stream << get_indent() << "return " << result << ";\n";
+    close();
+    stream << get_indent() << ";\n";
+    cache.clear();
+}
+
+bool WarpPrinter::print_row_copies(const For *loop) {
+    const auto runs = copies_of_row.find(loop->name.substr(0, loop->name.find('.')));
+    if (runs == copies_of_row.end()) return false;
+    Stmt body = loop->body;
+    while (!body.as<Store>()) {
+        if (const LetStmt *let = body.as<LetStmt>())
+            body = substitute(let->name, let->value, let->body);
+        else if (const ProducerConsumer *op = body.as<ProducerConsumer>())
+            body = op->body;
+        else
+            break;
+    }
+    const Store *store = body.as<Store>();
+    const Copy copy = store ? read_copy(store) : Copy{nullptr, false};
+    const auto turns = as_const_int(loop->extent);
+    if (!copy.from || !copy.aligned || !turns || !is_const_zero(loop->min))
+        refuse("a loop that copies rows whose places are shared, and more: " + loop->name);
+    const Ramp *to = store->index.as<Ramp>(), *from = copy.from->index.as<Ramp>();
+    const std::string turn = print_name(loop->name), to_name = fresh("_to"), from_name = fresh("_from");
+    open("");
+    print_place(to_name, "int " + turn, to->base);
+    print_place(from_name, "int " + turn + ", int _thread_id_x", from->base);
+    stream << get_indent() << "gyre_copy_rows<" << to->lanes << ", " << *turns << ", " << runs->second << ">("
+           << print_name(store->name) << ", " << to_name << ", " << print_name(copy.from->name) << ", " << from_name
+           << ");\n";
+    close();
+    cache.clear();
+    return true;
+}
+
 bool WarpPrinter::print_turns(const IfThenElse *op) {
     const Call *asked = op->condition.as<Call>();
     if (!asked) return false;
@@ -56,6 +99,11 @@ bool WarpPrinter::print_turns(const IfThenElse *op) {
     }
     print_stmt(op->then_case);
     close();
+    if (op->else_case.defined()) {
+        open("else");
+        print_stmt(op->else_case);
+        close();
+    }
     return true;
 }
 

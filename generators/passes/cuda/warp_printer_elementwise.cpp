@@ -52,6 +52,27 @@ void WarpPrinter::print_elementwise() {
     close_rows();
 }
 
+void WarpPrinter::print_rescaled(const WarpNest &read, const Call &value) {
+    nest->require(read.stores.size() == 1, "rescales more than one array");
+    const std::string moved = print_name(fresh("moved"));
+    stream << get_indent() << "bool " << moved << " = false;\n";
+    open_rows();
+    const std::string factor = print_expr(value.args[1]);
+    stream << get_indent() << moved << " = " << moved << " || " << factor << " != 1.0f;\n";
+    close_rows();
+    const auto print = [&](const std::string &head, const Expr &stored) {
+        WarpNest copy = read;
+        copy.stores.front().value = stored;
+        nest = &copy;
+        open(head);
+        print_elementwise();
+        close();
+        nest = &read;
+    };
+    print("if (gyre_any_lane(" + moved + "))", value.args[0] * value.args[1]);
+    print("else", value.args[0]);
+}
+
 void WarpPrinter::print_stores_along_rows(const std::vector<const WarpStore *> &stores) {
     std::vector<Expr> values;
     for (const WarpStore *store : stores) values.push_back(print_row_terms(store->value));

@@ -15,7 +15,10 @@ void WarpPrinter::print_nest(const WarpNest &read) {
     const WarpStore &first = read.stores.front();
     const Fragment *into = fragments[first.array];
     const bool along_row = into && into->kind == Fragment::Kind::row && !fragments.is_same_in_row(read, first.value);
-    if (!read.depth.empty())
+    const Call *value = first.value.as<Call>();
+    if (value && value->name == rescaled_value)
+        print_rescaled(read, *value);
+    else if (!read.depth.empty())
         print_product(first);
     else if (along_row)
         print_reduction(first);

@@ -21,7 +21,8 @@ std::string WarpPrinter::place_of_operand(const Load *b, const SwizzledOperand &
     return "((const " + print_type(b->type) + " *)" + print_name(b->name) + " + " + first + ")";
 }
 
-// All products of a nest are one group, which is waited for. Each turn along the depth is printed, with where its operand is.
+// All products of a nest are one group, which is waited for at once, but where it is begun ahead. Each turn along the depth is printed, with
+// where its operand is.
 void WarpPrinter::print_warpgroup_product(const Load *a, const Load *b, const WarpStore &store,
                                           const std::vector<WarpLoop> &of_depth, const WarpLoop &tiles) {
     const WarpNest &n = *nest;
@@ -33,6 +34,8 @@ void WarpPrinter::print_warpgroup_product(const Load *a, const Load *b, const Wa
     const std::string all = std::to_string(fragments[store.array]->registers());
     stream << get_indent() << "gyre_warpgroup_hold<" << all << ">(" << sums << ");\n"
            << get_indent() << "gyre_warpgroup_fence();\n";
+    const std::string begin = print_name(fresh("operand"));
+    Expr first;
     for (int depth = 0; depth < of_depth[0].extent; depth++) {
         const Expr left = fragments.tile(n, a->name, a->index, n.depth);
         const std::string words = print_expr(simplify(substitute(of_depth[0].name, depth, left)));
@@ -40,18 +43,36 @@ void WarpPrinter::print_warpgroup_product(const Load *a, const Load *b, const Wa
             const int tile = group * columns / tile_columns;
             const SwizzledOperand operand =
                 read_swizzled_operand(n, b->index, tiles, tile, columns, of_depth[0].name, depth);
-            const std::string place = place_of_operand(b, operand);
+            if (!first.defined()) {
+                first = operand.first;
+                const std::string place = place_of_operand(b, operand);
+                stream << get_indent() << "const uint64_t " << begin << " = gyre_operand(" << place << ", "
+                       << std::max(operand.panel, swizzled_at_once) * b->type.bytes() << ");\n";
+            }
+            const auto distance = as_const_int(simplify(operand.first - first));
+            n.require(distance.has_value(), "has an operand whose parts are not at constant distances");
             const Expr into = substitute(tiles.name, tile, fragments.tile(n, store.array, store.index, n.column));
             const std::string sum = print_expr(simplify(into));
             stream << get_indent() << "gyre_warpgroup_multiply<" << type << ", " << columns << ", "
                    << (operand.transposed ? "true" : "false") << ">(" << sums << " + " << sum << " * 4, "
-                   << print_name(a->name) << " + " << words << " * 2, gyre_operand(" << place << ", "
-                   << std::max(operand.panel, swizzled_at_once) * b->type.bytes() << "));\n";
+                   << print_name(a->name) << " + " << words << " * 2, gyre_operand_at<" << *distance * b->type.bytes()
+                   << ">(" << begin << "));\n";
         }
     }
-    stream << get_indent() << "gyre_warpgroup_commit();\n"
-           << get_indent() << "gyre_warpgroup_wait<0>();\n"
-           << get_indent() << "gyre_warpgroup_hold<" << all << ">(" << sums << ");\n";
+    stream << get_indent() << "gyre_warpgroup_commit();\n";
+    if (!is_ahead(store.array))
+        stream << get_indent() << "gyre_warpgroup_wait<0>();\n"
+               << get_indent() << "gyre_warpgroup_hold<" << all << ">(" << sums << ");\n";
+    cache.clear();
+}
+
+// Where there is no next turn, this takes what nobody reads.
+void WarpPrinter::print_taken_sums(const std::string &array) {
+    const std::string sums = print_name(array), begun = print_name(sums_ahead(array));
+    const std::string all = "<" + std::to_string(fragments[array]->registers()) + ">(";
+    stream << get_indent() << "gyre_warpgroup_wait<0>();\n"
+           << get_indent() << "gyre_warpgroup_hold" << all << begun << ");\n"
+           << get_indent() << take_sums_call << all << sums << ", " << begun << ");\n";
     cache.clear();
 }
 

@@ -34,7 +34,7 @@ void run_grid(const Entry &entry, const Extents &grid, const Extents &threads, s
     for (int z = 0; z < grid.z; z++)
         for (int y = 0; y < grid.y; y++)
             for (int x = 0; x < grid.x; x++) {
-                Block here{x, y, z, nullptr, grid.x};
+                Block here{x, y, z, nullptr, grid.x, grid.y};
                 block = &here;
                 begin_shared(shared_bytes);
                 if (entry.cooperative) {

@@ -15,7 +15,7 @@ struct Thread {
 struct Block {
     int x = 0, y = 0, z = 0;
     Thread *thread = nullptr;
-    int grid_x = 1;
+    int grid_x = 1, grid_y = 1;
 };
 extern Block *block;
 

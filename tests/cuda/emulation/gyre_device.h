@@ -16,6 +16,7 @@
 #define GYRE_BLOCK_Y (gyre::emulation::block->y)
 #define GYRE_BLOCK_Z (gyre::emulation::block->z)
 #define GYRE_GRID_X (gyre::emulation::block->grid_x)
+#define GYRE_GRID_Y (gyre::emulation::block->grid_y)
 #define GYRE_THREAD_X (gyre::emulation::block->thread->x)
 #define GYRE_THREAD_Y (gyre::emulation::block->thread->y)
 #define GYRE_THREAD_Z 0

@@ -29,6 +29,28 @@ struct Sum {
 
 } // namespace gyre::emulation
 
+template <class T>
+GYRE_FN const T *gyre_opaque(const T *address) {
+    return address;
+}
+__attribute__((always_inline)) inline bool gyre_any_lane(bool x) {
+    bool result;
+    gyre::emulation::with_warp(&x, &result, [](const gyre::emulation::Lane(&lanes)[32]) {
+        bool any = false;
+        for (const gyre::emulation::Lane &l : lanes) any = any || *(const bool *)l.in;
+        for (const gyre::emulation::Lane &l : lanes) *(bool *)l.out = any;
+    });
+    return result;
+}
+__attribute__((always_inline)) inline int gyre_of_lane(int x, int lane) {
+    const int asked[2] = {x, lane};
+    int result;
+    gyre::emulation::with_warp(asked, &result, [](const gyre::emulation::Lane(&lanes)[32]) {
+        for (const gyre::emulation::Lane &l : lanes)
+            *(int *)l.out = *(const int *)lanes[((const int *)l.in)[1] % 32].in;
+    });
+    return result;
+}
 GYRE_FN float gyre_quad_max(float x) { return gyre::emulation::of_quad(x, gyre::emulation::Greater()); }
 GYRE_FN float gyre_quad_sum(float x) { return gyre::emulation::of_quad(x, gyre::emulation::Sum()); }
 
@@ -151,5 +173,6 @@ GYRE_FN void gyre_column(float (&rows)[2], const float *tile, int column) {
 }
 
 #include "../../../generators/passes/cuda/device/gyre_guard.h"
+#include "../../../generators/passes/cuda/device/gyre_rows.h"
 
 #include "../../../generators/passes/cuda/device/gyre_fma.h"

@@ -109,11 +109,18 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     };
     s.maximum(i, t, b, h, z) = before(0, 0);
     s.maximum(i, t, b, h, z) = max(s.maximum(i, t, b, h, z), s.scores(along, i, t, b, h, z));
+    // What weights are relative to stays as it was until they would be above 2^8: then little is rescaled, and nothing is lost, because
+    // their sum is relative to the same.
+    constexpr float largest_power = 8;
+    const Expr found = s.maximum(i, t, b, h, z);
+    s.maximum(i, t, b, h, z) = select((found - before(0, 0)) * scale > largest_power, found, before(0, 0));
     const Expr top = s.maximum(i, t, b, h, z); // of a row that sees nothing: all powers are 0
     constexpr float lowest_top = masked_score / 2 + least_score / 2;
     s.keep(i, t, b, h, z) = cuda::exp2_approx((before(0, 0) - top) * scale);
+    // A difference, so that the largest score weighs 1 however large it is: of a product that is rounded once with the subtraction, and one
+    // that is rounded before, it would be off by the rounding.
     s.powers(j, i, t, b, h, z) =
-        cuda::exp2_approx(s.scores(j, i, t, b, h, z) * scale - select(top > lowest_top, top * scale, 0.0f));
+        cuda::exp2_approx((s.scores(j, i, t, b, h, z) - select(top > lowest_top, top, 0.0f)) * scale);
     s.block_sum(i, t, b, h, z) = 0.0f;
     s.block_sum(i, t, b, h, z) += s.powers(along, i, t, b, h, z);
     Expr weight_of_power = s.powers(j, i, t, b, h, z);
@@ -131,7 +138,7 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.flawed(t, b, h, z) =
         cuda::any_not_finite(corner(f), corner(f + 1), block * sizes.v_head_dim / columns, columns, sizes.warps);
     s.weighted = Func("weighted");
-    s.weighted(d, i, t, b, h, z) = before(2, d) * s.keep(i, t, b, h, z);
+    s.weighted(d, i, t, b, h, z) = cuda::rescaled(before(2, d), s.keep(i, t, b, h, z));
     const auto product_of = [&](bool flawed, RVar *key_of_tile, RVar *key_tile) {
         RDom u(0, cuda::tile_depth, 0, block / cuda::tile_depth, flawed ? "w" : "u");
         u.where(flawed ? s.flawed(t, b, h, z) != 0 : s.flawed(t, b, h, z) == 0);

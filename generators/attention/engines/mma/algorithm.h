@@ -32,6 +32,14 @@ struct CudaSizes {
     bool partial = false; // rows are folded (tile.h), and see a part of the keys each; keys and values likewise
     /// Whether keys are in pages is the call's choice.
     bool may_be_paged() const { return general || partial; }
+    static constexpr int lanes = 32, copied_bytes = 16; // of a warp; by one copy
+    int copies_of_row() const { return head_dim * bytes / copied_bytes; }
+    /// A warp's lanes work out where a row of keys or values is, each of one row: where pages may be, that takes more than the copy.
+    bool shares_places() const {
+        const int turns = key_block * copies_of_row() / (lanes * warps), rows_of_turn = lanes / copies_of_row();
+        return (paged || may_be_paged()) && !loads_queries && !warpgroups && lanes % copies_of_row() == 0 &&
+               turns > 2 && turns * rows_of_turn <= lanes;
+    }
     /// Rows have slopes of their own.
     bool has_slopes() const { return general && partial; }
 };
@@ -79,9 +87,10 @@ struct CudaStages {
     Halide::Func q_staged;   // (d, i, t, h, z)  as they are
     Halide::Func q_rotated;  // (d, i, t, h, z)  of no meaning where nothing is rotated; undefined: an update of q_rows
     Halide::Func q_rows;     // (d, i, t, h, z)  as stored, with the scale's sign
-    Halide::Func k_rows, v_rows; // (d, j, b, h, z)  likewise, of one block; undefined: kv_rows
-    Halide::Func kv_rows; // (d, j, w, b, h, z)  both, w 0: keys, 1: values; swizzled: panels of keys, then of values
-    Halide::Func scores;  // (j, i, t, b, h, z)  not scaled
+    Halide::Func k_rows,
+        v_rows; // (d, j, b, h, z)  likewise, of one block; swizzled: (d, j, panel w, b, h, z); undefined: kv_rows
+    Halide::Func kv_rows;         // (d, j, w, b, h, z)  both, w 0: keys, 1: values
+    Halide::Func scores;          // (j, i, t, b, h, z)  not scaled
     Halide::Func maximum, keep;   // (i, t, b, h, z)  of the scores so far; 2^(scale (the one before - it))
     Halide::Func block_sum;       // (i, t, b, h, z)
     Halide::Func powers, weights; // (j, i, t, b, h, z)  2^(scale (score - maximum)), and as stored

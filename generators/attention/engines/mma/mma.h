@@ -6,12 +6,14 @@
 
 namespace gyre::attention {
 
-/// None was measured yet. 0: what suits the kernel.
+/// 0: what suits the kernel.
 struct MmaKnobs {
     int warps = 0;     // of a block of threads
     int row_tiles = 0; // of a warp, 16 queries each: one load of keys or values is of use to all of them
     int key_block = 0; // keys of a block
     int stages = 2;    // blocks of keys and values that shared memory holds, one of which is computed with
+    int begun = 0;     // blocks whose scores are under way or in use at once, of products of warpgroups
+    int blocks = 0;    // of threads, that a multiprocessor's registers have room for
 };
 
 class Mma : public Engine {
@@ -39,6 +41,7 @@ private:
     const Facts facts;
     const MmaKnobs k;
     CudaStages s;
+    Halide::Expr causal; // whether what rows see ends with them
 
     bool in_f32() const { return facts.dtype == Halide::Float(32); }
     bool is_plain() const { return !facts.general && !facts.partial && !facts.paged; }

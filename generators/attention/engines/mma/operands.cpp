@@ -101,11 +101,12 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
         return;
     }
     if (sizes.warpgroups) {
-        const int panels = sizes.head_dim / cuda::panel_columns;
-        const Expr feature = cuda::swizzled(d, j) + s.w % panels * cuda::panel_columns;
+        const Expr feature = cuda::swizzled(d, j) + s.w * cuda::panel_columns;
         const std::vector<Expr> of_panel = key_element(in, sizes, tile, feature, key_head, key);
-        s.kv_rows = Func("kv_rows");
-        s.kv_rows(d, j, s.w, b, t, h, z) = select(s.w < panels, in.k(of_panel), in.v(of_panel));
+        s.k_rows = Func("k_rows");
+        s.v_rows = Func("v_rows");
+        s.k_rows(d, j, s.w, b, t, h, z) = in.k(of_panel);
+        s.v_rows(d, j, s.w, b, t, h, z) = in.v(of_panel);
     }
     s.q_rotated = Func("q_rotated");
     s.q_rotated(d, i, t, h, z) = rotated(d);
@@ -119,22 +120,22 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
 
 namespace {
 
-/// A feature of panels that begin with panel `first`.
-Expr swizzled_element(const CudaStages &s, int first, const Expr &feature, const Expr &key, const Expr &b) {
-    return s.kv_rows(cuda::swizzled(feature % cuda::panel_columns, key), key, first + feature / cuda::panel_columns, b,
-                     s.t, s.h, s.z);
+/// A feature of rows that lie in panels.
+Expr swizzled_element(const CudaStages &s, const Func &rows, const Expr &feature, const Expr &key, const Expr &b) {
+    return rows(cuda::swizzled(feature % cuda::panel_columns, key), key, feature / cuda::panel_columns, b, s.t, s.h,
+                s.z);
 }
 
 } // namespace
 
 Expr staged_key(const CudaStages &s, const Expr &feature, const Expr &key, const Expr &b) {
-    if (s.sizes.warpgroups) return swizzled_element(s, 0, feature, key, b);
+    if (s.sizes.warpgroups) return swizzled_element(s, s.k_rows, feature, key, b);
     return s.kv_rows.defined() ? s.kv_rows(feature, key, 0, b, s.t, s.h, s.z)
                                : s.k_rows(feature, key, b, s.t, s.h, s.z);
 }
 
 Expr staged_value(const CudaStages &s, const Expr &feature, const Expr &key, const Expr &b) {
-    if (s.sizes.warpgroups) return swizzled_element(s, s.sizes.head_dim / cuda::panel_columns, feature, key, b);
+    if (s.sizes.warpgroups) return swizzled_element(s, s.v_rows, feature, key, b);
     return s.kv_rows.defined() ? s.kv_rows(feature, key, 1, b, s.t, s.h, s.z)
                                : s.v_rows(feature, key, b, s.t, s.h, s.z);
 }
@@ -143,7 +144,7 @@ int columns_of_values(const CudaSizes &sizes) { return sizes.warpgroups ? cuda::
 
 Expr row_of_values(const CudaStages &s, const Expr &row, const Expr &b) {
     if (!s.sizes.warpgroups) return staged_value(s, 0, row, b);
-    return s.kv_rows(0, row, s.sizes.head_dim / cuda::panel_columns, b, s.t, s.h, s.z);
+    return s.v_rows(0, row, 0, b, s.t, s.h, s.z);
 }
 
 } // namespace gyre::attention

@@ -51,7 +51,8 @@ void Mma::schedule() {
     const int copied = copied_bytes / sizes.bytes, row_padding = copied;
     const int panels = sizes.warpgroups ? sizes.head_dim / cuda::panel_columns : 1; // that rows of keys are cut into
     const auto features_of = [&](const Func &f) { // of rows of queries, keys and values
-        if (sizes.warpgroups && f.name() == s.kv_rows.name()) return cuda::panel_columns;
+        if (sizes.warpgroups && (f.name() == s.k_rows.name() || f.name() == s.v_rows.name()))
+            return cuda::panel_columns;
         return f.name().rfind("out_rows", 0) == 0 ? sizes.v_head_dim / static_cast<int>(s.out_rows.size())
                                                   : sizes.head_dim;
     };
@@ -92,7 +93,7 @@ void Mma::schedule() {
             f.bound_extent(v, is_d   ? features_of(f)
                               : is_i ? sizes.query_rows
                               : is_j ? sizes.key_block
-                              : is_w ? 2 * panels
+                              : is_w ? (sizes.warpgroups ? panels : 2)
                                      : 1);
         }
 
@@ -155,6 +156,7 @@ void Mma::schedule() {
         cuda::warp_rows(f, s.i, of_block, row_tiles);
         cuda::warp_reduction(f.update(), s.i, s.column, s.columns, of_block, row_tiles);
     }
+    cuda::warp_rows(s.maximum.update(1), s.i, of_block, row_tiles);
     cuda::warp_tile(s.weighted, s.i, s.d, of_block, row_tiles);
     cuda::warp_product(s.weighted.update(0), s.i, s.d, s.key_of_tile, s.key_tile, of_block, row_tiles);
     cuda::warp_product(s.weighted.update(1), s.i, s.d, s.seen_key, s.seen_tile, of_block, row_tiles);
@@ -165,7 +167,9 @@ void Mma::schedule() {
             .hoist_storage(s.state, s.t)
             .ring_buffer(k.stages)
             .bound_storage(s.d, features_of(f) + (sizes.warpgroups ? 0 : row_padding));
-        fill_by_block(f, s.j, copied, warps, true, s.kv_rows.defined() ? std::vector<Var>{s.w} : std::vector<Var>());
+        const bool has_several = s.kv_rows.defined() || sizes.warpgroups;
+        fill_by_block(f, s.j, copied, warps, !sizes.shares_places(),
+                      has_several ? std::vector<Var>{s.w} : std::vector<Var>());
     }
 }
 

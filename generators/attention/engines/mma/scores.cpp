@@ -3,6 +3,7 @@
 #include "attention/recurrence/scores.h"
 #include "math/storage.h"
 #include "passes/cuda/primitives.h"
+#include "passes/cuda/tanh.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -36,13 +37,7 @@ std::vector<CudaHead::Change> CudaHead::changes() const {
     };
     const auto bits = [from](const std::vector<Expr> &element) { return from.bias_16(element); };
     const Change capped{in.softcap > 0.0f, [*this](const Expr &score, const Place &) {
-                            // tanh x = 1 - 2 / (1 + e^2x), which overflows to what it should; near 0, where that loses bits, its
-                            // Taylor series.
-                            const Expr x = score * numbers(h)[2], square = x * x;
-                            const Expr above = 1.0f + cuda::exp2_approx(x * (2 * log2_e));
-                            const Expr large = 1.0f - 2.0f * cuda::reciprocal_approx(above);
-                            const Expr small = x * (1.0f - square * (1.0f / 3 - square * (2.0f / 15)));
-                            return in.softcap * select(square < 0.01f, small, large);
+                            return in.softcap * cuda::tanh_approx(score * numbers(h)[2])[0];
                         }};
     const Change by_distance{in.has_alibi, [from](const Expr &score, const Place &place) {
                                  const Expr sum = score + place.slope * cast<float>(place.distance);

@@ -15,6 +15,7 @@
 #define GYRE_BLOCK_Y ((int)blockIdx.y)
 #define GYRE_BLOCK_Z ((int)blockIdx.z)
 #define GYRE_GRID_X ((int)gridDim.x)
+#define GYRE_GRID_Y ((int)gridDim.y)
 #define GYRE_THREAD_X ((int)threadIdx.x)
 #define GYRE_THREAD_Y ((int)threadIdx.y)
 #define GYRE_THREAD_Z ((int)threadIdx.z)

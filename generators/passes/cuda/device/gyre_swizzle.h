@@ -10,6 +10,13 @@ GYRE_FN uint64_t gyre_operand(const void *begin, int leading) {
            (stride >> 4) << 32 | swizzling_of_128_bytes << 62;
 }
 
+// The descriptor of what begins so many bytes further on: shared memory is smaller than what the first field reaches.
+template <int Bytes>
+GYRE_FN uint64_t gyre_operand_at(uint64_t operand) {
+    static_assert(Bytes % 16 == 0 && Bytes >= 0, "a field in units of 16 bytes");
+    return (operand >> 32 << 32) | ((uint32_t)operand + Bytes / 16);
+}
+
 // Rows of Columns numbers of 16 bits, as panels of 64 columns of all rows, for the guard (gyre_guard.h): indices are those of dense rows.
 template <int Columns, int Rows>
 struct gyre_swizzled_rows {};

@@ -13,6 +13,15 @@ GYRE_FN float gyre_quad_sum(float x) {
     x += __shfl_xor_sync(~0u, x, 1);
     return x + __shfl_xor_sync(~0u, x, 2);
 }
+// The address itself, of which the compiler does not know what it is the sum of: what is added to it is one instruction then.
+template <class T>
+GYRE_FN const T *gyre_opaque(const T *address) {
+    asm("" : "+l"(address));
+    return address;
+}
+GYRE_FN bool gyre_any_lane(bool x) { return __any_sync(~0u, x); }
+// What another lane of the warp has.
+GYRE_FN int gyre_of_lane(int x, int lane) { return __shfl_sync(~0u, x, lane); }
 
 // Two neighbours along a row as one word, the first in its lower half.
 template <class T>
@@ -100,5 +109,6 @@ GYRE_FN void gyre_column(float (&rows)[2], const float *tile, int column) {
 }
 
 #include "gyre_guard.h"
+#include "gyre_rows.h"
 
 #include "gyre_fma.h"
