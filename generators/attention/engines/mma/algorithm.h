@@ -72,21 +72,22 @@ struct CudaInputs {
 struct CudaStages {
     CudaSizes sizes;
     Halide::Var d{"d"}, h{"h"}, x{"x"}, z{"z"}, i{"i"}, t{"t"}, j{"j"}, b{"b"}, w{"w"};
-    Halide::RVar feature_of_tile, feature_tile; // of the product of queries and keys
-    Halide::RVar key_of_tile, key_tile;         // of that of weights and values
-    Halide::RVar seen_key, seen_tile;           // of the same where only some rows see them
-    Halide::RVar masked_key, column, columns;   // of updates and reductions along the keys of a block
-    std::vector<Halide::RVar> scored_keys;      // of general kernels, of updates before masked_key's
-    Halide::RVar rotated_query; // feature, of q_rows' update where queries are rotated; without q_rotated
+    Halide::RVar feature_of_tile, feature_tile;             // of the product of queries and keys
+    Halide::RVar key_of_tile, key_tile;                     // of that of weights and values
+    Halide::RVar seen_key, seen_tile;                       // of the same where only some rows see them
+    Halide::RVar masked_key, column, columns;               // of updates and reductions along the keys of a block
+    std::vector<Halide::RVar> scored_keys;                  // of general kernels, of updates before masked_key's
+    Halide::RVar second_of_pair, run_of_pairs, pair_of_run; // of q_rotated's update, without it of q_rows'
     Halide::RVar block;
 
     CudaTile tile;
-    CudaHead head;           // of general kernels
-    Halide::Func slopes;     // (i, t, h, z)  of those whose rows are folded
-    Halide::Func row_tokens; // (i, t, h, z)  where rows lie; undefined: found for each copy
-    Halide::Func q_staged;   // (d, i, t, h, z)  as they are
-    Halide::Func q_rotated;  // (d, i, t, h, z)  of no meaning where nothing is rotated; undefined: an update of q_rows
-    Halide::Func q_rows;     // (d, i, t, h, z)  as stored, with the scale's sign
+    CudaHead head;             // of general kernels
+    Halide::Func slopes;       // (i, t, h, z)  of those whose rows are folded
+    Halide::Func row_tokens;   // (i, t, h, z)  where rows lie; undefined: found for each copy
+    Halide::Func q_staged;     // (d, i, t, h, z)  as they are
+    Halide::Func query_angles; // (pair, i, t, h, z)  {cos, sin}
+    Halide::Func q_rotated;    // (d, i, t, h, z)  rotated where something is; undefined: an update of q_rows
+    Halide::Func q_rows;       // (d, i, t, h, z)  as stored, with the scale's sign
     Halide::Func k_rows,
         v_rows; // (d, j, b, h, z)  likewise, of one block; swizzled: (d, j, panel w, b, h, z); undefined: kv_rows
     Halide::Func kv_rows;         // (d, j, w, b, h, z)  both, w 0: keys, 1: values

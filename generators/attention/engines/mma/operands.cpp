@@ -9,6 +9,8 @@ using namespace Halide;
 
 namespace {
 
+constexpr int pairs_of_run = 32;
+
 Expr stored(const Expr &value, const Type &type) { return narrow(value, type, Bf16::as_casts); }
 Expr loaded(const Expr &value) { return widen(value, Bf16::as_casts); }
 
@@ -76,10 +78,21 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
     }
     s.q_staged(d, i, t, h, z) = in.q(d, of_row.head, token, tile.entry);
     const auto query = [&](const Expr &feature) { return loaded(s.q_staged(feature, i, t, h, z)); };
-    const auto rotated = [&](const Expr &feature) {
-        const auto angle = query_angle(tile, in, in.angles, t, last_row, sizes.loads_queries ? token : Expr());
-        return stored(rotated_feature(in.rope, feature, sizes.head_dim, +1, angle, query), type);
-    };
+    // Both features of a pair in one turn, with one angle, of rows that are there. Runs of pairs, whose order does not matter.
+    const int runs = (sizes.head_dim / 2 + pairs_of_run - 1) / pairs_of_run;
+    RDom rotated_pairs(0, 2, 0, runs, 0, pairs_of_run, "rotated_pairs");
+    s.second_of_pair = rotated_pairs.x;
+    s.run_of_pairs = rotated_pairs.y;
+    s.pair_of_run = rotated_pairs.z;
+    const Expr pair = rotated_pairs.y * pairs_of_run + rotated_pairs.z, second = rotated_pairs.x;
+    rotated_pairs.where(in.rope.count > 0 && tile.first_row(t) + i < tile.row_count(t) && pair < in.rope.count);
+    const auto angle = query_angle(tile, in, in.angles, t, last_row, sizes.loads_queries ? token : Expr());
+    const Var n("n");
+    s.query_angles = Func("query_angles");
+    s.query_angles(n, i, t, h, z) = angle(clamp(n, 0, max(in.rope.count, 1) - 1));
+    const Expr rotated =
+        stored(rotated_in_pair(in.rope, pair, second, sizes.head_dim, s.query_angles(pair, i, t, h, z), query), type);
+    const Expr rotated_place = feature_of_pair(in.rope, pair, second, sizes.head_dim);
     const Type bits = UInt(type.bits());
     const Expr sign = Internal::make_const(bits, uint64_t{1} << (type.bits() - 1)),
                nothing = Internal::make_const(bits, 0);
@@ -91,10 +104,7 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
     const std::vector<Expr> element = key_element(in, sizes, tile, d, key_head, key);
     if (sizes.loads_queries) {
         s.q_rows(d, i, t, h, z) = with_sign(as_they_are);
-        RDom e(0, sizes.head_dim, "rotated_feature");
-        e.where(in.rope.count > 0);
-        s.rotated_query = e;
-        s.q_rows(e, i, t, h, z) = with_sign(rotated(e));
+        s.q_rows(rotated_place, i, t, h, z) = with_sign(rotated);
         // One allocation, in the place of queries as they were.
         s.kv_rows = Func("kv_rows");
         s.kv_rows(d, j, s.w, b, t, h, z) = select(s.w == 0, in.k(element), in.v(element));
@@ -109,7 +119,8 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
         s.v_rows(d, j, s.w, b, t, h, z) = in.v(of_panel);
     }
     s.q_rotated = Func("q_rotated");
-    s.q_rotated(d, i, t, h, z) = rotated(d);
+    s.q_rotated(d, i, t, h, z) = as_they_are;
+    s.q_rotated(rotated_place, i, t, h, z) = rotated;
     s.q_rows(d, i, t, h, z) = with_sign(cuda::choose(in.rope.count > 0, s.q_rotated(d, i, t, h, z), as_they_are));
     if (sizes.warpgroups) return;
     s.k_rows = Func("k_rows");

@@ -17,4 +17,14 @@ Expr rotated_feature(const CudaPairs &r, const Expr &d, int features, int direct
     return cuda::choose(d < 2 * r.count, rotated, element(d));
 }
 
+Expr feature_of_pair(const CudaPairs &r, const Expr &pair, const Expr &second, int features) {
+    return unsafe_promise_clamped(select(r.interleaved, 2 * pair + second, pair + second * r.count), 0, features - 1);
+}
+
+Expr rotated_in_pair(const CudaPairs &r, const Expr &pair, const Expr &second, int features, const Tuple &cos_sin,
+                     const std::function<Expr(Expr)> &element) {
+    const Expr x = element(feature_of_pair(r, pair, 0, features)), y = element(feature_of_pair(r, pair, 1, features));
+    return select(second == 0, x * cos_sin[0] - y * cos_sin[1], y * cos_sin[0] + x * cos_sin[1]);
+}
+
 } // namespace gyre::attention

@@ -1,4 +1,4 @@
-/// Rotation of one feature at a time: WHAT is computed.
+/// Rotation of features, one at a time or in pairs: WHAT is computed.
 #pragma once
 #include <Halide.h>
 
@@ -15,5 +15,13 @@ struct CudaPairs {
 Halide::Expr rotated_feature(const CudaPairs &pairs, const Halide::Expr &d, int features, int direction,
                              const std::function<Halide::Tuple(Halide::Expr)> &angle,
                              const std::function<Halide::Expr(Halide::Expr)> &element);
+
+/// Where the first feature of a pair is (`second` 0), or its second one (1).
+Halide::Expr feature_of_pair(const CudaPairs &pairs, const Halide::Expr &pair, const Halide::Expr &second,
+                             int features);
+
+/// The same of the first or second feature of a pair, with the same bits.
+Halide::Expr rotated_in_pair(const CudaPairs &pairs, const Halide::Expr &pair, const Halide::Expr &second, int features,
+                             const Halide::Tuple &cos_sin, const std::function<Halide::Expr(Halide::Expr)> &element);
 
 } // namespace gyre::attention

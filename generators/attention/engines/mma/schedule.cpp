@@ -114,19 +114,20 @@ void Mma::schedule() {
             .store_in(MemoryType::GPUShared)
             .split(s.i, warp, lane, warp_lanes)
             .gpu_threads(lane, warp);
-    if (s.q_rotated.defined()) fill_by_block(s.q_rotated, s.i, 1, warps);
+    if (s.q_rotated.defined()) fill_by_block(s.q_rotated, s.i, copied, warps);
     s.q_rows.compute_at(block_of_threads);
     if (sizes.loads_queries) {
         s.q_rows.store_in(MemoryType::GPUShared).bound_storage(s.d, sizes.head_dim + row_padding);
         fill_by_block(s.q_rows, s.i, copied, warps);
-        RVar run_of("run_of"), of_run("of_run");
-        s.q_rows.update()
-            .allow_race_conditions() // no two features are stored in one place
-            .split(s.rotated_query, run_of, of_run, warp_lanes, TailStrategy::GuardWithIf)
-            .split(s.i, turn, warp, warps)
-            .reorder(run_of, turn, of_run, warp, s.t, s.h, s.z)
-            .gpu_threads(of_run, warp);
     }
+    Func rotated = s.q_rotated.defined() ? s.q_rotated : s.q_rows;
+    s.query_angles.compute_at(rotated, s.run_of_pairs).store_in(MemoryType::Register);
+    rotated.update()
+        .allow_race_conditions() // no two features are stored in one place
+        .split(s.i, turn, warp, warps)
+        .reorder(s.second_of_pair, s.run_of_pairs, turn, s.pair_of_run, warp, s.t, s.h, s.z)
+        .unroll(s.second_of_pair)
+        .gpu_threads(s.pair_of_run, warp);
     s.state.compute_at(block_of_threads).store_in(MemoryType::Register);
     for (Func f : {s.scores, s.maximum, s.keep, s.block_sum, s.powers, s.weights, s.flawed, s.weighted})
         f.compute_at(block_of_keys).store_in(MemoryType::Register);
