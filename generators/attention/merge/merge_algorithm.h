@@ -24,18 +24,15 @@ struct Inputs {
     Halide::Func part_lse;          // (i, h, p)     -inf: the part sees no key, and its part_out is not used
     Halide::Expr parts;             // extent of p
     std::vector<Halide::Var> outer; // none, or one
-    int at_once = 1;                // parts that a sum asks for before it waits for any of them
     Halide::Func sinks = {};        // (h)           no_sink: none; undefined: none of all heads
 };
 
 struct Stages {
-    Halide::Var d{"d"}, h{"h"}, i{"i"}, p{"p"};
-    Halide::RVar part;           // of the updates of top and total
-    Halide::RVar at_once, turns; // of that of sum: its parts are at_once of each turn
-    Halide::Func top, total;     // (i, h)     greatest lse, and sum of exp(lse_p - top)
+    Halide::Var d{"d"}, h{"h"}, i{"i"};
+    Halide::RVar part;       // of the updates of top, total and sum
+    Halide::Func top, total; // (i, h)     greatest lse, and sum of exp(lse_p - top)
     // (i, h)     {exp(top - shift), sum of exp(lse_p - shift), that of the sink included, shift}; sinks only
     Halide::Func shared;
-    Halide::Func read;     // (d, h, i, p)  what a turn of sum asks for
     Halide::Func sum;      // (d, h, i)  sum of exp(lse_p - top) out_p
     Halide::Func out, lse; // (d, h, i) (i, h)   the generator's own outputs
 };

@@ -31,8 +31,7 @@ public:
         const Halide::Var z("z"), h("h");
         Halide::Func sink("sink");
         sink(h) = cuda::choose(has_sinks, Halide::max(sinks(h), no_sink), no_sink);
-        Stages stages =
-            algorithm({part_out, part_lse, part_lse.dim(3).extent(), {z}, parts_at_once, sink}, out, lse, dtype);
+        Stages stages = algorithm({part_out, part_lse, part_lse.dim(3).extent(), {z}, sink}, out, lse, dtype);
         schedule_cuda(stages, z);
         cuda::lower_to_cuda(*this, {device_code, {}, most_features});
         publish_facts(*this, facts, {});

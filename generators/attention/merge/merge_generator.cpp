@@ -29,7 +29,7 @@ public:
         for (int d = 0; d < 4; d++) part_out.dim(d).set_min(0);
         for (int d = 0; d < 2; d++) lse.dim(d).set_min(0);
         sinks.dim(0).set_min(0).set_stride(Halide::Expr()); // 0 where there are none
-        Stages stages = algorithm({part_out, part_lse, part_lse.dim(2).extent(), {}, 1, sinks}, out, lse, dtype);
+        Stages stages = algorithm({part_out, part_lse, part_lse.dim(2).extent(), {}, sinks}, out, lse, dtype);
         if (using_autoscheduler())
             estimate();
         else

@@ -18,7 +18,7 @@ void schedule_cpu(Stages &s, int lanes) {
         .vectorize(s.i, lanes, TailStrategy::GuardWithIf);
     s.out.compute_root().vectorize(s.d, lanes, TailStrategy::GuardWithIf);
     s.sum.compute_at(s.out, s.h).bound_storage(s.d, most_features).vectorize(s.d, lanes, TailStrategy::GuardWithIf);
-    s.sum.update().reorder(s.d, s.at_once, s.turns).vectorize(s.d, lanes, TailStrategy::GuardWithIf);
+    s.sum.update().reorder(s.d, s.part).vectorize(s.d, lanes, TailStrategy::GuardWithIf);
     s.lse.compute_root().vectorize(s.i, lanes, TailStrategy::GuardWithIf);
 }
 

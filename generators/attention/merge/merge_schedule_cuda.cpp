@@ -17,8 +17,6 @@ void schedule_cuda(Stages &s, const Var &z) {
     s.lse.reorder(s.i, s.h, z).gpu_blocks(s.i, s.h, z);
     s.lse.compute_with(s.out, s.i);
     s.sum.compute_at(s.out, feature).store_in(MemoryType::Register);
-    s.sum.update().unroll(s.at_once);
-    s.read.compute_at(s.sum, s.turns).store_in(MemoryType::Register).unroll(s.p);
     for (Func *per_row : {&s.top, &s.total}) {
         per_row->update().split(s.part, turns, of_lane, lanes, TailStrategy::GuardWithIf);
         Func of_lanes = per_row->update().rfactor(of_lane, lane);
