@@ -97,6 +97,17 @@ class Models(unittest.TestCase):
             del mask
             self.assertEqual(len(_shared_masks._prepared), held)  # nothing is kept of a mask that is gone
 
+    def test_rotations_of_inference_mode(self):
+        model = model_of(MODELS["Llama"]())
+        with torch.no_grad():
+            expected = model(self.ids).logits
+        gyre.transformers.enable_rotary(model)
+        self.addCleanup(gyre.transformers.disable_rotary)
+        before = gyre.transformers.rotary_calls()
+        with torch.inference_mode():  # whose tensors do not tell when they are written to
+            self.assertLess((model(self.ids).logits - expected).abs().max(), 1e-4)
+        self.assertGreater(gyre.transformers.rotary_calls(), before)
+
     def test_gradients(self):
         for name in ("Mistral with a window", "gpt-oss"):
             model = model_of(MODELS[name]()).train()
@@ -120,7 +131,13 @@ class Models(unittest.TestCase):
         self.assertIsNone(mask(1, 9, 9, mask_function=window))
         self.assertEqual(mask(2, 9, 9, attention_mask=self.masks["padding on the left"][:, :9]).shape, (2, 9))
         self.assertEqual(mask(1, 1, 64, q_offset=20).shape, (1, 21))
-        once = mask(2, 1, 7, 23, 17, mask_function=window, attention_mask=torch.cat([self.masks["padding on the left"], torch.ones(2, 1)], 1))
+        self.assertIsNone(mask(1, 1, 24, q_offset=23))
+        self.assertIsNone(mask(2, 1, 24, q_offset=23, attention_mask=torch.ones(2, 24)))
+        self.assertEqual(mask(2, 2, 24, q_offset=22, attention_mask=torch.ones(2, 24)).shape, (2, 24))
+        padded = torch.cat([self.masks["padding on the left"], torch.ones(2, 1)], 1)
+        self.assertTrue(torch.equal(mask(2, 1, 24, q_offset=23, attention_mask=padded), padded.bool()))
+        behind = torch.cat([self.masks["padding on the right"], torch.ones(2, 1)], 1)
+        once = mask(2, 1, 7, 23, 17, mask_function=window, attention_mask=behind)
         self.assertTrue(torch.equal(mask(2, 1, 7, 23, 17, mask_function=window, attention_mask=once), once))
         both = m.and_masks(m.causal_mask_function, lambda b, h, q, k: q != k)
         self.assertEqual(mask(1, 9, 9, mask_function=both, allow_is_causal_skip=False).shape, (1, 1, 9, 9))

@@ -8,6 +8,7 @@ import os
 import pathlib
 import sys
 import unittest
+from unittest import mock
 
 BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
 RUNNER = BUILD / "bin" / "gyre_tune_runner"
@@ -51,19 +52,22 @@ class Tune(TuneTest):
 
     def test_what_fails_is_told(self):
         for error, naming, options in (
-            (ValueError, "kernel: 'rotary_f99'", {"kernel": "rotary_f99"}),
+            (ValueError, "^kernel: got 'rotary_f99', expected one of", {"kernel": "rotary_f99"}),
             (ValueError, "kernel: got ''", {"kernel": ""}),
             (ValueError, "kernel: got '--force'", {"kernel": "--force"}),
             (ValueError, "sampler: got 'luck'", {"sampler": "luck"}),
             (ValueError, "minutes, trials", {"minutes": 1, "trials": 1}),
-            (ValueError, "--trials", {"trials": 0}),
-            (ValueError, "--shape", {"shapes": "h=many"}),
+            (ValueError, "^trials: got '0', expected a whole number from 1 to [0-9]+$", {"trials": 0}),
+            (ValueError, "^trial_seconds: got '-1.0', expected", {"trial_seconds": -1}),
+            (ValueError, "^shapes: got 'h=many', expected", {"shapes": "h=many"}),
             (TypeError, "minutes", {"minutes": "soon"}),
         ):
             with self.subTest(naming), self.assertRaisesRegex(error, naming):
                 self.tune_here(**options)
         with self.assertRaisesRegex(ValueError, "build: there is no .*tune.py"):
             gyre.tune(KERNEL, build=self.path("nowhere"))
+        with mock.patch.object(importlib.util, "find_spec", return_value=None), self.assertRaisesRegex(RuntimeError, "pip install optuna"):
+            self.tune_here()
 
 
 if __name__ == "__main__":

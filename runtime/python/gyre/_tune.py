@@ -1,8 +1,10 @@
 """Studies of kernels' knobs: the program gyre tune, as a function."""
 
+import importlib.util
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import threading
@@ -69,6 +71,15 @@ def _words(kernel: str, build: pathlib.Path, given: Iterable[tuple[str, Any]], s
     return words
 
 
+def _as_argument(text: str) -> str:
+    """A refusal of the program's as this function says it: by the argument's name, not the option's."""
+    told = re.fullmatch("(?:--)?([a-z-]+): ('.*'); expected (.*?)(; see --help)?", text)
+    if told is None:
+        return text
+    name = {"shape": "shapes", "studies": "folder"}.get(told[1], told[1].replace("-", "_"))
+    return f"{name}: got {told[2]}, expected {told[3]}"
+
+
 def _run(words: Sequence[str], progress: Callable[[str], None] | None) -> str:
     """What a program printed. Errors: ValueError, RuntimeError with its last words."""
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -83,7 +94,7 @@ def _run(words: Sequence[str], progress: Callable[[str], None] | None) -> str:
         reading.join()
     if running.returncode:
         text = (told[-1] if told else f"{words[0]} failed").removeprefix("gyre tune: ")
-        raise (ValueError if running.returncode == _USAGE else RuntimeError)(text)
+        raise ValueError(_as_argument(text)) if running.returncode == _USAGE else RuntimeError(text)
     return printed[0]
 
 
@@ -106,7 +117,7 @@ def tune(kernel: str, *, build: Any, minutes: float | None = None, trials: int |
     progress  is called with each line that the program tells
 
     Every candidate is compared with an oracle before it is timed. Needs Optuna in this Python (pip install optuna).
-    Errors: ValueError (what was told, in the program's words), TypeError, RuntimeError (Optuna is missing, all candidates failed).
+    Errors: ValueError (what was told), TypeError, RuntimeError (Optuna is missing, all candidates failed).
     """
     choose(sampler, "sampler", SAMPLERS)
     if minutes is not None and trials is not None:
@@ -118,5 +129,7 @@ def tune(kernel: str, *, build: Any, minutes: float | None = None, trials: int |
              ("--trial-seconds", real(trial_seconds, "trial_seconds")), ("--final-seconds", real(final_seconds, "final_seconds")),
              ("--studies", None if folder is None else os.fspath(folder)))
     words = _words(kernel, build, given, shapes)
+    if importlib.util.find_spec("optuna") is None:
+        raise RuntimeError(f"tune: {sys.executable} has no Optuna, expected it: pip install optuna")
     printed = _run([sys.executable, "-B", str(script), *words, *(() if write else ("--no-write",))], progress)
     return [Study(**{**study, "trials": tuple(Trial(**trial) for trial in study["trials"])}) for study in json.loads(printed)]

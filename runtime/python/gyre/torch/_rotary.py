@@ -8,10 +8,11 @@ from .. import Rope
 from .._values import LAYOUTS, choose
 from ._frequencies import frequencies
 from ._modes import records_gradients
-
+from ._operators import direct
 
 _ops = torch.ops.gyre
-_rotary, _rotary_out, _qk, _qk_out = (_ops.rotary.default, _ops.rotary_out.default, _ops.rotary_qk.default, _ops.rotary_qk_out.default)
+_rotary, _qk = _ops.rotary.default, _ops.rotary_qk.default
+_rotary_out, _qk_out = direct(_ops.rotary_out.default), direct(_ops.rotary_qk_out.default)
 
 
 def _options(rope: Rope | tuple[torch.Tensor, torch.Tensor], head_dim: int, positions: torch.Tensor | None,

@@ -51,7 +51,9 @@ def mask(batch_size: int, q_length: int, kv_length: int, q_offset: int = 0, kv_o
         return sdpa_mask(batch_size=batch_size, q_length=q_length, kv_length=kv_length, q_offset=q_offset, kv_offset=kv_offset,
                          mask_function=mask_function, attention_mask=attention_mask, **options)
     keys = min(kv_length, q_offset + q_length - kv_offset)
+    # No mask: a prompt, or one token behind keys that fill their tensor.
+    is_plain = keys == q_length or (q_length == 1 and keys == kv_length and not torch.compiler.is_compiling())
     if attention_mask is not None:
         padding = _padding_of_keys(attention_mask, q_offset + q_length, kv_length, kv_offset, keys)
-        return padding if keys != q_length or not padding.all() else None
-    return None if keys == q_length else torch.ones(1, keys, dtype=torch.bool)
+        return None if is_plain and padding.all() else padding
+    return None if is_plain else torch.ones(1, keys, dtype=torch.bool)

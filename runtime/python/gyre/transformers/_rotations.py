@@ -30,8 +30,9 @@ class Rotation:
 
     def distinct(self, table: torch.Tensor) -> torch.Tensor:
         """The columns of a table that are no repetitions, a view."""
-        half = table.shape[-1] // 2
-        return {"halves": table[..., :half], "pairs": table[..., ::2], "once": table}[self.tables]
+        if self.tables == "once":
+            return table
+        return table[..., : table.shape[-1] // 2] if self.tables == "halves" else table[..., ::2]
 
     def is_as_told(self, table: torch.Tensor) -> bool:
         """Whether the other columns are repetitions indeed."""
