@@ -36,6 +36,7 @@ def estimate(options):
 def chosen(content, options):
     """The recipe of the kernel, which is to be one."""
     kernels = [Recipe(**kernel) for kernel in content.get("device_kernels", ()) if kernel["operation"] == OPERATION]
+    kernels = [recipe for recipe in kernels if recipe.target == options.device]  # cuda_90a has an architecture of its own
     if not kernels or not content["nvcc"]:
         refuse(f"--build {options.build}", "it makes no kernels of attention for CUDA", "a build with nvcc")
     for recipe in kernels:

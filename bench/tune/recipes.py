@@ -40,7 +40,7 @@ class Recipe:
     def variables(self):
         """The numbers that conditions on knobs may speak of: numeric and boolean parameters, and the target's registers."""
         numbers = {"true": 1, "false": 0}
-        variables = {"partial": 0}  # which most kernels of attention do not name
+        variables = {"partial": 0, "warpgroups": 0}  # which most kernels of attention do not name
         for name, text in self.parameters.items():
             if text in numbers or text.lstrip("-").isdigit():
                 variables[name] = numbers.get(text, int(text) if text not in numbers else 0)

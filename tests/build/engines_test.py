@@ -21,7 +21,7 @@ SIGNS = {
     "tiles": "produce v_packed",
     "pairs": "produce k_pairs",
     "matrices": "produce k_matrices",
-    "folded": "produce weighted_lanes",
+    "folded": r"(?s)\A(?!.*produce v_packed).*produce weighted_lanes",  # few rows on tiles have such lanes, too
     "key_lanes": "produce lane_pairs",
     "bare": "(?s)produce folded_scores.*produce weighted_sums",
     "vectors": "",

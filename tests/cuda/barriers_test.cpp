@@ -72,6 +72,10 @@ private:
         text += !asked ? "if( " : asked->name == has_turn ? "has_turn( " : "next_turns( ";
         op->then_case.accept(this);
         text += ") ";
+        if (!op->else_case.defined()) return;
+        text += "else( ";
+        op->else_case.accept(this);
+        text += ") ";
     }
 };
 
@@ -89,7 +93,7 @@ private:
         if (op->name == has_turn) turns.push_back(op->args[0]);
     }
     void visit(const Store *op) override {
-        if (op->name == sums) product = op->value;
+        if (op->name == sums && !is_const(op->value)) product = op->value;
     }
 };
 
@@ -193,9 +197,10 @@ TEST_CASE("barriers: a product ahead is begun a turn before its sums are used, a
     const Stmt kernel = shared(loop(Block::make({filled("keys", 0), filled("values", 8), sums, used})));
     const std::string copied = "has_turn( place place tile=copy ) ", arrived = " gyre_fence_async_proxy barrier ";
     const Stmt placed = place_barriers(kernel, Fragments(), {"in"}, true, {"scores", "keys"});
-    CHECK(order_of(placed) == copied + "commit " + copied + copied + "commit wait1" + arrived +
-                                  "has_turn( sums= sums= ) turns( wait0" + arrived + copied + copied +
-                                  "commit has_turn( sums$ahead= sums$ahead= ) sums= use gyre_take_sums ) ");
+    CHECK(order_of(placed) ==
+          copied + "commit " + copied + copied + "commit wait1" + arrived +
+              "has_turn( sums= sums= ) else( sums= ) turns( wait0" + arrived + copied + copied +
+              "commit has_turn( sums$ahead= sums$ahead= ) else( sums$ahead= ) sums= use gyre_take_sums ) ");
     Asked asked("sums$ahead");
     placed.accept(&asked);
     const std::vector<Expr> turns{0, 1, 0, Variable::make(Int(32), "turn.first"), turn + 2, turn + 1, turn + 1};

@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "cmake" / "README.md").read_text(encoding="utf-8")
-FILES = [ROOT / "CMakeLists.txt", ROOT / "generators" / "CMakeLists.txt", ROOT / "runtime" / "embedded" / "CMakeLists.txt"]
+FILES = [ROOT / "CMakeLists.txt", *(ROOT / folder / "CMakeLists.txt" for folder in ("generators", "runtime/embedded", "tests/cuda"))]
 FILES += sorted((ROOT / "cmake").glob("*.cmake"))
 
 

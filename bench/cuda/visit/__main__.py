@@ -25,9 +25,9 @@ import summary  # noqa: E402  # pylint: disable=wrong-import-position
 STAGES = {
     "machine": ("machine", "run", True), "images": ("images", "run", True), "oracle": ("oracle", "run", False),
     "accuracy": ("accuracy", "run", True), "timings": ("timings", "run", True), "gradients": ("gradients", "run", True),
-    "variants": ("variants", "run", True), "triton": ("triton_kernels", "run", True), "shapes": ("shapes", "run", True), "memcheck": ("tools", "memcheck", False), "racecheck": ("tools", "racecheck", False), "counters": ("tools", "counters", False)}
-
-
+    "variants": ("variants", "run", True), "triton": ("triton_kernels", "run", True), "shapes": ("shapes", "run", True),
+    "memcheck": ("tools", "memcheck", False), "racecheck": ("tools", "racecheck", False), "counters": ("tools", "counters", False)}
+FOR_A_PROFILER = "shapes"  # a stage that counters begins
 FEW_THREADS = {"OPENBLAS_NUM_THREADS": "2"}  # of each process: several run at once
 
 
@@ -35,7 +35,7 @@ def parse():
     parser = argparse.ArgumentParser(prog="visit", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("archive", help="the unpacked folder")
     parser.add_argument("--out", default="visit", help="folder for visit.jsonl and visit.log")
-    parser.add_argument("--stages", nargs="+", choices=STAGES, default=[name for name in STAGES if name != "shapes"])
+    parser.add_argument("--stages", nargs="+", choices=STAGES, default=[name for name in STAGES if name != FOR_A_PROFILER])
     parser.add_argument("--limit", type=int, default=600, help="seconds that a stage may take")
     parser.add_argument("--small", action="store_true", help="sizes for the emulated device")
     parser.add_argument("--keys", type=int, nargs="+", help="of the stage accuracy")

@@ -12,7 +12,8 @@ SHAPES = {64: [(4, 16, 16, 4096, 4096, 64, 1), (4, 16, 16, 4096, 4096, 64, 0)],
           128: [(1, 16, 16, 4096, 4096, 128, 1), (1, 16, 16, 4096, 4096, 128, 0), (1, 16, 16, 16384, 16384, 128, 1)],
           256: [(1, 16, 16, 4096, 4096, 256, 1)]}
 SMALL = {64: [(1, 2, 2, 70, 70, 64, 1)], 128: [(1, 2, 2, 70, 70, 128, 1)]}
-UNIT = 2.0**-8  # of bf16; results are this exact, and relative to the typical result as much
+UNIT = 2.0**-8  # of bf16: results and weights are rounded to it
+MOST_UNITS = 12  # apart: weights of blocks of other sizes are relative to other maxima, and rounded elsewhere
 
 
 def distance(bits, expected):
@@ -21,7 +22,7 @@ def distance(bits, expected):
 
 
 def measure(driver, options, say, dim, shape):
-    shipped = {target: Library(options.library, driver, target=target) for target in device_targets(options.library)}
+    shipped = {target: Library(options.library, driver, kernels="gyre", target=target) for target in device_targets(options.library)}
     sets = [attention_tensors(driver, shape, "bf16", np.random.default_rng(dim)) for _ in range(SETS)]
 
     def timed(library):
@@ -40,7 +41,7 @@ def measure(driver, options, say, dim, shape):
         except (OSError, RuntimeError) as error:
             say({"variant": name, "ok": False, "error": str(error)})
     for name, us in medians(candidates, ROUNDS).items():
-        say({"variant": name, "shape": shape, "ok": apart.get(name, 0.0) < 4, "us": us, "from_shipped": apart.get(name, 0.0)})
+        say({"variant": name, "shape": shape, "ok": apart.get(name, 0.0) < MOST_UNITS, "us": us, "from_shipped": apart.get(name, 0.0)})
 
 
 def run(driver, options, say):
