@@ -8,7 +8,7 @@ set(GYRE_CUDA AUTO CACHE STRING "Kernels for CUDA: OFF, AUTO (if nvcc is found) 
 # Devices of one generation run the machine code of its first: 8.6 and 8.9 that of 8.0.
 set(GYRE_CUDA_ARCHS 80 CACHE STRING "Compute capabilities to make CUDA machine code for; the last also as PTX")
 
-#   GYRE_CUDA_HOPPER     ON: also the target cuda_90a, whose plain attention multiplies by wgmma
+#   GYRE_CUDA_HOPPER     ON: also the target cuda_90a, whose plain attention multiplies by wgmma; off where nvcc is older than 12
 option(GYRE_CUDA_HOPPER "The target cuda_90a: attention by wgmma" ON)
 
 # gyre_cuda_flags(<out> [<target>]): what to make code for, and the host compiler, without which nvcc reads no headers.
@@ -45,6 +45,14 @@ function(gyre_find_cuda why)
             string(STRIP "${said}" said)
             set(${why} "${GYRE_CUDA_COMPILER} fails: ${said}" PARENT_SCOPE)
             return()
+        endif ()
+        if (GYRE_CUDA_HOPPER)
+            execute_process(COMMAND "${GYRE_CUDA_COMPILER}" ${flags} -gencode arch=compute_90a,code=sm_90a "${probe}.cu" -o "${probe}.fatbin"
+                            RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+            if (failed)
+                message(STATUS "gyre: no target cuda_90a, which ${GYRE_CUDA_COMPILER} does not know (GYRE_CUDA_HOPPER)")
+                set(GYRE_CUDA_HOPPER OFF CACHE BOOL "The target cuda_90a: attention by wgmma" FORCE)
+            endif ()
         endif ()
         execute_process(COMMAND "${GYRE_CUDA_COMPILER}" --version OUTPUT_VARIABLE version)
         string(MD5 version "${version}")
