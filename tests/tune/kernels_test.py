@@ -13,7 +13,7 @@ class Kernels(TuneTest):
         found = {}
         for kernel in recipes_of(self.build)["kernels"]:
             tiles, parameters = "sapphirerapids" in kernel["halide_target"], kernel["parameters"]
-            if "value_blocks" in parameters or "dropout" in parameters:  # these have the knobs of others
+            if parameters.get("cache") == "value_blocks" or "dropout" in parameters:  # these have the knobs of others
                 continue
             if "score" not in parameters and kernel["operation"] in SHAPES:  # merging has no knobs
                 converts = parameters.get("from_dtype", parameters.get("dtype")) != parameters.get("dtype")
@@ -30,9 +30,10 @@ class Kernels(TuneTest):
     def test_with_the_knobs_of_another(self):
         asked = set()
         for kernel in recipes_of(self.build)["kernels"]:
-            kind = [word for word in ("partial", "value_blocks", "dropout", "padded") if kernel["parameters"].get(word) == "true"]
-            if not {"value_blocks", "dropout"}.isdisjoint(kind) and tuple(kind) not in asked:
-                asked.add(tuple(kind))
+            parameters = kernel["parameters"]
+            kind = tuple(parameters.get(word) for word in ("partial", "cache", "dropout", "padded"))
+            if ("value_blocks" in kind or "dropout" in parameters) and kind not in asked:
+                asked.add(kind)
                 name = f"{kernel['operation']}_{kernel['variant']}"
                 other = name.replace("_value_blocks", "").replace("_dropout_", "_general_")
                 words = [name, "--target", kernel["target"], "--build", self.build, "--studies", self.path("studies")]
