@@ -115,23 +115,6 @@ TEST_CASE("masked keys: few queries, one key of one row by a boolean mask or a b
                     }
 }
 
-TEST_CASE("masked keys: few queries, one key of one row by a boolean mask or a bias of -inf") {
-    const int64_t rows = 4, count = 300;
-    for (const gyre_dtype type : types)
-        for (const int64_t head_dim : {64, 72})
-            for (const bool boolean : {true, false})
-                for (const int64_t row : {int64_t{0}, rows - 1})
-                    for (const int64_t key : {0, 131, 299}) {
-                        AttentionCase c(
-                            AttentionShape().lengths(rows, count).head_counts(2, 1).dims(head_dim).of(type));
-                        Tensor mask(boolean ? GYRE_BOOL : GYRE_F32, {rows, count});
-                        mask.fill(boolean ? 1 : 0);
-                        mask.set({row, key}, boolean ? 0 : -infinity);
-                        (boolean ? c.args.mask : c.args.bias) = c.hold(std::move(mask));
-                        check_garbage(c, [&](int64_t i, int64_t j) { return i != row || j != key; }, {key});
-                    }
-}
-
 TEST_CASE("masked keys: past a sequence's length") {
     for (const gyre_dtype type : types)
         for (const int64_t rows : {3, 40})

@@ -13,9 +13,7 @@ namespace {
 
 // Also called before doctest begins, where REQUIRE() is of no use.
 void set_compute_major(int major) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    void *found = library ? dlsym(library, "fake_cuda_set_compute_major") : nullptr;
-    if (found) reinterpret_cast<void (*)(int)>(found)(major);
+    if (auto *set = find_fake<void(int)>("fake_cuda_set_compute_major")) set(major);
 }
 
 const bool runs_on_hopper = std::getenv("GYRE_TEST_HOPPER") != nullptr;

@@ -6,12 +6,17 @@
 
 namespace gyre::test {
 
-/// A function of its own, by its name.
+/// A function of its own, by its name; nullptr: the driver is a GPU's, or there is none.
+template <typename Function>
+Function *find_fake(const char *name) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    return library ? reinterpret_cast<Function *>(dlsym(library, name)) : nullptr;
+}
+
+/// The same where the driver is to be the fake one.
 template <typename Function>
 Function *fake(const char *name) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    REQUIRE((library != nullptr));
-    auto *found = reinterpret_cast<Function *>(dlsym(library, name));
+    auto *found = find_fake<Function>(name);
     REQUIRE_MESSAGE((found != nullptr), name);
     return found;
 }
@@ -23,8 +28,7 @@ inline void fail_next(const char *function, int result) {
 
 /// How many kernels were launched so far; 0 on a GPU, whose driver does not tell.
 inline long launches() {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    auto *found = library ? reinterpret_cast<long (*)()>(dlsym(library, "fake_cuda_launches")) : nullptr;
+    auto *found = find_fake<long()>("fake_cuda_launches");
     return found ? found() : 0;
 }
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 import reference
-from calls import Library, OnDevice, device_targets, loaded, stored
+from calls import OnDevice, libraries, loaded, stored
 
 LARGEST_F32 = 128  # head size
 SAMPLED = 24  # query rows that are compared, of each of two heads
@@ -113,11 +113,11 @@ def rotation(driver, library, dtype, dim, tokens):
 
 
 def run(driver, options, say):
-    libraries = {target: Library(options.library, driver, target=target) for target in device_targets(options.library)}
-    library = libraries["cuda"]
+    of_targets = libraries(options, driver)
+    library = of_targets["cuda"]
     for keys in options.keys:
         for case in cases(keys, options.head_dims):
-            for target, of_target in libraries.items():
+            for target, of_target in of_targets.items():
                 label = {name: case[name] for name in ("family", "dtype", "head_dim", "keys")}
                 try:
                     found = attention(driver, of_target, case)

@@ -114,3 +114,8 @@ class Library:
         args = s.CacheAppendArgs(k=k.view(), v=v.view(), k_cache=k_cache.view(), v_cache=v_cache.view(),
                                  cache_seqlens=pointer(lengths), rope=pointer(rotation))
         return lambda: self.check(self.library.gyre_cache_append(self.context, byref(args)))
+
+
+def libraries(options, driver, kernels=None):
+    """A Library for each of the targets that this device runs."""
+    return {target: Library(options.library, driver, kernels=kernels, target=target) for target in device_targets(options.library)}

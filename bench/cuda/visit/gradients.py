@@ -6,7 +6,7 @@ import os
 import numpy as np
 
 from calls import Library, OnDevice
-from timings import ROUNDS, SETS, attention_tensors, drawn, medians, replay
+from timings import ROUNDS, SETS, attention_tensors, drawn, find_peers, medians, replay
 
 SHAPES = [(4, 16, 16, 2048, 2048, 64, 1), (2, 16, 16, 4096, 4096, 128, 1), (1, 32, 8, 8192, 8192, 128, 1)]  # as those of timings
 LIBRARY = "gradients"
@@ -24,15 +24,9 @@ def with_gradients(driver, shape, random):
 
 def run(driver, options, say):
     random = np.random.default_rng(2)
-    peers = None
-    try:
-        import peers  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        say({"peers": "none", "ok": True, "why": str(error)})
-    libgyre = Library(options.library, driver)
-    del libgyre  # its symbols are what the library of kernels needs
-    path = os.path.join(options.variants, f"lib{LIBRARY}.so")
-    ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)  # registers itself
+    peers = find_peers(say)
+    for path in (options.library, os.path.join(options.variants, f"lib{LIBRARY}.so")):  # which registers itself with the first
+        ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
     library = Library(options.library, driver, kernels=LIBRARY)
     for shape in SHAPES:
         try:
@@ -47,6 +41,6 @@ def run(driver, options, say):
             say({"shape": shape, "ok": False, "error": str(error)})
             continue
         batch, heads, _, queries, keys, dim, _ = shape
-        # Of the least products that gradients take, five.
+        # Gradients take five products at least: the rate counts these.
         say({"kernel": kernel, "shape": shape, "ok": True, "us": found,
              "tflop_s": 5 * batch * heads * queries * keys * dim / found["backward"] / 1e6})

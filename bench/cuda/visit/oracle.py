@@ -1,9 +1,9 @@
 """Stage: the oracle suite of the tests on the device, each file of tests a process with its counts, several at a time."""
 
 import concurrent.futures
-import os
 import re
-import subprocess
+
+import programs
 
 FILES = ("rotary/rotary", "rotary/angles", "rotary/memory", "cuda/cache_append_cuda", "cuda/attention_cuda", "cuda/attention_cuda_bias",
          "cuda/attention_cuda_decode", "cuda/attention_cuda_dropout", "cuda/attention_cuda_f32", "cuda/attention_cuda_function",
@@ -16,16 +16,14 @@ AT_ONCE = 6
 
 def tested(name, tests):
     command = [tests, f"--source-file=*{name}_test.cpp", f"--test-case-exclude={OF_THE_EMULATED_DEVICE}", "--no-colors"]
-    try:
-        done = subprocess.run(command, env={**os.environ, "GYRE_TEST_ONLY_DEVICES": "1"}, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=SECONDS, errors="replace", check=False)
-    except subprocess.TimeoutExpired as late:
-        return {"tests": name, "ok": False, "error": f"no end after {SECONDS} s: {(late.stdout or b'')[-1000:]}"}
-    counts = re.search(r"test cases:\s*(\d+)\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed", done.stdout)
+    status, said = programs.run(command, SECONDS)
+    if status is None:
+        return {"tests": name, "ok": False, "error": said}
+    counts = re.search(r"test cases:\s*(\d+)\s*\|\s*(\d+) passed\s*\|\s*(\d+) failed", said)
     cases, passed, failed = map(int, counts.groups()) if counts else (0, 0, 0)
-    result = {"tests": name, "cases": cases, "passed": passed, "failed": failed, "status": done.returncode,
-              "ok": done.returncode == 0 and cases > 0}
-    return result if result["ok"] else {**result, "error": done.stdout[-6000:]}
+    result = {"tests": name, "cases": cases, "passed": passed, "failed": failed, "status": status,
+              "ok": status == 0 and cases > 0}
+    return result if result["ok"] else {**result, "error": said[-6000:]}
 
 
 def run(_, options, say):

@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 import machine
-from calls import Library, OnDevice, device_targets, stored
+from calls import OnDevice, libraries, stored
 
 SHAPES = [  # batch, heads, key heads, queries, keys, head_dim, causal
     (1, 16, 16, 4096, 4096, 128, 0), (1, 16, 16, 4096, 4096, 128, 1), (1, 16, 16, 16384, 16384, 128, 1),
@@ -18,6 +18,7 @@ SHAPES = [  # batch, heads, key heads, queries, keys, head_dim, causal
     (1, 32, 8, 8192, 8192, 128, 1), (1, 32, 8, 1, 2048, 128, 0), (1, 8, 1, 1, 32768, 256, 0)]
 SMALL = [(1, 2, 2, 70, 70, 64, 1), (1, 4, 2, 1, 130, 64, 0)]
 HOPPER_HEAD_DIMS = (64, 128)
+MOST_DECODED = 16  # queries of a call of decoding
 LAYER = (1, 16384, 32, 128)  # of the rotary embedding: batch, tokens, heads, head_dim
 DRAWN = 1 << 18
 SETS = 3  # of tensors that take turns
@@ -57,13 +58,32 @@ def replay(driver, calls):
     return lambda: driver.replay_us(graph) / len(calls)
 
 
-def attention_calls(driver, libraries, sets, shape):
-    causal, decode = shape[-1], shape[3] <= 16
+def find_peers(say):
+    """PyTorch's kernels, the module peers; None where there is no PyTorch."""
+    try:
+        import peers  # pylint: disable=import-outside-toplevel
+    except ImportError as error:
+        say({"peers": "none", "ok": True, "why": str(error)})
+        return None
+    return peers
+
+
+def is_decoding(shape):
+    return shape[3] <= MOST_DECODED
+
+
+def taking(of_targets, shape):
+    """The libraries by target, but not those whose target takes the kernels of "cuda" for this shape."""
+    hopper = shape[5] in HOPPER_HEAD_DIMS and not is_decoding(shape)
+    return {target: library for target, library in of_targets.items() if target == "cuda" or hopper}
+
+
+def attention_calls(driver, of_targets, sets, shape):
+    causal, decode = shape[-1], is_decoding(shape)
     rotations = {"plain": {}, "rope": {"rope": True}, "roper": {"rope": True, "value_rope": True}}
     return {f"{target} {name}": replay(driver, [library.attention(t, causal=causal, from_cache=decode, **rotation) for t in sets])
             for name, rotation in rotations.items()
-            for target, library in libraries.items()
-            if target == "cuda" or (not decode and shape[5] in HOPPER_HEAD_DIMS)}
+            for target, library in taking(of_targets, shape).items()}
 
 
 def rotation_gb_s(driver, library, dtype, random):
@@ -89,12 +109,8 @@ def queueing_us(driver, library, random):
 
 def run(driver, options, say):
     random = np.random.default_rng(1)
-    libraries = {target: Library(options.library, driver, target=target) for target in device_targets(options.library)}
-    peers = None
-    try:
-        import peers  # pylint: disable=import-outside-toplevel
-    except ImportError as error:
-        say({"peers": "none", "ok": True, "why": str(error)})
+    of_targets = libraries(options, driver)
+    peers = find_peers(say)
     size = 1 << (22 if options.small else 30)
     source, target = driver.allocate(size), driver.allocate(size)
     copy_us = medians({"copy": replay(driver, [lambda: driver.copy(target, source, size)])}, ROUNDS)["copy"]
@@ -103,16 +119,16 @@ def run(driver, options, say):
     if peers:
         ceilings.update(peers.ceilings(driver))
     say({"ceilings": True, "ok": True, **ceilings})
-    say({"queueing": True, "ok": True, "queueing_us": queueing_us(driver, libraries["cuda"], random)})
+    say({"queueing": True, "ok": True, "queueing_us": queueing_us(driver, of_targets["cuda"], random)})
     for dtype in () if options.small else ("f32", "bf16"):
-        say({"rotary": dtype, "ok": True, "gb_s": rotation_gb_s(driver, libraries["cuda"], dtype, random)})
+        say({"rotary": dtype, "ok": True, "gb_s": rotation_gb_s(driver, of_targets["cuda"], dtype, random)})
     for dtype in ("bf16", "f16"):
         for shape in SMALL if options.small else SHAPES:
             batch, heads, _, queries, keys, dim, causal = shape
             label = {"dtype": dtype, "shape": shape}
             try:
                 sets = [attention_tensors(driver, shape, dtype, random) for _ in range(SETS)]
-                candidates = attention_calls(driver, libraries, sets, shape)
+                candidates = attention_calls(driver, of_targets, sets, shape)
                 if peers:
                     candidates.update(peers.attention(driver, shape, dtype, SETS))
                 found = medians(candidates, ROUNDS)

@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 
+import programs
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 150  # of one command
 GRADIENTS = "backward on devices*the same bits every time,backward on devices*rows that are not aligned"
@@ -40,15 +42,13 @@ def small_calls(options, *words):
 
 def sanitized(tool, name, command):
     checked = [find("compute-sanitizer"), "--tool", tool, "--target-processes", "all", *command]
-    try:
-        done = subprocess.run(checked, env={**os.environ, "GYRE_TEST_ONLY_DEVICES": "1"}, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired as late:
-        return {"tool": tool, "calls": name, "ok": False, "error": f"no end after {SECONDS} s: {(late.stdout or b'')[-1000:]}"}
-    counts = re.findall(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard", done.stdout)
+    status, said = programs.run(checked, SECONDS)
+    if status is None:
+        return {"tool": tool, "calls": name, "ok": False, "error": said}
+    counts = re.findall(r"ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard", said)
     total = sum(int(errors or hazards) for errors, hazards in counts)
     result = {"tool": tool, "calls": name, "ok": bool(counts) and total == 0, "summaries": len(counts), "findings": total}
-    return result if result["ok"] else {**result, "error": done.stdout[:4000] + done.stdout[-2000:]}
+    return result if result["ok"] else {**result, "error": said[:4000] + said[-2000:]}
 
 
 def sanitize(tool, options, say):

@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-from calls import Library, device_targets, loaded
+from calls import Library, libraries, loaded
 from timings import ROUNDS, SETS, attention_tensors, medians, replay
 
 SHAPES = {64: [(4, 16, 16, 4096, 4096, 64, 1), (4, 16, 16, 4096, 4096, 64, 0)],
@@ -22,7 +22,7 @@ def distance(bits, expected):
 
 
 def measure(driver, options, say, dim, shape):
-    shipped = {target: Library(options.library, driver, kernels="gyre", target=target) for target in device_targets(options.library)}
+    shipped = libraries(options, driver, kernels="gyre")
     sets = [attention_tensors(driver, shape, "bf16", np.random.default_rng(dim)) for _ in range(SETS)]
 
     def timed(library):

@@ -71,7 +71,7 @@ private:
 /// interface: by its dispatcher it takes several times as long.
 Tensor empty(const int64_t *shape, std::initializer_list<int> order, gyre_dtype dtype);
 
-/// The same with dimensions that lie in memory as they are counted.
+/// Makes such a tensor whose dimensions lie in memory in their own order.
 Tensor empty(std::span<const int64_t> shape, gyre_dtype dtype);
 
 /// A new tensor as PyTorch's empty_like() makes it.
