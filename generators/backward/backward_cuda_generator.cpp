@@ -2,6 +2,7 @@
 // order here.
 #include "../common/declared_arguments.h"
 #include "../common/facts.h"
+#include "../common/window.h"
 #include "../passes/cuda/lower.h"
 #include "warps/schedule.h"
 
@@ -41,7 +42,7 @@ public:
         lowering.aligned = {"q", "k", "v", "out_grad"};
         lowering.last_first =
             of.value() == Of::queries; // tiles that see the most come first, where attention is causal
-        lowering.across_first = inputs.sequences.is_causal(); // of all heads
+        lowering.across_first = is_bounded(inputs.sequences.right); // of all heads
         lowering.ranges["blocks"] = {s.tile.turns.name(), 0, 1};
         cuda::lower_to_cuda(*this, lowering);
         Facts known{{"task_rows", sizes.rows}};

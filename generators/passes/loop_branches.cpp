@@ -2,6 +2,7 @@
 
 #include "loop_mutator.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -64,15 +65,7 @@ private:
 };
 
 bool names_any(const Expr &e, const std::set<std::string> &names) {
-    struct Names : IRVisitor {
-        const std::set<std::string> &names;
-        bool any = false;
-        explicit Names(const std::set<std::string> &names) : names(names) {}
-        using IRVisitor::visit;
-        void visit(const Variable *op) override { any = any || names.count(op->name) > 0; }
-    } found(names);
-    e.accept(&found);
-    return found.any;
+    return std::any_of(names.begin(), names.end(), [&](const std::string &name) { return expr_uses_var(e, name); });
 }
 
 class Branch : public LoopMutator {

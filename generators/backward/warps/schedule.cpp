@@ -6,9 +6,6 @@ namespace gyre::gradients {
 using namespace Halide;
 namespace {
 
-constexpr int warp_lanes = 32;
-/// That one copy takes; and what rows are padded by, so that those of a tile begin in different banks.
-constexpr int copied_bytes = 16;
 constexpr int stored_at_once = 8; // numbers of a result, by a thread
 
 /// Threads of all warps fill rows in shared memory, by copies of 16 bytes, neighbours with neighbours of a row.
@@ -20,7 +17,7 @@ void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled
         if (v.name() != args[0].name() && v.name() != row.name()) order.emplace_back(v);
     f.split(args[0], run, n, at_once)
         .fuse(run, row, together)
-        .split(together, together, lane, warp_lanes)
+        .split(together, together, lane, cuda::warp_lanes)
         .split(together, turn, warp, warps)
         .reorder(order)
         .gpu_threads(lane, warp)
@@ -55,7 +52,7 @@ void schedule_output(Stages &s) {
     s.out.split(s.x, tile, of_tile, s.sizes.rows, TailStrategy::GuardWithIf)
         .split(s.d, run, n, stored_at_once)
         .fuse(run, of_tile, turn)
-        .split(turn, turn, lane, warp_lanes)
+        .split(turn, turn, lane, cuda::warp_lanes)
         .split(turn, turn, warp, warps)
         .reorder(n, turn, lane, warp, tile, s.h, s.z)
         .vectorize(n)
@@ -76,7 +73,7 @@ Sizes choose_sizes(Of of, bool general, int head_dim, const Type &type, const Kn
     sizes.block = knobs.block ? knobs.block : 64 / (large ? 2 : 1) / (in_f32 ? 2 : 1);
     int warps = knobs.warps ? knobs.warps : large && in_f32 ? 2 : 4;
     // Whole warps share the copies of a block evenly.
-    const int copied = copied_bytes / sizes.bytes * warp_lanes;
+    const int copied = cuda::copied_bytes / sizes.bytes * cuda::warp_lanes;
     if (!knobs.warps)
         while (sizes.block * head_dim / copied % warps != 0) warps--;
     sizes.rows = warps * cuda::tile_rows;
@@ -87,7 +84,7 @@ Sizes choose_sizes(Of of, bool general, int head_dim, const Type &type, const Kn
 // Columns of a block are in shared memory, the next ones on their way while it is computed with them.
 void schedule(Stages &s, const Knobs &k) {
     const Sizes &sizes = s.sizes;
-    const int copied = copied_bytes / sizes.bytes, warps = sizes.rows / cuda::tile_rows;
+    const int copied = cuda::copied_bytes / sizes.bytes, warps = sizes.rows / cuda::tile_rows;
     schedule_output(s);
     bound_extents(s);
     const LoopLevel block_of_threads(s.out, s.tile_loop), turn(s.state, s.block);

@@ -22,9 +22,7 @@ struct Sequences {
     Halide::Expr rows, columns;             // tokens of an entry
     Halide::Expr bottom_right;              // bool: the last query sees the last key
     Halide::Expr left, right;               // keys that a query sees before and beyond its own position, >= 0
-    /// Whether what a query sees ends with its own position, or not far from there: without a window `right` is 2^29.
-    Halide::Expr is_causal() const { return right < 1 << 28; }
-    Halide::Expr group; // query heads that share a key head
+    Halide::Expr group;                     // query heads that share a key head
     Halide::Expr column_heads;
 };
 

@@ -79,7 +79,8 @@ private:
         const Ramp *source = from ? from->index.as<Ramp>() : nullptr;
         const bool copies = shared.count(op->name) && to && source && is_const_one(to->stride) &&
                             is_const_one(source->stride) && !shared.count(from->name) && is_const_one(op->predicate) &&
-                            is_const_one(from->predicate) && op->value.type().bytes() * op->value.type().lanes() == 16;
+                            is_const_one(from->predicate) &&
+                            op->value.type().bytes() * op->value.type().lanes() == copied_bytes;
         if (!copies) return same;
         is_copied = true;
         return as_copy(op, aligned.count(from->name) > 0);

@@ -13,6 +13,10 @@ constexpr char row_loop[] = "mma_m", column_loop[] = "mma_n", depth_loop[] = "mm
 constexpr char row_tiles_loop[] = "mma_row_tiles"; // over the tiles along rows that one warp has, if several
 constexpr int tile_rows = 16, tile_columns = 8, tile_depth = 16;
 
+constexpr int warp_lanes = 32;
+constexpr int copied_bytes =
+    16; // by one asynchronous copy; rows are padded by as much, so that those of a tile begin in different banks
+
 /// What Halide calls the indices of a block's threads: lanes of a warp, and warps.
 constexpr char lane_index[] = ".thread_id_x", warp_index[] = ".thread_id_y";
 

@@ -72,7 +72,7 @@ bool WarpPrinter::print_row_copies(const For *loop) {
     const std::string turn = print_name(loop->name), to_name = fresh("_to"), from_name = fresh("_from");
     open("");
     print_place(to_name, "int " + turn, to->base);
-    print_place(from_name, "int " + turn + ", int _thread_id_x", from->base);
+    print_place(from_name, "int " + turn + ", int " + print_name(lane_index), from->base);
     stream << get_indent() << "gyre_copy_rows<" << to->lanes << ", " << *turns << ", " << runs->second << ">("
            << print_name(store->name) << ", " << to_name << ", " << print_name(copy.from->name) << ", " << from_name
            << ");\n";

@@ -13,6 +13,7 @@
 /// t: tile of query_rows rows, i: row of it;   b: block of key_block keys, j: key of it.
 #pragma once
 #include "passes/cuda/turns.h"
+#include "passes/cuda/warp_nest.h"
 #include "rotation.h"
 #include "scores.h"
 #include "tile.h"
@@ -32,10 +33,10 @@ struct CudaSizes {
     bool partial = false; // rows are folded (tile.h), and see a part of the keys each; keys and values likewise
     /// Whether keys are in pages is the call's choice.
     bool may_be_paged() const { return general || partial; }
-    static constexpr int lanes = 32, copied_bytes = 16; // of a warp; by one copy
-    int copies_of_row() const { return head_dim * bytes / copied_bytes; }
+    int copies_of_row() const { return head_dim * bytes / cuda::copied_bytes; }
     /// A warp's lanes work out where a row of keys or values is, each of one row: where pages may be, that takes more than the copy.
     bool shares_places() const {
+        constexpr int lanes = cuda::warp_lanes;
         const int turns = key_block * copies_of_row() / (lanes * warps), rows_of_turn = lanes / copies_of_row();
         return (paged || may_be_paged()) && !loads_queries && !warpgroups && lanes % copies_of_row() == 0 &&
                turns > 2 && turns * rows_of_turn <= lanes;

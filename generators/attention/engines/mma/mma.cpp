@@ -1,5 +1,6 @@
 #include "mma.h"
 
+#include "common/window.h"
 #include "passes/cuda/lower.h"
 #include "passes/cuda/swizzle.h"
 
@@ -21,7 +22,8 @@ CudaSizes Mma::choose_sizes() const {
     const int block = k.key_block ? k.key_block : halved ? keys / 2 : keys;
     int warps = k.warps ? k.warps : facts.partial ? 1 : halved || row_tiles > 1 ? 4 : 8;
     // Whole warps share the copies of a block evenly.
-    const int bytes = facts.dtype.bytes(), copied = 16 / bytes * 32; // numbers, by a warp at once
+    const int bytes = facts.dtype.bytes(),
+              copied = cuda::copied_bytes / bytes * cuda::warp_lanes; // numbers, by a warp at once
     if (!k.warps)
         while (block * facts.head_dim / copied % warps != 0) warps--;
     CudaSizes sizes;
@@ -60,7 +62,7 @@ CudaSizes Mma::choose_sizes_of_warpgroups() const {
 
 void Mma::define(const CudaInputs &in, const Halide::Func &out, const Halide::Func &lse) {
     s = cuda_algorithm(in, s.sizes, out, lse, facts.dtype);
-    causal = in.sequences.is_causal();
+    causal = is_bounded(in.sequences.right);
 }
 
 void Mma::lower(const Lowering &kernel) const {

@@ -9,7 +9,7 @@ using namespace Halide;
 
 namespace {
 
-constexpr int pairs_of_run = 32;
+constexpr int pairs_of_run = cuda::warp_lanes;
 
 Expr stored(const Expr &value, const Type &type) { return narrow(value, type, Bf16::as_casts); }
 Expr loaded(const Expr &value) { return widen(value, Bf16::as_casts); }

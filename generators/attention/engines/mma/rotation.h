@@ -20,7 +20,7 @@ Halide::Expr rotated_feature(const CudaPairs &pairs, const Halide::Expr &d, int 
 Halide::Expr feature_of_pair(const CudaPairs &pairs, const Halide::Expr &pair, const Halide::Expr &second,
                              int features);
 
-/// The same of the first or second feature of a pair, with the same bits.
+/// Rotates the first feature of a pair, or its second one, by an angle that was formed for both.
 Halide::Expr rotated_in_pair(const CudaPairs &pairs, const Halide::Expr &pair, const Halide::Expr &second, int features,
                              const Halide::Tuple &cos_sin, const std::function<Halide::Expr(Halide::Expr)> &element);
 

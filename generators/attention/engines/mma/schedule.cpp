@@ -9,9 +9,6 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-constexpr int warp_lanes = 32;
-/// That one copy takes; and what rows are padded by, so that those of a tile begin in different banks.
-constexpr int copied_bytes = 16;
 constexpr int stored_at_once = 8; // numbers of a result, by a thread
 
 /// Threads of all warps fill a tile of rows in shared memory, neighbours with neighbours of a row.
@@ -31,7 +28,7 @@ void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled
     order.insert(order.end(), outer.begin(), outer.end());
     f.split(args[0], run, n, at_once)
         .fuse(run, row, together)
-        .split(together, together, lane, warp_lanes)
+        .split(together, together, lane, cuda::warp_lanes)
         .split(together, turn, warp, warps)
         .reorder(order)
         .gpu_threads(lane, warp);
@@ -48,7 +45,7 @@ void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled
 // results pass through shared memory, where a pair's features meet to be rotated back, and rows are stored whole.
 void Mma::schedule() {
     const CudaSizes &sizes = s.sizes;
-    const int copied = copied_bytes / sizes.bytes, row_padding = copied;
+    const int copied = cuda::copied_bytes / sizes.bytes, row_padding = copied;
     const int panels = sizes.warpgroups ? sizes.head_dim / cuda::panel_columns : 1; // that rows of keys are cut into
     const auto features_of = [&](const Func &f) { // of rows of queries, keys and values
         if (sizes.warpgroups && (f.name() == s.k_rows.name() || f.name() == s.v_rows.name()))
@@ -62,7 +59,7 @@ void Mma::schedule() {
     out.split(s.x, tile, of_tile, sizes.query_rows, TailStrategy::GuardWithIf)
         .split(s.d, run, n, stored_at_once)
         .fuse(run, of_tile, turn)
-        .split(turn, turn, lane, warp_lanes)
+        .split(turn, turn, lane, cuda::warp_lanes)
         .split(turn, turn, warp, warps)
         .reorder(n, turn, lane, warp, tile, s.h, s.z)
         .vectorize(n)
@@ -112,7 +109,7 @@ void Mma::schedule() {
     if (s.row_tokens.defined()) // in the place that lse_rows take
         s.row_tokens.compute_at(block_of_threads)
             .store_in(MemoryType::GPUShared)
-            .split(s.i, warp, lane, warp_lanes)
+            .split(s.i, warp, lane, cuda::warp_lanes)
             .gpu_threads(lane, warp);
     if (s.q_rotated.defined()) fill_by_block(s.q_rotated, s.i, copied, warps);
     s.q_rows.compute_at(block_of_threads);

@@ -22,11 +22,9 @@ struct CudaSequences {
     Halide::Expr queries, keys;      // tokens of an entry; keys: of a sequence, at most, in pages
     Halide::Expr bottom_right;       // bool: the last query sees the last key
     Halide::Expr left, right;        // of the window, >= 0, causal included
-    /// Whether what a query sees ends with its own position, or not far from there: without a window `right` is 2^29.
-    Halide::Expr is_causal() const { return right < 1 << 28; }
-    Halide::Expr group;          // heads that share a key head
-    bool folded = false;         // rows are queries times these
-    Halide::Expr parts, entries; // of keys; of the tensors. Of folded rows alone
+    Halide::Expr group;              // heads that share a key head
+    bool folded = false;             // rows are queries times these
+    Halide::Expr parts, entries;     // of keys; of the tensors. Of folded rows alone
 };
 
 struct CudaTile {
