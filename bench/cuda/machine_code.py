@@ -48,7 +48,7 @@ def machine_code(tools, fatbin, arch, folder):
 
 def listing(tools, cubin):
     """The machine code of a kernel, with labels, by function."""
-    text = subprocess.run([tools["nvdisasm"], "-c", cubin], check=True, capture_output=True, text=True).stdout
+    text = subprocess.run([tools["nvdisasm"], "-c", "-ndf", cubin], check=True, capture_output=True, text=True).stdout
     parts = re.split(r"^\s*\.section\s+\.text\.(\w+)", text, flags=re.M)[1:]
     return dict(zip(parts[::2], parts[1::2]))
 
