@@ -35,6 +35,7 @@ add_library(gyre_test_cases OBJECT
             attention/decode_test.cpp
             attention/dropout_test.cpp
             attention/few_keys_test.cpp
+            attention/general_lengths_test.cpp
             attention/general_test.cpp
             attention/invariance_test.cpp
             attention/lists_arguments_test.cpp

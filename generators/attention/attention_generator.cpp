@@ -41,6 +41,10 @@ void AttentionGenerator::generate() {
     } else {
         engine->schedule();
         engine->lower({*this, *k, *v, keys});
+        if (general && engine->shared().general.bias_lanes.out.defined()) {
+            end_bias_early(engine->shared());
+            ask_for_bias(engine->shared());
+        }
         specialize(engine->stages());
     }
     map_half_vectors(*this);

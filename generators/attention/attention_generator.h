@@ -68,6 +68,8 @@ private:
     void specialize(Stages &stages);
     void specialize_score(Stages &stages, const Halide::Expr &dense);
     void specialize_bias(GeneralStages &stages);
+    void end_bias_early(const Stages &stages);
+    void ask_for_bias(const Stages &stages);
     void estimate(const Sizes &sizes);
 };
 

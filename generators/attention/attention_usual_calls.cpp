@@ -1,7 +1,11 @@
-// What arguments usually are: loops of their own for it, and estimates for autoschedulers.
+// What arguments usually are: loops of their own for it, how far a bias is read and what is asked for, and estimates for autoschedulers.
 #include "attention_generator.h"
 
+#include "attention/variants/columns.h"
 #include "common/estimates.h"
+#include "passes/lines_ahead.h"
+#include "passes/loop_limits.h"
+#include "passes/loop_name.h"
 
 namespace gyre::attention {
 
@@ -24,6 +28,28 @@ void AttentionGenerator::specialize_bias(GeneralStages &stages) {
     stages.bias_rows.specialize(bias_kind == 2 && bias_16.dim(0).stride() == 1);
     stages.bias_rows.specialize(bias_kind == 3 && bias_16.dim(0).stride() == 1);
     stages.bias_rows.update().specialize(mask.dim(0).stride() == 1);
+}
+
+/// Rows of a bias or mask are formed and transposed for a whole block, but of a call's last one only as far as there are keys.
+void AttentionGenerator::end_bias_early(const Stages &stages) {
+    const auto end_early = [&](const Halide::Func &of, const std::string &loop) {
+        end_loop_early(*this, of, loop, loop_of(stages.block),
+                       [key_count = Halide::Expr(keys), lanes = stages.sizes.lanes, block = stages.sizes.key_block](
+                           const Halide::Expr &b) { return (key_count - b * block + lanes - 1) / lanes; });
+    };
+    end_early(stages.general.bias_rows, stages.general.bias_rows.args()[0].name());
+    end_early(stages.general.bias_rows, loop_of(stages.general.attend_j));
+    end_early(stages.masked, column_block_loop);
+}
+
+/// What the next row tile adds to its scores is rows further on in memory, and a processor foresees no such step. Asking was measured on
+/// x86 alone.
+void AttentionGenerator::ask_for_bias(const Stages &stages) {
+    if (get_target().arch != Halide::Target::X86) return;
+    const Halide::Expr heads = has_one_head() ? Halide::Expr(1) : q.dim(1).extent();
+    for (auto *tensor : {&bias_f32, &bias_16, &mask})
+        ask_further_on(*this, stages.general.bias_rows, **tensor,
+                       stages.sizes.row_tile / heads * tensor->dim(1).stride());
 }
 
 /// A task of plain attention on a thousand keys, for autoschedulers. They fail at loops of no iteration (Adams2019)

@@ -4,6 +4,8 @@
 #include "loop_name.h"
 #include "prefetched_lines.h"
 
+#include <algorithm>
+
 namespace gyre {
 using namespace Halide;
 using namespace Halide::Internal;
@@ -53,11 +55,86 @@ private:
     }
 };
 
+/// The first elements of the dense vectors of a tensor that a statement reads, in terms of what is known before the statement.
+class DenseReads : public IRVisitor {
+public:
+    explicit DenseReads(const std::string &tensor) : tensor(tensor) {}
+    std::vector<Expr> first;
+
+private:
+    const std::string tensor;
+    std::vector<std::pair<std::string, Expr>> lets; // around the expression
+
+    template <typename T>
+    void visit_let(const T *op) {
+        op->value.accept(this);
+        lets.emplace_back(op->name, op->value);
+        op->body.accept(this);
+        lets.pop_back();
+    }
+
+    using IRVisitor::visit;
+    void visit(const Let *op) override { visit_let(op); }
+    void visit(const LetStmt *op) override { visit_let(op); }
+    void visit(const Load *op) override {
+        IRVisitor::visit(op);
+        const auto *places = op->index.as<Ramp>();
+        if (op->name != tensor || !places || !is_const_one(places->stride)) return;
+        Expr place = places->base;
+        for (auto let = lets.rbegin(); let != lets.rend(); ++let) place = substitute(let->first, let->second, place);
+        const auto same = [&](const Expr &other) { return equal(other, place); };
+        if (std::none_of(first.begin(), first.end(), same)) first.push_back(place);
+    }
+};
+
+class HasLoop : public IRVisitor {
+public:
+    bool found = false;
+
+private:
+    using IRVisitor::visit;
+    void visit(const For *) override { found = true; }
+};
+
+class AskFurtherOn : public LoopMutator {
+public:
+    AskFurtherOn(const std::string &func, const OutputImageParam &tensor, const Expr &distance)
+        : LoopMutator(func + " reads no vector of " + tensor.name() + " to ask further on for"), func(func),
+          tensor(tensor), distance(distance) {}
+
+private:
+    const std::string func;
+    const OutputImageParam tensor;
+    const Expr distance;
+
+    using LoopMutator::visit;
+    Stmt visit(const For *op) override {
+        HasLoop inner;
+        op->body.accept(&inner);
+        if (inner.found || func_of_loop(op->name) != func) return LoopMutator::visit(op);
+        DenseReads reads(tensor.name());
+        op->body.accept(&reads);
+        if (reads.first.empty()) return op;
+        found = true;
+        std::vector<Stmt> turn;
+        for (const Expr &place : reads.first)
+            turn.push_back(ask_for_line(Variable::make(Handle(), tensor.name()),
+                                        (cast<int64_t>(place) + cast<int64_t>(distance)) * tensor.type().bytes()));
+        turn.push_back(op->body);
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition_policy, op->device_api,
+                         Block::make(turn));
+    }
+};
+
 } // namespace
 
 void ask_ahead(GeneratorBase &generator, const Func &of, const std::string &loop, const OutputImageParam &tensor,
                const std::function<std::vector<LineAhead>(const LoopValues &)> &lines) {
     generator.get_pipeline().add_custom_lowering_pass(new AskAhead(of.name(), loop, tensor, lines));
+}
+
+void ask_further_on(GeneratorBase &generator, const Func &of, const OutputImageParam &tensor, const Expr &distance) {
+    generator.get_pipeline().add_custom_lowering_pass(new AskFurtherOn(of.name(), tensor, distance));
 }
 
 } // namespace gyre

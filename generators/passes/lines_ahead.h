@@ -24,4 +24,9 @@ void ask_ahead(Halide::Internal::GeneratorBase &generator, const Halide::Func &o
                const Halide::OutputImageParam &tensor,
                const std::function<std::vector<LineAhead>(const LoopValues &)> &lines);
 
+/// Each vector of neighbours in `tensor` that the innermost loops of `of` read first asks for the line that is `distance` elements
+/// further on. Such a place may lie outside of the tensor: asking reads nothing.
+void ask_further_on(Halide::Internal::GeneratorBase &generator, const Halide::Func &of,
+                    const Halide::OutputImageParam &tensor, const Halide::Expr &distance);
+
 } // namespace gyre

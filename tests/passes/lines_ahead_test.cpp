@@ -1,4 +1,4 @@
-/// passes/lines_ahead.h: lines that a table finds are asked for in each turn of a loop, and nothing else changes.
+/// passes/lines_ahead.h: lines that a table finds, or that lie further on, are asked for in each turn of a loop, and nothing else changes.
 #include "pass_generator.h"
 #include "passes/lines_ahead.h"
 
@@ -51,6 +51,46 @@ TEST_CASE("lines of rows further on are asked for, by the values of the loops ar
     s.in.set(data);
     const Buffer<float> result = made.run(16);
     for (int i = 0; i < 16; i++) CHECK(result(i) == (float)(SumOfRows::rows * i + 16 * (0 + 1 + 2 + 3 + 4 + 5)));
+}
+
+namespace {
+
+/// Copies rows of 32 elements in vectors of 16, each of which asks for what is `distance` elements further on.
+struct CopyOfRows {
+    static constexpr int rows = 3, row = 32;
+    ImageParam in{Float(32), 1, "in"}, other{Float(32), 1, "other"};
+    Var x{"x"}, c{"c"}, r{"r"};
+    Func copy{"copy"};
+
+    PassGenerator asking(const ImageParam &of, const Expr &distance) {
+        return PassGenerator([&](Internal::GeneratorBase &generator, Func out) {
+            copy(c, r) = in(r * row + c) + 1.0f;
+            out(x) = copy(x % row, x / row);
+            copy.compute_root().bound(c, 0, row).bound(r, 0, rows).vectorize(c, 16);
+            gyre::ask_further_on(generator, copy, of, distance);
+        });
+    }
+};
+
+} // namespace
+
+TEST_CASE("vectors that are read ask for lines further on, and nothing else changes") {
+    CopyOfRows s;
+    const PassGenerator made = s.asking(s.in, 1000);
+    const std::string lowered = made.lowered();
+    CAPTURE(lowered);
+    CHECK(count(lowered, "llvm.prefetch.p0(") == 1);
+    CHECK(count(lowered, "1000") == 1);
+    Buffer<float> data(CopyOfRows::row * CopyOfRows::rows);
+    for (int i = 0; i < data.width(); i++) data(i) = (float)i;
+    s.in.set(data);
+    const Buffer<float> result = made.run(data.width()); // asks beyond the end, too
+    for (int i = 0; i < data.width(); i++) CHECK(result(i) == (float)(i + 1));
+}
+
+TEST_CASE("a tensor that no vector reads cannot ask further on") {
+    CopyOfRows s;
+    CHECK(refusal([&] { s.asking(s.other, 1).lowered(); }).find("no vector of other") != std::string::npos);
 }
 
 TEST_CASE("a loop that is not there cannot ask, nor by a loop that is not around") {

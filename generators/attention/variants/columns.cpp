@@ -7,7 +7,7 @@ using namespace Halide;
 
 void schedule_columns_from_rows(Stages &s, ColumnUpdate of, Func rows, Transpose &lanes) {
     const int w = s.sizes.lanes;
-    RVar whole("whole"), jo("jo"), ji("ji");
+    RVar whole("whole"), jo(column_block_loop), ji("ji");
     of.columns.update(of.update)
         .split(of.key, whole, ji, s.sizes.key_block, TailStrategy::GuardWithIf)
         .split(ji, jo, ji, w, TailStrategy::GuardWithIf)

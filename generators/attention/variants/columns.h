@@ -4,6 +4,9 @@
 
 namespace gyre::attention {
 
+/// The loop of such an update over column blocks, each of as many keys as a vector has lanes.
+constexpr char column_block_loop[] = "column_block";
+
 struct ColumnUpdate {
     Halide::Func columns; // (r, j, t, b)
     int update;

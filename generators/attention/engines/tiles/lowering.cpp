@@ -31,12 +31,15 @@ void Tiles::end_blocks_early(const Lowering &lowering) const {
         if (s.k_terms.defined()) end_early(s.k_terms, s.j, 1);
         end_early(s.v_packed, packed_tile, tile_depth);
     }
-    if (!bounded) end_early(s.masked, score_tile, k.key_unroll);
+    if (bounded) return;
+    end_early(s.masked, score_tile, k.key_unroll);
+    if (!weighs_by_step()) end_early(s.weights, s.step, tile_depth);
+    if (facts.weighs_rows) end_early(s.weight_rows, s.step, tile_depth);
 }
 
 // Where the accumulators of a whole head fit the tile registers, and else where scores are bounded.
 void Tiles::pipeline(const Lowering &lowering) const {
-    if (facts.sum_with_values && !s.v_copied.defined()) {
+    if (weighs_by_step()) {
         pipeline_steps(lowering.generator, s.weighted, loop_of(s.value_step));
         if (bounded) hold_queries(lowering, s.weighted, loop_of(s.value_step), s.sizes.v_head_dim / tile_rows);
     } else if (bounded && !facts.sum_with_values) {

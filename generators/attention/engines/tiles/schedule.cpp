@@ -102,7 +102,7 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
             .reorder(loops.depth, loops.column, loops.row, loops.columns, loops.rows, s.copied_step);
     if (bounded && !facts.sum_with_values)
         schedule_weighted(s.sums, s.sum_j, s.sum_product, s.sum_step, {s.state, task.tile}, loops, s);
-    if (facts.sum_with_values && !s.v_copied.defined())
+    if (weighs_by_step())
         s.weights.compute_at(s.weighted, s.value_step).bound_storage(s.step, 1).store_in(MemoryType::Stack);
     else
         s.weights.compute_at(s.state, task.tile).bound_storage(s.step, z.key_block / tile_depth);

@@ -88,6 +88,9 @@ private:
     // limits.cpp
     void check() const;
 
+    /// Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the product that takes them.
+    bool weighs_by_step() const { return facts.sum_with_values && !s.v_copied.defined(); }
+
     // schedule.cpp
     void schedule_blocks(const TaskLoops &task, int update);
     void schedule_weight_rows(const Halide::LoopLevel &at);
