@@ -134,6 +134,11 @@ typedef struct gyre_attention_args {
     const void *prepared_mask;
     /** Bytes of prepared_mask, at least as many as gyre_mask_prepare_size() says; 0 with NULL. */
     size_t prepared_mask_size;
+    /** The CUstream or cudaStream_t on which this call is queued if its tensors are on a CUDA device, and no other call; NULL: the
+     *  context's cuda_stream. 1 and 2 name the default streams, as gyre/context.h tells. On the CPU it means nothing. */
+    void *cuda_stream;
+    /** NULL. Fills the structure up on every processor, so that members of later versions begin behind what a caller of this one has. */
+    const void *reserved;
 } gyre_attention_args;
 
 /** Arguments without masks, rotations and options; q, k, v and out are to be set. */
@@ -152,7 +157,7 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  Softmax and sums are in f32. A row that sees no key gives 0, and lse -inf. The bits of the result do not depend on the
  *  number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax); Su et al., RoFormer,
  *  arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values).
- *  On a CUDA device all tensors, lists and positions are in its memory, and launches are queued on the context's cuda_stream, as
+ *  On a CUDA device all tensors, lists and positions are in its memory, and launches are queued on cuda_stream, as
  *  gyre_rotary() does it. Weights are rounded to the type of the tensors. What lists and positions hold is not checked, only kept within
  *  bounds. A batch entry of bias or mask spans less than 2^31 elements. A workspace is memory of the device; with NULL the memory comes
  *  from a pool of the context, in the stream's order. Unsupported there: value_order; a page_table with keys or values that are rotated
@@ -168,7 +173,7 @@ GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const 
                                                    size_t *bytes);
 
 GYRE_LAYOUT(gyre_score_input, tensor, 96, 8, 88, 8);
-GYRE_GROWING_LAYOUT(gyre_attention_args, prepared_mask_size, 584, 576, 472, 468);
+GYRE_GROWING_LAYOUT(gyre_attention_args, reserved, 600, 592, 480, 476);
 
 #ifdef __cplusplus
 }

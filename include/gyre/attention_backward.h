@@ -37,8 +37,9 @@ typedef struct gyre_attention_backward_args {
     /** The bias's gradient, of its shape, f32 whatever its type, last dimension contiguous; NULL: not wanted. It sums over whatever
      *  the bias is repeated for: where batch entries or heads share one, a single thread does all of them. */
     const gyre_tensor *bias_grad;
-    /** NULL. Fills the structure up on every processor, so that members of later versions begin behind what a caller of this one has. */
-    const void *reserved;
+    /** The CUstream or cudaStream_t on which this call is queued if its tensors are on a CUDA device, and no other call; NULL: the
+     *  context's cuda_stream. 1 and 2 name the default streams, as gyre/context.h tells. On the CPU it means nothing. */
+    void *cuda_stream;
 } gyre_attention_backward_args;
 
 /** Arguments to be filled: forward, out_grad and the gradients. */
@@ -62,7 +63,7 @@ GYRE_API gyre_status gyre_attention_backward(gyre_context *context, const gyre_a
 GYRE_API gyre_status gyre_attention_backward_workspace_size(gyre_context *context,
                                                             const gyre_attention_backward_args *args, size_t *bytes);
 
-GYRE_GROWING_LAYOUT(gyre_attention_backward_args, reserved, 400, 392, 344, 340);
+GYRE_GROWING_LAYOUT(gyre_attention_backward_args, cuda_stream, 400, 392, 344, 340);
 
 #ifdef __cplusplus
 }

@@ -40,8 +40,9 @@ typedef struct gyre_attention_merge_args {
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
-    /** NULL. Fills the structure up on every processor, so that members of later versions begin behind what a caller of this one has. */
-    const void *reserved;
+    /** The CUstream or cudaStream_t on which this call is queued if its tensors are on a CUDA device, and no other call; NULL: the
+     *  context's cuda_stream. 1 and 2 name the default streams, as gyre/context.h tells. On the CPU it means nothing. */
+    void *cuda_stream;
 } gyre_attention_merge_args;
 
 /** Arguments to be filled: parts, their tensors and strides, and out. */
@@ -56,7 +57,7 @@ static inline gyre_attention_merge_args gyre_attention_merge_defaults(void) {
  *      lse = log sum_p exp(lse_p),   out = sum_p exp(lse_p - lse) out_p
  *  in f32. A row that no part sees gives 0 and lse -inf; no parts, too. For keys that lie on several machines, or that a
  *  caller divides among tasks of its own. Sinks must have joined one part's denominator only. Tensors on a CUDA device (all
- *  of them): one launch on the context's cuda_stream, without workspace.
+ *  of them): one launch on cuda_stream, without workspace.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention_merge(gyre_context *context, const gyre_attention_merge_args *args);
 
@@ -65,7 +66,7 @@ GYRE_API gyre_status gyre_attention_merge(gyre_context *context, const gyre_atte
 GYRE_API gyre_status gyre_attention_merge_workspace_size(gyre_context *context, const gyre_attention_merge_args *args,
                                                          size_t *bytes);
 
-GYRE_GROWING_LAYOUT(gyre_attention_merge_args, reserved, 328, 320, 288, 284);
+GYRE_GROWING_LAYOUT(gyre_attention_merge_args, cuda_stream, 328, 320, 288, 284);
 
 #ifdef __cplusplus
 }

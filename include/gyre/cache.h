@@ -57,8 +57,9 @@ typedef struct gyre_cache_append_args {
     size_t workspace_size;
     /** GYRE_VALUES_IN_BLOCKS: v_cache keeps values in blocks. To rearrange a cache, append its keys and values to an empty one. */
     gyre_value_order value_order;
-    /** Must be 0. It fills the structure up, so that members of later versions begin behind what a caller of this one has. */
-    int32_t reserved;
+    /** The CUstream or cudaStream_t on which this call is queued if its tensors are on a CUDA device, and no other call; NULL: the
+     *  context's cuda_stream. 1 and 2 name the default streams, as gyre/context.h tells. On the CPU it means nothing. */
+    void *cuda_stream;
 } gyre_cache_append_args;
 
 /** Arguments without rotations; k, v and the caches are to be set. */
@@ -74,7 +75,7 @@ static inline gyre_cache_append_args gyre_cache_append_defaults(void) {
  *  have the same. Slots of other keys stay as they are. If types are the same, the bits are those of gyre_rotary();
  *  otherwise the f32 result is rounded to nearest even. What is not rotated is copied bit for bit, or rounded. Where the
  *  processor rounds to bf16 (targets x86_64_avx512_bf16 and x86_64_amx), a subnormal number that is rounded becomes 0.
- *  Tensors on a CUDA device (all of them, lists and positions too): a launch for keys and one for values on the context's
+ *  Tensors on a CUDA device (all of them, lists and positions too): a launch for keys and one for values on
  *  cuda_stream, without workspace. What lists hold is not checked: a token is not written if the cache has no room for it or the
  *  pool does not have its page, and a slot that is written twice holds either token. value_order is unsupported there.
  *  Errors: as gyre_rotary(), each naming the argument; BAD_ARGUMENT also for more tokens than the cache has room for, a
@@ -85,7 +86,7 @@ GYRE_API gyre_status gyre_cache_append(gyre_context *context, const gyre_cache_a
 GYRE_API gyre_status gyre_cache_append_workspace_size(gyre_context *context, const gyre_cache_append_args *args,
                                                       size_t *bytes);
 
-GYRE_GROWING_LAYOUT(gyre_cache_append_args, reserved, 440, 436, 376, 372);
+GYRE_GROWING_LAYOUT(gyre_cache_append_args, cuda_stream, 448, 440, 376, 372);
 
 #ifdef __cplusplus
 }

@@ -39,7 +39,8 @@ typedef struct gyre_context_options {
     void *pool;
     /** The only library whose kernels run (gyre/kernels.h); "gyre" names the kernels that are part of this library. NULL: all. */
     const char *library;
-    /** The CUstream or cudaStream_t on which calls with tensors on a CUDA device are queued; it belongs to the tensors' device. NULL:
+    /** The CUstream or cudaStream_t on which calls with tensors on a CUDA device are queued that name no stream of their own (cuda_stream of
+     *  their arguments); it belongs to the tensors' device. NULL, or cudaStreamLegacy ((CUstream)1):
      *  that device's legacy default stream. It waits for the other streams of its CUDA context and they wait for it, except
      *  non-blocking ones. cudaStreamPerThread ((CUstream)2): the default stream of the calling thread. Programs that are built with
      *  --default-stream per-thread mean that one by NULL; this library never does. */

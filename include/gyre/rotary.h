@@ -106,6 +106,11 @@ typedef struct gyre_rotary_args {
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
+    /** The CUstream or cudaStream_t on which this call is queued if its tensors are on a CUDA device, and no other call; NULL: the
+     *  context's cuda_stream. 1 and 2 name the default streams, as gyre/context.h tells. On the CPU it means nothing. */
+    void *cuda_stream;
+    /** NULL. Fills the structure up on every processor, so that members of later versions begin behind what a caller of this one has. */
+    const void *reserved;
 } gyre_rotary_args;
 
 /** Arguments that rotate from position 0 on by gyre_rope_defaults(); x and out are to be set. */
@@ -123,8 +128,8 @@ static inline gyre_rotary_args gyre_rotary_defaults(void) {
  *  Errors: BAD_ARGUMENT (null data, negative or too large position, overlap that is not in place), BAD_SHAPE, BAD_TYPE,
  *  UNSUPPORTED (no linked kernel of this type), WORKSPACE_TOO_SMALL, OUT_OF_MEMORY.
  *
- *  Tensors on a CUDA device (all of them, positions and tables too) are rotated there, in f32 as well: launches are queued on the
- *  context's cuda_stream, in the caller's current CUDA context if it is of that device, else in its primary one, and nothing is
+ *  Tensors on a CUDA device (all of them, positions and tables too) are rotated there, in f32 as well: launches are queued on
+ *  cuda_stream, in the caller's current CUDA context if it is of that device, else in its primary one, and nothing is
  *  waited for. The first call loads kernels; make it before a stream is captured. Positions are not checked, and may be
  *  negative; rows of tables are clamped. At most 512 rotated features; no workspace.
  *  Errors then: UNSUPPORTED (a tensor on the CPU beside others on the device; no driver, or a device below compute
@@ -162,6 +167,11 @@ typedef struct gyre_rotary_qk_args {
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
+    /** The CUstream or cudaStream_t on which this call is queued if its tensors are on a CUDA device, and no other call; NULL: the
+     *  context's cuda_stream. 1 and 2 name the default streams, as gyre/context.h tells. On the CPU it means nothing. */
+    void *cuda_stream;
+    /** NULL. Fills the structure up on every processor, so that members of later versions begin behind what a caller of this one has. */
+    const void *reserved;
 } gyre_rotary_qk_args;
 
 /** Arguments that rotate from position 0 on by gyre_rope_defaults(); the tensors are to be set. */
@@ -182,8 +192,8 @@ GYRE_API gyre_status gyre_rotary_qk_workspace_size(gyre_context *context, const 
                                                    size_t *bytes);
 
 GYRE_LAYOUT(gyre_rope, section_order, 88, 84, 72, 68);
-GYRE_GROWING_LAYOUT(gyre_rotary_args, workspace_size, 312, 304, 264, 260);
-GYRE_GROWING_LAYOUT(gyre_rotary_qk_args, workspace_size, 488, 480, 424, 420);
+GYRE_GROWING_LAYOUT(gyre_rotary_args, reserved, 328, 320, 272, 268);
+GYRE_GROWING_LAYOUT(gyre_rotary_qk_args, reserved, 504, 496, 432, 428);
 
 #ifdef __cplusplus
 }

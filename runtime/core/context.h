@@ -32,7 +32,7 @@ struct gyre_context {
     const gyre::Target *const forced; // kernels that serve this target only; nullptr: the best that can run
     const gyre::Target *const best;   // what gyre_context_target() tells
     const char *const library;        // the name of the library whose kernels alone are used; nullptr: any
-    void *const cuda_stream;          // of calls with tensors on a device
+    void *const cuda_stream;          // of calls with tensors on a device that name none
     gyre::Threads threads;
     gyre::Arena arena;
     std::mutex busy;

@@ -25,7 +25,7 @@ public:
     /// The size of its workspace, which is memory of the device.
     virtual size_t workspace_bytes(const gyre_context &context) const = 0;
 
-    /// Queues the work on the context's stream, in the workspace that the arguments name or in the stream's own memory.
+    /// Queues the work on the call's stream, in the workspace that the arguments name or in the stream's own memory.
     virtual gyre_status run(gyre_context &context) = 0;
 };
 

@@ -40,7 +40,7 @@ gyre_status AppendOnDevice::run(gyre_context &context) {
     context.select(*call.k.rotate.kernel->kernel);
     if (device < 0) return GYRE_OK;
     Scope scope;
-    GYRE_TRY(scope.enter(device));
+    GYRE_TRY(scope.enter(device, stream_of(context)));
     GYRE_TRY(append(context, scope, call.v, context.frequencies[1]));
     return append(context, scope, call.k, context.frequencies[0]);
 }

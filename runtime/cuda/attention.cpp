@@ -65,8 +65,9 @@ gyre_status AttentionOnDevice::prepare_rows(const gyre_context &context) {
 gyre_status AttentionOnDevice::prepare_queries(const gyre_context &context) {
     const bool by_kernel = !call.rope.on || kernel->is(trait::partial) || !has_known_query_positions(call);
     if (by_kernel || call.empty() || call.sequences == 0) return GYRE_OK;
-    if (!find_row_writer(context, call.q.dtype, call.q.dtype, call.rope)) return GYRE_OK;
-    GYRE_TRY(queries.prepare(context, call.q, rotated_queries(call, call.rope, "rope"), "q"));
+    const RotaryKernel *writer = find_row_writer(context, call.q.dtype, call.q.dtype, call.rope);
+    if (!writer) return GYRE_OK;
+    GYRE_TRY(queries.prepare_by(*writer, call.q, rotated_queries(call, call.rope, "rope"), "q"));
     call.q = queries.view();
     call.rope = Rotation();
     return GYRE_OK;
@@ -89,11 +90,11 @@ gyre_status AttentionOnDevice::run(gyre_context &context) {
     context.select(*kernel->kernel);
     if (device < 0 || call.empty()) return GYRE_OK;
     Scope scope;
-    GYRE_TRY(scope.enter(device));
+    GYRE_TRY(scope.enter(device, stream_of(context)));
     DeviceAngles rope, value_rope;
     GYRE_TRY(rope.prepare(call.rope, "rope", context.frequencies[0]));
     GYRE_TRY(value_rope.prepare(call.value_rope, "value_rope", context.frequencies[1]));
-    Workspace workspace(scope, context);
+    Workspace workspace(scope);
     GYRE_TRY(workspace.acquire(device, args.workspace, args.workspace_size, workspace_bytes(context)));
     char *memory = workspace.data();
     for (DenseRows *rows : {&keys, &values, &queries}) {

@@ -97,8 +97,8 @@ gyre_status BackwardOnDevice::run(gyre_context &context) {
     const bool nothing = call.q_grad.empty() && call.k_grad.empty() && call.v_grad.empty();
     if (device < 0 || nothing) return GYRE_OK;
     Scope scope;
-    GYRE_TRY(scope.enter(device));
-    Workspace workspace(scope, context);
+    GYRE_TRY(scope.enter(device, stream_of(context)));
+    Workspace workspace(scope);
     GYRE_TRY(workspace.acquire(device, args.workspace, args.workspace_size, workspace_bytes(context)));
     char *memory = workspace.data();
     for (DenseRows *rows : {&q, &k, &v, &out_grad}) {

@@ -11,6 +11,11 @@ class Call : public DeviceCall {
 protected:
     explicit Call(const Args &given) : args(given) { each_tensor(args, tensors); }
 
+    /// The stream that the call is queued on: its own, or its context's.
+    void *stream_of(const gyre_context &context) const {
+        return args.cuda_stream ? args.cuda_stream : context.cuda_stream;
+    }
+
     Args args;
     CallTensors tensors;
     Device device = -1; // -1: all tensors are empty

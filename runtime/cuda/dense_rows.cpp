@@ -78,10 +78,18 @@ gyre_status DenseRows::prepare(const gyre_context &context, const Heads &given, 
     rotated = how;
     kernel = nullptr;
     if (from.empty() || (!how.by.on && is_known_copyable(from))) return GYRE_OK;
-    kernel = find_row_writer(context, from.dtype, from.dtype, how.by);
-    if (!kernel)
+    const RotaryKernel *writer = find_row_writer(context, from.dtype, from.dtype, how.by);
+    if (!writer)
         return refuse(GYRE_UNSUPPORTED, how.by.on ? how.rope : name, "no linked kernel %s %s of %s on a CUDA device",
                       how.by.on ? "rotates" : "aligns rows of", name, dtype_name(from.dtype));
+    return prepare_by(*writer, given, how, name);
+}
+
+gyre_status DenseRows::prepare_by(const RotaryKernel &writer, const Heads &given, const Rotated &how,
+                                  const char *name) {
+    from = given;
+    rotated = how;
+    kernel = &writer;
     rows = dense_like(from, from.dtype);
     return check_dense_reach(rows, name);
 }

@@ -43,6 +43,8 @@ class DenseRows {
 public:
     /// `name`: in messages. Errors: UNSUPPORTED (no linked kernel writes it, or it is out of reach).
     gyre_status prepare(const gyre_context &context, const Heads &from, const Rotated &how, const char *name);
+    /// Likewise, written in any case, and by this kernel.
+    gyre_status prepare_by(const RotaryKernel &writer, const Heads &from, const Rotated &how, const char *name);
 
     size_t bytes() const;
     void place(char *memory);

@@ -50,9 +50,9 @@ public:
 
     gyre_status run(const gyre_kernel &kernel, void **arguments, int32_t ordinal, void *stream) const override {
         cuda::Scope scope;
-        GYRE_TRY(scope.enter(ordinal));
+        GYRE_TRY(scope.enter(ordinal, stream));
         const Kernel known{kernel, nullptr, nullptr};
-        cuda::Launches call{*scope.driver, known, static_cast<cuda::Stream>(stream)};
+        cuda::Launches call{*scope.driver, known, scope.stream};
         void *user_context = &call;
         arguments[0] = &user_context;
         const int code = kernel.call(arguments);

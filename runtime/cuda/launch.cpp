@@ -49,7 +49,8 @@ Scope::~Scope() {
     if (pushed) driver->CtxPopCurrent(&popped);
 }
 
-gyre_status Scope::enter(Device device) {
+gyre_status Scope::enter(Device device, void *on) {
+    stream = static_cast<Stream>(on);
     const char *why;
     driver = find_driver(&why);
     if (!driver) return fail(Failure::unsupported, "device: %s", why);

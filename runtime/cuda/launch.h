@@ -1,4 +1,4 @@
-/// A call whose tensors are on a CUDA device: its context there, and the launches that its kernel asks for.
+/// A call whose tensors are on a CUDA device: its context and its stream there, and the launches that its kernel asks for.
 #pragma once
 #include "core/kernel_arguments.h"
 #include "cuda/driver.h"
@@ -22,11 +22,12 @@ public:
     Scope &operator=(const Scope &) = delete;
     ~Scope();
 
-    /// The device that holds the first of the tensors that are not empty. Errors: UNSUPPORTED, BAD_ARGUMENT (no device memory),
-    /// OUT_OF_MEMORY.
-    gyre_status enter(Device device);
+    /// The device that holds the first of the tensors that are not empty, and the stream that the call is queued on. Errors: UNSUPPORTED,
+    /// BAD_ARGUMENT (no device memory), OUT_OF_MEMORY.
+    gyre_status enter(Device device, void *on);
 
     const Driver *driver = nullptr;
+    Stream stream = nullptr;
 
 private:
     bool pushed = false;
@@ -35,10 +36,10 @@ private:
 /// What a kernel's call came to. `ok`: what the kernel returned.
 gyre_status finish_launch(gyre_context &context, const Launches &call, bool ok);
 
-/// Runs a kernel with these arguments on the context's stream, and returns when it is queued. In the device's Scope.
+/// Runs a kernel with these arguments on the call's stream, and returns when it is queued. In the device's Scope.
 template <typename Table>
 gyre_status launch(gyre_context &context, const Scope &scope, const Kernel &kernel, KernelArguments<Table> &arguments) {
-    Launches call{*scope.driver, kernel, static_cast<Stream>(context.cuda_stream)};
+    Launches call{*scope.driver, kernel, scope.stream};
     const bool ok = arguments.call_with(kernel, &call);
     return finish_launch(context, call, ok);
 }

@@ -105,7 +105,7 @@ gyre_status MergeOnDevice::run(gyre_context &context) {
     context.select(*task.kernel->kernel);
     if (device < 0 || task.merged.out.empty()) return GYRE_OK;
     Scope scope;
-    GYRE_TRY(scope.enter(device));
+    GYRE_TRY(scope.enter(device, stream_of(context)));
     return merge(context, scope, task, args.parts);
 }
 

@@ -21,11 +21,11 @@ gyre_status RotaryLaunches::prepare(const gyre_context &context) {
     return GYRE_OK;
 }
 
-gyre_status RotaryLaunches::run(gyre_context &context, Device device) const {
+gyre_status RotaryLaunches::run(gyre_context &context, Device device, void *stream) const {
     context.select(*kernel->kernel);
     if (device < 0) return GYRE_OK;
     Scope scope;
-    GYRE_TRY(scope.enter(device));
+    GYRE_TRY(scope.enter(device, stream));
     TokenAngles angles;
     GYRE_TRY(angles.prepare(call.rotation, "rope", context.frequencies[0]));
     const RotaryLaunch launch{kernel, call.rotation, call.positions, {}, "rope", call.direction};

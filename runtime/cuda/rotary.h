@@ -17,7 +17,7 @@ public:
     gyre_status prepare(const gyre_context &context);
 
     /// Queues the launches. `device`: -1 if all tensors are empty.
-    gyre_status run(gyre_context &context, Device device) const;
+    gyre_status run(gyre_context &context, Device device, void *stream) const;
 
 private:
     const RotaryKernel *kernel = nullptr;
@@ -36,7 +36,9 @@ public:
     }
     gyre_status prepare(gyre_context &context) override { return launches.prepare(context); }
     size_t workspace_bytes(const gyre_context &) const override { return 0; }
-    gyre_status run(gyre_context &context) override { return launches.run(context, this->device); }
+    gyre_status run(gyre_context &context) override {
+        return launches.run(context, this->device, this->stream_of(context));
+    }
 
 private:
     RotaryLaunches launches;

@@ -8,8 +8,7 @@ namespace gyre::cuda {
 /// device's Scope.
 class Workspace {
 public:
-    Workspace(const Scope &scope, const gyre_context &context)
-        : driver(*scope.driver), stream(static_cast<Stream>(context.cuda_stream)) {}
+    explicit Workspace(const Scope &scope) : driver(*scope.driver), stream(scope.stream) {}
     Workspace(const Workspace &) = delete;
     Workspace &operator=(const Workspace &) = delete;
     ~Workspace();

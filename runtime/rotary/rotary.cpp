@@ -4,6 +4,8 @@
 #include "rotary/rotary_plan.h"
 #include "rotary/tensors.h"
 
+#include <cstddef>
+
 using namespace gyre;
 
 namespace {
@@ -19,7 +21,7 @@ struct RotaryOnCpu {
     RotaryPlan plan;
 
     static gyre_status take(const Arguments *given, Arguments *args) {
-        return adopt(given, "args", defaults_of(*args), sizeof *args, args);
+        return adopt(given, "args", defaults_of(*args), offsetof(Arguments, cuda_stream), args);
     }
     gyre_status check(bool need_data) { return check_rotary(args, need_data, &plan.call); }
     gyre_status prepare(gyre_context &context) { return plan.prepare(context); }

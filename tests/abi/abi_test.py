@@ -111,7 +111,7 @@ def main():
     sizes["gyre_tensor"] -= 1
     fields["gyre_tensor", "rank"] = (0, 4)
     fields["gyre_attention_args", "softcap"] = (fields["gyre_attention_args", "softcap"][0], 2)
-    fields.pop(("gyre_cache_append_args", "reserved"))
+    fields.pop(("gyre_attention_args", "reserved"))
     rest.pop(("FUNCTION", "gyre_attention"))
     rest["VALUE", "GYRE_BF16"] = "77"
     found = len(list(complaints(today, (sizes, fields, rest))))

@@ -58,8 +58,8 @@ TEST_CASE("no call takes NULL, or a structure that is smaller or larger than any
 }
 
 TEST_CASE("what is reserved for later versions must be 0") {
-    check_reserved(gyre_attention_merge, gyre_attention_merge_defaults());
-    check_reserved(gyre_attention_backward, gyre_attention_backward_defaults());
-    check_reserved(gyre_cache_append, gyre_cache_append_defaults());
+    check_reserved(gyre_rotary, gyre_rotary_defaults());
+    check_reserved(gyre_rotary_qk, gyre_rotary_qk_defaults());
+    check_reserved(gyre_attention, gyre_attention_defaults());
     check_reserved(gyre_linear_attention, gyre_linear_attention_defaults());
 }

@@ -59,14 +59,14 @@ class RotaryArgs(Structure):
     defaults = {"rope": RopeFields()}
     _fields_ = [("size", c_uint32), ("layout", c_int), ("x", Tensor), ("out", Tensor), ("rope", RopeFields),
                 ("reverse", c_int32), ("positions", TensorPointer), ("position_offset", c_int64), ("workspace", c_void_p),
-                ("workspace_size", c_size_t)]
+                ("workspace_size", c_size_t), ("cuda_stream", c_void_p), ("reserved", c_void_p)]
 
 
 class RotaryQkArgs(Structure):
     defaults = {"rope": RopeFields()}
     _fields_ = [("size", c_uint32), ("layout", c_int), ("q", Tensor), ("k", Tensor), ("q_out", Tensor), ("k_out", Tensor),
                 ("rope", RopeFields), ("reverse", c_int32), ("positions", TensorPointer), ("position_offset", c_int64),
-                ("workspace", c_void_p), ("workspace_size", c_size_t)]
+                ("workspace", c_void_p), ("workspace_size", c_size_t), ("cuda_stream", c_void_p), ("reserved", c_void_p)]
 
 
 class CacheAppendArgs(Structure):
@@ -74,7 +74,7 @@ class CacheAppendArgs(Structure):
                 ("k_cache", Tensor), ("v_cache", Tensor), ("cu_seqlens_k", TensorPointer), ("cache_seqlens", TensorPointer),
                 ("page_table", TensorPointer), ("rope", RopePointer), ("value_rope", RopePointer),
                 ("positions", TensorPointer), ("workspace", c_void_p), ("workspace_size", c_size_t), ("value_order", c_int),
-                ("reserved", c_int32)]
+                ("cuda_stream", c_void_p)]
 
 
 class ScoreInput(ctypes.Structure):
@@ -92,20 +92,20 @@ class AttentionArgs(Structure):
                 ("workspace_size", c_size_t), ("score", c_char_p), ("score_inputs", POINTER(ScoreInput)),
                 ("score_input_count", c_int32), ("page_table", TensorPointer), ("value_order", c_int), ("dropout", c_float),
                 ("dropout_offset", c_uint32), ("dropout_seed", c_uint64), ("prepared_mask", c_void_p),
-                ("prepared_mask_size", c_size_t)]
+                ("prepared_mask_size", c_size_t), ("cuda_stream", c_void_p), ("reserved", c_void_p)]
     defaults = {"window_left": -1, "window_right": -1}
 
 
 class AttentionBackwardArgs(Structure):
     _fields_ = [("size", c_uint32), ("forward", POINTER(AttentionArgs)), ("out_grad", Tensor), ("q_grad", Tensor),
                 ("k_grad", Tensor), ("v_grad", Tensor), ("workspace", c_void_p), ("workspace_size", c_size_t),
-                ("bias_grad", TensorPointer), ("reserved", c_void_p)]
+                ("bias_grad", TensorPointer), ("cuda_stream", c_void_p)]
 
 
 class AttentionMergeArgs(Structure):
     _fields_ = [("size", c_uint32), ("layout", c_int), ("parts", c_int32), ("part_out", Tensor), ("part_lse", Tensor),
                 ("part_out_stride", c_int64), ("part_lse_stride", c_int64), ("out", Tensor), ("lse", TensorPointer),
-                ("workspace", c_void_p), ("workspace_size", c_size_t), ("reserved", c_void_p)]
+                ("workspace", c_void_p), ("workspace_size", c_size_t), ("cuda_stream", c_void_p)]
 
 
 class LinearAttentionArgs(Structure):

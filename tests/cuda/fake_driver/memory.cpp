@@ -29,6 +29,8 @@ bool find_allocation(Pointer p, Pointer *begin, Allocation *allocation) {
     return true;
 }
 
+void *stream_of_last = nullptr; // of what was allocated last in the order of a stream
+
 struct Pool {
     int device;
     uint64_t kept = 0;
@@ -62,6 +64,7 @@ long fake_cuda_allocations() {
     const std::lock_guard<std::mutex> lock(mutex);
     return static_cast<long>(allocations().size());
 }
+void *fake_cuda_stream_of_memory() { return stream_of_last; }
 long fake_cuda_pools() { return static_cast<long>(pools().size()); }
 uint64_t fake_cuda_kept_by_pool(long pool) { return pools().at(static_cast<size_t>(pool))->kept; }
 int fake_cuda_device_of_pool(long pool) { return pools().at(static_cast<size_t>(pool))->device; }
@@ -99,6 +102,7 @@ Result cuMemAllocAsync(Pointer *p, size_t bytes, void *stream) {
     if (const Result asked = failure("cuMemAllocAsync")) return asked;
     if (!current_context()) return invalid_context;
     const Result result = allocate(p, bytes, current_device(), stream);
+    stream_of_last = stream;
     if (!result) std::memset(reinterpret_cast<void *>(*p), 0xff, bytes);
     return result;
 }
