@@ -56,10 +56,10 @@ TEST_CASE("every operation takes a stream of its own") {
     attention.args.cuda_stream = &own;
     attention.check_on_devices();
     CHECK(last_stream() == &own);
-    RotaryCase rotary(RotaryShape().length(5).head_count(2).dim(64).of(GYRE_BF16));
+    const RotaryShape shape = RotaryShape().length(5).head_count(2).dim(64).of(GYRE_BF16);
+    RotaryCase rotary(shape), keys(shape);
     OnDevice device;
-    device.add(rotary.x);
-    device.add(rotary.out);
+    for (Tensor *t : {&rotary.x, &rotary.out, &keys.x, &keys.out}) device.add(*t);
     gyre_rotary_args args = rotary.args;
     args.x = device.view(rotary.args.x);
     args.out = device.view(rotary.args.out);
@@ -72,7 +72,8 @@ TEST_CASE("every operation takes a stream of its own") {
     both.rope = args.rope;
     both.q = args.x;
     both.q_out = args.out;
-    both.k = both.k_out = args.x;
+    both.k = device.view(keys.args.x);
+    both.k_out = device.view(keys.args.out);
     CHECK_MESSAGE(gyre_rotary_qk(nullptr, &both) == GYRE_OK, text(gyre_last_error()));
     CHECK(last_stream() == nullptr);
     both.cuda_stream = &own;
