@@ -13,8 +13,6 @@ def targets_of(options):
     return runnable_targets(options.build) if options.target == "host" else [options.target]
 
 
-# Kernels with this value of a parameter have the knobs of those whose name has the last part instead of the one before.
-KNOBS_OF_OTHERS = (("cache", "value_blocks", "_value_blocks_", "_"), ("dropout", "true", "_dropout_", "_general_"))
 WORKLOADS = ("angles", "attention", "rotary")  # operations that gyre_tune_runner can verify and time: runner/operations.cpp
 
 
@@ -26,10 +24,9 @@ def check_tunable(recipes, recipe):
         refuse("kernel", f"'{recipe.name}': gyre_tune_runner cannot time {recipe.operation}", f"one of {', '.join(WORKLOADS)}")
     if "score" in recipe.parameters:
         refuse("kernel", f"'{recipe.name}' computes a score function that no oracle knows", "a kernel without one")
-    for parameter, value, family, other_family in KNOBS_OF_OTHERS:
-        if recipe.parameters.get(parameter) == value:
-            other = recipe.name.replace(family, other_family)
-            refuse("kernel", f"'{recipe.name}' has the knobs of {other}", other)
+    if recipe.knobs_of:
+        other = f"{recipe.operation}_{recipe.knobs_of}"
+        refuse("kernel", f"'{recipe.name}' has the knobs of {other}", other)
 
 
 def space_path(recipes, recipe):

@@ -22,6 +22,7 @@ class Recipe:
     halide_target: str
     parameters: dict
     knobs: dict  # as of the last configuration; the tuning database may have moved on
+    knobs_of: str = ""  # the variant whose knobs it has, if they are not its own
     # A recipe of gyre_add_generator() also has the name that the generator is registered by, the file that declares its knobs, and
     # the object of Halide's runtime.
     registered: str = ""

@@ -29,7 +29,7 @@ if __name__ == "__main__":
     from compare_test import Compare, Compared
     from expression_test import Expressions
     from faults_test import Faults
-    from kernels_test import Kernels
+    from kernels_test import Kernels, Tunable
     from options_test import Options
     from places_test import Places
     from report_test import Report

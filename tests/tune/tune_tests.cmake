@@ -1,7 +1,7 @@
 # Skipped where Python has no Optuna, which `cmake/go test` installs. The search runs on the machine that builds.
 if (GYRE_BUILD_CLI AND NOT CMAKE_CROSSCOMPILING)
     foreach (part IN ITEMS Acceptance Bundle Compare Compared Expressions Faults Kernels Options Places Replacing Report Resume
-             Reverting Several Spaces Style Wholes Writing)
+             Reverting Several Spaces Style Tunable Wholes Writing)
         add_test(NAME tune:${part}
                  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/tune/tune_test.py" "$<TARGET_FILE:gyre_cli>"
                          "${PROJECT_BINARY_DIR}" ${part})
