@@ -1,10 +1,10 @@
 """Prefill and decode of six model shapes in Transformers: eager, sdpa, and with Gyre's attention and rotations.
 
-    python model_table.py [--tokens 1024] [--rounds 7] [--threads 1] [--dtypes bf16 f32] [--markdown FILE]
+    python model_table.py [--tokens 1024] [--rounds 7] [--threads 1] [--dtypes bf16 f32] [--bound] [--markdown FILE]
 
 Needs PyTorch, Transformers 5 and gyre.torch (runtime/python). Models have random weights, two layers and the published sizes of a layer; vocabularies
 are of 1,000 words, so that attention is not lost beside the last product. The three take turns, and each figure is the median of a
-round's quotients. With one thread, times are the process's own, which other programs disturb less than a clock's.
+round's quotients. --bound adds models whose attention is left out: no attention, however quick, gains more. With one thread, times are the process's own, which other programs disturb less than a clock's.
 """
 
 import argparse
@@ -35,9 +35,14 @@ SHAPES = {
 DTYPES = {"bf16": torch.bfloat16, "f32": torch.float32}
 
 
-def ways_of(model):
+def no_attention(module, query, key, value, attention_mask, **options):
+    """Gives the queries back, as attention() of Transformers lays its result out."""
+    return query.transpose(1, 2), None
+
+
+def ways_of(model, bound):
     """The names of those that the model has."""
-    return ["eager", "sdpa", "gyre"] if getattr(model, "_supports_sdpa", False) else ["eager", "gyre"]
+    return ["eager", *(["sdpa"] if getattr(model, "_supports_sdpa", False) else []), "gyre", *(["none"] if bound else [])]
 
 
 def choose(model, way):
@@ -68,9 +73,9 @@ def timed(call, clock):
     return clock() - begin
 
 
-def measure(model, ids, rounds, clock):
-    """Milliseconds of (prefill, decode) by way, and the quotients eager / gyre and sdpa / gyre of each, medians over the rounds."""
-    times = {way: ([], []) for way in ways_of(model)}
+def measure(model, ids, rounds, clock, bound):
+    """Seconds of (prefill, decode) by way, a list of rounds each."""
+    times = {way: ([], []) for way in ways_of(model, bound)}
     steps = {}
     for way in times:
         choose(model, way)
@@ -93,6 +98,8 @@ def row(name, dtype, times):
         for way in ("eager", "sdpa"):
             quotients = [a / b for a, b in zip(times[way][part], mine)] if way in times else []
             cells.append(f"{statistics.median(quotients):.2f}" if quotients else "none")
+    if "none" in times:
+        cells.append(f"{statistics.median(a / b for a, b in zip(times['eager'][0], times['none'][0])):.2f}")
     return "| " + " | ".join(cells) + " |"
 
 
@@ -103,13 +110,17 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--dtypes", nargs="+", choices=DTYPES, default=list(DTYPES))
     parser.add_argument("--models", nargs="+", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument("--bound", action="store_true", help="also without attention: a column of what eager's prompt takes beside it")
     parser.add_argument("--markdown", help="a file to write the table to as well")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     clock = time.process_time if options.threads == 1 else time.perf_counter
     gyre.transformers.enable()
+    T.AttentionInterface.register("none", no_attention)
+    T.AttentionMaskInterface.register("none", lambda *words, **options: None)
     lines = [f"| {options.tokens} tokens, {options.threads} thread{'s'[: options.threads > 1]} | | prefill, ms | eager / Gyre | sdpa / Gyre "
-             "| a token, ms | eager / Gyre | sdpa / Gyre |", "|---" * 8 + "|"]
+             "| a token, ms | eager / Gyre | sdpa / Gyre |" + " prefill, eager / no attention |" * options.bound,
+             "|---" * (8 + options.bound) + "|"]
     print("\n".join(lines))
     ids = torch.randint(1, 1000, (1, options.tokens), generator=torch.Generator().manual_seed(0))
     for dtype in options.dtypes:
@@ -117,7 +128,7 @@ def main():
             torch.manual_seed(0)
             model = T.AutoModelForCausalLM.from_config(SHAPES[name](), attn_implementation="eager", dtype=DTYPES[dtype]).eval()
             with torch.no_grad():
-                lines.append(row(name, dtype, measure(model, ids, options.rounds, clock)))
+                lines.append(row(name, dtype, measure(model, ids, options.rounds, clock, options.bound)))
             print(lines[-1], flush=True)
     if options.markdown:
         with open(options.markdown, "w", encoding="utf-8") as file:

@@ -3,7 +3,9 @@
     python context_test.py
 """
 
+import copy
 import gc
+import pickle
 import threading
 import unittest
 
@@ -20,6 +22,14 @@ class Contexts(unittest.TestCase):
         gyre.attention(q, q, q, context=context)
         self.assertIn("attention_", context.selected_kernel)
         self.assertTrue(context.selected_kernel.endswith(context.target) or context.target in str(gyre.info()["targets"]))
+
+    def test_a_context_has_no_copies(self):
+        """A copy would give back memory that the first one still uses."""
+        context = gyre.Context(threads=1)
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, "context: cannot be copied or stored"):
+                copied(context)
+        self.assertEqual(repr(context), f"gyre.Context(threads=1, target={context.target!r})")
 
     def test_every_target_that_runs_here(self):
         q = random(1, 40, 2, 64)

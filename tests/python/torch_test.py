@@ -177,6 +177,7 @@ class Operators(unittest.TestCase):
         for said, call in [
             ("k: got shape", lambda: gyre.torch.attention(q, k[..., :32], v)),
             ("q: got f64", lambda: gyre.torch.attention(q.double(), k, v)),
+            ("mask: got a type that gyre does not take, expected float32", lambda: gyre.torch.attention(q, k, v, mask=torch.ones(9, 12).byte())),
             ("q: got rank 3", lambda: gyre.torch.attention(q[0], k, v)),
             ("q: got rank 5", lambda: torch.ops.gyre.attention_out(q[None], k, v, q, None)),
             ("scale: got 0, expected another", lambda: gyre.torch.attention(q, k, v, scale=0.0)),

@@ -1,8 +1,9 @@
 """Makes the wheel of a build, installs it into an empty environment, and uses it there, away from the sources.
 
-    python wheel_test.py SOURCE_DIRECTORY BUILD_DIRECTORY WORK_DIRECTORY [MACHINE [INTERPRETER …]]
+    python wheel_test.py SOURCE_DIRECTORY BUILD_DIRECTORY WORK_DIRECTORY PYTHON GENERATORS [MACHINE [INTERPRETER …]]
 
-The environment sees NumPy by a path file, so that no network is needed. Skipped where scikit-build-core is missing.
+PYTHON: what makes the environment, which sees its NumPy, and PyTorch and others if it has them, by a path file: no network is needed.
+GENERATORS: folders of compiled generators, for the example that makes kernels. Skipped where scikit-build-core is missing.
 MACHINE: of a cross-compiled library, such as aarch64. INTERPRETER: words that run that machine's Python, which has NumPy, under an
 emulator, as emulated_python.py prints them; without them the wheel is only looked into.
 """
@@ -15,15 +16,18 @@ import shutil
 import subprocess
 import sys
 import unittest
-import venv
 import zipfile
 
 SOURCE, BUILD, WORK = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-MACHINE = sys.argv[4] if len(sys.argv) > 4 else platform.machine()
-EMULATED = sys.argv[5:]
+PYTHON, GENERATORS = sys.argv[4:6]
+MACHINE = sys.argv[6] if len(sys.argv) > 6 else platform.machine()
+EMULATED = sys.argv[7:]
 CROSS = MACHINE != platform.machine()
 SKIPPED = 77
 LARGEST = 12_000_000  # bytes
+HERE = pathlib.Path(__file__).resolve().parent
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "GYRE_LIBRARY")}
+EXAMPLES = {"generate": ["gyre.torch", "transformers"], "score_function": ["halide"], "train_roper": ["gyre.torch"]}  # and what they need
 TESTS_OF_ARRAYS = ("attention", "context", "dlpack", "mistakes", "operations")  # of this folder; they need NumPy alone
 USE = """
 import importlib.metadata, pathlib, sys
@@ -43,7 +47,7 @@ print(gyre.info()["target"])
 
 def run(*words, **options):
     result = subprocess.run([str(word) for word in words], capture_output=True, text=True, **options)
-    if result.returncode:
+    if result.returncode not in (0, SKIPPED):
         raise AssertionError(f"{words}:\n{result.stdout}\n{result.stderr}")
     return result.stdout
 
@@ -83,18 +87,24 @@ class Wheel(unittest.TestCase):
         print(run(*EMULATED, "-c", f"import sys; PREFIX = {str(folder)!r}; sys.path.insert(0, PREFIX)\n{USE}", cwd=WORK))
         for name in TESTS_OF_ARRAYS:
             with self.subTest(name):
-                run(*EMULATED, pathlib.Path(__file__).parent / f"{name}_test.py", cwd=WORK, env={**os.environ, "PYTHONPATH": str(folder)})
+                run(*EMULATED, HERE / f"{name}_test.py", cwd=WORK, env={**os.environ, "PYTHONPATH": str(folder)})
 
     @unittest.skipIf(CROSS, "that environment is of this machine")
     def test_in_an_empty_environment(self):
         folder = WORK / "environment"
-        venv.create(folder, with_pip=True)
+        run(PYTHON, "-m", "venv", folder)
         python = folder / "bin" / "python"
         (packages,) = folder.glob("lib/python*/site-packages")
         run(python, "-m", "pip", "install", "--disable-pip-version-check", "--no-index", "--no-deps", self.wheel)
-        numpy = pathlib.Path(importlib.util.find_spec("numpy").origin).parents[1]
+        numpy = run(PYTHON, "-c", "import numpy, pathlib; print(pathlib.Path(numpy.__file__).parents[1])", env=ENVIRONMENT).strip()
         (packages / "numpy.pth").write_text(f"{numpy}\n")
         print(run(python, "-I", "-c", f"import sys; PREFIX = sys.prefix\n{USE}", cwd=WORK))
+        with self.subTest("the guide"):
+            print(run(python, HERE / "readme_test.py", SOURCE / "runtime/python/README.md", cwd=WORK, env=ENVIRONMENT))
+        for name, needed in EXAMPLES.items():
+            with self.subTest(name):
+                run(python, HERE / "example_test.py", SOURCE / f"tests/examples/python/{name}.py", GENERATORS, WORK / name, *needed,
+                    cwd=WORK, env=ENVIRONMENT)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,13 @@ class Context:
         self.handle = handle
         weakref.finalize(self, _library.library.gyre_context_destroy, handle)
 
+    def __getstate__(self) -> None:
+        """Errors: TypeError, since a copy would share memory that the first one to go gives back."""
+        raise TypeError("context: cannot be copied or stored, expected another gyre.Context()")
+
+    def __repr__(self) -> str:
+        return f"gyre.Context(threads={self.threads}, target={self.target!r})"
+
     @property
     def threads(self) -> int:
         """How many threads calls use."""

@@ -21,7 +21,7 @@ gyre_dtype known_dtype(const Tensor &tensor, const char *name) {
     const auto &known = known_dtypes();
     const auto found = std::find(known.begin(), known.end(), dtype);
     expect(found != known.end(), name,
-           ": got a type that gyre does not know, expected a floating-point, integer or boolean one");
+           ": got a type that gyre does not take, expected float32, float16, bfloat16, float64, int32, int64 or bool");
     return static_cast<gyre_dtype>(found - known.begin());
 }
 

@@ -7,7 +7,7 @@ import torch
 from .. import prepare_mask as prepare
 from . import _attention_options
 from ._attention_words import AttentionOptions
-from ._modes import grads_are_on, is_traced
+from ._modes import grads_are_on, has_tangents, is_traced
 from ._unrecorded import unrecorded
 
 if TYPE_CHECKING:
@@ -24,11 +24,16 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
 
     Calls with block_table have no gradients, and alibi has none. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
     Where gradients are not recorded, `out` is where the result is written. Under autocast q, k and v are cast to its type.
-    Returns out, or (out, lse). Errors: RuntimeError with the library's text; ValueError, TypeError.
+    Gradients have no gradients, and there are none forward: both raise.
+    Returns out, or (out, lse). Errors: RuntimeError with the library's text; ValueError, TypeError, NotImplementedError.
     """
+    try:
+        recorded = grads_are_on() and (q.requires_grad or k.requires_grad or v.requires_grad)
+    except AttributeError:
+        name, given = next((name, x) for name, x in (("q", q), ("k", k), ("v", v)) if not isinstance(x, torch.Tensor))
+        raise TypeError(f"{name}: got {type(given).__name__}, expected a torch.Tensor") from None
     # Python takes as long to fill in 23 defaults and to look at them as the library takes for a token: a call without options does not.
-    if (options or scale == 0 or layout != "bhsd" or is_traced()
-            or (grads_are_on() and (q.requires_grad or k.requires_grad or v.requires_grad))):
+    if options or recorded or scale == 0 or layout != "bhsd" or is_traced() or has_tangents():
         return _attention_options.attention(q, k, v, scale, causal, layout, options)
     return unrecorded(q, k, v, scale or 0.0, causal)
 

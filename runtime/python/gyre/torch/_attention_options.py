@@ -7,7 +7,7 @@ import torch
 
 from .._values import LAYOUTS, choose
 from ._attention_words import AttentionOptions, words_of
-from ._modes import any_autocast, autocast, grads_are_on, is_traced
+from ._modes import any_autocast, autocast, grads_are_on, has_tangents, is_traced, refuse_tangents
 from ._operators import direct
 
 _ops = torch.ops.gyre
@@ -23,6 +23,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | 
     if any_autocast():
         q, k, v = autocast(q, k, v)
     words = words_of(options, q, v)
+    if not is_traced() and has_tangents():
+        refuse_tangents(q, k, v, words.get("bias"), words.get("sinks"), words.get("alibi"))
     recorded = grads_are_on() and _requires_grad(q, k, v, words)
     if recorded and "mask" in words:
         words["bias"] = _as_bias(words.pop("mask"), words.get("bias"), q.dtype)

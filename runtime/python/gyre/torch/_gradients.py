@@ -1,5 +1,6 @@
 """Gradients of the operators."""
 
+import functools
 from typing import Any, Callable
 
 import torch
@@ -26,6 +27,35 @@ def _contiguous(tensor: Tensor) -> Tensor:
     return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
 
 
+class _Last(torch.autograd.Function):
+    """Gives the first `count` tensors back, as results of all of them whose gradients nobody knows."""
+
+    @staticmethod
+    def forward(ctx: Any, count: int, *tensors: Tensor) -> tuple[Tensor, ...]:
+        return tensors[:count]
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> Any:
+        raise NotImplementedError("gyre.torch: gradients of attention's gradients are not computed")
+
+
+def _once(gradients: Callable[..., tuple[Tensor | None, ...]]) -> Callable[..., tuple[Tensor | None, ...]]:
+    """Makes gradients of these gradients an error, where PyTorch would take them for 0 after a warning."""
+
+    @functools.wraps(gradients)
+    def last(ctx: Any, *out_grads: Tensor | None) -> tuple[Tensor | None, ...]:
+        if not torch.is_grad_enabled():
+            return gradients(ctx, *out_grads)
+        with torch.no_grad():
+            grads = gradients(ctx, *out_grads)
+        made = [grad for grad in grads if grad is not None]
+        seen = [tensor for tensor in (*out_grads, *ctx.saved_tensors) if tensor is not None]
+        marked = iter(_Last.apply(len(made), *made, *seen))
+        return tuple(None if grad is None else next(marked) for grad in grads)
+
+    return last
+
+
 def _sinks_gradient(sinks: Tensor, out_grad: Tensor, out: Tensor, lse: Tensor, layout: int) -> Tensor:
     """-Σ exp(sink - lse) out_grad · out over a head's rows: a sink is a score whose value is 0."""
     rows = (out_grad.float() * out.float()).sum(-1)
@@ -34,6 +64,7 @@ def _sinks_gradient(sinks: Tensor, out_grad: Tensor, out: Tensor, lse: Tensor, l
     return -(terms.sum(-1) if layout == THD else terms.sum((0, 2)))
 
 
+@_once
 def _attention_gradients(ctx: Any, out_grad: Tensor, lse_grad: Tensor | None) -> tuple[Tensor | None, ...]:
     q, k, v, out, lse, *tensors = ctx.saved_tensors
     named = dict(zip(ATTENTION, tensors))
@@ -98,6 +129,7 @@ def _keep_linear(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor
     ctx.options = options[len(LINEAR) :]
 
 
+@_once
 def _linear_gradients(ctx: Any, out_grad: Tensor, kv_grad: Tensor, k_grad: Tensor) -> tuple[Tensor | None, ...]:
     q, k, v, *tensors = ctx.saved_tensors
     after = (kv_grad.contiguous(), k_grad.contiguous()) if ctx.return_state else (None, None)

@@ -7,7 +7,7 @@ import torch
 from .. import Rope
 from .._values import LAYOUTS, choose
 from ._frequencies import frequencies, same_pairing
-from ._modes import autocast
+from ._modes import autocast, has_tangents, refuse_tangents
 
 State = tuple[torch.Tensor, torch.Tensor]
 
@@ -20,10 +20,13 @@ def linear_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causa
     """gyre.linear_attention() of tensors, with gradients of q, k, v and of the state that is given.
 
     Under autocast q, k and v are cast to its type; states stay float32.
-    Returns out, or (out, state). Errors: RuntimeError with the library's text; ValueError, TypeError.
+    Returns out, or (out, state). Errors: RuntimeError with the library's text; ValueError, TypeError, NotImplementedError
+    (gradients of gradients, and tangents).
     """
     q, k, v = autocast(q, k, v)
     kv_state, k_state = state if state is not None else (None, None)
+    if not torch.compiler.is_compiling() and has_tangents():
+        refuse_tangents(q, k, v, kv_state, k_state)
     out, *after = torch.ops.gyre.linear_attention(
         q, k, v, return_state, kv_state, k_state, seqused_k, cu_seqlens_q, cu_seqlens_k, q_positions, k_positions,
         frequencies(rope, "rope", q.shape[-1]), causal, same_pairing(rope)["interleaved"],

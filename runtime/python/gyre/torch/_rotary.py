@@ -7,7 +7,7 @@ import torch
 from .. import Rope
 from .._values import LAYOUTS, choose
 from ._frequencies import frequencies
-from ._modes import records_gradients
+from ._modes import has_tangents, records_gradients, refuse_tangents
 from ._operators import direct
 
 _ops = torch.ops.gyre
@@ -15,10 +15,12 @@ _rotary, _qk = _ops.rotary.default, _ops.rotary_qk.default
 _rotary_out, _qk_out = direct(_ops.rotary_out.default), direct(_ops.rotary_qk_out.default)
 
 
-def _options(rope: Rope | tuple[torch.Tensor, torch.Tensor], head_dim: int, positions: torch.Tensor | None,
+def _options(tensors: tuple[torch.Tensor, ...], rope: Rope | tuple[torch.Tensor, torch.Tensor], positions: torch.Tensor | None,
              position_offset: int, reverse: bool, interleaved: bool, layout: str) -> dict[str, Any]:
     """What the operators do not do by themselves: PyTorch takes its time for each argument that is handed on."""
     options: dict[str, Any] = {}
+    if not torch.compiler.is_compiling() and has_tangents():
+        refuse_tangents(*tensors)
     if positions is not None:
         options["positions"] = positions
     if position_offset:
@@ -30,7 +32,7 @@ def _options(rope: Rope | tuple[torch.Tensor, torch.Tensor], head_dim: int, posi
     if isinstance(rope, tuple):
         options["cos"], options["sin"] = rope
     else:
-        options["inv_freq"] = frequencies(rope, "rope", head_dim, offset=True)
+        options["inv_freq"] = frequencies(rope, "rope", tensors[0].shape[-1], offset=True)
         interleaved = rope.pairing == "interleaved"
         if rope.rotary_offset:
             options["rotary_offset"] = rope.rotary_offset
@@ -43,13 +45,13 @@ def _options(rope: Rope | tuple[torch.Tensor, torch.Tensor], head_dim: int, posi
 
 def rotary(x: torch.Tensor, rope: Rope | tuple[torch.Tensor, torch.Tensor], *, positions: torch.Tensor | None = None,
            position_offset: int = 0, reverse: bool = False, interleaved: bool = False, layout: str = "bhsd") -> torch.Tensor:
-    """gyre.rotary() of a tensor, with its gradient.
+    """gyre.rotary() of a tensor, with its gradient, and that one's. Tangents raise NotImplementedError.
 
     rope         a gyre.Rope, or tables (cos, sin): [rows, rotary_dim / 2] read at the position, or [batch or 1, seqlen,
                  rotary_dim / 2] a row a token; any floating-point type and strides, without a copy. No gradient of tables
     interleaved  the pairing of tables
     """
-    options = _options(rope, x.shape[-1], positions, position_offset, reverse, interleaved, layout)
+    options = _options((x,), rope, positions, position_offset, reverse, interleaved, layout)
     if torch.compiler.is_compiling() or records_gradients(x):
         result: torch.Tensor = _rotary(x, **options)
         return result
@@ -62,7 +64,7 @@ def rotary_qk(q: torch.Tensor, k: torch.Tensor, rope: Rope | tuple[torch.Tensor,
               positions: torch.Tensor | None = None, position_offset: int = 0, reverse: bool = False, interleaved: bool = False,
               layout: str = "bhsd") -> tuple[torch.Tensor, torch.Tensor]:
     """rotary() of queries and keys of the same tokens in one pass."""
-    options = _options(rope, q.shape[-1], positions, position_offset, reverse, interleaved, layout)
+    options = _options((q, k), rope, positions, position_offset, reverse, interleaved, layout)
     if torch.compiler.is_compiling() or records_gradients(q, k):
         results: tuple[torch.Tensor, torch.Tensor] = _qk(q, k, **options)
         return results
