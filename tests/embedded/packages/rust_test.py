@@ -3,6 +3,7 @@
     python rust_test.py BUILD CC WORK
 """
 
+import os
 import pathlib
 import re
 import shutil
@@ -73,6 +74,31 @@ class RustTest(unittest.TestCase):
 
     def test_call(self):
         self.assertEqual(self.run_rust("attend", (HERE / "attend.rs").read_text(encoding="utf-8")), "as expected\n")
+
+    def test_without_std(self):
+        """cargo builds a program without std, and says which processor or target it has no library for."""
+        app = self.work / "app"
+        (app / "src").mkdir(parents=True)
+        shutil.copy(HERE / "no_std.rs", app / "src" / "main.rs")
+        (app / "Cargo.toml").write_text(
+            '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\n'
+            f'gyre-sys = {{ path = "{self.crate}" }}\n[profile.dev]\npanic = "abort"\n', encoding="utf-8")
+        environment = {name: value for name, value in os.environ.items() if name not in ("RUSTFLAGS", "GYRE_PROCESSOR")}
+
+        def cargo(*words, **variables):
+            return subprocess.run(["cargo", *words, "--offline", "--quiet"], cwd=app, env={**environment, **variables}, capture_output=True,
+                                  text=True, check=False)
+
+        done = cargo("run")
+        self.assertEqual((done.returncode, done.stdout), (0, "as expected\n"), done.stderr)
+        for target, processor, text in [
+                (None, "cortex-m4", "no library for cortex-m4, set GYRE_PROCESSOR to one of: host"),
+                ("thumbv7em-none-eabihf", None, "no library for cortex-m4, set GYRE_PROCESSOR to one of: host"),
+                ("armv7r-none-eabihf", None, "no library for a processor that the target does not name, set GYRE_PROCESSOR"),
+                ("thumbv7em-none-eabi", "host", "take a target that ends with eabihf")]:
+            refused = cargo("build", *(["--target", target] if target else []), **({"GYRE_PROCESSOR": processor} if processor else {}))
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn(text, refused.stderr)
 
 
 if __name__ == "__main__":

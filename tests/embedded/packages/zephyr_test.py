@@ -43,7 +43,15 @@ class ZephyrTest(BoardTest):
         return subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
 
     def test_sample(self):
-        done = self.configure(self.settings(self.hardware))
+        self.run_sample(self.hardware)
+
+    def test_cortex_m52(self):
+        """A Cortex-M52 is served by the library for cortex-m55."""
+        if self.name == "CPU_CORTEX_M55":
+            self.run_sample({"CPU_CORTEX_M52", "ARMV8_1_M_MVEF"})
+
+    def run_sample(self, hardware):
+        done = self.configure(self.settings(hardware))
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.run_words(self.board["cmake"], "--build", self.work / "build")
         said = self.run_words(*self.board["run"], self.work / "build" / "zephyr")

@@ -4,12 +4,16 @@ use std::{env, path::PathBuf};
 fn main() {
     println!("cargo:rerun-if-env-changed=GYRE_PROCESSOR");
     let target = env::var("TARGET").unwrap();
+    if target.starts_with("thumb") && !target.ends_with("eabihf") {
+        panic!("gyre-sys: {target} passes floats in integer registers, the library does not: take a target that ends with eabihf");
+    }
     let usual = match target.as_str() {
         "thumbv7em-none-eabihf" => "cortex-m4",
         "thumbv8m.main-none-eabihf" => "cortex-m33",
         "aarch64-unknown-none" => "aarch64-none",
         "riscv32imafc-unknown-none-elf" => "riscv32-none",
         "riscv64gc-unknown-none-elf" => "riscv64-none",
+        other if other.contains("-none") => "a processor that the target does not name",
         _ => "host",
     };
     let processor = env::var("GYRE_PROCESSOR").unwrap_or(usual.to_string());
