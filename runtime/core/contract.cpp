@@ -7,7 +7,9 @@
 
 #include <HalideRuntime.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace gyre {
 namespace {
@@ -83,23 +85,25 @@ struct Argument {
 constexpr int of_entries =
     2; // dimensions of a score function's input behind its own, heads and batch, in a device's kernel
 
-/// Calls `use` with each argument that a kernel is expected to have, until it returns false.
-template <typename Use>
-void each_expected(const gyre_kernel &kernel, const ArgumentTable &table, const Use &use) {
+/// The arguments that a kernel is expected to have.
+std::vector<Argument> expected_arguments(const gyre_kernel &kernel, const ArgumentTable &table) {
     KernelWords words(kernel);
+    std::vector<Argument> expected;
+    expected.reserve(table.count + most_score_inputs);
     for (const ArgumentRow *row = table.rows; row != table.rows + table.count; row++) {
         if (!words.has(*row)) continue;
         if (row->kind != ArgumentRow::score_inputs) {
             const bool is_output = row->kind == ArgumentRow::output_buffer;
-            if (!use(Argument{is_output, row->rank > 0, row->name, type_of(words, *row), row->rank})) return;
+            expected.push_back({is_output, row->rank > 0, row->name, type_of(words, *row), row->rank});
             continue;
         }
         for (const ScoreInput &input : parse_score_inputs(words.value("score_inputs"))) {
             const char *type = input.dtype == GYRE_I32 ? "i32" : "f32";
             const int rank = input.rank + (table.on_device ? of_entries : 0);
-            if (!use(Argument{false, rank > 0, input.name, type, rank, "score_input_"})) return;
+            expected.push_back({false, rank > 0, input.name, type, rank, "score_input_"});
         }
     }
+    return expected;
 }
 
 /// What Halide says, which in Halide 21 is in the order of the call, without the user context.
@@ -109,15 +113,9 @@ RowList<halide_filter_argument_t> arguments_of(const halide_filter_metadata_t &s
     return {said.arguments + has_context, count - has_context};
 }
 
-bool agree(const gyre_kernel &kernel, const ArgumentTable &table, const halide_filter_metadata_t &metadata) {
+bool agree(const std::vector<Argument> &expected, const halide_filter_metadata_t &metadata) {
     const auto said = arguments_of(metadata);
-    size_t same = 0, expected = 0;
-    each_expected(kernel, table, [&](const Argument &argument) {
-        expected++;
-        if (same < said.count && argument == said.first[same]) same++;
-        return same == expected;
-    });
-    return same == expected && same == said.count;
+    return std::equal(expected.begin(), expected.end(), said.first, said.first + said.count);
 }
 
 /// Appends an argument to a list for a refusal.
@@ -129,15 +127,12 @@ void append(bool is_output, std::string_view prefix, std::string_view name, std:
     if (rank > 0) list->append("[").append(std::to_string(rank)).append("]");
 }
 
-gyre_status refuse_arguments(const gyre_kernel &kernel, const ArgumentTable &table,
+gyre_status refuse_arguments(const gyre_kernel &kernel, const std::vector<Argument> &arguments,
                              const halide_filter_metadata_t &metadata) {
     std::string got, expected;
     for (const halide_filter_argument_t &a : arguments_of(metadata))
         append(a.kind == halide_argument_kind_output_buffer, "", a.name, name_of(a.type), a.dimensions, &got);
-    each_expected(kernel, table, [&](const Argument &a) {
-        append(a.is_output, a.prefix, a.name, a.type, a.rank, &expected);
-        return true;
-    });
+    for (const Argument &a : arguments) append(a.is_output, a.prefix, a.name, a.type, a.rank, &expected);
     return refuse(GYRE_UNSUPPORTED, "library.kernels",
                   "%.64s: got a kernel that takes (%s), expected (%s): make it again", kernel.name, got.c_str(),
                   expected.c_str());
@@ -157,7 +152,8 @@ gyre_status check_arguments(const gyre_kernel &kernel) {
     if (!said)
         return refuse(GYRE_BAD_ARGUMENT, "library.kernels",
                       "%.64s: metadata: got NULL, expected what Halide says of the arguments", kernel.name);
-    return agree(kernel, *table, *said) ? GYRE_OK : refuse_arguments(kernel, *table, *said);
+    const std::vector<Argument> expected = expected_arguments(kernel, *table);
+    return agree(expected, *said) ? GYRE_OK : refuse_arguments(kernel, expected, *said);
 }
 
 } // namespace gyre

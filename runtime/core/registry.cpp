@@ -78,9 +78,7 @@ public:
         const auto library = *found;
         library->gone = true;
         try {
-            auto libraries = all;
-            libraries.erase(libraries.begin() + (found - all.begin()));
-            publish(std::move(libraries));
+            publish(all); // without those that are gone
         } catch (const std::bad_alloc &) {
             return true; // without memory for another list, the one that there is says that the library is gone
         }

@@ -69,9 +69,22 @@ void Threads::run_in_host(Loop &loop) {
     loop.join_from_host(); // tasks that the host left out
 }
 
-void Threads::run_parallel(int64_t tasks, const void *task, void (*call)(const void *, int64_t, int)) {
+/// One function for loops of every task, so that small programs hold each task's code once.
+bool Threads::run_each(int64_t tasks, const void *task, Call call) {
+    if (count == 1 || tasks <= 1) {
+        bool ok = true;
+        for (int64_t i = 0; i < tasks; i++) ok &= call(task, i, 0);
+        return ok;
+    }
     Loop loop{tasks, task, call, static_cast<int>(std::min<int64_t>(count, tasks))};
-    if (host) return run_in_host(loop);
+    if (host)
+        run_in_host(loop);
+    else
+        run_parallel(loop);
+    return loop.ok;
+}
+
+void Threads::run_parallel(Loop &loop) {
     const int others = std::min(start(loop.workers - 1), loop.workers - 1);
     if (others == 0) return loop.drain(0);
     Pool &p = *pool;

@@ -28,42 +28,43 @@ public:
     /// throw.
     template <typename Task>
     void run(int64_t tasks, const Task &task) {
-        if (count == 1 || tasks <= 1) {
-            for (int64_t i = 0; i < tasks; i++) task(i, 0);
-            return;
-        }
-        run_parallel(tasks, &task,
-                     [](const void *t, int64_t index, int worker) { (*static_cast<const Task *>(t))(index, worker); });
+        run_all(tasks, [&](int64_t index, int worker) {
+            task(index, worker);
+            return true;
+        });
     }
 
     /// run() of tasks that may fail. Returns whether none did.
     template <typename Task>
     bool run_all(int64_t tasks, const Task &task) {
-        std::atomic<bool> ok{true};
-        run(tasks, [&](int64_t index, int worker) {
-            if (!task(index, worker)) ok = false;
+        return run_each(tasks, &task, [](const void *t, int64_t index, int worker) {
+            return (*static_cast<const Task *>(t))(index, worker);
         });
-        return ok;
     }
 
 private:
+    using Call = bool (*)(const void *task, int64_t index, int worker);
+
     /// A running loop: who is free takes the next index.
     struct Loop {
         const int64_t tasks;
         const void *const task;
-        void (*const call)(const void *task, int64_t index, int worker);
+        const Call call;
         const int workers;
         std::atomic<int64_t> next{0};
         std::atomic<int> joined{0}; // of the host's tasks
+        std::atomic<bool> ok{true};
 
         void drain(int worker) {
-            for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) call(task, i, worker);
+            for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;)
+                if (!call(task, i, worker)) ok = false;
         }
         void join_from_host();
     };
     struct Pool;
 
-    void run_parallel(int64_t tasks, const void *task, void (*call)(const void *, int64_t, int));
+    bool run_each(int64_t tasks, const void *task, Call call);
+    void run_parallel(Loop &loop);
     void run_in_host(Loop &loop);
     int start(int needed);
 

@@ -12,6 +12,7 @@ public:
 
     // Knobs: set from generators/tuning/<target>.json, never spelled in the name.
     GeneratorParam<int> lanes{"lanes", 0, 0, 64};
+    GeneratorParam<int> usual_axes{"usual_axes", 1, 0, 1};
 
     DeclaredArguments arguments;
 #include "angles_arguments.inc"
@@ -19,7 +20,7 @@ public:
     void configure() { arguments.declare(*this); }
 
     void generate() {
-        Knobs knobs{lanes};
+        Knobs knobs{lanes, usual_axes};
         if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
         const Halide::Expr axes = positions.dim(1).extent();
         positions.dim(0).set_stride(Halide::Expr()); // a token's position may be repeated by a stride of 0

@@ -4,7 +4,7 @@ namespace gyre::angles {
 using namespace Halide;
 
 // A row of pairs is one vector loop: the position is a scalar, frequencies are read densely, and cosine and sine leave
-// together, since most of their work is shared. With one axis no gather remains.
+// together, since most of their work is shared. With one axis no gather remains, where usual_axes gives it a loop of its own.
 void schedule_cpu(Stages &s, const Expr &axes, const Knobs &k) {
     Var io("io"), ii("ii");
     s.table.compute_root()
@@ -14,7 +14,7 @@ void schedule_cpu(Stages &s, const Expr &axes, const Knobs &k) {
         .vectorize(ii)
         .unroll(s.c);
     s.both.compute_at(s.table, io).bound_storage(s.i, k.lanes).vectorize(s.i, k.lanes, TailStrategy::GuardWithIf);
-    s.table.specialize(axes == 1);
+    if (k.usual_axes) s.table.specialize(axes == 1);
 }
 
 } // namespace gyre::angles
