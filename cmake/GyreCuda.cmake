@@ -1,6 +1,7 @@
 # CUDA: the compiler, and what its kernels are made of beside Halide's object.
 #
-#   GYRE_CUDA            OFF, AUTO (default: if an nvcc is found that works here), ON (stops without it)
+#   GYRE_CUDA            OFF, AUTO (default: if an nvcc is found that works here, and it is not for another machine that is built), ON (stops
+#                        without it; the host may be 64-bit ARM, also cross-compiled)
 #   GYRE_CUDA_COMPILER   nvcc; 13 was used
 #   GYRE_CUDA_ARCHS      compute capabilities to make machine code for; the last also as PTX, which the driver compiles for newer
 #                        devices when a kernel is loaded. Default 80, which the tests look at; "80;90" saves a Hopper that work
@@ -64,7 +65,8 @@ endfunction()
 set(gyre_has_cuda FALSE)
 set(gyre_cuda_why "GYRE_CUDA is ${GYRE_CUDA}")
 set(gyre_cuda_needs nvcc)
-if (GYRE_CUDA AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+if (GYRE_CUDA AND (CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" OR (CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND
+                                                               NOT (CMAKE_CROSSCOMPILING AND GYRE_CUDA STREQUAL "AUTO"))))
     get_property(gyre_is_package GLOBAL PROPERTY GYRE_RUNTIME_KNOWS_CUDA SET)
     get_property(gyre_runtime_knows_cuda GLOBAL PROPERTY GYRE_RUNTIME_KNOWS_CUDA)
     if (gyre_is_package AND NOT gyre_runtime_knows_cuda)
@@ -96,12 +98,16 @@ function(gyre_make_image symbol folder)
     set(outputs "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin")
     set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/gyre_guard.h" "${header}/gyre_rows.h" "${header}/gyre_fma.h"
                  "${header}/image.S")
+    set(host "")
+    if (NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+        set(host " for ${CMAKE_SYSTEM_PROCESSOR}")
+    endif ()
     if (GYRE_TARGET_${ARGN}_ARCH_OF_DEVICE)
         list(APPEND included "${header}/gyre_warpgroup.h" "${header}/gyre_swizzle.h")
     endif ()
     add_custom_command(
         OUTPUT ${outputs}
-        COMMAND "${CMAKE_COMMAND}" -D "KEY=${symbol} ${flags} ${GYRE_CUDA_VERSION}" -D "KEY_FILES=${source};${included}"
+        COMMAND "${CMAKE_COMMAND}" -D "KEY=${symbol} ${flags} ${GYRE_CUDA_VERSION}${host}" -D "KEY_FILES=${source};${included}"
                 -D "OUTPUTS=${outputs}" -P "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/cached_command.cmake" --
                 "${GYRE_CUDA_COMPILER}" ${flags} -diag-suppress 177,550 "-I${header}" "${source}" -o "${folder}/${symbol}.fatbin"
                 --then "${CMAKE_C_COMPILER}" -c -fPIC "-DGYRE_IMAGE=${symbol}_image"

@@ -81,14 +81,22 @@ gyre_add_target(arm_32_neon    ARCH armv7
                 HALIDE arm-32-linux
                 FEATURES neon vfpv4)
 
+# Kernels of devices are launched by a host: x86-64, or 64-bit ARM beside a Grace Hopper's or a Jetson's.
+if (CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    set(gyre_device_host aarch64)
+    set(gyre_device_halide arm-64-linux-cuda-cuda_capability_80)
+else ()
+    set(gyre_device_host x86_64)
+    set(gyre_device_halide x86-64-linux-cuda-cuda_capability_80)
+endif ()
 if (GYRE_CUDA_HOPPER)
-    gyre_add_target(cuda_90a   ARCH x86_64 DEVICE cuda ARCH_OF_DEVICE 90a
-                    HALIDE x86-64-linux-cuda-cuda_capability_80
+    gyre_add_target(cuda_90a   ARCH ${gyre_device_host} DEVICE cuda ARCH_OF_DEVICE 90a
+                    HALIDE ${gyre_device_halide}
                     FEATURES cuda cuda_90a
                     MACHINE cuda_90a REST cuda HEAD_DIMS 64 128 PARAMETERS warpgroups=true)
 endif ()
-gyre_add_target(cuda           ARCH x86_64 DEVICE cuda
-                HALIDE x86-64-linux-cuda-cuda_capability_80
+gyre_add_target(cuda           ARCH ${gyre_device_host} DEVICE cuda
+                HALIDE ${gyre_device_halide}
                 FEATURES cuda
                 MACHINE cuda)
 

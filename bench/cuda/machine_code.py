@@ -128,7 +128,8 @@ def usage(tools, cubin):
 
 
 def main_loop(source, used):
-    """What the model asks of an attention kernel's main loop, by the printed text and its machine code; None: it multiplies no tiles."""
+    """What the model asks of an attention kernel's main loop, by the printed text and its machine code; None: it multiplies no tiles. Text of before
+    2026-11-26 does not tell how much shared memory there is: then registers alone say how many blocks are on a multiprocessor."""
     with open(source, encoding="utf-8") as file:
         text = file.read()
     threads, shared = re.search(r"__launch_bounds__\((\d+)", text), re.search(r"// shared memory: (\d+) bytes", text)
@@ -137,4 +138,4 @@ def main_loop(source, used):
     turns = re.search(r"_q_staged_s0_d_run_together_together_turn < 0 \+ (\d+)", text)
     around = used["around"] + int(turns[1]) * used["around_turn"] if turns and "around" in used else 0
     return model.Loop(used["loop"], used["HMMA"], used["LDSM"] + used["LDSMT"], used["copies"], int(threads[1]) // 32,
-                      used["registers"], int(shared[1]), used.get("columns", 0), used.get("ahead", 0), around, int(turns[1]) * int(threads[1]) * QUERIES_AT_ONCE if around else 0)
+                      used["registers"], int(shared[1]) if shared else 0, used.get("columns", 0), used.get("ahead", 0), around, int(turns[1]) * int(threads[1]) * QUERIES_AT_ONCE if around else 0)

@@ -9,8 +9,10 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "cuda"))
 
+import before_after  # noqa: E402  # pylint: disable=wrong-import-position
 import executed  # noqa: E402  # pylint: disable=wrong-import-position
 import machine_code  # noqa: E402  # pylint: disable=wrong-import-position
+import model  # noqa: E402  # pylint: disable=wrong-import-position
 
 # A way that a branch leaves out, a loop that copies, the main loop, which is left by a call that never returns, and one that stores.
 KERNEL = """
@@ -79,6 +81,23 @@ class Executed(unittest.TestCase):
         cut = self.text.replace("IADD3", "EXIT")
         kinds, loops, _ = machine_code.instructions(cut)
         self.assertEqual(executed.around(cut, kinds, loops, self.main), {})
+
+    def test_loops_of_other_blocks_are_told_for_the_same_rows_and_keys(self):
+        # 128 rows and 64 keys a turn, and 128 rows and 32 keys a turn of half the instructions.
+        one = model.Loop(512, 128, 64, 8, 8, 211, 100352, around=1000, queries=128 * 128)
+        two = model.Loop(256, 64, 32, 4, 8, 211, 50176)
+        figures = [before_after.figures(loop, 128, model.A100) for loop in (one, two)]
+        self.assertEqual(figures[0]["loop"], 512)
+        self.assertEqual(figures[1]["loop"], 512)
+        turn = model.cycles(one, model.A100)["turn"]
+        self.assertEqual(figures[0]["cycles"], turn * 64)  # turns of 4096 keys
+        self.assertEqual(figures[0]["whole"], model.whole(one, 64, model.A100))
+        self.assertNotIn("whole", figures[1])
+
+    def test_a_table_has_both_where_they_differ(self):
+        lines = before_after.table({"a": {"all": 5, "loop": 4}}, {"a": {"all": 3, "loop": 4}, "b": {"all": 7}}).splitlines()
+        self.assertEqual(lines[2], "| a | 5 -> 3 |  | 4 |  |  |")
+        self.assertEqual(lines[3], "| b | none -> 7 |  |  |  |  |")
 
 
 if __name__ == "__main__":
