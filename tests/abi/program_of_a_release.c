@@ -19,6 +19,7 @@ enum {
 };
 
 int32_t gyre_rotary(void *context, const void *args);
+int32_t gyre_rotary_qk(void *context, const void *args);
 int32_t gyre_attention(void *context, const void *args);
 int32_t gyre_attention_backward(void *context, const void *args);
 int32_t gyre_attention_merge(void *context, const void *args);
@@ -223,18 +224,15 @@ static void attend_linearly(void) {
 /* What a release reserves means nothing yet: anything but 0 is refused, so that a later version can give it a meaning. */
 static void expect_reserved(void) {
     memory m;
-    START(&m, gyre_cache_append_args);
-    m.bytes[gyre_cache_append_args__reserved] = 1;
-    expect(gyre_cache_append(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"),
-           "gyre_cache_append()");
-    START(&m, gyre_attention_backward_args);
-    m.bytes[gyre_attention_backward_args__reserved] = 1;
-    expect(gyre_attention_backward(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"),
-           "gyre_attention_backward()");
-    START(&m, gyre_attention_merge_args);
-    m.bytes[gyre_attention_merge_args__reserved] = 1;
-    expect(gyre_attention_merge(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"),
-           "gyre_attention_merge()");
+    START(&m, gyre_rotary_args);
+    m.bytes[gyre_rotary_args__reserved] = 1;
+    expect(gyre_rotary(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"), "gyre_rotary()");
+    START(&m, gyre_rotary_qk_args);
+    m.bytes[gyre_rotary_qk_args__reserved] = 1;
+    expect(gyre_rotary_qk(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"), "gyre_rotary_qk()");
+    START(&m, gyre_attention_args);
+    m.bytes[gyre_attention_args__reserved] = 1;
+    expect(gyre_attention(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"), "gyre_attention()");
     START(&m, gyre_linear_attention_args);
     m.bytes[gyre_linear_attention_args__reserved] = 1;
     expect(gyre_linear_attention(NULL, &m) == GYRE_BAD_ARGUMENT && strstr(gyre_last_error(), "reserved"),
