@@ -29,8 +29,37 @@ function(gyre_check_processor_flags library target)
     endif ()
 endfunction()
 
+# What a compiler for each machine defines. Objects of another one, or with another way to pass floats, are refused by the linker at last, in words of
+# its own.
+set(gyre_macros_of_aarch64 __aarch64__ __ARM_FP)
+set(gyre_macros_of_cortex __arm__)
+set(gyre_macros_of_riscv32 __riscv_float_abi_single)
+set(gyre_macros_of_riscv64 __riscv_float_abi_double)
+
+function(gyre_check_machine library target)
+    string(REGEX MATCH "^(aarch64|cortex|riscv32|riscv64)" machine "${GYRE_TARGET_${target}_ARCH}")
+    if (NOT machine)
+        return()
+    endif ()
+    separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
+    if (CMAKE_C_COMPILER_TARGET)
+        list(PREPEND flags "--target=${CMAKE_C_COMPILER_TARGET}")
+    endif ()
+    execute_process(COMMAND "${CMAKE_C_COMPILER}" ${flags} -dM -E -x c /dev/null OUTPUT_VARIABLE macros ERROR_QUIET RESULT_VARIABLE failed)
+    if (failed) # of a compiler that lists no macros
+        return()
+    endif ()
+    foreach (macro IN LISTS gyre_macros_of_${machine})
+        if (NOT macros MATCHES "#define ${macro} ")
+            message(FATAL_ERROR "gyre: ${library}: kernels for ${target} need a compiler for ${GYRE_TARGET_${target}_ARCH} that passes floats in "
+                                "registers; ${CMAKE_C_COMPILER} ${CMAKE_C_FLAGS} does not define ${macro}")
+        endif ()
+    endforeach ()
+endfunction()
+
 function(gyre_begin_embedded library)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "FOLDER;TARGET" "TUNING")
+    gyre_check_machine("${library}" "${arg_TARGET}")
     file(GLOB shipped CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/tuning/${arg_TARGET}.json")
     set(tuning ${arg_TUNING} ${shipped})
     foreach (file IN LISTS tuning)

@@ -25,3 +25,13 @@ refuse("kernels pass floats in registers, and need -mfloat-abi=hard, got -mfloat
        "-DCMAKE_C_FLAGS=-mthumb -mcpu=cortex-m4 -mfloat-abi=softfp")
 refuse("kernels for cortex_m55 do not run on the compiler's -mcpu=cortex-m4; they run on: cortex-m55, cortex-m52, cortex-m85"
        "OPS rotary TARGETS cortex_m55" "-DCMAKE_C_FLAGS=-mthumb -mcpu=cortex-m4 -mfloat-abi=hard")
+foreach (target IN ITEMS arm_64_bare riscv_32 riscv_64)
+    refuse("kernels for ${target} need a compiler for" "OPS rotary TARGETS ${target}")
+endforeach ()
+find_program(riscv riscv64-unknown-elf-gcc)
+if (riscv)
+    file(REMOVE_RECURSE "${WORK}") # of another toolchain
+    refuse("riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 does not define __riscv_float_abi_single" "OPS rotary TARGETS riscv_32"
+           --toolchain "${CMAKE_CURRENT_LIST_DIR}/../../../cmake/toolchains/riscv32-none.cmake"
+           "-DCMAKE_C_FLAGS=-march=rv32imac -mabi=ilp32")
+endif ()
