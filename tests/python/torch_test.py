@@ -10,6 +10,7 @@ import unittest
 try:
     import torch
     import torch.nn.functional as F
+    from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.utils._python_dispatch import TorchDispatchMode
 
     import gyre
@@ -157,6 +158,22 @@ class Operators(unittest.TestCase):
             gyre.torch.attention(q, k, v, window=(2**70, 0))
         with self.assertRaisesRegex(RuntimeError, "seqused_k"):
             gyre.torch.attention(q, k, v, seqused_k=[7, 12])
+
+    def test_a_rotation_that_a_mode_saw_first(self):
+        """What is kept of it serves calls after the mode, of the same object and of another that says the same."""
+        q, k, v = inputs()
+        for theta, mode in ((11.0, torch.inference_mode()), (12.0, torch.device("meta")), (13.0, FakeTensorMode())):
+            rope = gyre.Rope(theta=theta)
+            with mode:
+                x = torch.empty(1, 2, 3, 64) if isinstance(mode, FakeTensorMode) else q
+                gyre.torch.attention(x, x, x, rope=rope)
+            for later in (rope, gyre.Rope(theta=theta)):
+                with self.subTest(mode=str(mode)):
+                    learnt = q.clone().requires_grad_()
+                    out = gyre.torch.attention(learnt, k, v, rope=later)
+                    out.sum().backward()
+                    inv_freq = torch.tensor([theta ** (-i / 32) for i in range(32)], dtype=torch.float64)
+                    torch.testing.assert_close(out.detach(), torch.ops.gyre.attention_forward(q, k, v, inv_freq=inv_freq), rtol=0, atol=1e-6)
 
     def test_autocast(self):
         q, k, v = inputs()
