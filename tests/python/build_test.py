@@ -84,6 +84,19 @@ class Build(unittest.TestCase):
                 build(folder=WORK / "mistakes", **options)
         self.assertEqual(list((WORK / "mistakes").rglob("*.so")), [])
 
+    def test_mistakes_in_a_score_function(self):
+        """The compiler's words of the file alone: what CMake and Ninja say around them is long."""
+        begin = "#pragma once\n#include <attention/score.h>\ninline Halide::Expr score(const gyre::ScorePoint &p, gyre::ScoreInputs &in) {\n"
+        for name, rest, said in [
+            ("syntax", "return p.score * ;\n}\n", r"^score: syntax\.h:4:18: error: [^\n]+\n +4 \| return p\.score \* ;\n[ |^]+$"),
+            ("field", "return p.scores;\n}\n", r"^score: field\.h:4:\d+: error: .*scores"),
+            ("nothing", "}\n", r"^score: nothing\.h:4:1: error: no return statement"),
+            ("header", "return p.score;\n}\n#include <nowhere.h>\n", r"^score: header\.h:6:\d+: fatal error: nowhere\.h"),
+            ("place", "return p.q_position;\n}\n", r"^score: place\.h: score\(\) gave int32, expected an f32 expression$"),
+        ]:
+            with self.subTest(name), self.assertRaisesRegex(ValueError, said):
+                build(folder=WORK / "mistakes", head_dims=16, score={name: begin + rest}, features="half")
+
     def test_programs_that_are_too_old_or_not_there_are_told_before_anything_is_made(self):
         with tempfile.TemporaryDirectory() as folder:
             cmake = pathlib.Path(folder) / "cmake"

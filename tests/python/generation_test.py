@@ -100,6 +100,19 @@ class Rotations(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, r"apply_rotary_pos_emb takes \(tensor, sin, cos\)"):
             gyre.transformers.enable_rotary(model)
 
+    def test_models_that_are_made_elsewhere(self):
+        """Functions are tried on the CPU in float32, whatever the default device and type are."""
+        model = model_of(MODELS["Llama"]())
+        torch.set_default_dtype(torch.bfloat16)
+        try:
+            for device in ("meta", "cpu"):
+                gyre.transformers.disable_rotary()
+                with torch.device(device):
+                    self.assertIn("taken over", gyre.transformers.enable_rotary(model).values())
+        finally:
+            torch.set_default_dtype(torch.float32)
+            gyre.transformers.disable_rotary()
+
     def test_a_function_of_one_tensor(self):
         from gyre.transformers._rotary import _take_module
         from transformers.models.gemma4 import modeling_gemma4 as gemma

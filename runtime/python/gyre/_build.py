@@ -55,8 +55,8 @@ set_target_properties({name}_shared PROPERTIES OUTPUT_NAME {name} LINKER_LANGUAG
 """
 
 
-def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Errors: ValueError with CMake's own text, RuntimeError with the end of what a command printed."""
+def _run(words: Sequence[str], environment: Mapping[str, str], folder: str) -> None:
+    """Errors: ValueError with CMake's own text, or that of a score function in `folder`; RuntimeError with the end of what a command printed."""
     done = subprocess.run(words, capture_output=True, text=True, env=dict(environment))
     if done.returncode == 0:
         return
@@ -64,7 +64,7 @@ def _run(words: Sequence[str], environment: Mapping[str, str]) -> None:
     stopped = re.search(r"CMake Error.*?:\n\s*(gyre_add_kernels.*?)\n\s*Call Stack", text, re.S)
     if stopped:
         raise ValueError(" ".join(stopped[1].split()))
-    raise RuntimeError(f"{words[0]} failed:\n{text[-4000:]}")
+    _build_tools.raise_failure(words[0], text, folder)
 
 
 def _make(name: str, project: str, scores: Mapping[str, str], file: pathlib.Path, defines: Mapping[str, str]) -> None:
@@ -76,10 +76,12 @@ def _make(name: str, project: str, scores: Mapping[str, str], file: pathlib.Path
         for score, text in scores.items():
             (source / f"{score}.h").write_text(text)
         environment = _build_tools.environment()
+        for score in scores:
+            _build_tools.check_score(score, folder, _build_tools.package(), environment)
         _run([*_build_tools.configure_command(environment), "-S", folder, "-B", f"{folder}/build", "-DCMAKE_BUILD_TYPE=Release",
-              *(f"-D{key}={value}" for key, value in defines.items())], environment)
+              *(f"-D{key}={value}" for key, value in defines.items())], environment, folder)
         _run([_build_tools.program("cmake", environment), "--build", f"{folder}/build", "--target", f"{name}_shared", "--parallel",
-              str(len(os.sched_getaffinity(0)))], environment)
+              str(len(os.sched_getaffinity(0)))], environment, folder)
         os.replace(f"{folder}/build/lib{name}.so", file)
 
 
@@ -105,7 +107,7 @@ def build(ops: Any = "attention", *, head_dims: Any = (), dtypes: Any = "f32", f
     kernels, too, before this package's of the same target. Making one takes a minute for the generator, once more for each score
     function, and about a second a kernel; it needs a C++ compiler, and cmake and halide of `pip install gyre[build]`.
 
-    Errors: ValueError (with CMake's text), TypeError, ImportError (no cmake, halide or sources), OSError, RuntimeError.
+    Errors: ValueError (with CMake's text, or the compiler's of a score function), TypeError, ImportError (no cmake, halide or sources), OSError, RuntimeError.
     """
     scores = _score_files(score)
     keywords = {"OPS": _words(ops, "ops"), "DTYPES": _words(dtypes, "dtypes"), "HEAD_DIMS": _words(head_dims, "head_dims"),

@@ -63,6 +63,34 @@ def program(name: str, words: Mapping[str, str]) -> str:
     return found
 
 
+def _score_mistake(text: str, folder: str) -> str | None:
+    """What a compiler or a generator says of a score function, without the folder that its file lies in."""
+    said = re.search(r"^(?:.*Error: )?" + re.escape(folder) + r"/(\w+\.h:(?:\d+:\d+: (?:fatal )?error: .*(?:\n {4,}.*)*| score\(\) .*))", text, re.M)
+    return said[1].rstrip() if said else None
+
+
+def check_score(name: str, folder: str, package: pathlib.Path, words: Mapping[str, str]) -> None:
+    """Compiles a score function alone, which takes seconds where kernels take a minute. Errors: ValueError with the compiler's text."""
+    compiler = shutil.which((words.get("CXX") or "c++").split()[0], path=words["PATH"])
+    halide = importlib.util.find_spec("halide")
+    if compiler is None or halide is None or halide.origin is None:  # CMake says so
+        return
+    include = pathlib.Path(halide.origin).parent / "include"
+    done = subprocess.run([compiler, "-std=c++17", "-fsyntax-only", "-Werror=return-type", "-I", str(package / "generators"), "-isystem", str(include),
+                           "-x", "c++", "-include", f"{folder}/{name}.h", os.devnull], capture_output=True, text=True, env=dict(words))
+    mistake = _score_mistake(done.stderr, folder) if done.returncode else None
+    if mistake:
+        raise ValueError(f"score: {mistake}")
+
+
+def raise_failure(command: str, text: str, folder: str) -> None:
+    """Errors: ValueError with what was said of a score function, or RuntimeError with the end of what the command printed."""
+    mistake = _score_mistake(text, folder)
+    if mistake:
+        raise ValueError(f"score: {mistake}")
+    raise RuntimeError(f"{command} failed:\n{text[-4000:]}")
+
+
 def _check_version(cmake: str) -> None:
     """Errors: ImportError."""
     told = re.search(r"version (\d+)\.(\d+)\S*", subprocess.run([cmake, "--version"], capture_output=True, text=True).stdout)

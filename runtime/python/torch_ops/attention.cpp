@@ -78,14 +78,13 @@ Tensor new_out(const gyre_tensor &q, const gyre_tensor &v, int64_t layout) {
     return layout == GYRE_BHSD ? empty(sizes, {0, 2, 1, 3}, q.dtype) : empty(sizes, {0, 1, 2, 3}, q.dtype);
 }
 
-namespace {
-
-/// lse: nullptr, if it is not wanted.
 void run(AttentionArguments *call, const Tensor &out, const Tensor *lse) {
     call->args.out = view(out, "out");
     if (lse) call->args.lse = call->views(*lse, "lse");
     check(gyre_attention(context(), &call->args));
 }
+
+namespace {
 
 void attention_out(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &out, const OptionalTensor &lse,
                    GYRE_ATTENTION_PARAMETERS) {
@@ -94,13 +93,16 @@ void attention_out(const Tensor &q, const Tensor &k, const Tensor &v, const Tens
     run(&call, out, lse ? &*lse : nullptr);
 }
 
-/// [batch, heads, seqlen], or [heads, tokens]; of a q that new_out() has taken.
+} // namespace
+
 Tensor new_lse(const gyre_tensor &q, int64_t layout) {
     const int64_t packed[] = {q.shape[1], q.shape[0]};
     if (layout == GYRE_THD) return empty(packed, {0, 1}, GYRE_F32);
     const int64_t sizes[] = {q.shape[0], q.shape[layout == GYRE_BHSD ? 1 : 2], q.shape[layout == GYRE_BHSD ? 2 : 1]};
     return empty(sizes, {0, 1, 2}, GYRE_F32);
 }
+
+namespace {
 
 std::tuple<Tensor, Tensor> attention(const Tensor &q, const Tensor &k, const Tensor &v, GYRE_ATTENTION_PARAMETERS) {
     AttentionArguments call;

@@ -39,6 +39,12 @@ struct AttentionArguments {
 /// Errors: throws, if q's rank is not the layout's.
 Tensor new_out(const gyre_tensor &q, const gyre_tensor &v, int64_t layout);
 
+/// A new lse, not filled, [batch, heads, seqlen] or [heads, tokens], of a q that new_out() has taken. Errors: throws.
+Tensor new_lse(const gyre_tensor &q, int64_t layout);
+
+/// Computes a call that is filled. lse: nullptr, if it is not wanted. Errors: throws.
+void run(AttentionArguments *call, const Tensor &out, const Tensor *lse);
+
 /// A rotation by frequencies, f64 [rotary_dim / 2]. Errors: throws.
 void set_frequencies(const Tensor &inv_freq, const char *name, gyre_rope *rope);
 

@@ -23,8 +23,9 @@ void declare_score_inputs(ScoreInputs &inputs) {
 
 Halide::Expr compiled_score(const ScorePoint &point, ScoreInputs &inputs) {
     Halide::Expr value = ::score(point, inputs);
-    _halide_user_assert(value.defined() && value.type() == Halide::Float(32))
-        << GYRE_SCORE_FILE << ": score() gave " << value << ", expected an f32 expression\n";
+    _halide_user_assert(value.defined()) << GYRE_SCORE_FILE << ": score() gave nothing, expected an f32 expression\n";
+    _halide_user_assert(value.type() == Halide::Float(32))
+        << GYRE_SCORE_FILE << ": score() gave " << value.type() << ", expected an f32 expression\n";
     return value;
 }
 

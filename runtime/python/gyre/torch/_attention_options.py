@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from .._values import LAYOUTS, choose
+from ._attention_short import packed, short, short_with_lse
 from ._attention_words import AttentionOptions, words_of
 from ._modes import any_autocast, autocast, grads_are_on, has_tangents, is_traced, refuse_tangents
 from ._operators import direct
@@ -51,6 +52,9 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | 
         return (result, lse) if return_lse else result
     if is_traced():
         return (_with_lse if return_lse else _forward)(q, k, v, **words)
+    few = packed(words)
+    if few is not None:
+        return (short_with_lse if return_lse else short)(q, k, v, *few)
     return (_direct_with_lse if return_lse else _direct_forward)(q, k, v, **words)
 
 

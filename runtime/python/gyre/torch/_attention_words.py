@@ -64,7 +64,7 @@ def words_of(options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) -> dic
 def _add_rope(words: dict[str, Any], options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) -> None:
     rope = options["rope"]
     if rope is not None:
-        words["inv_freq"] = frequencies(rope, "rope", q.shape[-1])
+        words["inv_freq"] = frequencies(rope, "rope", q.size(-1))
         if rope.attention_factor != 1:
             words["rope_factor"] = rope.attention_factor
         if rope.pairing == "interleaved":
@@ -74,7 +74,7 @@ def _add_rope(words: dict[str, Any], options: AttentionOptions, q: torch.Tensor,
 def _add_value_rope(words: dict[str, Any], options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) -> None:
     value_rope = options["value_rope"]
     if value_rope is not None:
-        words["value_inv_freq"] = frequencies(value_rope, "value_rope", v.shape[-1])
+        words["value_inv_freq"] = frequencies(value_rope, "value_rope", v.size(-1))
         if same_pairing(options.get("rope"), value_rope)["interleaved"]:
             words["interleaved"] = True
 

@@ -24,6 +24,13 @@ def _attention_out(q: Tensor, v: Tensor, layout: int) -> Tensor:
     return out.transpose(1, 2) if layout == BHSD else out
 
 
+def _lse(q: Tensor, layout: int) -> Tensor:
+    if layout == THD:
+        return q.new_empty(q.shape[1], q.shape[0], dtype=torch.float32)
+    heads, tokens = (q.shape[1], q.shape[2]) if layout == BHSD else (q.shape[2], q.shape[1])
+    return q.new_empty(q.shape[0], heads, tokens, dtype=torch.float32)
+
+
 def _layout_of(options: tuple[Any, ...], count: int, named: dict[str, Any]) -> int:
     """Options come by name or, all of them, by place."""
     layout: int = options[-1] if len(options) == count else named.get("layout", BHSD)
@@ -34,10 +41,7 @@ def _layout_of(options: tuple[Any, ...], count: int, named: dict[str, Any]) -> i
 @_fake("attention_with_lse")
 def _(q: Tensor, k: Tensor, v: Tensor, *options: Any, **named: Any) -> tuple[Tensor, Tensor]:
     layout = _layout_of(options, 27, named)
-    out = _attention_out(q, v, layout)
-    shape = (q.shape[1], q.shape[0]) if layout == THD else (q.shape[0], *((q.shape[1], q.shape[2]) if layout == BHSD
-                                                                          else (q.shape[2], q.shape[1])))
-    return out, q.new_empty(shape, dtype=torch.float32)
+    return _attention_out(q, v, layout), _lse(q, layout)
 
 
 @_fake("attention_forward")
@@ -53,6 +57,17 @@ def _(q: Tensor, k: Tensor, v: Tensor, *options: Any, **named: Any) -> Tensor:
 @_fake("_attention_unrecorded")
 def _(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool) -> Tensor:
     return _attention_out(q, v, BHSD)
+
+
+@_fake("_attention_short")
+def _(q: Tensor, k: Tensor, v: Tensor, first: Tensor | None, second: Tensor | None, scale: float, softcap: float, flags: int, window: int) -> Tensor:
+    return _attention_out(q, v, flags >> 8 & 3)
+
+
+@_fake("_attention_short_with_lse")
+def _(q: Tensor, k: Tensor, v: Tensor, first: Tensor | None, second: Tensor | None, scale: float, softcap: float, flags: int,
+      window: int) -> tuple[Tensor, Tensor]:
+    return _attention_out(q, v, flags >> 8 & 3), _lse(q, flags >> 8 & 3)
 
 
 @_fake("attention_out")

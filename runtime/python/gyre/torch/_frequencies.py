@@ -1,6 +1,5 @@
 """Rotations as the tensors that operators take."""
 
-import functools
 import operator
 from typing import Any
 
@@ -14,9 +13,26 @@ from .._frequencies import same_pairing as are_interleaved
 _is_compiling = torch.compiler.is_compiling
 
 
-@functools.lru_cache(maxsize=256)
+_known: dict[tuple[float, ...], torch.Tensor] = {}
+_MOST_KNOWN = 256
+
+
+def _may_be_kept(tensor: torch.Tensor) -> bool:
+    """False of what a mode makes, such as a fake tensor: later calls want numbers."""
+    return type(tensor) is torch.Tensor
+
+
 def _tensor(inv_freq: tuple[float, ...]) -> torch.Tensor:
-    return torch.tensor(inv_freq, dtype=torch.float64)
+    known = _known.get(inv_freq)
+    if known is not None:
+        return known
+    with torch.inference_mode(False):  # gradients do not take a tensor that is made under it
+        made = torch.tensor(inv_freq, dtype=torch.float64, device="cpu")
+    if _may_be_kept(made):
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[inv_freq] = made
+    return made
 
 
 def _constant(rope: Rope, head_dim: int) -> torch.Tensor:
@@ -37,7 +53,8 @@ def frequencies(rope: Rope | None, name: str, head_dim: int, offset: bool = Fals
     kept = rope.kept.get((head_dim, offset)) if type(rope) is Rope else None
     if kept is None:
         kept = _tensor(frequencies_of(rope, name, head_dim, offset))
-        rope.kept[head_dim, offset] = kept
+        if _may_be_kept(kept):
+            rope.kept[head_dim, offset] = kept
     return kept
 
 

@@ -14,7 +14,8 @@ any_autocast: Callable[[], bool] = getattr(torch._C, "_is_any_autocast_enabled",
 
 def has_tangents() -> bool:
     """Whether tensors may have tangents: in forward_ad.dual_level() and torch.func.jvp()."""
-    return forward_ad._current_level >= 0
+    level: int = forward_ad._current_level
+    return level >= 0
 
 
 def refuse_tangents(*tensors: torch.Tensor | None) -> None:

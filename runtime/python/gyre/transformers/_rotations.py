@@ -82,8 +82,8 @@ def _branches(function: Callable[..., Any], seen: set[Callable[..., Any]]) -> st
 def _gives(function: Callable[..., Any], rotation: Rotation, rotary_dim: int, axis: int) -> bool | None:
     """Whether the function computes this rotation, of random numbers; None: it does not take them."""
     generator = torch.Generator().manual_seed(rotary_dim + axis)
-    q, k = (torch.randn(2, *((heads, 3) if axis == 1 else (3, heads)), 8, generator=generator) for heads in (4, 2))
-    cos, sin = (torch.randn(2, 3, rotary_dim // 2, generator=generator) for _ in range(2))
+    q, k = (torch.randn(2, *((heads, 3) if axis == 1 else (3, heads)), 8, generator=generator, dtype=torch.float32) for heads in (4, 2))
+    cos, sin = (torch.randn(2, 3, rotary_dim // 2, generator=generator, dtype=torch.float32) for _ in range(2))
     try:
         got = function(q, k, rotation.repeated(cos), rotation.repeated(sin), unsqueeze_dim=axis)
     except (RuntimeError, TypeError, ValueError, IndexError):
@@ -119,7 +119,7 @@ def recognize(function: Any) -> Rotation | str:
     if branched:
         return f"{branched}() has branches, or no source"
     function = _of_two(function) if one else function
-    with torch.no_grad():
+    with torch.no_grad(), torch.device("cpu"):  # whatever device models are made on now
         for tables, pairing, of_sorted in _FORMS:
             rotation = Rotation(tables, pairing, of_sorted, False)
             if all(_gives(function, rotation, 8, axis) for axis in (1, 2)):
