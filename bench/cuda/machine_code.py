@@ -64,21 +64,8 @@ def instructions(text):
                 jumps.append((len(kinds), jump[1]))
             if product := re.search(r"HGMMA\.64x(\d+)x16", line):
                 columns[len(kinds)] = int(product[1])
-            waits = ".DEPBAR" if "WARPGROUP.DEPBAR" in line else ""
-            kinds.append(instruction[1] + ("T" if ".MT88" in line else waits))
+            kinds.append(instruction[1] + ("T" if ".MT88" in line else ""))
     return kinds, [(labels[to], at) for at, to in jumps if to in labels and labels[to] <= at], columns
-
-
-def columns_ahead(kinds, columns, loop):
-    """How many columns of a loop's products of warpgroups are under way when exponentials are formed."""
-    under_way = found = 0
-    for at in range(loop[0], loop[1] + 1):
-        under_way += columns.get(at, 0)
-        if kinds[at] == "MUFU":
-            found = max(found, under_way)
-        elif kinds[at] == "WARPGROUP.DEPBAR":
-            under_way = 0
-    return found
 
 
 def multiplies_tiles(kinds):
@@ -112,7 +99,6 @@ def counts(text):
             found.update(executed.around(text, kinds, jumps, place))
         if columns:
             found["columns"] = sum(count for at, count in columns.items() if place[0] <= at <= place[1])
-            found["ahead"] = columns_ahead(kinds, columns, place)
     return {"local": sum(map(kinds.count, LOCAL)), "flushing": len(FLUSHING.findall(text)), **found}
 
 
@@ -138,4 +124,4 @@ def main_loop(source, used):
     turns = re.search(r"_q_staged_s0_d_run_together_together_turn < 0 \+ (\d+)", text)
     around = used["around"] + int(turns[1]) * used["around_turn"] if turns and "around" in used else 0
     return model.Loop(used["loop"], used["HMMA"], used["LDSM"] + used["LDSMT"], used["copies"], int(threads[1]) // 32,
-                      used["registers"], int(shared[1]) if shared else 0, used.get("columns", 0), used.get("ahead", 0), around, int(turns[1]) * int(threads[1]) * QUERIES_AT_ONCE if around else 0)
+                      used["registers"], int(shared[1]) if shared else 0, used.get("columns", 0), around, int(turns[1]) * int(threads[1]) * QUERIES_AT_ONCE if around else 0)

@@ -7,8 +7,8 @@ One turn of a block of threads multiplies its rows by a block of keys. A multipr
     issue       instructions of its warps, one a cycle for each of four schedulers
 
 and what warps do beside products, loads of tiles and copies, mostly the softmax, which they do at the same time, between barriers: only
-other blocks of the same multiprocessor multiply meanwhile, and products of warpgroups (wgmma) that were begun before it. Those read their
-right operand from shared memory themselves. Counts are of machine code (tests/cuda/budgets_test.py).
+other blocks of the same multiprocessor multiply meanwhile. Products of warpgroups (wgmma) read their right operand from shared memory
+themselves. Counts are of machine code (tests/cuda/budgets_test.py).
 """
 
 import dataclasses
@@ -55,7 +55,6 @@ class Loop:
     registers: int  # of a thread
     shared: int  # bytes of a block
     columns: int = 0  # of products of a warpgroup, 64 x 16 multiply-adds each
-    ahead: int = 0  # columns of those that are under way while warps do the rest
     around: int = 0  # instructions before and after the loop; 0: not known
     queries: int = 0  # numbers of a block's queries, likewise
 
@@ -82,7 +81,7 @@ def cycles(loop, device):
         "issue": loop.instructions * loop.warps / SCHEDULERS,
     }
     beside = (loop.instructions - loop.products - loop.tiles - loop.copies) * loop.warps / SCHEDULERS
-    parts["exposed"] = max(beside - loop.ahead * of_column, 0) / blocks_at_once(loop, device)
+    parts["exposed"] = beside / blocks_at_once(loop, device)
     return {**parts, "turn": max(parts["tensor"], parts["shared"], parts["issue"]) + parts["exposed"]}
 
 
@@ -99,6 +98,13 @@ def whole_tflop_s(loop, turns, device):
 def tflop_s(loop, device):
     """Of all multiprocessors in the loop; what is around it is left out."""
     return 2 * loop.multiply_adds() / cycles(loop, device)["turn"] * device.multiprocessors * device.ghz / 1e3
+
+
+def waits_of_merge(parts, few_rows):
+    """How many loads a thread of a kernel that merges waits for, one after the other (generators/attention/merge/merge_schedule_cuda.cpp): two of the
+    lse of parts that it has a share of, and one of each part's feature, or of a share of them."""
+    lanes, shares = (32, 8) if few_rows else (16, 1)
+    return 2 * -(-parts // lanes) + -(-parts // shares)
 
 
 def told(loop, device):

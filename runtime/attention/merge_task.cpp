@@ -12,15 +12,18 @@ KernelTable<MergeKernel> kernels("merge", [](const Kernel &k) {
                        kernel_dtype(k),
                        attribute(k, "most_tokens", 0),
                        attribute(k, "most_heads", 0),
-                       static_cast<size_t>(attribute(k, "workspace", 0))};
+                       static_cast<size_t>(attribute(k, "workspace", 0)),
+                       attribute(k, "few_rows") == "true"};
 });
 
 } // namespace
 
 const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype,
-                                     gyre_device device) {
+                                     gyre_device device, bool few_rows) {
     for (const MergeKernel &k : kernels.rows(*context.kernels))
-        if (k.part_dtype == part_dtype && k.dtype == dtype && may_use(context, *k.kernel, device)) return &k;
+        if (k.part_dtype == part_dtype && k.dtype == dtype && k.few_rows == few_rows &&
+            may_use(context, *k.kernel, device))
+            return &k;
     return nullptr;
 }
 

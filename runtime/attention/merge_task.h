@@ -11,11 +11,12 @@ struct MergeKernel {
     gyre_dtype part_dtype = GYRE_F32, dtype = GYRE_F32; // of what it reads and writes
     int64_t most_tokens = 0, most_heads = 0;            // of a task
     size_t workspace = 0;                               // bytes
+    bool few_rows = false;                              // of a device: for few rows of many parts
 };
 
 /// The best kernel for tensors of these types on `device`; nullptr: none is linked.
 const MergeKernel *find_merge_kernel(const gyre_context &context, gyre_dtype part_dtype, gyre_dtype dtype,
-                                     gyre_device device = GYRE_CPU);
+                                     gyre_device device = GYRE_CPU, bool few_rows = false);
 
 struct MergeTask {
     const MergeKernel *kernel = nullptr;

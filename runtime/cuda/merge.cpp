@@ -24,6 +24,21 @@ bool fits_index(const MergeTask &t, int64_t batches, int64_t count) {
                               {count, t.out_part_stride}});
 }
 
+/// The kernel for so many rows: where a device has room for all of them at once, what takes time is how many parts a thread waits for, one after
+/// the other.
+const MergeKernel &kernel_for(const gyre_context &context, const Scope &scope, const MergeTask &t, int64_t count,
+                              int64_t rows) {
+    constexpr int64_t least_parts = 8, rows_at_once = 4; // of a multiprocessor, of 512 threads each
+    Device device = 0;
+    int multiprocessors = 0;
+    if (count < least_parts || scope.driver->CtxGetDevice(&device) ||
+        scope.driver->DeviceGetAttribute(&multiprocessors, device_multiprocessors, device) ||
+        rows > rows_at_once * multiprocessors)
+        return *t.kernel;
+    const MergeKernel *few = find_merge_kernel(context, t.parts.out.dtype, t.merged.out.dtype, GYRE_CUDA, true);
+    return few ? *few : *t.kernel;
+}
+
 gyre_status launch_merge(gyre_context &context, const Scope &scope, const MergeTask &t, int64_t count, int64_t first,
                          int64_t batches, const float *head_sinks) {
     const halide_type_t f32 = halide_type(GYRE_F32);
@@ -56,7 +71,8 @@ gyre_status launch_merge(gyre_context &context, const Scope &scope, const MergeT
     arguments[A::part_out] = &part_out;
     arguments[A::out] = &out;
     arguments[A::lse] = &lse;
-    return launch(context, scope, *t.kernel->kernel, arguments);
+    const MergeKernel &kernel = kernel_for(context, scope, t, count, to.seqlen * to.heads * batches);
+    return launch(context, scope, *kernel.kernel, arguments);
 }
 
 } // namespace

@@ -79,24 +79,6 @@ private:
     }
 };
 
-/// Which turns are asked for, in order, and what is added to the sums of the array.
-class Asked : public IRVisitor {
-public:
-    explicit Asked(const char *sums) : sums(sums) {}
-    std::vector<Expr> turns;
-    Expr product;
-
-private:
-    const std::string sums;
-    using IRVisitor::visit;
-    void visit(const Call *op) override {
-        if (op->name == has_turn) turns.push_back(op->args[0]);
-    }
-    void visit(const Store *op) override {
-        if (op->name == sums && !is_const(op->value)) product = op->value;
-    }
-};
-
 std::string order_of(const Stmt &s) {
     Order order;
     s.accept(&order);
@@ -181,34 +163,6 @@ TEST_CASE("barriers: turns without what is under a condition have a loop of thei
     const std::string staged = "has_turn( place place tile=copy ) commit ", begin = "wait0 barrier " + staged + "use ";
     CHECK(placed_in(kernel) ==
           staged + "turns( " + begin + "if( for( if( f= ) ) ) next_turns( " + begin + "if( ) ) ) ");
-}
-
-TEST_CASE("barriers: a product ahead is begun a turn before its sums are used, and its operand is there by then") {
-    const auto filled = [](const char *func, int first) {
-        return ProducerConsumer::make(
-            func, true, store("tile", load("in", dense(turn * 16 + first)), dense(turn % 2 * 16 + first)));
-    };
-    const Stmt sums = ProducerConsumer::make(
-        "scores", true,
-        Block::make({store("sums", 0.0f, 0), wait_for_threads(),
-                     store("sums", load("sums", 0) + load("tile", turn % 2 * 16), 0), wait_for_threads(),
-                     store("sums", load("sums", 0) * load("given", turn), 0)}));
-    const Stmt used = use(load("sums", 0) + load("tile", turn % 2 * 16 + 8));
-    const Stmt kernel = shared(loop(Block::make({filled("keys", 0), filled("values", 8), sums, used})));
-    const std::string copied = "has_turn( place place tile=copy ) ", arrived = " gyre_fence_async_proxy barrier ";
-    const Stmt placed = place_barriers(kernel, Fragments(), {"in"}, true, {"scores", "keys"});
-    CHECK(order_of(placed) ==
-          copied + "commit " + copied + copied + "commit wait1" + arrived +
-              "has_turn( sums= sums= ) else( sums= ) turns( wait0" + arrived + copied + copied +
-              "commit has_turn( sums$ahead= sums$ahead= ) else( sums$ahead= ) sums= use gyre_take_sums ) ");
-    Asked asked("sums$ahead");
-    placed.accept(&asked);
-    const std::vector<Expr> turns{0, 1, 0, Variable::make(Int(32), "turn.first"), turn + 2, turn + 1, turn + 1};
-    REQUIRE(asked.turns.size() == turns.size());
-    for (size_t i = 0; i < turns.size(); i++) CHECK(equal(simplify(asked.turns[i]), simplify(turns[i])));
-    CHECK(equal(asked.product, load("sums$ahead", 0) + load("tile", (turn + 1) % 2 * 16)));
-    const std::string said = refusal([&] { place_barriers(kernel, Fragments(), {"in"}, true, {"others", "keys"}); });
-    CHECK(said.find("there is no product others in the loop turn") != std::string::npos);
 }
 
 TEST_CASE("barriers: a loop that fills more shared memory than its ring is refused by name") {

@@ -34,13 +34,17 @@ class Model(unittest.TestCase):
         self.assertEqual(cycles["exposed"], (512 - 128 - 64 - 8) * 8 / 4)
         self.assertEqual(cycles["turn"], cycles["shared"] + cycles["exposed"])
 
-    def test_products_of_warpgroups_read_shared_memory_and_hide_what_warps_do_meanwhile(self):
-        of_two_groups = model.Loop(500, 0, 0, 16, 8, 248, 65536, columns=1024, ahead=512)
+    def test_products_of_warpgroups_read_shared_memory_themselves(self):
+        of_two_groups = model.Loop(500, 0, 0, 16, 8, 248, 65536, columns=1024)
         cycles = model.cycles(of_two_groups, model.H100)
         self.assertEqual(cycles["tensor"], 1024)  # 2 x 1024 columns of 64 x 16 multiply-adds, 2048 a cycle
         self.assertEqual(cycles["shared"], (2 * 1024 * 32 + 16 * 8 * 512) / 128)
-        self.assertEqual(cycles["exposed"], 484 * 8 / 4 - 512)  # of one block
+        self.assertEqual(cycles["exposed"], 484 * 8 / 4)  # of one block
         self.assertEqual(of_two_groups.multiply_adds(), 2 * 1024 * 64 * 16)
+
+    def test_threads_that_share_the_parts_of_a_feature_wait_for_fewer_loads(self):
+        self.assertEqual(model.waits_of_merge(66, False), 2 * 5 + 66)
+        self.assertEqual(model.waits_of_merge(66, True), 2 * 3 + 9)
 
     def test_blocks_at_once_are_what_registers_and_shared_memory_hold(self):
         self.assertEqual(model.blocks_at_once(EIGHT_WARPS, model.A100), 1)

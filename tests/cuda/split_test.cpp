@@ -179,6 +179,36 @@ TEST_CASE("merge on a CUDA device: one launch without workspace, for all batch e
     CHECK(launches() == before + 2);
 }
 
+TEST_CASE("merge on a CUDA device: few rows of many parts have a kernel of their own, with what all of them give") {
+    const Multiprocessors device(3); // which has room for 12 rows
+    struct Rows {
+        int64_t parts, batches, tokens, heads, dim;
+        bool few;
+    };
+    for (const Rows &r : {Rows{7, 1, 3, 4, 64, false}, Rows{8, 1, 3, 4, 64, true}, Rows{8, 1, 13, 1, 64, false},
+                          Rows{9, 2, 2, 3, 40, true}, Rows{66, 1, 1, 8, 128, true}, Rows{99, 1, 1, 1, 256, true},
+                          Rows{128, 3, 1, 4, 96, true}, Rows{128, 3, 1, 5, 96, false}, Rows{20, 1, 2, 2, 512, true}})
+        for (const auto &[from, to] : merge_types) {
+            const long before = launches();
+            MergeCase c(r.parts, r.batches, r.tokens, r.heads, r.dim, from, to);
+            c.check_on_devices();
+            CHECK(launches() == before + 1);
+            const Context context("cuda");
+            REQUIRE(c.run(context) == GYRE_OK);
+            const std::string kernel = text(gyre_selected_kernel(context));
+            CHECK_MESSAGE((kernel.find("merge_few_rows_") == 0) == r.few, kernel);
+        }
+    // Parts that see no key, and rows of which none does.
+    for (const bool all : {false, true}) {
+        MergeCase c(21, 1, 2, 3, 64);
+        std::vector<double> lses = c.part_lse.values(); // six a part
+        for (size_t i = 0; i < lses.size(); i++)
+            if (all ? i % 6 < 2 : i / 6 % 4 != 1) lses[i] = -MergeCase::infinity;
+        c.part_lse.set_values(lses);
+        c.check_on_devices();
+    }
+}
+
 TEST_CASE("merge on a CUDA device refuses by name what is on the CPU, out of its memory, or wrong anywhere") {
     const auto refused = [](gyre_status status, const char *named, const auto &spoil) {
         Merge m;

@@ -12,6 +12,7 @@ public:
     // Variant.
     GeneratorParam<Halide::Type> part_dtype{"part_dtype", Halide::Float(32)};
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
+    GeneratorParam<bool> few_rows{"few_rows", false};
     GeneratorParam<std::string> facts{"facts", ""};
     GeneratorParam<std::string> device_code{"device_code", ""}; // where to write the CUDA C++
 
@@ -32,7 +33,7 @@ public:
         Halide::Func sink("sink");
         sink(h) = cuda::choose(has_sinks, Halide::max(sinks(h), no_sink), no_sink);
         Stages stages = algorithm({part_out, part_lse, part_lse.dim(3).extent(), {z}, sink}, out, lse, dtype);
-        schedule_cuda(stages, z);
+        schedule_cuda(stages, z, few_rows);
         cuda::lower_to_cuda(*this, {device_code, {}, most_features});
         publish_facts(*this, facts, {});
     }

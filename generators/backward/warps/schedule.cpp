@@ -8,23 +8,6 @@ namespace {
 
 constexpr int stored_at_once = 8; // numbers of a result, by a thread
 
-/// Threads of all warps fill rows in shared memory, by copies of 16 bytes, neighbours with neighbours of a row.
-void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled) {
-    Var run("run"), n("n"), lane("lane"), warp("warp"), turn("turn"), together("together");
-    const std::vector<Var> args = f.args();
-    std::vector<VarOrRVar> order{n, turn, lane, warp};
-    for (const Var &v : args)
-        if (v.name() != args[0].name() && v.name() != row.name()) order.emplace_back(v);
-    f.split(args[0], run, n, at_once)
-        .fuse(run, row, together)
-        .split(together, together, lane, cuda::warp_lanes)
-        .split(together, turn, warp, warps)
-        .reorder(order)
-        .gpu_threads(lane, warp)
-        .vectorize(n);
-    if (unrolled) f.unroll(turn);
-}
-
 std::vector<Func> defined(const std::vector<Func> &funcs) {
     std::vector<Func> all;
     for (const Func &f : funcs)
@@ -98,7 +81,7 @@ void schedule(Stages &s, const Knobs &k) {
     }
     for (Func f : defined({s.staged, s.partner_staged})) {
         f.compute_at(block_of_threads).store_in(MemoryType::GPUShared).bound_storage(s.d, sizes.head_dim + copied);
-        fill_by_block(f, s.i, copied, warps, false);
+        cuda::fill_by_block(f, s.i, copied, warps, false);
     }
     for (Func f : defined({s.rows, s.partner_rows})) {
         f.compute_at(block_of_threads).store_in(MemoryType::Register);
@@ -126,7 +109,7 @@ void schedule(Stages &s, const Knobs &k) {
             .hoist_storage(s.state, s.t)
             .ring_buffer(k.stages)
             .bound_storage(s.d, sizes.head_dim + copied);
-        fill_by_block(f, s.j, copied, warps, true);
+        cuda::fill_by_block(f, s.j, copied, warps, true);
     }
 }
 

@@ -28,15 +28,13 @@ bool has_branches(const Stmt &s) {
 
 class PlaceBarriers : public IRMutator {
 public:
-    PlaceBarriers(const Fragments &fragments, const std::set<std::string> &aligned, bool fenced,
-                  const ProductAhead &ahead)
-        : fragments(fragments), aligned(aligned), fenced(fenced), product_ahead(ahead) {}
+    PlaceBarriers(const Fragments &fragments, const std::set<std::string> &aligned, bool fenced)
+        : fragments(fragments), aligned(aligned), fenced(fenced) {}
 
 private:
     const Fragments &fragments;
     const std::set<std::string> &aligned;
     const bool fenced;
-    const ProductAhead &product_ahead;
     std::set<std::string> shared;
     bool is_touched = false; // shared memory, since the last barrier
     bool is_copied = false;  // asynchronously, since then
@@ -94,17 +92,15 @@ private:
         return IRMutator::visit(op);
     }
 
-    /// Fills slots of the turn `turn`, if there is such a turn; `early`: those that a product ahead reads, else the others.
-    Stmt fill(const For *loop, const StagedLoop &staged, const Expr &turn, const Expr &end, bool early) {
+    /// Fills slots of the turn `turn`, if there is such a turn.
+    Stmt fill(const For *loop, const StagedLoop &staged, const Expr &turn, const Expr &end) {
         std::vector<Stmt> of_turn;
         bool branches = false;
         for (const Staging &s : staged.staging) {
-            if ((s.func == product_ahead.operand) != early) continue;
             of_turn.push_back(mutate(substitute(loop->name, turn, s.fill)));
             branches = branches || has_branches(s.fill);
         }
         is_copied = false;
-        if (of_turn.empty()) return Evaluate::make(0);
         return IfThenElse::make(turn_exists(turn, end), branches ? Block::make(of_turn) : with_copies_last(of_turn));
     }
     static Expr turn_exists(const Expr &turn, const Expr &end) {
@@ -125,8 +121,7 @@ private:
         return result;
     }
 
-    // Each turn waits for what it reads, then asks for what a later one reads, and computes while that arrives. A product ahead is one
-    // turn further: its operand is, too, and before the first turn there is the first product.
+    // Each turn waits for what it reads, then asks for what a later one reads, and computes while that arrives.
     Stmt run_ahead(const For *loop, const StagedLoop &staged) {
         _halide_user_assert(!stores_into(staged.body, shared))
             << "CUDA: a loop that shared memory is filled for ahead fills more of it, in the loop " << loop->name
@@ -135,35 +130,16 @@ private:
         const Expr turn = Variable::make(Int(32), loop->name);
         const Expr first = Variable::make(Int(32), loop->name + ".first");
         const Expr end = Variable::make(Int(32), loop->name + ".end");
-        const TakenProduct begun = take_product(staged.body, product_ahead.product);
-        const bool begins = begun.product.defined();
-        _halide_user_assert(begins || product_ahead.product.empty())
-            << "CUDA: there is no product " << product_ahead.product << " in the loop " << loop->name << "\n";
-        const auto stage = [&](const Expr &of) {
-            std::vector<Stmt> parts{fill(loop, staged, of, end, false), commit_copies()};
-            if (begins) parts.insert(parts.begin(), fill(loop, staged, simplify(of + 1), end, true));
-            return Block::make(parts);
-        };
-        const auto multiply = [&](const Expr &of, const std::string &sums) {
-            const auto of_turn = [&](const Stmt &s) { return in_turn(of_turn_into(begun, s, loop->name, of, sums)); };
-            return IfThenElse::make(turn_exists(of, end), of_turn(begun.product), of_turn(begun.nothing));
-        };
+        const auto stage = [&](const Expr &of) { return Block::make(fill(loop, staged, of, end), commit_copies()); };
         const auto turn_of = [&](const Stmt &body) {
-            std::vector<Stmt> parts{arrive(ahead - 1), stage(turn + ahead)};
-            if (begins) parts.push_back(multiply(turn + 1, sums_ahead(begun.sums)));
-            parts.push_back(in_turn(body));
-            if (begins) parts.push_back(statement_of(take_sums_call, {StringImm::make(begun.sums)}));
-            return Block::make(parts);
+            return Block::make({arrive(ahead - 1), stage(turn + ahead), in_turn(body)});
         };
-        std::vector<Stmt> parts;
         const Stmt before = barrier();
-        if (begins) parts = {fill(loop, staged, loop->min, end, true), commit_copies()};
+        std::vector<Stmt> parts;
         for (int i = 0; i < ahead; i++) parts.push_back(stage(simplify(loop->min + i)));
-        if (begins) parts.insert(parts.end(), {arrive(ahead), multiply(first, begun.sums)});
-
-        Stmt body = Block::make(statement_of(staged_turn), turn_of(begun.rest));
+        Stmt body = Block::make(statement_of(staged_turn), turn_of(staged.body));
         const Unconditional most = without_conditional_nests(
-            begun.rest, loop->body, [this](const Stmt &s) { return fragments.stores_scalars(s); });
+            staged.body, loop->body, [this](const Stmt &s) { return fragments.stores_scalars(s); });
         if (most.else_when.defined()) {
             const Expr ends = substitute(loop->name, turn + 1, most.else_when);
             const Expr next = Call::make(Bool(), next_turns, {turn, end, ends}, Call::Extern);
@@ -179,9 +155,8 @@ private:
 
 } // namespace
 
-Stmt place_barriers(const Stmt &kernel, const Fragments &fragments, const std::set<std::string> &aligned, bool fenced,
-                    const ProductAhead &ahead) {
-    return PlaceBarriers(fragments, aligned, fenced, ahead).mutate(kernel);
+Stmt place_barriers(const Stmt &kernel, const Fragments &fragments, const std::set<std::string> &aligned, bool fenced) {
+    return PlaceBarriers(fragments, aligned, fenced).mutate(kernel);
 }
 
 bool is_staged(const For *loop) {

@@ -9,18 +9,15 @@
 #pragma once
 #include "copies.h"
 #include "fragments.h"
-#include "product_ahead.h"
 
 #include <set>
 
 namespace gyre::cuda {
 
 /// `aligned`: buffers of device memory whose copies need not ask whether they are aligned to 16 bytes. `fenced`: what is copied ahead is
-/// read by products of warpgroups, so that who has copied it fences it before the barrier. `ahead`: the product of a staged loop that is
-/// begun a turn before.
+/// read by products of warpgroups, so that who has copied it fences it before the barrier.
 Halide::Internal::Stmt place_barriers(const Halide::Internal::Stmt &kernel, const Fragments &fragments,
-                                      const std::set<std::string> &aligned, bool fenced = false,
-                                      const ProductAhead &ahead = {});
+                                      const std::set<std::string> &aligned, bool fenced = false);
 
 /// Whether a loop has a turn `turn`: {turn, end}. The condition under which that turn's shared memory is filled.
 constexpr char has_turn[] = "gyre_has_turn";

@@ -29,11 +29,6 @@ bool Fragment::is_own_warp(const Expr &index) const {
     return step == elements() || (step == 0 && size == elements());
 }
 
-void Fragments::add_like(const std::string &array, const std::string &other) {
-    const auto found = fragments.find(array);
-    if (found != fragments.end()) fragments[other] = found->second;
-}
-
 const Fragment *Fragments::operator[](const std::string &array) const {
     const auto found = fragments.find(array);
     return found == fragments.end() ? nullptr : &found->second;

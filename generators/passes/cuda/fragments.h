@@ -38,9 +38,6 @@ public:
     /// Finds the arrays that warps hold as fragments, by how the nests of a kernel store them.
     void find(const std::vector<WarpNest> &nests, const std::map<std::string, std::pair<Halide::Type, int>> &arrays);
 
-    /// The array `other` is held as `array` is.
-    void add_like(const std::string &array, const std::string &other);
-
     /// nullptr: not an array that warps hold.
     const Fragment *operator[](const std::string &array) const;
 

@@ -50,7 +50,7 @@ protected:
         printer.order_blocks(lowering.last_first, lowering.across_first);
         printer.take_as_aligned(lowering.aligned);
         printer.share_places_of_rows(lowering.copies_of_row);
-        printer.multiply_by_warpgroups(lowering.warpgroups, lowering.ahead);
+        printer.multiply_by_warpgroups(lowering.warpgroups);
         printer.print_kernel(nest, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads,
                              lowering.blocks_at_once);
 

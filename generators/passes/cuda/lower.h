@@ -12,8 +12,6 @@
 /// once a nest. Halide's own CUDA runtime is not used: buffers are device memory from the start, their `host` field is the
 /// device address, and nothing is copied. What cannot be mapped stops the build with the loop's name and the reason.
 #pragma once
-#include "product_ahead.h"
-
 #include <Halide.h>
 
 #include <map>
@@ -57,7 +55,6 @@ struct Lowering {
     /// Products of 16 bits are those of four warps together (wgmma of compute capability 9.0a): of a fragment and of shared memory that is
     /// laid out as swizzle.h says.
     bool warpgroups = false;
-    ProductAhead ahead{}; // of these, one that is begun a turn of its loop before
 
     std::map<std::string, LoopRange> ranges{}; // of loops, by their variable: see loop_ranges.h
 

@@ -24,14 +24,12 @@ public:
 void WarpPrinter::print_body(const Stmt &kernel) {
     has_tiles = has_warp_tile(kernel);
     if (!has_tiles) return Printer::print_body(kernel);
-    const Stmt body = with_sums_ahead(without_lets(kernel), ahead.product);
+    const Stmt body = without_lets(kernel);
     FindArrays find;
     body.accept(&find);
     fragments.find(find_warp_nests(body), find.arrays);
-    for (const auto &[array, size] : find.arrays)
-        if (find.arrays.count(sums_ahead(array))) fragments.add_like(array, sums_ahead(array));
     synchronises = true; // a warp's lanes wait for each other
-    Printer::print_body(place_barriers(body, fragments, aligned, by_warpgroups, ahead));
+    Printer::print_body(place_barriers(body, fragments, aligned, by_warpgroups));
     has_tiles = false;
 }
 

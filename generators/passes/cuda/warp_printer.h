@@ -6,7 +6,6 @@
 #pragma once
 #include "fragments.h"
 #include "printer.h"
-#include "product_ahead.h"
 #include "swizzle.h"
 
 namespace gyre::cuda {
@@ -19,10 +18,9 @@ public:
     /// Arrays whose rows' places are worked out by a lane each: see Lowering::copies_of_row.
     void share_places_of_rows(const std::map<std::string, int> &arrays) { copies_of_row = arrays; }
 
-    /// Whether products of 16 bits are those of four warps together, by wgmma, and which is begun ahead.
-    void multiply_by_warpgroups(bool on, const ProductAhead &begun = {}) {
+    /// Whether products of 16 bits are those of four warps together, by wgmma.
+    void multiply_by_warpgroups(bool on) {
         by_warpgroups = on;
-        ahead = begun;
         if (on) align_shared_to(swizzle_alignment);
     }
 
@@ -43,7 +41,6 @@ private:
     std::map<std::string, int> copies_of_row;
     bool has_tiles = false;
     bool by_warpgroups = false;
-    ProductAhead ahead;
     Fragments fragments;
     const WarpNest *nest = nullptr; // that is being printed
     std::string column;             // its variable that fragments are read along
@@ -81,7 +78,6 @@ private:
                               const WarpLoop &tiles);
     void print_warpgroup_product(const Halide::Internal::Load *a, const Halide::Internal::Load *b,
                                  const WarpStore &store, const std::vector<WarpLoop> &of_depth, const WarpLoop &tiles);
-    void print_taken_sums(const std::string &array);
     std::string place_of_operand(const Halide::Internal::Load *b, const SwizzledOperand &operand);
     std::string print_swizzled_values(const Halide::Internal::Load *b, const WarpLoop &tiles,
                                       const std::string &depth_loop, int rows);

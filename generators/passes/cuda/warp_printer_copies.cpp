@@ -10,7 +10,6 @@ using namespace Halide::Internal;
 void WarpPrinter::visit(const Evaluate *op) {
     const Call *call = op->value.as<Call>();
     if (call && call->name == staged_turn) return; // the loop's head says so
-    if (call && call->name == take_sums_call) return print_taken_sums(call->args[0].as<StringImm>()->value);
     const bool commits = call && call->name == commit_call, waits = call && call->name == wait_call;
     const bool fences = call && call->name == fence_call;
     if (!commits && !waits && !fences) return Printer::visit(op);
@@ -99,11 +98,6 @@ bool WarpPrinter::print_turns(const IfThenElse *op) {
     }
     print_stmt(op->then_case);
     close();
-    if (op->else_case.defined()) {
-        open("else");
-        print_stmt(op->else_case);
-        close();
-    }
     return true;
 }
 

@@ -21,7 +21,7 @@ std::string WarpPrinter::place_of_operand(const Load *b, const SwizzledOperand &
     return "((const " + print_type(b->type) + " *)" + print_name(b->name) + " + " + first + ")";
 }
 
-// All products of a nest are one group, which is waited for at once, but where it is begun ahead. Each turn along the depth is printed, with
+// All products of a nest are one group, which is waited for at once. Each turn along the depth is printed, with
 // where its operand is.
 void WarpPrinter::print_warpgroup_product(const Load *a, const Load *b, const WarpStore &store,
                                           const std::vector<WarpLoop> &of_depth, const WarpLoop &tiles) {
@@ -59,20 +59,9 @@ void WarpPrinter::print_warpgroup_product(const Load *a, const Load *b, const Wa
                    << ">(" << begin << "));\n";
         }
     }
-    stream << get_indent() << "gyre_warpgroup_commit();\n";
-    if (!is_ahead(store.array))
-        stream << get_indent() << "gyre_warpgroup_wait<0>();\n"
-               << get_indent() << "gyre_warpgroup_hold<" << all << ">(" << sums << ");\n";
-    cache.clear();
-}
-
-// Where there is no next turn, this takes what nobody reads.
-void WarpPrinter::print_taken_sums(const std::string &array) {
-    const std::string sums = print_name(array), begun = print_name(sums_ahead(array));
-    const std::string all = "<" + std::to_string(fragments[array]->registers()) + ">(";
-    stream << get_indent() << "gyre_warpgroup_wait<0>();\n"
-           << get_indent() << "gyre_warpgroup_hold" << all << begun << ");\n"
-           << get_indent() << take_sums_call << all << sums << ", " << begun << ");\n";
+    stream << get_indent() << "gyre_warpgroup_commit();\n"
+           << get_indent() << "gyre_warpgroup_wait<0>();\n"
+           << get_indent() << "gyre_warpgroup_hold<" << all << ">(" << sums << ");\n";
     cache.clear();
 }
 

@@ -1,5 +1,7 @@
 #include "warp_tiles.h"
 
+#include <algorithm>
+
 namespace gyre::cuda {
 using namespace Halide;
 namespace {
@@ -54,6 +56,30 @@ void warp_product(Stage update, const Var &row, const Var &column, const RVar &d
     const RVar k(depth_loop);
     update.rename(depth, k).split(column, tiles, n, tile_columns);
     give_to_warps(update, row, {k, n, row, tiles, depths}, outer, row_tiles);
+}
+
+void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled, const std::vector<Var> &each) {
+    Var run("run"), n("n"), turn("turn"), together("together");
+    const std::vector<Var> args = f.args();
+    std::vector<VarOrRVar> order{n, turn}, outer;
+    for (const Var &v : args) {
+        if (v.name() == args[0].name() || v.name() == row.name()) continue;
+        const bool is_own =
+            std::any_of(each.begin(), each.end(), [&](const Var &own) { return own.name() == v.name(); });
+        (is_own ? order : outer).emplace_back(v);
+    }
+    order.insert(order.end(), {lane, warp});
+    order.insert(order.end(), outer.begin(), outer.end());
+    f.split(args[0], run, n, at_once)
+        .fuse(run, row, together)
+        .split(together, together, lane, warp_lanes)
+        .split(together, turn, warp, warps)
+        .reorder(order)
+        .gpu_threads(lane, warp);
+    if (at_once > 1) f.vectorize(n);
+    if (!unrolled) return;
+    f.unroll(turn);
+    for (const Var &v : each) f.unroll(v);
 }
 
 } // namespace gyre::cuda

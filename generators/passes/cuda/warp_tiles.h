@@ -29,4 +29,9 @@ void warp_reduction(Halide::Stage update, const Halide::Var &row, const Halide::
 void warp_product(Halide::Stage update, const Halide::Var &row, const Halide::Var &column, const Halide::RVar &depth,
                   const Halide::RVar &depths, const std::vector<Halide::VarOrRVar> &outer, int row_tiles = 1);
 
+/// Threads of all warps fill a tile of rows in shared memory, neighbours with neighbours of a row, `at_once` numbers at a time. `each`: further
+/// dimensions that a thread goes through by itself.
+void fill_by_block(Halide::Func f, const Halide::Var &row, int at_once, int warps, bool unrolled = false,
+                   const std::vector<Halide::Var> &each = {});
+
 } // namespace gyre::cuda

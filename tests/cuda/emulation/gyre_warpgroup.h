@@ -24,11 +24,6 @@ GYRE_FN void gyre_warpgroup_wait() {
 template <int Count>
 GYRE_FN void gyre_warpgroup_hold(float *) {}
 
-template <int Count>
-GYRE_FN void gyre_take_sums(float *to, const float *from) {
-    std::memcpy(to, from, Count * sizeof *to);
-}
-
 template <class T, int Columns, bool Transposed>
 GYRE_FN void gyre_warpgroup_multiply(float *c, const uint32_t *a, uint64_t descriptor) {
     const gyre::emulation::WarpgroupProduct product{

@@ -73,13 +73,9 @@ void Mma::lower(const Lowering &kernel) const {
     const bool shares = facts.head_dim <= 64 || (s.sizes.loads_queries && s.sizes.warps <= 4);
     lowering.blocks_at_once = shares && is_plain() && !in_f32() ? 2 : 0;
     lowering.warpgroups = facts.warpgroups;
-    if (facts.warpgroups) {
-        const bool begins = k.begun > 1;
-        lowering.blocks_at_once = s.sizes.warps > cuda::warps_of_group ? 1 : begins ? 2 : 3;
-        // While a block's scores are weighed the next ones may be multiplied, at the price of registers. On an H200 a third block of threads
-        // on a multiprocessor hides more: head size 128, 4096 causal queries of 16 heads 239 us instead of 260, 16384 2442 instead of 2827.
-        if (begins) lowering.ahead = {s.scores.name(), s.k_rows.name()};
-    }
+    // On an H200 a third block of threads on a multiprocessor hides more than scores that are begun while the block before is weighed, for which
+    // registers have no room then: head size 128, 4096 causal queries of 16 heads 239 us instead of 260, 16384 2442 instead of 2827.
+    if (facts.warpgroups) lowering.blocks_at_once = s.sizes.warps > cuda::warps_of_group ? 1 : 3;
     if (k.blocks) lowering.blocks_at_once = k.blocks;
     lowering.aligned = {"k", "v"};
     if (s.sizes.shares_places())

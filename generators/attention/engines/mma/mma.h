@@ -12,7 +12,6 @@ struct MmaKnobs {
     int row_tiles = 0; // of a warp, 16 queries each: one load of keys or values is of use to all of them
     int key_block = 0; // keys of a block
     int stages = 2;    // blocks of keys and values that shared memory holds, one of which is computed with
-    int begun = 0;     // blocks whose scores are under way or in use at once, of products of warpgroups
     int blocks = 0;    // of threads, that a multiprocessor's registers have room for
 };
 

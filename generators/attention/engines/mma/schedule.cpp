@@ -3,40 +3,11 @@
 #include "passes/cuda/swizzle.h"
 #include "passes/cuda/warp_tiles.h"
 
-#include <algorithm>
-
 namespace gyre::attention {
 using namespace Halide;
 namespace {
 
 constexpr int stored_at_once = 8; // numbers of a result, by a thread
-
-/// Threads of all warps fill a tile of rows in shared memory, neighbours with neighbours of a row.
-/// `each`: further dimensions that a thread goes through by itself.
-void fill_by_block(Func f, const Var &row, int at_once, int warps, bool unrolled = false,
-                   const std::vector<Var> &each = {}) {
-    Var run("run"), n("n"), lane("lane"), warp("warp"), turn("turn"), together("together");
-    const std::vector<Var> args = f.args();
-    std::vector<VarOrRVar> order{n, turn}, outer;
-    for (const Var &v : args) {
-        if (v.name() == args[0].name() || v.name() == row.name()) continue;
-        const bool is_own =
-            std::any_of(each.begin(), each.end(), [&](const Var &own) { return own.name() == v.name(); });
-        (is_own ? order : outer).emplace_back(v);
-    }
-    order.insert(order.end(), {lane, warp});
-    order.insert(order.end(), outer.begin(), outer.end());
-    f.split(args[0], run, n, at_once)
-        .fuse(run, row, together)
-        .split(together, together, lane, cuda::warp_lanes)
-        .split(together, turn, warp, warps)
-        .reorder(order)
-        .gpu_threads(lane, warp);
-    if (at_once > 1) f.vectorize(n);
-    if (!unrolled) return;
-    f.unroll(turn);
-    for (const Var &v : each) f.unroll(v);
-}
 
 } // namespace
 
@@ -105,17 +76,17 @@ void Mma::schedule() {
         f.compute_at(block_of_threads).store_in(MemoryType::Register);
     for (Func f : of_queries)
         f.compute_at(block_of_threads).store_in(MemoryType::GPUShared).bound_storage(s.d, sizes.head_dim + row_padding);
-    fill_by_block(s.q_staged, s.i, copied, warps);
+    cuda::fill_by_block(s.q_staged, s.i, copied, warps);
     if (s.row_tokens.defined()) // in the place that lse_rows take
         s.row_tokens.compute_at(block_of_threads)
             .store_in(MemoryType::GPUShared)
             .split(s.i, warp, lane, cuda::warp_lanes)
             .gpu_threads(lane, warp);
-    if (s.q_rotated.defined()) fill_by_block(s.q_rotated, s.i, copied, warps);
+    if (s.q_rotated.defined()) cuda::fill_by_block(s.q_rotated, s.i, copied, warps);
     s.q_rows.compute_at(block_of_threads);
     if (sizes.loads_queries) {
         s.q_rows.store_in(MemoryType::GPUShared).bound_storage(s.d, sizes.head_dim + row_padding);
-        fill_by_block(s.q_rows, s.i, copied, warps);
+        cuda::fill_by_block(s.q_rows, s.i, copied, warps);
     }
     Func rotated = s.q_rotated.defined() ? s.q_rotated : s.q_rows;
     s.query_angles.compute_at(rotated, s.run_of_pairs).store_in(MemoryType::Register);
@@ -166,8 +137,8 @@ void Mma::schedule() {
             .ring_buffer(k.stages)
             .bound_storage(s.d, features_of(f) + (sizes.warpgroups ? 0 : row_padding));
         const bool has_several = s.kv_rows.defined() || sizes.warpgroups;
-        fill_by_block(f, s.j, copied, warps, !sizes.shares_places(),
-                      has_several ? std::vector<Var>{s.w} : std::vector<Var>());
+        cuda::fill_by_block(f, s.j, copied, warps, !sizes.shares_places(),
+                            has_several ? std::vector<Var>{s.w} : std::vector<Var>());
     }
 }
 

@@ -25,13 +25,6 @@ GYRE_FN void gyre_warpgroup_hold(float *c) {
     for (int i = 0; i < Count; i++) asm volatile("" : "+f"(c[i])::"memory");
 }
 
-// The sums of a product that was begun ahead, once it was waited for.
-template <int Count>
-GYRE_FN void gyre_take_sums(float *to, const float *from) {
-#pragma unroll
-    for (int i = 0; i < Count; i++) to[i] = from[i];
-}
-
 #define GYRE_SUMS_8(c, i)                                                                                              \
     "+f"((c)[i]), "+f"((c)[i + 1]), "+f"((c)[i + 2]), "+f"((c)[i + 3]), "+f"((c)[i + 4]), "+f"((c)[i + 5]),            \
         "+f"((c)[i + 6]), "+f"((c)[i + 7])
