@@ -2,35 +2,38 @@
 #pragma once
 #include "core/error.h"
 
-#include <cstring>
+#include <cstddef>
+#include <cstdint>
 
 namespace gyre {
 
-/// Whether the member that later versions may give a meaning to, if the structure has one, is 0.
+/// The member that later versions may give a meaning to; NULL: the structure has none.
 template <typename Struct>
-auto reserves(const Struct &s, int) -> decltype(!s.reserved) {
-    return !s.reserved;
+auto reserved_in(const Struct &s, int) -> decltype(&s.reserved) {
+    return &s.reserved;
 }
 template <typename Struct>
-bool reserves(const Struct &, long) {
-    return true;
+const void *const *reserved_in(const Struct &, long) {
+    return nullptr;
 }
+
+/// Sizes that a structure has had: from the oldest version's to today's, in steps of its alignment.
+struct KnownSizes {
+    size_t oldest, today, step;
+};
+
+/// adopt() of a structure that holds its defaults; `given` begins with its size.
+gyre_status adopt_over(void *defaults, const void *given, const char *name, const KnownSizes &sizes,
+                       const void *const *reserved);
 
 /// Copies the part of `given` that its builder knew over `defaults`. Errors: BAD_ARGUMENT (NULL; a size that no version
 /// had; a reserved member that is not 0).
 template <typename Struct>
 gyre_status adopt(const Struct *given, const char *name, const Struct &defaults, size_t oldest_size, Struct *adopted) {
-    if (!given) return refuse(GYRE_BAD_ARGUMENT, name, "got NULL");
-    // A size between two members would leave half of a pointer.
-    if (given->size < oldest_size || given->size > sizeof(Struct) || given->size % alignof(Struct) != 0)
-        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.size", name),
-                      "got %u, expected %zu: fill the structure by its defaults function", given->size, sizeof(Struct));
+    static_assert(offsetof(Struct, size) == 0 && sizeof(given->size) == sizeof(uint32_t),
+                  "a structure begins with its size");
     *adopted = defaults;
-    std::memcpy(adopted, given, given->size);
-    if (!reserves(*adopted, 0))
-        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.reserved", name),
-                      "is not 0: fill the structure by its defaults function");
-    return GYRE_OK;
+    return adopt_over(adopted, given, name, {oldest_size, sizeof(Struct), alignof(Struct)}, reserved_in(*adopted, 0));
 }
 
 } // namespace gyre

@@ -1,6 +1,7 @@
 // Memory of the driver without a device: allocations, pools and copies.
 #include "state.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -29,7 +30,7 @@ bool find_allocation(Pointer p, Pointer *begin, Allocation *allocation) {
     return true;
 }
 
-void *stream_of_last = nullptr; // of what was allocated last in the order of a stream
+std::atomic<void *> stream_of_last = nullptr; // of what was allocated last in the order of a stream
 
 struct Pool {
     int device;
