@@ -7,9 +7,7 @@
 
 #include <HalideRuntime.h>
 
-#include <algorithm>
 #include <string>
-#include <vector>
 
 namespace gyre {
 namespace {
@@ -85,25 +83,25 @@ struct Argument {
 constexpr int of_entries =
     2; // dimensions of a score function's input behind its own, heads and batch, in a device's kernel
 
-/// The arguments that a kernel is expected to have.
-std::vector<Argument> expected_arguments(const gyre_kernel &kernel, const ArgumentTable &table) {
+/// What is done with an argument, and with what; false: no more of them. A pointer, so that small programs hold the loop once.
+using Use = bool (*)(void *state, const Argument &argument);
+
+/// Calls `use` with each argument that a kernel is expected to have, until it returns false. Nothing is allocated.
+void each_expected(const gyre_kernel &kernel, const ArgumentTable &table, Use use, void *state) {
     KernelWords words(kernel);
-    std::vector<Argument> expected;
-    expected.reserve(table.count + most_score_inputs);
     for (const ArgumentRow *row = table.rows; row != table.rows + table.count; row++) {
         if (!words.has(*row)) continue;
         if (row->kind != ArgumentRow::score_inputs) {
             const bool is_output = row->kind == ArgumentRow::output_buffer;
-            expected.push_back({is_output, row->rank > 0, row->name, type_of(words, *row), row->rank});
+            if (!use(state, Argument{is_output, row->rank > 0, row->name, type_of(words, *row), row->rank})) return;
             continue;
         }
         for (const ScoreInput &input : parse_score_inputs(words.value("score_inputs"))) {
             const char *type = input.dtype == GYRE_I32 ? "i32" : "f32";
             const int rank = input.rank + (table.on_device ? of_entries : 0);
-            expected.push_back({false, rank > 0, input.name, type, rank, "score_input_"});
+            if (!use(state, Argument{false, rank > 0, input.name, type, rank, "score_input_"})) return;
         }
     }
-    return expected;
 }
 
 /// What Halide says, which in Halide 21 is in the order of the call, without the user context.
@@ -113,9 +111,19 @@ RowList<halide_filter_argument_t> arguments_of(const halide_filter_metadata_t &s
     return {said.arguments + has_context, count - has_context};
 }
 
-bool agree(const std::vector<Argument> &expected, const halide_filter_metadata_t &metadata) {
-    const auto said = arguments_of(metadata);
-    return std::equal(expected.begin(), expected.end(), said.first, said.first + said.count);
+bool agree(const gyre_kernel &kernel, const ArgumentTable &table, const halide_filter_metadata_t &metadata) {
+    struct Comparison {
+        const RowList<halide_filter_argument_t> said;
+        size_t same = 0, expected = 0;
+    } c{arguments_of(metadata)};
+    const auto compare = [](void *state, const Argument &argument) {
+        auto &[said, same, expected] = *static_cast<Comparison *>(state);
+        expected++;
+        if (same < said.count && argument == said.first[same]) same++;
+        return same == expected;
+    };
+    each_expected(kernel, table, compare, &c);
+    return c.same == c.expected && c.same == c.said.count;
 }
 
 /// Appends an argument to a list for a refusal.
@@ -127,12 +135,16 @@ void append(bool is_output, std::string_view prefix, std::string_view name, std:
     if (rank > 0) list->append("[").append(std::to_string(rank)).append("]");
 }
 
-gyre_status refuse_arguments(const gyre_kernel &kernel, const std::vector<Argument> &arguments,
+gyre_status refuse_arguments(const gyre_kernel &kernel, const ArgumentTable &table,
                              const halide_filter_metadata_t &metadata) {
     std::string got, expected;
     for (const halide_filter_argument_t &a : arguments_of(metadata))
         append(a.kind == halide_argument_kind_output_buffer, "", a.name, name_of(a.type), a.dimensions, &got);
-    for (const Argument &a : arguments) append(a.is_output, a.prefix, a.name, a.type, a.rank, &expected);
+    const auto list = [](void *state, const Argument &a) {
+        append(a.is_output, a.prefix, a.name, a.type, a.rank, static_cast<std::string *>(state));
+        return true;
+    };
+    each_expected(kernel, table, list, &expected);
     return refuse(GYRE_UNSUPPORTED, "library.kernels",
                   "%.64s: got a kernel that takes (%s), expected (%s): make it again", kernel.name, got.c_str(),
                   expected.c_str());
@@ -152,8 +164,7 @@ gyre_status check_arguments(const gyre_kernel &kernel) {
     if (!said)
         return refuse(GYRE_BAD_ARGUMENT, "library.kernels",
                       "%.64s: metadata: got NULL, expected what Halide says of the arguments", kernel.name);
-    const std::vector<Argument> expected = expected_arguments(kernel, *table);
-    return agree(expected, *said) ? GYRE_OK : refuse_arguments(kernel, expected, *said);
+    return agree(kernel, *table, *said) ? GYRE_OK : refuse_arguments(kernel, *table, *said);
 }
 
 } // namespace gyre

@@ -63,7 +63,7 @@ class Model(unittest.TestCase):
 class Estimate(unittest.TestCase):
 
     def test_candidates_are_ranked_and_nothing_is_called_measured(self):
-        ended = tune("attention_plain_as_stored_bf16_d64", "--device", "cuda", "--trials", "3", "--seed", "3", "--json")
+        ended = tune("attention_plain_as_stored_bf16_d64", "--device", "cuda", "--trials", "2", "--seed", "3", "--json")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         told = json.loads(ended.stdout)
         self.assertIs(told["measured"], False)
