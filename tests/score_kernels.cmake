@@ -13,14 +13,13 @@ if (GYRE_CHECKED STREQUAL "once") # what asks for everything on every target, th
     set(checked "_probe_|__(x86_64_generic|arm_64_neon|arm_32_neon)$")
     gyre_unchecked_targets("${GYRE_TARGETS}" unchecked)
 endif ()
-set(score_targets ${GYRE_TARGETS}) # of the CPU: tests/cuda makes some for devices
-gyre_find_targets(score_targets wrong)
-foreach (target IN LISTS score_targets)
+set(targets ${GYRE_TARGETS}) # of the CPU: tests/cuda makes some for devices
+foreach (target IN LISTS GYRE_TARGETS)
     if (GYRE_TARGET_${target}_DEVICE)
-        list(REMOVE_ITEM score_targets ${target})
+        list(REMOVE_ITEM targets ${target})
     endif ()
 endforeach ()
-gyre_begin_kernels(gyre_score FOLDER "${PROJECT_BINARY_DIR}/score_kernels" FLAVOURS shipped checked TARGETS ${score_targets}
+gyre_begin_kernels(gyre_score FOLDER "${PROJECT_BINARY_DIR}/score_kernels" FLAVOURS shipped checked TARGETS ${targets}
                    TUNING ${tuning} CHECKED "${checked}" UNCHECKED ${unchecked})
 gyre_add_variants(gyre_score OPS attention DTYPES f32 HEAD_DIMS 64 SCORE ${score_files})
 gyre_end_kernels(gyre_score)

@@ -13,7 +13,7 @@ Function *find_fake(const char *name) {
     return library ? reinterpret_cast<Function *>(dlsym(library, name)) : nullptr;
 }
 
-/// The same where the driver is to be the fake one.
+/// find_fake() of a function that must be there.
 template <typename Function>
 Function *fake(const char *name) {
     auto *found = find_fake<Function>(name);

@@ -78,6 +78,13 @@ Tensor new_out(const gyre_tensor &q, const gyre_tensor &v, int64_t layout) {
     return layout == GYRE_BHSD ? empty(sizes, {0, 2, 1, 3}, q.dtype) : empty(sizes, {0, 1, 2, 3}, q.dtype);
 }
 
+Tensor new_lse(const gyre_tensor &q, int64_t layout) {
+    const int64_t packed[] = {q.shape[1], q.shape[0]};
+    if (layout == GYRE_THD) return empty(packed, {0, 1}, GYRE_F32);
+    const int64_t sizes[] = {q.shape[0], q.shape[layout == GYRE_BHSD ? 1 : 2], q.shape[layout == GYRE_BHSD ? 2 : 1]};
+    return empty(sizes, {0, 1, 2}, GYRE_F32);
+}
+
 void run(AttentionArguments *call, const Tensor &out, const Tensor *lse) {
     call->args.out = view(out, "out");
     if (lse) call->args.lse = call->views(*lse, "lse");
@@ -92,17 +99,6 @@ void attention_out(const Tensor &q, const Tensor &k, const Tensor &v, const Tens
     call.fill(q, k, v, GYRE_ATTENTION_ARGUMENTS);
     run(&call, out, lse ? &*lse : nullptr);
 }
-
-} // namespace
-
-Tensor new_lse(const gyre_tensor &q, int64_t layout) {
-    const int64_t packed[] = {q.shape[1], q.shape[0]};
-    if (layout == GYRE_THD) return empty(packed, {0, 1}, GYRE_F32);
-    const int64_t sizes[] = {q.shape[0], q.shape[layout == GYRE_BHSD ? 1 : 2], q.shape[layout == GYRE_BHSD ? 2 : 1]};
-    return empty(sizes, {0, 1, 2}, GYRE_F32);
-}
-
-namespace {
 
 std::tuple<Tensor, Tensor> attention(const Tensor &q, const Tensor &k, const Tensor &v, GYRE_ATTENTION_PARAMETERS) {
     AttentionArguments call;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t places = 13; // of options that are tensors
 
-/// Of an option's place. Errors: throws.
+/// The tensor of the option whose place in the schema `flags` hold from `bit` on. Errors: throws.
 OptionalTensor &place_of(std::array<OptionalTensor, places> *tensors, int64_t flags, int bit) {
     const auto place = static_cast<std::size_t>(flags >> bit & 15);
     expect(place < places, "flags: got place ", place, ", expected 0 .. ", places - 1);
