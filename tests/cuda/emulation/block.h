@@ -8,7 +8,7 @@ namespace gyre::emulation {
 
 struct Thread {
     int x = 0, y = 0;
-    std::vector<long> fences{}; // fence.proxy.async: between which barriers each was
+    std::vector<int> fences{}; // fence.proxy.async: between which barriers each was
 };
 
 /// The block that runs: only one does at a time.

@@ -112,28 +112,9 @@ struct Factors {
     const uint32_t *a, *b;
 };
 
-/// mma.m16n8k16, by the layouts of fragments that PTX ISA 8.0 shows in section 9.7.13.4.8.
+/// mma.m16n8k16 of gyre_bf16 or gyre_f16.
 template <class T>
-void multiply_tiles(const Lane (&lanes)[32]) {
-    float a[16][16], b[16][8];
-    const auto number = [](uint32_t word, int half) { return gyre_cast<float>(T{(uint16_t)(word >> 16 * half)}); };
-    for (int lane = 0; lane < 32; lane++) {
-        const auto &f = *(const Factors *)lanes[lane].in;
-        const int group = lane / 4, first = lane % 4 * 2;
-        for (int half = 0; half < 2; half++) {
-            for (int word = 0; word < 4; word++)
-                a[group + word % 2 * 8][first + word / 2 * 8 + half] = number(f.a[word], half);
-            for (int word = 0; word < 2; word++) b[first + word * 8 + half][group] = number(f.b[word], half);
-        }
-    }
-    for (int lane = 0; lane < 32; lane++)
-        for (int i = 0; i < 4; i++) {
-            const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-            double sum = ((float *)lanes[lane].out)[i];
-            for (int k = 0; k < 16; k++) sum += (double)a[row][k] * b[k][column];
-            ((float *)lanes[lane].out)[i] = (float)sum;
-        }
-}
+void multiply_tiles(const Lane (&lanes)[32]);
 
 } // namespace gyre::emulation
 

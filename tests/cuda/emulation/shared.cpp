@@ -8,25 +8,27 @@
 namespace gyre::emulation {
 namespace {
 
-/// The last that touched a byte: a thread, and between which barriers.
-struct Touch {
-    const Thread *thread = nullptr;
-    long epoch = -1;
-};
+/// A byte's last writer and reader, and between which barriers they were; what 98 KB have of these is gone through by every kernel, so
+/// that they are small.
 struct Byte {
-    Touch written, read;
-    bool is_set = false, is_pending = false;
+    const Thread *writer = nullptr, *reader = nullptr; // no reader: several
+    int written = -1, read = -1;
+    unsigned fences = 0;         // of the writer's, before it was written
     unsigned short products = 0; // that read it now
-    size_t fences = 0;           // of the writer's, before it was written
+    bool is_set = false, is_pending = false;
 };
 
 constexpr size_t product_bytes = 16; // that a product reads at once
 
 std::vector<unsigned char> memory;
 std::vector<Byte> bytes_of;
-long epoch = 0;
+int epoch = 0;
 
-bool other_now(const Touch &touch) { return touch.epoch == epoch && touch.thread != block->thread; }
+void write_now(Byte &b, const Thread *thread) {
+    b.writer = thread;
+    b.written = epoch;
+    b.fences = static_cast<unsigned>(thread->fences.size());
+}
 
 template <typename Check>
 bool check(const void *at, size_t count, const Check &each) {
@@ -35,7 +37,8 @@ bool check(const void *at, size_t count, const Check &each) {
         violation("shared memory is accessed outside of what the launch asked for");
         return false;
     }
-    for (size_t i = 0; i < count; i++) each(bytes_of[static_cast<size_t>(first - memory.data()) + i]);
+    Byte *const bytes = bytes_of.data() + (first - memory.data());
+    for (size_t i = 0; i < count; i++) each(bytes[i]);
     return true;
 }
 
@@ -52,38 +55,38 @@ void next_epoch() { epoch++; }
 unsigned char *shared_memory() { return memory.data(); }
 
 bool may_read(const void *at, size_t count) {
-    return check(at, count, [](Byte &b) {
+    const Thread *const me = block->thread;
+    return check(at, count, [me](Byte &b) {
         if (!b.is_set) violation("shared memory is read before it was written");
         if (b.is_pending) violation("shared memory is read before an asynchronous copy into it was waited for");
-        if (other_now(b.written))
+        if (b.written == epoch && b.writer != me)
             violation("shared memory is read that another thread has written since the last barrier");
         // One reader is enough to catch a writer; a second one must not hide the first.
-        if (b.read.epoch != epoch)
-            b.read = {block->thread, epoch};
-        else if (b.read.thread != block->thread)
-            b.read.thread = nullptr; // several
+        if (b.read != epoch) {
+            b.reader = me;
+            b.read = epoch;
+        } else if (b.reader != me) {
+            b.reader = nullptr;
+        }
     });
 }
 
 bool may_write(const void *at, size_t count) {
-    return check(at, count, [](Byte &b) {
+    const Thread *const me = block->thread;
+    return check(at, count, [me](Byte &b) {
         if (b.is_pending) violation("shared memory is written while an asynchronous copy into it is under way");
-        if (other_now(b.written))
+        if (b.written == epoch && b.writer != me)
             violation("shared memory is written that another thread has written since the last barrier");
-        if (other_now(b.read))
+        if (b.read == epoch && b.reader != me)
             violation("shared memory is written that another thread has read since the last barrier");
         if (b.products) violation("shared memory is written while a product of a warpgroup reads it");
-        b.written = {block->thread, epoch};
-        b.fences = block->thread->fences.size();
+        write_now(b, me);
         b.is_set = true;
     });
 }
 
 void mark_arrived(const void *at, size_t count) {
-    check(at, count, [](Byte &b) {
-        b.written = {block->thread, epoch};
-        b.fences = block->thread->fences.size();
-    });
+    check(at, count, [](Byte &b) { write_now(b, block->thread); });
 }
 
 void mark_pending(const void *at, size_t count, bool pending) {
@@ -99,9 +102,9 @@ const unsigned char *begin_product(size_t place) {
         if (!b.is_set) return violation("a product of a warpgroup reads shared memory before it was written");
         if (b.is_pending)
             violation("a product of a warpgroup reads shared memory before an asynchronous copy was waited for");
-        if (b.written.epoch == epoch)
+        if (b.written == epoch)
             violation("a product of a warpgroup reads shared memory that was written since the last barrier");
-        const std::vector<long> &fences = b.written.thread->fences;
+        const std::vector<int> &fences = b.writer->fences;
         if (b.fences >= fences.size() || fences[b.fences] == epoch)
             violation("a product of a warpgroup reads shared memory whose writer has not fenced it before a barrier");
     });
@@ -111,7 +114,8 @@ const unsigned char *begin_product(size_t place) {
 void end_product(size_t place) {
     check(memory.data() + place, product_bytes, [](Byte &b) {
         b.products--;
-        b.read = {b.read.epoch == epoch && b.read.thread != block->thread ? nullptr : block->thread, epoch};
+        b.reader = b.read == epoch && b.reader != block->thread ? nullptr : block->thread;
+        b.read = epoch;
     });
 }
 
