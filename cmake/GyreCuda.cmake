@@ -12,6 +12,9 @@ set(GYRE_CUDA_ARCHS 80 CACHE STRING "Compute capabilities to make CUDA machine c
 #   GYRE_CUDA_HOPPER     ON: also the target cuda_90a, whose plain attention multiplies by wgmma; off where nvcc is older than 12
 option(GYRE_CUDA_HOPPER "The target cuda_90a: attention by wgmma" ON)
 
+#   GYRE_CUDA_WITHOUT_IMAGE  regular expression; CUDA kernels of a name that it matches have no machine code: they run emulated alone
+set(GYRE_CUDA_WITHOUT_IMAGE "" CACHE STRING "Regular expression: names of CUDA kernels that get no machine code")
+
 # gyre_cuda_flags(<out> [<target>]): what to make code for, and the host compiler, without which nvcc reads no headers.
 function(gyre_cuda_flags out)
     gyre_find_host_compiler(compiler)
@@ -95,6 +98,16 @@ function(gyre_make_image symbol folder)
     gyre_cuda_flags(flags ${ARGN})
     set(header "${GYRE_GENERATORS_DIR}/passes/cuda/device")
     set(source "${folder}/${symbol}.cu")
+    if (GYRE_CUDA_WITHOUT_IMAGE AND symbol MATCHES "${GYRE_CUDA_WITHOUT_IMAGE}")
+        add_custom_command(
+            OUTPUT "${folder}/${symbol}.image.o"
+            COMMAND "${CMAKE_C_COMPILER}" -c -fPIC "-DGYRE_IMAGE=${symbol}_image" "-DGYRE_FATBIN=\"${header}/image.S\"" "${header}/image.S"
+                    -o "${folder}/${symbol}.image.o"
+            DEPENDS "${source}" "${header}/image.S"
+            COMMENT "no CUDA machine code of ${symbol}"
+            VERBATIM)
+        return()
+    endif ()
     set(outputs "${folder}/${symbol}.image.o" "${folder}/${symbol}.fatbin")
     set(included "${header}/gyre_device.h" "${header}/gyre_warp.h" "${header}/gyre_guard.h" "${header}/gyre_rows.h" "${header}/gyre_fma.h"
                  "${header}/image.S")

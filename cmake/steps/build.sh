@@ -5,30 +5,48 @@
 demo_limits=("GYRE_TARGETS=host;x86_64_generic" "GYRE_OPS=rotary;attention" "GYRE_FEATURES=half;causal;rope;roper" GYRE_HEAD_DIMS=64
     GYRE_PADDED_HEAD_DIMS= GYRE_MATRIX_HEAD_DIMS= GYRE_MATRIX_PADDED_HEAD_DIMS= GYRE_ATTENTION_DTYPES=f32 GYRE_CUDA=OFF)
 
-# limited: the names of the options that the demo has limited in $tree.
-limited() { cat "$tree/demo-limits" 2>/dev/null || true; }
+# What the tests run: f16's CUDA kernels, but for a word bf16's, and f32's gradients, emulated; nvcc makes nothing of them.
+test_limits=("GYRE_CUDA_WITHOUT_IMAGE=_f16_|gradients_f32")
+
+# own_limits: what this command leaves out of a fresh folder, one a line.
+own_limits() {
+    case $command in
+    demo) printf '%s\n' "${demo_limits[@]}" ;;
+    test) [[ -n $all ]] || printf '%s\n' "${test_limits[@]}" ;;
+    esac
+}
+
+# to_take_back: the files that say what other commands have left out of $tree and this one needs.
+to_take_back() {
+    local file
+    for file in "$tree"/limits-of-*; do
+        case $command${all:+-all}:${file##*-} in
+        demo:* | kernel:test | test:test | *:\*) ;;
+        *) printf '%s\n' "$file" ;;
+        esac
+    done
+}
 
 # configure <CMake options>. Options are only ever added: what one command has built stays for the others. What stands on the
 # command line of cmake/go comes last.
 configure() {
     say "configuring"
-    local home limit name unset=()
+    local home limit name unset=() taken_back=()
     home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$tree/CMakeCache.txt" 2>/dev/null || true)
     [[ -z $home || $home == "$root" ]] || fail "$tree was configured for $home; run cmake/go clean first"
     [[ -n $home ]] || set -- -DGYRE_BUILD_TESTS=OFF -DGYRE_BUILD_BENCH=OFF "$@"
-    if [[ $command == demo && -z $home ]]; then
+    mapfile -t taken_back < <(to_take_back)
+    for name in $(cat /dev/null "${taken_back[@]}"); do unset+=("-U${name%%=*}"); done
+    if [[ -z $home || -e $tree/limits-of-demo && $command == test ]]; then
         mkdir -p "$tree"
-        for limit in "${demo_limits[@]}"; do
-            name=${limit%%=*}
-            [[ " ${definitions[*]}" == *" -D$name"[:=]* ]] && continue
+        while read -r limit; do
+            [[ " ${definitions[*]}" == *" -D${limit%%=*}"[:=]* ]] && continue
             set -- "$@" "-D$limit"
-            printf '%s\n' "$name" >>"$tree/demo-limits"
-        done
-    elif [[ $command != demo ]]; then
-        for name in $(limited); do unset+=("-U$name"); done
+            printf '%s\n' "$limit" >>"$tree/limits-of-$command"
+        done < <(own_limits)
     fi
     logged configure cmake -S . -B "$tree" -G Ninja "-DPython3_EXECUTABLE=$venv/bin/python" "${unset[@]}" "$@" "${definitions[@]}"
-    [[ $command == demo ]] || rm -f "$tree/demo-limits"
+    rm -f "${taken_back[@]}"
 }
 
 # build <Ninja target…>

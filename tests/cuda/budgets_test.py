@@ -7,7 +7,7 @@ of the target cuda_90a, if they are built, are counted against "sm_90a": their p
 
     python budgets_test.py NVCC KERNEL.fatbin…
 
-A kernel without a budget fails, and so does a budget without a kernel of the same head size and type: neither can be forgotten. Beside
+A kernel without a budget fails, and so does a budget without a kernel, where others of the same operation, types and head size are built: neither can be forgotten. Beside
 the counts stands what a model makes of attention's main loop (bench/cuda/model.py).
 """
 
@@ -54,9 +54,8 @@ def over(name, used, budget):
 
 
 def group(name):
-    """Operation and head size."""
-    size = re.search(r"_d\d+_", name)
-    return name.split("_")[0], size and size[0]
+    """Operation, types and head size."""
+    return name.split("_")[0], *re.findall(r"(?<=_)(?:b?f16|f32|d\d+)(?=_)", name)
 
 
 def main():
@@ -82,7 +81,7 @@ def main():
                 of_sm_90, = usage_of_image(tools, fatbin, HOPPER).values()
                 print(f"{HOPPER + ' ' + name:48} {of_sm_90}{modelled(fatbin, of_sm_90, HOPPER)}")
                 wrong += over(f"{HOPPER} {name}", of_sm_90, of_hopper[name])
-    built = {group(name) for name in seen}  # a build may leave out operations and head sizes
+    built = {group(name) for name in seen}  # a build may leave out operations, types and head sizes
     wrong += [f"{name}: there is no such function" for name in sorted({*budgets, *of_hopper} - seen) if group(name) in built]
     print("\n".join(wrong) or f"{len(seen)} functions within their budgets")
     sys.exit(1 if wrong or not seen else 0)

@@ -189,6 +189,20 @@ class Demo(GoTest):
         self.run_go("demo")
         self.assertNotIn("GYRE_TARGETS", self.call("cmake -S"))
 
+    def test_machine_code_that_the_tests_leave_out_is_made_by_other_commands(self):
+        self.prepared()
+        configuring = f"cmake -S . -B {self.build} -G"
+        self.run_go("demo")
+        self.run_go("test")
+        self.assertIn("-UGYRE_TARGETS", self.call(configuring))
+        self.assertIn("-DGYRE_CUDA_WITHOUT_IMAGE=", self.call(configuring))
+        self.run_go("test")
+        self.assertNotIn("WITHOUT_IMAGE", self.call(configuring))
+        self.run_go("test", "--all")
+        self.assertIn("-UGYRE_CUDA_WITHOUT_IMAGE", self.calls_file.read_text())
+        self.run_go("test")
+        self.assertNotIn("WITHOUT_IMAGE", self.call(configuring))
+
 
 class Compare(GoTest):
     def test_it_builds_no_kernels(self):
