@@ -6,31 +6,18 @@ import gyre
 from gyre import _library
 from gyre._attention_args import attention_args
 from gyre._call import Call as Arrays
+from model_options import options_of
 
 
 def keywords(call, inputs, narrow):
-    """What gyre.attention() is given beside q, k and v. A mask is one array, as frameworks hand it over.
+    """What gyre.attention() is given beside q, k and v.
 
     narrow: makes of float32 numbers an array of the queries' type
     """
-    found = {"layout": "bhsd", "scale": call.scale or None, "softcap": call.softcap}
-    if call.mask or (call.padding in ("left", "right") and call.queries > 1):
-        found["mask"] = inputs.visible()
-    else:
-        found["causal"] = call.causal
-        if call.window:
-            found["window"] = (call.window, 0 if call.causal else call.window)
-        if call.padding == "lengths":
-            found["seqused_k"] = inputs.lengths
-        elif call.padding:
-            found["mask"] = inputs.padding
-    if inputs.bias is not None:
-        found["bias"] = narrow(inputs.bias)
-    if inputs.slopes is not None:
-        found["alibi"] = inputs.slopes
-    if inputs.sinks is not None:
-        found["sinks"] = inputs.sinks
-    if call.rope:
+    found = {"layout": "bhsd", **options_of(call, inputs)}
+    if "bias" in found:
+        found["bias"] = narrow(found["bias"])
+    if "rope" in found:
         found["rope"] = gyre.Rope(pairing=call.rope.pairing, rotary_dim=call.rope.rotary_dim)
     return found
 

@@ -6,6 +6,7 @@ import os
 from errors import RunError, refuse
 from progress import Progress
 from tuning_file import TuningFile
+from whole_file import write_whole
 
 
 class History:
@@ -26,14 +27,7 @@ class History:
         self.write()
 
     def write(self):
-        temporary = f"{self.path}.{os.getpid()}"
-        try:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            with open(temporary, "w", encoding="utf-8") as file:
-                json.dump(self.entries, file, indent=1)
-            os.replace(temporary, self.path)
-        except OSError as error:
-            raise RunError(f"{self.path}: cannot be written: {error}") from None
+        write_whole(self.path, json.dumps(self.entries, indent=1))
 
 
 def revert(options):

@@ -25,6 +25,10 @@ def positive(text):
     return value
 
 
+def not_negative(text):
+    return 0.0 if re.fullmatch(r"0+(\.0*)?", text) else positive(text)
+
+
 def knob(text):
     match = re.fullmatch(r"([A-Za-z_][\w.]*)=(-?\d{1,9})", text)
     if not match:

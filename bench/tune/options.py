@@ -5,88 +5,17 @@ import os
 import re
 
 from errors import UsageError
-from option_values import knob, name, positive, whole
-from shapes import shape
+from option_groups import add_build, add_campaign, add_comparison, add_storage, add_studies, add_study
+from option_values import name, positive, whole
 
-COMMANDS = ("report", "export", "import", "revert", "compare")
-PATHS = ("build", "studies", "tuning", "runner", "out", "folder", "old", "new")  # children run in other folders
+COMMANDS = ("campaign", "report", "export", "import", "revert", "compare")
+PATHS = ("build", "studies", "tuning", "runner", "out", "folder", "old", "new", "report")  # children run in other folders
 
 
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         named = re.match(r"argument ([^:]+): (.*)", message)
         raise UsageError(f"{named[1]}: {named[2]}; see --help" if named else f"{message}; see --help")
-
-
-def add_build(parser, build):
-    parser.add_argument(
-        "--build",
-        default=build,
-        metavar="DIR",
-        help="the build tree, or a folder that gyre_add_kernels() made; default: the program's own",
-    )
-
-
-def add_studies(parser):
-    parser.add_argument("--studies", default=None, metavar="DIR", help="where studies are kept; default: BUILD/tune")
-
-
-def add_storage(parser):
-    parser.add_argument(
-        "--storage", metavar="URL", help="database of trials, shared by several machines; default: a file in the study"
-    )
-
-
-def add_runner(parser):
-    parser.add_argument("--threads", type=whole(1, 4096), default=1)
-    parser.add_argument("--limit-seconds", type=positive, default=60, metavar="N", help="for making or running a candidate, 60")
-    parser.add_argument("--limit-memory", type=whole(64, 1 << 24), default=4096, metavar="MiB", help="likewise, 4096")
-    parser.add_argument("--runner", metavar="PATH", help="gyre_tune_runner; default: the build's")
-
-
-def add_shape(parser):
-    parser.add_argument(
-        "--shape", action="append", type=shape, metavar="b=1,h=8,lq=1024", help="what to time; several: their geometric mean"
-    )
-
-
-def add_comparison(parser):
-    parser.add_argument("old", metavar="OLD.so", help="what cmake/go kernel made")
-    parser.add_argument("new", metavar="NEW.so", help="what it made later")
-    parser.add_argument("--kernel", required=True, type=name, metavar="NAME", help="say attention_plain_f32_d64")
-    add_shape(parser)
-    add_runner(parser)
-    parser.add_argument("--seconds", type=positive, default=10, metavar="N", help="of timing, for each shape, 10")
-    parser.add_argument("--no-verify", action="store_true", help="do not compare with the oracles before")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
-
-
-def add_study(parser):
-    parser.add_argument("kernel", help="its name, say attention_plain_f32_d64, the beginning of one, or a pattern with *")
-    parser.add_argument("--target", default="host", metavar="NAME", help="host (default): the best that this machine can run")
-    add_shape(parser)
-    add_runner(parser)
-    parser.add_argument("--sampler", choices=("tpe", "random", "grid"), default="tpe")
-    parser.add_argument("--seed", type=whole(0), default=1)
-    parser.add_argument(
-        "--knobs", nargs="+", type=knob, default=[], metavar="NAME=VALUE", help="begin there, not at the stored knobs"
-    )
-    parser.add_argument("--study", type=name, metavar="NAME", help="tell studies of one kernel apart; default: SAMPLER-SEED")
-    parser.add_argument(
-        "--tuning", metavar="DIR", help="where <target>.json is read and written; default: the sources' generators/tuning"
-    )
-    parser.add_argument("--no-write", action="store_true", help="leave <target>.json as it is")
-    parser.add_argument("--force", action="store_true", help="also replace knobs that were found on more shapes")
-    parser.add_argument(
-        "--trial-seconds",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="of the session that times a candidate, for each shape, 1",
-    )
-    parser.add_argument(
-        "--final-seconds", type=positive, default=30, metavar="N", help="of the session that decides, for each shape, 30"
-    )
 
 
 def parse(words, build):
@@ -103,10 +32,12 @@ def parse(words, build):
     add_build(parser, build)
     if command != "compare":
         add_studies(parser)
-    if command not in ("compare", "revert"):
+    if command not in ("campaign", "compare", "revert"):
         add_storage(parser)
     if command == "compare":
         add_comparison(parser)
+    elif command == "campaign":
+        add_campaign(parser)
     elif command == "revert":
         parser.add_argument("kernel", type=name, help="its whole name, say attention_plain_f32_d64")
         parser.add_argument("--target", type=name, metavar="NAME", help="needed if knobs of several were written")
@@ -147,7 +78,8 @@ def parse(words, build):
 
 
 DESCRIPTIONS = {
-    "search": "Searches the knobs of kernels; see also gyre tune report, export, import and revert, each with --help.",
+    "search": "Searches the knobs of kernels; see also gyre tune campaign, report, export, import and revert, each with --help.",
+    "campaign": "Tunes every kernel that calls of models reach, in the order of its share of their time; started again, it goes on.",
     "revert": "Takes back the last knobs of a kernel that gyre tune has written.",
     "compare": "Times two builds of one kernel in turns, and says whether they differ by more than the noise.",
     "report": "Draws what studies found: one HTML page, and its pictures.",
@@ -156,6 +88,7 @@ DESCRIPTIONS = {
 }
 EXAMPLES = {
     "search": "gyre tune attention_plain_f32_d64 --minutes 15",
+    "campaign": "gyre tune campaign --budget 480",
     "revert": "gyre tune revert attention_plain_f32_d64",
     "compare": "gyre compare old.so new.so --kernel attention_plain_f32_d64",
     "report": "gyre tune report --out report",

@@ -23,10 +23,15 @@ def find_runner(options):
     return refuse(f"--runner {candidates[-1]}", "cannot be run", "the program gyre_tune_runner, which `cmake/go tune` builds")
 
 
+def places_of_gyre(build):
+    """Where the program gyre may be, the build's own first."""
+    return [os.path.join(folder, "bin", "gyre") for folder in (build, HOME)]
+
+
 def runnable_targets(build):
     """Targets that this machine can run, best first."""
     failures = []
-    for program in (os.path.join(folder, "bin", "gyre") for folder in (build, HOME)):
+    for program in places_of_gyre(build):
         try:
             told = json.loads(subprocess.run([program, "info", "--json"], capture_output=True, text=True, check=True).stdout)
         except (OSError, ValueError, subprocess.CalledProcessError) as error:
@@ -34,6 +39,14 @@ def runnable_targets(build):
             continue
         return [target["name"] for target in told["targets"] if target["runnable"]]
     return refuse("--target host", f"no program tells ({failures[0]})", "a build with its program, or a target's name")
+
+
+def find_gyre(build):
+    """The path of the program gyre."""
+    for program in places_of_gyre(build):
+        if os.path.isfile(program) and os.access(program, os.X_OK):
+            return program
+    return refuse(f"--build {build}", f"no {program} there", "a build with its program")
 
 
 def generators_folder(build):

@@ -44,6 +44,11 @@ def sources_digest(*folders):
     return digest.hexdigest()[:16]
 
 
+def digest(*texts):
+    """Eight letters and digits that stand for the texts."""
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:8]
+
+
 def halide_version(libraries):
     """The version of the package that the build's Halide lies in."""
     packaged = os.path.join(libraries, "cmake", "Halide", "HalideConfigVersion.cmake")

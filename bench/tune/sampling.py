@@ -31,7 +31,7 @@ class Exhausted(Exception):
 
 
 class UntriedPoints(optuna.samplers.BaseSampler):
-    """Proposes what `inner` does (None: points at random; "grid": one after the other), made valid and new.
+    """Proposes what `inner` does (None: points at random; "grid": one after the other; "near": near the best ones), made valid and new.
 
     `on_trial(number)` is called as soon as a trial exists, before it has knobs.
     """
@@ -55,21 +55,22 @@ class UntriedPoints(optuna.samplers.BaseSampler):
             raise Exhausted(trial.number)
         if self.inner == "grid":
             return self.space.point(free[0])
-        if self.inner is not None and self.random.random() < REFINED:
+        if self.inner == "near" or (self.inner is not None and self.random.random() < REFINED):
             near = np.flatnonzero(self.near_the_best(study) & ~taken)
             if len(near):
                 return self.space.point(int(self.random.choice(near)))
         wanted = self.space.point(int(self.random.choice(free)))
-        if self.inner is not None:
+        if self.inner not in (None, "near"):
             wanted.update(self.inner.sample_relative(study, trial, self.inner.infer_relative_search_space(study, trial)))
         return self.space.point(self.space.nearest(wanted, taken, self.random))
 
     def near_the_best(self, study):
         """The neighbours of one of the best trials. TPE alone, whose models are smooth, takes long from near an optimum to it."""
         timed = sorted(study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)), key=lambda trial: trial.value)
-        if len(timed) < STARTUP:
+        if len(timed) < (1 if self.inner == "near" else STARTUP):
             return np.zeros(len(self.space), bool)
-        row = self.space.row(timed[self.random.choice(len(CENTRES), p=CENTRES)].params)
+        centre = self.random.choice(len(CENTRES), p=CENTRES)
+        row = self.space.row(timed[min(centre, len(timed) - 1)].params)
         return self.space.neighbours(row) if row is not None else np.zeros(len(self.space), bool)
 
     def exhausted(self, study):
@@ -91,8 +92,8 @@ class UntriedPoints(optuna.samplers.BaseSampler):
 
 
 def make_sampler(name, space, seed, on_trial):
-    """name: "tpe", "random" or "grid". seed: a number or several."""
-    inner = {"random": None, "grid": "grid"}.get(name)
+    """name: "tpe", "random", "grid" or "near". seed: a number or several."""
+    inner = {"random": None, "grid": "grid", "near": "near"}.get(name)
     if name == "tpe":
         inner = optuna.samplers.TPESampler(
             seed=int(np.random.default_rng(seed).integers(1 << 31)),

@@ -14,6 +14,12 @@ from tuning_file import TuningFile
 from workshop import Plan, Workshop
 
 
+def sources_of(generators, operation):
+    """A digest of what the operation's kernels are made from."""
+    folders = [folder_of(generators, operation), *(os.path.join(generators, name) for name in ("common", "math", "passes"))]
+    return provenance.sources_digest(*folders)
+
+
 class Setup:
     def __init__(self, options, recipes, recipe):
         self.options, self.recipes, self.recipe = options, recipes, recipe
@@ -102,10 +108,7 @@ class Setup:
             "--seed": options.seed,
             "--knobs": dict(options.knobs),
             "--autoscheduler": self.autoscheduler,
-            "sources": provenance.sources_digest(
-                folder_of(recipes.generators, self.recipe.operation),
-                *(os.path.join(recipes.generators, name) for name in ("common", "math", "passes")),
-            ),
+            "sources": sources_of(recipes.generators, self.recipe.operation),
         }
 
     def open(self):

@@ -41,7 +41,7 @@ def open_storage(url, folder):
 
 
 @contextlib.contextmanager
-def locked(folder, own):
+def locked(folder, own, busy="another gyre tune works on this study; name another with --study"):
     """One process at a time works on a study that has its own file; a shared database is made for several."""
     if not own:
         yield
@@ -50,7 +50,7 @@ def locked(folder, own):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise RunError(f"{folder}: another gyre tune works on this study; name another with --study") from None
+            raise RunError(f"{folder}: {busy}") from None
         yield
 
 
@@ -96,9 +96,11 @@ class Study:
             if trial.user_attrs["worker"]["host"] == host
         )
 
-    def start_with(self, knobs):
+    def start_with(self, *points):
+        """Points that a new study tries first."""
         if not self.trials():
-            self.optuna.enqueue_trial(knobs, user_attrs={"start": True})
+            for knobs in points:
+                self.optuna.enqueue_trial(knobs, user_attrs={"start": True})
 
     def ask(self, sampler, knob_distributions):
         self.optuna.sampler = sampler

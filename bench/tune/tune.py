@@ -16,6 +16,7 @@ VERSIONS = {"optuna": "optuna==5.0.0"}
 
 NEEDED = {  # by a command; reading its options needs none
     "search": ("numpy", "optuna"),
+    "campaign": ("numpy", "optuna"),
     "export": ("numpy", "optuna"),
     "import": ("numpy", "optuna"),
     "report": ("numpy", "optuna", "matplotlib"),
@@ -43,6 +44,8 @@ def main(words):
         from estimate import estimate as command
     elif options.command == "search":
         from tuning import tune as command
+    elif options.command == "campaign":
+        from campaign import campaign as command
     elif options.command == "export":
         from bundle import export as command
     elif options.command == "import":

@@ -91,9 +91,15 @@ def seconds_of_each(options):
 
 
 def run(setup, study, runner, progress):
+    look_for_better(setup, study, runner, progress)
+    conclude(setup, study, runner, progress)
+
+
+def look_for_better(setup, study, runner, progress, first=()):
+    """Tries candidates until the study's budget is spent. first: points that a new study tries first, after its start."""
     options = setup.options
     reference = study.optuna.user_attrs["reference"]
-    study.start_with(setup.start)
+    study.start_with(setup.start, *first)
     progress.line(f"{study.name}: {len(setup.space)} points; reference {text_of(reference, {})}; {' and '.join(setup.shapes)}")
     budget = Budget(trials=options.trials) if options.trials else Budget(seconds=60 * (options.minutes or MINUTES))
     search(
@@ -106,15 +112,20 @@ def run(setup, study, runner, progress):
         options.seed,
         progress,
     )
-    conclude(setup, study, runner, progress)
 
 
 def conclude(setup, study, runner, progress):
     """Measures the best again and stores it if it is better than what is stored."""
-    ranked = [(trial.params, trial.value) for trial in study.best()]
-    if not ranked:
+    verdict = acceptance.measure(setup, runner, ranked(study), progress)
+    store_verdict(setup, study, verdict, provenance.machine(), progress)
+
+
+def ranked(study):
+    """(knobs, value) of the candidates that were timed, best first."""
+    found = [(trial.params, trial.value) for trial in study.best()]
+    if not found:
         raise RunError(f"{study.name}: no candidate could be timed; the last: {last_text(study)}")
-    store_verdict(setup, study, acceptance.measure(setup, runner, ranked, progress), provenance.machine(), progress)
+    return found
 
 
 def store_verdict(setup, study, verdict, machine, progress):

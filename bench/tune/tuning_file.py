@@ -5,6 +5,7 @@ import os
 import textwrap
 
 from errors import RunError
+from whole_file import write_whole
 
 WIDTH = 120  # of the lines that knobs and evidence are filled to
 
@@ -46,14 +47,7 @@ class TuningFile:
         kernels = dict(self.content.get("kernels", {}))
         kernels[name] = entry
         self.content["kernels"] = {key: value for key, value in sorted(kernels.items()) if value is not None}
-        temporary = f"{self.path}.{os.getpid()}"
-        try:
-            os.makedirs(os.path.dirname(self.path), exist_ok=True)
-            with open(temporary, "w", encoding="utf-8") as file:
-                file.write(formatted(self.content))
-            os.replace(temporary, self.path)
-        except OSError as error:
-            raise RunError(f"{self.path}: cannot be written: {error}") from None
+        write_whole(self.path, formatted(self.content))
 
 
 def formatted(value, depth=0):

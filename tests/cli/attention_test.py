@@ -238,6 +238,12 @@ class Attention(GyreTest):
             self.save("m.npy", mask)
             self.check(self.inputs(batch=3), ["--mask", "m.npy"], seen=mask)
 
+    def test_bias_with_a_mask(self):
+        bias, mask = self.normal(2, 13, 37), self.random.random((3, 1, 13, 37)) < 0.6
+        self.save("b.npy", bias)
+        self.save("m.npy", mask)
+        self.check(self.inputs(batch=3), ["--bias", "b.npy", "--mask", "m.npy"], bias=bias, seen=mask)
+
     def test_sinks(self):
         sinks = self.normal(2)
         self.save("s.npy", sinks)

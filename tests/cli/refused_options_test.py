@@ -146,7 +146,7 @@ class RefusedOptions(GyreTest):
         self.attention("--layout --cu-seqlens-q", *packed, "--layout", "bhsd")
         self.attention("--bias --cu-seqlens-q", *packed, "--bias", "bias.npy")
         self.attention("--mask --cu-seqlens-q", *packed, "--mask", "mask.npy")
-        self.attention("--bias --mask", "--bias", "bias.npy", "--mask", "mask.npy")
+        self.attention("--bias --cu-seqlens-q", *packed, "--bias", "bias.npy")
         self.attention("--probabilities --cu-seqlens-q", *packed, "--probabilities", "pr.npy")
         self.save("table.npy", np.zeros((1, 1), np.int32))
         pages = ["--page-table", "table.npy", "--seqused-k", "c.npy"]

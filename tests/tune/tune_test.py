@@ -26,6 +26,9 @@ if __name__ == "__main__":
     # Every name imported here is a class of tests that unittest.main() finds.
     from acceptance_test import Acceptance
     from bundle_test import Bundle
+    from campaign_parts_test import CampaignCalls, CampaignStudies
+    from campaign_test import Campaigns
+    from campaign_verdict_test import CampaignJournals, CampaignVerdicts
     from compare_test import Compare, Compared
     from expression_test import Expressions
     from faults_test import Faults

@@ -43,7 +43,8 @@ void check_combinations(const AttentionOptions &options) {
     refuse_without({"--dropout-seed", options.dropout_seed.has_value()}, dropout);
     refuse_without({"--dropout-offset", options.dropout_offset.has_value()}, dropout);
     refuse_together({cu_q, layout});
-    refuse_together({cu_q, given("--bias", options.bias), given("--mask", options.mask)});
+    refuse_together({cu_q, given("--bias", options.bias)});
+    refuse_together({cu_q, given("--mask", options.mask)});
     if (options.scale && float(*options.scale) == 0) refuse("--scale", "0", "another number");
     for (const auto &[option, value] : {std::pair("--scale", options.scale), std::pair("--softcap", options.softcap)}) {
         if (value && std::isinf(float(*value))) refuse(option, std::to_string(*value), "a number that fits f32");

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterable, Sequence
 
 from ._values import choose, integer, real
 
-SAMPLERS = {"tpe": 0, "random": 1, "grid": 2}
+SAMPLERS = {"tpe": 0, "random": 1, "grid": 2, "near": 3}
 _USAGE = 2  # the program's exit code for what it was told
 
 
@@ -110,7 +110,7 @@ def tune(kernel: str, *, build: Any, minutes: float | None = None, trials: int |
     build     the folder of a build of Gyre that `cmake/go tune` has made
     minutes   of each study; or trials, how many; neither: 15 minutes. A study of the same name goes on where it was
     shapes    what is timed, such as "h=8,lq=1024,causal=1", one or several; none: what the kernel's knobs were found with
-    sampler   "tpe", "random" or "grid"
+    sampler   "tpe", "near", "random" or "grid"
     trial_seconds, final_seconds    of timing a candidate, and of the session that decides, for each shape
     folder    where studies are kept; None: build/tune
     write     True: knobs that are accepted are written to the tuning file, which the next build takes
