@@ -85,6 +85,8 @@ left_out() {
         ((${#missing[@]} == 0)) || printf "$line" "gyre_embedded on emulated boards" "cmake/go bare" "${missing[*]}"
         grep -q '^GYRE_CUDA_COMPILER:.*=/' "$tree/CMakeCache.txt" ||
             printf "$line" "CUDA kernels, emulated" "cmake/go test" "an nvcc of CUDA 13"
+        ! grep -q '^GYRE_CUDA_WITHOUT_IMAGE:.*=.' "$tree/CMakeCache.txt" ||
+            printf "$line" "machine code of f16's CUDA kernels" "cmake/go build" "an nvcc of CUDA 13"
         printf "$line" "all of this but what has no compiler" "cmake/go test --all" ""
     }
 }
