@@ -76,7 +76,14 @@ public:
         positions.dim(0).set_stride(Expr()); // the lower words of 64-bit positions lie apart
         frequencies.dim(0).set_min(0);
         axis_of_pair.dim(0).set_min(0);
-        Inputs in{x,      cos_of,        sin_of, offset,       pairs,  direction,
+        Func from = x;
+        if (appended) {
+            Var d("d");
+            const Tuple place_of_input = slot_of_input(lists(packed_sequences), x.dim(3).extent(), b, c);
+            from = Func("from");
+            from(d, a, b, c) = x(d, a, place_of_input[0], place_of_input[1]);
+        }
+        Inputs in{from,   cos_of,        sin_of, offset,       pairs,  direction,
                   Expr(), copied_before, after,  copied_after, Expr(), Bf16::as_casts};
         if (appended)
             in.place = [&](const Expr &value, int n) {
@@ -96,8 +103,9 @@ private:
     CacheLists lists(const PackedSequences &tokens) {
         held.dim(0).set_min(0);
         for (int n = 0; n < 2; n++) page_table.dim(n).set_min(0);
-        return {tokens,   held,    has_held,     page_table,         paged, page_bits, page_table.dim(0).extent(),
-                capacity, entries, entry_stride, out.dim(2).stride()};
+        return {tokens,     held,    has_held,     from_pages,
+                page_table, paged,   page_bits,    page_table.dim(0).extent(),
+                capacity,   entries, entry_stride, out.dim(2).stride()};
     }
 };
 

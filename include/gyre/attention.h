@@ -160,15 +160,15 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  On a CUDA device all tensors, lists and positions are in its memory, and launches are queued on cuda_stream, as
  *  gyre_rotary() does it. Weights are rounded to the type of the tensors. What lists and positions hold is not checked, only kept within
  *  bounds. A batch entry of bias or mask spans less than 2^31 elements. A workspace is memory of the device; with NULL the memory comes
- *  from a pool of the context, in the stream's order. Unsupported there: value_order; a page_table with keys or values that are rotated
- *  in the call or whose rows are not aligned to 16 bytes; head sizes, scores and dropout that no linked kernel was made for. With few
- *  queries the last bits of the result depend on the device and on the number of sequences and heads. devices.md tells which kernels
- *  there are, and how calls become launches.
+ *  from a pool of the context, in the stream's order. Unsupported there: value_order, prepared_mask, keys and values in pages of
+ *  another type than queries, head sizes above those of all linked kernels, and scores and dropout that none was made for. With few queries the last bits of
+ *  the result depend on the device and on the number of sequences and heads. devices.md tells which kernels there are, and how calls become
+ *  launches.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);
 
 /** Bytes of workspace that gyre_attention() with these arguments and this context needs; data pointers may be NULL: on CUDA devices it
- *  then has room for keys and values that are not aligned. */
+ *  then has room for keys and values that are not aligned, but takes pages for aligned. */
 GYRE_API gyre_status gyre_attention_workspace_size(gyre_context *context, const gyre_attention_args *args,
                                                    size_t *bytes);
 

@@ -81,6 +81,9 @@ static inline gyre_linear_attention_args gyre_linear_attention_defaults(void) {
  *  results are those of one call up to rounding. They are the same bits if the lengths of all pieces but the last are multiples of
  *  the kernel's chunk of tokens ("rows" of `gyre kernels`). Arithmetic and sums are in f32 for every type. The bits of the result do
  *  not depend on the number of threads.
+ *  On a CUDA device all tensors, lists and positions are in its memory, and launches are queued on the context's cuda_stream. What lists and
+ *  positions hold is not checked, only kept within bounds. A workspace is memory of the device; with NULL the memory comes from a pool of
+ *  the context. Rotated queries of a call that is not causal need q_positions there if seqused_k or cu_seqlens_q are given.
  *  Sources: Katharopoulos et al., Transformers are RNNs, arXiv:2006.16236; Su et al., RoFormer, arXiv:2104.09864, eq. 19.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_linear_attention(gyre_context *context, const gyre_linear_attention_args *args);

@@ -87,9 +87,8 @@ struct AttentionCall {
     const float *sinks = nullptr, *alibi = nullptr; // [num_heads]
     const int32_t *seqused_k = nullptr, *cu_seqlens_q = nullptr, *cu_seqlens_k = nullptr;
     bool lengths_move_queries =
-        true; // false in causal linear attention, where query i is key i whatever seqused_k says
-    bool takes_narrow_keys =
-        true; // of 16 bits where queries are f32; false in gradients, linear attention and on devices
+        true;                      // false in causal linear attention, where query i is key i whatever seqused_k says
+    bool takes_narrow_keys = true; // of 16 bits where queries are f32; false in gradients and linear attention
     bool has_used_keys = false, has_cu_seqlens_q = false; // also where their data are not known yet
     int64_t sequences = 0;
     bool value_blocks = false; // see gyre_value_order

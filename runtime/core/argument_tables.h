@@ -36,8 +36,16 @@ struct FeaturesArguments {
 #define GYRE_ARGUMENT_TABLE "linear/features/features_arguments.inc"
 #include "core/argument_table.inc"
 };
+struct FeaturesCudaArguments {
+#define GYRE_ARGUMENT_TABLE "linear/features/features_cuda_arguments.inc"
+#include "core/argument_table.inc"
+};
 struct LinearArguments {
 #define GYRE_ARGUMENT_TABLE "linear/linear_arguments.inc"
+#include "core/argument_table.inc"
+};
+struct LinearCudaArguments {
+#define GYRE_ARGUMENT_TABLE "linear/linear_cuda_arguments.inc"
 #include "core/argument_table.inc"
 };
 struct MergeArguments {

@@ -42,6 +42,7 @@ public:
     virtual std::unique_ptr<DeviceCall> call(const gyre_attention_args &args) const = 0;
     virtual std::unique_ptr<DeviceCall> call(const gyre_attention_merge_args &args) const = 0;
     virtual std::unique_ptr<DeviceCall> call(const gyre_attention_backward_args &args) const = 0;
+    virtual std::unique_ptr<DeviceCall> call(const gyre_linear_attention_args &args) const = 0;
 
     /// Queues a kernel of a program's own on device number `ordinal`. `arguments` has room for the user context in front.
     virtual gyre_status run(const gyre_kernel &kernel, void **arguments, int32_t ordinal, void *stream) const = 0;

@@ -1,5 +1,7 @@
 #include "cuda/append.h"
 
+#include "cuda/slots.h"
+
 #include <algorithm>
 
 namespace gyre::cuda {
@@ -52,45 +54,18 @@ gyre_status AppendOnDevice::append(gyre_context &context, const Scope &scope, co
     TokenAngles angles;
     GYRE_TRY(angles.prepare(t.rotation, &t == &call.k ? "rope" : "value_rope", cache));
     GYRE_TRY(angles.place(call.positions, &t == &call.k ? "rope" : "value_rope", 0, 0, from.batch, from.seqlen));
-    const auto dim = static_cast<int32_t>(from.dim);
-    const int32_t offset = t.rotate.offset, pairs = t.rotate.pairs, end = offset + 2 * pairs, after = dim - end;
-    const float direction = 1;
-    const bool packed = call.cu_seqlens, has_held = call.cache_seqlens, paged = call.paged;
-    const auto sequences = static_cast<int32_t>(call.sequences), capacity = static_cast<int32_t>(call.capacity);
-    const auto entries = static_cast<int32_t>(to.batch), entry_stride = static_cast<int32_t>(to.batch_stride);
-    const int32_t page_bits = call.pages.bits;
-    const halide_type_t i32 = halide_type(GYRE_I32);
-    Buffer bounds(call.cu_seqlens, i32, {{sequences + 1, 1}}), held(call.cache_seqlens, i32, {{sequences, 1}});
-    Buffer table(call.pages.entries, i32,
-                 {{paged ? call.capacity >> page_bits : 1, 1}, {sequences, call.pages.stride}});
-    Buffer x(
-        from.data, halide_type(from.dtype),
-        {{dim, 1}, {from.heads, from.head_stride}, {from.seqlen, from.token_stride}, {from.batch, from.batch_stride}});
-    Buffer out(to.data, halide_type(to.dtype),
-               {{dim, 1}, {to.heads, to.head_stride}, {from.seqlen, to.token_stride}, {from.batch, 0}});
-    using A = RotaryCudaArguments;
-    KernelArguments<A> arguments(t.rotate.kernel->places_on_device);
-    angles.add_to(&arguments);
-    arguments[A::offset] = &offset;
-    arguments[A::pairs] = &pairs;
-    arguments[A::direction] = &direction;
-    arguments[A::copied_before] = &offset;
-    arguments[A::after] = &end;
-    arguments[A::copied_after] = &after;
-    arguments[A::bounds] = &bounds;
-    arguments[A::held] = &held;
-    arguments[A::page_table] = &table;
-    arguments[A::packed] = &packed;
-    arguments[A::has_held] = &has_held;
-    arguments[A::paged] = &paged;
-    arguments[A::sequences] = &sequences;
-    arguments[A::page_bits] = &page_bits;
-    arguments[A::capacity] = &capacity;
-    arguments[A::entries] = &entries;
-    arguments[A::entry_stride] = &entry_stride;
-    arguments[A::x] = &x;
-    arguments[A::out] = &out;
-    return cuda::launch(context, scope, *t.rotate.kernel->kernel, arguments);
+    SlotLists lists;
+    lists.bounds = call.cu_seqlens;
+    lists.held = call.cache_seqlens;
+    lists.sequences = call.sequences;
+    lists.table = call.pages.entries;
+    lists.table_pages = call.paged ? call.capacity >> call.pages.bits : 1;
+    lists.table_stride = call.pages.stride;
+    lists.page_bits = call.pages.bits;
+    lists.paged = call.paged;
+    lists.capacity = call.capacity;
+    return write_slots(context, scope, *t.rotate.kernel, t.rotation, &angles, lists,
+                       {from, to, from.batch, from.seqlen});
 }
 
 } // namespace gyre::cuda

@@ -29,15 +29,6 @@ gyre_status AttentionOnDevice::fail_without_kernel(const gyre_context &context) 
     if (call.score && std::find(scores.begin(), scores.end(), call.score) == scores.end())
         return refuse_score(call.score, scores);
     const auto dim = static_cast<long long>(call.q.dim);
-    if (args.page_table && (call.rotate_keys || call.rotate_values))
-        return refuse(GYRE_UNSUPPORTED, "page_table",
-                      "no linked kernel of a CUDA device rotates keys or values in pages of head size %lld, expected "
-                      "keys_rotated and values_rotated",
-                      dim);
-    if (args.page_table && !(is_copyable(pool(call.k)) && is_copyable(pool(call.v))))
-        return refuse(GYRE_UNSUPPORTED, "page_table",
-                      "k's and v's rows are not all aligned to 16 bytes, as kernels of head size %lld expect of pages",
-                      dim);
     const char *with = call.score ? ", with this score" : call.dropout.on ? ", with dropout" : "";
     return refuse(GYRE_UNSUPPORTED, "q", "no linked kernel of a CUDA device takes %s with head sizes %lld and %lld%s",
                   dtype_name(call.q.dtype), dim, static_cast<long long>(call.v.dim), with);
@@ -46,10 +37,10 @@ gyre_status AttentionOnDevice::fail_without_kernel(const gyre_context &context) 
 gyre_status AttentionOnDevice::check_reach() const {
     for (const auto &[t, name] :
          {std::pair(&call.q, "q"), std::pair(&call.k, "k"), std::pair(&call.v, "v"), std::pair(&call.out, "out")}) {
-        const bool in_pages = args.page_table && (t == &call.k || t == &call.v);
-        if (!in_pages && !in_reach(*t, 1))
+        const bool of_pages = args.page_table && (t == &call.k || t == &call.v);
+        if (!of_pages && !in_reach(*t, 1))
             return refuse(GYRE_UNSUPPORTED, name, "one batch entry reaches over 2^31 elements");
-        if (in_pages && !in_reach(pool(*t), call.pages.pages))
+        if (of_pages && !in_reach(pool(*t), call.pages.pages))
             return refuse(GYRE_UNSUPPORTED, name, "pages reach over 2^31 elements");
     }
     for (const auto &[t, name] : {std::pair(&call.bias, "bias"), std::pair(&call.mask, "mask")})
@@ -65,7 +56,6 @@ gyre_status AttentionOnDevice::check(bool need_data) {
     GYRE_TRY(adopt_tensors(tensors, &device));
     GYRE_TRY(score_inputs.adopt(&args, &device));
     needs_data = need_data;
-    call.takes_narrow_keys = false;
     GYRE_TRY(check_attention(args, need_data, &call, true, false));
     if (need_data) GYRE_TRY(check_data(tensors));
     const double scale = std::abs(static_cast<double>(call.scale));

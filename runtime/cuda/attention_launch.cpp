@@ -17,17 +17,18 @@ constexpr float log2_e = 1.44269504088896f;
 
 gyre_status AttentionOnDevice::launch(gyre_context &context, const Scope &scope, DeviceAngles &rope,
                                       DeviceAngles &value_rope, int64_t first, int64_t batches) const {
-    const bool packed_q = args.cu_seqlens_q, packed_k = call.packed_keys, paged = args.page_table;
+    const bool packed_q = args.cu_seqlens_q, packed_k = call.packed_keys, paged = in_pages;
     const halide_type_t i32 = halide_type(GYRE_I32), f32 = halide_type(GYRE_F32);
     DevicePositions q_positions;
     GYRE_TRY(q_positions.place(call.q_positions, "q_positions", first, 0, batches, call.q.seqlen, axes()));
     const int64_t rows = most_rows(kernel->task_rows, split.on() ? group() : 1);
-    const auto view = [&](Buffer *b, const Heads &t, int64_t tokens) {
+    const auto view_entries = [&](Buffer *b, const Heads &t, int64_t tokens, int64_t entries) {
         b->describe(t.at(first, 0, 0), halide_type(t.dtype),
-                    {{t.dim, 1}, {t.heads, t.head_stride}, {tokens, t.token_stride}, {batches, t.batch_stride}});
+                    {{t.dim, 1}, {t.heads, t.head_stride}, {tokens, t.token_stride}, {entries, t.batch_stride}});
     };
+    const auto view = [&](Buffer *b, const Heads &t, int64_t tokens) { view_entries(b, t, tokens, batches); };
     const auto view_keys = [&](Buffer *b, const Heads &t) {
-        if (!paged) return view(b, t, t.seqlen);
+        if (!paged) return view_entries(b, t, t.seqlen, has_entries_of_keys() ? t.batch : batches);
         const Heads p = pool(t);
         b->describe(p.data, halide_type(p.dtype),
                     {{p.dim, 1}, {p.heads, p.head_stride}, {p.seqlen, p.token_stride}, {p.batch, p.batch_stride}});

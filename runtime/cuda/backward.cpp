@@ -59,10 +59,10 @@ gyre_status BackwardOnDevice::prepare(gyre_context &context) {
                   of_results = rotated_queries(f, f.value_rope, "forward.value_rope");
     const Rotated of_keys = keys_by(f.rope, f.rotate_keys, "forward.rope"),
                   of_values = keys_by(f.value_rope, f.rotate_values, "forward.value_rope");
-    GYRE_TRY(q.prepare(context, f.q, of_queries, "forward.q"));
-    GYRE_TRY(k.prepare(context, f.k, of_keys, "forward.k"));
-    GYRE_TRY(v.prepare(context, f.v, of_values, "forward.v"));
-    GYRE_TRY(out_grad.prepare(context, call.out_grad, of_results, "out_grad"));
+    GYRE_TRY(q.prepare(context, f.q, of_queries, "forward.q", f.q.dim, f.q.dtype));
+    GYRE_TRY(k.prepare(context, f.k, of_keys, "forward.k", f.k.dim, f.k.dtype));
+    GYRE_TRY(v.prepare(context, f.v, of_values, "forward.v", f.v.dim, f.v.dtype));
+    GYRE_TRY(out_grad.prepare(context, call.out_grad, of_results, "out_grad", call.out_grad.dim, call.out_grad.dtype));
     GYRE_TRY(gradients[0].rows.prepare(context, call.q_grad, of_queries, "q_grad"));
     GYRE_TRY(gradients[1].rows.prepare(context, call.k_grad, of_keys, "k_grad"));
     gradients[2].cache = 1;

@@ -1,6 +1,8 @@
 #include "cuda/dense_rows.h"
 
 #include "core/workspace.h"
+#include "cuda/feature_rows.h"
+#include "cuda/slots.h"
 #include "cuda/tensors.h"
 
 #include <utility>
@@ -58,8 +60,8 @@ gyre_status rotate_rows(gyre_context &context, const Scope &scope, const RotaryK
     return rotate(context, scope, {&kernel, by, how.positions, how.packed, how.rope, direction}, tensor, &angles);
 }
 
-Heads dense_like(const Heads &like, gyre_dtype dtype) {
-    Heads rows = {nullptr, dtype, like.batch, like.seqlen, like.heads, like.dim, 0, like.dim, like.seqlen * like.dim};
+Heads dense_like(const Heads &like, gyre_dtype dtype, int64_t dim) {
+    Heads rows = {nullptr, dtype, like.batch, like.seqlen, like.heads, dim, 0, dim, like.seqlen * dim};
     rows.batch_stride = rows.heads * rows.head_stride;
     return rows;
 }
@@ -73,35 +75,147 @@ gyre_status check_dense_reach(const Heads &rows, const char *name) {
     return refuse(GYRE_UNSUPPORTED, name, "one batch entry has over 2^31 elements, which are copied in the call");
 }
 
-gyre_status DenseRows::prepare(const gyre_context &context, const Heads &given, const Rotated &how, const char *name) {
+gyre_status DenseRows::prepare(const gyre_context &context, const Heads &given, const Rotated &how, const char *name,
+                               int64_t dim, gyre_dtype dtype) {
     from = rows = given;
     rotated = how;
     kernel = nullptr;
-    if (from.empty() || (!how.by.on && is_known_copyable(from))) return GYRE_OK;
+    converter = nullptr;
+    rows.dim = dim;
+    rows.dtype = dtype;
+    const bool narrow = from.dtype != dtype;
+    if (from.empty() || (!narrow && !how.by.on && from.dim == dim && is_known_copyable(from))) return GYRE_OK;
+    if (narrow) {
+        converter = find_features(context, from.dtype);
+        if (how.by.on) kernel = find_row_writer(context, dtype, dtype, how.by);
+        if (!converter || (how.by.on && !kernel))
+            return refuse(GYRE_UNSUPPORTED, name, "no linked kernel converts %s of %s to f32 on a CUDA device", name,
+                          dtype_name(from.dtype));
+        rows = dense_like(from, dtype, dim);
+        return check_dense_reach(rows, name);
+    }
     const RotaryKernel *writer = find_row_writer(context, from.dtype, from.dtype, how.by);
     if (!writer)
         return refuse(GYRE_UNSUPPORTED, how.by.on ? how.rope : name, "no linked kernel %s %s of %s on a CUDA device",
-                      how.by.on ? "rotates" : "aligns rows of", name, dtype_name(from.dtype));
-    return prepare_by(*writer, given, how, name);
+                      how.by.on ? "rotates" : "copies rows of", name, dtype_name(from.dtype));
+    return prepare_by(*writer, given, how, name, dim);
 }
 
-gyre_status DenseRows::prepare_by(const RotaryKernel &writer, const Heads &given, const Rotated &how,
-                                  const char *name) {
+gyre_status DenseRows::prepare_by(const RotaryKernel &writer, const Heads &given, const Rotated &how, const char *name,
+                                  int64_t dim) {
     from = given;
     rotated = how;
     kernel = &writer;
-    rows = dense_like(from, from.dtype);
+    rows = dense_like(from, from.dtype, dim);
     return check_dense_reach(rows, name);
 }
 
-size_t DenseRows::bytes() const { return kernel ? bytes_of_dense(rows) : 0; }
+gyre_status DenseRows::prepare(const gyre_context &context, const Heads &given, const Rotated &how,
+                               const SourcePages &of, int64_t dim) {
+    from = given;
+    rotated = how;
+    pages = of;
+    is_paged = true;
+    rows = dense_like(from, from.dtype, dim);
+    kernel = find_row_writer(context, from.dtype, from.dtype, how.by, true);
+    if (!kernel)
+        return refuse(GYRE_UNSUPPORTED, "page_table", "no linked kernel of a CUDA device copies or rotates %s in pages",
+                      dtype_name(from.dtype));
+    return check_dense_reach(rows, "page_table");
+}
+
+size_t DenseRows::bytes() const { return kernel || converter ? bytes_of_dense(rows) : 0; }
 
 void DenseRows::place(char *memory) {
-    if (kernel) rows.data = memory;
+    if (kernel || converter) rows.data = memory;
+}
+
+/// Features behind the tensor's own are 0.
+gyre_status DenseRows::clear_padding(const Scope &scope) const {
+    if (rows.dim == from.dim || rows.empty()) return GYRE_OK;
+    const size_t size = element_size(rows.dtype), row = static_cast<size_t>(rows.dim) * size,
+                 used = static_cast<size_t>(from.dim) * size;
+    const auto first = reinterpret_cast<Pointer>(rows.data) + used;
+    const auto count = static_cast<size_t>(rows.batch * rows.heads * rows.seqlen);
+    if (const Result result = scope.driver->MemsetD2D8Async(first, row, 0, row - used, count, scope.stream))
+        return fail(Failure::internal, "workspace: cannot be cleared (%s)", scope.driver->text(result));
+    return GYRE_OK;
 }
 
 gyre_status DenseRows::fill(gyre_context &context, const Scope &scope, gyre_context::Frequencies &cache) const {
-    return kernel ? rotate_rows(context, scope, *kernel, rotated, 1, from, rows, cache) : GYRE_OK;
+    if (!kernel && !converter) return GYRE_OK;
+    GYRE_TRY(clear_padding(scope));
+    if (is_paged) return gather(context, scope, cache);
+    if (converter) {
+        GYRE_TRY(convert(context, scope));
+        Heads own = rows;
+        own.dim = from.dim;
+        return kernel ? rotate_rows(context, scope, *kernel, rotated, 1, own, own, cache) : GYRE_OK;
+    }
+    return rotate_rows(context, scope, *kernel, rotated, 1, from, rows, cache);
+}
+
+gyre_status DenseRows::convert(gyre_context &context, const Scope &scope) const {
+    const int64_t at_once = in_reach(from, from.batch) && in_reach(rows, rows.batch) ? from.batch : 1;
+    for (int64_t first = 0; first < from.batch; first += at_once) {
+        Heads narrow = from;
+        narrow.data = from.at(first, 0, 0);
+        narrow.batch = at_once;
+        const FeatureRows to{reinterpret_cast<float *>(rows.at(first, 0, 0)), 1, rows.token_stride, rows.head_stride,
+                             rows.batch_stride};
+        GYRE_TRY(write_features(context, scope, *converter, narrow, to, false));
+    }
+    return GYRE_OK;
+}
+
+gyre_status DenseRows::gather(gyre_context &context, const Scope &scope, gyre_context::Frequencies &cache) const {
+    const Rotation none;
+    const Rotation &by = rotated.by.on ? rotated.by : none;
+    const int64_t at_once = in_reach(rows, rows.batch) ? rows.batch : 1;
+    TokenAngles angles;
+    GYRE_TRY(angles.prepare(by, rotated.rope, cache));
+    for (int64_t first = 0; first < rows.batch; first += at_once) {
+        GYRE_TRY(angles.place(rotated.positions, rotated.rope, first, 0, at_once, rows.seqlen));
+        SlotLists lists;
+        lists.held = pages.used ? pages.used + first : nullptr;
+        lists.sequences = at_once;
+        lists.table = pages.table + first * pages.stride;
+        lists.table_pages = rows.seqlen >> pages.bits;
+        lists.table_stride = pages.stride;
+        lists.page_bits = pages.bits;
+        lists.from_pages = true;
+        lists.capacity = rows.seqlen;
+        SlotTensors tensors{pages.pool, rows, at_once, rows.seqlen};
+        tensors.to.data = rows.at(first, 0, 0);
+        tensors.to.batch = at_once;
+        GYRE_TRY(write_slots(context, scope, *kernel, by, &angles, lists, tensors));
+    }
+    return GYRE_OK;
+}
+
+gyre_status PaddedResults::prepare(const gyre_context &context, const Heads &given, int64_t dim) {
+    to = rows = given;
+    kernel = nullptr;
+    if (to.dim == dim) return GYRE_OK;
+    rows = dense_like(to, to.dtype, dim);
+    kernel = find_row_writer(context, to.dtype, to.dtype, Rotation());
+    if (!kernel)
+        return refuse(GYRE_UNSUPPORTED, "out", "no linked kernel copies rows of %s on a CUDA device",
+                      dtype_name(to.dtype));
+    return check_dense_reach(rows, "out");
+}
+
+void PaddedResults::place(char *memory) {
+    if (kernel) rows.data = memory;
+}
+
+gyre_status PaddedResults::store(gyre_context &context, const Scope &scope) const {
+    if (!kernel) return GYRE_OK;
+    Heads from = rows;
+    from.dim = to.dim;
+    gyre_context::Frequencies unused;
+    const Rotated as_they_are{Rotation(), Positions(), "rope", {}};
+    return rotate_rows(context, scope, *kernel, as_they_are, 1, from, to, unused);
 }
 
 } // namespace gyre::cuda

@@ -6,6 +6,7 @@
 #include "cuda/append.h"
 #include "cuda/attention.h"
 #include "cuda/backward.h"
+#include "cuda/linear.h"
 #include "cuda/merge.h"
 #include "cuda/rotary.h"
 
@@ -17,6 +18,8 @@ constexpr ArgumentTable tables[] = {
     argument_table<AttentionCudaArguments>("attention", true),
     argument_table<BackwardCudaArguments>("backward", true),
     argument_table<DeltaCudaArguments>("delta", true),
+    argument_table<FeaturesCudaArguments>("features", true),
+    argument_table<LinearCudaArguments>("linear", true),
     argument_table<MergeCudaArguments>("merge", true),
     argument_table<RotaryCudaArguments>("rotary", true),
 };
@@ -46,6 +49,9 @@ public:
     }
     std::unique_ptr<DeviceCall> call(const gyre_attention_backward_args &args) const override {
         return std::make_unique<cuda::BackwardOnDevice>(args);
+    }
+    std::unique_ptr<DeviceCall> call(const gyre_linear_attention_args &args) const override {
+        return std::make_unique<cuda::LinearOnDevice>(args);
     }
 
     gyre_status run(const gyre_kernel &kernel, void **arguments, int32_t ordinal, void *stream) const override {

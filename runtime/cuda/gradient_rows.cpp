@@ -1,6 +1,7 @@
 #include "cuda/gradient_rows.h"
 
 #include "core/kernel_call.h"
+#include "cuda/slots.h"
 #include "cuda/tensors.h"
 
 namespace gyre::cuda {
@@ -9,7 +10,7 @@ gyre_status GradientRows::prepare(const gyre_context &context, const Heads &give
     to = given;
     rotated = how;
     name = of;
-    rows = dense_like(to, GYRE_F32);
+    rows = dense_like(to, GYRE_F32, to.dim);
     rotate_back = convert = nullptr;
     if (to.empty()) return GYRE_OK;
     const bool narrow = to.dtype != GYRE_F32;
@@ -34,47 +35,19 @@ gyre_status GradientRows::store(gyre_context &context, const Scope &scope, gyre_
 gyre_status GradientRows::narrow(gyre_context &context, const Scope &scope) const {
     const bool whole = in_reach(rows, rows.batch) && in_reach(to, to.batch);
     const int64_t at_once = whole ? to.batch : 1;
-    const halide_type_t i32 = halide_type(GYRE_I32);
     for (int64_t first = 0; first < to.batch; first += at_once) {
         TokenAngles none;
         gyre_context::Frequencies unused;
         GYRE_TRY(none.prepare(Rotation(), rotated.rope, unused));
         GYRE_TRY(none.place(Positions(), rotated.rope, first, 0, at_once, to.seqlen));
-        const auto dim = static_cast<int32_t>(to.dim), tokens = static_cast<int32_t>(to.seqlen);
-        const auto entries = static_cast<int32_t>(at_once), entry_stride = static_cast<int32_t>(to.batch_stride);
-        const int32_t nothing = 0, page_bits = 0;
-        const float direction = 1;
-        const bool no = false;
-        Buffer x(
-            rows.at(first, 0, 0), halide_type(GYRE_F32),
-            {{to.dim, 1}, {to.heads, rows.head_stride}, {to.seqlen, rows.token_stride}, {at_once, rows.batch_stride}});
-        Buffer out(to.at(first, 0, 0), halide_type(to.dtype),
-                   {{to.dim, 1}, {to.heads, to.head_stride}, {to.seqlen, to.token_stride}, {at_once, 0}});
-        Buffer bounds(nullptr, i32, {{1, 1}}), held(nullptr, i32, {{1, 1}}),
-            table(nullptr, i32, {{1, 1}, {entries, 0}});
-        using A = RotaryCudaArguments;
-        KernelArguments<A> arguments(convert->places_on_device);
-        none.add_to(&arguments);
-        arguments[A::offset] = &nothing;
-        arguments[A::pairs] = &nothing;
-        arguments[A::direction] = &direction;
-        arguments[A::copied_before] = &nothing;
-        arguments[A::after] = &nothing;
-        arguments[A::copied_after] = &dim;
-        arguments[A::bounds] = &bounds;
-        arguments[A::held] = &held;
-        arguments[A::page_table] = &table;
-        arguments[A::packed] = &no;
-        arguments[A::has_held] = &no;
-        arguments[A::paged] = &no;
-        arguments[A::sequences] = &entries;
-        arguments[A::page_bits] = &page_bits;
-        arguments[A::capacity] = &tokens;
-        arguments[A::entries] = &entries;
-        arguments[A::entry_stride] = &entry_stride;
-        arguments[A::x] = &x;
-        arguments[A::out] = &out;
-        GYRE_TRY(launch(context, scope, *convert->kernel, arguments));
+        SlotLists lists;
+        lists.sequences = at_once;
+        lists.capacity = to.seqlen;
+        SlotTensors tensors{rows, to, at_once, to.seqlen};
+        tensors.from.data = rows.at(first, 0, 0);
+        tensors.to.data = to.at(first, 0, 0);
+        tensors.from.batch = tensors.to.batch = at_once;
+        GYRE_TRY(write_slots(context, scope, *convert, Rotation(), &none, lists, tensors));
     }
     return GYRE_OK;
 }

@@ -31,8 +31,10 @@ struct LinearBackwardCall {
     LinearState after_grad, before_grad; // the first read, the second written
 };
 
-/// Check every argument. With `need_data` false data pointers may be NULL and values behind them are not read.
-gyre_status check_linear(const gyre_linear_attention_args &args, bool need_data, LinearCall *call);
+/// Check every argument. With `need_data` false data pointers may be NULL and values behind them are not read. `read_lists` false: nor is what
+/// lists and positions hold, which then is on a device.
+gyre_status check_linear(const gyre_linear_attention_args &args, bool need_data, LinearCall *call,
+                         bool read_lists = true);
 gyre_status check_linear_backward(const gyre_linear_attention_backward_args &args, bool need_data,
                                   gyre_linear_attention_args *forward, LinearBackwardCall *call);
 

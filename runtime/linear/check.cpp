@@ -83,24 +83,25 @@ gyre_status check_lists_apart(const gyre_linear_attention_args &a, std::initiali
     return check_reads_apart(shared_arguments(a), written);
 }
 
-gyre_status check_linear_inputs(const gyre_linear_attention_args &a, bool need_data, bool with_out, LinearCall *c) {
+gyre_status check_linear_inputs(const gyre_linear_attention_args &a, bool need_data, bool with_out, LinearCall *c,
+                                bool read_lists) {
     const gyre_attention_args shared = shared_arguments(a);
     AttentionCall &h = c->heads;
     GYRE_TRY(check_flag(a.causal, "causal"));
     c->causal = a.causal != 0;
     h.lengths_move_queries = !c->causal;
     h.takes_narrow_keys = false;
-    GYRE_TRY(check_attention(shared, need_data, &h, with_out));
+    GYRE_TRY(check_attention(shared, need_data, &h, with_out, read_lists));
     if (c->causal) {
-        GYRE_TRY(check_same_tokens(*c, a, need_data));
+        GYRE_TRY(check_same_tokens(*c, a, need_data && read_lists));
         c->same_tokens = same_positions(h.q_positions, h.k_positions);
         if (c->same_tokens) h.rotate_keys = false; // by a table of their own
     }
     return view_state(a.kv_state, "kv_state", a.k_state, "k_state", h, need_data, &c->before);
 }
 
-gyre_status check_linear(const gyre_linear_attention_args &a, bool need_data, LinearCall *c) {
-    GYRE_TRY(check_linear_inputs(a, need_data, true, c));
+gyre_status check_linear(const gyre_linear_attention_args &a, bool need_data, LinearCall *c, bool read_lists) {
+    GYRE_TRY(check_linear_inputs(a, need_data, true, c, read_lists));
     const AttentionCall &h = c->heads;
     GYRE_TRY(view_state(a.kv_state_out, "kv_state_out", a.k_state_out, "k_state_out", h, need_data, &c->after));
     if (!need_data) return GYRE_OK;

@@ -8,8 +8,8 @@
 namespace gyre {
 
 /// All of the forward call but what it writes, or but the states that it leaves.
-gyre_status check_linear_inputs(const gyre_linear_attention_args &args, bool need_data, bool with_out,
-                                LinearCall *call);
+gyre_status check_linear_inputs(const gyre_linear_attention_args &args, bool need_data, bool with_out, LinearCall *call,
+                                bool read_lists = true);
 
 /// Two tensors of a state, both or neither. After q, k, v and the sequences.
 gyre_status view_state(const gyre_tensor *kv, const char *kv_name, const gyre_tensor *k, const char *k_name,

@@ -9,7 +9,7 @@ namespace {
 
 struct LinearOnCpu {
     using Arguments = gyre_linear_attention_args;
-    static constexpr bool on_devices = false;
+    static constexpr bool on_devices = true;
     Arguments args;
     LinearTask task;
     LinearPlan plan;

@@ -101,7 +101,7 @@ TEST_CASE("dropout on devices: shapes and options match the oracle") {
 }
 
 TEST_CASE("dropout on devices: a head size without such a kernel is refused by name") {
-    DeviceAttention a(AttentionShape().lengths(5, 7).dims(96).of(GYRE_BF16));
+    DeviceAttention a(AttentionShape().lengths(5, 7).dims(200).of(GYRE_BF16));
     set_dropout(a.args, 0.5f);
     a.check_refusal(GYRE_UNSUPPORTED, "q");
     CHECK(text(gyre_last_error()).find("dropout") != std::string::npos);

@@ -34,6 +34,15 @@ void poison_key(AttentionCase &c, const std::vector<int64_t> &entry_and_token) {
             }
 }
 
+/// [batch, count] of positions [batch, more].
+Tensor first_keys(const gyre_tensor &positions, int64_t count) {
+    Tensor first(GYRE_I32, {positions.shape[0], count});
+    for (int64_t b = 0; b < positions.shape[0]; b++)
+        for (int64_t j = 0; j < count; j++)
+            first.set({b, j}, static_cast<const int32_t *>(positions.data)[b * positions.shape[1] + j]);
+    return first;
+}
+
 } // namespace
 
 TEST_CASE("packed attention on devices: sequences that begin and end within tiles and blocks, and empty ones") {
@@ -183,4 +192,51 @@ TEST_CASE("paged attention on devices: rotated caches, windows, the largest head
     const KeyPages of_packed(packed.c, 16, {40, 1, 69}, {0, 40, 41});
     in_pages = of_packed.args();
     packed.c.check_on_devices(&in_pages);
+}
+
+TEST_CASE("paged attention on devices: keys and values that are rotated in the call, of many rows and of few") {
+    gyre_rope rope = gyre_rope_defaults(), part = rope;
+    part.pairing = GYRE_INTERLEAVED;
+    part.rotary_dim = 18;
+    for (const int64_t rows : {3, 40})
+        for (const int option : {0, 1, 2, 3, 4}) {
+            CAPTURE(option);
+            AttentionCase c(AttentionShape().batches(2).lengths(rows, 90).head_counts(4, 2).dims(64).of(
+                option == 1 ? GYRE_F32 : GYRE_BF16));
+            c.args.causal = 1;
+            c.args.seqused_k = c.hold(GYRE_I32, {90, 77});
+            c.args.rope = c.args.value_rope = &rope;
+            if (option == 1) c.args.value_rope = &part;
+            if (option == 2) {
+                c.args.rope = nullptr;
+                c.args.softcap = 3;
+            }
+            if (option == 3) {
+                Tensor positions(GYRE_I32, {2, 96});
+                positions.fill_uniform_integers(3, 0, 3000);
+                Tensor of_queries(GYRE_I32, {2, rows});
+                of_queries.fill_uniform_integers(4, 0, 3000);
+                c.args.k_positions = c.hold(std::move(positions));
+                c.args.q_positions = c.hold(std::move(of_queries));
+            }
+            if (option == 4) c.args.values_rotated = 1;
+            const KeyPages pages(c, 16, {90, 77});
+            const gyre_attention_args in_pages = pages.args();
+            if (option == 3) c.args.k_positions = c.hold(first_keys(*c.args.k_positions, 90));
+            c.check_on_devices(&in_pages);
+        }
+}
+
+TEST_CASE("paged attention on devices: packed queries whose keys and values are rotated in the call") {
+    const gyre_rope rope = gyre_rope_defaults();
+    for (const std::vector<double> &q_bounds : {std::vector<double>{0, 5, 5, 60}, {0, 1, 2, 3}})
+        for (const float softcap : {0.0f, 3.0f}) {
+            Packed packed(AttentionShape().head_counts(2, 1).dims(64).of(GYRE_BF16), q_bounds, {0, 40, 43, 110});
+            packed.c.args.causal = 1;
+            packed.c.args.softcap = softcap;
+            packed.c.args.rope = packed.c.args.value_rope = &rope;
+            const KeyPages pages(packed.c, 16, {40, 3, 67}, {0, 40, 43});
+            const gyre_attention_args in_pages = pages.args();
+            packed.c.check_on_devices(&in_pages);
+        }
 }

@@ -2,6 +2,7 @@
 #include "compare.h"
 #include "each_kernel.h"
 #include "linear_allowance.h"
+#include "on_device.h"
 
 #include <sstream>
 
@@ -60,7 +61,7 @@ gyre_status LinearCase::run(gyre_context *context) {
     std::vector<std::vector<unsigned char>> before;
     for (const Tensor *t : read) before.push_back(t->memory());
     for (Tensor *t : written) t->poison();
-    const gyre_status status = gyre_linear_attention(context, &args);
+    const gyre_status status = is_on_device(context) ? run_on_device(context) : gyre_linear_attention(context, &args);
     for (size_t i = 0; i < before.size(); i++)
         CHECK_MESSAGE(read[i]->memory() == before[i], "an input was written, or memory around it");
     for (const Tensor *t : written) CHECK_MESSAGE(t->surroundings_intact(), "memory around an output was written");
@@ -70,26 +71,48 @@ gyre_status LinearCase::run(gyre_context *context) {
     return status;
 }
 
+gyre_status LinearCase::run_on_device(gyre_context *context) {
+    OnDevice device;
+    for (Tensor *t : {&q, &k, &v, &out, &kv_state, &k_state, &kv_state_out, &k_state_out}) device.add(*t);
+    gyre_linear_attention_args there = args;
+    for (gyre_tensor *t : {&there.q, &there.k, &there.v, &there.out}) *t = device.view(*t);
+    for (const gyre_tensor **t :
+         {&there.seqused_k, &there.cu_seqlens_q, &there.cu_seqlens_k, &there.q_positions, &there.k_positions,
+          &there.kv_state, &there.k_state, &there.kv_state_out, &there.k_state_out})
+        *t = device.view(*t);
+    there.rope = device.view(there.rope);
+    const gyre_status status = gyre_linear_attention(context, &there);
+    device.fetch();
+    return status;
+}
+
 void check_numbers(const char *name, const std::vector<double> &got, const OracleNumbers &expected, gyre_dtype dtype,
                    double relative) {
     check_within(name, got, expected.exact, linear_allowance(expected, dtype, relative));
+}
+
+void LinearCase::check_against(const OracleLinear &expected, gyre_context *context) {
+    REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
+    CAPTURE(text(gyre_selected_kernel(context)));
+    const double relative = linear_error(args);
+    check_numbers("out", Dense(args.out, args.layout).data, expected.out, shape.dtype, relative);
+    if (!args.kv_state_out) return;
+    check_numbers("kv_state_out", kv_state_out.values(), expected.kv_state, GYRE_F32, relative);
+    check_numbers("k_state_out", k_state_out.values(), expected.k_state, GYRE_F32, relative);
 }
 
 void LinearCase::check(int32_t threads) {
     const std::string description = describe();
     CAPTURE(description);
     const OracleLinear expected = oracle_linear(args);
-    each_target(
-        [&](gyre_context *context) {
-            REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
-            CAPTURE(text(gyre_selected_kernel(context)));
-            const double relative = linear_error(args);
-            check_numbers("out", Dense(args.out, args.layout).data, expected.out, shape.dtype, relative);
-            if (!args.kv_state_out) return;
-            check_numbers("kv_state_out", kv_state_out.values(), expected.kv_state, GYRE_F32, relative);
-            check_numbers("k_state_out", k_state_out.values(), expected.k_state, GYRE_F32, relative);
-        },
-        threads);
+    each_target([&](gyre_context *context) { check_against(expected, context); }, threads);
+}
+
+void LinearCase::check_on_devices() {
+    const std::string description = describe();
+    CAPTURE(description);
+    const OracleLinear expected = oracle_linear(args);
+    each_device([&](gyre_context *context) { check_against(expected, context); });
 }
 
 std::string LinearCase::describe() const {

@@ -25,6 +25,9 @@ public:
     /// Runs on every target, compares with the oracle, which reads the inputs as they are stored.
     void check(int32_t threads = 1);
 
+    /// Checks on every device instead, of which there must be one.
+    void check_on_devices();
+
     std::string describe() const;
 
     AttentionShape shape;
@@ -33,6 +36,9 @@ public:
 
 private:
     gyre_tensor state_views_[4];
+
+    gyre_status run_on_device(gyre_context *context);
+    void check_against(const OracleLinear &expected, gyre_context *context);
 };
 
 /// |error| within what relative errors of f32 arithmetic and of angles may come to, and half the spacing of the type.

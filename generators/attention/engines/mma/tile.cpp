@@ -46,12 +46,13 @@ CudaTile cuda_tile(const CudaSequences &in, int query_rows, int key_block, const
     const Expr end_key = min(s.query(last_row) + s.shift(t) + in.right + 1, s.keys(t));
     s.seen = Func("seen");
     const Expr first = first_key / key_block;
+    const Expr of_keys = select(in.packed_k, s.entry, sequence); // packed queries may have an entry of keys each
     const Expr end = select(end_key > first_key && last_row >= first_row, (end_key + key_block - 1) / key_block, 0);
     if (in.folded) {
         const Expr blocks = max(end - first, 0), part = z / in.entries;
-        s.seen(t, z, h) = Tuple(first + blocks * part / in.parts, first + blocks * (part + 1) / in.parts, h, s.entry);
+        s.seen(t, z, h) = Tuple(first + blocks * part / in.parts, first + blocks * (part + 1) / in.parts, h, of_keys);
     } else {
-        s.seen(t, z, h) = Tuple(first, end, h / in.group, s.entry);
+        s.seen(t, z, h) = Tuple(first, end, h / in.group, of_keys);
     }
     const Expr of_first = s.query(first_row) + s.shift(t), of_last = s.query(first_row + query_rows - 1) + s.shift(t);
     s.common = Func("common");

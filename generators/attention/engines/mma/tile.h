@@ -32,7 +32,7 @@ struct CudaTile {
     Halide::RVar before;   // of the update of sequence
     Halide::Func sequence; // (t, z)
     Halide::Func rows;     // (t, z, h)  {first query token, rows, row of the tile's first, first key token, keys}
-    Halide::Func seen;     // (t, z, h)  {first block, end of blocks, key head, entry of the tensors}
+    Halide::Func seen;     // (t, z, h)  {first block, end of blocks, key head, entry of keys and values}
     Halide::Func common;   // (t, z, h)  {first key that all rows see, last one}
 
     /// What rows holds for tile `of`.
