@@ -55,6 +55,11 @@ public:
     }
     KeyLaneStages &stages() override { return s; }
     const StateLayout &layout() const override { return groups; }
+    OperandForm operand_form() const override {
+        OperandForm form;
+        form.one_page_apart = true;
+        return form;
+    }
     KeySteps steps() const override {
         KeySteps steps;
         steps.scored = k.lanes;
