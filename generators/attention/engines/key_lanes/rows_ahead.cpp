@@ -41,7 +41,7 @@ void KeyLanes::ask_for_keys_and_values(const Lowering &lowering) const {
     const Expr whole = (v_features + (n - 1)) / n / (value_features / n); // chunks, before what is left of the features
     for (size_t i = 0; i < s.value_sums.size(); i++) {
         const int lines = lines_of(i == 0 ? value_features : static_cast<int>(i) * n);
-        const bool has_chunks = i == 0 && (z.padded || z.v_head_dim > value_features);
+        const bool has_chunks = i == 0 && z.v_head_dim > value_features;
         const bool has_groups = key_block > value_keys;
         const std::string keys = value_key_loop(i);
         ask_ahead(lowering.generator, s.weighted_rows, keys, lowering.keys, [=](const LoopValues &value) {

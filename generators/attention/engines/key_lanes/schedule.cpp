@@ -181,7 +181,8 @@ void KeyLanes::schedule() {
 
 void KeyLanes::lower(const Lowering &lowering) const {
     FeatureVectors::lower(lowering);
-    if (asks_ahead) ask_for_keys_and_values(lowering);
+    const bool has_turns = s.sizes.head_dim > k.lanes; // of the loop over features, which ask
+    if (asks_ahead && has_turns) ask_for_keys_and_values(lowering);
     if (!s.cut.defined()) return;
     for (const RVar &loop : {s.peak_key, s.peak_lane}) guard_loop(lowering.generator, loop_of(loop), s.cut);
 }
