@@ -20,7 +20,8 @@ struct KeyRows {
     Halide::Expr slot_stride, page_stride;
 };
 
-/// The place at which the rows of a task's key begin.
-Halide::Expr offset_of_key(const Pages &pages, const KeyRows &rows, const Halide::Expr &key);
+/// The place at which the rows of a task's key begin. `one_page_apart`: where a schedule specialises for one page, no page is looked up.
+Halide::Expr offset_of_key(const Pages &pages, const KeyRows &rows, const Halide::Expr &key,
+                           bool one_page_apart = false);
 
 } // namespace gyre

@@ -14,14 +14,14 @@ namespace {
 class AskAhead : public LoopMutator {
 public:
     AskAhead(const std::string &func, const std::string &loop, const OutputImageParam &tensor,
-             const std::function<std::vector<LineAhead>(const LoopValues &)> &lines)
+             const std::function<Asked(const LoopValues &)> &lines)
         : LoopMutator("there is no loop " + loop + " of " + func + " to ask for lines in"), func(func), loop(loop),
           tensor(tensor), lines(lines) {}
 
 private:
     const std::string func, loop;
     const OutputImageParam tensor;
-    const std::function<std::vector<LineAhead>(const LoopValues &)> lines;
+    const std::function<Asked(const LoopValues &)> lines;
     std::vector<std::string> loops; // around the statement
 
     Expr value(const std::string &name) const {
@@ -44,11 +44,11 @@ private:
         Stmt body = mutate(op->body);
         if (func_of_loop(op->name) == func && variable_of_loop(op->name) == loop) {
             found = true;
-            std::vector<Stmt> turn;
-            for (const LineAhead &line : lines([this](const std::string &name) { return value(name); }))
-                turn.push_back(request(line));
-            turn.push_back(body);
-            body = Block::make(turn);
+            const Asked asked = lines([this](const std::string &name) { return value(name); });
+            std::vector<Stmt> requests;
+            for (const LineAhead &line : asked.lines) requests.push_back(request(line));
+            const Stmt all = Block::make(requests);
+            body = Block::make(is_const_one(asked.where) ? all : IfThenElse::make(asked.where, all), body);
         }
         loops.pop_back();
         return For::make(op->name, op->min, op->extent, op->for_type, op->partition_policy, op->device_api, body);
@@ -129,7 +129,7 @@ private:
 } // namespace
 
 void ask_ahead(GeneratorBase &generator, const Func &of, const std::string &loop, const OutputImageParam &tensor,
-               const std::function<std::vector<LineAhead>(const LoopValues &)> &lines) {
+               const std::function<Asked(const LoopValues &)> &lines) {
     generator.get_pipeline().add_custom_lowering_pass(new AskAhead(of.name(), loop, tensor, lines));
 }
 

@@ -15,14 +15,19 @@ struct LineAhead {
     Halide::Expr row, element;
 };
 
+/// What a turn of a loop asks for, if `where` holds.
+struct Asked {
+    std::vector<LineAhead> lines;
+    Halide::Expr where = Halide::Internal::const_true();
+};
+
 /// The value of an enclosing loop, by the name of its variable, which a split, a reduction or a pure dimension gave it.
 using LoopValues = std::function<Halide::Expr(const std::string &)>;
 
 /// Each turn of `loop` of `of` first asks for `lines` of `tensor`. Halide's prefetch() takes the bounds of what a loop reads,
 /// which a table hides.
 void ask_ahead(Halide::Internal::GeneratorBase &generator, const Halide::Func &of, const std::string &loop,
-               const Halide::OutputImageParam &tensor,
-               const std::function<std::vector<LineAhead>(const LoopValues &)> &lines);
+               const Halide::OutputImageParam &tensor, const std::function<Asked(const LoopValues &)> &lines);
 
 /// Each vector of neighbours in `tensor` that the innermost loops of `of` read first asks for the line that is `distance` elements
 /// further on. Such a place may lie outside of the tensor: asking reads nothing.

@@ -17,8 +17,7 @@ struct SumOfRows {
     Func begins{"begins"}, sum{"sum"};
     RVar pair{"pair"}, one{"one"};
 
-    PassGenerator asking(const std::string &loop,
-                         const std::function<std::vector<gyre::LineAhead>(const gyre::LoopValues &)> &lines) {
+    PassGenerator asking(const std::string &loop, const std::function<gyre::Asked(const gyre::LoopValues &)> &lines) {
         return PassGenerator([&](Internal::GeneratorBase &generator, Func out) {
             RDom row(0, rows, "row");
             begins(j) = (rows - 1 - j) * 16;
@@ -37,8 +36,8 @@ struct SumOfRows {
 TEST_CASE("lines of rows further on are asked for, by the values of the loops around") {
     SumOfRows s;
     const PassGenerator made = s.asking("one", [&](const gyre::LoopValues &value) {
-        return std::vector<gyre::LineAhead>{{s.begins, value("pair") * 2 + value("one") + 3, 0},
-                                            {s.begins, value("pair"), value("one") + 8}};
+        return gyre::Asked{
+            {{s.begins, value("pair") * 2 + value("one") + 3, 0}, {s.begins, value("pair"), value("one") + 8}}};
     });
     const std::string lowered = made.lowered();
     CAPTURE(lowered);
@@ -51,6 +50,18 @@ TEST_CASE("lines of rows further on are asked for, by the values of the loops ar
     s.in.set(data);
     const Buffer<float> result = made.run(16);
     for (int i = 0; i < 16; i++) CHECK(result(i) == (float)(SumOfRows::rows * i + 16 * (0 + 1 + 2 + 3 + 4 + 5)));
+}
+
+TEST_CASE("lines are asked for in the turns that a condition names, and no others") {
+    SumOfRows s;
+    const PassGenerator made = s.asking("one", [&](const gyre::LoopValues &value) {
+        return gyre::Asked{{{s.begins, value("one"), 0}}, value("pair") == 1};
+    });
+    const std::string lowered = made.lowered();
+    CAPTURE(lowered);
+    CHECK(count(lowered, "llvm.prefetch.p0(") == 1);
+    CHECK(count(lowered, "row$x.pair == 1) {") == 1);
+    CHECK(lowered.find("row$x.pair == 1) {") < lowered.find("llvm.prefetch.p0("));
 }
 
 namespace {
@@ -95,11 +106,9 @@ TEST_CASE("a tensor that no vector reads cannot ask further on") {
 
 TEST_CASE("a loop that is not there cannot ask, nor by a loop that is not around") {
     SumOfRows missing, inside;
-    const PassGenerator nowhere =
-        missing.asking("row", [](const gyre::LoopValues &) { return std::vector<gyre::LineAhead>{}; });
+    const PassGenerator nowhere = missing.asking("row", [](const gyre::LoopValues &) { return gyre::Asked{}; });
     CHECK(refusal([&] { nowhere.lowered(); }).find("no loop row of sum") != std::string::npos);
-    const PassGenerator by_inner = inside.asking("pair", [&](const gyre::LoopValues &value) {
-        return std::vector<gyre::LineAhead>{{inside.begins, value("one"), 0}};
-    });
+    const PassGenerator by_inner = inside.asking(
+        "pair", [&](const gyre::LoopValues &value) { return gyre::Asked{{{inside.begins, value("one"), 0}}}; });
     CHECK(refusal([&] { by_inner.lowered(); }).find("is in no loop one") != std::string::npos);
 }

@@ -61,9 +61,16 @@ Made make_bare(const Wanted &w) {
     return std::make_unique<Bare>(z, make_provider(w), w.knobs, facts);
 }
 
+/// Asking costs instructions. f32 has so much to ask for that from caches they take longer than they save from memory, and rows of 128 are
+/// read as quickly without: bench/notes has the measurements.
+bool key_lanes_gain_by_asking(const Wanted &w) {
+    constexpr int whole_lines = 128;
+    return w.target.has_feature(Target::AVX2) && w.dtype.bits() == 16 && (w.padded || w.head_dim < whole_lines);
+}
+
 Made make_key_lanes(const Wanted &w) {
     auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
-    return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs);
+    return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs, key_lanes_gain_by_asking(w));
 }
 
 template <class OnVectors>

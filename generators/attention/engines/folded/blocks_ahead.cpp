@@ -10,8 +10,8 @@ namespace {
 
 /// The share of turn `turn` of `turns` of the lines of a block of rows of `features` elements, the first of which is row `first`. It
 /// takes distant places in turn: a processor reads several pages at once quicker than one.
-std::vector<LineAhead> share_of_block(const Sizes &z, const Func &offsets, int first, int features, const Type &type,
-                                      const Expr &turn, int turns) {
+Asked share_of_block(const Sizes &z, const Func &offsets, int first, int features, const Type &type, const Expr &turn,
+                     int turns) {
     constexpr int places = 8;
     const int of_line = cache_line_bytes / type.bytes();
     const int of_row = (features + of_line - 1) / of_line, all = z.key_block * of_row;
@@ -21,7 +21,7 @@ std::vector<LineAhead> share_of_block(const Sizes &z, const Func &offsets, int f
         const Expr line = before % places * (all / places) + before / places;
         asked.push_back({offsets, first + line / of_row, line % of_row * of_line});
     }
-    return asked;
+    return {asked};
 }
 
 } // namespace

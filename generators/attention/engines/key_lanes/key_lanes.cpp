@@ -76,6 +76,9 @@ void KeyLanes::define_queries(const Inputs &in) {
     const Sizes &z = s.sizes;
     const int together = k.lanes * z.feature_chunk;
     pages = in.pages.count;
+    k_features = in.head_dim;
+    v_features = in.v_head_dim;
+    rows_alike = in.k.slot_stride == in.v.slot_stride && in.k.page_stride == in.v.page_stride;
     s.feature_groups = z.v_head_dim / together;
     if (z.padded)
         s.feature_groups =
@@ -104,27 +107,38 @@ void KeyLanes::define_scores(const Inputs &in) {
     s.scores(r, j, t, b) = sum_across_lanes()(j % n, j / n, r, t, b);
 }
 
-void KeyLanes::define_product_of_values(const Inputs &in, const Visible &visible) {
+/// Adds the values of a group of keys to `vectors` neighbouring vectors of features, from `feature` on: once for each of `chunks`, where `where` holds.
+void KeyLanes::add_values(const Inputs &in, const Visible &visible, int vectors, const Expr &chunks,
+                          const Expr &first_chunk, const Expr &where) {
     const Sizes &z = s.sizes;
-    const int n = k.lanes, vectors = value_features / n;
-    const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d;
-    Expr chunks = z.v_head_dim / value_features;
-    if (z.padded) chunks = s.feature_groups * (z.feature_chunk * n / value_features);
+    const int n = k.lanes;
+    const Var &r = s.r, &t = s.t, &b = s.b;
     RDom terms({{0, n}, {0, vectors}, {0, value_keys}, {0, chunks}, {0, z.key_block / value_keys}}, "terms");
-    s.value_lane = terms[0];
-    s.value_vector = terms[1];
-    s.value_j = terms[2];
-    s.value_chunk = terms[3];
-    s.value_group = terms[4];
     const Expr block_key = b * z.key_block, group_key = terms[4] * value_keys, key = group_key + terms[2];
-    if (z.padded) terms.where(terms[3] * value_features < in.v_head_dim);
+    terms.where(where);
     terms.where(block_key + group_key < in.keys);
     terms.where(block_key + group_key + (value_keys - 1) >= visible.tile_first);
     terms.where(block_key + key <= visible.tile_last);
-    const Expr feature = terms[3] * value_features + terms[1] * n + terms[0];
+    const Expr chunk = unsafe_promise_clamped(first_chunk + terms[3], 0, z.v_head_dim / value_features - 1);
+    const Expr feature = chunk * value_features + terms[1] * n + terms[0];
+    s.weighted_rows(feature, r, t, b) += value_weight(key) * s.operands.v_rows(feature, key, b);
+    s.value_sums.push_back({terms[0], terms[1], terms[2], terms[3], terms[4]});
+}
+
+void KeyLanes::define_product_of_values(const Inputs &in, const Visible &visible) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d;
+    const int chunk_vectors = value_features / k.lanes;
     s.weighted_rows = Func("weighted_rows");
     s.weighted_rows(d, r, t, b) = layout().nothing();
-    s.weighted_rows(feature, r, t, b) += value_weight(key) * s.operands.v_rows(feature, key, b);
+    if (z.padded) { // whole chunks, then what is left of the call's features, as many vectors of it as there are
+        const Expr vectors = (in.v_head_dim + (k.lanes - 1)) / k.lanes, whole = vectors / chunk_vectors;
+        add_values(in, visible, chunk_vectors, whole, 0, Internal::const_true());
+        for (int left = 1; left < chunk_vectors; left++)
+            add_values(in, visible, left, 1, whole, vectors % chunk_vectors == left);
+    } else {
+        add_values(in, visible, chunk_vectors, z.v_head_dim / value_features, 0, Internal::const_true());
+    }
     guard(s.weighted_rows, visible, {r, d});
     s.weighted(r, d, t, b) = s.weighted_rows(d, r, t, b);
 }

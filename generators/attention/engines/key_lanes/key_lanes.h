@@ -21,16 +21,25 @@ private:
     const int lanes;
 };
 
+/// The loops of an update that adds values of a group of keys to neighbouring vectors of features.
+struct ValueSum {
+    Halide::RVar lane, vector, key, chunk, group;
+};
+
+/// How a schedule calls these loops. Each sum has a loop over keys of its own, whose turns ask for as many lines as it has vectors.
+constexpr const char *value_chunk_loop = "value_chunk", *value_group_loop = "value_group";
+std::string value_key_loop(size_t sum);
+
 /// folded_scores are (f, j, r, t, b).
 struct KeyLaneStages : FoldedStages {
-    Halide::Expr feature_groups;                                     // of feature_chunk vectors each
-    Halide::RVar value_lane, value_vector, value_chunk, value_group; // of weighted_rows
-    std::vector<Halide::Func> lane_pairs;                            // (bit, f, j, r, t, b)
-    std::vector<Halide::Func> lane_sums;                             // (f, j, r, t, b)
-    Halide::Func lane_max, lane_sum;    // (l, r, t, b)   of every `lanes`-th key of a block
-    Halide::Func lane_hidden;           // (l, r, t, b)   1: a bias or a mask hides some of its keys from the row
-    Halide::Func row_hidden, hidden;    // (r, t, b) (b)  from a row, or any; undefined outside of the general family
-    Halide::RVar hidden_j, hidden_tile; // of the updates of lane_hidden and hidden
+    Halide::Expr feature_groups;          // of feature_chunk vectors each
+    std::vector<ValueSum> value_sums;     // the first updates of weighted_rows
+    std::vector<Halide::Func> lane_pairs; // (bit, f, j, r, t, b)
+    std::vector<Halide::Func> lane_sums;  // (f, j, r, t, b)
+    Halide::Func lane_max, lane_sum;      // (l, r, t, b)   of every `lanes`-th key of a block
+    Halide::Func lane_hidden;             // (l, r, t, b)   1: a bias or a mask hides some of its keys from the row
+    Halide::Func row_hidden, hidden;      // (r, t, b) (b)  from a row, or any; undefined outside of the general family
+    Halide::RVar hidden_j, hidden_tile;   // of the updates of lane_hidden and hidden
 };
 
 /// Neighbouring keys whose values a row takes before the next row does: few enough for L1 or L2 to keep them. Divides key_block.
@@ -38,13 +47,19 @@ constexpr int value_keys = 64;
 
 class KeyLanes : public FeatureVectors {
 public:
-    KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs)
-        : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes) {
+    /// `asks_ahead`: the machine gains by asking for the lines of keys and values ahead.
+    KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, bool asks_ahead)
+        : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), asks_ahead(asks_ahead) {
         s.sizes = sizes;
         choose_sizes();
     }
     KeyLaneStages &stages() override { return s; }
     const StateLayout &layout() const override { return groups; }
+    OperandForm operand_form() const override {
+        OperandForm form;
+        form.one_page_apart = true;
+        return form;
+    }
     KeySteps steps() const override {
         KeySteps steps;
         steps.scored = k.lanes;
@@ -70,12 +85,19 @@ protected:
 
 private:
     const GroupsOfVectors groups;
+    const bool asks_ahead;
     int value_features = 0; // of a weighted value that are in registers together
     KeyLaneStages s;
-    Halide::Expr pages; // in which keys are
+    Halide::Expr pages;                  // in which keys are
+    Halide::Expr k_features, v_features; // of the call
+    Halide::Expr rows_alike;             // values lie as keys do, so that one table of offsets is that of both
 
     void choose_sizes(); // feature_chunk and value_features
     void check() const;
+    bool takes_keys_inside() const; // of a step, in a turn of the loop over features
+    void ask_for_keys_and_values(const Lowering &lowering) const;
+    void add_values(const Inputs &in, const Visible &visible, int vectors, const Halide::Expr &chunks,
+                    const Halide::Expr &first_chunk, const Halide::Expr &where);
     Halide::Func sum_across_lanes();
 };
 

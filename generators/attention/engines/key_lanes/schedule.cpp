@@ -30,6 +30,8 @@ void KeyLanes::choose_sizes() {
     while (vectors % z.feature_chunk != 0 || z.feature_chunk % tile != 0) z.feature_chunk--;
 }
 
+bool KeyLanes::takes_keys_inside() const { return asks_ahead && k.lanes > narrow_lanes; }
+
 void KeyLanes::check() const {
     const Sizes &z = s.sizes;
     _halide_user_assert(provider->reads_in_place()) << "expected as_stored=true with fold equal to lanes\n";
@@ -98,10 +100,24 @@ void KeyLanes::schedule() {
         .vectorize(s.f)
         .unroll(s.r);
     if (w > narrow_lanes) products.unroll(s.j);
-    s.folded_scores.compute_at(products, s.j).vectorize(s.f).unroll(s.r);
-    s.folded_scores.update(0).reorder(s.f, s.r, s.feature).vectorize(s.f).unroll(s.r);
-    if (!z.padded) s.folded_scores.update(0).unroll(s.feature);
-    if (z.padded) s.folded_scores.update(1).reorder(s.f, s.r).vectorize(s.f).unroll(s.r);
+    // A turn of the loop over features takes all keys of the step, so that it asks for as many lines as it reads.
+    const bool keys_inside = takes_keys_inside();
+    if (keys_inside)
+        s.folded_scores.compute_at(s.masked, s.t).bound_extent(s.j, w).bound(s.r, 0, z.row_tile).unroll(s.j);
+    else
+        s.folded_scores.compute_at(products, s.j);
+    s.folded_scores.vectorize(s.f).unroll(s.r);
+    for (int update = 0; update < s.folded_scores.num_update_definitions(); update++) {
+        Stage stage = s.folded_scores.update(update);
+        if (keys_inside) stage.reorder(s.f, s.r, s.j).unroll(s.j);
+        stage.vectorize(s.f).unroll(s.r);
+    }
+    Stage of_features = s.folded_scores.update(0);
+    if (keys_inside)
+        of_features.reorder(s.f, s.r, s.j, s.feature);
+    else
+        of_features.reorder(s.f, s.r, s.feature);
+    if (!keys_inside && !z.padded) of_features.unroll(s.feature);
     s.masked.update(s.masked.num_update_definitions() - 1).allow_race_conditions().vectorize(s.mask_j);
 
     for (Func *of_row : {&s.block_max, &s.block_sum})
@@ -132,12 +148,19 @@ void KeyLanes::schedule() {
         .bound_storage(s.d, z.v_head_dim)
         .bound(s.r, 0, z.row_tile)
         .vectorize(s.d, w);
-    s.weighted_rows.update(0)
-        .allow_race_conditions()
-        .reorder(s.value_lane, s.value_vector, s.value_j, s.value_chunk, s.r, s.t, s.value_group)
-        .vectorize(s.value_lane)
-        .unroll(s.value_vector)
-        .never_partition_all();
+    for (size_t i = 0; i < s.value_sums.size(); i++) {
+        const ValueSum &sum = s.value_sums[i];
+        const RVar key(value_key_loop(i)), chunk(value_chunk_loop), group(value_group_loop);
+        s.weighted_rows.update(static_cast<int>(i))
+            .rename(sum.key, key)
+            .rename(sum.chunk, chunk)
+            .rename(sum.group, group)
+            .allow_race_conditions()
+            .reorder(sum.lane, sum.vector, key, chunk, s.r, s.t, group)
+            .vectorize(sum.lane)
+            .unroll(sum.vector)
+            .never_partition_all();
+    }
     schedule_guarded_rows(s, s.weighted_rows, w, false);
 
     for (Func *whole_task : {&s.inverse_sum, &s.row_lse, &s.out_copy})
@@ -158,6 +181,8 @@ void KeyLanes::schedule() {
 
 void KeyLanes::lower(const Lowering &lowering) const {
     FeatureVectors::lower(lowering);
+    const bool has_turns = s.sizes.head_dim > k.lanes; // of the loop over features, which ask
+    if (asks_ahead && has_turns) ask_for_keys_and_values(lowering);
     if (!s.cut.defined()) return;
     for (const RVar &loop : {s.peak_key, s.peak_lane}) guard_loop(lowering.generator, loop_of(loop), s.cut);
 }

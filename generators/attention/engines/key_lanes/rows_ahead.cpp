@@ -1,0 +1,59 @@
+// Keys and values that are read as they are stored, and once: lines of both are asked for while the others are computed on.
+#include "key_lanes.h"
+#include "passes/lines_ahead.h"
+#include "passes/loop_name.h"
+#include "passes/prefetched_lines.h"
+
+#include <algorithm>
+
+namespace gyre::attention {
+using namespace Halide;
+
+std::string value_key_loop(size_t sum) { return "value_key_" + std::to_string(sum); }
+
+// A processor reads too little ahead by itself to compute on keys and values as quickly as memory delivers them. A step of scores asks for as many
+// values, and each value for a key of the next block: lines are asked for evenly, since a processor waits for few at once.
+void KeyLanes::ask_for_keys_and_values(const Lowering &lowering) const {
+    const Sizes &z = s.sizes;
+    const OperandStages &o = s.operands;
+    const int n = k.lanes, key_block = z.key_block, chunk_features = value_features;
+    const int of_line = cache_line_bytes / lowering.keys.type().bytes();
+    const auto lines_of = [=](int features) { return (features + of_line - 1) / of_line; };
+    Func(o.k_offsets).bound(s.j, 0, 2 * key_block).bound_storage(s.j, 2 * key_block);
+    // Lowering comes after the engine is gone: what it calls holds copies.
+    const std::string steps = loop_of(s.key_step), turns = loop_of(s.feature), tile = s.t.name(), row = s.r.name();
+    const bool has_rows = z.row_tile > 1, has_tiles = z.task_tiles > 1;
+    const auto is_first_row = [=](const LoopValues &value, bool in_rows) {
+        Expr first = Internal::const_true();
+        if (in_rows && has_rows) first = first && value(row) == 0;
+        if (has_tiles) first = first && value(tile) == 0;
+        return first;
+    };
+    const Expr alike = rows_alike; // the table of values is not there yet
+    const int turns_of_line = std::max(1, of_line / n), keys_of_turn = n / turns_of_line;
+    ask_ahead(lowering.generator, s.folded_scores, turns, lowering.values, [=](const LoopValues &value) {
+        std::vector<LineAhead> asked;
+        const Expr first = value(steps) * n + value(turns) % turns_of_line * keys_of_turn;
+        for (int key = 0; key < keys_of_turn; key++)
+            asked.push_back({o.k_offsets, first + key, value(turns) / turns_of_line * of_line});
+        return Asked{asked, alike && is_first_row(value, false)};
+    });
+    const Expr whole = (v_features + (n - 1)) / n / (value_features / n); // chunks, before what is left of the features
+    for (size_t i = 0; i < s.value_sums.size(); i++) {
+        const int lines = lines_of(i == 0 ? value_features : static_cast<int>(i) * n);
+        const bool has_chunks = i == 0 && z.v_head_dim > value_features;
+        const bool has_groups = key_block > value_keys;
+        const std::string keys = value_key_loop(i);
+        ask_ahead(lowering.generator, s.weighted_rows, keys, lowering.keys, [=](const LoopValues &value) {
+            const Expr chunk = has_chunks ? value(value_chunk_loop) : i == 0 ? Expr(0) : whole;
+            const Expr group = has_groups ? value(value_group_loop) : Expr(0);
+            std::vector<LineAhead> asked;
+            for (int line = 0; line < lines; line++)
+                asked.push_back({o.k_offsets, key_block + group * value_keys + value(keys),
+                                 chunk * chunk_features + line * of_line});
+            return Asked{asked, is_first_row(value, true)};
+        });
+    }
+}
+
+} // namespace gyre::attention
