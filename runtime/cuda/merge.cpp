@@ -24,6 +24,15 @@ bool fits_index(const MergeTask &t, int64_t batches, int64_t count) {
                               {count, t.out_part_stride}});
 }
 
+/// Whether a kernel may read what several threads share: some numbers of a part at once, aligned to 16 bytes.
+bool are_shareable(const MergeTask &t, int64_t count) {
+    constexpr int64_t most_parts = 512, at_once = 4; // most_shared_parts and features_at_once of the generator
+    const Heads &parts = t.parts.out;
+    for (const int64_t n : {parts.dim, parts.head_stride, parts.token_stride, parts.batch_stride, t.out_part_stride})
+        if (n % at_once) return false;
+    return count <= most_parts && reinterpret_cast<uintptr_t>(parts.data) % 16 == 0;
+}
+
 /// The kernel for so many rows: where a device has room for all of them at once, what takes time is how many parts a thread waits for, one after
 /// the other.
 const MergeKernel &kernel_for(const gyre_context &context, const Scope &scope, const MergeTask &t, int64_t count,
@@ -31,7 +40,7 @@ const MergeKernel &kernel_for(const gyre_context &context, const Scope &scope, c
     constexpr int64_t least_parts = 8, rows_at_once = 4; // of a multiprocessor, of 512 threads each
     Device device = 0;
     int multiprocessors = 0;
-    if (count < least_parts || scope.driver->CtxGetDevice(&device) ||
+    if (count < least_parts || !are_shareable(t, count) || scope.driver->CtxGetDevice(&device) ||
         scope.driver->DeviceGetAttribute(&multiprocessors, device_multiprocessors, device) ||
         rows > rows_at_once * multiprocessors)
         return *t.kernel;

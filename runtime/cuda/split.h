@@ -10,7 +10,7 @@ namespace gyre::cuda {
 
 class Split {
 public:
-    static constexpr int64_t most_parts = 128, least_part = 128; // keys
+    static constexpr int64_t most_parts = 256, least_part = 64; // keys
 
     /// Chooses the parts for a kernel that writes parts' results; it is off for others. `rows`: queries times heads that a launch goes through. How many
     /// parts depends on `device`; -1: on the largest one.

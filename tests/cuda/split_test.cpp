@@ -47,10 +47,10 @@ TEST_CASE("decode on a CUDA device: as many parts as its multiprocessors have ro
         int64_t batches, keys;
         long parts;
     };
-    // Four blocks of threads a multiprocessor, at least 128 keys a part, at most 128 parts. A sequence is one block without parts.
-    for (const Parts &p : {Parts{1, 1, 1000, 4}, Parts{2, 1, 1000, 8}, Parts{132, 1, 1000, 8}, Parts{132, 1, 128, 1},
-                           Parts{132, 1, 129, 2}, Parts{1, 3, 1000, 1}, Parts{2, 3, 1000, 2}, Parts{1, 5, 1000, 1},
-                           Parts{132, 1, 16500, 128}}) {
+    // Four blocks of threads a multiprocessor, at least 64 keys a part, at most 256 parts. A sequence is one block without parts.
+    for (const Parts &p : {Parts{1, 1, 1000, 4}, Parts{2, 1, 1000, 8}, Parts{132, 1, 1000, 16}, Parts{132, 1, 64, 1},
+                           Parts{132, 1, 65, 2}, Parts{1, 3, 1000, 1}, Parts{2, 3, 1000, 2}, Parts{1, 5, 1000, 1},
+                           Parts{132, 1, 16500, 256}}) {
         CAPTURE(p.multiprocessors);
         CAPTURE(p.batches);
         CAPTURE(p.keys);
@@ -75,7 +75,7 @@ TEST_CASE("decode on a CUDA device: a multiprocessor has as many parts at once a
     auto *set_shared_bytes = fake<void(int)>("fake_cuda_set_shared_bytes");
     // An H100, an A100, and a device of 8.9; the last one has no room for a block, and gets one.
     for (const Room &r :
-         {Room{233472, 64, 8}, Room{233472, 128, 6}, Room{167936, 128, 4}, Room{102400, 128, 2}, Room{1, 128, 1}}) {
+         {Room{233472, 64, 8}, Room{233472, 128, 4}, Room{167936, 128, 3}, Room{102400, 128, 2}, Room{1, 128, 1}}) {
         CAPTURE(r.shared_bytes);
         set_shared_bytes(r.shared_bytes);
         AttentionCase c(AttentionShape().lengths(2, 2000).head_counts(4, 1).dims(r.dim).of(GYRE_BF16));
@@ -187,7 +187,9 @@ TEST_CASE("merge on a CUDA device: few rows of many parts have a kernel of their
     };
     for (const Rows &r : {Rows{7, 1, 3, 4, 64, false}, Rows{8, 1, 3, 4, 64, true}, Rows{8, 1, 13, 1, 64, false},
                           Rows{9, 2, 2, 3, 40, true}, Rows{66, 1, 1, 8, 128, true}, Rows{99, 1, 1, 1, 256, true},
-                          Rows{128, 3, 1, 4, 96, true}, Rows{128, 3, 1, 5, 96, false}, Rows{20, 1, 2, 2, 512, true}})
+                          Rows{128, 3, 1, 4, 96, true}, Rows{128, 3, 1, 5, 96, false}, Rows{20, 1, 2, 2, 512, true},
+                          Rows{129, 1, 1, 1, 64, true}, Rows{512, 1, 1, 1, 64, true}, Rows{513, 1, 1, 1, 64, false},
+                          Rows{9, 1, 2, 2, 42, false}}) // whose rows are not aligned to 16 bytes
         for (const auto &[from, to] : merge_types) {
             const long before = launches();
             MergeCase c(r.parts, r.batches, r.tokens, r.heads, r.dim, from, to);

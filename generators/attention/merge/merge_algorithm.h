@@ -16,6 +16,10 @@ namespace gyre::merge {
 /// The most tokens, heads and features of a call.
 constexpr int most_tokens = 32, most_heads = 32, most_features = 512;
 
+/// How several threads share the parts of a row on a device: a turn of a share takes parts_at_once parts, `shares` apart.
+constexpr int features_at_once = 4; // of a thread
+constexpr int shares = 16, parts_at_once = 8, lanes_of_parts = 8, most_shared_parts = 512;
+
 /// The sink of a head that has none.
 constexpr float no_sink = std::numeric_limits<float>::lowest();
 
@@ -25,6 +29,7 @@ struct Inputs {
     Halide::Expr parts;             // extent of p
     std::vector<Halide::Var> outer; // none, or one
     Halide::Func sinks = {};        // (h)           no_sink: none; undefined: none of all heads
+    bool shared = false;            // several threads share a row's parts, at most most_shared_parts
 };
 
 struct Stages {
@@ -33,8 +38,17 @@ struct Stages {
     Halide::Func top, total; // (i, h)     greatest lse, and sum of exp(lse_p - top)
     // (i, h)     {exp(top - shift), sum of exp(lse_p - shift), that of the sink included, shift}; sinks only
     Halide::Func shared;
-    Halide::Func sum;      // (d, h, i)  sum of exp(lse_p - top) out_p
-    Halide::Func out, lse; // (d, h, i) (i, h)   the generator's own outputs
+    Halide::Func sum; // (d, h, i)  sum of exp(lse_p - top) out_p
+    // Where threads share a row's parts, p up to a whole number of turns:
+    Halide::Var share{"share"}, lane{"lane_of_parts"}, p{"p"};
+    Halide::RVar part_of_turn, turn, all_shares; // of share_sums' update, and of sum's
+    Halide::RVar part_of_lane, of_lanes;         // of those of lane_tops and lane_totals, and of top and total
+    Halide::Func part_lses;                      // (i, h, p)  -inf: the part sees no key, or there is none
+    Halide::Func part_weights;                   // (i, h, p)  exp(lse_p - top), or that of no part
+    Halide::Func lane_tops, lane_totals;         // (i, h, lane)  top and total of each lanes_of_parts-th part
+    Halide::Func share_sums;                     // (d, h, i, share)  sum of each shares-th part
+    Halide::Func shared_sums;                    // likewise, in shared memory
+    Halide::Func out, lse;                       // (d, h, i) (i, h)   the generator's own outputs
 };
 
 /// Defines `out` (stored as `type`) and `lse` (f32).

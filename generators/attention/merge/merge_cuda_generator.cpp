@@ -32,9 +32,20 @@ public:
         const Halide::Var z("z"), h("h");
         Halide::Func sink("sink");
         sink(h) = cuda::choose(has_sinks, Halide::max(sinks(h), no_sink), no_sink);
-        Stages stages = algorithm({part_out, part_lse, part_lse.dim(3).extent(), {z}, sink}, out, lse, dtype);
-        schedule_cuda(stages, z, few_rows);
-        cuda::lower_to_cuda(*this, {device_code, {}, most_features});
+        if (few_rows) { // whole vectors of features
+            part_out.dim(0).set_extent(part_out.dim(0).extent() / features_at_once * features_at_once);
+            out.dim(0).set_extent(part_out.dim(0).extent());
+        }
+        Stages stages = algorithm({part_out, part_lse, part_lse.dim(3).extent(), {z}, sink, few_rows}, out, lse, dtype);
+        schedule_cuda(stages, z);
+        cuda::Lowering lowering;
+        lowering.device_code = device_code;
+        lowering.most_threads = most_features;
+        if (few_rows) {
+            lowering.aligned = {"part_out"};
+            lowering.blocks_at_once = 1; // registers for all loads of a turn
+        }
+        cuda::lower_to_cuda(*this, lowering);
         publish_facts(*this, facts, {});
     }
 };

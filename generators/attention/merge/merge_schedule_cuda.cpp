@@ -4,29 +4,55 @@ namespace gyre::merge {
 using namespace Halide;
 
 constexpr int features = 64, lanes = 16;
-constexpr int shares = most_features / features, lanes_of_few = 32; // of few rows: a block has most_features threads
+constexpr int lanes_of_features = 32; // where threads share a row's parts
 
-// A thread waits for one part after the other: of few rows several threads share the parts of a feature, whose sums meet in shared memory.
+// Of few rows several threads share the parts of a row, and load some of them at once. What they find meets in shared memory.
 static void share_parts(Stages &s, const Var &z) {
-    Var feature("shared_feature"), features_of("shared_features_of"), share("share");
-    RVar of_share("of_share"), turns("shared_turns");
-    s.sum.update().split(s.part, turns, of_share, shares, TailStrategy::GuardWithIf);
-    Func of_shares = s.sum.update().rfactor(of_share, share);
-    of_shares.compute_at(s.out, s.i)
+    Var feature("feature"), features_of("features_of"), share("of_share"), n("n");
+    s.out.split(s.d, features_of, feature, lanes_of_features, TailStrategy::GuardWithIf)
+        .split(features_of, features_of, share, shares, TailStrategy::GuardWithIf)
+        .reorder(features_of, feature, share, s.i, s.h, z)
+        .gpu_blocks(s.i, s.h, z)
+        .gpu_threads(feature, share);
+    s.lse.reorder(s.i, s.h, z).gpu_blocks(s.i, s.h, z);
+    s.lse.compute_with(s.out, s.i);
+    s.sum.compute_at(s.out, features_of).store_in(MemoryType::Register);
+    s.sum.update().unroll(s.all_shares);
+    for (Func f : {s.part_lses, s.part_weights}) {
+        Var lane("lane"), turn("turn"), of_turn("of_turn");
+        f.compute_at(s.out, s.i)
+            .store_in(MemoryType::GPUShared)
+            .bound_storage(s.p, most_shared_parts)
+            .split(s.p, share, lane, lanes_of_features, TailStrategy::GuardWithIf)
+            .split(share, turn, of_turn, shares, TailStrategy::GuardWithIf)
+            .reorder(turn, lane, of_turn, s.i, s.h, z)
+            .gpu_threads(lane, of_turn);
+    }
+    for (Func f : {s.lane_tops, s.lane_totals}) {
+        f.compute_at(s.out, s.i).store_in(MemoryType::GPUShared).gpu_threads(s.lane);
+        f.update().reorder(s.part_of_lane, s.lane, s.i, s.h, z).gpu_threads(s.lane);
+    }
+    for (Func f : {s.top, s.total}) f.compute_at(s.out, s.i).store_in(MemoryType::GPUShared);
+    s.shared.compute_at(s.out, s.i).store_in(MemoryType::GPUShared);
+    s.shared_sums.compute_at(s.out, s.i)
         .store_in(MemoryType::GPUShared)
         .bound_storage(s.d, most_features)
-        .split(s.d, features_of, feature, features, TailStrategy::GuardWithIf)
-        .reorder(features_of, feature, share, s.i, s.h, z)
-        .gpu_threads(feature, share);
-    of_shares.update()
-        .split(s.d, features_of, feature, features, TailStrategy::GuardWithIf)
-        .reorder(turns, features_of, feature, share, s.i, s.h, z)
-        .gpu_threads(feature, share);
+        .split(s.d, feature, n, features_at_once)
+        .split(feature, features_of, feature, lanes_of_features, TailStrategy::GuardWithIf)
+        .reorder(n, features_of, feature, s.share, s.i, s.h, z)
+        .vectorize(n)
+        .gpu_threads(feature, s.share);
+    s.share_sums.compute_at(s.shared_sums, features_of).store_in(MemoryType::Register).vectorize(s.d);
+    s.share_sums.update()
+        .reorder(s.d, s.part_of_turn, s.turn, s.share, s.i, s.h, z)
+        .vectorize(s.d)
+        .unroll(s.part_of_turn);
 }
 
 // A block of threads is a row: a thread adds up a feature of all parts, neighbours read neighbours. What each part weighs is
 // relative to a row's greatest lse, and to their sum: found by some threads, a few parts each, in shared memory.
-void schedule_cuda(Stages &s, const Var &z, bool few_rows) {
+void schedule_cuda(Stages &s, const Var &z) {
+    if (s.shared_sums.defined()) return share_parts(s, z);
     Var feature("feature"), features_of("features_of"), lane("lane");
     RVar of_lane("of_lane"), turns("turns");
     s.out.split(s.d, features_of, feature, features, TailStrategy::GuardWithIf)
@@ -36,9 +62,8 @@ void schedule_cuda(Stages &s, const Var &z, bool few_rows) {
     s.lse.reorder(s.i, s.h, z).gpu_blocks(s.i, s.h, z);
     s.lse.compute_with(s.out, s.i);
     s.sum.compute_at(s.out, feature).store_in(MemoryType::Register);
-    if (few_rows) share_parts(s, z);
     for (Func *per_row : {&s.top, &s.total}) {
-        per_row->update().split(s.part, turns, of_lane, few_rows ? lanes_of_few : lanes, TailStrategy::GuardWithIf);
+        per_row->update().split(s.part, turns, of_lane, lanes, TailStrategy::GuardWithIf);
         Func of_lanes = per_row->update().rfactor(of_lane, lane);
         of_lanes.compute_at(s.out, s.i).store_in(MemoryType::GPUShared).gpu_threads(lane);
         of_lanes.update().gpu_threads(lane);

@@ -37,7 +37,7 @@ struct Lowering {
 
     int blocks_at_once = 0; // that registers of a multiprocessor are to have room for; 0: as many as they have
 
-    /// Buffers of which 16 bytes that a copy takes at once are so aligned. Copies of others ask.
+    /// Buffers of which 16 bytes that a copy or a vector takes at once are so aligned. Reads of others ask.
     std::set<std::string> aligned{};
 
     /// Arrays of shared memory that rows are copied into, and how many copies of 16 bytes a row takes, a divisor of 32. Of the rows that a

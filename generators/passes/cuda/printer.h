@@ -41,6 +41,9 @@ public:
         across_first = across;
     }
 
+    /// Buffers of device memory of which 16 bytes that are read at once are so aligned; of others that is asked.
+    void take_as_aligned(const std::set<std::string> &buffers) { aligned = buffers; }
+
     std::string text() const { return written.str(); }
 
     /// Bytes of shared memory that the function printed last uses.
@@ -73,6 +76,7 @@ protected:
     std::vector<std::string> loops; // that are open
     std::set<std::string> arrays;   // of a thread
     std::set<std::string> shared;   // arrays of a block
+    std::set<std::string> aligned;  // buffers of device memory
     bool synchronises = false;
 
     /// Where arrays of shared memory begin, in bytes.

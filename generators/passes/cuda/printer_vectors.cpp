@@ -65,9 +65,11 @@ Expr Printer::load_vectors(const Expr &e) {
             const std::string type = p.print_type(op->type.element_of()), from = p.print_name(op->name);
             if (first.defined()) {
                 const std::string at = p.print_expr(first);
+                const bool aligned =
+                    p.aligned.count(op->name) && !guarded && op->type.bytes() * op->type.lanes() % 16 == 0;
                 p.stream << p.get_indent() << type << " " << array << "[" << op->type.lanes() << "];\n"
-                         << p.get_indent() << "gyre_load<" << op->type.lanes() << ">(" << array << ", " << from << " + "
-                         << at << (guarded ? ", " : "") << guards << ");\n";
+                         << p.get_indent() << (aligned ? "gyre_load_aligned<" : "gyre_load<") << op->type.lanes()
+                         << ">(" << array << ", " << from << " + " << at << (guarded ? ", " : "") << guards << ");\n";
             } else {
                 std::vector<std::string> lanes;
                 for (int lane = 0; lane < op->type.lanes(); lane++)

@@ -12,9 +12,6 @@ namespace gyre::cuda {
 
 class WarpPrinter : public Printer {
 public:
-    /// Buffers of device memory whose copies need not ask whether they are aligned to 16 bytes.
-    void take_as_aligned(const std::set<std::string> &buffers) { aligned = buffers; }
-
     /// Arrays whose rows' places are worked out by a lane each: see Lowering::copies_of_row.
     void share_places_of_rows(const std::map<std::string, int> &arrays) { copies_of_row = arrays; }
 
@@ -37,7 +34,6 @@ protected:
     void visit(const Halide::Internal::Store *op) override;
 
 private:
-    std::set<std::string> aligned;
     std::map<std::string, int> copies_of_row;
     bool has_tiles = false;
     bool by_warpgroups = false;

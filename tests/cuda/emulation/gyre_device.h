@@ -158,6 +158,12 @@ GYRE_FN void gyre_load(T *to, const T *from) {
     for (int i = 0; i < N; i++) to[i] = from[i];
 }
 template <int N, class T>
+GYRE_FN void gyre_load_aligned(T *to, const T *from) {
+    if ((uintptr_t)from % 16)
+        gyre::emulation::violation("neighbours in device memory are read where they are not aligned");
+    gyre_load<N>(to, from);
+}
+template <int N, class T>
 GYRE_FN void gyre_store(T *to, const T *from) {
     for (int i = 0; i < N; i++) to[i] = from[i];
 }
