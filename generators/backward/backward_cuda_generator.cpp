@@ -20,7 +20,7 @@ public:
 
     // Knobs.
     GeneratorParam<int> warps{"warps", 0, 0, 16}, block{"block", 0, 0, 128}; // 0: what suits the variant
-    GeneratorParam<int> stages{"stages", 2, 2, 4};
+    GeneratorParam<int> stages{"stages", 2, 2, 4}, blocks{"blocks", 0, 0, 4};
 
     DeclaredArguments arguments;
 #include "backward_cuda_arguments.inc"
@@ -31,7 +31,7 @@ public:
     }
 
     void generate() {
-        const Knobs knobs{warps, block, stages};
+        const Knobs knobs{warps, block, stages, blocks};
         const Sizes sizes = choose_sizes(of, general, head_dim, dtype, knobs);
         bind_shapes();
         const Inputs inputs = bind();
@@ -43,6 +43,7 @@ public:
         lowering.last_first =
             of.value() == Of::queries; // tiles that see the most come first, where attention is causal
         lowering.across_first = is_bounded(inputs.sequences.right); // of all heads
+        lowering.blocks_at_once = blocks_of_threads(general, dtype, knobs);
         lowering.ranges["blocks"] = {s.tile.turns.name(), 0, 1};
         cuda::lower_to_cuda(*this, lowering);
         Facts known{{"task_rows", sizes.rows}};

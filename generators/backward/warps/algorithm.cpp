@@ -67,8 +67,14 @@ void define_weights(Stages &s, const Inputs &in, const Type &type) {
     Expr power, delta;
     if (tile.in.of_keys) {
         const Expr token = tile.column_token(first + j), head = tile.column_head(b);
-        power = in.lse(token, head, z) * log2_of_e;
-        delta = in.delta(token, head, z);
+        s.column_lse = Func("column_lse");
+        s.column_lse(j, b, t, h, z) = in.lse(token, head, z);
+        power = s.column_lse(j, b, t, h, z) * log2_of_e;
+        if (s.sizes.has_prob_grads()) {
+            s.column_delta = Func("column_delta");
+            s.column_delta(j, b, t, h, z) = in.delta(token, head, z);
+            delta = s.column_delta(j, b, t, h, z);
+        }
     } else {
         s.row_power = Func("row_power");
         s.row_delta = Func("row_delta");

@@ -58,6 +58,7 @@ struct Stages {
     Halide::Func rows, partner_rows;       // in fragments
     Halide::Func row_power, row_delta;     // (i, t, h, z)  lse in units of log2(e), and delta; where rows are queries
     Halide::Func columns, partner_columns; // (d, j, b, t, h, z)  of a block
+    Halide::Func column_lse, column_delta; // (j, b, t, h, z)  likewise, where columns are queries
     Halide::Func scores, prob_grads;       // (j, i, t, b, h, z)
     Halide::Func formed, weights;          // likewise: P or dS, 0 where masked, or masked_weight; and as stored
     Halide::Func flawed;   // (t, b, h, z)  1: some row does not see a column, and some number of these is not finite

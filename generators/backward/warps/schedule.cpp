@@ -63,6 +63,12 @@ Sizes choose_sizes(Of of, bool general, int head_dim, const Type &type, const Kn
     return sizes;
 }
 
+int blocks_of_threads(bool general, const Type &type, const Knobs &knobs) {
+    constexpr int shipped = 3;
+    if (knobs.blocks) return knobs.blocks;
+    return general || type.bytes() == 4 ? 0 : shipped;
+}
+
 // A block of threads is a tile of rows of one head: each warp has 16 of them, which stay in its registers with what they add up to.
 // Columns of a block are in shared memory, the next ones on their way while it is computed with them.
 void schedule(Stages &s, const Knobs &k) {
@@ -110,6 +116,22 @@ void schedule(Stages &s, const Knobs &k) {
             .ring_buffer(k.stages)
             .bound_storage(s.d, sizes.head_dim + copied);
         cuda::fill_by_block(f, s.j, copied, warps, true);
+    }
+    // A number by each thread, the last ones more than once.
+    for (Func f : defined({s.column_lse, s.column_delta})) {
+        Var rest("rest"), lane("lane"), of_turn("of_turn"), warp("warp");
+        const int threads = warps * cuda::warp_lanes;
+        f.compute_at(turn)
+            .store_in(MemoryType::GPUShared)
+            .hoist_storage(s.state, s.t)
+            .ring_buffer(k.stages)
+            .bound_extent(s.j, (sizes.block + threads - 1) / threads * threads)
+            .split(s.j, rest, lane, cuda::warp_lanes)
+            .split(rest, of_turn, warp, warps)
+            .reorder(of_turn, lane, warp, s.b, s.t, s.h, s.z)
+            .unroll(of_turn)
+            .gpu_threads(lane, warp);
+        for (const Var &v : {s.b, s.t, s.h, s.z}) f.bound_extent(v, 1);
     }
 }
 

@@ -38,7 +38,7 @@ private:
     std::set<std::string> shared;
     bool is_touched = false; // shared memory, since the last barrier
     bool is_copied = false;  // asynchronously, since then
-    bool in_staged_loop = false;
+    bool in_staged_loop = false, is_filled_ahead = false;
     using IRMutator::visit;
 
     Stmt barrier() {
@@ -79,7 +79,9 @@ private:
                             is_const_one(source->stride) && !shared.count(from->name) && is_const_one(op->predicate) &&
                             is_const_one(from->predicate) &&
                             op->value.type().bytes() * op->value.type().lanes() == copied_bytes;
-        if (!copies) return same;
+        const bool copies_word = is_filled_ahead && shared.count(op->name) && from && op->value.type().is_scalar() &&
+                                 op->value.type().bytes() == copied_word && !shared.count(from->name);
+        if (!copies && !copies_word) return same;
         is_copied = true;
         return as_copy(op, aligned.count(from->name) > 0);
     }
@@ -96,10 +98,12 @@ private:
     Stmt fill(const For *loop, const StagedLoop &staged, const Expr &turn, const Expr &end) {
         std::vector<Stmt> of_turn;
         bool branches = false;
+        is_filled_ahead = true;
         for (const Staging &s : staged.staging) {
             of_turn.push_back(mutate(substitute(loop->name, turn, s.fill)));
             branches = branches || has_branches(s.fill);
         }
+        is_filled_ahead = false;
         is_copied = false;
         return IfThenElse::make(turn_exists(turn, end), branches ? Block::make(of_turn) : with_copies_last(of_turn));
     }

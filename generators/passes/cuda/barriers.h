@@ -1,7 +1,7 @@
 /// Where the threads of a block wait: for each other, and for what they copy into shared memory. A pass over one kernel.
 ///
 /// It expects a kernel that has warp tiles, as Halide leaves it: with a barrier after each thing that threads compute. Afterwards
-///   - a store of 16 dense bytes from elsewhere into shared memory is an asynchronous copy;
+///   - a store of 16 dense bytes from elsewhere into shared memory is an asynchronous copy, and so is one of a word into a ring;
 ///   - a barrier stands only where shared memory was touched since the one before, and waits for copies, too;
 ///   - a loop whose producers fill a ring of slots (staged_loop.h) has them filled turns ahead, with one barrier a turn. Turns that
 ///     leave out what is under a condition known before them (conditional_nests.h) go through a loop of their own inside it.

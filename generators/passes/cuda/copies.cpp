@@ -50,10 +50,11 @@ private:
 
     /// `index` with its first element computed before the copies.
     Expr known(const Expr &index, const std::string &what) {
-        const Ramp *ramp = index.as<Ramp>();
+        const Ramp *ramp = index.as<Ramp>(); // none: of a word
         const std::string name = "copy_" + what + "." + std::to_string(copies.size());
-        before.push_back(LetStmt::make(name, ramp->base, Evaluate::make(0)));
-        return Ramp::make(Variable::make(Int(32), name), ramp->stride, ramp->lanes);
+        before.push_back(LetStmt::make(name, ramp ? ramp->base : index, Evaluate::make(0)));
+        const Expr first = Variable::make(Int(32), name);
+        return ramp ? Ramp::make(first, ramp->stride, ramp->lanes) : first;
     }
 };
 

@@ -24,7 +24,7 @@ constexpr char fence_call[] = "gyre_fence_async_proxy";
 Halide::Internal::Stmt wait_for_threads();
 bool is_barrier(const Halide::Internal::Stmt &s);
 
-/// The store as an asynchronous copy of the 16 bytes that it loads. `aligned`: they are known to be so, else the copy asks.
+/// The store as an asynchronous copy of the 16 bytes, or of the word, that it loads. `aligned`: they are known to be so, else the copy asks.
 Halide::Internal::Stmt as_copy(const Halide::Internal::Store *store, bool aligned);
 constexpr char copied_value[] = "gyre_copied";
 

@@ -16,6 +16,7 @@ constexpr int tile_rows = 16, tile_columns = 8, tile_depth = 16;
 constexpr int warp_lanes = 32;
 constexpr int copied_bytes =
     16; // by one asynchronous copy; rows are padded by as much, so that those of a tile begin in different banks
+constexpr int copied_word = 4; // bytes of a number by itself, into a ring
 
 /// What Halide calls the indices of a block's threads: lanes of a warp, and warps.
 constexpr char lane_index[] = ".thread_id_x", warp_index[] = ".thread_id_y";

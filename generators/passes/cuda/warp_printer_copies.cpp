@@ -22,6 +22,13 @@ void WarpPrinter::visit(const Store *op) {
     const Copy copy = read_copy(op);
     if (!copy.from) return Printer::visit(op);
     const Ramp *to = op->index.as<Ramp>(), *from = copy.from->index.as<Ramp>();
+    if (!to) {
+        const std::string at = print_expr(op->index), of = print_expr(copy.from->index);
+        stream << get_indent() << "gyre_copy_async_word(" << print_name(op->name) << ", " << at << ", "
+               << print_name(copy.from->name) << " + " << of << ");\n";
+        cache.clear();
+        return;
+    }
     const std::string at = print_expr(to->base), of = print_expr(from->base);
     stream << get_indent() << (copy.aligned ? "gyre_copy_async<" : "gyre_copy_async_if_aligned<") << to->lanes << ">("
            << print_name(op->name) << ", " << at << ", " << print_name(copy.from->name) << " + " << of << ");\n";

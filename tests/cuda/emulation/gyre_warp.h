@@ -71,6 +71,11 @@ GYRE_FN void gyre_copy_async(Declared *memory, int i, const T *from) {
         return gyre::emulation::violation("an asynchronous copy is not aligned to 16 bytes");
     gyre::emulation::copy_later(to, from, 16);
 }
+template <class T, class Declared>
+GYRE_FN void gyre_copy_async_word(Declared *memory, int i, const T *from) {
+    static_assert(sizeof(T) == 4);
+    gyre::emulation::copy_later((T *)memory + i, from, sizeof(T));
+}
 template <int N, class T, class Declared>
 GYRE_FN void gyre_copy_async_if_aligned(Declared *memory, int i, const T *from) {
     if ((uintptr_t)from % 16 == 0) return gyre_copy_async<N>(memory, i, from);

@@ -53,6 +53,13 @@ GYRE_FN void gyre_copy_async(Declared *memory, int i, const T *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(gyre_shared_address((T *)memory + i)), "l"(from)
                  : "memory");
 }
+// The same of 4 bytes.
+template <class T, class Declared>
+GYRE_FN void gyre_copy_async_word(Declared *memory, int i, const T *from) {
+    static_assert(sizeof(T) == 4, "a word");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(gyre_shared_address((T *)memory + i)), "l"(from)
+                 : "memory");
+}
 // Copies as gyre_copy_async() does, but at once where the 16 bytes are not aligned.
 template <int N, class T, class Declared>
 GYRE_FN void gyre_copy_async_if_aligned(Declared *memory, int i, const T *from) {
