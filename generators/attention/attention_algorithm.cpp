@@ -102,10 +102,8 @@ void algorithm(RecurrenceEngine &engine, const Inputs &in, const Func &out, cons
     s.lse(i, h) = s.row_lse(row_of_tile, tile_of_row);
 
     const StateLayout &layout = engine.layout();
-    std::vector<Expr> accumulators;
-    for (int c = 0; c < z.feature_chunk; c++) accumulators.push_back(s.state(r, t, layout.tuple(z, d))[c]);
     s.normalised = Func("normalised");
-    s.normalised(r, d, t) = layout.normalised(mux(layout.place(z, d), accumulators), s.inverse_sum(r, t));
+    s.normalised(r, d, t) = layout.normalised(layout.sum(s.state, z, {r, t, d}), s.inverse_sum(r, t));
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);

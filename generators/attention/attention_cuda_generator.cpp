@@ -53,7 +53,7 @@ public:
                    {warps, row_tiles, key_block, stages, blocks});
         engine.define(bind(), out, lse);
         engine.schedule();
-        engine.lower({*this, *k, *v, keys});
+        engine.lower({*this, *k, *v, keys, {}});
         Facts known = facts_of(engine);
         known.emplace_back("most_pairs", engine.most_pairs());
         if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());

@@ -54,10 +54,13 @@ private:
 class JoinTuples : public IRMutator {
 public:
     explicit JoinTuples(int most_on_stack) : most_on_stack(most_on_stack) {}
+    JoinTuples(const std::string &func, int apart) : func(func), apart(apart) {}
 
 private:
     using IRMutator::visit;
-    const int most_on_stack;
+    const int most_on_stack = 0;
+    const std::string func; // empty: any
+    const int apart = 0;    // 0: one after the other
 
     Stmt visit(const Allocate *op) override {
         const std::string joined = tuple_of(op->name);
@@ -65,17 +68,18 @@ private:
         std::vector<std::string> elements;
         Stmt body = op;
         for (const Allocate *next = op; next; next = body.as<Allocate>()) {
-            if (joined.empty() || tuple_of(next->name) != joined || next->type != op->type ||
-                next->constant_allocation_size() != size || next->memory_type != op->memory_type ||
-                !is_const_one(next->condition))
+            if (joined.empty() || (!func.empty() && joined != func) || tuple_of(next->name) != joined ||
+                next->type != op->type || next->constant_allocation_size() != size ||
+                next->memory_type != op->memory_type || !is_const_one(next->condition))
                 break;
             elements.push_back(next->name);
             body = next->body;
         }
         if (elements.size() < 2 || size <= 0) return IRMutator::visit(op);
-        const int all = static_cast<int>(elements.size()) * size;
-        const MemoryType type = all * op->type.bytes() > most_on_stack ? MemoryType::Heap : op->memory_type;
-        body = UseJoined(joined, elements, size).mutate(mutate(body));
+        const int all = apart > 0 ? size : static_cast<int>(elements.size()) * size;
+        MemoryType type = all * op->type.bytes() > most_on_stack ? MemoryType::Heap : op->memory_type;
+        if (apart > 0) type = MemoryType::Stack;
+        body = UseJoined(joined, elements, apart > 0 ? apart : size).mutate(mutate(body));
         return Allocate::make(joined, op->type, type, {Expr(all)}, op->condition, body, op->new_expr, op->free_function,
                               op->padding);
     }
@@ -85,6 +89,10 @@ private:
 
 void join_tuples(GeneratorBase &generator, int most_on_stack) {
     generator.get_pipeline().add_custom_lowering_pass(new JoinTuples(most_on_stack));
+}
+
+void join_tuple(GeneratorBase &generator, const std::string &func, int apart) {
+    generator.get_pipeline().add_custom_lowering_pass(new JoinTuples(func, apart));
 }
 
 } // namespace gyre

@@ -30,7 +30,7 @@ static void describe_tensors(attention_call *c) {
     set(&c->rows[1], 1, 0);
     set(&c->rows[2], 0, by_token ? a->num_heads * d : d);
     set(&c->elements[0], d, 1);
-    set(&c->elements[1], 0, 1);
+    set(&c->elements[1], a->keys * kv_token, 1);
     set(&c->lse_rows[0], 0, by_token ? 1 : a->tokens);
     set(&c->lse_rows[1], 1, 0);
     describe(&c->q, NULL, real, bits, 3, c->rows);
@@ -39,7 +39,7 @@ static void describe_tensors(attention_call *c) {
     describe(&c->v, NULL, stored, stored_bits, 2, c->elements);
     describe(&c->lse_view, NULL, real, 32, 2, c->lse_rows);
     if (is_i8) {
-        set(&c->scales[0], 0, a->head_scales ? 0 : a->num_kv_heads);
+        set(&c->scales[0], a->keys, a->head_scales ? 0 : a->num_kv_heads);
         describe(&c->k_scales, NULL, real, 32, 1, c->scales);
         describe(&c->v_scales, NULL, real, 32, 1, c->scales);
     }
@@ -141,6 +141,7 @@ void gyre_embedded_begin_attention(attention_call *c, const gyre_embedded_attent
     c->k_row_bytes = (size_t)a->head_dim * element_size(kernel->cache_dtype);
     c->token_bytes = (size_t)a->num_heads * c->row_bytes;
     c->k_token_bytes = (size_t)a->num_kv_heads * c->k_row_bytes;
+    c->first_token = gyre_embedded_write_blind_tokens(a);
     begin_slab(&c->memory, memory, a->workspace_size - line);
     c->context = &c->memory;
     c->zero = 0;

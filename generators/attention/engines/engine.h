@@ -15,6 +15,7 @@ struct Lowering {
     Halide::Internal::GeneratorBase &generator;
     Halide::OutputImageParam keys, values; // the tensors
     Halide::Expr key_count;
+    Halide::Expr zero; // an argument that is always 0; undefined: there is none
 };
 
 class Engine {

@@ -7,9 +7,10 @@ namespace gyre::attention {
 
 /// What an engine takes: numbers of f32, or what is said here.
 struct OperandForm {
-    bool as_bits = false;        // bf16 numbers as their bits
-    bool unwidened_keys = false; // keys as they are stored; of keys that are not rotated
-    bool one_page_apart = false; // schedules specialise tables of offsets for one page, which all keys are then in
+    bool as_bits = false;            // bf16 numbers as their bits
+    bool unwidened_keys = false;     // keys as they are stored; of keys that are not rotated
+    bool one_page_apart = false;     // schedules specialise tables of offsets for one page, which all keys are then in
+    bool no_values_past_end = false; // none is asked for
 };
 
 class Provider {

@@ -13,14 +13,15 @@ using Element = std::function<Expr(const Expr &feature)>;
 
 Expr key_of_block(const Stages &s, const Inputs &in) { return min(s.b * s.sizes.key_block + s.j, in.keys - 1); }
 
-void define_offsets(Stages &s, const Inputs &in, bool one_page_apart) {
+void define_offsets(Stages &s, const Inputs &in, const OperandForm &form) {
     const Var &j = s.j, &b = s.b;
     OperandStages &o = s.operands;
     const Expr key = key_of_block(s, in);
     o.k_offsets = Func("k_offsets");
     o.v_offsets = Func("v_offsets");
-    o.k_offsets(j, b) = offset_of_key(in.pages, in.k, key, one_page_apart);
-    o.v_offsets(j, b) = offset_of_key(in.pages, in.v, key, one_page_apart);
+    o.k_offsets(j, b) = offset_of_key(in.pages, in.k, key, form.one_page_apart);
+    const Expr value_key = form.no_values_past_end ? s.b * s.sizes.key_block + s.j : key;
+    o.v_offsets(j, b) = offset_of_key(in.pages, in.v, value_key, form.one_page_apart);
     o.k_rows = Func("k_rows");
     o.v_rows = Func("v_rows");
 }
@@ -37,7 +38,7 @@ void Rows::define(Stages &s, const Inputs &in, const OperandForm &form) const {
     const Sizes &z = s.sizes;
     const Var &j = s.j, &b = s.b, &d = s.d;
     OperandStages &o = s.operands;
-    define_offsets(s, in, form.one_page_apart);
+    define_offsets(s, in, form);
     const Expr key = key_of_block(s, in);
     RowForm of_keys{z.head_dim, z.padded, form.as_bits, as_stored, form.unwidened_keys};
     RowForm of_values{z.v_head_dim, z.padded, form.as_bits, as_stored};
@@ -64,7 +65,7 @@ void ScaledRows::define(Stages &s, const Inputs &in, const OperandForm &form) co
 void RowsInWholeVectors::define(Stages &s, const Inputs &in, const OperandForm &form) const {
     const Var &j = s.j, &b = s.b, &d = s.d;
     OperandStages &o = s.operands;
-    define_offsets(s, in, form.one_page_apart);
+    define_offsets(s, in, form);
     const Expr of_value = min(d / lanes * lanes, in.v_head_dim - lanes) + d % lanes;
     o.k_rows(d, j, b) = widen(element_at(in.k, o.k_offsets(j, b))(d));
     o.v_rows(d, j, b) = widen(element_at(in.v, o.v_offsets(j, b))(of_value));

@@ -10,16 +10,10 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-/// True if some row of the task does not see keys at the begin of block b.
-Expr is_cut_at_begin(const Stages &s, const Inputs &in) {
-    const Expr last_token = in.row_step.defined() ? (in.rows - 1) * in.row_step : in.tokens - 1;
-    return s.b * s.sizes.key_block < last_token + in.first_visible;
-}
-
 /// True if some row of the task does not see some key of block b.
 Expr is_cut(const Stages &s, const Inputs &in, const Expr &hides) {
     const Expr end = min(s.b * s.sizes.key_block + s.sizes.key_block, in.keys);
-    const Expr by_position = end - 1 > in.last_visible || is_cut_at_begin(s, in);
+    const Expr by_position = end - 1 > in.last_visible || s.b * s.sizes.key_block < in.tokens - 1 + in.first_visible;
     if (!hides.defined()) return by_position;
     return in.score ? Internal::const_true() : by_position || hides;
 }
@@ -47,23 +41,19 @@ Together values_together(const Stages &s, int lanes, int step) {
 
 } // namespace
 
-void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, const GuardLook &look, const Expr &hides) {
+void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, bool by_flag, const Expr &hides) {
     const Sizes &z = s.sizes;
     const Var &l = s.l, &b = s.b;
     const auto [features, keys] = values_together(s, vector_lanes, step);
     const int lanes = s.guard_lanes = features * keys;
     Expr cut = is_cut(s, in, hides);
-    if (look.by_flag && hides.defined()) {
+    if (by_flag && hides.defined()) {
         s.cut = Func("cut");
         s.cut(b) = select(cut, 1, 0);
         cut = s.cut(b) != 0;
     }
     RDom values(0, s.v_features / features, 0, z.key_block / keys, "guard_values"), all(0, lanes, "guard_lanes");
     values.where(cut && b * z.key_block + values.y * keys < in.keys); // keys after the last one are rows like the last
-    if (look.from_cut) { // row 0 sees no fewer keys before its last one than others
-        const Expr first_key = b * z.key_block;
-        values.where(values.y >= select(is_cut_at_begin(s, in), 0, in.last_visible + 1 - first_key));
-    }
     all.where(cut);
     s.value_peaks = Func("value_peaks");
     s.guarded = Func("guarded");
@@ -72,13 +62,8 @@ void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, con
     const Expr infinity = Expr(0x7f800000u);
     s.value_peaks(l, b) = Expr(0u);
     s.guarded(b) = 0;
-    if (look.by_carry) {
-        s.value_peaks(l, b) = s.value_peaks(l, b) | ((bits & infinity) + Expr(0x00800000u));
-        s.guarded(b) = s.guarded(b) | cast<int32_t>(s.value_peaks(all, b) >> 31);
-    } else {
-        s.value_peaks(l, b) = max(s.value_peaks(l, b), bits & infinity);
-        s.guarded(b) = max(s.guarded(b), select(s.value_peaks(all, b) >= infinity, 1, 0));
-    }
+    s.value_peaks(l, b) = max(s.value_peaks(l, b), bits & infinity);
+    s.guarded(b) = max(s.guarded(b), select(s.value_peaks(all, b) >= infinity, 1, 0));
     s.peak_chunk = values.x;
     s.peak_key = values.y;
     s.peak_lane = all;

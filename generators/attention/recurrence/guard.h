@@ -10,16 +10,10 @@
 
 namespace gyre::attention {
 
-/// How values are looked at.
-struct GuardLook {
-    bool from_cut = false; // of a block whose begin every row sees, not at keys that every row sees
-    bool by_carry = false; // by the carry out of an exponent: quicker than a maximum where there are no vectors
-    bool by_flag = false;  // a Func tells whether a block is looked at, s.cut: Halide would read it in every turn
-};
-
 /// Defines s.guarded (b), from v_rows, in f32 or as bits of bf16. `lanes` of a vector; rows of values are there in whole steps of `step` keys.
-/// `hides`: a bias or a mask may hide keys of block s.b; undefined: there is neither.
-void define_guarded(Stages &s, const Inputs &in, int lanes, int step, const GuardLook &look, const Halide::Expr &hides);
+/// `by_flag`: a Func tells whether a block is looked at, s.cut, which Halide would read in every turn otherwise. `hides`: a bias or a mask may
+/// hide keys of block s.b; undefined: there is neither.
+void define_guarded(Stages &s, const Inputs &in, int lanes, int step, bool by_flag, const Halide::Expr &hides);
 
 /// The row and the feature of element `place` of a product.
 struct ProductPlace {

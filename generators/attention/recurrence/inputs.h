@@ -46,7 +46,7 @@ struct Inputs {
 
     bool is_general() const { return bias.defined(); }
     bool drops() const { return dropout.threshold.defined(); }
-    /// True if a task is rows of one dimension, all of them in one row tile at most.
+    /// True if a task is rows of one dimension, all of them in one row tile at most. Some row of it sees the last key.
     bool is_one_tile(int task_tiles) const { return row_step.defined() && task_tiles == 1; }
 };
 

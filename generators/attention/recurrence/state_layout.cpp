@@ -25,6 +25,12 @@ int tuples(const Sizes &z) { return z.v_head_dim / z.feature_chunk; }
 
 } // namespace
 
+Expr StateLayout::sum(const Func &state, const Sizes &z, const At &at) const {
+    std::vector<Expr> accumulators;
+    for (int c = 0; c < z.feature_chunk; c++) accumulators.push_back(state(at.r, at.t, tuple(z, at.d))[c]);
+    return mux(place(z, at.d), accumulators);
+}
+
 Expr FeaturesAlongLanes::feature(const Sizes &z, int c, const Expr &e) const { return c * tuples(z) + e; }
 Expr FeaturesAlongLanes::tuple(const Sizes &z, const Expr &d) const { return d % tuples(z); }
 Expr FeaturesAlongLanes::place(const Sizes &z, const Expr &d) const { return d / tuples(z); }

@@ -23,6 +23,11 @@ public:
     /// The tuple of feature d, and its place there.
     virtual Halide::Expr tuple(const Sizes &z, const Halide::Expr &d) const = 0;
     virtual Halide::Expr place(const Sizes &z, const Halide::Expr &d) const = 0;
+    /// The accumulator of feature d of row r of row tile t.
+    struct At {
+        Halide::Var r, t, d;
+    };
+    virtual Halide::Expr sum(const Halide::Func &state, const Sizes &z, const At &at) const;
     /// What sums begin with.
     virtual float nothing() const = 0;
     virtual Rescaling rescaling(const Halide::Expr &maximum, const Halide::Expr &block_max,

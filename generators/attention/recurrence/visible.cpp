@@ -21,7 +21,7 @@ Visible visible_keys(const Inputs &in, const Stages &s) {
     v.every_first = tile_last + in.first_visible;
     v.every_last = min(tile_first + in.last_visible, in.keys - 1);
     v.tile_first = max(tile_first + in.first_visible, 0);
-    v.tile_last = min(tile_last + in.last_visible, in.keys - 1);
+    v.tile_last = in.is_one_tile(z.task_tiles) ? in.keys - 1 : min(tile_last + in.last_visible, in.keys - 1);
     return v;
 }
 

@@ -12,7 +12,7 @@ import unittest
 from machine_code import functions
 
 # Which kernels a function calls through the kernel's struct: the only calls by a pointer.
-THROUGH_A_POINTER = {"gyre_embedded_attention_task": "attention", "gyre_embedded_rotary_unchecked": "rotary"}
+THROUGH_A_POINTER = {"gyre_embedded_attend": "attention", "gyre_embedded_rotary_unchecked": "rotary"}
 PREFIX = "gyrekernel_embedded_"
 MOST_TO_SPARE = 224  # bytes of a constant above what a call takes
 ELSEWHERE = re.compile(r"(?:mem(?:set|cpy)|__aeabi_\w+|__[a-z]+(?:df|di|si)[a-z0-9]*)$")

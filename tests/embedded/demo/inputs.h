@@ -20,7 +20,8 @@ static inline void fill(float *out, uint32_t tensor, uint32_t first, uint32_t co
 }
 
 /** The larger of two errors; a NaN is the largest. */
-static inline float larger(float a, float b) { return a >= b ? a : b; }
+/** NaN, if one of the two is. */
+static inline float larger(float a, float b) { return a >= b || a != a ? a : b; }
 
 static inline float distance(float a, float b) { return a > b ? a - b : b - a; }
 

@@ -73,6 +73,7 @@ class RustTest(unittest.TestCase):
         self.assertEqual(constants, dict(re.findall(r"pub const (GYRE_EMBEDDED_\w+): \w+ = (\d+);", text)))
 
     def test_call(self):
+        shutil.copy(HERE / "two_keys.rs", self.work)
         self.assertEqual(self.run_rust("attend", (HERE / "attend.rs").read_text(encoding="utf-8")), "as expected\n")
 
     def test_without_std(self):
@@ -80,6 +81,7 @@ class RustTest(unittest.TestCase):
         app = self.work / "app"
         (app / "src").mkdir(parents=True)
         shutil.copy(HERE / "no_std.rs", app / "src" / "main.rs")
+        shutil.copy(HERE / "two_keys.rs", app / "src")
         (app / "Cargo.toml").write_text(
             '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\n'
             f'gyre-sys = {{ path = "{self.crate}" }}\n[profile.dev]\npanic = "abort"\n', encoding="utf-8")

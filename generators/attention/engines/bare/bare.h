@@ -6,6 +6,7 @@ namespace gyre::attention {
 
 struct BareStages : FoldedStages {
     Halide::Func q_peak; // (r, t)   with integers: bits of the largest magnitude of a row
+    Halide::RVar edge;   // of the update of weighted_sums; undefined: it has none
     Halide::RVar lane;   // of scores, where sums of a vector's neighbours are one instruction
 };
 
@@ -25,7 +26,8 @@ public:
     static int feature_chunk(int v_head_dim, int lanes, bool converted);
 
     BareStages &stages() override { return s; }
-    OperandForm operand_form() const override { return {false, facts.integer_scores}; }
+    const StateLayout &layout() const override;
+    OperandForm operand_form() const override { return {false, facts.integer_scores, false, true}; }
     KeySteps steps() const override {
         KeySteps steps;
         steps.scored = k.key_unroll;
@@ -46,14 +48,20 @@ public:
 
 protected:
     Halide::Expr power(const Halide::Expr &difference) const override;
-    GuardLook guard_look() const override { return {true, k.lanes == 1}; }
+    bool guards_blocks() const override { return false; }
+    void define_product_of_values(const Inputs &in, const Visible &visible) override;
     Rescaling rescaling(const Inputs &in, const Halide::Expr &maximum, const Halide::Expr &block) const override;
 
 private:
     const Facts facts;
     BareStages s;
 
+    int tuples() const { return s.sizes.v_head_dim / s.sizes.feature_chunk; } // of the state, a row
+    int row_of_state() const { return tuples() * (s.sizes.feature_chunk + 2); }
     void check() const;
+    Halide::Expr weighted_value(const Visible &visible, const Halide::Expr &key);
+    /// Adds the keys that some rows of a tile see, and not all, to s.weighted_sums.
+    void add_edges(const Visible &visible);
     /// Keys of a block in vectors: (lane, vector), of those vectors in which some row sees a key.
     Halide::RDom vectors_of_keys(const Visible &visible, const std::string &name) const;
     bool sums_neighbours() const { return facts.adds_neighbours && k.fold > 1; }

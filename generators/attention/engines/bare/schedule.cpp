@@ -1,9 +1,11 @@
 #include "bare.h"
 
 #include "passes/equal_elements.h"
+#include "passes/formed_in_place.h"
+#include "passes/joined_tuples.h"
 #include "passes/loop_branches.h"
-#include "passes/loop_limits.h"
 #include "passes/loop_name.h"
+#include "passes/opaque_loops.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -58,9 +60,10 @@ void Bare::schedule() {
 
     s.state.compute_root()
         .bound_storage(s.t, 1)
-        .bound(s.e, 0, z.v_head_dim / z.feature_chunk)
+        .bound(s.e, 0, tuples())
         .bound(s.r, 0, z.row_tile)
-        .reorder_storage(s.e, s.r, s.t);
+        .reorder_storage(s.e, s.r, s.t)
+        .align_storage(s.e, row_of_state()); // a row's tuples lie one after the other: join_tuple()
     s.state.update().reorder(s.e, s.r, s.t, s.block).vectorize(s.e, k.lanes).never_partition_all();
 
     for (Func *one_block : {&s.masked, &s.block_max, &s.block_sum})
@@ -101,6 +104,7 @@ void Bare::schedule() {
         .bound_storage(s.b, 1)
         .bound(s.d, 0, z.v_head_dim)
         .bound(s.r, 0, z.row_tile)
+        .align_storage(s.d, row_of_state())
         .split(s.d, d_o, di, register_tile)
         .reorder(di, s.r, d_o)
         .vectorize(di, k.lanes)
@@ -108,38 +112,23 @@ void Bare::schedule() {
         .unroll(s.r);
     s.weighted_rows.compute_at(s.weighted_sums, d_o);
     schedule_weighted_rows(s, k.lanes);
-    schedule_guard(s, k.lanes);
-    if (s.guarded.defined()) { // few values are looked at together
-        Stage any = s.guarded.update();
-        if (k.lanes > 1)
-            any.atomic().vectorize(s.peak_lane, k.lanes);
-        else
-            any.unroll(s.peak_lane);
-    }
-    schedule_guarded_rows(s, s.weighted_sums, k.lanes, false);
+    if (z.row_tile > 1) s.weighted_sums.update().reorder(s.d, s.r, s.edge).vectorize(s.d, k.lanes);
 
     s.inverse_sum.compute_root().bound_storage(s.t, 1);
     s.lse.compute_root();
-    s.out_copy.compute_root()
-        .bound_storage(s.t, 1)
-        .bound(s.d, 0, z.v_head_dim)
-        .split(s.d, d_o, di, z.v_head_dim / z.feature_chunk)
-        .split(di, di, lane, k.lanes)
-        .reorder(lane, d_o, di, s.r)
-        .vectorize(lane)
-        .unroll(d_o);
     s.out.compute_root();
     schedule_whole_vectors(s.out, s.out_rotated, k.lanes);
 }
 
 // Each tuple of the state holds its row's maximum: what a block does to the row is formed once.
 void Bare::lower(const Lowering &lowering) const {
-    const Sizes &z = s.sizes;
-    if (z.v_head_dim / z.feature_chunk > k.lanes)
-        load_equal_elements_once(lowering.generator, s.state.name() + "." + std::to_string(z.feature_chunk),
+    if (tuples() > k.lanes)
+        load_equal_elements_once(lowering.generator, s.state.name() + "." + std::to_string(s.sizes.feature_chunk),
                                  s.e.name());
     branch_before_loops(lowering.generator);
-    if (s.guarded.defined()) guard_loop(lowering.generator, loop_of(s.guarded_j), s.guarded);
+    hide_loop_variable(lowering.generator, loop_of(s.block), lowering.zero);
+    join_tuple(lowering.generator, s.state.name(), tuples());
+    if (s.sizes.row_tile > 1) form_in_place(lowering.generator, s.weighted_sums.name(), s.state.name());
 }
 
 } // namespace gyre::attention

@@ -16,7 +16,6 @@ public:
 
 protected:
     int weight_step() const override { return k.lanes; }
-    void define_product_of_values(const Inputs &in, const Visible &visible) override;
 
     const Knobs k;
 };

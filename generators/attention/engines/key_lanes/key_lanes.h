@@ -80,7 +80,7 @@ protected:
     void define_sum(const Visible &visible) override;
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     int guard_vector() override { return k.lanes; }
-    GuardLook guard_look() const override { return {false, false, true}; }
+    bool looks_by_flag() const override { return true; }
     Halide::Expr hides_keys(const Inputs &in, const Visible &visible) override;
 
 private:

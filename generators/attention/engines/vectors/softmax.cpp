@@ -47,8 +47,9 @@ void SoftmaxEngine::define_weighted_values(const Inputs &in, const Visible &visi
     s.weighted = Func("weighted");
     define_sum(visible);
     const int step = steps().scored > 0 ? steps().scored : s.sizes.key_block;
-    if (!provider->is_finite())
-        define_guarded(s, in, guard_vector(), step, guard_look(), in.is_general() ? hides_keys(in, visible) : Expr());
+    if (guards_blocks())
+        define_guarded(s, in, guard_vector(), step, looks_by_flag(),
+                       in.is_general() ? hides_keys(in, visible) : Expr());
     define_product_of_values(in, visible);
 }
 
@@ -84,7 +85,7 @@ Expr SoftmaxEngine::value_weight(const Expr &key) {
 }
 
 void SoftmaxEngine::guard(const Func &product, const Visible &visible, const ProductPlace &place) {
-    if (provider->is_finite()) return;
+    if (!guards_blocks()) return;
     define_guarded_product(stages(), product, visible, begins_with_seen(), place,
                            [&](const Expr &key) { return value_weight(key); });
 }

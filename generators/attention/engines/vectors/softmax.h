@@ -29,8 +29,10 @@ protected:
     virtual void define_sum(const Visible &visible);
     /// Defines s.weighted, and the engine's stages on the way.
     virtual void define_product_of_values(const Inputs &in, const Visible &visible) = 0;
+    /// Blocks with values that are not finite are computed again; false: the product takes none that its row does not see.
+    virtual bool guards_blocks() const { return !provider->is_finite(); }
     virtual int guard_vector() { return stages().sizes.lanes; } // values that the guard looks at in a vector
-    virtual GuardLook guard_look() const { return {}; }
+    virtual bool looks_by_flag() const { return false; } // as of define_guarded()
     /// True if a bias or a mask may hide keys of block s.b from some row. Known once s.masked is defined.
     virtual Halide::Expr hides_keys(const Inputs &in, const Visible & /*visible*/) {
         return in.has_bias || in.has_mask;
@@ -39,7 +41,7 @@ protected:
     /// A key's weight for row s.r where weights are summed, and where they multiply values.
     Halide::Expr sum_weight(const Halide::Expr &key);
     Halide::Expr value_weight(const Halide::Expr &key);
-    /// Adds the updates of guarded blocks to a product, unless all values are finite.
+    /// Adds the updates of guarded blocks to a product, if blocks are guarded.
     void guard(const Halide::Func &product, const Visible &visible, const ProductPlace &place);
     /// The keys of a block that some row sees.
     Halide::RDom keys_in_sight(const Visible &visible, const std::string &name, int first = 0);
