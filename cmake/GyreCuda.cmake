@@ -116,7 +116,7 @@ function(gyre_make_image symbol folder)
         set(host " for ${CMAKE_SYSTEM_PROCESSOR}")
     endif ()
     if (GYRE_TARGET_${ARGN}_ARCH_OF_DEVICE)
-        list(APPEND included "${header}/gyre_warpgroup.h" "${header}/gyre_swizzle.h")
+        list(APPEND included "${header}/gyre_warpgroup.h" "${header}/gyre_swizzle.h" "${header}/gyre_rings.h")
     endif ()
     add_custom_command(
         OUTPUT ${outputs}

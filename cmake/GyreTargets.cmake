@@ -93,7 +93,7 @@ if (GYRE_CUDA_HOPPER)
     gyre_add_target(cuda_90a   ARCH ${gyre_device_host} DEVICE cuda ARCH_OF_DEVICE 90a
                     HALIDE ${gyre_device_halide}
                     FEATURES cuda cuda_90a
-                    MACHINE cuda_90a REST cuda HEAD_DIMS 64 128 PARAMETERS warpgroups=true)
+                    MACHINE cuda_90a REST cuda HEAD_DIMS 64 128 256 PARAMETERS warpgroups=true)
 endif ()
 gyre_add_target(cuda           ARCH ${gyre_device_host} DEVICE cuda
                 HALIDE ${gyre_device_halide}

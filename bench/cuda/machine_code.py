@@ -123,5 +123,10 @@ def main_loop(source, used):
         return None
     turns = re.search(r"_q_staged_s0_d_run_together_together_turn < 0 \+ (\d+)", text)
     around = used["around"] + int(turns[1]) * used["around_turn"] if turns and "around" in used else 0
-    return model.Loop(used["loop"], used["HMMA"], used["LDSM"] + used["LDSMT"], used["copies"], int(threads[1]) // 32,
-                      used["registers"], int(shared[1]) if shared else 0, used.get("columns", 0), around, int(turns[1]) * int(threads[1]) * QUERIES_AT_ONCE if around else 0)
+    count, registers, copies = int(threads[1]), used["registers"], used["copies"]
+    if more := re.search(r"gyre_more_registers<(\d+)>", text):  # the others of the block copy (generators/passes/cuda/copying_warps.h)
+        count, registers = int(re.search(r"gyre_sync_of<(\d+)>", text)[1]), int(more[1])
+        copying = text[text.index("gyre_fewer_registers"):text.index("return;")]
+        copies = copying.count("gyre_copy_async") * (int(threads[1]) - count) // count
+    return model.Loop(used["loop"], used["HMMA"], used["LDSM"] + used["LDSMT"], copies, count // 32, registers,
+                      int(shared[1]) if shared else 0, used.get("columns", 0), around, int(turns[1]) * count * QUERIES_AT_ONCE if around else 0)

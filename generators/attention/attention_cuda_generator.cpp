@@ -25,7 +25,8 @@ public:
     GeneratorParam<int> warps{"warps", 0, 0, 16}, key_block{"key_block", 0, 0, 256}; // 0: what suits the variant
     GeneratorParam<int> row_tiles{"row_tiles", 0, 0, 2};
     GeneratorParam<int> stages{"stages", 2, 2, 4};
-    GeneratorParam<int> blocks{"blocks", 0, 0, 8}; // 0: likewise
+    GeneratorParam<int> copying{"copying", -1, -1, 4}; // -1: likewise
+    GeneratorParam<int> blocks{"blocks", 0, 0, 8};     // 0: likewise
 
     DeclaredArguments arguments;
 #include "attention_cuda_arguments.inc"
@@ -50,7 +51,7 @@ public:
 
     void generate() {
         Mma engine({head_dim, dtype, general, paged, partial, warpgroups, device_code},
-                   {warps, row_tiles, key_block, stages, blocks});
+                   {warps, row_tiles, key_block, stages, copying, blocks});
         engine.define(bind(), out, lse);
         engine.schedule();
         engine.lower({*this, *k, *v, keys, {}});

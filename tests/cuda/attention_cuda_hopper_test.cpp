@@ -32,9 +32,9 @@ std::string target_of(const AttentionShape &shape, int major, const char *forced
 
 } // namespace
 
-TEST_CASE("attention on a Hopper: plain calls of 16 bits and head sizes 64 and 128 take wgmma, on such devices alone") {
+TEST_CASE("attention on a Hopper: plain calls of 16 bits and head sizes 64, 128 and 256 take wgmma, on such devices alone") {
     for (const gyre_dtype type : {GYRE_BF16, GYRE_F16})
-        for (const int64_t dim : {64, 128}) {
+        for (const int64_t dim : {64, 128, 256}) {
             const AttentionShape shape = AttentionShape().lengths(70, 90).dims(dim).of(type);
             CHECK(target_of(shape, 9) == "cuda_90a");
             CHECK(target_of(shape, 9, "cuda_90a") == "cuda_90a");
@@ -44,9 +44,9 @@ TEST_CASE("attention on a Hopper: plain calls of 16 bits and head sizes 64 and 1
         }
 }
 
-TEST_CASE("attention on a Hopper: values that are not finite, infinite scores and hidden keys, at both head sizes") {
+TEST_CASE("attention on a Hopper: values that are not finite, infinite scores and hidden keys, at all head sizes") {
     set_compute_major(9);
-    for (const int64_t dim : {64, 128})
+    for (const int64_t dim : {64, 128, 256})
         for (const gyre_dtype type : {GYRE_BF16, GYRE_F16}) {
             AttentionCase c(AttentionShape().lengths(150, 150).head_counts(2, 1).dims(dim).of(type));
             c.args.causal = 1;
@@ -62,7 +62,7 @@ TEST_CASE("attention on a Hopper: values that are not finite, infinite scores an
 
 TEST_CASE("attention on a Hopper: fewer and more rows and keys than tiles have, windows, scales and lists of keys") {
     set_compute_major(9);
-    for (const int64_t dim : {64, 128})
+    for (const int64_t dim : {64, 128, 256})
         for (const auto &[queries, keys] : {std::pair<int64_t, int64_t>{1, 1},
                                             {63, 65},
                                             {64, 64},

@@ -69,7 +69,10 @@ private:
     }
     void visit(const IfThenElse *op) override {
         const Call *asked = op->condition.as<Call>();
-        text += !asked ? "if( " : asked->name == has_turn ? "has_turn( " : "next_turns( ";
+        text += !asked                           ? "if( "
+                : asked->name == has_turn        ? "has_turn( "
+                : asked->name == is_copying_warp ? "copying( "
+                                                 : "next_turns( ";
         op->then_case.accept(this);
         text += ") ";
         if (!op->else_case.defined()) return;
@@ -163,6 +166,51 @@ TEST_CASE("barriers: turns without what is under a condition have a loop of thei
     const std::string staged = "has_turn( place place tile=copy ) commit ", begin = "wait0 barrier " + staged + "use ";
     CHECK(placed_in(kernel) ==
           staged + "turns( " + begin + "if( for( if( f= ) ) ) next_turns( " + begin + "if( ) ) ) ");
+}
+
+TEST_CASE("barriers: copying warps fill a ring, and others wait for its slots and say when they were read") {
+    const auto threads = [](const char *name, int extent, const Stmt &body) {
+        return For::make(name, 0, extent, ForType::GPUThread, Partition::Auto, DeviceAPI::None, body);
+    };
+    const Expr warp = Variable::make(Int(32), warp_index);
+    const Stmt fill =
+        IfThenElse::make(warp < 4, store("tile", load("in", dense(turn * 16 + warp * 4)), dense(turn % 2 * 16)));
+    const auto read_by = [](const char *func) {
+        return ProducerConsumer::make(func, true, use(load("tile", turn % 2 * 16)));
+    };
+    const Stmt reads = Block::make(read_by("scores"), read_by("weights"));
+    const Stmt turns =
+        loop(Block::make({ProducerConsumer::make("tile", true, fill), wait_for_threads(), reads, wait_for_threads()}),
+             cast<int>(load("first", 0)));
+    const Stmt body = Block::make({store("first", 2.0f, 0), store("tile", 1.0f, 40), wait_for_threads(),
+                                   store("others", 1.0f, 0), turns, wait_for_threads(), store("tile", 1.0f, 41)});
+    const Stmt kernel = shared(threads(warp_index, 8, threads(lane_index, 32, body)));
+    const Stmt placed = place_barriers(kernel, Fragments(), {"in"}, true, {4, {{"tile", {"scores", "weights"}}}});
+    const std::string sync = "wait0 gyre_fence_async_proxy gyre_sync_of ";
+    CHECK(order_of(placed) ==
+          "for( for( gyre_rings_begin copying( first= turns( gyre_ring_wait_emptied place place tile=copy "
+          "gyre_ring_filling ) "
+          "gyre_rings_end ) else( first= tile= " +
+              sync +
+              "others= gyre_ring_emptied gyre_ring_emptied turns( gyre_ring_wait_filled use use gyre_ring_emptied ) " +
+              sync + "tile= ) ) ) ");
+    // Copying warps are counted from 0.
+    class FindSource : public IRVisitor {
+        using IRVisitor::visit;
+        void visit(const LetStmt *op) override {
+            if (op->name == "copy_from.0") place = op->value;
+            IRVisitor::visit(op);
+        }
+
+    public:
+        Expr place;
+    } find;
+    placed.accept(&find);
+    REQUIRE(find.place.defined());
+    CHECK(is_const(simplify(substitute({{warp_index, Expr(9)}, {"turn", Expr(0)}}, find.place)), 4));
+    const std::string said =
+        refusal([&] { place_barriers(kernel, Fragments(), {"in"}, true, {4, {{"tile", {"others", "others"}}}}); });
+    CHECK(said.find("is not read where Lowering says") != std::string::npos);
 }
 
 TEST_CASE("barriers: a loop that fills more shared memory than its ring is refused by name") {

@@ -17,7 +17,7 @@ SHAPES = [  # batch, heads, key heads, queries, keys, head_dim, causal
     (8, 32, 8, 1, 8192, 128, 0), (64, 32, 8, 1, 4096, 128, 0), (16, 64, 8, 4, 8192, 64, 0), (1, 32, 8, 512, 512, 128, 1),
     (1, 32, 8, 8192, 8192, 128, 1), (1, 32, 8, 1, 2048, 128, 0), (1, 8, 1, 1, 32768, 256, 0)]
 SMALL = [(1, 2, 2, 70, 70, 64, 1), (1, 4, 2, 1, 130, 64, 0)]
-HOPPER_HEAD_DIMS = (64, 128)
+HOPPER_HEAD_DIMS = (64, 128, 256)
 MOST_DECODED = 16  # queries of a call of decoding
 LAYER = (1, 16384, 32, 128)  # of the rotary embedding: batch, tokens, heads, head_dim
 DRAWN = 1 << 18

@@ -26,12 +26,33 @@ bool has_branches(const Stmt &s) {
     return find.found;
 }
 
+bool is_of_threads(const Stmt &s) {
+    class Find : public IRVisitor {
+        using IRVisitor::visit;
+        void visit(const For *op) override {
+            found = found || op->for_type == ForType::GPUThread;
+            IRVisitor::visit(op);
+        }
+
+    public:
+        bool found = false;
+    } find;
+    s.accept(&find);
+    return find.found;
+}
+
 class PlaceBarriers : public IRMutator {
 public:
-    PlaceBarriers(const Fragments &fragments, const std::set<std::string> &aligned, bool fenced)
-        : fragments(fragments), aligned(aligned), fenced(fenced) {}
+    PlaceBarriers(const Fragments &fragments, const std::set<std::string> &aligned, bool fenced,
+                  const CopyingWarps &copying)
+        : fragments(fragments), aligned(aligned), fenced(fenced), copying(copying) {}
 
 private:
+    const CopyingWarps &copying;
+    int computing = 0; // warps
+    Rings rings;       // that copying warps fill, in the loop `rings_loop`
+    std::string rings_loop;
+    Stmt rings_copies;
     const Fragments &fragments;
     const std::set<std::string> &aligned;
     const bool fenced;
@@ -46,7 +67,9 @@ private:
         if (is_touched && !in_staged_loop) {
             if (is_copied) parts.push_back(commit_copies());
             parts.push_back(wait_for_copies(0));
-            parts.push_back(wait_for_threads());
+            if (copying.count && fenced) parts.push_back(fence_copies());
+            parts.push_back(copying.count ? statement_of(wait_for_computing_call, {computing * warp_lanes})
+                                          : wait_for_threads());
         }
         is_touched = false;
         is_copied = false;
@@ -87,9 +110,10 @@ private:
     }
 
     Stmt visit(const For *op) override {
+        if (op->for_type == ForType::GPUThread && copying.count) return of_threads(op);
         if (is_gpu(op->for_type)) return IRMutator::visit(op);
         const StagedLoop staged = read_staged_loop(op, shared);
-        if (!staged.staging.empty()) return run_ahead(op, staged);
+        if (!staged.staging.empty()) return copying.count ? read_rings(op, staged) : run_ahead(op, staged);
         is_touched = is_touched || touches(op->body, shared); // by the turn before
         return IRMutator::visit(op);
     }
@@ -123,6 +147,76 @@ private:
         const Stmt result = mutate(s);
         in_staged_loop = false;
         return result;
+    }
+
+    /// What threads do of a block with copying warps.
+    Stmt of_threads(const For *op) {
+        const std::string &name = op->name;
+        if (name.size() >= sizeof warp_index - 1 && name.rfind(warp_index) == name.size() - (sizeof warp_index - 1))
+            computing = static_cast<int>(*as_const_int(op->extent));
+        if (is_of_threads(op->body)) return IRMutator::visit(op);
+        const Stmt compute = mutate(op->body);
+        _halide_user_assert(rings_copies.defined()) << "CUDA: there is nothing that copying warps could fill\n";
+        const Stmt copy = for_copying_warps(op->body, rings_loop, rings_copies, computing);
+        const Expr asked = Call::make(Bool(), is_copying_warp, {computing, copying.count}, Call::Extern);
+        const int slots = rings.slots * static_cast<int>(rings.staging.size());
+        const Stmt begin = statement_of(
+            begin_rings_call, {slots, Variable::make(Handle(), rings_memory), copying.count * warp_lanes, computing});
+        const Stmt body = Block::make(begin, IfThenElse::make(asked, copy, compute));
+        const Stmt all = Allocate::make(rings_memory, UInt(64), MemoryType::GPUShared, {2 * slots}, const_true(), body);
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition_policy, op->device_api, all);
+    }
+
+    // Each turn waits for its rings, which copying warps fill.
+    Stmt read_rings(const For *loop, const StagedLoop &staged) {
+        _halide_user_assert(!rings_copies.defined()) << "CUDA: copying warps fill rings of two loops\n";
+        rings = {staged.staging, staged.slots};
+        rings_loop = loop->name;
+        const Expr turn = Variable::make(Int(32), loop->name), first = Variable::make(Int(32), loop->name + ".first"),
+                   end = Variable::make(Int(32), loop->name + ".end");
+        const auto with_range = [&](const Stmt &s) {
+            const Stmt from = LetStmt::make(loop->name + ".first", loop->min, s);
+            return LetStmt::make(loop->name + ".end", simplify(loop->min + loop->extent), from);
+        };
+        const auto turns = [&](const Stmt &body) {
+            return For::make(loop->name, first, end - first, loop->for_type, loop->partition_policy, loop->device_api,
+                             Block::make(statement_of(staged_turn), body));
+        };
+        const auto say_of = [&](const char *what, size_t ring, const Expr &of) {
+            return statement_of(what,
+                                {rings.slots, Variable::make(Handle(), rings_memory), static_cast<int>(ring), of});
+        };
+        const auto say = [&](const char *what, size_t ring) { return say_of(what, ring, turn - first); };
+        // What has shared the rings' memory before is over.
+        std::vector<Stmt> before{barrier()};
+        for (size_t i = 0; i < staged.staging.size(); i++)
+            for (int slot = 0; slot < rings.slots; slot++) before.push_back(say_of(emptied_call, i, slot));
+        std::vector<Stmt> copies;
+        for (size_t i = 0; i < staged.staging.size(); i++) {
+            copies.push_back(say(wait_emptied_call, i));
+            const Stmt filled = mutate(for_all_that_copy(staged.staging[i].fill));
+            copies.push_back(has_branches(filled) ? filled : with_copies_last({filled}));
+            copies.push_back(
+                statement_of(filling_call, {rings.slots, Variable::make(Handle(), rings_memory), static_cast<int>(i),
+                                            turn - first, static_cast<int>(staged.staging.size())}));
+        }
+        is_copied = false;
+        const Stmt no_more = statement_of(end_filling_call, {rings.slots, Variable::make(Handle(), rings_memory),
+                                                             end - first, static_cast<int>(staged.staging.size())});
+        rings_copies = with_range(Block::make(turns(Block::make(copies)), no_more));
+
+        const auto turn_of = [&](const Stmt &s) { return in_turn(wait_for_rings(s, rings, copying, turn - first)); };
+        Stmt body = turn_of(staged.body);
+        const Unconditional most = without_conditional_nests(
+            staged.body, loop->body, [this](const Stmt &s) { return fragments.stores_scalars(s); });
+        if (most.else_when.defined()) {
+            const Expr ends = substitute(loop->name, turn + 1, most.else_when);
+            const Expr next = Call::make(Bool(), next_turns, {turn, end, ends}, Call::Extern);
+            body = Block::make(body, IfThenElse::make(next, turn_of(most.rest)));
+        }
+        is_touched = true;
+        before.push_back(with_range(turns(body)));
+        return Block::make(before);
     }
 
     // Each turn waits for what it reads, then asks for what a later one reads, and computes while that arrives.
@@ -159,8 +253,9 @@ private:
 
 } // namespace
 
-Stmt place_barriers(const Stmt &kernel, const Fragments &fragments, const std::set<std::string> &aligned, bool fenced) {
-    return PlaceBarriers(fragments, aligned, fenced).mutate(kernel);
+Stmt place_barriers(const Stmt &kernel, const Fragments &fragments, const std::set<std::string> &aligned, bool fenced,
+                    const CopyingWarps &copying) {
+    return PlaceBarriers(fragments, aligned, fenced, copying).mutate(kernel);
 }
 
 bool is_staged(const For *loop) {

@@ -8,6 +8,7 @@
 /// Copies and barriers are the statements of copies.h, ranges and inner loops these:
 #pragma once
 #include "copies.h"
+#include "copying_warps.h"
 #include "fragments.h"
 
 #include <set>
@@ -15,9 +16,10 @@
 namespace gyre::cuda {
 
 /// `aligned`: buffers of device memory whose copies need not ask whether they are aligned to 16 bytes. `fenced`: what is copied ahead is
-/// read by products of warpgroups, so that who has copied it fences it before the barrier.
+/// read by products of warpgroups, so that who has copied it fences it before the barrier. `copying`: further warps fill rings, if any.
 Halide::Internal::Stmt place_barriers(const Halide::Internal::Stmt &kernel, const Fragments &fragments,
-                                      const std::set<std::string> &aligned, bool fenced = false);
+                                      const std::set<std::string> &aligned, bool fenced = false,
+                                      const CopyingWarps &copying = {});
 
 /// Whether a loop has a turn `turn`: {turn, end}. The condition under which that turn's shared memory is filled.
 constexpr char has_turn[] = "gyre_has_turn";

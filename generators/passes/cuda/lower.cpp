@@ -1,6 +1,7 @@
 #include "lower.h"
 
 #include "carried.h"
+#include "choices.h"
 #include "device_loops.h"
 #include "loop_ranges.h"
 #include "warp_printer.h"
@@ -43,7 +44,8 @@ protected:
 
     Stmt visit(const For *op) override {
         if (op->for_type != ForType::GPUBlock) return IRMutator::visit(op);
-        const Stmt limited = read_carried(limit_loops(Stmt(op), lowering.ranges));
+        const Stmt ranged = read_carried(limit_loops(Stmt(op), lowering.ranges));
+        const Stmt limited = lowering.warpgroups ? part_choices(ranged) : ranged;
         const For *nest = limited.as<For>();
         DeviceLoops loops = read_device_loops(nest, lowering.by_value);
         const std::string entry = lowering.entry() + "_" + std::to_string(kernels++);
@@ -51,6 +53,8 @@ protected:
         printer.take_as_aligned(lowering.aligned);
         printer.share_places_of_rows(lowering.copies_of_row);
         printer.multiply_by_warpgroups(lowering.warpgroups);
+        printer.copy_by_warps(lowering.copying);
+        if (lowering.copying.count) loops.block.y = simplify(loops.block.y + lowering.copying.count);
         printer.print_kernel(nest, entry, loops.arguments, loops.threads() ? loops.threads() : lowering.most_threads,
                              lowering.blocks_at_once);
 

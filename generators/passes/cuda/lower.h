@@ -12,7 +12,7 @@
 /// once a nest. Halide's own CUDA runtime is not used: buffers are device memory from the start, their `host` field is the
 /// device address, and nothing is copied. What cannot be mapped stops the build with the loop's name and the reason.
 #pragma once
-#include <Halide.h>
+#include "copying_warps.h"
 
 #include <map>
 #include <set>
@@ -55,6 +55,9 @@ struct Lowering {
     /// Products of 16 bits are those of four warps together (wgmma of compute capability 9.0a): of a fragment and of shared memory that is
     /// laid out as swizzle.h says.
     bool warpgroups = false;
+
+    /// Further warps of a block, which fill the rings of its staged loop while the others compute: see copying_warps.h. Schedules fill by as many.
+    CopyingWarps copying{};
 
     std::map<std::string, LoopRange> ranges{}; // of loops, by their variable: see loop_ranges.h
 

@@ -17,6 +17,27 @@ SwizzledOperand read_swizzled_operand(const WarpNest &nest, const Expr &index, c
         const Expr of_tile = substitute(tiles.name, tile + column / tile_columns, of_depth);
         return simplify(substitute(nest.column, column % tile_columns, substitute(nest.depth, k, of_tile)));
     };
+    return read_swizzled_operand(nest, at, columns);
+}
+
+SwizzledOperand read_swizzled_rows(const WarpNest &nest, const Expr &index, const std::string &depth_loop, int depth) {
+    const Expr of_depth = simplify(depth_loop.empty() ? index : substitute(depth_loop, depth, index));
+    const auto of_group = [&](int group) {
+        return [&nest, of_depth, group](int k, int row) {
+            const int warp = group * warps_of_group + row / tile_rows;
+            const Expr of_warp = substitute(warp_index, warp, substitute(nest.row, row % tile_rows, of_depth));
+            return simplify(substitute(nest.depth, k, of_warp));
+        };
+    };
+    const SwizzledOperand first = read_swizzled_operand(nest, of_group(0), rows_of_group);
+    const SwizzledOperand next = read_swizzled_operand(nest, of_group(1), rows_of_group);
+    nest.require(!first.transposed &&
+                     is_const(simplify(next.first - first.first), int64_t{rows_of_group} * panel_columns),
+                 "has a left operand whose rows of warpgroups do not follow each other");
+    return first;
+}
+
+SwizzledOperand read_swizzled_operand(const WarpNest &nest, const std::function<Expr(int, int)> &at, int columns) {
     SwizzledOperand found;
     found.first = at(0, 0);
     const auto from_first = [&](int k, int column) {

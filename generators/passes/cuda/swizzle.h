@@ -6,6 +6,8 @@
 #pragma once
 #include "warp_nest.h"
 
+#include <functional>
+
 namespace gyre::cuda {
 
 constexpr int panel_columns = 64, swizzled_at_once = 8, swizzled_rows = 8;
@@ -22,9 +24,18 @@ struct SwizzledOperand {
     int panel = 0;           // elements between neighbouring panels of columns; 0: there is one
 };
 
-/// Reads the operand at tile `tile` along the columns and turn `depth` of the loop over the depth. Every element is looked at: an operand
-/// in another layout stops the build.
+/// Reads an operand whose element (k, column) is at the place that `at` tells, of `columns` columns. Every element is looked at: an operand in
+/// another layout stops the build.
+SwizzledOperand read_swizzled_operand(const WarpNest &nest, const std::function<Halide::Expr(int k, int column)> &at,
+                                      int columns);
+
+/// Reads the operand at tile `tile` along the columns and turn `depth` of the loop over the depth.
 SwizzledOperand read_swizzled_operand(const WarpNest &nest, const Halide::Expr &index, const WarpLoop &tiles, int tile,
                                       int columns, const std::string &depth_loop, int depth);
+
+/// Reads the left operand of a warpgroup's 64 rows, of the first warpgroup; those of the next ones lie after it.
+SwizzledOperand read_swizzled_rows(const WarpNest &nest, const Halide::Expr &index, const std::string &depth_loop,
+                                   int depth);
+constexpr int rows_of_group = warps_of_group * tile_rows;
 
 } // namespace gyre::cuda

@@ -29,7 +29,7 @@ void WarpPrinter::print_body(const Stmt &kernel) {
     body.accept(&find);
     fragments.find(find_warp_nests(body), find.arrays);
     synchronises = true; // a warp's lanes wait for each other
-    Printer::print_body(place_barriers(body, fragments, aligned, by_warpgroups));
+    Printer::print_body(place_barriers(body, fragments, aligned, by_warpgroups, copying));
     has_tiles = false;
 }
 
@@ -91,8 +91,12 @@ void WarpPrinter::visit(const Call *op) {
     const auto rows = as_const_int(op->args[2]), columns = as_const_int(op->args[3]), warps = as_const_int(op->args[4]);
     if (!stride || !rows || !columns || !warps) refuse("a search of a tile whose extents are not constant");
     std::ostringstream call;
-    call << op->name << "<" << print_type(first->type) << ", " << *rows << ", " << *columns << ", " << *stride << ", "
-         << *warps << ">(" << print_name(first->name) << ", " << print_expr(first->index) << ")";
+    if (copying.count)
+        call << wait_for_computing_call << "_or_flawed<" << *warps * warp_lanes << ", ";
+    else
+        call << op->name << "<";
+    call << print_type(first->type) << ", " << *rows << ", " << *columns << ", " << *stride << ", " << *warps << ">("
+         << print_name(first->name) << ", " << print_expr(first->index) << ")";
     print_assignment(op->type, call.str());
 }
 
@@ -109,7 +113,7 @@ void WarpPrinter::visit(const Load *op) {
 }
 
 void WarpPrinter::visit(const IfThenElse *op) {
-    if (print_turns(op)) return;
+    if (print_turns(op) || print_copying_warps(op)) return;
     const Evaluate *nothing = op->then_case.as<Evaluate>();
     if (nothing && is_const(nothing->value) && !op->else_case.defined()) return;
     Expr rest;

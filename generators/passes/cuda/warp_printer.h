@@ -4,6 +4,7 @@
 /// reductions along rows, and products of a fragment with a tile in shared memory. What is neither is an error with the
 /// loop's name. Barriers and copies into shared memory are printed where a pass has placed them (barriers.h).
 #pragma once
+#include "copying_warps.h"
 #include "fragments.h"
 #include "printer.h"
 #include "swizzle.h"
@@ -21,6 +22,9 @@ public:
         if (on) align_shared_to(swizzle_alignment);
     }
 
+    /// Which warps copy, if some do nothing else.
+    void copy_by_warps(const CopyingWarps &warps) { copying = warps; }
+
 protected:
     using Printer::visit;
 
@@ -37,6 +41,7 @@ private:
     std::map<std::string, int> copies_of_row;
     bool has_tiles = false;
     bool by_warpgroups = false;
+    CopyingWarps copying;
     Fragments fragments;
     const WarpNest *nest = nullptr; // that is being printed
     std::string column;             // its variable that fragments are read along
@@ -58,6 +63,8 @@ private:
     void print_place(const std::string &name, const std::string &parameters, const Halide::Expr &place);
     /// False if the condition does not ask for turns of a staged loop; then nothing was printed.
     bool print_turns(const Halide::Internal::IfThenElse *op);
+    bool print_ring_statement(const Halide::Internal::Call *call);
+    bool print_copying_warps(const Halide::Internal::IfThenElse *op);
 
     std::string register_of(const std::string &array, const Halide::Expr &index);
     Halide::Expr print_row_terms(const Halide::Expr &e);

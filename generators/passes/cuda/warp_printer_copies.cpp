@@ -12,10 +12,39 @@ void WarpPrinter::visit(const Evaluate *op) {
     if (call && call->name == staged_turn) return; // the loop's head says so
     const bool commits = call && call->name == commit_call, waits = call && call->name == wait_call;
     const bool fences = call && call->name == fence_call;
+    if (call && print_ring_statement(call)) return;
     if (!commits && !waits && !fences) return Printer::visit(op);
     const std::string later = waits ? "<" + print_expr(call->args[0]) + ">" : "";
     stream << get_indent() << call->name << later << "();\n";
     cache.clear();
+}
+
+// The first argument is the template's.
+bool WarpPrinter::print_ring_statement(const Call *call) {
+    const std::set<std::string> all{filling_call,      end_filling_call, wait_filled_call,       emptied_call,
+                                    wait_emptied_call, begin_rings_call, wait_for_computing_call};
+    if (!all.count(call->name)) return false;
+    std::vector<std::string> arguments;
+    for (const Expr &e : call->args) arguments.push_back(print_expr(e));
+    stream << get_indent() << call->name << "<" << arguments[0] << ">(";
+    for (size_t i = 1; i < arguments.size(); i++) stream << (i > 1 ? ", " : "") << arguments[i];
+    stream << ");\n";
+    cache.clear();
+    return true;
+}
+
+bool WarpPrinter::print_copying_warps(const IfThenElse *op) {
+    const Call *asked = op->condition.as<Call>();
+    if (!asked || asked->name != is_copying_warp) return false;
+    const int computing = static_cast<int>(*as_const_int(asked->args[0]));
+    open("if (GYRE_THREAD_Y >= " + std::to_string(computing) + ")");
+    stream << get_indent() << "gyre_fewer_registers<" << copying_registers << ">();\n";
+    print_stmt(op->then_case);
+    stream << get_indent() << "return;\n";
+    close();
+    stream << get_indent() << "gyre_more_registers<" << computing_registers(computing, copying.count) << ">();\n";
+    print_stmt(op->else_case);
+    return true;
 }
 
 void WarpPrinter::visit(const Store *op) {

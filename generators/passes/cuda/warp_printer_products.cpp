@@ -50,7 +50,8 @@ void WarpPrinter::print_product(const WarpStore &store) {
     n.require(of_columns.size() == 1 && of_columns[0].extent % 2 == 0, "has no even number of tiles along " + n.column);
 
     const WarpLoop &tiles = of_columns[0];
-    if (by_warpgroups && left && left->is_packed()) return print_warpgroup_product(a, b, store, of_depth, tiles);
+    if (by_warpgroups && (from_shared || (left && left->is_packed())))
+        return print_warpgroup_product(a, b, store, of_depth, tiles);
     n.require(step_of(b->index, tiles.name) == tile_columns * step_of(b->index, n.column).value_or(0) &&
                   step_of(store.index, tiles.name) == tile_columns,
               "has neighbouring tiles that do not lie side by side");

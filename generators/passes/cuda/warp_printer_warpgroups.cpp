@@ -22,7 +22,7 @@ std::string WarpPrinter::place_of_operand(const Load *b, const SwizzledOperand &
 }
 
 // All products of a nest are one group, which is waited for at once. Each turn along the depth is printed, with
-// where its operand is.
+// where its operands are.
 void WarpPrinter::print_warpgroup_product(const Load *a, const Load *b, const WarpStore &store,
                                           const std::vector<WarpLoop> &of_depth, const WarpLoop &tiles) {
     const WarpNest &n = *nest;
@@ -34,11 +34,31 @@ void WarpPrinter::print_warpgroup_product(const Load *a, const Load *b, const Wa
     const std::string all = std::to_string(fragments[store.array]->registers());
     stream << get_indent() << "gyre_warpgroup_hold<" << all << ">(" << sums << ");\n"
            << get_indent() << "gyre_warpgroup_fence();\n";
-    const std::string begin = print_name(fresh("operand"));
-    Expr first;
+    const std::string begin = print_name(fresh("operand")), rows = print_name(fresh("rows"));
+    const bool from_shared = shared.count(a->name);
+    Expr first, first_row;
+    const auto distance = [&](const Expr &from, const Expr &to) {
+        const auto numbers = as_const_int(simplify(to - from));
+        n.require(numbers.has_value(), "has an operand whose parts are not at constant distances");
+        return std::to_string(*numbers * b->type.bytes());
+    };
     for (int depth = 0; depth < of_depth[0].extent; depth++) {
-        const Expr left = fragments.tile(n, a->name, a->index, n.depth);
-        const std::string words = print_expr(simplify(substitute(of_depth[0].name, depth, left)));
+        std::string left;
+        if (from_shared) {
+            const SwizzledOperand operand = read_swizzled_rows(n, a->index, of_depth[0].name, depth);
+            if (!first_row.defined()) {
+                first_row = operand.first;
+                const std::string place = place_of_operand(a, operand);
+                stream << get_indent() << "const uint64_t " << rows << " = gyre_operand(" << place
+                       << " + gyre_warpgroup() * " << rows_of_group * panel_columns << ", "
+                       << swizzled_at_once * b->type.bytes() << ");\n";
+            }
+            left = "gyre_operand_at<" + distance(first_row, operand.first) + ">(" + rows + ")";
+        } else {
+            const Expr tile = fragments.tile(n, a->name, a->index, n.depth);
+            left =
+                print_name(a->name) + " + " + print_expr(simplify(substitute(of_depth[0].name, depth, tile))) + " * 2";
+        }
         for (int group = 0; group < groups; group++) {
             const int tile = group * columns / tile_columns;
             const SwizzledOperand operand =
@@ -49,14 +69,11 @@ void WarpPrinter::print_warpgroup_product(const Load *a, const Load *b, const Wa
                 stream << get_indent() << "const uint64_t " << begin << " = gyre_operand(" << place << ", "
                        << std::max(operand.panel, swizzled_at_once) * b->type.bytes() << ");\n";
             }
-            const auto distance = as_const_int(simplify(operand.first - first));
-            n.require(distance.has_value(), "has an operand whose parts are not at constant distances");
             const Expr into = substitute(tiles.name, tile, fragments.tile(n, store.array, store.index, n.column));
             const std::string sum = print_expr(simplify(into));
             stream << get_indent() << "gyre_warpgroup_multiply<" << type << ", " << columns << ", "
-                   << (operand.transposed ? "true" : "false") << ">(" << sums << " + " << sum << " * 4, "
-                   << print_name(a->name) << " + " << words << " * 2, gyre_operand_at<" << *distance * b->type.bytes()
-                   << ">(" << begin << "));\n";
+                   << (operand.transposed ? "true" : "false") << ">(" << sums << " + " << sum << " * 4, " << left
+                   << ", gyre_operand_at<" << distance(first, operand.first) << ">(" << begin << "));\n";
         }
     }
     stream << get_indent() << "gyre_warpgroup_commit();\n"
@@ -68,13 +85,13 @@ void WarpPrinter::print_warpgroup_product(const Load *a, const Load *b, const Wa
 /// The right operand of product_of_seen, by which the guard reads it (gyre_swizzle.h): its arguments `values` and `first`.
 std::string WarpPrinter::print_swizzled_values(const Load *b, const WarpLoop &tiles, const std::string &depth_loop,
                                                int rows) {
-    const SwizzledOperand operand = read_swizzled_operand(*nest, b->index, tiles, 0, columns_of(tiles), depth_loop, 0);
-    nest->require(operand.transposed && tiles.extent * tile_columns <= most_columns,
-                  "has values in shared memory that are not rows of a warpgroup's product");
+    const int columns = tiles.extent * tile_columns;
+    const SwizzledOperand operand = read_swizzled_operand(*nest, b->index, tiles, 0, columns, depth_loop, 0);
+    nest->require(operand.transposed, "has values in shared memory that are not rows of a warpgroup's product");
     const int of_panel = operand.panel ? operand.panel / panel_columns : rows;
     const std::string place = place_of_operand(b, operand);
-    return "(const gyre_swizzled_rows<" + std::to_string(tiles.extent * tile_columns) + ", " +
-           std::to_string(of_panel) + "> *)" + place + ", 0";
+    return "(const gyre_swizzled_rows<" + std::to_string(columns) + ", " + std::to_string(of_panel) + "> *)" + place +
+           ", 0";
 }
 
 } // namespace gyre::cuda

@@ -45,6 +45,9 @@ void wait_for_block();
 /// __syncthreads_or(): likewise, and whether any thread has brought true.
 bool any_of_block(bool condition);
 
+/// barrier.cta.sync and barrier.cta.red.or of the first `threads` threads of the block: likewise, of these.
+bool any_of_first(size_t threads, bool condition);
+
 /// Whether a thread may read or write these bytes of shared memory: they are inside, were written before they are read, and no
 /// other thread has written (before a write: or read) them since the last barrier. If not, it is a violation.
 bool may_read(const void *memory, size_t bytes);

@@ -27,8 +27,18 @@ GYRE_FN void gyre_warpgroup_hold(float *) {}
 template <class T, int Columns, bool Transposed>
 GYRE_FN void gyre_warpgroup_multiply(float *c, const uint32_t *a, uint64_t descriptor) {
     const gyre::emulation::WarpgroupProduct product{
-        c, a, descriptor, Columns, Transposed, [](uint16_t bits) { return gyre_cast<float>(T{bits}); }};
+        c, a, 0, descriptor, Columns, Transposed, [](uint16_t bits) { return gyre_cast<float>(T{bits}); }};
     gyre::emulation::with_warp(&product, nullptr, gyre::emulation::multiply_warpgroup);
 }
+template <class T, int Columns, bool Transposed>
+GYRE_FN void gyre_warpgroup_multiply(float *c, uint64_t a, uint64_t descriptor) {
+    const gyre::emulation::WarpgroupProduct product{
+        c, nullptr, a, descriptor, Columns, Transposed, [](uint16_t bits) { return gyre_cast<float>(T{bits}); }};
+    gyre::emulation::with_warp(&product, nullptr, gyre::emulation::multiply_warpgroup);
+}
+
+GYRE_FN int gyre_warpgroup() { return GYRE_THREAD_Y / 4; }
+
+#include "gyre_rings.h"
 
 #include "../../../generators/passes/cuda/device/gyre_swizzle.h"

@@ -1,7 +1,10 @@
 #include "shared.h"
 
 #include "block.h"
+#include "rings.h"
+#include "threads.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,11 +21,36 @@ struct Byte {
     bool is_set = false, is_pending = false;
 };
 
+/// What is known of a byte in a block whose threads wait at words (rings.h): times that a thread knows of, or not.
+struct Times {
+    size_t writer = 0;
+    uint32_t written = 0;
+    uint32_t read[16] = {}; // by each warp
+};
+
 constexpr size_t product_bytes = 16; // that a product reads at once
 
 std::vector<unsigned char> memory;
 std::vector<Byte> bytes_of;
 int epoch = 0;
+constexpr size_t warp_lanes = 32;
+std::vector<Times> times;
+std::vector<std::vector<uint32_t>> fences_of; // when each thread fenced
+
+Times &times_of(const Byte &b) {
+    if (times.empty()) times.resize(bytes_of.size());
+    return times[static_cast<size_t>(&b - bytes_of.data())];
+}
+size_t running_warp() { return running_thread() / warp_lanes; }
+
+/// What the running thread knows of all lanes of each warp.
+std::vector<uint32_t> known_of_warps() {
+    std::vector<uint32_t> known(thread_count() / warp_lanes, ~0u);
+    for (size_t thread = 0; thread < known.size() * warp_lanes; thread++)
+        known[thread / warp_lanes] = std::min(known[thread / warp_lanes], known_of(thread));
+    return known;
+}
+bool is_unknown(const Times &t) { return t.written && t.writer != running_thread() && known_of(t.writer) < t.written; }
 
 void write_now(Byte &b, const Thread *thread) {
     b.writer = thread;
@@ -46,6 +74,8 @@ bool check(const void *at, size_t count, const Check &each) {
 
 void begin_shared(size_t bytes) {
     memory.assign(bytes, 0xff); // NaN in every type
+    times.clear();
+    fences_of.clear();
     bytes_of.assign(bytes, Byte());
     epoch++;
 }
@@ -54,7 +84,49 @@ void next_epoch() { epoch++; }
 
 unsigned char *shared_memory() { return memory.data(); }
 
+namespace {
+
+bool may_read_with_rings(const void *at, size_t count) {
+    const uint32_t now = tick();
+    return check(at, count, [&](Byte &b) {
+        if (!b.is_set) violation("shared memory is read before it was written");
+        if (b.is_pending) violation("shared memory is read before an asynchronous copy into it was waited for");
+        Times &t = times_of(b);
+        if (is_unknown(t)) violation("shared memory is read that another thread has written, which was not waited for");
+        t.read[running_warp()] = now;
+    });
+}
+
+bool may_write_with_rings(const void *at, size_t count) {
+    const uint32_t now = tick();
+    const std::vector<uint32_t> known = known_of_warps();
+    return check(at, count, [&](Byte &b) {
+        if (b.is_pending) violation("shared memory is written while an asynchronous copy into it is under way");
+        Times &t = times_of(b);
+        if (is_unknown(t))
+            violation("shared memory is written that another thread has written, which was not waited for");
+        for (size_t warp = 0; warp < known.size(); warp++)
+            if (t.read[warp] > known[warp] && warp != running_warp())
+                violation("shared memory is written that another thread has read, which was not waited for");
+        if (b.products) violation("shared memory is written while a product of a warpgroup reads it");
+        t.writer = running_thread();
+        t.written = now;
+        b.is_set = true;
+    });
+}
+
+/// Whether the writer of what a product reads has fenced it before the product's warp knew of that.
+bool is_fenced(const Times &t) {
+    if (fences_of.empty()) return false;
+    const std::vector<uint32_t> &of = fences_of[t.writer];
+    const auto next = std::upper_bound(of.begin(), of.end(), t.written);
+    return next != of.end() && *next <= known_of(t.writer);
+}
+
+} // namespace
+
 bool may_read(const void *at, size_t count) {
+    if (has_rings()) return may_read_with_rings(at, count);
     const Thread *const me = block->thread;
     return check(at, count, [me](Byte &b) {
         if (!b.is_set) violation("shared memory is read before it was written");
@@ -72,6 +144,7 @@ bool may_read(const void *at, size_t count) {
 }
 
 bool may_write(const void *at, size_t count) {
+    if (has_rings()) return may_write_with_rings(at, count);
     const Thread *const me = block->thread;
     return check(at, count, [me](Byte &b) {
         if (b.is_pending) violation("shared memory is written while an asynchronous copy into it is under way");
@@ -86,14 +159,27 @@ bool may_write(const void *at, size_t count) {
 }
 
 void mark_arrived(const void *at, size_t count) {
-    check(at, count, [](Byte &b) { write_now(b, block->thread); });
+    if (!has_rings()) {
+        check(at, count, [](Byte &b) { write_now(b, block->thread); });
+        return;
+    }
+    const uint32_t now = tick();
+    check(at, count, [&](Byte &b) {
+        times_of(b).writer = running_thread();
+        times_of(b).written = now;
+    });
 }
 
 void mark_pending(const void *at, size_t count, bool pending) {
     check(at, count, [&](Byte &b) { b.is_pending = pending; });
 }
 
-void fence_for_tensor_cores() { block->thread->fences.push_back(epoch); }
+void fence_for_tensor_cores() {
+    block->thread->fences.push_back(epoch);
+    if (!has_rings()) return;
+    fences_of.resize(thread_count());
+    fences_of[running_thread()].push_back(tick());
+}
 
 const unsigned char *begin_product(size_t place) {
     const unsigned char *const at = memory.data() + place;
@@ -102,6 +188,13 @@ const unsigned char *begin_product(size_t place) {
         if (!b.is_set) return violation("a product of a warpgroup reads shared memory before it was written");
         if (b.is_pending)
             violation("a product of a warpgroup reads shared memory before an asynchronous copy was waited for");
+        if (has_rings()) {
+            const Times &t = times_of(b);
+            if (is_unknown(t))
+                violation("a product of a warpgroup reads shared memory that was written, which was not waited for");
+            if (!is_fenced(t)) violation("a product of a warpgroup reads shared memory that nobody has fenced");
+            return;
+        }
         if (b.written == epoch)
             violation("a product of a warpgroup reads shared memory that was written since the last barrier");
         const std::vector<int> &fences = b.writer->fences;
@@ -114,6 +207,7 @@ const unsigned char *begin_product(size_t place) {
 void end_product(size_t place) {
     check(memory.data() + place, product_bytes, [](Byte &b) {
         b.products--;
+        if (has_rings()) times_of(b).read[running_warp()] = tick();
         b.reader = b.read == epoch && b.reader != block->thread ? nullptr : block->thread;
         b.read = epoch;
     });

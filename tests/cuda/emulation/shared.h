@@ -20,7 +20,7 @@ void mark_pending(const void *memory, size_t bytes, bool pending);
 void fence_for_tensor_cores();
 
 /// Where 16 bytes are that a warpgroup's product begins to read, at their place in shared memory; nullptr: that is none. A violation unless
-/// they were written, fenced by their writer, and then a barrier came. Until end_product() nobody may write there.
+/// they were written, fenced by their writer, and then a barrier came Until end_product() nobody may write there.
 const unsigned char *begin_product(size_t place);
 void end_product(size_t place);
 

@@ -6,6 +6,7 @@
 #include "warpgroups.h"
 
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include <ucontext.h>
@@ -40,9 +41,19 @@ struct Fiber {
     const Meeting *meets = nullptr; // that has not taken place yet
     long turn = 0;                  // of it
     size_t asked = 0;               // any_of_block()
+    bool waits_for_first = false;   // any_of_first()
+    WordWait word;                  // that it waits at; nullptr: none
+};
+
+/// Where the first threads of a block wait for each other.
+struct First {
+    std::vector<size_t> arrived;
+    bool any = false, found[2] = {};
+    size_t turn = 0;
 };
 
 std::vector<Fiber> fibers;
+First first;
 std::vector<Meeting> meetings; // one a warp
 bool any[3];                   // of any_of_block()
 Fiber *running = nullptr;
@@ -52,6 +63,10 @@ const std::function<void()> *body = nullptr;
 // Fibers switch at every operation of a warp. swapcontext() would call the kernel twice each time, and the sanitizer's would
 // clear what it knows of the whole stack.
 [[gnu::noinline, gnu::no_sanitize_address, noreturn]] void jump(Place &to) { __builtin_longjmp(to.words, 1); }
+#if __has_cpp_attribute(                                                                                               \
+    gnu::noipa) // else callers keep in registers what this one does not touch, but what runs meanwhile does
+[[gnu::noipa]]
+#endif
 [[gnu::noinline, gnu::no_sanitize_address]] void switch_to(Place &from, Place &to) {
     if (!__builtin_setjmp(from.words)) jump(to);
 }
@@ -87,6 +102,8 @@ void prepare(Fiber &fiber, int x, int y) {
     fiber.started = fiber.done = fiber.waits = false;
     fiber.meets = nullptr;
     fiber.asked = 0;
+    fiber.waits_for_first = false;
+    fiber.word = {};
     if (!fiber.stack) fiber.stack.reset(new char[stack_bytes]);
 }
 
@@ -99,13 +116,15 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
     for (int i = 0; i < x * y; i++) prepare(fibers[static_cast<size_t>(i)], i % x, i / x);
     begin_copies(fibers.size());
     begin_warpgroups(fibers.size());
+    begin_rings(fibers.size());
+    first = {};
     any[0] = any[1] = any[2] = false;
     for (bool forwards = true;; forwards = !forwards) { // no order of threads is to be relied on
         size_t done = 0, waiting = 0, ran = 0;
         for (size_t i = 0; i < fibers.size(); i++) {
             Fiber &fiber = fibers[forwards ? i : fibers.size() - 1 - i];
             const bool meets = fiber.meets && fiber.meets->turn == fiber.turn;
-            if (!fiber.done && !fiber.waits && !meets) {
+            if (!fiber.done && !fiber.waits && !meets && !fiber.waits_for_first && fiber.word.is_over()) {
                 running = &fiber;
                 block->thread = &fiber.thread;
                 go_on(fiber);
@@ -117,12 +136,15 @@ void run_threads(int x, int y, const std::function<void()> &kernel) {
         if (done == fibers.size()) return end_warpgroups();
         if (ran) continue;
         if (waiting + done < fibers.size()) {
-            violation("lanes of a warp wait for others that do not come");
+            violation("threads wait for others that do not come");
             break;
         }
         if (done) violation("a barrier is not reached by every thread of the block");
         for (Fiber &fiber : fibers) fiber.waits = false;
         next_epoch();
+        std::vector<size_t> all(fibers.size());
+        std::iota(all.begin(), all.end(), 0);
+        meet(all);
     }
     fibers.clear(); // with the stacks that were left in the middle
 }
@@ -147,6 +169,33 @@ void with_warp(const void *in, void *out, void (*act)(const Lane (&)[32])) {
     wait_for_turn();
     running->meets = nullptr;
 }
+
+bool any_of_first(size_t threads, bool condition) {
+    if (running_thread() >= threads) violation("a thread waits for others that it is none of");
+    const size_t turn = first.turn;
+    first.any = first.any || condition;
+    first.arrived.push_back(running_thread());
+    if (first.arrived.size() < threads) {
+        running->waits_for_first = true;
+        wait_for_turn();
+        return first.found[turn % 2];
+    }
+    first.found[turn % 2] = first.any;
+    first.any = false;
+    first.turn++;
+    meet(first.arrived);
+    for (const size_t thread : first.arrived) fibers[thread].waits_for_first = false;
+    first.arrived.clear();
+    return first.found[turn % 2];
+}
+
+void wait_for_word(const WordWait &wait) {
+    running->word = wait;
+    wait_for_turn();
+    running->word = {};
+}
+
+Thread *thread_at(size_t thread) { return &fibers[thread].thread; }
 
 size_t running_thread() { return static_cast<size_t>(running - fibers.data()); }
 

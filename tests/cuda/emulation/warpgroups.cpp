@@ -52,20 +52,27 @@ void say(uint64_t what) {
     warps[warp].said.push_back(what);
 }
 
-/// b(depth, column); false: some of it is nowhere.
-bool read_operand(const WarpgroupProduct &product, Warp &warp, std::vector<float> *b) {
-    const MatrixDescriptor d(product.descriptor);
+/// A factor in shared memory: `columns` along it, of which the warp reads `count` from `first`.
+struct Operand {
+    uint64_t descriptor;
+    bool transposed;
+    int first, count;
+};
+
+/// operand(depth, column); false: some of it is nowhere.
+bool read_operand(const Operand &operand, float (*number)(uint16_t), Warp &warp, std::vector<float> *to) {
+    const MatrixDescriptor d(operand.descriptor);
     constexpr int swizzle_of_128_bytes = 1;
     constexpr uint32_t pattern = 1024;
     if (d.reserved) violation("a descriptor has bits that must be 0");
     if (d.swizzle != swizzle_of_128_bytes || d.base_offset)
         violation("a descriptor asks for a layout that is not emulated");
     if (d.start % pattern >= 128) violation("a descriptor begins within a pattern of 1024 bytes");
-    const int along = product.transposed ? product.columns : depth,
-              across = product.transposed ? depth : product.columns;
+    const int along = operand.transposed ? operand.count : depth, across = operand.transposed ? depth : operand.count;
     for (int i = 0; i < across; i++)
         for (int first = 0; first < along; first += neighbours) {
-            const uint32_t address = product.transposed ? place_of(d, true, i, first) : place_of(d, false, first, i);
+            const uint32_t address = operand.transposed ? place_of(d, true, i, operand.first + first)
+                                                        : place_of(d, false, first, operand.first + i);
             if (address < shared_window) return violation("a descriptor is of memory before the block's"), false;
             const size_t place = address - shared_window;
             const unsigned char *const at = begin_product(place);
@@ -74,8 +81,8 @@ bool read_operand(const WarpgroupProduct &product, Warp &warp, std::vector<float
             for (int n = 0; n < neighbours; n++) {
                 uint16_t bits;
                 std::memcpy(&bits, at + 2 * n, 2);
-                const int k = product.transposed ? i : first + n, column = product.transposed ? first + n : i;
-                (*b)[static_cast<size_t>(k * product.columns + column)] = product.number(bits);
+                const int k = operand.transposed ? i : first + n, column = operand.transposed ? first + n : i;
+                (*to)[static_cast<size_t>(k * operand.count + column)] = number(bits);
             }
         }
     return true;
@@ -94,6 +101,21 @@ std::vector<float> &sums_of(Warp &warp, const WarpgroupProduct &product) {
     warp.sums.push_back({product.sums, std::vector<float>(product.sums, product.sums + count), warp.group});
     std::fill_n(reinterpret_cast<uint32_t *>(product.sums), count, poison);
     return warp.sums.back().values;
+}
+
+/// The left operand of 16 rows that lanes hold.
+void read_registers(const Lane (&lanes)[32], Warp &warp, std::vector<float> *a) {
+    for (int lane = 0; lane < lanes_of_warp; lane++) {
+        const auto of = *static_cast<const WarpgroupProduct *>(lanes[lane].in);
+        Factor factor{of.a, {}, warp.group};
+        for (int word = 0; word < 4; word++) {
+            factor.words[word] = of.a[word];
+            for (int pair = 0; pair < 2; pair++)
+                (*a)[static_cast<size_t>((lane / 4 + word % 2 * 8) * depth + lane % 4 * 2 + word / 2 * 8 + pair)] =
+                    of.number(static_cast<uint16_t>(of.a[word] >> 16 * pair));
+        }
+        warp.factors.push_back(factor);
+    }
 }
 
 } // namespace
@@ -143,21 +165,22 @@ void multiply_warpgroup(const Lane (&lanes)[32]) {
     const auto product = [&](int lane) { return *static_cast<const WarpgroupProduct *>(lanes[lane].in); };
     const WarpgroupProduct first = product(0);
     say(first.descriptor);
+    if (!first.a) say(first.rows);
     if (!warp.is_fenced) violation("a product of a warpgroup is not fenced from what has touched its registers");
     std::vector<float> a(rows * depth), b(static_cast<size_t>(depth * first.columns), 0.0f);
-    for (int lane = 0; lane < lanes_of_warp; lane++) {
-        const WarpgroupProduct of = product(lane);
-        if (of.descriptor != first.descriptor) violation("lanes of a warp have different descriptors");
-        Factor factor{of.a, {}, warp.group};
-        for (int word = 0; word < 4; word++) {
-            factor.words[word] = of.a[word];
-            for (int pair = 0; pair < 2; pair++)
-                a[static_cast<size_t>((lane / 4 + word % 2 * 8) * depth + lane % 4 * 2 + word / 2 * 8 + pair)] =
-                    of.number(static_cast<uint16_t>(of.a[word] >> 16 * pair));
-        }
-        warp.factors.push_back(factor);
+    bool is_there = true;
+    if (first.a) {
+        read_registers(lanes, warp, &a);
+    } else {
+        const int warp_of_group = static_cast<int>(running_thread() / lanes_of_warp % warps_of_group);
+        std::vector<float> of_depth(rows * depth, 0.0f);
+        is_there = read_operand({first.rows, false, warp_of_group * rows, rows}, first.number, warp, &of_depth);
+        for (size_t i = 0; i < of_depth.size(); i++) a[i % rows * depth + i / rows] = of_depth[i];
     }
-    const bool is_there = read_operand(first, warp, &b);
+    is_there = read_operand({first.descriptor, first.transposed, 0, first.columns}, first.number, warp, &b) && is_there;
+    for (int lane = 0; lane < lanes_of_warp; lane++)
+        if (product(lane).descriptor != first.descriptor || product(lane).rows != first.rows)
+            violation("lanes of a warp have different descriptors");
     for (int lane = 0; lane < lanes_of_warp; lane++) {
         std::vector<float> &sums = sums_of(warp, product(lane));
         for (size_t i = 0; i < sums.size(); i++) {

@@ -13,11 +13,12 @@ void end_warpgroups();
 /// Where shared memory begins for descriptors: a device keeps the first kilobyte for itself.
 constexpr uint32_t shared_window = 1024;
 
-/// What a lane brings to a product: sums of 16 rows of its warp and `columns` columns, += a of 16 rows and 16 of the depth, in
-/// registers, times b, which the descriptor finds in shared memory.
+/// What a lane brings to a product: sums of 16 rows of its warp and `columns` columns, += a of 16 rows and 16 of the depth times b, which the
+/// descriptor finds in shared memory.
 struct WarpgroupProduct {
     float *sums;
-    const uint32_t *a;
+    const uint32_t *a; // in registers; nullptr: in shared memory, 64 rows of the warpgroup with the depth as neighbours
+    uint64_t rows;     // the descriptor of that
     uint64_t descriptor;
     int columns;
     bool transposed; // b has its columns as neighbours, else its depth

@@ -49,8 +49,7 @@ CudaStages cuda_algorithm(const CudaInputs &in, const CudaSizes &sizes, const Fu
     s.feature_tile = e.y;
     const Expr feature = e.y * cuda::tile_depth + e.x;
     s.scores(j, i, t, b, h, z) = 0.0f;
-    s.scores(j, i, t, b, h, z) +=
-        cast<float>(s.q_rows(feature, i, t, h, z)) * cast<float>(staged_key(s, feature, j, b));
+    s.scores(j, i, t, b, h, z) += cast<float>(staged_query(s, feature)) * cast<float>(staged_key(s, feature, j, b));
     const Expr row = tile.query(first_row + i);
     s.head = cuda_head(in.scoring, h, sizes.partial);
     if (sizes.general) {

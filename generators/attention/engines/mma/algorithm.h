@@ -28,8 +28,10 @@ struct CudaSizes {
     bool loads_queries = false; // by the products, from shared memory; else they stay in registers
     bool warpgroups =
         false; // four warps multiply together, and read keys and values that are swizzled (passes/cuda/swizzle.h)
-    bool paged = false;   // keys and values are in pages
-    bool general = false; // with everything of scores.h; keys and values in pages or not
+    bool swizzled_queries = false; // warpgroups read queries from shared memory, too
+    int copying_warps = 0;         // of a block of threads, beside those that compute; 0: these copy
+    bool paged = false;            // keys and values are in pages
+    bool general = false;          // with everything of scores.h; keys and values in pages or not
     bool partial = false; // rows are folded (tile.h), and see a part of the keys each; keys and values likewise
     /// Whether keys are in pages is the call's choice.
     bool may_be_paged() const { return general || partial; }
@@ -88,7 +90,7 @@ struct CudaStages {
     Halide::Func q_staged;     // (d, i, t, h, z)  as they are
     Halide::Func query_angles; // (pair, i, t, h, z)  {cos, sin}
     Halide::Func q_rotated;    // (d, i, t, h, z)  rotated where something is; undefined: an update of q_rows
-    Halide::Func q_rows;       // (d, i, t, h, z)  as stored, with the scale's sign
+    Halide::Func q_rows;       // (d, i, t, h, z)  as stored, with the scale's sign; swizzled: (d, i, panel w, t, h, z)
     Halide::Func k_rows,
         v_rows; // (d, j, b, h, z)  likewise, of one block; swizzled: (d, j, panel w, b, h, z); undefined: kv_rows
     Halide::Func kv_rows;         // (d, j, w, b, h, z)  both, w 0: keys, 1: values
@@ -104,6 +106,9 @@ struct CudaStages {
     Halide::Func lse_rows; // (i, t, h, z)
     Halide::Func out, lse; // (d, h, x, z) (x, h, z)  the generator's outputs, in f32 if partial
 };
+
+/// A feature of row `i`, with the scale's sign.
+Halide::Expr staged_query(const CudaStages &s, const Halide::Expr &feature);
 
 /// The key or value `key` of block `b`, in shared memory.
 Halide::Expr staged_key(const CudaStages &s, const Halide::Expr &feature, const Halide::Expr &key,

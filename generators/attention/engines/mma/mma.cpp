@@ -4,6 +4,8 @@
 #include "passes/cuda/lower.h"
 #include "passes/cuda/swizzle.h"
 
+#include <algorithm>
+
 namespace gyre::attention {
 
 Mma::Mma(Facts wanted, const MmaKnobs &knobs) : facts(std::move(wanted)), k(knobs) { s.sizes = choose_sizes(); }
@@ -41,21 +43,27 @@ CudaSizes Mma::choose_sizes() const {
 }
 
 /// Each warp has the 16 rows that a warpgroup's product gives it, in the same registers as its own products would. Queries stay in
-/// registers: a product that also read them from shared memory would read twice as much. A block of threads is one warpgroup, of which
-/// a multiprocessor has several, so that one multiplies while another weighs its scores.
+/// registers unless warps only copy: then warpgroups share keys and values, a multiprocessor has one block of threads, and blocks of 128 keys take the
+/// registers instead. Heads of 64 have registers for three warpgroups of such.
 CudaSizes Mma::choose_sizes_of_warpgroups() const {
     CudaSizes sizes;
     sizes.head_dim = facts.head_dim;
     sizes.v_head_dim = facts.head_dim;
-    sizes.warps = k.warps ? k.warps : cuda::warps_of_group;
+    const bool large = facts.head_dim > 2 * cuda::panel_columns;
+    const bool small = facts.head_dim <= cuda::panel_columns;
+    sizes.copying_warps = k.copying >= 0 ? k.copying : small ? 0 : cuda::warps_of_group;
+    sizes.swizzled_queries = large || sizes.copying_warps > 0;
+    const int groups = !sizes.swizzled_queries ? 1 : small ? 3 : 2;
+    sizes.warps = k.warps ? k.warps : groups * cuda::warps_of_group;
     sizes.query_rows = sizes.warps * cuda::tile_rows;
-    sizes.key_block = k.key_block ? k.key_block : facts.head_dim > cuda::panel_columns ? 64 : 128;
+    const bool halved = large || (facts.head_dim > cuda::panel_columns && !sizes.copying_warps);
+    sizes.key_block = k.key_block ? k.key_block : halved ? 64 : 128;
     sizes.bytes = facts.dtype.bytes();
     sizes.warpgroups = true;
     _halide_user_assert(is_plain() && !in_f32() && k.row_tiles < 2 && sizes.warps % cuda::warps_of_group == 0 &&
-                        facts.head_dim % cuda::panel_columns == 0 && facts.head_dim <= 2 * cuda::panel_columns &&
+                        facts.head_dim % cuda::panel_columns == 0 && facts.head_dim <= 4 * cuda::panel_columns &&
                         sizes.key_block % cuda::panel_columns == 0)
-        << "warpgroups=true needs a plain kernel for 16 bits with heads of 64 or 128, key_block a multiple of 64, "
+        << "warpgroups=true needs a plain kernel for 16 bits with heads of 64 to 256, key_block a multiple of 64, "
            "row_tiles at most 1, and warps a multiple of 4\n";
     return sizes;
 }
@@ -77,6 +85,12 @@ void Mma::lower(const Lowering &kernel) const {
     // registers have no room then: head size 128, 4096 causal queries of 16 heads 239 us instead of 260, 16384 2442 instead of 2827.
     if (facts.warpgroups) lowering.blocks_at_once = s.sizes.warps > cuda::warps_of_group ? 1 : 3;
     if (k.blocks) lowering.blocks_at_once = k.blocks;
+    if (s.sizes.copying_warps) {
+        lowering.blocks_at_once = 1;
+        lowering.copying.count = s.sizes.copying_warps;
+        lowering.copying.readers = {{s.k_rows.name(), {s.scores.name(), s.scores.name()}},
+                                    {s.v_rows.name(), {s.flawed.name(), s.weighted.name()}}};
+    }
     lowering.aligned = {"k", "v"};
     if (s.sizes.shares_places())
         for (const Func &f : {s.k_rows, s.v_rows}) lowering.copies_of_row[f.name()] = s.sizes.copies_of_row();

@@ -12,6 +12,7 @@ struct MmaKnobs {
     int row_tiles = 0; // of a warp, 16 queries each: one load of keys or values is of use to all of them
     int key_block = 0; // keys of a block
     int stages = 2;    // blocks of keys and values that shared memory holds, one of which is computed with
+    int copying = -1;  // warps that only copy; -1: what suits the kernel
     int blocks = 0;    // of threads, that a multiprocessor's registers have room for
 };
 

@@ -121,7 +121,13 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
     s.q_rotated = Func("q_rotated");
     s.q_rotated(d, i, t, h, z) = as_they_are;
     s.q_rotated(rotated_place, i, t, h, z) = rotated;
-    s.q_rows(d, i, t, h, z) = with_sign(cuda::choose(in.rope.count > 0, s.q_rotated(d, i, t, h, z), as_they_are));
+    if (sizes.swizzled_queries) {
+        const Expr of = cuda::swizzled(d, i) + s.w * cuda::panel_columns;
+        s.q_rows(d, i, s.w, t, h, z) = cuda::choose(in.rope.count > 0, with_sign(s.q_rotated(of, i, t, h, z)),
+                                                    with_sign(s.q_staged(of, i, t, h, z)));
+    } else {
+        s.q_rows(d, i, t, h, z) = with_sign(cuda::choose(in.rope.count > 0, s.q_rotated(d, i, t, h, z), as_they_are));
+    }
     if (sizes.warpgroups) return;
     s.k_rows = Func("k_rows");
     s.v_rows = Func("v_rows");
@@ -131,13 +137,19 @@ void define_operands(CudaStages &s, const CudaInputs &in, const Type &type) {
 
 namespace {
 
-/// A feature of rows that lie in panels.
+/// A feature of rows of keys or values that lie in panels.
 Expr swizzled_element(const CudaStages &s, const Func &rows, const Expr &feature, const Expr &key, const Expr &b) {
     return rows(cuda::swizzled(feature % cuda::panel_columns, key), key, feature / cuda::panel_columns, b, s.t, s.h,
                 s.z);
 }
 
 } // namespace
+
+Expr staged_query(const CudaStages &s, const Expr &feature) {
+    if (!s.sizes.swizzled_queries) return s.q_rows(feature, s.i, s.t, s.h, s.z);
+    return s.q_rows(cuda::swizzled(feature % cuda::panel_columns, s.i), s.i, feature / cuda::panel_columns, s.t, s.h,
+                    s.z);
+}
 
 Expr staged_key(const CudaStages &s, const Expr &feature, const Expr &key, const Expr &b) {
     if (s.sizes.warpgroups) return swizzled_element(s, s.k_rows, feature, key, b);

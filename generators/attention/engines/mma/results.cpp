@@ -25,7 +25,8 @@ void define_results(CudaStages &s, const CudaInputs &in, const Type &type) {
     const Tuple of_end = total(end);
     // In halves where that is the size of what shared memory held before. Rows lie turned against each other, by 8 features each, so
     // that those which a warp stores at once are in different banks.
-    const int parts = sizes.loads_queries ? 2 : 1, features = sizes.v_head_dim / parts;
+    const int parts = sizes.loads_queries || (sizes.warpgroups && sizes.v_head_dim > 128) ? 2 : 1,
+              features = sizes.v_head_dim / parts;
     const int runs = features / cuda::tile_columns;
     const auto turned = [&](const Expr &feature, const Expr &of_row) {
         const Expr run = (feature / cuda::tile_columns + of_row) % runs;
@@ -53,8 +54,10 @@ void define_results(CudaStages &s, const CudaInputs &in, const Type &type) {
         }
         return found;
     };
-    const Expr value = rotated_feature(in.value_rope, d, sizes.v_head_dim, -1,
-                                       query_angle(tile, in, in.value_angles, of, end_row), result);
+    const Expr rotated = rotated_feature(in.value_rope, d, sizes.v_head_dim, -1,
+                                         query_angle(tile, in, in.value_angles, of, end_row), result);
+    // Warpgroups have a multiprocessor for themselves, and nobody multiplies meanwhile.
+    const Expr value = sizes.warpgroups ? cuda::choose(in.value_rope.count > 0, rotated, result(d)) : rotated;
     const Expr token = tile.first_query(of) + tile.query(end_row), of_heads = tile.of_heads(end_row);
     const Expr heads = in.key_heads * in.sequences.group;
     if (sizes.partial) { // [z][token][head][d], of which h is several heads and x stands still, and [z][head][token]

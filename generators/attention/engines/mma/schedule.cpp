@@ -19,8 +19,9 @@ void Mma::schedule() {
     const int copied = cuda::copied_bytes / sizes.bytes, row_padding = copied;
     const int panels = sizes.warpgroups ? sizes.head_dim / cuda::panel_columns : 1; // that rows of keys are cut into
     const auto features_of = [&](const Func &f) { // of rows of queries, keys and values
-        if (sizes.warpgroups && (f.name() == s.k_rows.name() || f.name() == s.v_rows.name()))
-            return cuda::panel_columns;
+        const bool swizzled = f.name() == s.k_rows.name() || f.name() == s.v_rows.name() ||
+                              (sizes.swizzled_queries && f.name() == s.q_rows.name());
+        if (sizes.warpgroups && swizzled) return cuda::panel_columns;
         return f.name().rfind("out_rows", 0) == 0 ? sizes.v_head_dim / static_cast<int>(s.out_rows.size())
                                                   : sizes.head_dim;
     };
@@ -84,7 +85,10 @@ void Mma::schedule() {
             .gpu_threads(lane, warp);
     if (s.q_rotated.defined()) cuda::fill_by_block(s.q_rotated, s.i, copied, warps);
     s.q_rows.compute_at(block_of_threads);
-    if (sizes.loads_queries) {
+    if (sizes.swizzled_queries) {
+        s.q_rows.store_in(MemoryType::GPUShared);
+        cuda::fill_by_block(s.q_rows, s.i, copied, warps, false, {s.w});
+    } else if (sizes.loads_queries) {
         s.q_rows.store_in(MemoryType::GPUShared).bound_storage(s.d, sizes.head_dim + row_padding);
         cuda::fill_by_block(s.q_rows, s.i, copied, warps);
     }
@@ -107,7 +111,7 @@ void Mma::schedule() {
         rest.insert(rest.begin(), first.begin(), first.end());
         return rest;
     };
-    if (!sizes.loads_queries) {
+    if (!sizes.loads_queries && !sizes.swizzled_queries) {
         s.q_rows.store_in(MemoryType::Register);
         cuda::warp_tile(s.q_rows, s.i, s.d, outer, row_tiles);
     }
@@ -137,7 +141,8 @@ void Mma::schedule() {
             .ring_buffer(k.stages)
             .bound_storage(s.d, features_of(f) + (sizes.warpgroups ? 0 : row_padding));
         const bool has_several = s.kv_rows.defined() || sizes.warpgroups;
-        cuda::fill_by_block(f, s.j, copied, warps, !sizes.shares_places(),
+        const int filling = sizes.copying_warps ? sizes.copying_warps : warps;
+        cuda::fill_by_block(f, s.j, copied, filling, !sizes.shares_places(),
                             has_several ? std::vector<Var>{s.w} : std::vector<Var>());
     }
 }

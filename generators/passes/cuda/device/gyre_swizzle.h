@@ -25,3 +25,21 @@ GYRE_FN void gyre_load_tiles_transposed(uint32_t *to, const gyre_swizzled_rows<C
     const int row = i / Columns, column = i % Columns;
     gyre_load_tiles_transposed<T>(to, (const T *)memory, (column / 64 * Rows + row) * 64 + (column % 64 ^ row % 8 * 8));
 }
+
+// Whether a tile of Rows x Columns numbers, in rows Stride apart, holds one that is not finite, as gyre_any_not_finite(). Asked by the first Threads
+// threads of a block, which wait for each other.
+template <int Threads, class T, int Rows, int Columns, int Stride, int Warps, class Declared>
+GYRE_FN int gyre_sync_of_or_flawed(const Declared *memory, int first) {
+    constexpr int numbers = 16 / (int)sizeof(T), of_row = Columns / numbers, pieces = Rows * of_row;
+    static_assert(Threads == 32 * Warps, "all of these threads ask");
+    uint32_t found = 0;
+#pragma unroll
+    for (int piece = GYRE_THREAD_Y * 32 + GYRE_LANE; piece < pieces; piece += Threads) {
+        uint32_t words[4];
+        const int at = first + piece / of_row * Stride + piece % of_row * numbers;
+        gyre_shared_load_vector<4>(words, memory, at * (int)sizeof(T) / 4);
+#pragma unroll
+        for (int i = 0; i < 4; i++) found |= gyre_not_finite<T>(words[i]);
+    }
+    return gyre_sync_or_of<Threads>((found & gyre_pair<T>::signs) != 0);
+}

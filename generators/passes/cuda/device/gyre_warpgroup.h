@@ -31,25 +31,36 @@ GYRE_FN void gyre_warpgroup_hold(float *c) {
 #define GYRE_SUMS_32(c, i) GYRE_SUMS_8(c, i), GYRE_SUMS_8(c, i + 8), GYRE_SUMS_8(c, i + 16), GYRE_SUMS_8(c, i + 24)
 #define GYRE_FACTOR(a) "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3])
 
+#define GYRE_SUMS_OF_64                                                                                                \
+    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                                           \
+    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define GYRE_SUMS_OF_128                                                                                               \
+    GYRE_SUMS_OF_64 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "               \
+                    "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+#define GYRE_PRODUCT(type, columns, sums, operands)                                                                    \
+    "{\n.reg .pred adds;\nsetp.ne.b32 adds, 1, 0;\n"                                                                   \
+    "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type " {" sums "}, " operands ";\n}"
+
 #define GYRE_PRODUCT_64(type)                                                                                          \
-    asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, 1, 0;\n"                                                      \
-                 "wgmma.mma_async.sync.aligned.m64n64k16.f32." type "." type " {"                                      \
-                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                              \
-                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "                   \
-                 "{%32, %33, %34, %35}, %36, adds, 1, 1, %37;\n}"                                                      \
+    asm volatile(GYRE_PRODUCT(type, "64", GYRE_SUMS_OF_64, "{%32, %33, %34, %35}, %36, adds, 1, 1, %37")               \
                  : GYRE_SUMS_32(c, 0)                                                                                  \
                  : GYRE_FACTOR(a), "l"(descriptor), "n"((int)Transposed))
 
 #define GYRE_PRODUCT_128(type)                                                                                         \
-    asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, 1, 0;\n"                                                      \
-                 "wgmma.mma_async.sync.aligned.m64n128k16.f32." type "." type " {"                                     \
-                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                              \
-                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "                    \
-                 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                    \
-                 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "                   \
-                 "{%64, %65, %66, %67}, %68, adds, 1, 1, %69;\n}"                                                      \
+    asm volatile(GYRE_PRODUCT(type, "128", GYRE_SUMS_OF_128, "{%64, %65, %66, %67}, %68, adds, 1, 1, %69")             \
                  : GYRE_SUMS_32(c, 0), GYRE_SUMS_32(c, 32)                                                             \
                  : GYRE_FACTOR(a), "l"(descriptor), "n"((int)Transposed))
+
+#define GYRE_SHARED_PRODUCT_64(type)                                                                                   \
+    asm volatile(GYRE_PRODUCT(type, "64", GYRE_SUMS_OF_64, "%32, %33, adds, 1, 1, 0, %34")                             \
+                 : GYRE_SUMS_32(c, 0)                                                                                  \
+                 : "l"(a), "l"(descriptor), "n"((int)Transposed))
+
+#define GYRE_SHARED_PRODUCT_128(type)                                                                                  \
+    asm volatile(GYRE_PRODUCT(type, "128", GYRE_SUMS_OF_128, "%64, %65, adds, 1, 1, 0, %66")                           \
+                 : GYRE_SUMS_32(c, 0), GYRE_SUMS_32(c, 32)                                                             \
+                 : "l"(a), "l"(descriptor), "n"((int)Transposed))
 
 template <class T>
 struct gyre_is_bf16 {
@@ -74,4 +85,22 @@ GYRE_FN void gyre_warpgroup_multiply(float *c, const uint32_t *a, uint64_t descr
         GYRE_PRODUCT_128("f16");
 }
 
+// Likewise, of a left factor that the descriptor `a` finds in shared memory, with the depth as neighbours.
+template <class T, int Columns, bool Transposed>
+GYRE_FN void gyre_warpgroup_multiply(float *c, uint64_t a, uint64_t descriptor) {
+    static_assert(Columns == 64 || Columns == 128, "of one or two panels");
+    if constexpr (Columns == 64 && gyre_is_bf16<T>::value)
+        GYRE_SHARED_PRODUCT_64("bf16");
+    else if constexpr (Columns == 64)
+        GYRE_SHARED_PRODUCT_64("f16");
+    else if constexpr (gyre_is_bf16<T>::value)
+        GYRE_SHARED_PRODUCT_128("bf16");
+    else
+        GYRE_SHARED_PRODUCT_128("f16");
+}
+
+// Which warpgroup of its block of threads this one is; the compiler knows that its lanes agree.
+GYRE_FN int gyre_warpgroup() { return __shfl_sync(~0u, GYRE_THREAD_Y / 4, 0); }
+
+#include "gyre_rings.h"
 #include "gyre_swizzle.h"
