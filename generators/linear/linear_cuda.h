@@ -14,6 +14,12 @@ namespace gyre::linear {
 
 constexpr int chunk = 64; // tokens
 
+/// The terms of a sum, in a loop over runs of some.
+struct Turns {
+    Halide::RVar turn, term;
+    Halide::Expr index;
+};
+
 /// Lists that the device alone reads.
 struct Sequences {
     Halide::Func bounds; // sequences + 1
@@ -46,7 +52,8 @@ Slot slot_of(const Sequences &in, const std::string &name, const Halide::Var &t,
 struct ChunkStages {
     Halide::Var e{"e"}, d{"d"}, t{"t"}, h{"h"}, z{"z"};
     Slot of_products, of_sums; // of each output
-    Halide::RVar token, summed_token;
+    Turns token;
+    Halide::RVar summed_token;
     Halide::Func product; // (e, d, t, h, z)
     Halide::Func total;   // (d, t, h, z)
     Halide::Func kv, k_sum;
@@ -74,12 +81,14 @@ SumStages sum_algorithm(const SumInputs &in, const Halide::Func &sums);
 struct RowStages {
     Halide::Var e{"e"}, j{"j"}, i{"i"}, l{"l"}, t{"t"}, h{"h"}, z{"z"};
     Slot slot;
-    Halide::RVar score_feature, weight_feature, key, own_key, depth, share;
-    Halide::Func scores, unrotated; // (j, i, t, h, z)  sums over features
-    Halide::Func weights;           // (j, i, t, h, z)  of what a row sees: in the numerator, in the denominator
-    Halide::Func parts;             // (l, i, t, h, z)  of the denominator
-    Halide::Func sum;               // (e, i, t, h, z)
-    Halide::Func out;                 // (e, h, i, t, z)
+    Halide::RVar own_key, share;
+    std::vector<Turns> score_features, share_features, summed; // of each update
+    Halide::Func states;                                       // (t, z)  the slot of the states that rows take
+    Halide::Func scores, unrotated;                            // (j, i, t, h, z)  sums over features
+    Halide::Func weights; // (j, i, t, h, z)  of what a row sees: in the numerator, in the denominator
+    Halide::Func parts;   // (l, i, t, h, z)  of the denominator
+    Halide::Func sum;     // (e, i, t, h, z)
+    Halide::Func out;     // (e, h, i, t, z)
 };
 struct RowInputs {
     Sequences queries, keys;

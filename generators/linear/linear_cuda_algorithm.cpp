@@ -11,6 +11,17 @@ Expr within(const Expr &index, const Expr &extent) {
 }
 
 constexpr int most_tokens = 1 << 28;
+constexpr int at_once = 4; // terms of a sum, whose loads wait for nothing between them
+
+/// Whole runs of terms, and those that are left.
+Turns turns(const std::string &name, const Expr &extent) {
+    RDom r(0, at_once, 0, extent / at_once, name);
+    return {r.y, r.x, r.y * at_once + r.x};
+}
+Turns rest(const std::string &name, const Expr &extent) {
+    RDom r(0, 1, 0, extent % at_once, name);
+    return {r.y, r.x, extent / at_once * at_once + r.y};
+}
 
 } // namespace
 
@@ -52,14 +63,16 @@ ChunkStages chunk_algorithm(const ChunkInputs &in, const Func &kv, const Func &k
     const Var &e = s.e, &d = s.d, &t = s.t, &h = s.h, &z = s.z;
     s.of_products = slot_of(in.sequences, "products", t, z);
     s.of_sums = slot_of(in.sequences, "totals", t, z);
-    RDom j(0, chunk, "token"), r(0, chunk, "summed_token");
-    j.where(j < s.of_products.keys());
+    const Expr keys = s.of_products.keys();
+    RDom r(0, chunk, "summed_token");
     r.where(r < s.of_sums.keys());
-    s.token = j;
+    s.token = turns("token", chunk);
     s.summed_token = r;
     s.product = Func("product");
-    s.product(e, d, t, h, z) +=
-        in.k_rotated(d, h, s.of_products.first() + j, z) * in.v(e, h, s.of_products.first() + j, z);
+    s.product(e, d, t, h, z) = 0.0f;
+    // Of keys that do not exist 0 is added, whatever they hold.
+    const Expr token = s.of_products.first() + s.token.index;
+    s.product(e, d, t, h, z) += select(s.token.index < keys, in.k_rotated(d, h, token, z) * in.v(e, h, token, z), 0.0f);
     s.total = Func("total");
     s.total(d, t, h, z) += in.k(d, h, s.of_sums.first() + r, z);
     s.kv = kv;
@@ -98,19 +111,25 @@ RowStages row_algorithm(const RowInputs &in, const Func &out) {
     const Expr first = s.slot.first(), head = unsafe_promise_clamped(h / in.group, 0, in.key_heads - 1);
     const Expr sequence = s.slot.place(t, z)[4];
     const Expr keys = s.slot.keys();
-    const Expr of_sums = cuda::choose(
-        in.causal, t, in.keys.first_slot(sequence) + in.keys.chunks(sequence)); // of all chunks before, or of all
-    const Expr slot = unsafe_promise_clamped(min(of_sums, in.slots - 1), 0, in.slots - 1);
+    s.states = Func("states_slot");
+    s.states(t, z) = min(cuda::choose(in.causal, t, in.keys.first_slot(sequence) + in.keys.chunks(sequence)),
+                         in.slots - 1); // of all chunks before, or of all
+    const Expr slot = unsafe_promise_clamped(s.states(t, z), 0, in.slots - 1);
     const auto sees = [&](const Expr &row, const Expr &key) { return key <= row && key < keys; };
 
-    RDom a(0, select(in.causal, in.features, 0), "score_feature"),
-        b(0, select(in.causal && in.rotated, in.features, 0), "weight_feature");
-    s.score_feature = a;
-    s.weight_feature = b;
     s.scores = Func("scores");
     s.unrotated = Func("unrotated");
-    s.scores(j, i, t, h, z) += in.q_rotated(first + i, a, h, z) * in.k_rotated(first + j, a, head, z);
-    s.unrotated(j, i, t, h, z) += in.q(first + i, b, h, z) * in.k(first + j, b, head, z);
+    s.scores(j, i, t, h, z) = 0.0f;
+    s.unrotated(j, i, t, h, z) = 0.0f;
+    const Expr of_scores = select(in.causal, in.features, 0), of_others = select(in.rotated, of_scores, 0);
+    for (const Turns &a : {turns("score_feature", of_scores), rest("score_rest", of_scores)}) {
+        s.scores(j, i, t, h, z) += in.q_rotated(first + i, a.index, h, z) * in.k_rotated(first + j, a.index, head, z);
+        s.score_features.push_back(a);
+    }
+    for (const Turns &a : {turns("share_feature", of_others), rest("share_rest", of_others)}) {
+        s.unrotated(j, i, t, h, z) += in.q(first + i, a.index, h, z) * in.k(first + j, a.index, head, z);
+        s.share_features.push_back(a);
+    }
     s.weights = Func("weights");
     const Expr score = s.scores(j, i, t, h, z);
     s.weights(j, i, t, h, z) = Tuple(select(sees(i, j), score, 0.0f),
@@ -128,14 +147,17 @@ RowStages row_algorithm(const RowInputs &in, const Func &out) {
     Expr denominator = 0.0f;
     for (int part = 0; part < count; part++) denominator += s.parts(part, i, t, h, z);
 
-    RDom key(0, select(in.causal, chunk, 0), "key"), depth(0, in.features, "depth");
-    s.key = key;
-    s.depth = depth;
     s.sum = Func("sum");
+    s.sum(e, i, t, h, z) = 0.0f;
     // A row takes no key that it does not see, since 0 times what the value holds need not be 0.
-    s.sum(e, i, t, h, z) += select(sees(i, key), s.weights(key, i, t, h, z)[0] * in.v(e, head, first + key, z), 0.0f);
-    s.sum(e, i, t, h, z) += in.q_rotated(first + i, depth, h, z) * in.kv_before(e, depth, slot, head, z);
-
+    const Turns key = turns("key", select(in.causal, chunk, 0));
+    s.sum(e, i, t, h, z) +=
+        select(sees(i, key.index), s.weights(key.index, i, t, h, z)[0] * in.v(e, head, first + key.index, z), 0.0f);
+    s.summed.push_back(key);
+    for (const Turns &a : {turns("depth", in.features), rest("depth_rest", in.features)}) {
+        s.sum(e, i, t, h, z) += in.q_rotated(first + i, a.index, h, z) * in.kv_before(e, a.index, slot, head, z);
+        s.summed.push_back(a);
+    }
     const Expr bits = reinterpret<uint32_t>(denominator) & Expr(0x7fffffffu);
     const Expr inverse = select(bits == Expr(0u), 0.0f, 1.0f / denominator);
     s.out = out;

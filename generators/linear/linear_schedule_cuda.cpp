@@ -12,17 +12,23 @@ void find_slot_at(Slot &slot, const Func &out, const Var &block) {
     for (Func f : {slot.sequence, slot.place}) f.compute_at(out, block).store_in(MemoryType::GPUShared);
 }
 
-/// Sums of a thread's tile, in registers: a vector of features or keys times some rows.
+/// Sums of a thread's tile, in registers.
 void add_up(Func sum, const Func &of, const Var &thread, const Var &x, const Var &y,
-            const std::vector<std::pair<int, RVar>> &updates) {
+            const std::vector<Turns> &updates) {
     sum.compute_at(of, thread)
         .store_in(MemoryType::Register)
         .bound_extent(x, tile)
         .bound_extent(y, tile)
-        .vectorize(x, tile)
+        .unroll(x)
         .unroll(y);
-    for (const auto &[n, turn] : updates)
-        sum.update(n).reorder(x, y, turn).never_partition(turn).vectorize(x, tile).unroll(y);
+    int n = 0;
+    for (const Turns &of_update : updates)
+        sum.update(n++)
+            .reorder(x, y, of_update.term, of_update.turn)
+            .never_partition(of_update.turn)
+            .unroll(x)
+            .unroll(y)
+            .unroll(of_update.term);
 }
 
 } // namespace
@@ -41,7 +47,7 @@ void schedule(ChunkStages &s) {
         .unroll(m)
         .gpu_blocks(s.t, s.h, s.z)
         .gpu_threads(thread);
-    add_up(s.product, s.kv, thread, s.e, s.d, {{0, s.token}});
+    add_up(s.product, s.kv, thread, s.e, s.d, {s.token});
     find_slot_at(s.of_products, s.kv, s.t);
     Var feature("feature"), features("features");
     s.k_sum.split(s.d, features, feature, chunk, TailStrategy::GuardWithIf)
@@ -81,7 +87,7 @@ void schedule(RowStages &s) {
         .unroll(m)
         .gpu_blocks(s.t, s.h, s.z)
         .gpu_threads(thread);
-    add_up(s.sum, s.out, thread, s.e, s.i, {{0, s.key}, {1, s.depth}});
+    add_up(s.sum, s.out, thread, s.e, s.i, s.summed);
     Var j_run("j_run"), i_run("i_run"), own("own");
     s.weights.compute_at(s.out, s.t)
         .store_in(MemoryType::GPUShared)
@@ -94,8 +100,8 @@ void schedule(RowStages &s) {
         .vectorize(n)
         .unroll(m)
         .gpu_threads(own);
-    add_up(s.scores, s.weights, own, s.j, s.i, {{0, s.score_feature}});
-    add_up(s.unrotated, s.weights, own, s.j, s.i, {{0, s.weight_feature}});
+    add_up(s.scores, s.weights, own, s.j, s.i, s.score_features);
+    add_up(s.unrotated, s.weights, own, s.j, s.i, s.share_features);
     s.parts.compute_at(s.out, s.t)
         .store_in(MemoryType::GPUShared)
         .bound_extent(s.i, chunk)
@@ -105,6 +111,7 @@ void schedule(RowStages &s) {
     s.parts.update(0).reorder(s.own_key, s.l, s.i).fuse(s.l, s.i, both).gpu_threads(both);
     s.parts.update(1).reorder(s.share, s.l, s.i).fuse(s.l, s.i, both).gpu_threads(both);
     find_slot_at(s.slot, s.out, s.t);
+    s.states.compute_at(s.out, s.t).store_in(MemoryType::GPUShared);
 }
 
 } // namespace gyre::linear

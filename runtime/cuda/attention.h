@@ -43,6 +43,7 @@ private:
     gyre_status prepare_results(const gyre_context &context);
     gyre_status prepare_pages(const gyre_context &context);
     bool has_entries_of_keys() const;
+    bool gathers_pages(const gyre_context &context) const;
     Heads pool(const Heads &keys) const;
     int64_t group() const;
     int64_t most_rows(int64_t rows, int64_t fold) const;

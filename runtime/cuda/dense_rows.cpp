@@ -130,14 +130,12 @@ void DenseRows::place(char *memory) {
     if (kernel || converter) rows.data = memory;
 }
 
-/// Features behind the tensor's own are 0.
+/// Features behind the tensor's own are 0. All are cleared, which a device does at the speed of its memory; of parts of rows it does not.
 gyre_status DenseRows::clear_padding(const Scope &scope) const {
     if (rows.dim == from.dim || rows.empty()) return GYRE_OK;
-    const size_t size = element_size(rows.dtype), row = static_cast<size_t>(rows.dim) * size,
-                 used = static_cast<size_t>(from.dim) * size;
-    const auto first = reinterpret_cast<Pointer>(rows.data) + used;
-    const auto count = static_cast<size_t>(rows.batch * rows.heads * rows.seqlen);
-    if (const Result result = scope.driver->MemsetD2D8Async(first, row, 0, row - used, count, scope.stream))
+    const size_t words = bytes_of_dense(rows) / sizeof(uint32_t);
+    if (const Result result =
+            scope.driver->MemsetD32Async(reinterpret_cast<Pointer>(rows.data), 0, words, scope.stream))
         return fail(Failure::internal, "workspace: cannot be cleared (%s)", scope.driver->text(result));
     return GYRE_OK;
 }

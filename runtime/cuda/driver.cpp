@@ -56,7 +56,7 @@ struct Loaded {
         find(&driver.ModuleGetFunction, "cuModuleGetFunction");
         find(&driver.FuncSetAttribute, "cuFuncSetAttribute");
         find(&driver.LaunchKernel, "cuLaunchKernel");
-        find(&driver.MemsetD2D8Async, "cuMemsetD2D8Async");
+        find(&driver.MemsetD32Async, "cuMemsetD32Async");
         if (*why) return;
         find_optional(&driver.CtxGetId, "cuCtxGetId");
         find_optional(&driver.MemAllocAsync, "cuMemAllocAsync");

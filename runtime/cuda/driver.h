@@ -66,7 +66,7 @@ struct Driver {
     Result (*FuncSetAttribute)(Function, int, int);
     Result (*LaunchKernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Stream,
                            void **, void **);
-    Result (*MemsetD2D8Async)(Pointer, size_t pitch, unsigned char, size_t width, size_t height, Stream);
+    Result (*MemsetD32Async)(Pointer, unsigned, size_t, Stream);
 
     // In the order of a stream; NULL before CUDA 11.2.
     Result (*MemAllocAsync)(Pointer *, size_t, Stream);

@@ -240,3 +240,17 @@ TEST_CASE("paged attention on devices: packed queries whose keys and values are 
             packed.c.check_on_devices(&in_pages);
         }
 }
+
+TEST_CASE("paged attention on devices: many queries take kernels without pages, after a copy") {
+    AttentionCase c(AttentionShape().lengths(256, 272).head_counts(8, 1).dims(64).of(GYRE_BF16));
+    c.args.seqused_k = c.hold(GYRE_I32, {267});
+    c.args.causal = 1;
+    const KeyPages pages(c, 16, {267});
+    const gyre_attention_args in_pages = pages.args();
+    c.check_on_devices(&in_pages);
+    c.args = in_pages;
+    each_device([&](gyre_context *context) {
+        REQUIRE(c.run(context) == GYRE_OK);
+        CHECK(text(gyre_selected_kernel(context)).find("attention_plain_as_stored") == 0);
+    });
+}

@@ -135,15 +135,16 @@ Result cuMemAllocFromPoolAsync(Pointer *p, size_t bytes, const Pool *pool, void 
     if (current_device() != pool->device) return invalid_context;
     return cuMemAllocAsync(p, bytes, stream);
 }
-Result cuMemsetD2D8Async(Pointer p, size_t pitch, unsigned char value, size_t width, size_t height, void *stream) {
-    if (const Result asked = failure("cuMemsetD2D8Async")) return asked;
+Result cuMemsetD32Async(Pointer p, unsigned value, size_t words, void *stream) {
+    if (const Result asked = failure("cuMemsetD32Async")) return asked;
     if (!current_context()) return invalid_context;
     Pointer begin;
     Allocation found;
-    if (!find_allocation(p, &begin, &found)) return invalid_value;
-    if (height && (pitch < width || p + (height - 1) * pitch + width > begin + found.bytes)) return invalid_value;
+    if (p % sizeof value || !find_allocation(p, &begin, &found) || p + words * sizeof value > begin + found.bytes)
+        return invalid_value;
     stream_of_last = stream;
-    for (size_t row = 0; row < height; row++) std::memset(reinterpret_cast<void *>(p + row * pitch), value, width);
+    for (size_t i = 0; i < words; i++)
+        std::memcpy(reinterpret_cast<char *>(p) + i * sizeof value, &value, sizeof value);
     return success;
 }
 Result cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t bytes, void *) {
