@@ -59,8 +59,9 @@ typedef struct gyre_linear_attention_args {
     void *workspace;
     /** Bytes of workspace; 0 with NULL. */
     size_t workspace_size;
-    /** NULL. Fills the structure up on every processor, so that members of later versions begin behind what a caller of this one has. */
-    const void *reserved;
+    /** The CUstream or cudaStream_t on which this call is queued if its tensors are on a CUDA device, and no other call; NULL: the
+     *  context's cuda_stream. 1 and 2 name the default streams, as gyre/context.h tells. On the CPU it means nothing. */
+    void *cuda_stream;
 } gyre_linear_attention_args;
 
 /** Arguments without masks, rotations and states; q, k, v and out are to be set. */
@@ -81,7 +82,7 @@ static inline gyre_linear_attention_args gyre_linear_attention_defaults(void) {
  *  results are those of one call up to rounding. They are the same bits if the lengths of all pieces but the last are multiples of
  *  the kernel's chunk of tokens ("rows" of `gyre kernels`). Arithmetic and sums are in f32 for every type. The bits of the result do
  *  not depend on the number of threads.
- *  On a CUDA device all tensors, lists and positions are in its memory, and launches are queued on the context's cuda_stream. What lists and
+ *  On a CUDA device all tensors, lists and positions are in its memory, and launches are queued on cuda_stream. What lists and
  *  positions hold is not checked, only kept within bounds. A workspace is memory of the device; with NULL the memory comes from a pool of
  *  the context. Rotated queries of a call that is not causal need q_positions there if seqused_k or cu_seqlens_q are given.
  *  Sources: Katharopoulos et al., Transformers are RNNs, arXiv:2006.16236; Su et al., RoFormer, arXiv:2104.09864, eq. 19.
@@ -92,7 +93,7 @@ GYRE_API gyre_status gyre_linear_attention(gyre_context *context, const gyre_lin
 GYRE_API gyre_status gyre_linear_attention_workspace_size(gyre_context *context, const gyre_linear_attention_args *args,
                                                           size_t *bytes);
 
-GYRE_GROWING_LAYOUT(gyre_linear_attention_args, reserved, 472, 464, 384, 380);
+GYRE_GROWING_LAYOUT(gyre_linear_attention_args, cuda_stream, 472, 464, 384, 380);
 
 #ifdef __cplusplus
 }

@@ -70,7 +70,7 @@ gyre_status LinearOnDevice::run(gyre_context &context) {
     const bool nothing = c.out.empty() && !call.after.kv.data;
     if (device < 0 || nothing || c.sequences == 0) return GYRE_OK;
     Scope scope;
-    GYRE_TRY(scope.enter(device, context.cuda_stream));
+    GYRE_TRY(scope.enter(device, stream_of(context)));
     Workspace workspace(scope);
     GYRE_TRY(workspace.acquire(device, args.workspace, args.workspace_size, workspace_bytes(context)));
     memory.place(workspace.data());

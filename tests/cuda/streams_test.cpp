@@ -4,6 +4,7 @@
 #include "support/append_case.h"
 #include "support/backward_case.h"
 #include "support/each_kernel.h"
+#include "support/linear_case.h"
 #include "support/merge_case.h"
 #include "support/rotary_case.h"
 
@@ -81,8 +82,8 @@ TEST_CASE("every operation takes a stream of its own") {
     CHECK(last_stream() == &own);
 }
 
-TEST_CASE("appending, merging and gradients take a stream of their own") {
-    int of_append = 0, of_merge = 0, of_gradients = 0;
+TEST_CASE("appending, merging, gradients and linear attention take a stream of their own") {
+    int of_append = 0, of_merge = 0, of_gradients = 0, of_linear = 0;
     AppendCase append(ragged_append(GYRE_BSHD));
     append.args.cuda_stream = &of_append;
     append.check_on_devices();
@@ -95,6 +96,10 @@ TEST_CASE("appending, merging and gradients take a stream of their own") {
     backward.args.cuda_stream = &of_gradients;
     backward.check_on_devices();
     CHECK(last_stream() == &of_gradients);
+    LinearCase linear(AttentionShape().lengths(20, 20).dims(64).of(GYRE_BF16));
+    linear.args.cuda_stream = &of_linear;
+    linear.check_on_devices();
+    CHECK(last_stream() == &of_linear);
 }
 
 TEST_CASE("threads with a stream each share a context") {

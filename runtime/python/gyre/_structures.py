@@ -114,7 +114,7 @@ class LinearAttentionArgs(Structure):
                 ("cu_seqlens_k", TensorPointer), ("rope", RopePointer), ("q_positions", TensorPointer),
                 ("k_positions", TensorPointer), ("kv_state", TensorPointer), ("k_state", TensorPointer),
                 ("kv_state_out", TensorPointer), ("k_state_out", TensorPointer), ("workspace", c_void_p),
-                ("workspace_size", c_size_t), ("reserved", c_void_p)]
+                ("workspace_size", c_size_t), ("cuda_stream", c_void_p)]
 
 
 class LinearAttentionBackwardArgs(Structure):
