@@ -101,9 +101,8 @@ function(gyre_make_image symbol folder)
     if (GYRE_CUDA_WITHOUT_IMAGE AND symbol MATCHES "${GYRE_CUDA_WITHOUT_IMAGE}")
         add_custom_command(
             OUTPUT "${folder}/${symbol}.image.o"
-            COMMAND "${CMAKE_C_COMPILER}" -c -fPIC "-DGYRE_IMAGE=${symbol}_image" "-DGYRE_FATBIN=\"${header}/image.S\"" "${header}/image.S"
-                    -o "${folder}/${symbol}.image.o"
-            DEPENDS "${source}" "${header}/image.S"
+            COMMAND "${CMAKE_C_COMPILER}" -c -fPIC "-DGYRE_IMAGE=${symbol}_image" "${header}/no_image.S" -o "${folder}/${symbol}.image.o"
+            DEPENDS "${source}" "${header}/no_image.S"
             COMMENT "no CUDA machine code of ${symbol}"
             VERBATIM)
         return()

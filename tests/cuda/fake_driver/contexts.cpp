@@ -32,6 +32,7 @@ Result failing_result = 0;
 } // namespace
 
 Context *current_context() { return current; }
+int compute_capability() { return compute_major; }
 int current_device() { return current ? current->device : -1; }
 bool is_to_fail(const char *function) { return failing_function == function; }
 Result failure(const char *function) {

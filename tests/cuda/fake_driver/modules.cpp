@@ -69,7 +69,7 @@ Result cuModuleGetFunction(Function **function, Module *module, const char *name
 }
 Result cuFuncSetAttribute(Function *function, int attribute, int value) {
     if (const Result asked = failure("cuFuncSetAttribute")) return asked;
-    constexpr int most = 99 << 10; // of compute capability 8.6 and 8.9, which have the least
+    const int most = (compute_capability() < 9 ? 99 : 227) << 10; // 8.6 and 8.9 have less than 8.0
     if (attribute != 8 || value > most) return invalid_value;
     function->most_shared = value;
     return success;
