@@ -119,8 +119,11 @@ void KeyLanes::add_values(const Inputs &in, const Visible &visible, int vectors,
     terms.where(block_key + group_key < in.keys);
     terms.where(block_key + group_key + (value_keys - 1) >= visible.tile_first);
     terms.where(block_key + key <= visible.tile_last);
-    const Expr chunk = unsafe_promise_clamped(first_chunk + terms[3], 0, z.v_head_dim / value_features - 1);
-    const Expr feature = chunk * value_features + terms[1] * n + terms[0];
+    // Bounds know nothing of `where`: what a sum adds to is within the tuples of the call's features.
+    const int chunk_vectors = value_features / n;
+    const Expr covered = z.padded ? s.feature_groups * z.feature_chunk : Expr(z.v_head_dim / n);
+    const Expr first = unsafe_promise_clamped((first_chunk + terms[3]) * chunk_vectors, 0, covered - vectors);
+    const Expr feature = (first + terms[1]) * n + terms[0];
     s.weighted_rows(feature, r, t, b) += value_weight(key) * s.operands.v_rows(feature, key, b);
     s.value_sums.push_back({terms[0], terms[1], terms[2], terms[3], terms[4]});
 }
