@@ -61,5 +61,4 @@ TEST_CASE("what is reserved for later versions must be 0") {
     check_reserved(gyre_rotary, gyre_rotary_defaults());
     check_reserved(gyre_rotary_qk, gyre_rotary_qk_defaults());
     check_reserved(gyre_attention, gyre_attention_defaults());
-    check_reserved(gyre_linear_attention, gyre_linear_attention_defaults());
 }
