@@ -40,8 +40,7 @@ private:
     LinearMemory memory;
     GradientRows results; // of all entries, in f32
 
-    gyre_status rotate(const Entries &of, const LinearArray &array, int64_t heads, int64_t tokens,
-                       const Rotated &how) const;
+    gyre_status rotate(const Entries &of, const LinearArray &array, const Heads &tensor, const Rotated &how) const;
     gyre_status form_queries(const Entries &of) const;
     gyre_status form_keys(const Entries &of) const;
     gyre_status add_chunks(const Entries &of) const;

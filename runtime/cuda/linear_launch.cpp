@@ -61,24 +61,29 @@ struct Lists {
     }
 };
 
+/// The features of a tensor's rows, in f32, as `array` holds them.
+Heads rows_of(const LinearArray &array, const Heads &tensor) {
+    return {reinterpret_cast<char *>(array.data),
+            GYRE_F32,
+            tensor.batch,
+            tensor.seqlen,
+            tensor.heads,
+            tensor.dim,
+            array.entry_stride,
+            array.token_stride,
+            array.head_stride};
+}
+
 } // namespace
 
-gyre_status LinearOnDevice::rotate(const Entries &of, const LinearArray &array, int64_t heads, int64_t tokens,
+gyre_status LinearOnDevice::rotate(const Entries &of, const LinearArray &array, const Heads &tensor,
                                    const Rotated &given) const {
     Rotated how = given;
     const int64_t size = how.positions.wide ? sizeof(int64_t) : sizeof(int32_t);
     if (how.positions.given)
         how.positions.data =
             static_cast<const char *>(how.positions.data) + of.first * how.positions.batch_stride * size;
-    const Heads rows{reinterpret_cast<char *>(array.data),
-                     GYRE_F32,
-                     of.count,
-                     tokens,
-                     heads,
-                     call.heads.q.dim,
-                     array.entry_stride,
-                     array.token_stride,
-                     array.head_stride};
+    const Heads rows = rows_of(array, tensor);
     return rotate_rows(of.context, of.scope, *rotary, how, 1, rows, rows, of.context.frequencies[0]);
 }
 
@@ -89,18 +94,8 @@ gyre_status LinearOnDevice::form_queries(const Entries &of) const {
     GYRE_TRY(write_features(of.context, of.scope, *features, q, memory.q, true));
     if (!rotary) return GYRE_OK;
     GYRE_TRY(write_features(of.context, of.scope, *features, q, memory.q_rows, true));
-    GYRE_TRY(rotate(of, memory.q_rows, q.heads, q.seqlen, queries));
-    const LinearArray &a = memory.q_rows;
-    const Heads rows{reinterpret_cast<char *>(a.data),
-                     GYRE_F32,
-                     of.count,
-                     q.seqlen,
-                     q.heads,
-                     q.dim,
-                     a.entry_stride,
-                     a.token_stride,
-                     a.head_stride};
-    return write_features(of.context, of.scope, *copies, rows, memory.q_rotated, false);
+    GYRE_TRY(rotate(of, memory.q_rows, q, queries));
+    return write_features(of.context, of.scope, *copies, rows_of(memory.q_rows, q), memory.q_rotated, false);
 }
 
 gyre_status LinearOnDevice::form_keys(const Entries &of) const {
@@ -114,18 +109,9 @@ gyre_status LinearOnDevice::form_keys(const Entries &of) const {
     if (call.causal) GYRE_TRY(write_features(of.context, of.scope, *features, k, memory.k, true));
     if (!rotary) return GYRE_OK;
     GYRE_TRY(write_features(of.context, of.scope, *features, k, memory.k_rows_rotated, true));
-    GYRE_TRY(rotate(of, memory.k_rows_rotated, k.heads, k.seqlen, keys));
-    const LinearArray &a = memory.k_rows_rotated;
-    const Heads rows{reinterpret_cast<char *>(a.data),
-                     GYRE_F32,
-                     of.count,
-                     k.seqlen,
-                     k.heads,
-                     k.dim,
-                     a.entry_stride,
-                     a.token_stride,
-                     a.head_stride};
-    return call.causal ? write_features(of.context, of.scope, *copies, rows, memory.k_rotated, false) : GYRE_OK;
+    GYRE_TRY(rotate(of, memory.k_rows_rotated, k, keys));
+    if (!call.causal) return GYRE_OK;
+    return write_features(of.context, of.scope, *copies, rows_of(memory.k_rows_rotated, k), memory.k_rotated, false);
 }
 
 gyre_status LinearOnDevice::add_chunks(const Entries &of) const {
