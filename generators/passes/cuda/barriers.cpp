@@ -4,6 +4,8 @@
 #include "primitives.h"
 #include "staged_loop.h"
 
+#include <functional>
+
 namespace gyre::cuda {
 using namespace Halide;
 using namespace Halide::Internal;
@@ -167,6 +169,17 @@ private:
         return For::make(op->name, op->min, op->extent, op->for_type, op->partition_policy, op->device_api, all);
     }
 
+    /// A turn, and behind it the turns that follow without the nests that it enters on a condition, if it has such nests.
+    Stmt with_plain_turns(const For *loop, const StagedLoop &staged, const Stmt &body, const Expr &turn,
+                          const Expr &end, const std::function<Stmt(const Stmt &)> &turn_of) {
+        const Unconditional most = without_conditional_nests(
+            staged.body, loop->body, [this](const Stmt &s) { return fragments.stores_scalars(s); });
+        if (!most.else_when.defined()) return body;
+        const Expr ends = substitute(loop->name, turn + 1, most.else_when);
+        const Expr next = Call::make(Bool(), next_turns, {turn, end, ends}, Call::Extern);
+        return Block::make(body, IfThenElse::make(next, turn_of(most.rest)));
+    }
+
     // Each turn waits for its rings, which copying warps fill.
     Stmt read_rings(const For *loop, const StagedLoop &staged) {
         _halide_user_assert(!rings_copies.defined()) << "CUDA: copying warps fill rings of two loops\n";
@@ -206,14 +219,7 @@ private:
         rings_copies = with_range(Block::make(turns(Block::make(copies)), no_more));
 
         const auto turn_of = [&](const Stmt &s) { return in_turn(wait_for_rings(s, rings, copying, turn - first)); };
-        Stmt body = turn_of(staged.body);
-        const Unconditional most = without_conditional_nests(
-            staged.body, loop->body, [this](const Stmt &s) { return fragments.stores_scalars(s); });
-        if (most.else_when.defined()) {
-            const Expr ends = substitute(loop->name, turn + 1, most.else_when);
-            const Expr next = Call::make(Bool(), next_turns, {turn, end, ends}, Call::Extern);
-            body = Block::make(body, IfThenElse::make(next, turn_of(most.rest)));
-        }
+        const Stmt body = with_plain_turns(loop, staged, turn_of(staged.body), turn, end, turn_of);
         is_touched = true;
         before.push_back(with_range(turns(body)));
         return Block::make(before);
@@ -235,14 +241,8 @@ private:
         const Stmt before = barrier();
         std::vector<Stmt> parts;
         for (int i = 0; i < ahead; i++) parts.push_back(stage(simplify(loop->min + i)));
-        Stmt body = Block::make(statement_of(staged_turn), turn_of(staged.body));
-        const Unconditional most = without_conditional_nests(
-            staged.body, loop->body, [this](const Stmt &s) { return fragments.stores_scalars(s); });
-        if (most.else_when.defined()) {
-            const Expr ends = substitute(loop->name, turn + 1, most.else_when);
-            const Expr next = Call::make(Bool(), next_turns, {turn, end, ends}, Call::Extern);
-            body = Block::make(body, IfThenElse::make(next, turn_of(most.rest)));
-        }
+        const Stmt whole = Block::make(statement_of(staged_turn), turn_of(staged.body));
+        const Stmt body = with_plain_turns(loop, staged, whole, turn, end, turn_of);
         parts.push_back(
             For::make(loop->name, first, end - first, loop->for_type, loop->partition_policy, loop->device_api, body));
         is_touched = true;
