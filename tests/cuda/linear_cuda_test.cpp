@@ -64,19 +64,8 @@ TEST_CASE("linear on devices: RoPE of both pairings, of parts of heads, at posit
                 for (const bool given : {false, true}) {
                     LinearCase c(
                         AttentionShape().batches(2).lengths(110, 110).head_counts(4, 2).dims(40).of(GYRE_BF16));
-                    gyre_rope rope = gyre_rope_defaults();
-                    rope.pairing = pairing;
-                    rope.rotary_dim = rotary_dim;
-                    rope.attention_factor = 1.125;
-                    c.args.rope = c.hold(rope);
+                    c.rotate(pairing, rotary_dim, given);
                     c.args.causal = causal;
-                    if (given) {
-                        Tensor q_positions(GYRE_I32, {2, 110}), k_positions(GYRE_I64, {110});
-                        q_positions.fill_uniform_integers(3, 0, 100000);
-                        k_positions.fill_uniform_integers(4, 0, 100000);
-                        c.args.q_positions = c.hold(q_positions);
-                        c.args.k_positions = c.hold(k_positions);
-                    }
                     with_states(c);
                     c.check_on_devices();
                 }

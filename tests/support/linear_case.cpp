@@ -55,6 +55,20 @@ void LinearCase::want_states() {
     args.k_state_out = &state_views_[3];
 }
 
+void LinearCase::rotate(gyre_pairing pairing, int32_t rotary_dim, bool positions) {
+    gyre_rope rope = gyre_rope_defaults();
+    rope.pairing = pairing;
+    rope.rotary_dim = rotary_dim;
+    rope.attention_factor = 1.125;
+    args.rope = hold(rope);
+    if (!positions) return;
+    Tensor q_positions(GYRE_I32, {shape.batch, shape.seqlen_q}), k_positions(GYRE_I64, {shape.seqlen_kv});
+    q_positions.fill_uniform_integers(3, 0, 100000);
+    k_positions.fill_uniform_integers(4, 0, 100000);
+    args.q_positions = hold(q_positions);
+    args.k_positions = hold(k_positions);
+}
+
 gyre_status LinearCase::run(gyre_context *context) {
     const Tensor *const read[] = {&q, &k, &v, &kv_state, &k_state};
     Tensor *const written[] = {&out, &kv_state_out, &k_state_out};

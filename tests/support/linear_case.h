@@ -19,6 +19,9 @@ public:
     void give_states(uint64_t seed = 9);
     void want_states();
 
+    /// RoPE with a factor; `positions`: drawn for the queries of each batch entry, and once for the keys of all.
+    void rotate(gyre_pairing pairing, int32_t rotary_dim, bool positions);
+
     /// Poisons what is written and runs the call. Every memory but that must be left as it was.
     gyre_status run(gyre_context *context);
 
