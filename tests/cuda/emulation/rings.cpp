@@ -53,7 +53,7 @@ bool has_rings() { return !words.empty(); }
 uint32_t tick_of(size_t thread) { return clocks[thread][thread] = ++now; }
 uint32_t tick() { return tick_of(running_thread()); }
 size_t thread_count() { return clocks.size(); }
-uint32_t known_of(size_t thread) { return clocks[running_thread()][thread]; }
+const uint32_t *known_times() { return clocks[running_thread()].data(); }
 
 void meet(const std::vector<size_t> &threads) {
     if (words.empty()) return;

@@ -33,7 +33,7 @@ bool has_rings();
 uint32_t tick();
 uint32_t tick_of(size_t thread);
 size_t thread_count();
-uint32_t known_of(size_t thread);              // by the running thread
+const uint32_t *known_times();                 // of each thread, by the running one
 void meet(const std::vector<size_t> &threads); // they know of each other what each knows
 
 } // namespace gyre::emulation

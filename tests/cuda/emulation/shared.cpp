@@ -45,12 +45,15 @@ size_t running_warp() { return running_thread() / warp_lanes; }
 
 /// What the running thread knows of all lanes of each warp.
 std::vector<uint32_t> known_of_warps() {
-    std::vector<uint32_t> known(thread_count() / warp_lanes, ~0u);
-    for (size_t thread = 0; thread < known.size() * warp_lanes; thread++)
-        known[thread / warp_lanes] = std::min(known[thread / warp_lanes], known_of(thread));
+    std::vector<uint32_t> known(thread_count() / warp_lanes);
+    const uint32_t *of_lanes = known_times();
+    for (uint32_t &of_warp : known) {
+        of_warp = *std::min_element(of_lanes, of_lanes + warp_lanes);
+        of_lanes += warp_lanes;
+    }
     return known;
 }
-bool is_unknown(const Times &t) { return t.written && t.writer != running_thread() && known_of(t.writer) < t.written; }
+bool is_unknown(const Times &t, const uint32_t *known) { return t.written && t.writer != running_thread() && known[t.writer] < t.written; }
 
 void write_now(Byte &b, const Thread *thread) {
     b.writer = thread;
@@ -87,40 +90,44 @@ unsigned char *shared_memory() { return memory.data(); }
 namespace {
 
 bool may_read_with_rings(const void *at, size_t count) {
-    const uint32_t now = tick();
+    const uint32_t now = tick(), *const known = known_times();
+    const size_t warp = running_warp();
     return check(at, count, [&](Byte &b) {
         if (!b.is_set) violation("shared memory is read before it was written");
         if (b.is_pending) violation("shared memory is read before an asynchronous copy into it was waited for");
         Times &t = times_of(b);
-        if (is_unknown(t)) violation("shared memory is read that another thread has written, which was not waited for");
-        t.read[running_warp()] = now;
+        if (is_unknown(t, known))
+            violation("shared memory is read that another thread has written, which was not waited for");
+        t.read[warp] = now;
     });
 }
 
 bool may_write_with_rings(const void *at, size_t count) {
     const uint32_t now = tick();
-    const std::vector<uint32_t> known = known_of_warps();
+    const std::vector<uint32_t> known_reads = known_of_warps();
+    const uint32_t *const known = known_times();
+    const size_t me = running_thread(), my_warp = running_warp();
     return check(at, count, [&](Byte &b) {
         if (b.is_pending) violation("shared memory is written while an asynchronous copy into it is under way");
         Times &t = times_of(b);
-        if (is_unknown(t))
+        if (is_unknown(t, known))
             violation("shared memory is written that another thread has written, which was not waited for");
-        for (size_t warp = 0; warp < known.size(); warp++)
-            if (t.read[warp] > known[warp] && warp != running_warp())
+        for (size_t warp = 0; warp < known_reads.size(); warp++)
+            if (t.read[warp] > known_reads[warp] && warp != my_warp)
                 violation("shared memory is written that another thread has read, which was not waited for");
         if (b.products) violation("shared memory is written while a product of a warpgroup reads it");
-        t.writer = running_thread();
+        t.writer = me;
         t.written = now;
         b.is_set = true;
     });
 }
 
 /// Whether the writer of what a product reads has fenced it before the product's warp knew of that.
-bool is_fenced(const Times &t) {
+bool is_fenced(const Times &t, const uint32_t *known) {
     if (fences_of.empty()) return false;
     const std::vector<uint32_t> &of = fences_of[t.writer];
     const auto next = std::upper_bound(of.begin(), of.end(), t.written);
-    return next != of.end() && *next <= known_of(t.writer);
+    return next != of.end() && *next <= known[t.writer];
 }
 
 } // namespace
@@ -190,9 +197,10 @@ const unsigned char *begin_product(size_t place) {
             violation("a product of a warpgroup reads shared memory before an asynchronous copy was waited for");
         if (has_rings()) {
             const Times &t = times_of(b);
-            if (is_unknown(t))
+            const uint32_t *const known = known_times();
+            if (is_unknown(t, known))
                 violation("a product of a warpgroup reads shared memory that was written, which was not waited for");
-            if (!is_fenced(t)) violation("a product of a warpgroup reads shared memory that nobody has fenced");
+            if (!is_fenced(t, known)) violation("a product of a warpgroup reads shared memory that nobody has fenced");
             return;
         }
         if (b.written == epoch)
