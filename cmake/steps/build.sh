@@ -5,8 +5,9 @@
 demo_limits=("GYRE_TARGETS=host;x86_64_generic" "GYRE_OPS=rotary;attention" "GYRE_FEATURES=half;causal;rope;roper" GYRE_HEAD_DIMS=64
     GYRE_PADDED_HEAD_DIMS= GYRE_MATRIX_HEAD_DIMS= GYRE_MATRIX_PADDED_HEAD_DIMS= GYRE_ATTENTION_DTYPES=f32 GYRE_CUDA=OFF)
 
-# What the tests run: f16's CUDA kernels, but for a word bf16's, and f32's gradients, emulated; nvcc makes nothing of them.
-test_limits=("GYRE_CUDA_WITHOUT_IMAGE=_f16_|gradients_f32")
+# CUDA kernels that the tests emulate, but of which nvcc makes nothing: f16's, which are bf16's but for a word, f32's of two head sizes of
+# three, and most of the tests' own libraries.
+test_limits=("GYRE_CUDA_WITHOUT_IMAGE=_f16_|_f32_d(64|96)|_device_(size|gradients_(f32|rotary|merge|attention)|scores_rotary)")
 
 # own_limits: what this command leaves out of a fresh folder, one a line.
 own_limits() {
@@ -86,7 +87,7 @@ left_out() {
         grep -q '^GYRE_CUDA_COMPILER:.*=/' "$tree/CMakeCache.txt" ||
             printf "$line" "CUDA kernels, emulated" "cmake/go test" "an nvcc of CUDA 13"
         ! grep -q '^GYRE_CUDA_WITHOUT_IMAGE:.*=.' "$tree/CMakeCache.txt" ||
-            printf "$line" "machine code of f16's CUDA kernels" "cmake/go build" "an nvcc of CUDA 13"
+            printf "$line" "machine code of CUDA kernels that others stand for" "cmake/go build" "an nvcc of CUDA 13"
         printf "$line" "all of this but what has no compiler" "cmake/go test --all" ""
     }
 }
