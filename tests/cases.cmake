@@ -25,7 +25,7 @@ add_library(gyre_test_support OBJECT
             support/score_models.cpp
             support/score_models_relative.cpp
             support/score_probe.cpp)
-set_source_files_properties(main.cpp PROPERTIES COMPILE_OPTIONS -O0)
+set_source_files_properties(main.cpp PROPERTIES COMPILE_OPTIONS -O1)
 target_include_directories(gyre_test_support PRIVATE "${PROJECT_SOURCE_DIR}/include")
 target_link_libraries(gyre_test_support PUBLIC gyre_test_oracles doctest::doctest ${CMAKE_DL_LIBS})
 add_library(gyre_test_cases OBJECT
@@ -119,7 +119,7 @@ if (x86_64_avx2 IN_LIST GYRE_TARGETS) # and what x86 kernels alone do
 endif ()
 gyre_write_part_list("${CMAKE_CURRENT_BINARY_DIR}/gyre_parts.inc")
 target_include_directories(gyre_test_cases PRIVATE "${CMAKE_CURRENT_BINARY_DIR}")
-target_compile_options(gyre_test_cases PRIVATE -O0)
+target_compile_options(gyre_test_cases PRIVATE -O1)
 target_precompile_headers(gyre_test_cases PRIVATE <doctest/doctest.h> <gyre/gyre.h> <algorithm> <cmath> <deque> <functional>
                           <map> <random> <string> <vector>)
 target_include_directories(gyre_test_cases PRIVATE "${PROJECT_SOURCE_DIR}/include" "${CMAKE_CURRENT_SOURCE_DIR}")

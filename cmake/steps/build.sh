@@ -63,8 +63,8 @@ run_tests() {
     say "testing"
     local failed=0 without=(--label-exclude nightly)
     [[ -z $all ]] || without=()
-    # The limit of each test is against hangs alone: four hours. One more at once than what computes, since some tests wait.
-    ctest --test-dir "$tree" "${without[@]}" --output-on-failure --no-label-summary -j "$((jobs + 1))" --timeout "${GYRE_TEST_TIMEOUT:-14400}" \
+    # The limit of each test is against hangs alone: four hours. Twice as many at once as what computes, since many tests wait.
+    ctest --test-dir "$tree" "${without[@]}" --output-on-failure --no-label-summary -j "$((jobs * 2))" --timeout "${GYRE_TEST_TIMEOUT:-14400}" \
         --output-junit "$tree/tests.xml" || failed=$?
     python cmake/steps/summary.py "$tree/tests.xml"
     ((failed == 0)) || exit "$failed"
