@@ -66,6 +66,7 @@ add_library(gyre_test_cases OBJECT
             backward/bias_test.cpp
             backward/masked_gradients_test.cpp
             backward/precision_test.cpp
+            backward/repeated_test.cpp
             backward/rounding_test.cpp
             cache/append_arguments_test.cpp
             cache/append_test.cpp

@@ -70,7 +70,7 @@ ChunkStages chunk_algorithm(const ChunkInputs &in, const Func &kv, const Func &k
     s.summed_token = r;
     s.product = Func("product");
     s.product(e, d, t, h, z) = 0.0f;
-    // Of keys that do not exist 0 is added, whatever they hold.
+    // Keys that do not exist add 0, whatever they hold.
     const Expr token = s.of_products.first() + s.token.index;
     s.product(e, d, t, h, z) += select(s.token.index < keys, in.k_rotated(d, h, token, z) * in.v(e, h, token, z), 0.0f);
     s.total = Func("total");

@@ -11,7 +11,7 @@ namespace gyre {
 /// allocations are, and before publish_facts().
 void join_tuples(Halide::Internal::GeneratorBase &generator, int most_on_stack);
 
-/// The same for the Tuple of one Func, on the stack, where rows of `apart` places have room for each other: the schedule aligns the rows of
+/// Joins the Tuple of one Func, on the stack, where rows of `apart` places have room for each other: the schedule aligns the rows of
 /// each element to the sum of all. Element c of a row is then at c * `apart` of it, so that places past the end of a row of the first
 /// element are those of the next ones. To be called before what decides where allocations are.
 void join_tuple(Halide::Internal::GeneratorBase &generator, const std::string &func, int apart);

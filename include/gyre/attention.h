@@ -160,8 +160,8 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  On a CUDA device all tensors, lists and positions are in its memory, and launches are queued on cuda_stream, as
  *  gyre_rotary() does it. Weights are rounded to the type of the tensors. What lists and positions hold is not checked, only kept within
  *  bounds. A batch entry of bias or mask spans less than 2^31 elements. A workspace is memory of the device; with NULL the memory comes
- *  from a pool of the context, in the stream's order. Unsupported there: value_order, prepared_mask, keys and values in pages of
- *  another type than queries, head sizes above those of all linked kernels, and scores and dropout that none was made for. With few queries the last bits of
+ *  from a pool of the context, in the stream's order. Unsupported there: value_order, prepared_mask,
+ *  head sizes above those of all linked kernels, and scores and dropout that none was made for. With few queries the last bits of
  *  the result depend on the device and on the number of sequences and heads. devices.md tells which kernels there are, and how calls become
  *  launches.
  *  Errors: as gyre_rotary(), each naming the argument. */

@@ -80,13 +80,11 @@ gyre_status AttentionOnDevice::prepare_pages(const gyre_context &context) {
     const auto pages_of = [&](const Heads &t) {
         return SourcePages{pool(t), call.pages.entries, call.pages.stride, call.pages.bits, call.seqused_k};
     };
-    if (call.k.dtype != call.q.dtype)
-        return refuse(GYRE_UNSUPPORTED, "page_table",
-                      "got keys of %s, on CUDA devices expected those in pages of q's type", dtype_name(call.k.dtype));
     const SourcePages of_keys = pages_of(call.k), of_values = pages_of(call.v);
     const int64_t dim = kernel->head_dim;
-    GYRE_TRY(keys.prepare(context, call.k, {rotated_keys, call.k_positions, "rope"}, of_keys, dim));
-    GYRE_TRY(values.prepare(context, call.v, {rotated_values, call.k_positions, "value_rope"}, of_values, dim));
+    GYRE_TRY(keys.prepare(context, call.k, {rotated_keys, call.k_positions, "rope"}, of_keys, dim, call.q.dtype));
+    GYRE_TRY(values.prepare(context, call.v, {rotated_values, call.k_positions, "value_rope"}, of_values, dim,
+                            call.q.dtype));
     call.k = keys.view();
     call.v = values.view();
     if (has_entries_of_keys() && !(in_reach(call.k, call.k.batch) && in_reach(call.v, call.v.batch)))

@@ -2,7 +2,6 @@
 
 #include "core/workspace.h"
 #include "cuda/feature_rows.h"
-#include "cuda/slots.h"
 #include "cuda/tensors.h"
 
 #include <utility>
@@ -79,8 +78,9 @@ gyre_status DenseRows::prepare(const gyre_context &context, const Heads &given, 
                                int64_t dim, gyre_dtype dtype) {
     from = rows = given;
     rotated = how;
-    kernel = nullptr;
+    kernel = gatherer = nullptr;
     converter = nullptr;
+    is_gathered_first = false;
     rows.dim = dim;
     rows.dtype = dtype;
     const bool narrow = from.dtype != dtype;
@@ -110,24 +110,15 @@ gyre_status DenseRows::prepare_by(const RotaryKernel &writer, const Heads &given
     return check_dense_reach(rows, name);
 }
 
-gyre_status DenseRows::prepare(const gyre_context &context, const Heads &given, const Rotated &how,
-                               const SourcePages &of, int64_t dim) {
-    from = given;
-    rotated = how;
-    pages = of;
-    is_paged = true;
-    rows = dense_like(from, from.dtype, dim);
-    kernel = find_row_writer(context, from.dtype, from.dtype, how.by, true);
-    if (!kernel)
-        return refuse(GYRE_UNSUPPORTED, "page_table", "no linked kernel of a CUDA device copies or rotates %s in pages",
-                      dtype_name(from.dtype));
-    return check_dense_reach(rows, "page_table");
+bool DenseRows::is_written() const { return kernel || converter || gatherer; }
+
+size_t DenseRows::bytes() const {
+    return (is_written() ? bytes_of_dense(rows) : 0) + (is_gathered_first ? bytes_of_dense(from) : 0);
 }
 
-size_t DenseRows::bytes() const { return kernel || converter ? bytes_of_dense(rows) : 0; }
-
 void DenseRows::place(char *memory) {
-    if (kernel || converter) rows.data = memory;
+    if (is_written()) rows.data = memory;
+    if (is_gathered_first) from.data = memory + bytes_of_dense(rows);
 }
 
 /// Features behind the tensor's own are 0. All are cleared, which a device does at the speed of its memory; of parts of rows it does not.
@@ -141,15 +132,17 @@ gyre_status DenseRows::clear_padding(const Scope &scope) const {
 }
 
 gyre_status DenseRows::fill(gyre_context &context, const Scope &scope, gyre_context::Frequencies &cache) const {
-    if (!kernel && !converter) return GYRE_OK;
+    if (!is_written()) return GYRE_OK;
     GYRE_TRY(clear_padding(scope));
-    if (is_paged) return gather(context, scope, cache);
+    const Rotation none;
+    if (is_gathered_first) GYRE_TRY(gather(context, scope, none, from, cache));
     if (converter) {
         GYRE_TRY(convert(context, scope));
         Heads own = rows;
         own.dim = from.dim;
         return kernel ? rotate_rows(context, scope, *kernel, rotated, 1, own, own, cache) : GYRE_OK;
     }
+    if (gatherer) return gather(context, scope, rotated.by.on ? rotated.by : none, rows, cache);
     return rotate_rows(context, scope, *kernel, rotated, 1, from, rows, cache);
 }
 
@@ -162,31 +155,6 @@ gyre_status DenseRows::convert(gyre_context &context, const Scope &scope) const 
         const FeatureRows to{reinterpret_cast<float *>(rows.at(first, 0, 0)), 1, rows.token_stride, rows.head_stride,
                              rows.batch_stride};
         GYRE_TRY(write_features(context, scope, *converter, narrow, to, false));
-    }
-    return GYRE_OK;
-}
-
-gyre_status DenseRows::gather(gyre_context &context, const Scope &scope, gyre_context::Frequencies &cache) const {
-    const Rotation none;
-    const Rotation &by = rotated.by.on ? rotated.by : none;
-    const int64_t at_once = in_reach(rows, rows.batch) ? rows.batch : 1;
-    TokenAngles angles;
-    GYRE_TRY(angles.prepare(by, rotated.rope, cache));
-    for (int64_t first = 0; first < rows.batch; first += at_once) {
-        GYRE_TRY(angles.place(rotated.positions, rotated.rope, first, 0, at_once, rows.seqlen));
-        SlotLists lists;
-        lists.held = pages.used ? pages.used + first : nullptr;
-        lists.sequences = at_once;
-        lists.table = pages.table + first * pages.stride;
-        lists.table_pages = rows.seqlen >> pages.bits;
-        lists.table_stride = pages.stride;
-        lists.page_bits = pages.bits;
-        lists.from_pages = true;
-        lists.capacity = rows.seqlen;
-        SlotTensors tensors{pages.pool, rows, at_once, rows.seqlen};
-        tensors.to.data = rows.at(first, 0, 0);
-        tensors.to.batch = at_once;
-        GYRE_TRY(write_slots(context, scope, *kernel, by, &angles, lists, tensors));
     }
     return GYRE_OK;
 }

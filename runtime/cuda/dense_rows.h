@@ -54,12 +54,13 @@ public:
     /// Errors: UNSUPPORTED (no linked kernel writes it, or it is out of reach).
     gyre_status prepare(const gyre_context &context, const Heads &from, const Rotated &how, const char *name,
                         int64_t dim, gyre_dtype dtype);
-    /// Likewise, written in any case, and by this kernel.
+    /// Writes them in any case, by this kernel.
     gyre_status prepare_by(const RotaryKernel &writer, const Heads &from, const Rotated &how, const char *name,
                            int64_t dim);
-    /// Likewise of keys in pages, rotated or not: an entry for each sequence. `from`: its extents alone count.
+    /// Gathers keys from pages, rotated or not: an entry for each sequence. `from`: its extents alone count. Of another type than `dtype` they are
+    /// gathered as they are, and then converted.
     gyre_status prepare(const gyre_context &context, const Heads &from, const Rotated &how, const SourcePages &pages,
-                        int64_t dim);
+                        int64_t dim, gyre_dtype dtype);
 
     size_t bytes() const;
     void place(char *memory);
@@ -71,12 +72,15 @@ public:
 private:
     Heads from, rows;
     Rotated rotated;
-    const RotaryKernel *kernel = nullptr; // NULL: it is read as it is, or converted and not rotated
-    const Kernel *converter = nullptr;    // of 16 bits to f32, which is rotated in place
-    bool is_paged = false;
-    SourcePages pages; // then
+    const RotaryKernel *kernel = nullptr;   // NULL: it is read as it is, or converted and not rotated
+    const Kernel *converter = nullptr;      // of 16 bits to f32, which is rotated in place
+    const RotaryKernel *gatherer = nullptr; // of rows in pages; NULL: in none
+    SourcePages pages;                      // then
+    bool is_gathered_first = false;         // into `from`, before it is converted
 
-    gyre_status gather(gyre_context &context, const Scope &scope, gyre_context::Frequencies &cache) const;
+    bool is_written() const;
+    gyre_status gather(gyre_context &context, const Scope &scope, const Rotation &by, const Heads &to,
+                       gyre_context::Frequencies &cache) const;
     gyre_status convert(gyre_context &context, const Scope &scope) const;
     gyre_status clear_padding(const Scope &scope) const;
 };

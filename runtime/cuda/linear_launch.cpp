@@ -140,7 +140,7 @@ gyre_status LinearOnDevice::add_sums(const Entries &of, const LinearArray &from,
     const bool packed = args.cu_seqlens_q, has_before = before.data, of_values = &from == &memory.kv_chunks;
     const int64_t row = of_values ? c.v.dim : c.k.dim, dim = of_values ? c.k.dim : 1;
     Lists lists(c, packed, of.first, of.count);
-    // Of the state of keys alone, a token stands for all features.
+    // A token stands for all features where the state is that of keys alone.
     const auto view_state = [&](Buffer *b, const Heads &state, bool with_slot) {
         float *data = reinterpret_cast<float *>(state.at(of.first, 0, 0));
         if (with_slot)

@@ -17,6 +17,20 @@ int64_t tokens_in_reach(const Heads &x) {
 
 } // namespace
 
+RotatedFeatures::RotatedFeatures(const Rotation &by, int64_t dim, float sign, bool in_place)
+    : offset(by.offset), pairs(by.pairs), end(offset + 2 * pairs), before(in_place ? 0 : offset),
+      after(in_place ? 0 : static_cast<int32_t>(dim) - end), direction(sign) {}
+
+void RotatedFeatures::add_to(KernelArguments<RotaryCudaArguments> *arguments) const {
+    using A = RotaryCudaArguments;
+    (*arguments)[A::offset] = &offset;
+    (*arguments)[A::pairs] = &pairs;
+    (*arguments)[A::direction] = &direction;
+    (*arguments)[A::copied_before] = &before;
+    (*arguments)[A::after] = &end;
+    (*arguments)[A::copied_after] = &after;
+}
+
 gyre_status rotate(gyre_context &context, const Scope &scope, const RotaryLaunch &what, const RotatedTensor &tensor,
                    TokenAngles *angles) {
     const Heads &from = tensor.from;
@@ -24,12 +38,7 @@ gyre_status rotate(gyre_context &context, const Scope &scope, const RotaryLaunch
     const bool whole = in_reach(from, from.batch) && in_reach(to, to.batch);
     const int64_t batches = whole ? from.batch : 1;
     const int64_t tokens = whole ? from.seqlen : std::min(tokens_in_reach(from), tokens_in_reach(to));
-    const auto dim = static_cast<int32_t>(from.dim);
-    const int32_t offset = what.rotation.offset;
-    const int32_t pairs = what.rotation.pairs;
-    const int32_t end = offset + 2 * pairs;
-    const int32_t before = tensor.in_place ? 0 : offset;
-    const int32_t after = tensor.in_place ? 0 : dim - end;
+    const RotatedFeatures features(what.rotation, from.dim, what.direction, tensor.in_place);
     const bool packed = what.packed.bounds != nullptr;
     const auto sequences = static_cast<int32_t>(packed ? what.packed.sequences : batches);
     Buffer bounds(what.packed.bounds, halide_type(GYRE_I32), {{packed ? sequences + 1 : 1, 1}});
@@ -48,12 +57,7 @@ gyre_status rotate(gyre_context &context, const Scope &scope, const RotaryLaunch
             using A = RotaryCudaArguments;
             KernelArguments<A> arguments(what.kernel->places_on_device);
             angles->add_to(&arguments);
-            arguments[A::offset] = &offset;
-            arguments[A::pairs] = &pairs;
-            arguments[A::direction] = &what.direction;
-            arguments[A::copied_before] = &before;
-            arguments[A::after] = &end;
-            arguments[A::copied_after] = &after;
+            features.add_to(&arguments);
             arguments[A::bounds] = &bounds;
             arguments[A::packed] = &packed;
             arguments[A::sequences] = &sequences;

@@ -1,5 +1,7 @@
 /// The launches that rotate one tensor: of gyre_rotary(), and of attention before it.
 #pragma once
+#include "core/argument_tables.h"
+#include "core/kernel_arguments.h"
 #include "cuda/launch.h"
 #include "cuda/token_angles.h"
 #include "rotary/rotary_call.h"
@@ -11,6 +13,20 @@ namespace gyre::cuda {
 struct PackedTokens {
     const int32_t *bounds = nullptr; // NULL: a batch entry is a sequence
     int64_t sequences = 1;
+};
+
+/// What kernels of rotary are told of a row: which features are rotated, and which are copied beside them.
+class RotatedFeatures {
+public:
+    /// `sign`: of the direction. `in_place`: features beside the rotated ones stay.
+    RotatedFeatures(const Rotation &by, int64_t dim, float sign, bool in_place);
+
+    /// The arguments point into this object.
+    void add_to(KernelArguments<RotaryCudaArguments> *arguments) const;
+
+private:
+    int32_t offset, pairs, end, before, after;
+    float direction;
 };
 
 struct RotaryLaunch {

@@ -3,7 +3,7 @@
 import numpy as np
 
 import reference
-from attention_test import TOLERANCE
+from attention_case import TOLERANCE
 from harness import GyreTest
 
 

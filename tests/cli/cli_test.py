@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from harness import GyreTest
 
 # Every name imported here is a class of tests that unittest.main() finds.
+from attention_gradients_test import AttentionGradients
 from attention_rotation_test import AttentionRotation
 from attention_test import Attention
 from files_test import Files

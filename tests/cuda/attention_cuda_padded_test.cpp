@@ -103,31 +103,3 @@ TEST_CASE("attention on devices, padded heads: sizes of kernels of a project's o
         CHECK(text(gyre_selected_kernel(context)).find("_d80") != std::string::npos);
     });
 }
-
-TEST_CASE("attention on devices: queries in f32 of keys and values in 16 bits, rotated or not, of many rows and few, "
-          "padded") {
-    const gyre_rope rope = gyre_rope_defaults();
-    for (const gyre_dtype type : {GYRE_BF16, GYRE_F16})
-        for (const int64_t rows : {3, 70})
-            for (const int64_t dim : {64, 40}) {
-                AttentionCase c(AttentionShape()
-                                    .batches(2)
-                                    .lengths(rows, 140)
-                                    .head_counts(4, 2)
-                                    .dims(dim)
-                                    .of(GYRE_F32)
-                                    .keys_of(type)
-                                    .in(GYRE_BSHD, Placement::with_gaps(3)));
-                c.args.causal = 1;
-                c.check_on_devices();
-                c.args.rope = c.args.value_rope = &rope;
-                c.check_on_devices();
-            }
-    AttentionCase c(AttentionShape().lengths(3, 64).dims(64).of(GYRE_F32).keys_of(GYRE_BF16));
-    c.args.seqused_k = c.hold(GYRE_I32, {64});
-    c.args.page_table = c.hold(GYRE_I32, {0}, {1, 1});
-    each_device([&](gyre_context *context) {
-        CHECK(c.run(context) == GYRE_UNSUPPORTED);
-        CHECK(text(gyre_last_error_argument()) == "page_table");
-    });
-}

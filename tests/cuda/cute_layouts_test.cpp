@@ -111,7 +111,7 @@ GYRE_COOPERATIVE_ENTRY(along_depth_128)
 GYRE_COOPERATIVE_ENTRY(along_columns_64)
 GYRE_COOPERATIVE_ENTRY(along_columns_128)
 
-/// The same of one warp's mma, whose operands are all in registers.
+/// Multiplies by one warp's mma, whose operands are all in registers.
 void product_of_warp(float *out) {
     using Traits = cute::MMA_Traits<cute::SM80_16x8x16_F32BF16BF16F32_TN>;
     const typename Traits::ALayout of_a;

@@ -94,6 +94,17 @@ class Executed(unittest.TestCase):
         self.assertEqual(figures[0]["whole"], model.whole(one, 64, model.A100))
         self.assertNotIn("whole", figures[1])
 
+    def test_products_of_gradients_and_of_f32_are_counted_as_many_as_they_are(self):
+        self.assertEqual([before_after.products_of(f"backward_{kind}_bf16_d64__cuda") for kind in ("queries", "general_keys", "values")], [3, 3, 2])
+        self.assertEqual(before_after.products_of("attention_general_as_stored_bf16_d64__cuda"), 2)
+        three = before_after.figures(model.Loop(512, 192, 64, 8, 8, 211, 100352), 128, model.A100, 3)
+        self.assertEqual(three["loop"], 512)
+        # A warp's turn of 16 rows and 32 keys; twice as many instructions as multiply-adds, or a few more.
+        multiply_adds = 2 * 16 * 32 * 64 // 32
+        for instructions, cycles in ((4 * multiply_adds, multiply_adds), (multiply_adds + 8, multiply_adds / 2)):
+            found = before_after.figures_of_f32(instructions, multiply_adds, 64)
+            self.assertEqual(found, {"loop": 2 * instructions, "cycles": cycles * 8 * 128})
+
     def test_a_table_has_both_where_they_differ(self):
         lines = before_after.table({"a": {"all": 5, "loop": 4}}, {"a": {"all": 3, "loop": 4}, "b": {"all": 7}}).splitlines()
         self.assertEqual(lines[2], "| a | 5 -> 3 |  | 4 |  |  |")

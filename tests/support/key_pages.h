@@ -66,7 +66,7 @@ private:
     bool heads_first() const { return c_.args.layout == GYRE_BHSD; }
     Tensor pool(int64_t page_size, int64_t dim, int64_t sequences, const Placement &placement) const {
         return Tensor(
-            c_.shape.dtype,
+            c_.args.k.dtype,
             shape_in(heads_first() ? GYRE_BHSD : GYRE_BSHD, sequences * pages_ + 1, page_size, c_.shape.kv_heads, dim),
             placement);
     }

@@ -6,7 +6,7 @@ using namespace Halide;
 constexpr int features = 64, lanes = 16;
 constexpr int lanes_of_features = 32; // where threads share a row's parts
 
-// Of few rows several threads share the parts of a row, and load some of them at once. What they find meets in shared memory.
+// Several threads share the parts of a row, where there are few rows, and load some of them at once. What they find meets in shared memory.
 static void share_parts(Stages &s, const Var &z) {
     Var feature("feature"), features_of("features_of"), share("of_share"), n("n");
     s.out.split(s.d, features_of, feature, lanes_of_features, TailStrategy::GuardWithIf)

@@ -1,5 +1,7 @@
 #include "delta_algorithm.h"
 
+#include "../../math/storage.h"
+
 namespace gyre::delta {
 using namespace Halide;
 
@@ -19,6 +21,18 @@ Stages algorithm(const Inputs &in, int lanes, const Func &delta, const Func &pow
     // Bits are compared: f32 arithmetic is compiled as if there were no infinities.
     const Expr nothing = reinterpret<uint32_t>(in.lse(i)) == Expr(0xff800000u);
     s.power(i) = select(nothing, 1e30f, in.lse(i) * log2_e);
+    return s;
+}
+
+RowStages algorithm_of_rows(const Func &out, const Func &out_grad, const Expr &features, const Func &delta) {
+    RowStages s;
+    s.delta = delta;
+    const Var &i = s.i, &h = s.h, &z = s.z;
+    RDom d(0, features, "d");
+    const auto number = [&](const Func &of) { return widen(of(d, h, i, z), Bf16::as_casts); };
+    s.sum = Func("sum");
+    s.sum(i, h, z) += number(out) * number(out_grad);
+    s.delta(i, h, z) = s.sum(i, h, z);
     return s;
 }
 

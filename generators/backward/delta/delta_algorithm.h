@@ -23,4 +23,15 @@ struct Stages {
 
 Stages algorithm(const Inputs &in, int lanes, const Halide::Func &delta, const Halide::Func &power);
 
+/// The sums alone, of whole tensors. h: head;  z: batch entry.
+struct RowStages {
+    Halide::Var i{"i"}, h{"h"}, z{"z"};
+    Halide::Func sum;   // (i, h, z)
+    Halide::Func delta; // (i, h, z)  the generator's own output
+};
+
+/// `out`, `out_grad`: (feature, h, i, z), as stored.
+RowStages algorithm_of_rows(const Halide::Func &out, const Halide::Func &out_grad, const Halide::Expr &features,
+                            const Halide::Func &delta);
+
 } // namespace gyre::delta

@@ -6,4 +6,6 @@ namespace gyre::delta {
 
 void schedule_cpu(Stages &s, int lanes);
 
+void schedule_cuda(RowStages &s);
+
 } // namespace gyre::delta

@@ -15,4 +15,14 @@ struct Stages {
 /// `x`: (d, i), as stored.
 Stages algorithm(const Halide::Func &x, const Halide::Target &target, const Halide::Func &out);
 
+/// Of whole tensors, where a call asks for the numbers as they are, too. h: head;  z: batch entry.
+struct TensorStages {
+    Halide::Var d{"d"}, h{"h"}, i{"i"}, z{"z"};
+    Halide::Func out; // (d, h, i, z)  the generator's own output
+};
+
+/// `x`: (d, h, i, z), as stored. `mapped`: features, else the numbers.
+TensorStages algorithm_of_tensors(const Halide::Func &x, const Halide::Expr &mapped, const Halide::Target &target,
+                                  const Halide::Func &out);
+
 } // namespace gyre::features

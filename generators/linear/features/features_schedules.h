@@ -6,4 +6,6 @@ namespace gyre::features {
 
 void schedule_cpu(Stages &s, int lanes);
 
+void schedule_cuda(TensorStages &s);
+
 } // namespace gyre::features

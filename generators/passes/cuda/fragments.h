@@ -25,7 +25,7 @@ struct Fragment {
 
     bool is_packed() const { return kind == Kind::matrix && type.bits() == 16; }
     int registers() const { return row_tiles * registers_of_tile(); }
-    /// Of 16 rows.
+    /// Registers of a lane for 16 rows.
     int registers_of_tile() const;
     /// Elements of a warp's rows.
     int64_t elements() const { return int64_t{tile_rows} * row_tiles * columns; }

@@ -1,5 +1,7 @@
 #include "block.h"
 
+#include "device_memory.h"
+#include "rings.h"
 #include "shared.h"
 #include "threads.h"
 
@@ -30,24 +32,36 @@ void violation(const char *what) {
 }
 long violations() { return violation_count; }
 
+namespace {
+
+/// Runs the threads of the block that is there, which do not wait for each other.
+void run_apart(const Entry &entry, int x, int y, bool forwards, void **arguments) {
+    begin_rings(0);
+    for (int i = 0; i < x * y; i++) {
+        const int at = forwards ? i : x * y - 1 - i;
+        Thread thread{at % x, at / x};
+        block->thread = &thread;
+        entry.call(arguments);
+    }
+}
+
+} // namespace
+
 void run_grid(const Entry &entry, const Extents &grid, const Extents &threads, size_t shared_bytes, void **arguments) {
-    for (int z = 0; z < grid.z; z++)
-        for (int y = 0; y < grid.y; y++)
-            for (int x = 0; x < grid.x; x++) {
-                Block here{x, y, z, nullptr, grid.x, grid.y};
-                block = &here;
-                begin_shared(shared_bytes);
-                if (entry.cooperative) {
-                    run_threads(threads.x, threads.y, [&] { entry.call(arguments); });
-                    continue;
-                }
-                for (int ty = 0; ty < threads.y; ty++)
-                    for (int tx = 0; tx < threads.x; tx++) {
-                        Thread thread{tx, ty};
-                        here.thread = &thread;
-                        entry.call(arguments);
-                    }
-            }
+    static bool forwards = false; // no order of blocks is to be relied on
+    forwards = !forwards;
+    begin_device_memory();
+    const int blocks = grid.x * grid.y * grid.z;
+    for (int i = 0; i < blocks; i++) {
+        const int at = forwards ? i : blocks - 1 - i;
+        Block here{at % grid.x, at / grid.x % grid.y, at / grid.x / grid.y, nullptr, grid.x, grid.y};
+        block = &here;
+        begin_shared(shared_bytes);
+        if (entry.cooperative)
+            run_threads(threads.x, threads.y, [&] { entry.call(arguments); });
+        else
+            run_apart(entry, threads.x, threads.y, forwards, arguments);
+    }
     block = nullptr;
 }
 

@@ -33,7 +33,8 @@ struct Extents {
     int x, y, z;
 };
 
-/// Runs all blocks of a grid, one after the other. Threads that wait for each other take turns, each up to its next barrier.
+/// Runs all blocks of a grid, one after the other, in every other launch from the last one. Threads that wait for each other take turns, each up to its
+/// next barrier.
 void run_grid(const Entry &entry, const Extents &grid, const Extents &threads, size_t shared_bytes, void **arguments);
 
 /// The block's shared memory, poisoned at its beginning.

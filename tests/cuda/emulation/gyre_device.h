@@ -1,6 +1,7 @@
 // What the printed CUDA C++ calls, for this machine: the same names as generators/passes/cuda/device/gyre_device.h has for nvcc.
 #pragma once
 #include "block.h"
+#include "device_memory.h"
 
 #include <cmath>
 #include <cstdint>
@@ -166,6 +167,15 @@ GYRE_FN void gyre_load_aligned(T *to, const T *from) {
 template <int N, class T>
 GYRE_FN void gyre_store(T *to, const T *from) {
     for (int i = 0; i < N; i++) to[i] = from[i];
+}
+template <int N, class T>
+GYRE_FN void gyre_store(const gyre_written<T> &to, const T *from) {
+    for (int i = 0; i < N; i++) to[i] = from[i];
+}
+template <int N, class T>
+GYRE_FN void gyre_store(const gyre_written<T> &to, const T *from, const bool *allowed) {
+    for (int i = 0; i < N; i++)
+        if (allowed[i]) to[i] = from[i];
 }
 template <int N, class T>
 GYRE_FN void gyre_load(T *to, const T *from, const bool *allowed) {

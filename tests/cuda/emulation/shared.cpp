@@ -84,6 +84,7 @@ void begin_shared(size_t bytes) {
 }
 
 void next_epoch() { epoch++; }
+int current_epoch() { return epoch; }
 
 unsigned char *shared_memory() { return memory.data(); }
 

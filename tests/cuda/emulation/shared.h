@@ -9,6 +9,7 @@ void begin_shared(size_t bytes);
 
 /// At a barrier: what was written before it may be read after it.
 void next_epoch();
+int current_epoch();
 
 /// Notes that the running thread has written bytes now, by a copy that was allowed before.
 void mark_arrived(const void *memory, size_t bytes);

@@ -13,7 +13,7 @@ constexpr Result success = 0, invalid_value = 1, out_of_memory = 2, invalid_devi
                  no_binary = 209, invalid_handle = 400, not_found = 500;
 constexpr Result context_is_destroyed = 709, capture_unsupported = 900;
 
-/// Of everything that several threads may ask for.
+/// Guards everything that several threads may ask for.
 extern std::mutex mutex;
 
 struct Context {

@@ -1,0 +1,67 @@
+"""gyre.torch: scaled_dot_product_attention taken over.
+
+    python torch_sdpa_test.py        skipped where there is no PyTorch, or the library was built without its operators
+"""
+
+import sys
+import unittest
+
+try:
+    import torch
+    import torch.nn.functional as F
+
+    import gyre.torch
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+from torch_support import causal, eager, random
+
+
+class Sdpa(unittest.TestCase):
+    def tearDown(self):
+        gyre.torch.disable_sdpa()
+
+    def results(self, options, grad, dtype):
+        q, k, v = (x.detach().requires_grad_(grad) for x in (random(2, 4, 9, 64, dtype=dtype), random(2, 4, 12, 64, dtype=dtype, seed=1),
+                                                             random(2, 4, 12, 64, dtype=dtype, seed=2)))
+        out = F.scaled_dot_product_attention(q, k, v, **options)
+        return (out, *torch.autograd.grad(out.float().square().sum(), (q, k, v))) if grad else (out,)
+
+    def test_is_taken_and_given_back(self):
+        mask = random(2, 1, 9, 12, seed=7) > -1
+        for options in ({}, {"is_causal": True}, {"scale": 0.3}, {"attn_mask": mask}, {"attn_mask": random(9, 12, seed=8)}):
+            for grad in (False, True):
+                right = self.results({n: o.double() if n == "attn_mask" and o.is_floating_point() else o for n, o in options.items()},
+                                     grad, torch.float64)
+                gyre.torch.enable_sdpa()
+                gyre.torch.enable_sdpa()
+                before = gyre.torch.sdpa_calls()
+                got = self.results(options, grad, torch.float32)
+                after = gyre.torch.sdpa_calls()
+                gyre.torch.disable_sdpa()
+                self.assertEqual(after["forward"] - before.get("forward", 0), 1)
+                self.assertEqual(after.get("backward", 0) - before.get("backward", 0), int(grad))
+                for mine, expected in zip(got, right):
+                    self.assertLess((mine.double() - expected).abs().max(), 2e-5 * max(1, expected.abs().max().item()))
+                self.results(options, grad, torch.float32)
+                self.assertEqual(gyre.torch.sdpa_calls(), after)
+
+    def test_what_is_left_to_pytorch(self):
+        right = self.results({"is_causal": True}, True, torch.float64)
+        gyre.torch.enable_sdpa()
+        before = gyre.torch.sdpa_calls()
+        for mine, expected in zip(self.results({"is_causal": True}, True, torch.float64), right):
+            self.assertLess((mine - expected).abs().max(), 1e-12)
+        self.assertEqual(gyre.torch.sdpa_calls().get("forward", 0), before.get("forward", 0))
+
+    def test_compiled(self):
+        gyre.torch.enable_sdpa()
+        q = random(2, 4, 9, 64)
+        compiled = torch.compile(lambda q: F.scaled_dot_product_attention(q, q, q, is_causal=True), fullgraph=True, backend="aot_eager")
+        before = gyre.torch.sdpa_calls().get("forward", 0)
+        self.assertLess((compiled(q).double() - eager(q, q, q, causal(9, 9))).abs().max(), 2e-5)
+        self.assertGreater(gyre.torch.sdpa_calls()["forward"], before)
+
+
+if __name__ == "__main__":
+    unittest.main()
