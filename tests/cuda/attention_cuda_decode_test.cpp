@@ -1,5 +1,6 @@
 /// gyre_attention() of few queries on CUDA devices, whose keys are cut into parts, and gyre_attention_merge() there, against the
 /// oracle.
+#include "fake_driver.h"
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
@@ -137,6 +138,7 @@ TEST_CASE("decode on devices: packed sequences of few queries, as they are and i
     const KeyPages pages(c, 16, {290, 10, 10, 110}, {0, 290, 300, 310});
     const gyre_attention_args in_pages = pages.args();
     c.check_on_devices(&in_pages);
+    const WrongLists lead_blocks_to_one_place;
     for (const std::vector<double> &wrong : {std::vector<double>{0, 9, 3, 400, 2}, {-9, 1e9, 5, -1e9, 9}})
         for (const bool of_queries : {false, true}) {
             AttentionCase spoilt(

@@ -1,4 +1,5 @@
 /// gyre_attention() on CUDA devices: packed sequences and keys in pages, against the oracle.
+#include "fake_driver.h"
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
@@ -81,6 +82,7 @@ TEST_CASE("packed attention on devices: windows, alignments, used keys, gaps bet
 }
 
 TEST_CASE("lists that are wrong lead no device out of the tensors") {
+    const WrongLists lead_blocks_to_one_place;
     for (const std::vector<double> &wrong :
          {std::vector<double>{0, 250, 20, 300}, {-9, 40, 1e9, 300}, {300, 200, 100, 0}, {2e9, -2e9, 2e9, -2e9}})
         for (const bool of_queries : {false, true}) {

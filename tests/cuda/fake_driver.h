@@ -26,6 +26,20 @@ inline void fail_next(const char *function, int result) {
     fake<void(const char *, int)>("fake_cuda_fail")(function, result);
 }
 
+/// Lists that are wrong may lead several blocks of threads to one place: while this lives, the emulated device does not report it.
+class WrongLists {
+public:
+    WrongLists() { follow(false); }
+    ~WrongLists() { follow(true); }
+    WrongLists(const WrongLists &) = delete;
+    WrongLists &operator=(const WrongLists &) = delete;
+
+private:
+    static void follow(bool follows) {
+        if (auto *found = find_fake<void(bool)>("fake_cuda_follow_writes")) found(follows);
+    }
+};
+
 /// How many kernels were launched so far; 0 on a GPU, whose driver does not tell.
 inline long launches() {
     auto *found = find_fake<long()>("fake_cuda_launches");

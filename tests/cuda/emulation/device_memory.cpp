@@ -23,6 +23,7 @@ struct Number {
 
 constexpr uintptr_t page_bytes = 1024, least_bytes = 2; // of a number
 std::unordered_map<uintptr_t, std::vector<Number>> pages;
+bool is_followed = true;
 
 Number &number_at(const void *at) {
     const auto address = reinterpret_cast<uintptr_t>(at);
@@ -50,8 +51,10 @@ bool is_unknown(const Touch &t, const Touch &mine) {
 } // namespace
 
 void begin_device_memory() { pages.clear(); }
+void follow_device_memory(bool follows) { is_followed = follows; }
 
 void read_device(const void *at) {
+    if (!is_followed) return;
     Number &number = number_at(at);
     const Touch mine = now();
     if (is_unknown(number.written, mine))
@@ -60,6 +63,7 @@ void read_device(const void *at) {
 }
 
 void write_device(const void *at, bool changes) {
+    if (!is_followed) return;
     Number &number = number_at(at);
     const Touch mine = now();
     if (changes && is_unknown(number.written, mine))

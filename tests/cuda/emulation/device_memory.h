@@ -9,6 +9,9 @@ namespace gyre::emulation {
 /// A launch begins, which knows of everything that was written before.
 void begin_device_memory();
 
+/// Whether it is followed: it is, unless lists lead several blocks to one place.
+void follow_device_memory(bool follows);
+
 /// The running thread reads a number, or writes one. `changes`: it is another than was there. A violation if a thread has written it of whom this one
 /// does not know, or is overwritten by another number that such a thread has read or written.
 void read_device(const void *number);

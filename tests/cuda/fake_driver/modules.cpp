@@ -1,5 +1,6 @@
 // Modules, functions and launches of the driver without a device.
 #include "emulation/block.h"
+#include "emulation/device_memory.h"
 #include "state.h"
 
 #include <cstdio>
@@ -46,6 +47,7 @@ long fake_cuda_grid_z(long launch) { return grids_z.at(static_cast<size_t>(launc
 void *fake_cuda_last_stream() { return last_stream; }
 int fake_cuda_last_device() { return last_device; }
 long fake_cuda_violations() { return gyre::emulation::violations(); }
+void fake_cuda_follow_writes(bool follows) { gyre::emulation::follow_device_memory(follows); }
 
 Result cuModuleLoadData(Module **module, const void *image) {
     if (const Result asked = failure("cuModuleLoadData")) return asked;
