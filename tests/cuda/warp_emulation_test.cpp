@@ -137,16 +137,21 @@ void lanes_meet_from_two_places(float *data) {
 }
 GYRE_COOPERATIVE_ENTRY(lanes_meet_from_two_places)
 
-// What a thread has copied is read by another, which has only waited for the others before the copy arrived.
-void barrier_before_the_wait(float *data) {
+// What a thread has copied is read by another, which has only waited for the others before the copy arrived. It has arrived by then, if lanes meet.
+template <bool Meets>
+void barrier_before_a_wait(float *data) {
     float *const staged = (float *)GYRE_SHARED_MEMORY;
     gyre_copy_async<4>(staged, 4 * GYRE_THREAD_X, data + GYRE_THREAD_X % 8 * 4);
     gyre_copies_commit();
     GYRE_SYNC();
     gyre_copies_wait<0>();
+    if (Meets) (void)gyre_quad_sum(1.0f);
     data[32 + GYRE_THREAD_X] = gyre_shared_load<float>(staged, 4 * (GYRE_THREAD_X ^ 1));
 }
+void barrier_before_the_wait(float *data) { barrier_before_a_wait<false>(data); }
+void barrier_before_the_wait_of_all(float *data) { barrier_before_a_wait<true>(data); }
 GYRE_COOPERATIVE_ENTRY(barrier_before_the_wait)
+GYRE_COOPERATIVE_ENTRY(barrier_before_the_wait_of_all)
 
 void reads_odd_vectors(float *data) {
     float *const staged = (float *)GYRE_SHARED_MEMORY;
@@ -162,7 +167,7 @@ TEST_CASE("emulation: lanes that miss an exchange, and copies that are not align
     float *pointer = (float *)(((uintptr_t)data.data() + 15) / 16 * 16); // as device memory is
     void *arguments[] = {&pointer};
     for (const char *name : {"lane_leaves", "copies_odd_places", "lanes_meet_from_two_places",
-                             "barrier_before_the_wait", "reads_odd_vectors"}) {
+                             "barrier_before_the_wait", "barrier_before_the_wait_of_all", "reads_odd_vectors"}) {
         CAPTURE(name);
         const long before = violations();
         gyre::emulation::run_grid(*gyre::emulation::find_entry(name), {1, 1, 1}, {32, 1, 1}, shared_bytes, arguments);
