@@ -6,6 +6,7 @@ import gyre
 from gyre import _library
 from gyre._attention_args import attention_args
 from gyre._call import Call as Arrays
+from gyre._prepared_mask import add_prepared_mask
 from model_options import options_of
 
 
@@ -31,7 +32,10 @@ NOTHING = dict(scale=None, causal=False, alignment="bottom_right", window=None, 
 def prepare(context, q, k, v, out, options):
     """A function that computes attention of these arrays into out."""
     arrays = Arrays()
-    args = attention_args(arrays, q, k, v, **{**NOTHING, **options})
+    options = {**NOTHING, **options}
+    prepared = options.pop("prepared_mask", None)
+    args = attention_args(arrays, q, k, v, **options)
+    add_prepared_mask(arrays, args, prepared)
     args.out = arrays.tensor(out, "out", write=True)
     where = pointer(args)
     attention = _library.library.gyre_attention

@@ -11,24 +11,17 @@ import time
 
 import numpy as np
 from alternate import alternate, ratio
+from element_types import TYPES, element_type
 from model_arrays import Inputs
 from model_calls import CALLS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def element_type(dtype):
-    if dtype == "bf16":
-        import ml_dtypes
-
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype({"f32": np.float32, "f16": np.float16}[dtype])
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", default=str(ROOT / "build" / "lib" / "libgyre.so"))
-    parser.add_argument("--dtype", choices=["f32", "f16", "bf16"], default="f32")
+    parser.add_argument("--dtype", choices=TYPES, default="f32")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--target", help="such as x86_64_avx2")
     parser.add_argument("--only", nargs="+", default=[""], help="calls whose names have one of these in them")

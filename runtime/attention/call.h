@@ -42,6 +42,8 @@ struct Sequence {
 /// What a row of a boolean mask leaves: keys from `first` to the one before `end`, all of these if it is whole.
 struct RowSpan {
     int32_t first, end, whole;
+
+    bool operator==(const RowSpan &o) const { return first == o.first && end == o.end && whole == o.whole; }
 };
 
 /// The spans of a mask's rows, one behind the other: [sequences, heads, tokens], each extent 1 where the mask is the same in all.

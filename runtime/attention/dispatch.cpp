@@ -98,7 +98,25 @@ const AttentionKernel *find_unformed_kernel(const gyre_context &context, const A
     return nullptr;
 }
 
+const AttentionKernel *find_few_keys_kernel(const gyre_context &context, const AttentionCall &c,
+                                            const AttentionKernel &kernel) {
+    if (kernel.is(trait::partial)) return nullptr;
+    if (kernel.has_terms()) return find_unformed_kernel(context, c, true);
+    constexpr int64_t long_block = 512; // keys
+    const bool is_plain = (kernel.traits & ~trait::formed) == 0;
+    if (context.forced || !is_plain || !kernel.on_tiles || kernel.key_block < long_block) return nullptr;
+    for (const DispatchRule &rule : rules) {
+        if (rule.traits != trait::general) continue;
+        const AttentionKernel *general = find_in_family(rule, context, c);
+        if (general && general->on_tiles) return general;
+    }
+    return nullptr;
+}
+
 bool sees_few_keys(const AttentionCall &c, int64_t queries, int64_t keys) {
+    if (c.q.dtype == GYRE_BF16)
+        return std::max(queries, keys) <= most_tokens_of_short_blocks &&
+               queries * (c.q.heads / c.k.heads) <= most_rows_of_short_blocks;
     int64_t seen = keys;
     if (c.right >= 0) seen -= std::min(queries, keys) / 2;
     if (c.left >= 0 && c.right >= 0) seen = std::min(seen, c.left + c.right + 1);

@@ -49,7 +49,6 @@ const OperandsKernel *find_operands_kernel(const gyre_context &context, const At
 
 bool pays_to_form_operands(const AttentionCall &c) {
     if (c.empty() || c.k.empty() || c.sequences == 0) return false;
-    if (c.by_key_range) return false; // ranges need not begin with a block
     const int64_t queries = c.has_cu_seqlens_q ? c.q.seqlen / c.sequences : c.q.seqlen;
     const int64_t bytes = slots_of_head(c) * c.k.heads * (c.k.dim + c.v.dim) * 2;
     return queries * (c.q.heads / c.k.heads) >= fewest_rows && bytes <= most_bytes;
@@ -79,7 +78,8 @@ int64_t FormedOperands::runs(const AttentionCall &c) const { return ceil_div(c.k
 int64_t FormedOperands::tasks(const AttentionCall &c) const { return on() ? c.sequences * runs(c) * c.k.heads : 0; }
 
 int64_t FormedOperands::at(const AttentionCall &c, int64_t index, int64_t head, int64_t key) const {
-    return head * slots + first_slot(c, c.sequence(index), index) + key;
+    const Sequence s = c.sequence(index);
+    return head * slots + first_slot(c, s, index) + key - s.first_seen;
 }
 
 KeyRows FormedOperands::keys(int64_t slot, int64_t count) const {
@@ -97,9 +97,9 @@ void FormedOperands::describe_squares(int64_t slot, int64_t count, Buffer *squar
 
 /// Heads of the same tokens follow each other, since they share rows of angles.
 bool FormedOperands::form(const AttentionCall &c, const AngleTables &angles, int64_t task, char *scratch) const {
-    const int64_t head = task % c.k.heads, first = task / c.k.heads % runs(c) * run, index = task / c.k.heads / runs(c);
+    const int64_t head = task % c.k.heads, index = task / c.k.heads / runs(c);
     const Sequence s = c.sequence(index);
-    const int64_t count = std::min(run, s.k_len - first);
+    const int64_t first = s.first_seen + task / c.k.heads % runs(c) * run, count = std::min(run, s.past_seen - first);
     char *marks_of_task = data + mark_offset(task);
     if (count <= 0) {
         std::memset(marks_of_task, 0, mark_lanes * sizeof(uint32_t));

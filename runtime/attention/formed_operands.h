@@ -36,7 +36,8 @@ public:
     /// True if all values are finite, once all tasks have been run. Tiles take no others, of keys that some row does not see.
     bool values_are_finite(const AttentionCall &call) const;
 
-    /// The slot of a sequence's key, in a block of its own if `key` is the first of one; then what is in the slots from there on.
+    /// The slot of a sequence's key, in a block of its own if `key` is the first of one; then what is in the slots from there on. A sequence's
+    /// first slot is that of the first key that some query sees.
     int64_t at(const AttentionCall &call, int64_t index, int64_t head, int64_t key) const;
     KeyRows keys(int64_t slot, int64_t count) const;
     KeyRows values(int64_t slot, int64_t count) const;

@@ -6,10 +6,10 @@
 
 namespace gyre {
 
-/// True if the masks of a call's sequences may be such ranges: they are the same in all heads, and contiguous along the keys.
+/// True if the masks of a call's sequences may be such ranges: they are contiguous along the keys.
 bool may_have_key_ranges(const AttentionCall &call);
 
-/// What the mask of a sequence comes to, by the spans of its rows.
+/// What the mask of a sequence comes to, by the spans of its rows. Heads that have masks of their own must see the same keys.
 KeyRange key_range_of_mask(const AttentionCall &call, int64_t index);
 
 } // namespace gyre

@@ -11,12 +11,9 @@ namespace {
 
 constexpr int64_t bytes_of_task = 1 << 16; // of a mask
 
-/// The part of a mask's row that counts. A row that is for all queries counts as far as any of them sees.
-MaskRow row_of(const AttentionCall &c, const Sequence &s, int64_t head, int64_t token, bool for_all) {
-    const KeysInSight in_sight{c.shift(s), c.left, c.right, {0, s.k_len}};
-    const KeySpan window = for_all ? in_sight.of(0, s.q_len) : in_sight.of(token);
-    return {c.mask.data + s.batch * c.mask.strides[0] + head * c.mask.strides[1] + token * c.mask.strides[2],
-            window.first, window.end};
+RowSpan whole(const KeySpan &keys) {
+    if (keys.empty()) return {0, 0, true};
+    return {static_cast<int32_t>(keys.first), static_cast<int32_t>(keys.end), true};
 }
 
 RowSpan span_of(const MaskRow &row) {
@@ -25,6 +22,39 @@ RowSpan span_of(const MaskRow &row) {
     const int64_t end = row.past_last_true();
     return {static_cast<int32_t>(first), static_cast<int32_t>(end), row.all(first, end)};
 }
+
+/// Finds the spans of neighbouring rows of one head.
+class RowsOfHead {
+public:
+    RowsOfHead(const AttentionCall &c, int64_t index, int64_t head, bool for_all)
+        : s(c.sequence(index)), in_sight{c.shift(s), c.left, c.right, {0, s.k_len}}, token_stride(c.mask.strides[2]),
+          data(c.mask.data + s.batch * c.mask.strides[0] + head * c.mask.strides[1]), for_all(for_all) {}
+
+    void find(int64_t first_token, int64_t tokens, RowSpan *rows) const {
+        const bool all_true = all(first_token, tokens);
+        for (int64_t token = first_token; token < first_token + tokens; token++) {
+            const KeySpan window = window_of(token);
+            new (rows++) RowSpan(all_true ? whole(window) : span_of({row(token), window.first, window.end}));
+        }
+    }
+
+private:
+    const Sequence s;
+    const KeysInSight in_sight;
+    const int64_t token_stride;
+    const char *const data;
+    const bool for_all;
+
+    const char *row(int64_t token) const { return data + token * token_stride; }
+    /// A row that is for all queries counts as far as any of them sees.
+    KeySpan window_of(int64_t token) const { return for_all ? in_sight.of(0, s.q_len) : in_sight.of(token); }
+    /// True if rows that lie one behind the other hide nothing, by one look at all of them, which ends where something is hidden.
+    bool all(int64_t first_token, int64_t tokens) const {
+        const bool together = tokens == 1 || token_stride == s.k_len;
+        const int64_t keys = tokens * s.k_len;
+        return together && in_sight.left < 0 && in_sight.right < 0 && MaskRow(row(first_token), 0, keys).all(0, keys);
+    }
+};
 
 } // namespace
 
@@ -42,10 +72,11 @@ void form_spans(const AttentionCall &c, const MaskSpans &spans, RowSpan *rows, T
     const bool for_all = spans.tokens < c.q.seqlen;
     threads.run(ceil_div(spans.count(), rows_of_task), [&](int64_t task, int) {
         const int64_t end = std::min((task + 1) * rows_of_task, spans.count());
-        for (int64_t i = task * rows_of_task; i < end; i++) {
-            const Sequence s = c.sequence(i / (spans.tokens * spans.heads));
-            const int64_t head = i / spans.tokens % spans.heads;
-            new (rows + i) RowSpan(span_of(row_of(c, s, head, i % spans.tokens, for_all)));
+        for (int64_t i = task * rows_of_task; i < end;) {
+            const int64_t head = i / spans.tokens, first = i % spans.tokens,
+                          tokens = std::min(spans.tokens - first, end - i);
+            RowsOfHead(c, head / spans.heads, head % spans.heads, for_all).find(first, tokens, rows + i);
+            i += tokens;
         }
     });
 }

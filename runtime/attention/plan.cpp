@@ -81,8 +81,7 @@ void choose_few_rows_kernel(const gyre_context &context, AttentionTask *t) {
 /// Chooses the kernel for sequences whose rows see few keys: all sequences of the call, or some.
 void choose_few_keys_kernel(const gyre_context &context, AttentionTask *t) {
     const AttentionCall &c = t->call;
-    if (!t->kernel->has_terms() || t->kernel->is(trait::partial)) return;
-    const AttentionKernel *few = find_unformed_kernel(context, c, true);
+    const AttentionKernel *few = find_few_keys_kernel(context, c, *t->kernel);
     if (!few || few == t->kernel) return;
     if (c.has_used_keys || c.has_cu_seqlens_q)
         t->for_few_keys = few;

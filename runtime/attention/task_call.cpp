@@ -113,13 +113,14 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
     const auto stored = [&](const Heads &t, int64_t page_stride) {
         return KeyRows(c, t, type, page_stride, s, k_token, kv_head, keys_held);
     };
-    const int64_t slot = operands.on() ? operands.at(c, index, kv_head, x.first_key) : 0;
+    const bool formed = operands.on() && of_rows.is(trait::formed);
+    const int64_t slot = formed ? operands.at(c, index, kv_head, x.first_key) : 0;
     char *const wide = scratch + rows_scratch_bytes();
     if (widened.on() && !widened.form(c, s, index, kv_head, x.first_key, x.keys, wide)) return false;
-    KeyRows k = operands.on()  ? operands.keys(slot, x.keys)
+    KeyRows k = formed         ? operands.keys(slot, x.keys)
                 : widened.on() ? widened.keys(x.keys, wide)
                                : stored(c.k, c.pages.k_page_stride);
-    KeyRows v = operands.on()  ? operands.values(slot, x.keys)
+    KeyRows v = formed         ? operands.values(slot, x.keys)
                 : widened.on() ? widened.values(x.keys, wide)
                                : stored(c.v, c.pages.v_page_stride);
     KeysAndValues keys_and_values(c, angles, s, index, x.first_key, x.keys, !widened.on());
@@ -154,7 +155,7 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
     arguments[A::out] = &out;
     arguments[A::lse] = &lse_view;
     Buffer key_squares;
-    if (operands.on()) {
+    if (formed) {
         operands.describe_squares(slot, x.keys, &key_squares);
         arguments[A::key_squares] = &key_squares;
     }

@@ -1,4 +1,6 @@
-/// Sequences whose rows see few keys: beside matrix tiles, which multiply f32 and f16 numbers as sums of three and two, they take vectors.
+/// Sequences whose rows see few keys: beside matrix tiles, which multiply f32 and f16 numbers as sums of three and two, they take vectors, and
+/// in bf16 shorter blocks of keys.
+#include "support/attention_allowance.h"
 #include "support/attention_case.h"
 #include "support/batch_entry.h"
 #include "support/compare.h"
@@ -80,4 +82,62 @@ TEST_CASE("sequences with few and with many keys have the bits that they have al
         }
         CHECK(c.out.bits() == together);
     }
+}
+
+TEST_CASE("short sequences of bf16 numbers take short blocks of keys, unless the context names tiles" *
+          doctest::skip(!has_tiles())) {
+    const auto is_general = [](gyre_context *context) {
+        return std::string(gyre_selected_kernel(context)).find("general") != std::string::npos;
+    };
+    struct Row {
+        int64_t queries, keys, head_dim, heads;
+        bool few;
+    };
+    for (const Row &row : {Row{17, 17, 64, 6, true}, Row{32, 32, 128, 6, true}, Row{33, 32, 64, 6, false},
+                           Row{32, 33, 128, 6, false}, Row{17, 17, 80, 6, false}, Row{25, 25, 64, 8, false}}) {
+        AttentionCase c(
+            AttentionShape().lengths(row.queries, row.keys).dims(row.head_dim).head_counts(row.heads, 2).of(GYRE_BF16));
+        c.args.lse = nullptr;
+        CAPTURE(row.queries);
+        CAPTURE(row.keys);
+        CAPTURE(row.head_dim);
+        const Context best, tiles("x86_64_amx");
+        REQUIRE_MESSAGE(c.run(best) == GYRE_OK, text(gyre_last_error()));
+        CHECK(is_general(best) == row.few);
+        REQUIRE_MESSAGE(c.run(tiles) == GYRE_OK, text(gyre_last_error()));
+        CHECK(!is_general(tiles));
+    }
+}
+
+TEST_CASE("short sequences of bf16 numbers beside long ones, also where operands are formed, are those of the oracle") {
+    for (const double longest : {300, 1100}) // operands are formed, if there are 2,048 rows a key head on average
+        for (const bool rotated : {false, true}) {
+            const double tokens = 16 + longest + 28;
+            AttentionCase c(AttentionShape()
+                                .lengths((int64_t)tokens, (int64_t)tokens)
+                                .head_counts(6, 1)
+                                .dims(64)
+                                .of(GYRE_BF16)
+                                .in(GYRE_THD));
+            c.args.cu_seqlens_q = c.args.cu_seqlens_k = c.hold(GYRE_I32, {0, 16, 16 + longest, tokens});
+            c.args.sinks = c.hold(GYRE_F32, std::vector<double>(6, 0.5));
+            c.args.causal = 1;
+            c.args.lse = nullptr;
+            const gyre_rope rope = gyre_rope_defaults();
+            if (rotated) c.args.rope = c.args.value_rope = &rope;
+            const OracleAttention expected = oracle_attention(c.args);
+            CAPTURE(longest);
+            CAPTURE(rotated);
+            std::vector<uint64_t> bits;
+            for (const int32_t threads : {1, 3}) {
+                const Context context(nullptr, threads);
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                const KernelRounding rounding =
+                    rounding_of_call(c.args, gyre_selected_kernel(context), gyre_context_target(context));
+                check_within("out", c.output().data, expected.out.data,
+                             attention_allowance(expected, c.args, rounding).out);
+                if (threads == 1) bits = c.out.bits();
+                CHECK(c.out.bits() == bits);
+            }
+        }
 }

@@ -91,6 +91,30 @@ TEST_CASE("formed keys: from exactly so many rows on") {
     check(c);
 }
 
+TEST_CASE("formed keys: masks that come to ranges, wherever these begin and end, beside one that does not") {
+    gyre_rope rope = gyre_rope_defaults();
+    struct Range {
+        int64_t first, end, beyond;
+    };
+    const Range ranges[] = {{37, 700, 200}, {0, 251, 700}, {290, 291, 700}, {0, 700, 200}};
+    AttentionCase c(shape_of(500, 700).batches(4).dims(64));
+    c.args.rope = c.args.value_rope = &rope;
+    Tensor mask(GYRE_BOOL, {4, 1, 500, 700});
+    for (int64_t b = 0; b < 4; b++)
+        for (int64_t j = 0; j < 700; j++) {
+            const auto [first, end, beyond] = ranges[b];
+            const bool in_range = j >= first && j < end;
+            for (int64_t i = 0; i < 500; i++)
+                mask.set({b, 0, i, j}, in_range && j <= i + beyond && !(b == 3 && j == 40 && i == 499));
+            for (int64_t d = 0; d < 64 && !in_range; d++) {
+                c.k.set({b, j, 0, d}, std::nan(""));
+                c.v.set({b, j, 0, d}, INFINITY);
+            }
+        }
+    c.args.mask = c.hold(std::move(mask));
+    check(c);
+}
+
 TEST_CASE("formed keys: causal, windows, partial and interleaved rotations, strides, lengths of 0") {
     gyre_rope rope = gyre_rope_defaults(), partial = rope;
     partial.rotary_dim = 32;

@@ -24,15 +24,16 @@ struct Masked {
     Tensor mask;
     gyre_tensor mask_view;
 
-    /// One range a batch entry; NaN lies in the keys and values that no query sees. `rows`: the mask's extent along the queries.
-    Masked(const AttentionShape &shape, const std::vector<Range> &ranges, int64_t rows)
-        : c(shape), mask(GYRE_BOOL, {shape.batch, 1, rows, shape.seqlen_kv}) {
+    /// One range a batch entry; NaN lies in the keys and values that no query sees. `rows`, `heads`: the mask's extents along the queries
+    /// and heads.
+    Masked(const AttentionShape &shape, const std::vector<Range> &ranges, int64_t rows, int64_t heads = 1)
+        : c(shape), mask(GYRE_BOOL, {shape.batch, heads, rows, shape.seqlen_kv}) {
         for (int64_t b = 0; b < shape.batch; b++)
             for (int64_t j = 0; j < shape.seqlen_kv; j++) {
                 bool seen = false;
                 for (int64_t i = 0; i < rows; i++) {
                     const bool sees = ranges[(size_t)b].sees(i, j);
-                    mask.set({b, 0, i, j}, sees);
+                    for (int64_t h = 0; h < heads; h++) mask.set({b, h, i, j}, sees);
                     seen = seen || sees;
                 }
                 if (!seen) hide(b, j);
@@ -180,6 +181,45 @@ TEST_CASE("a mask that is another one in a single place is not taken for a range
     flipped(12, 25); // next to the diagonal
     flipped(19, 15);
     flipped(19, 31);
+}
+
+TEST_CASE("rows that lengths leave only a part of do not lie one behind the other") {
+    AttentionCase c(few_heads(1, 40, 70));
+    c.args.seqused_k = c.hold(GYRE_I32, {35});
+    Tensor mask(GYRE_BOOL, {1, 1, 40, 70});
+    for (int64_t i = 0; i < 40; i++)
+        for (int64_t j = 0; j < 70; j++) mask.set({0, 0, i, j}, i < 20 || j % 2 == 0);
+    c.args.mask = c.hold(std::move(mask));
+    c.check();
+}
+
+TEST_CASE("masks of all heads that are the same ranges") {
+    for (const gyre_dtype type : {GYRE_F32, GYRE_BF16})
+        for (const int64_t queries : {1, 40}) {
+            const int64_t beyond = 90 - queries;
+            for (const std::vector<Range> &ranges : {std::vector<Range>{{0, 90}, {0, 90}, {0, 90}},
+                                                     {{0, 90, beyond}, {0, 70, beyond}, {9, 90, beyond}},
+                                                     {{7, 90}, {0, 0}, {33, 70}}}) {
+                Masked(few_heads(3, queries, 90).of(type), ranges, queries, 4).check(true);
+                Masked(few_heads(3, queries, 90).of(type), {ranges[2], ranges[2], ranges[2]}, 1, 4).check(true);
+            }
+        }
+}
+
+TEST_CASE("a mask of a head that is another one in a single place is not taken for the others' range") {
+    for (const int64_t rows : {1, 20})
+        for (const int64_t head : {0, 1, 3})
+            for (const int64_t i : {0, 11, 19})
+                for (const int64_t j : {0, 7, 31}) {
+                    if (i >= rows) continue;
+                    CAPTURE(rows);
+                    CAPTURE(head);
+                    CAPTURE(i);
+                    CAPTURE(j);
+                    Masked m(few_heads(2, 20, 32), {{0, 32}, {0, 32}}, rows, 4);
+                    m.mask.set({1, head, i, j}, 0);
+                    m.c.check();
+                }
 }
 
 TEST_CASE("which sequences have such masks does not change a bit of the others") {
