@@ -90,6 +90,19 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
     return rows <= (few.head_dim >= large_head || few.vector_bytes >= avx512_bytes ? 128 : 7);
 }
 
+const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &c) {
+    constexpr int64_t avx2_bytes = 32;
+    if (c.q.dtype != GYRE_F32 || c.rotate_keys || c.rotate_values || c.value_blocks) return nullptr;
+    if (c.general() || c.dropout.on || c.score) return nullptr;
+    const AttentionKernel *many = find_unformed_kernel(context, c, true);
+    return many && many->vector_bytes >= avx2_bytes && !many->has_terms() && !many->on_tiles ? many : nullptr;
+}
+
+bool are_many_rows(const AttentionKernel &many, int64_t rows) {
+    constexpr int64_t rows_of_ten_places = 7;
+    return rows * 10 >= ceil_div(rows, many.row_tile) * many.row_tile * rows_of_ten_places;
+}
+
 const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &c, bool without_terms) {
     for (const DispatchRule &rule : rules) {
         if (rule.is(trait::formed) || !rule.takes(c, false)) continue;

@@ -68,10 +68,17 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
                   static_cast<long long>(c.v.dim), with.c_str(), blocks);
 }
 
-/// Chooses the kernel for sequences that have few rows a key head: all sequences of the call, or some.
-void choose_few_rows_kernel(const gyre_context &context, AttentionTask *t) {
+/// Chooses the kernels for sequences that have few and many rows a key head: all sequences of the call, or some.
+void choose_kernels_of_rows(const gyre_context &context, AttentionTask *t) {
     const AttentionKernel *few = find_few_rows_kernel(context, t->call);
+    const AttentionKernel *many = find_many_rows_kernel(context, t->call);
     const AttentionCall &c = t->call;
+    if (c.has_cu_seqlens_q)
+        t->for_many_rows = many;
+    else if (many && t->has_many_rows(*many, c.q.seqlen)) {
+        t->kernel = many;
+        return;
+    }
     if (c.has_used_keys || c.has_cu_seqlens_q)
         t->for_few_rows = few;
     else if (few && t->has_few_rows(*few, c.q.seqlen, c.k.seqlen))
@@ -116,7 +123,7 @@ void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
 
 /// The kernel that a call is said to have run: that of the sequence with the most queries.
 const AttentionKernel &said_kernel(const AttentionTask &t) {
-    if (t.call.sequences == 0 || !(t.for_few_rows || t.for_few_keys)) return *t.kernel;
+    if (t.call.sequences == 0 || !(t.for_few_rows || t.for_many_rows || t.for_few_keys)) return *t.kernel;
     Sequence longest = t.call.sequence(0);
     for (int64_t i = 1; i < t.call.sequences; i++) {
         const Sequence s = t.call.sequence(i);
@@ -134,7 +141,7 @@ gyre_status Plan::prepare(gyre_context &context) {
     if (!t.kernel) return fail_without_kernel(context, c);
     if (t.kernel->is(trait::partial)) {
         split.prepare(context, &t);
-        choose_few_rows_kernel(context, &t);
+        choose_kernels_of_rows(context, &t);
     }
     choose_few_keys_kernel(context, &t);
     if (t.kernel->is(trait::formed)) {

@@ -159,7 +159,8 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
         operands.describe_squares(slot, x.keys, &key_squares);
         arguments[A::key_squares] = &key_squares;
     }
-    Buffer sinks = terms.sinks(head, x.heads);
+    // Sinks join parts where these are merged.
+    Buffer sinks = (split ? HeadTerms() : terms).sinks(head, x.heads);
     arguments[A::sinks] = &sinks;
     const float gain = key_gain();
     arguments[A::key_gain] = &gain;
