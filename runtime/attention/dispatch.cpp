@@ -59,6 +59,12 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
     return best;
 }
 
+const AttentionKernel *find_kernel_with(unsigned traits, const gyre_context &context, const AttentionCall &c) {
+    for (const DispatchRule &rule : rules)
+        if (rule.traits == traits) return find_in_family(rule, context, c);
+    return nullptr;
+}
+
 } // namespace
 
 RowList<DispatchRule> dispatch_rules() { return {rules, sizeof rules / sizeof rules[0]}; }
@@ -75,10 +81,7 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
 
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &c) {
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on) return nullptr;
-    constexpr unsigned traits = trait::general | trait::partial | trait::as_stored;
-    for (const DispatchRule &rule : rules)
-        if (rule.traits == traits) return find_in_family(rule, context, c);
-    return nullptr;
+    return find_kernel_with(trait::general | trait::partial | trait::as_stored, context, c);
 }
 
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys) {
@@ -118,12 +121,8 @@ const AttentionKernel *find_few_keys_kernel(const gyre_context &context, const A
     constexpr int64_t long_block = 512; // keys
     const bool is_plain = (kernel.traits & ~trait::formed) == 0;
     if (context.forced || !is_plain || !kernel.on_tiles || kernel.key_block < long_block) return nullptr;
-    for (const DispatchRule &rule : rules) {
-        if (rule.traits != trait::general) continue;
-        const AttentionKernel *general = find_in_family(rule, context, c);
-        if (general && general->on_tiles) return general;
-    }
-    return nullptr;
+    const AttentionKernel *general = find_kernel_with(trait::general, context, c);
+    return general && general->on_tiles ? general : nullptr;
 }
 
 bool sees_few_keys(const AttentionCall &c, int64_t queries, int64_t keys) {
