@@ -15,8 +15,11 @@ function(gyre_add_embedded_library library)
     get_property(include GLOBAL PROPERTY GYRE_INCLUDE_DIR)
     get_property(generators GLOBAL PROPERTY GYRE_GENERATORS_DIR)
     set(folder "${CMAKE_CURRENT_BINARY_DIR}/${library}")
-    set(sources angles.c angles_q15.c attention.c attention_call.c attention_check.c attention_task.c frequencies.c memory.c merge.c mistake.c
+    set(sources angles.c angles_q15.c attention.c attention_call.c attention_check.c attention_task.c frequencies.c merge.c mistake.c
                 quantize.c quantize_by_head.c rotary.c)
+    if (NOT GYRE_TARGET_${arg_TARGET}_HALIDE MATCHES "-noos")
+        list(APPEND sources memory.c) # of kernels that allocate
+    endif ()
     list(TRANSFORM sources PREPEND "${runtime}/")
     add_library(${library} STATIC ${sources})
     target_include_directories(${library} PUBLIC "$<BUILD_INTERFACE:${include}>" "$<INSTALL_INTERFACE:include>")

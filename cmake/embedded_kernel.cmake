@@ -22,9 +22,11 @@ foreach (fact IN ITEMS task_rows key_block)
         set(${fact} ${CMAKE_MATCH_1})
     endif ()
 endforeach ()
-# Small blocks of constant size are on the stack.
+# Small blocks of constant size are on the stack. Without an operating system a kernel allocates nothing, and has its workspace given.
 set(scratch 0)
-if (allocates)
+if (allocates AND OBJDUMP)
+    message(FATAL_ERROR "${OBJECT} allocates")
+elseif (allocates OR OBJDUMP)
     string(REGEX MATCH "workspace=([0-9]+)" matched "${facts}")
     set(scratch ${CMAKE_MATCH_1})
 endif ()

@@ -2,6 +2,7 @@
 #include "attention_generator.h"
 
 #include "attention_algorithm.h"
+#include "passes/given_memory.h"
 #include "passes/half_vectors.h"
 #include "passes/small_stack.h"
 #include "providers/providers.h"
@@ -50,6 +51,7 @@ void AttentionGenerator::generate() {
     map_half_vectors(*this);
     if (get_target().os == Halide::Target::NoOS) use_small_stack(*this);
     publish_facts(*this, facts, known(*engine), using_autoscheduler());
+    if (get_target().os == Halide::Target::NoOS) use_given_memory(*this);
 }
 
 Wanted AttentionGenerator::wanted() {

@@ -12,7 +12,7 @@ using namespace Halide::Internal;
 namespace {
 
 /// Every block of the runtime's workspace starts on a cache line and leaves room for a vector read past its end.
-constexpr int64_t alignment = 64, padding = 128;
+constexpr int64_t alignment = 64, runtime_padding = 128;
 
 /// Without an operating system the state of a single row stays on the stack: in a slot it would be kept twice.
 constexpr int64_t bare_state_of_row = 320;
@@ -23,8 +23,8 @@ constexpr int64_t autoscheduled_workspace = int64_t{256} << 20;
 /// Measures the largest sum of heap allocations along any path of the loop nest. Changes nothing.
 class MeasureWorkspace : public AllocationBounds {
 public:
-    MeasureWorkspace(std::string path, Facts facts, bool autoscheduled)
-        : path(std::move(path)), facts(std::move(facts)), autoscheduled(autoscheduled) {}
+    MeasureWorkspace(std::string path, Facts facts, bool autoscheduled, int64_t padding)
+        : path(std::move(path)), facts(std::move(facts)), autoscheduled(autoscheduled), padding(padding) {}
 
     Stmt mutate(const Stmt &s) override {
         if (depth++ > 0) {
@@ -63,6 +63,7 @@ private:
     const std::string path;
     const Facts facts;
     const bool autoscheduled;
+    const int64_t padding; // of each allocation
     int depth = 0;
     int64_t live = 0, peak = 0;
 };
@@ -72,11 +73,12 @@ private:
 void publish_facts(GeneratorBase &generator, const std::string &path, const Facts &facts, bool autoscheduled) {
     const Target target = generator.context().target();
     if (!autoscheduled && target.os == Target::NoOS)
-        use_workspace_slots(generator, bare_state_of_row);
+        use_workspace_slots(generator, bare_state_of_row, true);
     else if (!autoscheduled && !target.has_gpu_feature())
         use_workspace_slots(generator);
     if (path.empty()) return;
-    generator.get_pipeline().add_custom_lowering_pass(new MeasureWorkspace(path, facts, autoscheduled));
+    const int64_t padding = target.os == Target::NoOS ? 0 : runtime_padding; // whose one allocation the caller gives
+    generator.get_pipeline().add_custom_lowering_pass(new MeasureWorkspace(path, facts, autoscheduled, padding));
 }
 
 } // namespace gyre

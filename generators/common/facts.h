@@ -19,7 +19,7 @@ using Facts = std::vector<Fact>;
 /// Arranges that, once the pipeline is lowered, `path` receives one C string literal "name=value …" with the given
 /// facts and workspace=BYTES: an upper bound of the heap memory that is live at once, alignment included. A heap
 /// allocation without a constant bound fails the generator with the allocation's name. An empty path: nothing is
-/// written or checked. Where there is an operating system, the kernel's memory is put into slots before (workspace_slots.h).
+/// written or checked. The kernel's memory is put into slots before (workspace_slots.h).
 /// `autoscheduled`: the schedule knows no bounds; the kernel is given a large workspace instead.
 void publish_facts(Halide::Internal::GeneratorBase &generator, const std::string &path, const Facts &facts,
                    bool autoscheduled = false);

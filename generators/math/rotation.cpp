@@ -19,20 +19,24 @@ RotatedRows rotate_in_vectors(const Place &place, const Expr &row, int features,
     vars.rest = rest.x;
     const float d = static_cast<float>(rotation.direction);
     // Pairs (i * stride, i * stride + distance)
+    const auto rotated = [&](const Expr &i, const Expr &parity, const Expr &stride, const Expr &distance) {
+        const Expr p = i * stride, cos = rotation.cos(i, row), sin = d * rotation.sin(i, row);
+        const Expr x = elements.source(p), y = elements.source(p + distance);
+        place(p + parity * distance) = elements.stored(mux(parity, {x * cos - y * sin, y * cos + x * sin}));
+    };
     const auto update = [&](const Expr &first, const Expr &pairs, const Expr &stride, const Expr &distance, int step) {
         RDom n(0, 2, first, pairs, "rotated");
-        const Expr p = n.y * stride, cos = rotation.cos(n.y, row), sin = d * rotation.sin(n.y, row);
-        const Expr x = elements.source(p), y = elements.source(p + distance);
-        place(p + n.x * distance) = elements.stored(mux(n.x, {x * cos - y * sin, y * cos + x * sin}));
-        vars.updates.push_back({n.x, n.y, step});
+        rotated(n.y, n.x, stride, distance);
+        vars.updates.push_back({n.x, n.y, step, false});
     };
     const int turn = lanes * rotation.turns;
     const Expr pairs = half + interleaved; // one of the two is 0
     Expr left = pairs;
     if (turn > 1) {
-        const Expr whole_turns = half / turn * turn;
-        update(0, whole_turns, 1, half, turn);
-        left = pairs - whole_turns;
+        RDom n(0, turn, 0, 2, 0, half / turn, "turned");
+        rotated(n.z * turn + n.x, n.y, 1, half);
+        vars.updates.push_back({n.y, n.x, turn, true});
+        left = pairs - half / turn * turn;
     }
     if (lanes > 1) {
         const Expr vectors = interleaved / lanes * lanes;
@@ -102,15 +106,16 @@ void schedule_whole_vectors(Func rows, const RotatedRows &vars, int lanes) {
     for (int i = 0; i <= last; i++) {
         Stage update = rows.update(1 + i).unroll(vars.updates[i].parity);
         if (i == last) continue;
-        RVar chunk("chunk"), lane("lane");
-        const int step = vars.updates[i].step;
-        update.allow_race_conditions().split(vars.updates[i].pair, chunk, lane, step, TailStrategy::GuardWithIf);
-        if (lanes > 1 && step == lanes)
-            update.vectorize(lane);
-        else if (lanes > 1)
-            update.vectorize(lane, lanes).unroll(lane);
-        else
-            update.unroll(lane);
+        const RVar &pair = vars.updates[i].pair;
+        update.allow_race_conditions();
+        if (!vars.updates[i].is_turn) {
+            RVar chunk("chunk"), lane("lane");
+            update.split(pair, chunk, lane, lanes, TailStrategy::GuardWithIf).vectorize(lane);
+        } else if (lanes > 1) {
+            update.vectorize(pair, lanes).unroll(pair);
+        } else {
+            update.unroll(pair);
+        }
     }
 }
 

@@ -44,6 +44,8 @@ Expr exp2_nonpositive_by_bits(const Expr &x, float least) {
     return exp2_of_clamped(reinterpret<float>(min(reinterpret<uint32_t>(x), reinterpret<uint32_t>(Expr(least)))));
 }
 
+Expr exp2_nonpositive_by_maximum(const Expr &x, float least) { return exp2_of_clamped(max(x, least)); }
+
 Expr exp2_nonpositive_bf16(const Expr &x) {
     return exp2_by(clamp_below(x, exp2_is_zero), {0.999928072917f, 0.69326098644f, 0.242611132794f, 0.0551716687606f});
 }

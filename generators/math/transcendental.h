@@ -14,6 +14,9 @@ Halide::Expr exp2_nonpositive(const Halide::Expr &x, float least = exp2_is_zero)
 /// 32-bit ARM.
 Halide::Expr exp2_nonpositive_by_bits(const Halide::Expr &x, float least = exp2_is_zero);
 
+/// exp2_nonpositive() where the maximum of vectors of NaN and a number is NaN: 64-bit ARM.
+Halide::Expr exp2_nonpositive_by_maximum(const Halide::Expr &x, float least = exp2_is_zero);
+
 /// exp2_nonpositive() for results that are rounded to bf16 next: relative error below 8e-5, a fiftieth of that rounding.
 Halide::Expr exp2_nonpositive_bf16(const Halide::Expr &x);
 

@@ -15,6 +15,7 @@ public:
     using IRMutator::mutate;
     Halide::Internal::Stmt mutate(const Halide::Internal::Stmt &s) override {
         const bool outermost = depth++ == 0;
+        if (outermost) begin();
         const Halide::Internal::Stmt mutated = IRMutator::mutate(s);
         depth--;
         _halide_user_assert(!outermost || found) << missing << "\n";
@@ -23,6 +24,9 @@ public:
 
 protected:
     bool found = false;
+
+    /// Forgets what is known of a pipeline: a pass is called each time that one is lowered.
+    virtual void begin() { found = false; }
 
     using IRMutator::visit;
 

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace gyre {
 using namespace Halide;
@@ -43,15 +44,19 @@ private:
 /// Renames each block to its slot: LLVM takes memory of different names to be disjoint, so all blocks of a slot have one name.
 class UseSlots : public AllocationBounds {
 public:
-    explicit UseSlots(int64_t most_on_stack) : most_on_stack(most_on_stack) {}
+    UseSlots(int64_t most_on_stack, bool memory_apart) : most_on_stack(most_on_stack), memory_apart(memory_apart) {}
 
     using AllocationBounds::mutate;
 
     Stmt mutate(const Stmt &s) override {
         const bool outermost = depth++ == 0;
-        const Stmt mutated = AllocationBounds::mutate(s);
+        Stmt mutated = AllocationBounds::mutate(s);
         depth--;
-        return outermost && !slots.empty() ? slots.allocate_around(mutated) : mutated;
+        if (!outermost) return mutated;
+        for (const Allocate *op : apart)
+            mutated = Allocate::make(op->name, op->type, MemoryType::Stack, op->extents, const_true(), mutated);
+        apart.clear();
+        return slots.empty() ? mutated : slots.allocate_around(mutated);
     }
 
 protected:
@@ -59,6 +64,11 @@ protected:
 
     Stmt visit(const Allocate *op) override {
         if (stays_on_stack(op)) {
+            if (memory_apart && op->memory_type != MemoryType::Register && op->constant_allocation_size() > 0 &&
+                !all_constant(op)) {
+                apart.push_back(op);
+                return mutate(op->body);
+            }
             const MemoryType type = op->memory_type == MemoryType::Auto ? MemoryType::Stack : op->memory_type;
             return Allocate::make(op->name, op->type, type, op->extents, op->condition, mutate(op->body), op->new_expr,
                                   op->free_function, op->padding);
@@ -71,6 +81,8 @@ protected:
         return body;
     }
     Stmt visit(const Free *op) override {
+        for (const Allocate *other : apart)
+            if (other->name == op->name) return Evaluate::make(0);
         const auto block = blocks.find(op->name);
         if (block == blocks.end()) return op;
         if (block->second.branches == branches) slots.give_back(block->second.slot);
@@ -102,6 +114,8 @@ private:
         int branches; // around it
     };
     const int64_t most_on_stack; // bytes of a block that is used at places which are not constant
+    const bool memory_apart;
+    std::vector<const Allocate *> apart; // blocks that live as long as the kernel
     SlotPool slots;
     std::map<std::string, Block> blocks; // by their names
     int depth = 0, branches = 0;
@@ -117,7 +131,9 @@ private:
     bool stays_on_stack(const Allocate *op) const {
         if (op->memory_type == MemoryType::Register || op->memory_type == MemoryType::AMXTile) return true;
         if (op->memory_type == MemoryType::Heap || op->constant_allocation_size() == 0) return op->extents.empty();
-        if (most_bytes(op) <= most_on_stack) return true;
+        return most_bytes(op) <= most_on_stack || all_constant(op);
+    }
+    static bool all_constant(const Allocate *op) {
         FindPlaces places(op->name);
         op->body.accept(&places);
         return places.all_constant;
@@ -126,8 +142,8 @@ private:
 
 } // namespace
 
-void use_workspace_slots(GeneratorBase &generator, int64_t most_on_stack) {
-    generator.get_pipeline().add_custom_lowering_pass(new UseSlots(most_on_stack));
+void use_workspace_slots(GeneratorBase &generator, int64_t most_on_stack, bool memory_apart) {
+    generator.get_pipeline().add_custom_lowering_pass(new UseSlots(most_on_stack, memory_apart));
 }
 
 } // namespace gyre

@@ -30,7 +30,8 @@ typedef struct slab_block {
     int free;
 } slab_block;
 
-/** The memory of a running kernel, which is its user context. Blocks need not be freed in order. */
+/** The memory of a running kernel, which is its user context. Kernels without an operating system are given `base` and allocate nothing
+ *  (generators/passes/given_memory.h); those of the host, on which the library is tested, allocate blocks, which need not be freed in order. */
 typedef struct slab {
     char *base;
     size_t size;

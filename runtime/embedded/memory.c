@@ -1,4 +1,4 @@
-/* The memory of running kernels, from the caller's workspace. A kernel's workspace is measured when it is generated
+/* The memory of kernels that allocate, which are those of the host, from the caller's workspace. A kernel's workspace is measured when it is generated
  * (generators/common/facts.h) for blocks that begin and end like these. */
 #include "kernel_call.h"
 

@@ -1,5 +1,6 @@
-/// passes/workspace_slots.h: one allocation a kernel, whose slots blocks have in turn.
+/// passes/workspace_slots.h: one allocation a kernel, whose slots blocks have in turn; passes/given_memory.h: which its caller gives.
 #include "pass_generator.h"
+#include "passes/given_memory.h"
 #include "passes/workspace_slots.h"
 
 #include <doctest/doctest.h>
@@ -83,4 +84,47 @@ TEST_CASE("what the compiler takes into registers, and what is small, stays on t
     const std::string lowered = made.lowered();
     CHECK(count(lowered, "in Stack") == 2);
     CHECK(count(lowered, "in Heap") == 1);
+}
+
+TEST_CASE("a kernel's memory is where its context points to") {
+    Var x("x");
+    Func kept("kept");
+    const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+        kept(x) = cast<float>(x);
+        out(x) = kept(extent - 1 - x);
+        kept.compute_root();
+        out.bound(x, 0, extent);
+        gyre::use_workspace_slots(generator);
+        gyre::use_given_memory(generator);
+    });
+    const std::string lowered = made.lowered();
+    CHECK(count(lowered, "allocate ") == 0);
+    CHECK(count(lowered, "free ") == 0);
+    CHECK(count(lowered, "__user_context[0]") == 1);
+}
+
+TEST_CASE("what stays in memory has no place of what is taken into registers") {
+    Var x("x"), xo("xo"), xi("xi");
+    RDom r(0, 16, "r");
+    for (const bool apart : {false, true}) {
+        const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+            Func registers("registers"), small("small");
+            small(x) = cast<float>(x % 3);
+            registers(x) = 0.0f;
+            registers(x) += small(r + x % 2);
+            out(x) = registers(x);
+            small.bound(x, 0, 17);
+            out.bound(x, 0, 1024).split(x, xo, xi, 64).vectorize(xi, 8).unroll(xi);
+            registers.compute_at(out, xo).vectorize(x, 8).unroll(x);
+            registers.update().reorder(x, r).vectorize(x, 8).unroll(x);
+            small.compute_at(out, xo);
+            gyre::use_workspace_slots(generator, 256, apart);
+        });
+        const Buffer<float> result = made.run(1024);
+        for (int i = 0; i < 1024; i++) CHECK(result(i) == (i % 2 ? 16.0f : 15.0f)); // 0 + 1 + 2, five times, and 0 or 1
+        const std::string lowered = made.lowered();
+        CHECK(count(lowered, "in Stack") == 2);
+        const size_t loop = lowered.find("for (out"), small = lowered.find("allocate small");
+        CHECK((small < loop) == apart);
+    }
 }

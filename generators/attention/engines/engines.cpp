@@ -56,8 +56,8 @@ Made make_bare(const Wanted &w) {
     const bool is_narrow = w.cache == "int8" || w.cache == "f16" || w.dtype.bits() < 32;
     z.feature_chunk = Bare::feature_chunk(w.head_dim, w.knobs.lanes, is_narrow);
     const bool nan_without_sign = w.target.bits == 32 && w.knobs.lanes > 1;
-    const bool adds_neighbours = w.target.arch == Target::ARM && w.target.bits == 64;
-    const Bare::Facts facts{w.integer_scores, nan_without_sign, adds_neighbours};
+    const bool has_neon = w.target.arch == Target::ARM && w.target.bits == 64 && !w.target.has_feature(Target::NoNEON);
+    const Bare::Facts facts{w.integer_scores, nan_without_sign, has_neon, has_neon};
     return std::make_unique<Bare>(z, make_provider(w), w.knobs, facts);
 }
 

@@ -58,7 +58,8 @@ RDom Bare::vectors_of_keys(const Visible &visible, const std::string &name) cons
 void Bare::define_maximum(const Visible &visible) {
     const Expr first_key = s.b * s.sizes.key_block, last_key = first_key + (s.sizes.key_block - 1);
     // Where loops end with the last key that some row sees, the few rows often see the same keys.
-    const Expr first_cut = select(first_key < visible.every_first, 0, visible.every_last + 1 - first_key);
+    const Expr every = visible.every_last + 1 - first_key;
+    const Expr first_cut = select(first_key < visible.every_first, 0, every / k.lanes * k.lanes);
     const Expr last_taken = visible.tile_last | (k.lanes - 1);
     mask_scores(s, visible, steps(), visible.is_cut(first_key, min(last_key, last_taken)), first_cut);
     const RDom keys = vectors_of_keys(visible, "max_keys");
@@ -71,7 +72,19 @@ void Bare::define_maximum(const Visible &visible) {
 void Bare::define_sum(const Visible &visible) {
     const RDom keys = vectors_of_keys(visible, "sum_keys");
     s.sum_j = keys.x;
-    s.block_sum(s.r, s.t, s.b) += sum_weight(keys.y * k.lanes + keys.x);
+    const Expr weight = sum_weight(keys.y * k.lanes + keys.x);
+    if (k.lanes == 1) {
+        s.block_sum(s.r, s.t, s.b) += weight;
+        return;
+    }
+    s.lane_sums = Func("lane_sums");
+    s.lane_sums(s.f, s.r, s.t, s.b) = 0.0f;
+    s.lane_sums(keys.x, s.r, s.t, s.b) += weight;
+    std::vector<Expr> sums;
+    for (int lane = 0; lane < k.lanes; lane++) sums.push_back(s.lane_sums(lane, s.r, s.t, s.b));
+    for (; sums.size() > 1; sums.resize(sums.size() / 2)) // neighbours, which some processors add by one instruction
+        for (size_t i = 0; i < sums.size() / 2; i++) sums[i] = sums[2 * i] + sums[2 * i + 1];
+    s.block_sum(s.r, s.t, s.b) = sums[0];
 }
 
 /// What a key of the block gives to feature s.d of row s.r. A row that does not see it, whose weight of it is 0, takes the value of one
@@ -126,7 +139,8 @@ Rescaling Bare::rescaling(const Inputs &in, const Expr &maximum, const Expr &blo
 }
 
 Expr Bare::power(const Expr &difference) const {
-    return facts.nan_without_sign ? exp2_nonpositive_by_bits(difference) : exp2_nonpositive(difference);
+    if (facts.nan_without_sign) return exp2_nonpositive_by_bits(difference);
+    return facts.maximum_keeps_nan ? exp2_nonpositive_by_maximum(difference) : exp2_nonpositive(difference);
 }
 
 } // namespace gyre::attention

@@ -8,14 +8,17 @@ struct BareStages : FoldedStages {
     Halide::Func q_peak; // (r, t)   with integers: bits of the largest magnitude of a row
     Halide::RVar edge;   // of the update of weighted_sums; undefined: it has none
     Halide::RVar lane;   // of scores, where sums of a vector's neighbours are one instruction
+    Halide::Func
+        lane_sums; // (lane, r, t, b)  the sum of weights in each lane of vectors of keys, where there are vectors
 };
 
 class Bare : public FeatureVectors {
 public:
     struct Facts {
-        bool integer_scores;   // queries and keys multiply as integers: integer_products.cpp
-        bool nan_without_sign; // exp2_nonpositive_by_bits() serves
-        bool adds_neighbours;  // an instruction adds neighbours of two vectors
+        bool integer_scores;    // queries and keys multiply as integers: integer_products.cpp
+        bool nan_without_sign;  // exp2_nonpositive_by_bits() serves
+        bool maximum_keeps_nan; // exp2_nonpositive_by_maximum() serves
+        bool adds_neighbours;   // an instruction adds neighbours of two vectors
     };
     Bare(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : FeatureVectors(std::move(provider), knobs), facts(facts) {
@@ -32,7 +35,7 @@ public:
         KeySteps steps;
         steps.scored = k.key_unroll;
         steps.together = k.lanes; // the maximum and the sum are of whole vectors of keys
-        steps.capped = k.lanes;
+        steps.in_vector = k.lanes;
         return steps;
     }
     bool begins_with_block() const override { return true; }

@@ -1,7 +1,9 @@
 #include "bare.h"
 
+#include "passes/empty_loops.h"
 #include "passes/equal_elements.h"
 #include "passes/formed_in_place.h"
+#include "passes/joined_loops.h"
 #include "passes/joined_tuples.h"
 #include "passes/loop_branches.h"
 #include "passes/loop_name.h"
@@ -71,7 +73,10 @@ void Bare::schedule() {
     s.masked.bound_storage(s.j, z.key_block).bound(s.r, 0, z.row_tile).reorder_storage(s.j, s.r, s.t, s.b);
     schedule_scores();
     const int mask = s.masked.num_update_definitions() - 1;
-    s.masked.update(mask).unscheduled();
+    if (k.lanes > 1)
+        s.masked.update(mask).allow_race_conditions().vectorize(s.mask_j);
+    else
+        s.masked.update(mask).unscheduled();
     if (mask > 1) {
         Stage cap = s.masked.update(1).never_partition_all();
         if (k.lanes > 1) cap.allow_race_conditions().vectorize(s.general.cap_j);
@@ -92,11 +97,13 @@ void Bare::schedule() {
         .reorder(s.weight_j, s.weight_step, s.r)
         .vectorize(s.weight_j)
         .never_partition_all();
-    for (auto [sums, lane] : {std::pair{s.block_max, s.max_j}, {s.block_sum, s.sum_j}}) {
-        if (k.lanes > 1)
-            sums.update().atomic().vectorize(lane);
-        else
-            sums.update().unscheduled();
+    if (k.lanes > 1) {
+        s.block_max.update().atomic().vectorize(s.max_j);
+        s.lane_sums.compute_at(s.block_sum, s.r).bound(s.f, 0, k.lanes).vectorize(s.f);
+        s.lane_sums.update().allow_race_conditions().vectorize(s.sum_j);
+    } else {
+        s.block_max.update().unscheduled();
+        s.block_sum.update().unscheduled();
     }
     int register_tile = k.feature_chunk;
     while (z.v_head_dim % register_tile != 0) register_tile /= 2;
@@ -129,6 +136,8 @@ void Bare::lower(const Lowering &lowering) const {
     hide_loop_variable(lowering.generator, loop_of(s.block), lowering.zero);
     join_tuple(lowering.generator, s.state.name(), tuples());
     if (s.sizes.row_tile > 1) form_in_place(lowering.generator, s.weighted_sums.name(), s.state.name());
+    join_loops(lowering.generator, s.weights.name(), (k.lanes > 1 ? s.lane_sums : s.block_sum).name(), s.r.name());
+    for (const Func &rows : {s.q_rows, s.out}) skip_empty_loops(lowering.generator, rows.name(), s.r.name());
 }
 
 } // namespace gyre::attention
