@@ -40,6 +40,13 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 /// row tiles stay empty in part. bench/notes has the measurements.
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys);
 
+/// Many rows a key head were measured on x86 alone. Elsewhere nothing of them is compiled.
+#if defined(__x86_64__)
+constexpr bool many_rows_may_pay = true;
+#else
+constexpr bool many_rows_may_pay = false;
+#endif
+
 /// The kernel for many queries that serves those sequences of a call with few queries that have many rows a key head
 /// (AttentionTask::for_many_rows). What it writes is merged as well: it is f32. nullptr: none is linked, or the call's keys and values are rotated.
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &call);

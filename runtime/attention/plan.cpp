@@ -71,7 +71,7 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
 /// Chooses the kernels for sequences that have few and many rows a key head: all sequences of the call, or some.
 void choose_kernels_of_rows(const gyre_context &context, AttentionTask *t) {
     const AttentionKernel *few = find_few_rows_kernel(context, t->call);
-    const AttentionKernel *many = find_many_rows_kernel(context, t->call);
+    const AttentionKernel *many = many_rows_may_pay ? find_many_rows_kernel(context, t->call) : nullptr;
     const AttentionCall &c = t->call;
     if (c.has_cu_seqlens_q)
         t->for_many_rows = many;
@@ -123,7 +123,7 @@ void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
 
 /// The kernel that a call is said to have run: that of the sequence with the most queries.
 const AttentionKernel &said_kernel(const AttentionTask &t) {
-    if (t.call.sequences == 0 || !(t.for_few_rows || t.for_many_rows || t.for_few_keys)) return *t.kernel;
+    if (t.call.sequences == 0 || !(t.for_few_rows || t.for_some_many_rows() || t.for_few_keys)) return *t.kernel;
     Sequence longest = t.call.sequence(0);
     for (int64_t i = 1; i < t.call.sequences; i++) {
         const Sequence s = t.call.sequence(i);

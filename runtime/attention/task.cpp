@@ -11,8 +11,9 @@ size_t AttentionTask::scratch_bytes() const { return rows_scratch_bytes() + wide
 
 size_t AttentionTask::rows_scratch_bytes() const {
     size_t of_kernel = kernel->workspace;
-    for (const AttentionKernel *other : {unformed, unmasked, for_few_rows, for_many_rows, for_few_keys})
+    for (const AttentionKernel *other : {unformed, unmasked, for_few_rows, for_few_keys})
         if (other) of_kernel = std::max(of_kernel, other->workspace);
+    if (for_some_many_rows()) of_kernel = std::max(of_kernel, for_many_rows->workspace);
     return of_kernel + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
 }
 
@@ -31,8 +32,8 @@ int64_t AttentionTask::part_keys(const Sequence &s) const { return part_keys(ker
 
 int64_t AttentionTask::most_keys() const {
     int64_t most = part_keys(*kernel, call.k.seqlen);
-    for (const AttentionKernel *other : {for_few_rows, for_many_rows})
-        if (other) most = std::max(most, part_keys(*other, call.k.seqlen));
+    if (for_few_rows) most = std::max(most, part_keys(*for_few_rows, call.k.seqlen));
+    if (for_some_many_rows()) most = std::max(most, part_keys(*for_many_rows, call.k.seqlen));
     return std::min(most, call.k.seqlen);
 }
 

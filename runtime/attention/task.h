@@ -42,12 +42,13 @@ struct AttentionTask {
     bool has_few_rows(const AttentionKernel &few, int64_t queries, int64_t keys) const {
         return call.k.heads > 0 && are_few_rows(few, *kernel, queries * (call.q.heads / call.k.heads), keys);
     }
+    bool for_some_many_rows() const { return many_rows_may_pay && for_many_rows; }
     /// True if `many` serves a sequence of so many queries.
     bool has_many_rows(const AttentionKernel &many, int64_t queries) const {
         return call.k.heads > 0 && are_many_rows(many, queries * (call.q.heads / call.k.heads));
     }
     const AttentionKernel &kernel_of(const Sequence &s) const {
-        if (for_many_rows && has_many_rows(*for_many_rows, s.q_len)) return *for_many_rows;
+        if (for_some_many_rows() && has_many_rows(*for_many_rows, s.q_len)) return *for_many_rows;
         if (for_few_keys && sees_few_keys(call, s.q_len, s.k_len)) return *for_few_keys;
         return for_few_rows && has_few_rows(*for_few_rows, s.q_len, s.k_len) ? *for_few_rows : *kernel;
     }
