@@ -40,11 +40,11 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 /// row tiles stay empty in part. bench/notes has the measurements.
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys);
 
-/// Many rows a key head were measured on x86 alone. Elsewhere nothing of them is compiled.
+/// Matrix tiles are of x86, and many rows a key head were measured there alone. Elsewhere nothing of them is compiled.
 #if defined(__x86_64__)
-constexpr bool many_rows_may_pay = true;
+constexpr bool is_x86 = true;
 #else
-constexpr bool many_rows_may_pay = false;
+constexpr bool is_x86 = false;
 #endif
 
 /// The kernel for many queries that serves those sequences of a call with few queries that have many rows a key head

@@ -71,7 +71,7 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
 /// Chooses the kernels for sequences that have few and many rows a key head: all sequences of the call, or some.
 void choose_kernels_of_rows(const gyre_context &context, AttentionTask *t) {
     const AttentionKernel *few = find_few_rows_kernel(context, t->call);
-    const AttentionKernel *many = many_rows_may_pay ? find_many_rows_kernel(context, t->call) : nullptr;
+    const AttentionKernel *many = is_x86 ? find_many_rows_kernel(context, t->call) : nullptr;
     const AttentionCall &c = t->call;
     if (c.has_cu_seqlens_q)
         t->for_many_rows = many;

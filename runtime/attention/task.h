@@ -42,7 +42,7 @@ struct AttentionTask {
     bool has_few_rows(const AttentionKernel &few, int64_t queries, int64_t keys) const {
         return call.k.heads > 0 && are_few_rows(few, *kernel, queries * (call.q.heads / call.k.heads), keys);
     }
-    bool for_some_many_rows() const { return many_rows_may_pay && for_many_rows; }
+    bool for_some_many_rows() const { return is_x86 && for_many_rows; }
     /// True if `many` serves a sequence of so many queries.
     bool has_many_rows(const AttentionKernel &many, int64_t queries) const {
         return call.k.heads > 0 && are_many_rows(many, queries * (call.q.heads / call.k.heads));

@@ -160,7 +160,7 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
         arguments[A::key_squares] = &key_squares;
     }
     // Sinks join parts where these are merged.
-    Buffer sinks = many_rows_may_pay && split ? HeadTerms().sinks(head, x.heads) : terms.sinks(head, x.heads);
+    Buffer sinks = is_x86 && split ? HeadTerms().sinks(head, x.heads) : terms.sinks(head, x.heads);
     arguments[A::sinks] = &sinks;
     const float gain = key_gain();
     arguments[A::key_gain] = &gain;
