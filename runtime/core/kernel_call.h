@@ -40,10 +40,14 @@ private:
     halide_dimension_t dims[5];
 };
 
-/// True if every offset of the view fits the 32 bits in which kernels count elements.
+/// True if every offset of the view fits the 32 bits in which kernels count elements, and so does the end of each dimension, which kernels
+/// with assertions count, too.
 inline bool fits_kernel_index(std::initializer_list<Buffer::Dimension> dimensions) {
     int64_t sum = 0;
-    for (const auto &[extent, stride] : dimensions) sum = saturated_sum(sum, reach(extent, stride));
+    for (const auto &[extent, stride] : dimensions) {
+        if (extent > 1 && reach(extent + 1, stride) > INT32_MAX) return false;
+        sum = saturated_sum(sum, reach(extent, stride));
+    }
     return sum < INT32_MAX;
 }
 
