@@ -4,33 +4,27 @@
 """
 
 import argparse
-import os
-import pathlib
 import sys
 import time
 
 import numpy as np
 from alternate import alternate, ratio
 from element_types import TYPES, element_type
+from measured_library import add_library, use_library
 from model_arrays import Inputs
 from model_calls import CALLS
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", default=str(ROOT / "build" / "lib" / "libgyre.so"))
+    add_library(parser)
     parser.add_argument("--dtype", choices=TYPES, default="f32")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--target", help="such as x86_64_avx2")
     parser.add_argument("--only", nargs="+", default=[""], help="calls whose names have one of these in them")
     parser.add_argument("--seconds", type=float, default=0.5, help="of rounds for a call")
     options = parser.parse_args()
-    if not os.path.exists(options.library):
-        parser.error(f"--library {options.library}: no such file; `cmake/go build` makes it")
-    os.environ["GYRE_LIBRARY"] = os.path.abspath(options.library)
-    sys.path.insert(0, str(ROOT / "runtime" / "python"))
+    use_library(parser, options.library)
     import gyre
     import model_ours
 

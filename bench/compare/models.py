@@ -8,18 +8,17 @@ medians of the rounds' ratios, slowest first. README.md tells how to install the
 
 import argparse
 import os
-import pathlib
 import sys
 import time
 
 import numpy as np
 from alternate import alternate, fastest, ratio
+from measured_library import add_library, use_library
 from model_arrays import Inputs, sampled_rows
 from model_calls import CALLS
 from model_report import machine, print_tables, write
 from odd_calls import ODD_CALLS
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Gyre's target, what holds PyTorch and its libraries to the same instructions, and vLLM's library.
 TARGETS = {
     "native": ("", {}, ""),
@@ -120,7 +119,7 @@ def measure(call, dtype, options, peers):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", default=str(ROOT / "build" / "lib" / "libgyre.so"))
+    add_library(parser)
     parser.add_argument("--dtype", choices=TOLERANCE, nargs="+", default=["bf16"])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--target", choices=TARGETS, default="native")
@@ -130,8 +129,7 @@ def arguments():
     parser.add_argument("--no-vllm", action="store_true")
     parser.add_argument("--json", metavar="FILE", help="write the results, too")
     options = parser.parse_args()
-    if not os.path.exists(options.library):
-        parser.error(f"--library {options.library}: no such file; `cmake/go build` makes it")
+    use_library(parser, options.library)
     return options
 
 
@@ -139,8 +137,6 @@ def main():
     options = arguments()
     os.environ.update(TARGETS[options.target][1])
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    os.environ["GYRE_LIBRARY"] = os.path.abspath(options.library)
-    sys.path.insert(0, str(ROOT / "runtime" / "python"))
     calls = [call for call in (ODD_CALLS if options.odd else CALLS) if any(part in call.name for part in options.only)]
     try:
         peers = Peers(options)

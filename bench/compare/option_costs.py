@@ -7,17 +7,15 @@ quartiles in percent, and the ratio of the minima. Results of masks that hide no
 """
 
 import argparse
-import os
-import pathlib
 import sys
 import time
 
 import numpy as np
 from alternate import alternate, ratio
 from element_types import TYPES, element_type
+from measured_library import add_library, use_library
 from option_cases import SHAPES, variants
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOLERANCE = {"f32": 1e-5, "f16": 4e-3, "bf16": 4e-2}
 
 
@@ -61,7 +59,7 @@ def measure(name, shape, variant, options, context, kind):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", default=str(ROOT / "build" / "lib" / "libgyre.so"))
+    add_library(parser)
     parser.add_argument("--dtype", choices=TYPES, default="bf16")
     parser.add_argument("--target", help="such as x86_64_avx2")
     parser.add_argument("--threads", type=int, default=1)
@@ -69,10 +67,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.5, help="of rounds for an option")
     parser.add_argument("--rounds", type=int, default=60, help="at most")
     options = parser.parse_args()
-    if not os.path.exists(options.library):
-        parser.error(f"--library {options.library}: no such file; `cmake/go build` makes it")
-    os.environ["GYRE_LIBRARY"] = os.path.abspath(options.library)
-    sys.path.insert(0, str(ROOT / "runtime" / "python"))
+    use_library(parser, options.library)
     import gyre
 
     context = gyre.Context(threads=options.threads, target=options.target)
