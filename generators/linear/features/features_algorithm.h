@@ -15,7 +15,7 @@ struct Stages {
 /// `x`: (d, i), as stored.
 Stages algorithm(const Halide::Func &x, const Halide::Target &target, const Halide::Func &out);
 
-/// Of whole tensors, where a call asks for the numbers as they are, too. h: head;  z: batch entry.
+/// Stages of whole tensors, which a call may also ask for as they are. h: head;  z: batch entry.
 struct TensorStages {
     Halide::Var d{"d"}, h{"h"}, i{"i"}, z{"z"};
     Halide::Func out; // (d, h, i, z)  the generator's own output
