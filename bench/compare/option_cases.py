@@ -3,37 +3,27 @@
 from typing import Any, Callable, NamedTuple
 
 import numpy as np
-
-
-class Shape(NamedTuple):
-    name: str
-    batch: int
-    heads: int
-    kv_heads: int
-    queries: int
-    keys: int
-    head_dim: int
-    causal: bool = False
+from model_calls import Call
 
 
 class Variant(NamedTuple):
     """options: of a shape, and of a function that narrows float32 to the call's type, the arguments of gyre.attention()."""
 
     name: str
-    options: Callable[[Shape, Callable[[Any], Any]], dict[str, Any]]
+    options: Callable[[Call, Callable[[Any], Any]], dict[str, Any]]
     changes_nothing: bool = False  # the result is the plain call's
     prepared: bool = False  # gyre.prepare_mask() has looked at the mask before
 
 
 SHAPES = (
-    Shape("12 heads, 128 tokens, 64", 1, 12, 12, 128, 128, 64),
-    Shape("12 heads, 512 tokens, 64", 1, 12, 12, 512, 512, 64),
-    Shape("8 heads, 1024 tokens, 128", 1, 8, 8, 1024, 1024, 128),
-    Shape("4 x 12 heads, 256 tokens, 64", 4, 12, 12, 256, 256, 64),
-    Shape("4 x 16 heads on 4, causal, 512 tokens, 64", 4, 16, 4, 512, 512, 64, True),
-    Shape("32 heads on 8, causal, 512 tokens, 128", 1, 32, 8, 512, 512, 128, True),
-    Shape("4 x 32 heads on 8, a token on 2048, 128", 4, 32, 8, 1, 2048, 128),
-    *(Shape(f"{heads} heads, {length} tokens, {dim}", 1, heads, heads, length, length, dim)
+    Call("12 heads, 128 tokens, 64", 1, 12, 12, 128, 128, 64),
+    Call("12 heads, 512 tokens, 64", 1, 12, 12, 512, 512, 64),
+    Call("8 heads, 1024 tokens, 128", 1, 8, 8, 1024, 1024, 128),
+    Call("4 x 12 heads, 256 tokens, 64", 4, 12, 12, 256, 256, 64),
+    Call("4 x 16 heads on 4, causal, 512 tokens, 64", 4, 16, 4, 512, 512, 64, causal=True),
+    Call("32 heads on 8, causal, 512 tokens, 128", 1, 32, 8, 512, 512, 128, causal=True),
+    Call("4 x 32 heads on 8, a token on 2048, 128", 4, 32, 8, 1, 2048, 128),
+    *(Call(f"{heads} heads, {length} tokens, {dim}", 1, heads, heads, length, length, dim)
       for length, heads in ((512, 6), (1024, 5), (2048, 4), (4096, 2)) for dim in (64, 128)))
 OF_ROTATION = 8  # so many of the last shapes: rotations alone are measured there
 
