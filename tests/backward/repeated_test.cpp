@@ -1,4 +1,5 @@
 /// gyre_attention_backward() once more: the same bits, whatever threads and workspace it has.
+#include "support/asked_workspace.h"
 #include "support/backward_case.h"
 #include "support/each_kernel.h"
 
@@ -14,9 +15,11 @@ TEST_CASE("backward: the same bits every time, with any number of threads, and w
         for (const int32_t threads : {1, 1, 2, 5}) {
             const Context context(target.c_str(), threads);
             REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            const std::vector<std::vector<uint64_t>> bits = {c.q_grad.bits(), c.k_grad.bits(), c.v_grad.bits()};
-            if (first.empty()) first = bits;
-            CHECK(bits == first);
+            const auto bits = [&] {
+                return std::vector<std::vector<uint64_t>>{c.q_grad.bits(), c.k_grad.bits(), c.v_grad.bits()};
+            };
+            if (first.empty()) first = bits();
+            CHECK(bits() == first);
 
             gyre_attention_args no_data = c.forward.args;
             gyre_attention_backward_args sizes = c.args;
@@ -26,16 +29,7 @@ TEST_CASE("backward: the same bits every time, with any number of threads, and w
             size_t bytes = 0;
             REQUIRE_MESSAGE(gyre_attention_backward_workspace_size(context, &sizes, &bytes) == GYRE_OK,
                             text(gyre_last_error()));
-            Tensor workspace(GYRE_F64, {(int64_t)(bytes / 8 + 1)});
-            c.args.workspace = workspace.view().data;
-            c.args.workspace_size = bytes;
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            CHECK(c.q_grad.bits() == first[0]);
-            CHECK(workspace.surroundings_intact());
-            c.args.workspace_size = bytes - 1;
-            CHECK(c.run(context) == GYRE_WORKSPACE_TOO_SMALL);
-            c.args.workspace = nullptr;
-            c.args.workspace_size = 0;
+            check_asked_workspace(c, context, bytes, bits);
         }
     }
 }

@@ -1,5 +1,6 @@
 /// gyre_linear_attention_backward() against the oracle, over extents, options, types and layouts; and the oracle against central
 /// differences of the forward one.
+#include "support/asked_workspace.h"
 #include "support/central_differences.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
@@ -215,10 +216,12 @@ TEST_CASE(
             for (const int32_t threads : {1, 1, 2, 3, 7}) {
                 const Context context(target.c_str(), threads);
                 REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-                const std::vector<std::vector<uint64_t>> bits = {c.q_grad.bits(), c.k_grad.bits(), c.v_grad.bits(),
-                                                                 c.kv_state_grad.bits(), c.k_state_grad.bits()};
-                if (first.empty()) first = bits;
-                CHECK(bits == first);
+                const auto bits = [&] {
+                    return std::vector<std::vector<uint64_t>>{c.q_grad.bits(), c.k_grad.bits(), c.v_grad.bits(),
+                                                              c.kv_state_grad.bits(), c.k_state_grad.bits()};
+                };
+                if (first.empty()) first = bits();
+                CHECK(bits() == first);
 
                 gyre_linear_attention_args no_data = c.forward.args;
                 gyre_linear_attention_backward_args sizes = c.args;
@@ -228,17 +231,7 @@ TEST_CASE(
                 size_t bytes = 0;
                 REQUIRE_MESSAGE(gyre_linear_attention_backward_workspace_size(context, &sizes, &bytes) == GYRE_OK,
                                 text(gyre_last_error()));
-                Tensor workspace(GYRE_F64, {(int64_t)(bytes / 8 + 1)});
-                c.args.workspace = workspace.view().data;
-                c.args.workspace_size = bytes;
-                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-                CHECK(std::vector<std::vector<uint64_t>>{c.q_grad.bits(), c.k_grad.bits(), c.v_grad.bits(),
-                                                         c.kv_state_grad.bits(), c.k_state_grad.bits()} == first);
-                CHECK(workspace.surroundings_intact());
-                c.args.workspace_size = bytes - 1;
-                CHECK(c.run(context) == GYRE_WORKSPACE_TOO_SMALL);
-                c.args.workspace = nullptr;
-                c.args.workspace_size = 0;
+                check_asked_workspace(c, context, bytes, bits);
             }
         }
 }

@@ -1,4 +1,5 @@
 /// gyre_linear_attention(): sequences in pieces, results in place, threads and workspaces: what must not matter does not.
+#include "support/asked_workspace.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
 #include "support/kernel_facts.h"
@@ -96,27 +97,19 @@ TEST_CASE("linear: the same bits every time, with any number of threads, and wit
             for (const int32_t threads : {1, 1, 2, 3, 7}) {
                 const Context context(target.c_str(), threads);
                 REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-                const std::vector<std::vector<uint64_t>> bits = {c.out.bits(), c.kv_state_out.bits(),
-                                                                 c.k_state_out.bits()};
-                if (first.empty()) first = bits;
-                CHECK(bits == first);
+                const auto bits = [&] {
+                    return std::vector<std::vector<uint64_t>>{c.out.bits(), c.kv_state_out.bits(),
+                                                              c.k_state_out.bits()};
+                };
+                if (first.empty()) first = bits();
+                CHECK(bits() == first);
 
                 gyre_linear_attention_args sizes = c.args;
                 sizes.q.data = sizes.k.data = sizes.v.data = sizes.out.data = nullptr;
                 size_t bytes = 0;
                 REQUIRE_MESSAGE(gyre_linear_attention_workspace_size(context, &sizes, &bytes) == GYRE_OK,
                                 text(gyre_last_error()));
-                Tensor workspace(GYRE_F64, {(int64_t)(bytes / 8 + 1)});
-                c.args.workspace = workspace.view().data;
-                c.args.workspace_size = bytes;
-                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-                CHECK(std::vector<std::vector<uint64_t>>{c.out.bits(), c.kv_state_out.bits(), c.k_state_out.bits()} ==
-                      first);
-                CHECK(workspace.surroundings_intact());
-                c.args.workspace_size = bytes - 1;
-                CHECK(c.run(context) == GYRE_WORKSPACE_TOO_SMALL);
-                c.args.workspace = nullptr;
-                c.args.workspace_size = 0;
+                check_asked_workspace(c, context, bytes, bits);
             }
         }
 }
