@@ -24,10 +24,10 @@ RotatedRows rotate_in_vectors(const Place &place, const Expr &row, int features,
         const Expr x = elements.source(p), y = elements.source(p + distance);
         place(p + parity * distance) = elements.stored(mux(parity, {x * cos - y * sin, y * cos + x * sin}));
     };
-    const auto update = [&](const Expr &first, const Expr &pairs, const Expr &stride, const Expr &distance, int step) {
+    const auto update = [&](const Expr &first, const Expr &pairs, const Expr &stride, const Expr &distance) {
         RDom n(0, 2, first, pairs, "rotated");
         rotated(n.y, n.x, stride, distance);
-        vars.updates.push_back({n.x, n.y, step, false});
+        vars.updates.push_back({n.x, n.y, false});
     };
     const int turn = lanes * rotation.turns;
     const Expr pairs = half + interleaved; // one of the two is 0
@@ -35,15 +35,15 @@ RotatedRows rotate_in_vectors(const Place &place, const Expr &row, int features,
     if (turn > 1) {
         RDom n(0, turn, 0, 2, 0, half / turn, "turned");
         rotated(n.z * turn + n.x, n.y, 1, half);
-        vars.updates.push_back({n.y, n.x, turn, true});
+        vars.updates.push_back({n.y, n.x, true});
         left = pairs - half / turn * turn;
     }
     if (lanes > 1) {
         const Expr vectors = interleaved / lanes * lanes;
-        update(0, vectors, 2, 1, lanes);
+        update(0, vectors, 2, 1);
         left = rotation.turns > 1 ? left - vectors : pairs % lanes;
     }
-    update(pairs - left, left, select(is_half, 1, 2), select(is_half, half, 1), 1);
+    update(pairs - left, left, select(is_half, 1, 2), select(is_half, half, 1));
     return vars;
 }
 

@@ -37,9 +37,8 @@ struct RotatedRows {
     Halide::RVar rest;
     struct Update {
         Halide::RVar parity, pair;
-        int step; // pairs that a turn takes
-        bool
-            is_turn; // `pair` is one of a turn: vectors that are neighbours are stored one after the other, and a compiler may store two at once
+        /// True if `pair` is one of a turn: neighbouring vectors are stored one after the other, and a compiler may store two at once.
+        bool is_turn;
     };
     std::vector<Update> updates; // whole turns of half and whole vectors of interleaved pairs; then the rest of either
 };
