@@ -15,11 +15,13 @@ set(gyre_halide_type_bf16 bfloat16)
 set(gyre_largest_head_dim 512)
 set(gyre_head_dim_multiple 16) # other sizes run in kernels padded to the next multiple
 
-# gyre_add_variants(<library> OPS … DTYPES … HEAD_DIMS … PADDED_HEAD_DIMS … [DECODE_HEAD_DIMS …] FEATURES … SCORE <files>):
+# gyre_add_variants(<library> OPS … DTYPES … HEAD_DIMS … PADDED_HEAD_DIMS … [DECODE_HEAD_DIMS …] FEATURES … SCORE <files> [TARGETS …]):
 # every kernel of families.json that these come to. HEAD_DIMS have kernels of their own (d64); any other size runs in the next larger
 # padded one (dmax128). DECODE_HEAD_DIMS: those of HEAD_DIMS that are to have decode kernels of their own; all if it is left out. Without FEATURES: all of them. With SCORE attention has the kernels of these alone.
+# TARGETS: for these of the library's alone.
 function(gyre_add_variants library)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OPS;DTYPES;HEAD_DIMS;PADDED_HEAD_DIMS;DECODE_HEAD_DIMS;FEATURES;SCORE")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OPS;DTYPES;HEAD_DIMS;PADDED_HEAD_DIMS;DECODE_HEAD_DIMS;FEATURES;SCORE;TARGETS")
+    list(JOIN arg_TARGETS "|" only_targets)
     if (NOT arg_DECODE_HEAD_DIMS)
         set(arg_DECODE_HEAD_DIMS ${arg_HEAD_DIMS})
     endif ()
@@ -210,6 +212,9 @@ function(gyre_add_variant library family)
     set_property(GLOBAL APPEND PROPERTY GYRE_${library}_MADE "${operation}_${variant}")
     string(REPLACE "-" "" size "${size}")
     get_property(targets GLOBAL PROPERTY GYRE_${library}_TARGETS)
+    if (arg_TARGETS)
+        list(FILTER targets INCLUDE REGEX "^(${only_targets})$")
+    endif ()
     gyre_targets_with(${family} ${dtype} "${size}" "${targets}" serving)
     foreach (target IN LISTS serving)
         if (for STREQUAL FOR_DEVICES AND NOT GYRE_TARGET_${target}_DEVICE)

@@ -47,6 +47,7 @@ add_library(gyre_test_cases OBJECT
             attention/merge_test.cpp
             attention/nan_test.cpp
             attention/narrow_keys_test.cpp
+            attention/narrow_scores_test.cpp
             attention/one_part_test.cpp
             attention/pages_test.cpp
             attention/positions_test.cpp

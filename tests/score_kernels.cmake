@@ -22,6 +22,13 @@ endforeach ()
 gyre_begin_kernels(gyre_score FOLDER "${PROJECT_BINARY_DIR}/score_kernels" FLAVOURS shipped checked TARGETS ${targets}
                    TUNING ${tuning} CHECKED "${checked}" UNCHECKED ${unchecked})
 gyre_add_variants(gyre_score OPS attention DTYPES f32 HEAD_DIMS 64 SCORE ${score_files})
+# In 16 bits: on matrix tiles, and for the other machines on those targets that run on each of them.
+set(narrow_scores "${CMAKE_CURRENT_SOURCE_DIR}/attention/scores/probe.h")
+foreach (score IN ITEMS deberta t5_bidirectional)
+    list(APPEND narrow_scores "${GYRE_GENERATORS_DIR}/attention/scores/${score}.h")
+endforeach ()
+set(narrow_targets x86_64_amx x86_64_generic arm_64_neon arm_32_neon)
+gyre_add_variants(gyre_score OPS attention DTYPES f16 bf16 HEAD_DIMS 64 SCORE ${narrow_scores} TARGETS ${narrow_targets})
 gyre_end_kernels(gyre_score)
 foreach (flavour IN ITEMS shipped checked)
     gyre_kernel_sources(gyre_score ${flavour} sources)

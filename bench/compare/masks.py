@@ -8,15 +8,11 @@ that its kernels know: boolean, or 0 and -inf added in the type of the queries; 
 """
 
 import argparse
-import os
-import pathlib
 import sys
 import time
 
 import numpy as np
-
-ROOT = pathlib.Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "runtime" / "python"))
+from measured_library import add_library, use_library
 
 # name: batch, query heads, key heads, queries, keys, mask
 CALLS = {
@@ -90,13 +86,13 @@ def time_call(gyre, torch, context, shape, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", default=str(ROOT / "build" / "lib" / "libgyre.so"))
+    add_library(parser)
     parser.add_argument("--dtype", choices=TOLERANCE, default="bf16")
     parser.add_argument("--head-dim", type=int, default=64)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=12)
     options = parser.parse_args()
-    os.environ["GYRE_LIBRARY"] = options.library
+    use_library(parser, options.library)
     import torch
 
     import gyre

@@ -55,6 +55,30 @@ inline std::map<std::string, TargetTally> &target_tally() {
     return tally;
 }
 
+/// While it lives, checks run on those targets alone whose kernels of this name, without the target, are linked.
+class OnlyWithKernel {
+public:
+    explicit OnlyWithKernel(const std::string &name) { wanted() = name; }
+    ~OnlyWithKernel() { wanted().clear(); }
+    OnlyWithKernel(const OnlyWithKernel &) = delete;
+    OnlyWithKernel &operator=(const OnlyWithKernel &) = delete;
+
+    static bool allows(const std::string &target) {
+        if (wanted().empty()) return true;
+        const std::string name = wanted() + "__" + target;
+        gyre_kernel_info kernel;
+        for (int32_t i = 0; gyre_kernel_at(i, &kernel); i++)
+            if (kernel.name == name) return true;
+        return false;
+    }
+
+private:
+    static std::string &wanted() {
+        static std::string name;
+        return name;
+    }
+};
+
 /// Names of targets that can run here, of the CPU or, too, of devices.
 inline std::vector<std::string> runnable_targets(bool devices = false) {
     // What runs emulated devices has no need to run the CPU's kernels again.
@@ -64,6 +88,7 @@ inline std::vector<std::string> runnable_targets(bool devices = false) {
     for (const gyre_target_info &info : all_targets()) {
         if (info.device == GYRE_CPU ? only_devices : !devices) continue;
         if (only_target && only_target != std::string_view(info.name)) continue;
+        if (!OnlyWithKernel::allows(info.name)) continue;
         TargetTally &tally = target_tally()[info.name];
         if (info.linked && info.runnable)
             names.push_back(info.name);

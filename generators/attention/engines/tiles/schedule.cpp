@@ -2,6 +2,7 @@
 
 #include "attention/variants/dropout/kept.h"
 #include "attention/variants/general/scores.h"
+#include "attention/variants/score/stage.h"
 #include "passes/tile_products.h"
 
 #include <algorithm>
@@ -90,6 +91,7 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
         s.block_sum.update().reorder(s.r, s.sum_j, s.sum_step).vectorize(s.r, w).unroll(s.r);
     }
     if (s.general.bias_rows.defined()) schedule_general(s);
+    if (s.score.update >= 0) schedule_score(s, {s.state, task.tile});
     if (s.dropout.kept.defined()) schedule_kept(s, {s.state, task.tile});
     // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the
     // product that takes them, which then runs beside the forming of the next step's.
