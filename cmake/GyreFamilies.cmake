@@ -11,7 +11,8 @@
 #   feature     plain, general, dropout, decode or score: which FEATURES take it; default: all
 #   sizes       of heads: head_dims or decode, the sizes of that list and of padded kernels; `own` after it: without padded ones;
 #               `padded`: in the library gyre without those of its own that a padded one takes; `largest`: of padded ones the largest
-#               alone; `largest_of_matrices`: that, on targets with MATRICES; `tiles`: of these those that are whole matrix tiles, without padded ones. Devices have every size of
+#               alone; `largest_of_matrices`: that, on targets with MATRICES; `tiles`: of these those that are whole matrix tiles, without padded ones; numbers: of these
+#               those alone, without padded ones. Devices have every size of
 #               head_dims that they take
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake

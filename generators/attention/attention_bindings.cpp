@@ -25,6 +25,7 @@ Inputs AttentionGenerator::bind(const Sizes &sizes) {
     bind_keys(in);
     bind_rotations(in);
     if (capped) in.softcap = score_cap;
+    if (sloped) bind_slope(in);
     if (general) bind_general(in);
     bind_shapes();
     return in;
@@ -55,6 +56,14 @@ void AttentionGenerator::bind_rotations(Inputs &in) {
     in.k_rotation = {k_cos, k_sin, k_half, k_interleaved, +1};
     in.v_rotation = {v_cos, v_sin, v_half, v_interleaved, +1};
     in.out_rotation = {o_cos, o_sin, o_half, o_interleaved, -1};
+}
+
+void AttentionGenerator::bind_slope(Inputs &in) {
+    Halide::Var h("h");
+    in.alibi = Halide::Func("slope_of_head");
+    in.alibi(h) = Halide::Expr(slope);
+    in.alibi_origin = slope_origin;
+    in.slope_reach = slope_reach;
 }
 
 void AttentionGenerator::bind_shapes() {

@@ -17,11 +17,17 @@ void AttentionGenerator::configure() {
         << ", which needs general=true\n";
     _halide_user_assert(general || !dropout) << "dropout=true needs general=true\n";
     _halide_user_assert(!general || !capped) << "general=true has a cap: capped=true is for others\n";
+    _halide_user_assert(!general || !sloped) << "general=true has ALiBi: sloped=true is for others\n";
     _halide_user_assert(!dropout || !scored) << "dropout=true with score=" << score.value() << "\n";
-    std::map<std::string, bool> conditions = {{"general", general},   {"dropout", dropout},
-                                              {"partial", partial},   {"dense", dense},
-                                              {"capped", capped},     {"bounded", may_be_bounded(wanted())},
-                                              {"sinks", has_sinks()}, {"score", scored}};
+    std::map<std::string, bool> conditions = {{"general", general},
+                                              {"dropout", dropout},
+                                              {"partial", partial},
+                                              {"dense", dense},
+                                              {"capped", capped},
+                                              {"sloped", sloped},
+                                              {"bounded", may_be_bounded(wanted())},
+                                              {"sinks", has_sinks()},
+                                              {"score", scored}};
     for (const CacheFormat &format : cache_formats()) conditions[format.name] = cache.value() == format.name;
     arguments.declare(*this, conditions, {{"dtype", dtype}});
 }

@@ -21,6 +21,7 @@ public:
     GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<std::string> cache{"cache", "rows"}; // how keys and values are stored: a name of providers.cpp
     GeneratorParam<bool> capped{"capped", false};       // scores are capped, of kernels that are not general
+    GeneratorParam<bool> sloped{"sloped", false};       // scores take a slope of ALiBi, likewise; a task has one head
     GeneratorParam<bool> integer_scores{"integer_scores", false}; // of int8: keys and queries multiply as integers
     GeneratorParam<std::string> score{"score", ""}; // of the general family: the score function compiled with this file
 
@@ -52,7 +53,7 @@ private:
     /// They join last: parts are merged before.
     bool has_sinks() const { return !partial && !dense; }
     /// What drops or scores is told its head, which is one number.
-    bool has_one_head() const { return dropout || !score.value().empty() || dense; }
+    bool has_one_head() const { return dropout || !score.value().empty() || dense || sloped; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
     Facts known(const RecurrenceEngine &engine);
 
@@ -60,6 +61,7 @@ private:
     Inputs bind(const Sizes &sizes);
     void bind_keys(Inputs &in);
     void bind_rotations(Inputs &in);
+    void bind_slope(Inputs &in);
     void bind_shapes();
     void bind_general(Inputs &in);
     void bind_score(Inputs &in, ScoreInputs &inputs) const;

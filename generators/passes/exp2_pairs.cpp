@@ -9,6 +9,7 @@ constexpr const char *name = "exp2_of_fixed_pair";
 
 /// The exponents of both numbers have these fraction bits, and are stored with this bias.
 constexpr int fraction_bits = 9, fixed_bias = 63;
+static_assert(exp2_pair_unit == 1 << fraction_bits);
 
 /// Every 16-bit number u, an exponent in 7.9 fixed point plus `fixed_bias`, to the bf16 number 2^(u - fixed_bias).
 Expr exp2_of_fixed(const Expr &u) {
@@ -37,17 +38,27 @@ class SplitPairs : public IRMutator {
     }
 };
 
+// Adding 1.5 * 2^23 leaves an integer in the lowest bits, and in the highest ones those of 1.5 * 2^23, which the second number, 16 bits
+// further up, makes up for.
+constexpr uint32_t magic_bits = 0x4b400000;
+constexpr int half_range = 1 << 16;
+constexpr float magic[2] = {12582912.0f, 12582912.0f + (half_range - (magic_bits >> 16))};
+
 } // namespace
 
-Expr exp2_pair(const Expr &first, const Expr &second) {
-    // Adding 1.5 * 2^23 leaves an integer in the lowest bits, and in the highest ones those of 1.5 * 2^23, which the second number, 16 bits
-    // further up, makes up for. A sum of both is a shift and an addition; a choice of halves becomes a permutation, which takes three operations.
-    constexpr uint32_t magic = 0x4b400000;
-    constexpr int half_range = 1 << 16;
-    constexpr float one = 1 << fraction_bits, zero = 12582912.0f + (fixed_bias - exp2_pair_shift) * one;
-    const auto fixed = [](const Expr &x, float offset) { return reinterpret<uint32_t>(x * one + offset); };
-    const Expr pair = fixed(first, zero) + (fixed(second, zero + (half_range - (magic >> 16))) << 16);
+float exp2_pair_offset(int which) { return magic[which] + (fixed_bias - exp2_pair_shift) * exp2_pair_unit; }
+
+Expr exp2_pair_at_least(const Expr &number, int which) { return max(number, magic[which]); }
+
+Expr exp2_pair_of_units(const Expr &first, const Expr &second) {
+    // A sum of both is a shift and an addition; a choice of halves becomes a permutation, which takes three operations.
+    const Expr pair = reinterpret<uint32_t>(first) + (reinterpret<uint32_t>(second) << 16);
     return Call::make(UInt(32), name, {pair}, Call::PureExtern);
+}
+
+Expr exp2_pair(const Expr &first, const Expr &second) {
+    const auto in_units = [](const Expr &x, int which) { return x * exp2_pair_unit + exp2_pair_offset(which); };
+    return exp2_pair_of_units(in_units(first, 0), in_units(second, 1));
 }
 
 void map_exp2_pairs(GeneratorBase &generator) { generator.get_pipeline().add_custom_lowering_pass(new SplitPairs); }

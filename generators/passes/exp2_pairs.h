@@ -14,6 +14,16 @@ constexpr float exp2_pair_shift = 0.078125f;
 /// from 1 + f by is a cubic in 16-bit products.
 Halide::Expr exp2_pair(const Halide::Expr &first, const Halide::Expr &second);
 
+/// The form that exp2_pair() gives its numbers: a number times exp2_pair_unit, plus exp2_pair_offset(0) for the first and (1) for the second.
+constexpr float exp2_pair_unit = 512;
+float exp2_pair_offset(int which);
+
+/// exp2_pair() of numbers in that form, for callers that form them in operations of their own.
+Halide::Expr exp2_pair_of_units(const Halide::Expr &first, const Halide::Expr &second);
+
+/// A number in that form, or what stands for -63 + shift if it is less.
+Halide::Expr exp2_pair_at_least(const Halide::Expr &number, int which);
+
 /// Arranges that lanes of 32 bits are taken as twice as many lanes of 16 bits once the pipeline is vectorised.
 void map_exp2_pairs(Halide::Internal::GeneratorBase &generator);
 

@@ -110,6 +110,9 @@ struct AttentionCall {
     int64_t lengths() const { return has_used_keys || has_cu_seqlens_q ? sequences : sequences > 0 ? 1 : 0; }
     /// Scores are more than products. Sinks are not: they join a row's sum at its end.
     bool general() const { return bias.data || mask.data || alibi || softcap > 0 || score; }
+    /// General by nothing else.
+    bool alibi_alone() const { return alibi && !(bias.data || mask.data || softcap > 0 || score); }
+    bool cap_alone() const { return softcap > 0 && !(bias.data || mask.data || alibi || score); }
     Sequence sequence(int64_t index) const;
     /// False if the sequence belongs to the other part of the call.
     bool has(int64_t index) const { return !key_ranges || key_ranges[index].exists == by_key_range; }

@@ -120,7 +120,7 @@ const AttentionKernel *find_few_keys_kernel(const gyre_context &context, const A
     if (kernel.has_terms()) return find_unformed_kernel(context, c, true);
     if (!is_x86) return nullptr;
     constexpr int64_t long_block = 512; // keys
-    const bool is_plain = (kernel.traits & ~trait::formed) == 0;
+    const bool is_plain = (kernel.traits & ~(trait::formed | trait::capped | trait::sloped)) == 0;
     if (context.forced || !is_plain || !kernel.on_tiles || kernel.key_block < long_block) return nullptr;
     const AttentionKernel *general = find_kernel_with(trait::general, context, c);
     return general && general->on_tiles ? general : nullptr;

@@ -17,11 +17,19 @@ struct DispatchRule {
     bool is(unsigned trait) const { return traits & trait; }
     bool takes(const AttentionCall &call, bool few_queries) const {
         return is(trait::value_blocks) == call.value_blocks && is(trait::dropout) == call.dropout.on &&
-               is(trait::score) == (call.score != nullptr) && (is(trait::general) || !call.general()) &&
+               is(trait::score) == (call.score != nullptr) && takes_options(call) &&
                (!is(trait::partial) || few_queries) &&
                (!(is(trait::partial) && is(trait::general)) || call.general()) &&
                (!is(trait::as_stored) || !(call.rotate_keys || call.rotate_values)) &&
                (!is(trait::formed) || pays_to_form_operands(call));
+    }
+
+private:
+    bool takes_options(const AttentionCall &call) const {
+        if (is(trait::sloped))
+            return call.alibi_alone() && call.right == 0; // distances of keys that are seen are not above 0
+        if (is(trait::capped)) return call.cap_alone();
+        return is(trait::general) || !call.general();
     }
 };
 

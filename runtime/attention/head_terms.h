@@ -12,7 +12,8 @@ public:
     /// Forms them in `memory`, which holds bytes().
     void form(const AttentionCall &call, char *memory);
 
-    Buffer slopes(int64_t head, int64_t heads) const { return view(slope, head, heads); }       // log2(e) included
+    Buffer slopes(int64_t head, int64_t heads) const { return view(slope, head, heads); } // log2(e) included
+    float slope_of(int64_t head) const { return slope.data[head * slope.stride]; }
     Buffer sinks(int64_t head, int64_t heads) const { return view(sink, head, heads); }         // log2(e) included
     Buffer merged_sinks(int64_t head, int64_t heads) const { return view(plain, head, heads); } // beside lse
 

@@ -3,6 +3,7 @@
 #include "attention/score_arguments.h"
 #include "attention/task_extent.h"
 #include "attention/task_views.h"
+#include "common/slope_reach.h"
 #include "core/argument_tables.h"
 #include "core/late.h"
 
@@ -167,6 +168,13 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
     Late<GeneralArguments> general;
     if (of_rows.is(trait::general))
         general.make(*this, s, head, x.heads, x.first_token, x.tokens, x.first_key, x.keys).add_to(&arguments);
+    const float slope = c.alibi ? terms.slope_of(head) : 0;
+    const int32_t slope_origin = clamp_index(x.first_key - x.first_token - c.shift(s));
+    const int32_t reach = slope_reach(slope);
+    arguments[A::slope] = &slope;
+    arguments[A::slope_reach] = &reach;
+    arguments[A::slope_origin] = &slope_origin;
+    arguments[A::score_cap] = &c.softcap;
     Late<DropoutArguments> dropout;
     if (of_rows.is(trait::dropout))
         dropout.make(c.dropout, index * c.q.heads + head, x.first_token, x.first_key).add_to(&arguments);

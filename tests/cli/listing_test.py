@@ -17,9 +17,9 @@ class Listing(GyreTest):
             self.assertEqual(target["runnable"], not target["missing"])
         self.assertGreaterEqual(info["threads"], 1)
         self.assertEqual(info["gpu"], "none")
-        self.assertEqual([rule["kernels"] for rule in info["dispatch"]][-10:],
-                         ["paged", "plain_as_stored", "plain_formed", "plain", "general_as_stored", "dropout",
-                          "dropout_as_stored", "general", "score", "score_as_stored"])
+        self.assertEqual([rule["kernels"] for rule in info["dispatch"]][-12:],
+                         ["paged", "plain_as_stored", "plain_formed", "plain", "sloped", "capped", "general_as_stored",
+                          "dropout", "dropout_as_stored", "general", "score", "score_as_stored"])
         self.assertTrue(info["target_reason"])
 
     def test_info_in_words(self):

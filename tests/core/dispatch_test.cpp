@@ -46,9 +46,9 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
         families.push_back(rule.kernels);
     }
     CHECK(families == std::vector<std::string>{"decode", "split_value_blocks", "plain_value_blocks", "split_as_stored",
-                                               "split", "paged", "plain_as_stored", "plain_formed", "plain",
-                                               "general_as_stored", "dropout", "dropout_as_stored", "general", "score",
-                                               "score_as_stored"});
+                                               "split", "paged", "plain_as_stored", "plain_formed", "plain", "sloped",
+                                               "capped", "general_as_stored", "dropout", "dropout_as_stored", "general",
+                                               "score", "score_as_stored"});
     for (const gyre_kernel_info &kernel : all_kernels()) {
         if (text(kernel.operation) != "attention") continue;
         CAPTURE(kernel.name);
@@ -177,6 +177,17 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
         for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
             for (const int64_t head_dim : {64, 128}) { // more rows a key head than are few
                 AttentionCase c(AttentionShape().lengths(1, 1).head_counts(150, 1).dims(head_dim).of(type));
+                REQUIRE(c.run(context) == GYRE_OK);
+                reached.insert(gyre_selected_kernel(context));
+            }
+        for (const int64_t head_dim : {64, 128, 256}) // too many tokens for kernels of short blocks
+            for (const bool capped : {false, true}) {
+                AttentionCase c(AttentionShape().lengths(40, 40).dims(head_dim).of(GYRE_BF16));
+                c.args.causal = 1;
+                if (capped)
+                    c.args.softcap = 3;
+                else
+                    c.args.alibi = c.hold(GYRE_F32, {0.5});
                 REQUIRE(c.run(context) == GYRE_OK);
                 reached.insert(gyre_selected_kernel(context));
             }

@@ -38,6 +38,9 @@ public:
     virtual int rotation_lanes() const { return 0; }         // Rotation::lanes of queries and results
     virtual int rotation_turns() const { return 1; }         // Rotation::turns of them
     virtual Bf16 rounding() const { return Bf16::as_integers; } // of results that are stored as bf16
+    virtual bool changes_scores() const { return false; }       // a cap or a slope is a part of its weights
+    /// The keys that rows see, of those that the fold takes.
+    virtual Visible visible(const Inputs &in) const { return visible_keys(in, shared()); }
     /// What the products' scores have yet to be multiplied by where the general family changes them; undefined: 1.
     virtual Halide::Expr general_unit(const Inputs &) const { return {}; }
     /// A score, or a difference of scores, as the engine has it, in units of log2(e).

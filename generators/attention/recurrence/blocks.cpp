@@ -118,7 +118,7 @@ void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &
     Stages &s = engine.stages();
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &e = s.e;
-    const Visible visible = visible_keys(in, s);
+    const Visible visible = engine.visible(in);
     engine.provider->define(s, in, engine.operand_form());
     engine.define_operands(in);
     engine.define_scores(in);
@@ -126,8 +126,11 @@ void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &
     define_masked(s, visible, steps);
     if (in.is_general())
         define_general_scores(s, in, visible.tile_last, steps.in_vector, engine.general_unit(in));
-    else if (in.softcap.defined())
-        cap_scores(s, in.softcap, visible.tile_last, steps.capped > 0 ? steps.capped : steps.in_vector);
+    else if (in.is_capped() && !engine.changes_scores())
+        cap_scores(s, in.softcap, visible.tile_last, steps.capped > 0 ? steps.capped : steps.in_vector,
+                   engine.general_unit(in));
+    else if (in.is_sloped() && !engine.changes_scores())
+        slope_scores(s, in, visible.tile_last, engine.general_unit(in));
     engine.define_maximum(visible);
     engine.define_weighted_values(in, visible);
 

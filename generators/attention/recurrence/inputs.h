@@ -25,18 +25,19 @@ struct Inputs {
     Halide::Expr first_visible;        // token i sees keys first_visible + i <= j …
     Halide::Expr last_visible;         //                             … j <= last_visible + i
     Rotation q_rotation, k_rotation, v_rotation, out_rotation;
-    Halide::Expr softcap; // of scores; 0: none; undefined: none, ever
-    Halide::Func sinks;   // (h)  log2(e) included, masked_score: none; undefined: they join later, or never
+    Halide::Expr softcap;      // of scores; 0: none; undefined: none, ever
+    Halide::Func alibi;        // (h)  slope, log2(e) included; undefined: none, ever
+    Halide::Expr alibi_origin; // pos_k - pos_q of key 0 and token 0
+    Halide::Expr slope_reach;  // common/slope_reach.h; undefined in the general family
+    Halide::Func sinks;        // (h)  log2(e) included, masked_score: none; undefined: they join later, or never
 
     // The general family only; `bias` is undefined in others. Where a tensor is absent, its Func may not be read.
-    Halide::Func bias;         // (j, i, h)  f32, added
-    Halide::Func bias_masks;   // (j, i, h)  bool, true where it is -inf
-    Halide::Expr has_bias;     // bool
-    Halide::Func mask;         // (j, i, h)  0: masked
-    Halide::Expr has_mask;     // bool
-    Halide::Expr has_alibi;    // bool
-    Halide::Func alibi;        // (h)  slope, log2(e) included
-    Halide::Expr alibi_origin; // pos_k - pos_q of key 0 and token 0
+    Halide::Func bias;       // (j, i, h)  f32, added
+    Halide::Func bias_masks; // (j, i, h)  bool, true where it is -inf
+    Halide::Expr has_bias;   // bool
+    Halide::Func mask;       // (j, i, h)  0: masked
+    Halide::Expr has_mask;   // bool
+    Halide::Expr has_alibi;  // bool
 
     Dropout dropout; // its fields are undefined in kernels that drop nothing
 
@@ -45,6 +46,10 @@ struct Inputs {
     ScorePoint score_origin;                               // row 0 and key 0 of the task; without a score
 
     bool is_general() const { return bias.defined(); }
+    bool is_capped() const {
+        return softcap.defined() && !is_general();
+    }                                                                   // and has no other option of the general family
+    bool is_sloped() const { return alibi.defined() && !is_general(); } // likewise
     bool drops() const { return dropout.threshold.defined(); }
     /// True if a task is rows of one dimension, all of them in one row tile at most. Some row of it sees the last key.
     bool is_one_tile(int task_tiles) const { return row_step.defined() && task_tiles == 1; }

@@ -1,6 +1,6 @@
 // Row tiles whose scores are provably small.
 //
-// |S_ij| <= scale |q_i| |k_j|. Where that is below score_limit for all keys that a row tile sees, powers of two and their
+// |S_ij| <= scale |q_i| |k_j|. Where that is below score_limit() for all keys that a row tile sees, powers of two and their
 // sums fit the numbers that they are kept in as they are: no maximum is sought or subtracted, and nothing is rescaled.
 // NaN and infinite norms are below no limit. All other row tiles take the recurrence of recurrence/blocks.h.
 //
@@ -18,8 +18,6 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-// In units of log2(e): powers and their sums stay between 2^-60 and 2^60 times the number of keys.
-constexpr float score_limit = 60.0f;
 constexpr int lanes = norm_lanes;
 
 Expr square(const Expr &x) { return x * x; }
@@ -39,7 +37,7 @@ void Tiles::define_counted_squares(const Inputs &in) {
     s.bound_vector = vectors;
 }
 
-/// Defines s.is_bounded and s.any_exact, from s.q_scaled.
+/// Defines s.is_bounded, s.any_bounded and s.any_exact, from s.q_scaled.
 void Tiles::define_bound(const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &l = s.l;
@@ -64,8 +62,8 @@ void Tiles::define_bound(const Inputs &in) {
         const Expr offset = unsafe_promise_clamped(offset_of_key(in.pages, in.k, key), 0, in.k.size - 1);
         const auto element = [&](const Expr &feature) { return in.k.elements(feature, offset); };
         if (facts.dense_features == 0) define_counted_squares(in);
-        const Expr squares = facts.dense_features > 0 ? sum_of_squares(element, l, facts.dense_features)
-                                                      : Expr(s.key_squares(l, key));
+        const Expr squares =
+            facts.dense_features > 0 ? sum_of_squares(element, l, facts.dense_features) : Expr(s.key_squares(l, key));
         s.k_squares(l, b) = max(s.k_squares(l, b), ordered_bits(squares));
     }
     s.k_norm = Func("k_norm");
@@ -79,9 +77,9 @@ void Tiles::define_bound(const Inputs &in) {
         blocks * z.key_block <= visible.tile_last && blocks * z.key_block + z.key_block - 1 >= visible.tile_first;
     const Expr square_of_bound = reinterpret<float>(s.q_norm(t)) * s.k_norm(blocks) * (factor * factor);
     s.is_bounded = Func("is_bounded");
-    s.is_bounded(t) = 1;
-    s.is_bounded(t) =
-        select(seen && ordered_bits(square_of_bound) > ordered_bits(score_limit * score_limit), 0, s.is_bounded(t));
+    s.is_bounded(t) = select(has_small_distances(in), 1, 0);
+    const Expr limit = score_limit(in);
+    s.is_bounded(t) = select(seen && ordered_bits(square_of_bound) > ordered_bits(limit * limit), 0, s.is_bounded(t));
     s.bound_pair = pairs;
     s.bound_row = rows;
     s.bound_key = keys;
@@ -91,11 +89,16 @@ void Tiles::define_bound(const Inputs &in) {
     s.any_exact = Func("any_exact");
     s.any_exact() = 0;
     s.any_exact() = max(s.any_exact(), 1 - s.is_bounded(tiles));
+    RDom bounded_tiles(0, (in.rows + z.row_tile - 1) / z.row_tile, "bounded_tiles");
+    s.any_bounded = Func("any_bounded");
+    s.any_bounded() = 0;
+    s.any_bounded() = max(s.any_bounded(), s.is_bounded(bounded_tiles));
 }
 
 void Tiles::schedule_bound(int w) {
     const Sizes &z = s.sizes;
     s.any_exact.compute_root();
+    s.any_bounded.compute_root();
     s.is_bounded.compute_root().bound_storage(s.t, z.task_tiles);
     s.is_bounded.update().reorder(s.t, s.bound_block);
     s.q_norm.compute_root().bound_storage(s.t, z.task_tiles);

@@ -30,9 +30,9 @@ std::vector<CutKeys> cut_keys(const Stages &s, const Inputs &in) {
     const CutKeys at_begin{max(in.first_visible, 0) / step * step, min(last_token + in.first_visible, in.keys)};
     const CutKeys at_end{max(in.last_visible + 1, 0),
                          min((last_token + in.last_visible) / step * step + step, in.keys)};
-    if (!in.is_general()) return {at_begin, at_end};
-    // A mask or a bias may hide any key of those that some row sees.
-    const Expr masks = in.has_mask || in.has_bias;
+    if (!in.is_general() && !in.is_sloped()) return {at_begin, at_end};
+    // A mask or a bias may hide any key of those that some row sees, and so may a slope (changed_scores.cpp).
+    const Expr masks = in.is_sloped() ? Internal::const_true() : in.has_mask || in.has_bias;
     const Expr seen_end = max(at_begin.end, min(last_token + in.last_visible + 1, in.keys));
     return {{at_begin.first, select(masks, seen_end, at_begin.end)},
             {select(masks, seen_end, at_end.first), at_end.end}};

@@ -62,6 +62,7 @@ void Tiles::lower(const Lowering &lowering) const {
     end_blocks_early(lowering);
     if (exact) {
         exact->end_blocks_early(lowering);
+        guard_loop(lowering.generator, loop_of(s.block), s.any_bounded);
         guard_loop(lowering.generator, loop_of(exact->s.block), s.any_exact);
     }
     if (s.seen_finite.defined()) guard_loop(lowering.generator, loop_of(s.marked_turn), s.cleaned);

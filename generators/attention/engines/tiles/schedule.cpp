@@ -167,6 +167,7 @@ void Tiles::schedule() {
     schedule_blocks(TaskLoops(), 0);
     if (!exact) return;
     schedule_bound(k.lanes);
+    schedule_changes();
     exact->schedule_blocks(TaskLoops("exact_"), 1);
 }
 

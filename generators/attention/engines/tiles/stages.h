@@ -44,12 +44,15 @@ struct TileStages : Stages {
     RotatedRows seen_rotated;
     Halide::RVar seen_feature, marked_key, marked_turn, cleaned_feature, cleaned_turn; // of updates
 
+    Halide::Func cap_units,
+        slope_units; // (l)  changed_scores.cpp; undefined where scores are not capped, or have no slope
+
     // bound.cpp; undefined where no row tile may be bounded.
-    Halide::Func is_bounded;           // (t)
-    Halide::Func any_exact;            // ()      some row tile is not
-    Halide::Func q_squares, k_squares; // (r, t) (l, b)  of all features; of every 16th one
-    Halide::Func q_norm, k_norm;       // (t) (b)        squares of the norms' bounds
-    Halide::Func key_squares;          // (l, j)  of a key's features, where they are counted
+    Halide::Func is_bounded;             // (t)
+    Halide::Func any_bounded, any_exact; // ()    some row tile is, is not
+    Halide::Func q_squares, k_squares;   // (r, t) (l, b)  of all features; of every 16th one
+    Halide::Func q_norm, k_norm;         // (t) (b)        squares of the norms' bounds
+    Halide::Func key_squares;            // (l, j)  of a key's features, where they are counted
     Halide::RVar bound_pair, bound_row, bound_key, bound_block, bound_vector;
 };
 

@@ -30,15 +30,16 @@ Expr magnitude_of(const Expr &scale) {
 Expr Tiles::general_unit(const Inputs &in) const { return magnitude_of(in.scale); }
 
 Expr Tiles::in_log2(const Inputs &in, const Expr &score) const {
-    return in.is_general() ? score : score * magnitude_of(in.scale);
+    return in.is_general() || in.is_capped() || in.is_sloped() ? score : score * magnitude_of(in.scale);
 }
 
 void Tiles::fold(const Inputs &in) {
     if (!bounded) return RecurrenceEngine::fold(in);
     define_bound(in);
+    define_changes(in);
     exact = std::make_shared<Tiles>(*this);
     exact->bounded = false;
-    fold_blocks(*this, in, "blocks", s.is_bounded(s.t) != 0);
+    fold_blocks(*this, in, "blocks", s.is_bounded(s.t) + s.any_bounded() > 1);
     fold_blocks(*exact, in, "exact_blocks", s.is_bounded(s.t) < s.any_exact());
 }
 
@@ -50,7 +51,10 @@ void Tiles::define_maximum(const Visible &visible) {
 }
 
 Rescaling Tiles::rescaling(const Inputs &in, const Expr &maximum, const Expr &block) const {
-    if (bounded) return {exp2_pair_shift / magnitude_of(in.scale), 1.0f, 1.0f}; // as powers are
+    if (bounded) { // as powers are
+        const bool in_log2 = in.is_capped() || in.is_sloped();
+        return {(exp2_pair_shift - power_raise(in)) / (in_log2 ? Expr(1.0f) : magnitude_of(in.scale)), 1.0f, 1.0f};
+    }
     return RecurrenceEngine::rescaling(in, maximum, block);
 }
 

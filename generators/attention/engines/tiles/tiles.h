@@ -31,6 +31,8 @@ public:
     KeySteps steps() const override;
     Bf16 rounding() const override { return Bf16::by_instruction; }
     bool counts_features() const override { return facts.counts_features; }
+    bool changes_scores() const override { return bounded; }
+    Visible visible(const Inputs &in) const override;
     Halide::Expr general_unit(const Inputs &in) const override;
     Halide::Expr in_log2(const Inputs &in, const Halide::Expr &score) const override;
     void define_queries(const Inputs &in) override;
@@ -84,6 +86,14 @@ private:
     void define_bound(const Inputs &in);
     void define_counted_squares(const Inputs &in);
     void schedule_bound(int lanes);
+
+    // changed_scores.cpp
+    Halide::Expr score_limit(const Inputs &in) const;
+    Halide::Expr power_raise(const Inputs &in) const;
+    Halide::Expr has_small_distances(const Inputs &in) const;
+    void define_changes(const Inputs &in);
+    void schedule_changes();
+    Halide::Expr score_in_units(const Inputs &in, const Halide::Expr &step, const Halide::Expr &key, int which) const;
 
     // limits.cpp
     void check() const;

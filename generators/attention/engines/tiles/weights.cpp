@@ -51,13 +51,11 @@ void Tiles::define_weights(const Inputs &in, const Visible &visible) {
 /// Powers of the scores as they are; then those of keys that a row does not see become 0. Steps that no row of the tile
 /// sees are left out; where weights are formed a step at a time, by who asks for them.
 void Tiles::define_bounded_weights(const Inputs &in, const Visible &visible) {
-    const Expr magnitude = magnitude_of(in.scale);
     const Sizes &z = s.sizes;
     const Var &r = s.r, &c = s.c, &p = s.p, &t = s.t, &b = s.b;
     const auto first_key = [&](const Expr &step) { return b * z.key_block + step * tile_depth; };
     const auto weight = [&](const Expr &step) {
-        const Expr key = step * tile_depth + 2 * c;
-        return exp2_pair(s.masked(r, key, t, b) * magnitude, s.masked(r, key + 1, t, b) * magnitude);
+        return exp2_pair_of_units(score_in_units(in, step, 2 * c, 0), score_in_units(in, step, 2 * c + 1, 1));
     };
     const auto mask = [&](const Expr &pair, const Expr &step) {
         const Expr key = first_key(step) + 2 * pair;

@@ -44,6 +44,10 @@ void cap_scores(Stages &s, const Expr &softcap, const Expr &tile_last_key, int i
     s.masked(r, cap.key, t, b) = softcap * log2_e * tanh_accurate(natural / softcap);
 }
 
+void slope_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, const Expr &unit) {
+    add_slopes(s, in, {s.t * s.sizes.row_tile + s.r, 0}, Internal::const_true(), tile_last_key, unit);
+}
+
 void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, int in_vector, const Expr &unit) {
     const Sizes &z = s.sizes;
     GeneralStages &g = s.general;

@@ -15,6 +15,9 @@ void define_general_scores(Stages &s, const Inputs &in, const Halide::Expr &tile
 void cap_scores(Stages &s, const Halide::Expr &softcap, const Halide::Expr &tile_last_key, int in_vector,
                 const Halide::Expr &unit = {});
 
+/// Appends ALiBi alone, where rows are along the lanes. `unit` as above.
+void slope_scores(Stages &s, const Inputs &in, const Halide::Expr &tile_last_key, const Halide::Expr &unit = {});
+
 /// Schedules it where rows are along the lanes.
 void schedule_general(Stages &s);
 
