@@ -63,6 +63,7 @@ add_library(gyre_test_cases OBJECT
             attention/tiles_test.cpp
             attention/types_test.cpp
             attention/value_blocks_test.cpp
+            attention/window_test.cpp
             backward/arguments_test.cpp
             backward/backward_test.cpp
             backward/bias_test.cpp

@@ -5,7 +5,17 @@
 #include "core/tensor.h"
 #include "rotary/rotation.h"
 
+#include <algorithm>
+
 namespace gyre {
+
+/// Matrix tiles are of x86, and many rows a key head, windows and single key heads of decoding were measured there alone. Elsewhere nothing of
+/// them is compiled.
+#if defined(__x86_64__)
+constexpr bool is_x86 = true;
+#else
+constexpr bool is_x86 = false;
+#endif
 
 /// A boolean mask of some tokens that hides all keys but a range, and of these perhaps those before and beyond a diagonal. What the
 /// call's window hides counts as hidden by the mask.
@@ -36,6 +46,12 @@ struct Sequence {
         past_seen = range.end;
         left = range.left;
         right = range.right;
+    }
+    /// Leaves out the keys that its window hides from all queries, the first of which stands at key `shift`. `unit`: what the first key stays a
+    /// multiple of.
+    void narrow_to_window(int64_t shift, int64_t unit) {
+        if (right >= 0) past_seen = std::clamp(shift + q_len + right, first_seen, past_seen);
+        if (left >= 0) first_seen = std::clamp((shift - left) / unit * unit, first_seen, past_seen);
     }
 };
 
@@ -114,6 +130,16 @@ struct AttentionCall {
     bool alibi_alone() const { return alibi && !(bias.data || mask.data || softcap > 0 || score); }
     bool cap_alone() const { return softcap > 0 && !(bias.data || mask.data || alibi || score); }
     Sequence sequence(int64_t index) const;
+    /// What the first key that a window shows a sequence is rounded to: keys whose random words are drawn together, and in bf16 blocks of
+    /// values, because values in rows give the same bits.
+    int64_t first_key_unit() const {
+        return q.dtype == GYRE_BF16 ? GYRE_VALUE_BLOCK : dropout.on ? Dropout::keys_of_draw : 1;
+    }
+    /// The most keys that some sequence of at most so many queries sees.
+    int64_t most_keys_seen(int64_t queries) const {
+        if (!is_x86 || left < 0 || right < 0) return k.seqlen;
+        return std::min(k.seqlen, queries + left + right + first_key_unit() - 1);
+    }
     /// False if the sequence belongs to the other part of the call.
     bool has(int64_t index) const { return !key_ranges || key_ranges[index].exists == by_key_range; }
     /// Keys of a sequence that exist: its k_len, unless lengths leave queries where they are.

@@ -108,6 +108,7 @@ Sequence AttentionCall::sequence(int64_t i) const {
     s.left = left;
     s.right = right;
     if (by_key_range && key_ranges) s.narrow(key_ranges[i]);
+    if (is_x86) s.narrow_to_window(shift(s), first_key_unit());
     return s;
 }
 

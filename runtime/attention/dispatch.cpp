@@ -85,12 +85,14 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 }
 
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys) {
-    constexpr int64_t avx2_bytes = 32, avx512_bytes = 64, large_head = 128, keys_for_tiles = 128;
+    constexpr int64_t avx2_bytes = 32, avx512_bytes = 64, large_head = 128, keys_for_tiles = 128, keys_of_window = 128;
     const int64_t most = other.on_tiles && keys >= keys_for_tiles ? 3 : 4;
     if (rows <= std::min(most, other.row_tile / 2)) return true;
     if (few.dtype != GYRE_F32 || few.vector_bytes < avx2_bytes) return false;
-    if (rows % other.row_tile == 0) return false; // whole tiles: quicker from memory
-    return rows <= (few.head_dim >= large_head || few.vector_bytes >= avx512_bytes ? 128 : 7);
+    const bool has_avx512 = few.vector_bytes >= avx512_bytes;
+    const bool is_window = has_avx512 && keys <= keys_of_window; // too few keys to ask for the next ones
+    if (rows % other.row_tile == 0 && !is_window) return false;  // whole tiles: quicker from memory
+    return rows <= (few.head_dim >= large_head || has_avx512 ? 128 : 7);
 }
 
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &c) {

@@ -48,13 +48,6 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 /// row tiles stay empty in part. bench/notes has the measurements.
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys);
 
-/// Matrix tiles are of x86, and many rows a key head were measured there alone. Elsewhere nothing of them is compiled.
-#if defined(__x86_64__)
-constexpr bool is_x86 = true;
-#else
-constexpr bool is_x86 = false;
-#endif
-
 /// The kernel for many queries that serves those sequences of a call with few queries that have many rows a key head
 /// (AttentionTask::for_many_rows). What it writes is merged as well: it is f32. nullptr: none is linked, or the call's keys and values are rotated.
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &call);

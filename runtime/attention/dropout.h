@@ -7,6 +7,8 @@
 namespace gyre {
 
 struct Dropout {
+    static constexpr int64_t keys_of_draw = 4; // as kernels have it
+
     bool on = false;
     uint32_t threshold = 0; // of random words
     float keep_scale = 1;

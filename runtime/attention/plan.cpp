@@ -81,7 +81,7 @@ void choose_kernels_of_rows(const gyre_context &context, AttentionTask *t) {
     }
     if (c.has_used_keys || c.has_cu_seqlens_q)
         t->for_few_rows = few;
-    else if (few && t->has_few_rows(*few, c.q.seqlen, c.k.seqlen))
+    else if (few && t->has_few_rows(*few, c.q.seqlen, is_x86 ? c.sequence(0).keys_seen() : c.k.seqlen))
         t->kernel = few;
 }
 

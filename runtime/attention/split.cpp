@@ -18,7 +18,7 @@ bool has_few_queries(const AttentionCall &c, bool need_data) {
 void Split::prepare(const gyre_context &context, AttentionTask *task) {
     AttentionCall &c = task->call;
     merge.kernel = find_merge_kernel(context, GYRE_F32, c.out.dtype);
-    most_parts = std::clamp<int64_t>(ceil_div(c.k.seqlen, AttentionTask::least_part), 1, AttentionTask::most_parts);
+    most_parts = task->most_parts_of(c.most_keys_seen(std::min(c.q.seqlen, most_few_queries)));
     const Heads &q = c.q;
     Results &p = merge.parts;
     // A token's parts lie together, within what a kernel's index reaches however many sequences there are.

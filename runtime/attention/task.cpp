@@ -25,7 +25,14 @@ void AttentionTask::leave_formed_operands() {
 /// Whole blocks, since where these begin decides the result's bits.
 int64_t AttentionTask::part_keys(const AttentionKernel &of_sequence, int64_t keys_seen) const {
     if (!split) return keys_seen;
-    return to_block_end(of_sequence, std::max(least_part, ceil_div(keys_seen, most_parts)));
+    const bool is_halved = halves_one_part() && keys_seen >= least_halved && keys_seen <= least_part;
+    const int64_t least = is_halved ? ceil_div(keys_seen, int64_t{2}) : least_part;
+    return to_block_end(of_sequence, std::max(least, ceil_div(keys_seen, most_parts)));
+}
+
+int64_t AttentionTask::most_parts_of(int64_t keys) const {
+    const int64_t usual = std::clamp<int64_t>(ceil_div(keys, least_part), 1, most_parts);
+    return halves_one_part() && keys >= least_halved ? std::max<int64_t>(usual, 2) : usual;
 }
 
 int64_t AttentionTask::part_keys(const Sequence &s) const { return part_keys(kernel_of(s), s.keys_seen()); }

@@ -38,7 +38,7 @@ struct AttentionTask {
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
 
-    /// True if `few` serves a sequence of so many queries and keys.
+    /// True if `few` serves a sequence of so many queries, which see so many keys.
     bool has_few_rows(const AttentionKernel &few, int64_t queries, int64_t keys) const {
         return call.k.heads > 0 && are_few_rows(few, *kernel, queries * (call.q.heads / call.k.heads), keys);
     }
@@ -50,15 +50,17 @@ struct AttentionTask {
     const AttentionKernel &kernel_of(const Sequence &s) const {
         if (for_some_many_rows() && has_many_rows(*for_many_rows, s.q_len)) return *for_many_rows;
         if (for_few_keys && sees_few_keys(call, s.q_len, s.k_len)) return *for_few_keys;
-        return for_few_rows && has_few_rows(*for_few_rows, s.q_len, s.k_len) ? *for_few_rows : *kernel;
+        return for_few_rows && has_few_rows(*for_few_rows, s.q_len, s.keys_seen()) ? *for_few_rows : *kernel;
     }
 
     /// Makes tasks take keys and values as they are stored.
     void leave_formed_operands();
 
-    /// Parts that a sequence's keys are cut into. They depend on their number alone, so that the result's bits do, too.
+    /// Parts that a sequence's keys are cut into. They depend on their number and on that of key heads alone, so that the result's bits do, too.
     static constexpr int64_t least_part = 1024, most_parts = 16;
     int64_t parts(const Sequence &s) const;
+    /// The most parts of a sequence of at most so many keys.
+    int64_t most_parts_of(int64_t keys) const;
     /// True if the sequence's tasks write the call's results, and there is nothing to merge.
     bool is_whole(const Sequence &s) const { return has_whole && parts(s) == 1; }
 
@@ -84,6 +86,9 @@ struct AttentionTask {
 
 private:
     size_t rows_scratch_bytes() const; // before that of `widened`
+    /// One key head alone keeps one thread busy where its keys are one part: so many of them are two.
+    static constexpr int64_t least_halved = 512;
+    bool halves_one_part() const { return is_x86 && call.k.heads == 1; }
     int64_t part_keys(const Sequence &s) const;
     int64_t part_keys(const AttentionKernel &of_sequence, int64_t keys_seen) const;
     float key_gain() const;

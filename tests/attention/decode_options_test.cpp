@@ -146,7 +146,7 @@ TEST_CASE("prefill with sinks takes the kernels that calls without take") {
 TEST_CASE("decode with options: which kernels take which calls") {
     each_target([&](gyre_context *context) {
         const auto run = [&](const std::function<void(AttentionCase &)> &change, int64_t heads, const char *family) {
-            AttentionCase c(AttentionShape().lengths(1, 40).head_counts(heads, 1).dims(64));
+            AttentionCase c(AttentionShape().lengths(1, 140).head_counts(heads, 1).dims(64));
             change(c);
             REQUIRE(c.run(context) == GYRE_OK);
             CAPTURE(text(gyre_selected_kernel(context)));

@@ -57,7 +57,7 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
     }
     const gyre_rope rope = gyre_rope_defaults();
     const auto family_of = [&](int64_t queries, const gyre_rope *turned, float softcap) {
-        AttentionCase c(AttentionShape().lengths(queries, 20).head_counts(2, 1).dims(64)); // 16 queries: 32 rows
+        AttentionCase c(AttentionShape().lengths(queries, 140).head_counts(2, 1).dims(64)); // 16 queries: 32 rows
         c.args.rope = turned;
         c.args.softcap = softcap;
         REQUIRE(c.run(nullptr) == GYRE_OK);
@@ -79,7 +79,7 @@ TEST_CASE("how many rows of a key head take kernels with vectors of keys") {
         gyre_dtype dtype;
         int64_t head_dim, rows, keys = 20;
     };
-    const Most most[] = {{"x86_64_avx512", GYRE_F32, 64, 33},    {"x86_64_avx512", GYRE_F32, 64, 15},
+    const Most most[] = {{"x86_64_avx512", GYRE_F32, 64, 33},    {"x86_64_avx512", GYRE_F32, 64, 15, 129},
                          {"x86_64_avx512", GYRE_F32, 128, 33},   {"x86_64_avx512", GYRE_F16, 128, 4},
                          {"x86_64_avx2", GYRE_F32, 64, 7},       {"x86_64_avx2", GYRE_F32, 128, 33},
                          {"x86_64_avx2", GYRE_BF16, 64, 4},      {"x86_64_generic", GYRE_F32, 64, 4},
@@ -96,6 +96,23 @@ TEST_CASE("how many rows of a key head take kernels with vectors of keys") {
             REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
             const bool is_few = text(gyre_selected_kernel(context)).rfind("attention_decode_", 0) == 0;
             CHECK(is_few == (rows == m.rows));
+        }
+    }
+}
+
+TEST_CASE("whole row tiles of few keys take kernels with vectors of keys in f32 on AVX-512, by the keys that a window "
+          "shows") {
+    const std::vector<std::string> runnable = runnable_targets();
+    for (const char *target : {"x86_64_avx512", "x86_64_avx2"}) {
+        if (std::find(runnable.begin(), runnable.end(), target) == runnable.end()) continue;
+        const Context context(target);
+        for (const int64_t seen : {128, 129}) {
+            AttentionCase c(AttentionShape().lengths(1, 300).head_counts(16, 2).dims(64));
+            c.args.causal = 1;
+            c.args.window_left = seen - 1;
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            const bool is_few = text(gyre_selected_kernel(context)).rfind("attention_decode_", 0) == 0;
+            CHECK(is_few == (seen == 128 && text(target) == "x86_64_avx512"));
         }
     }
 }

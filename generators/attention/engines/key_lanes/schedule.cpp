@@ -30,7 +30,7 @@ void KeyLanes::choose_sizes() {
     while (vectors % z.feature_chunk != 0 || z.feature_chunk % tile != 0) z.feature_chunk--;
 }
 
-bool KeyLanes::takes_keys_inside() const { return asks_ahead && k.lanes > narrow_lanes; }
+bool KeyLanes::takes_keys_inside() const { return (asks_ahead || s.sizes.padded) && k.lanes > narrow_lanes; }
 
 void KeyLanes::check() const {
     const Sizes &z = s.sizes;
@@ -100,7 +100,8 @@ void KeyLanes::schedule() {
         .vectorize(s.f)
         .unroll(s.r);
     if (w > narrow_lanes) products.unroll(s.j);
-    // A turn of the loop over features takes all keys of the step, so that it asks for as many lines as it reads.
+    // A turn of the loop over features takes all keys of the step: it asks for as many lines as it reads, and where a call tells how many turns there
+    // are, sums of one key after the other would wait for each of them.
     const bool keys_inside = takes_keys_inside();
     if (keys_inside)
         s.folded_scores.compute_at(s.masked, s.t).bound_extent(s.j, w).bound(s.r, 0, z.row_tile).unroll(s.j);
