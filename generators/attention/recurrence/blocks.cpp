@@ -162,8 +162,10 @@ void RecurrenceEngine::define_maximum(const Visible &visible) {
 
 Rescaling RecurrenceEngine::rescaling(const Inputs &in, const Expr &maximum, const Expr &block) const {
     const Stages &s = shared();
-    return layout().rescaling(maximum, s.block_max(s.r, s.t, block),
-                              [&](const Expr &difference) { return exp2_nonpositive(in_log2(in, difference)); });
+    return layout().rescaling(maximum, s.block_max(s.r, s.t, block), [&](const Expr &difference) {
+        const Expr power = in_log2(in, difference);
+        return in.is_general() ? exp2_nonpositive_or_zero(power) : exp2_nonpositive(power);
+    });
 }
 
 } // namespace gyre::attention
