@@ -40,6 +40,8 @@ public:
     virtual Bf16 rounding() const { return Bf16::as_integers; } // of results that are stored as bf16
     /// What the products' scores have yet to be multiplied by where the general family changes them; undefined: 1.
     virtual Halide::Expr general_unit(const Inputs &) const { return {}; }
+    /// A bf16 bias is taken in pairs of keys: rows are along lanes, and lower() maps pairs of neighbours.
+    virtual bool takes_bias_in_pairs() const { return false; }
     /// A score, or a difference of scores, as the engine has it, in units of log2(e).
     virtual Halide::Expr in_log2(const Inputs &, const Halide::Expr &score) const { return score; }
 

@@ -125,7 +125,8 @@ void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &
     const KeySteps steps = engine.steps();
     define_masked(s, visible, steps);
     if (in.is_general())
-        define_general_scores(s, in, visible.tile_last, steps.in_vector, engine.general_unit(in));
+        define_general_scores(s, in, visible.tile_last, steps.in_vector, engine.general_unit(in),
+                              engine.takes_bias_in_pairs());
     else if (in.softcap.defined())
         cap_scores(s, in.softcap, visible.tile_last, steps.capped > 0 ? steps.capped : steps.in_vector);
     engine.define_maximum(visible);

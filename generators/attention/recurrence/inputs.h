@@ -29,14 +29,16 @@ struct Inputs {
     Halide::Func sinks;   // (h)  log2(e) included, masked_score: none; undefined: they join later, or never
 
     // The general family only; `bias` is undefined in others. Where a tensor is absent, its Func may not be read.
-    Halide::Func bias;         // (j, i, h)  f32, added
-    Halide::Func bias_masks;   // (j, i, h)  bool, true where it is -inf
-    Halide::Expr has_bias;     // bool
-    Halide::Func mask;         // (j, i, h)  0: masked
-    Halide::Expr has_mask;     // bool
-    Halide::Expr has_alibi;    // bool
-    Halide::Func alibi;        // (h)  slope, log2(e) included
-    Halide::Expr alibi_origin; // pos_k - pos_q of key 0 and token 0
+    Halide::Func bias;          // (j, i, h)  f32, added
+    Halide::Func bias_masks;    // (j, i, h)  bool, true where it is -inf
+    Halide::Func bias_bits;     // (j, i, h)  u16, of a bias in 16 bits
+    Halide::Expr has_bias;      // bool
+    Halide::Expr has_bf16_bias; // bool
+    Halide::Func mask;          // (j, i, h)  0: masked
+    Halide::Expr has_mask;      // bool
+    Halide::Expr has_alibi;     // bool
+    Halide::Func alibi;         // (h)  slope, log2(e) included
+    Halide::Expr alibi_origin;  // pos_k - pos_q of key 0 and token 0
 
     Dropout dropout; // its fields are undefined in kernels that drop nothing
 

@@ -32,6 +32,7 @@ public:
     Bf16 rounding() const override { return Bf16::by_instruction; }
     bool counts_features() const override { return facts.counts_features; }
     Halide::Expr general_unit(const Inputs &in) const override;
+    bool takes_bias_in_pairs() const override { return facts.terms == 1; }
     Halide::Expr in_log2(const Inputs &in, const Halide::Expr &score) const override;
     void define_queries(const Inputs &in) override;
     void fold(const Inputs &in) override;
