@@ -90,7 +90,9 @@ void AttentionGenerator::bind_general(Inputs &in) {
     in.bias(j, i, h) = element_of_kind(bias_kind, bias_f32(j, i, h), bias_16(j, i, h));
     in.bias_masks = Halide::Func("bias_masks");
     in.bias_masks(j, i, h) = is_minus_infinity_of_kind(bias_kind, bias_f32(j, i, h), bias_16(j, i, h));
+    in.bias_bits = bias_16;
     in.has_bias = bias_kind != 0;
+    in.has_bf16_bias = bias_kind == 3;
     in.mask = mask;
     in.has_mask = has_mask;
     in.softcap = softcap;

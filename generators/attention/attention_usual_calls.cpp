@@ -28,18 +28,24 @@ void AttentionGenerator::specialize_bias(GeneralStages &stages) {
     stages.bias_rows.specialize(bias_kind == 2 && bias_16.dim(0).stride() == 1);
     stages.bias_rows.specialize(bias_kind == 3 && bias_16.dim(0).stride() == 1);
     stages.bias_rows.update().specialize(mask.dim(0).stride() == 1);
+    if (stages.pair_rows.defined()) stages.pair_rows.specialize(bias_16.dim(0).stride() == 1);
 }
 
 /// Rows of a bias or mask are formed and transposed for a whole block, but of a call's last one only as far as there are keys.
 void AttentionGenerator::end_bias_early(const Stages &stages) {
-    const auto end_early = [&](const Halide::Func &of, const std::string &loop) {
+    const auto end_early = [&](const Halide::Func &of, const std::string &loop, int keys_a_turn) {
         end_loop_early(*this, of, loop, loop_of(stages.block),
-                       [key_count = Halide::Expr(keys), lanes = stages.sizes.lanes, block = stages.sizes.key_block](
-                           const Halide::Expr &b) { return (key_count - b * block + lanes - 1) / lanes; });
+                       [key_count = Halide::Expr(keys), keys_a_turn, block = stages.sizes.key_block](
+                           const Halide::Expr &b) { return (key_count - b * block + keys_a_turn - 1) / keys_a_turn; });
     };
-    end_early(stages.general.bias_rows, stages.general.bias_rows.args()[0].name());
-    end_early(stages.general.bias_rows, loop_of(stages.general.attend_j));
-    end_early(stages.masked, column_block_loop);
+    const GeneralStages &g = stages.general;
+    const int lanes = stages.sizes.lanes;
+    end_early(g.bias_rows, g.bias_rows.args()[0].name(), lanes);
+    end_early(g.bias_rows, loop_of(g.attend_j), lanes);
+    end_early(stages.masked, column_block_loop, lanes);
+    if (!g.pair_rows.defined()) return;
+    end_early(g.pair_rows, g.pair_rows.args()[0].name(), 2 * lanes);
+    end_early(stages.masked, pair_block_loop, 2 * lanes);
 }
 
 /// What the next row tile adds to its scores is rows further on in memory, and a processor foresees no such step. Asking was measured on
@@ -47,9 +53,13 @@ void AttentionGenerator::end_bias_early(const Stages &stages) {
 void AttentionGenerator::ask_for_bias(const Stages &stages) {
     if (get_target().arch != Halide::Target::X86) return;
     const Halide::Expr heads = has_one_head() ? Halide::Expr(1) : q.dim(1).extent();
-    for (auto *tensor : {&bias_f32, &bias_16, &mask})
-        ask_further_on(*this, stages.general.bias_rows, **tensor,
-                       stages.sizes.row_tile / heads * tensor->dim(1).stride());
+    const auto ask = [&](const Halide::Func &rows, auto &tensor) {
+        ask_further_on(*this, rows, *tensor, stages.sizes.row_tile / heads * tensor.dim(1).stride());
+    };
+    ask(stages.general.bias_rows, bias_f32);
+    ask(stages.general.bias_rows, bias_16);
+    ask(stages.general.bias_rows, mask);
+    if (stages.general.pair_rows.defined()) ask(stages.general.pair_rows, bias_16);
 }
 
 /// A task of plain attention on a thousand keys, for autoschedulers. They fail at loops of no iteration (Adams2019)

@@ -40,6 +40,11 @@ Expr exp2_of_clamped(const Expr &x) {
 
 Expr exp2_nonpositive(const Expr &x, float least) { return exp2_of_clamped(clamp_below(x, least)); }
 
+// The power of what is below is formed, whatever it is, and not taken: where lanes have masks this costs no operation more than clamping.
+Expr exp2_nonpositive_or_zero(const Expr &x) {
+    return select(strict_float(x < exp2_counts_as_zero), 0.0f, exp2_of_clamped(x)); // in this order a NaN passes
+}
+
 Expr exp2_nonpositive_by_bits(const Expr &x, float least) {
     return exp2_of_clamped(reinterpret<float>(min(reinterpret<uint32_t>(x), reinterpret<uint32_t>(Expr(least)))));
 }

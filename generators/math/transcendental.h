@@ -10,6 +10,11 @@ constexpr float exp2_is_zero = -127;
 /// 2^x for x <= 0, relative error below 2e-7, and 1 for 0. Arguments below `least` count as it. NaN stays NaN.
 Halide::Expr exp2_nonpositive(const Halide::Expr &x, float least = exp2_is_zero);
 
+/// 2^x for x <= 0 as above, but 0 where x is below this, so that products with most numbers are 0 or normal: some processors take 100
+/// cycles for each that is subnormal. NaN stays NaN.
+constexpr float exp2_counts_as_zero = -100;
+Halide::Expr exp2_nonpositive_or_zero(const Halide::Expr &x);
+
 /// exp2_nonpositive() where comparisons of vectors take NaN for a small number, and arithmetic's only NaN has no sign:
 /// 32-bit ARM.
 Halide::Expr exp2_nonpositive_by_bits(const Halide::Expr &x, float least = exp2_is_zero);

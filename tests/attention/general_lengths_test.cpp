@@ -1,5 +1,6 @@
 /// Bias, mask, cap, ALiBi and dropout at numbers of keys around the ends of blocks, which are of 256 keys at most.
 #include "support/attention_case.h"
+#include "support/guarded_memory.h"
 #include "support/masked_garbage.h"
 #include "support/random.h"
 
@@ -84,6 +85,30 @@ TEST_CASE("general lengths: keys of a second block that a bias or a mask hides f
         biased.args.bias = biased.hold(std::move(bias));
         check_garbage(biased, sees, {70, 300});
     }
+}
+
+TEST_CASE(
+    "general lengths: a bias is read where its strides say, and neither before its first number nor behind its last") {
+    struct Strides {
+        int64_t row, key; // row: of so many keys
+    };
+    for (const GuardedMemory::Bytes where : {GuardedMemory::Bytes::at_end, GuardedMemory::Bytes::at_begin})
+        for (const auto &[row, key] : {Strides{1, 1}, {0, 1}, {1, 0}, {1, 2}, {1, 3}})
+            for (const int64_t keys : {1, 2, 33, 130, 255, 257}) {
+                AttentionCase c(shape_of(keys, 64, GYRE_BF16));
+                const int64_t row_stride = row * keys * std::max<int64_t>(key, 1);
+                const int64_t count = (queries - 1) * row_stride + (keys - 1) * key + 1;
+                const GuardedMemory memory((size_t)count * sizeof(uint16_t), where);
+                auto *numbers = (uint16_t *)memory.data();
+                for (int64_t n = 0; n < count; n++) // of both signs, 0.25 to 4, and some -inf
+                    numbers[n] = n % 17 == 5 ? 0xff80 : (uint16_t)((n % 3 == 0 ? 0xbe80 : 0x3e80) + n * 5 % 0x200);
+                const int64_t shape[] = {1, 1, queries, keys};
+                gyre_tensor bias = gyre_tensor_dense(numbers, GYRE_BF16, 4, shape);
+                bias.strides[2] = row_stride;
+                bias.strides[3] = key;
+                c.args.bias = &bias;
+                c.check();
+            }
 }
 
 TEST_CASE("general lengths: dropout") {

@@ -122,6 +122,11 @@ TEST_CASE("softcap comes before bias and mask") {
             for (int64_t j = 0; j < 70; j += 3) bias.set({4, j}, -infinity);
             c.args.bias = c.hold(std::move(bias));
             c.check();
+            Tensor narrow(GYRE_BF16, {33, 70});
+            narrow.fill_normal(11, 5.0);
+            for (int64_t j = 0; j < 70; j += 3) narrow.set({4, j}, -infinity);
+            c.args.bias = c.hold(std::move(narrow));
+            c.check();
         }
 }
 

@@ -4,6 +4,7 @@
 #include "support/score_probe.h"
 
 #include <array>
+#include <limits>
 #include <string>
 
 using namespace gyre::test;
@@ -79,4 +80,28 @@ TEST_CASE("score: in 16 bits, every kind of input, every field of the point") {
             give_probe(c, own_of_each);
             c.check();
         }
+}
+
+TEST_CASE("score: in 16 bits, keys that the function masks stay masked beside a bias") {
+    for (const gyre_dtype dtype : {GYRE_BF16, GYRE_F16}) {
+        const OnlyWithKernel targets = only_with("probe", dtype);
+        ScoreCase c(AttentionShape().batches(3).lengths(33, 70).head_counts(4, 2).of(dtype), "probe");
+        give_probe(c, own_of_each);
+        Tensor pairs(GYRE_F32, {33, 70});
+        pairs.fill_normal(5);
+        for (int64_t i = 0; i < 33; i++)
+            for (int64_t j = i % 3; j < 70; j += 3) pairs.set({i, j}, -std::numeric_limits<double>::infinity());
+        c.give("pairs", std::move(pairs));
+        const OracleScore plain = oracle_probe(c);
+        c.oracle_score = [=](const OraclePoint &p) {
+            const double score = plain(p);
+            return score < -1e37 ? -std::numeric_limits<double>::infinity() : score;
+        };
+        for (const gyre_dtype of_bias : {GYRE_BF16, GYRE_F16, GYRE_F32}) {
+            Tensor bias(of_bias, {33, 70});
+            bias.fill_normal(7);
+            c.args.bias = c.hold(std::move(bias));
+            c.check();
+        }
+    }
 }

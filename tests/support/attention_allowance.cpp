@@ -10,9 +10,9 @@ namespace {
 /// Relative errors that f32 arithmetic leaves in powers of two and in sums, and a rounding's.
 constexpr double f32_error = 2e-6, f32_rounding = 0x1p-24;
 
-/// Weights have no smaller numbers than 2^-126: a block's, relative to the block's largest, what this is to the row's, and what all
+/// Weights have no smaller numbers than 2^-100, or 2^-126: a block's, relative to the block's largest, what this is to the row's, and what all
 /// are to a sink each become 0 below it.
-constexpr double least_weight = 4 * 0x1p-126;
+constexpr double least_weight = 4 * 0x1p-100;
 
 /// Instructions that multiply pairs of bf16 numbers take numbers below 2^-126 for 0: each term of a value, each product of terms
 /// (of two factors those whose places add up to less than `terms`) and each sum. So much a key that is seen, and once more where

@@ -68,9 +68,16 @@ bool key_lanes_gain_by_asking(const Wanted &w) {
     return w.target.has_feature(Target::AVX2) && w.dtype.bits() == 16 && (w.padded || w.head_dim < whole_lines);
 }
 
+/// Other machines widen numbers that are neighbours by one operation, too.
+bool key_lanes_gain_by_pairs(const Wanted &w) {
+    return w.target.has_feature(Target::AVX2) && w.dtype.is_bfloat() && !w.padded &&
+           w.head_dim % (2 * w.knobs.lanes) == 0;
+}
+
 Made make_key_lanes(const Wanted &w) {
     auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
-    return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs, key_lanes_gain_by_asking(w));
+    return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs,
+                                      KeyLanes::Facts{key_lanes_gain_by_asking(w), key_lanes_gain_by_pairs(w)});
 }
 
 template <class OnVectors>

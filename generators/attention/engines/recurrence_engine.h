@@ -43,6 +43,8 @@ public:
     virtual Visible visible(const Inputs &in) const { return visible_keys(in, shared()); }
     /// What the products' scores have yet to be multiplied by where the general family changes them; undefined: 1.
     virtual Halide::Expr general_unit(const Inputs &) const { return {}; }
+    /// A bf16 bias is taken in pairs of keys: rows are along lanes, and lower() maps pairs of neighbours.
+    virtual bool takes_bias_in_pairs() const { return false; }
     /// A score, or a difference of scores, as the engine has it, in units of log2(e).
     virtual Halide::Expr in_log2(const Inputs &, const Halide::Expr &score) const { return score; }
 

@@ -125,7 +125,8 @@ void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &
     const KeySteps steps = engine.steps();
     define_masked(s, visible, steps);
     if (in.is_general())
-        define_general_scores(s, in, visible.tile_last, steps.in_vector, engine.general_unit(in));
+        define_general_scores(s, in, visible.tile_last, steps.in_vector, engine.general_unit(in),
+                              engine.takes_bias_in_pairs());
     else if (in.is_capped() && !engine.changes_scores())
         cap_scores(s, in.softcap, visible.tile_last, steps.capped > 0 ? steps.capped : steps.in_vector,
                    engine.general_unit(in));
@@ -165,8 +166,10 @@ void RecurrenceEngine::define_maximum(const Visible &visible) {
 
 Rescaling RecurrenceEngine::rescaling(const Inputs &in, const Expr &maximum, const Expr &block) const {
     const Stages &s = shared();
-    return layout().rescaling(maximum, s.block_max(s.r, s.t, block),
-                              [&](const Expr &difference) { return exp2_nonpositive(in_log2(in, difference)); });
+    return layout().rescaling(maximum, s.block_max(s.r, s.t, block), [&](const Expr &difference) {
+        const Expr power = in_log2(in, difference);
+        return in.is_general() ? exp2_nonpositive_or_zero(power) : exp2_nonpositive(power);
+    });
 }
 
 } // namespace gyre::attention

@@ -32,12 +32,14 @@ struct Inputs {
     Halide::Func sinks;        // (h)  log2(e) included, masked_score: none; undefined: they join later, or never
 
     // The general family only; `bias` is undefined in others. Where a tensor is absent, its Func may not be read.
-    Halide::Func bias;       // (j, i, h)  f32, added
-    Halide::Func bias_masks; // (j, i, h)  bool, true where it is -inf
-    Halide::Expr has_bias;   // bool
-    Halide::Func mask;       // (j, i, h)  0: masked
-    Halide::Expr has_mask;   // bool
-    Halide::Expr has_alibi;  // bool
+    Halide::Func bias;          // (j, i, h)  f32, added
+    Halide::Func bias_masks;    // (j, i, h)  bool, true where it is -inf
+    Halide::Func bias_bits;     // (j, i, h)  u16, of a bias in 16 bits
+    Halide::Expr has_bias;      // bool
+    Halide::Expr has_bf16_bias; // bool
+    Halide::Func mask;          // (j, i, h)  0: masked
+    Halide::Expr has_mask;      // bool
+    Halide::Expr has_alibi;     // bool
 
     Dropout dropout; // its fields are undefined in kernels that drop nothing
 

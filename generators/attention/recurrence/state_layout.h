@@ -18,7 +18,7 @@ class StateLayout {
 public:
     virtual ~StateLayout() = default;
 
-    /// The feature of element c of tuple e.
+    /// The feature of element c of tuple e, as weighted values are counted.
     virtual Halide::Expr feature(const Sizes &z, int c, const Halide::Expr &e) const = 0;
     /// The tuple of feature d, and its place there.
     virtual Halide::Expr tuple(const Sizes &z, const Halide::Expr &d) const = 0;

@@ -22,4 +22,25 @@ void schedule_columns_from_rows(Stages &s, ColumnUpdate of, Func rows, Transpose
     schedule_transpose(lanes, {of.columns, jo});
 }
 
+void schedule_columns_from_pairs(Stages &s, PairUpdate of, Func rows, Transpose &lanes) {
+    const int w = s.sizes.lanes, pairs = s.sizes.key_block / 2;
+    const Var ro("pair_ro"), ri("pair_ri"), c = rows.args()[0];
+    const RVar whole("whole_pairs"), jo(pair_block_loop), ji("pair");
+    of.columns.update(of.update)
+        .split(of.pair, whole, ji, pairs, TailStrategy::GuardWithIf)
+        .split(ji, jo, ji, w, TailStrategy::GuardWithIf)
+        .split(s.r, ro, ri, w)
+        .reorder(ri, of.key, ji, ro, jo, whole)
+        .vectorize(ri)
+        .unroll(of.key)
+        .unroll(ji)
+        .never_partition_all();
+    rows.compute_at(of.columns, whole)
+        .bound_storage(s.b, 1)
+        .bound_storage(c, pairs + cache_line)
+        .vectorize(c, w, TailStrategy::RoundUp)
+        .never_partition(s.r);
+    schedule_transpose(lanes, {of.columns, ro});
+}
+
 } // namespace gyre::attention

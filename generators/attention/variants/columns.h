@@ -7,6 +7,9 @@ namespace gyre::attention {
 /// The loop of such an update over column blocks, each of as many keys as a vector has lanes.
 constexpr char column_block_loop[] = "column_block";
 
+/// The same of an update over pairs of keys, with as many pairs.
+constexpr char pair_block_loop[] = "pair_block";
+
 struct ColumnUpdate {
     Halide::Func columns; // (r, j, t, b)
     int update;
@@ -17,5 +20,13 @@ struct ColumnUpdate {
 /// column block of the row tile at a time. Rows are formed within a loop of one turn, and so not at all where the update has nothing
 /// to do.
 void schedule_columns_from_rows(Stages &s, ColumnUpdate of, Halide::Func rows, Transpose &lanes);
+
+/// The same of an update from pairs of neighbouring keys. A block is transposed in registers.
+struct PairUpdate {
+    Halide::Func columns; // (r, j, t, b)
+    int update;
+    Halide::RVar key, pair;
+};
+void schedule_columns_from_pairs(Stages &s, PairUpdate of, Halide::Func rows, Transpose &lanes);
 
 } // namespace gyre::attention

@@ -134,11 +134,11 @@ void Bare::add_edges(const Visible &visible) {
 Rescaling Bare::rescaling(const Inputs &in, const Expr &maximum, const Expr &block) const {
     if (k.lanes == 1) return FeatureVectors::rescaling(in, maximum, block);
     const Expr block_max = s.block_max(s.r, s.t, block), difference = maximum - block_max;
-    const Expr lower = power(-abs(difference)), rises = reinterpret<int32_t>(difference) < 0;
+    const Expr lower = power(-abs(difference), false), rises = reinterpret<int32_t>(difference) < 0;
     return {max(maximum, block_max), select(rises, lower, 1.0f), select(rises, 1.0f, lower)};
 }
 
-Expr Bare::power(const Expr &difference) const {
+Expr Bare::power(const Expr &difference, bool /*far*/) const {
     if (facts.nan_without_sign) return exp2_nonpositive_by_bits(difference);
     return facts.maximum_keeps_nan ? exp2_nonpositive_by_maximum(difference) : exp2_nonpositive(difference);
 }

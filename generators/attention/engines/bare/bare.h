@@ -50,7 +50,7 @@ public:
     void lower(const Lowering &lowering) const override;
 
 protected:
-    Halide::Expr power(const Halide::Expr &difference) const override;
+    Halide::Expr power(const Halide::Expr &difference, bool far) const override;
     bool guards_blocks() const override { return false; }
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     Rescaling rescaling(const Inputs &in, const Halide::Expr &maximum, const Halide::Expr &block) const override;

@@ -2,6 +2,8 @@
 
 #include "attention/recurrence/blocks.h"
 #include "attention/recurrence/scores.h"
+#include "math/bf16_pairs.h"
+#include "passes/neighbour_pairs.h"
 
 #include <functional>
 
@@ -72,8 +74,32 @@ Expr GroupsOfVectors::tuple(const Sizes &z, const Expr &d) const {
 
 Expr GroupsOfVectors::place(const Sizes &z, const Expr &d) const { return d / lanes % z.feature_chunk; }
 
+Expr PairsOfVectors::feature(const Expr &place) const {
+    const int both = 2 * lanes;
+    return place / both * both + place % lanes * 2 + place / lanes % 2;
+}
+
+Expr PairsOfVectors::place(const Expr &feature) const {
+    const int both = 2 * lanes;
+    return feature / both * both + feature % 2 * lanes + feature % both / 2;
+}
+
+Expr GroupsOfPairs::tuple(const Sizes &z, const Expr &d) const { return GroupsOfVectors::tuple(z, pairs.place(d)); }
+
+Expr GroupsOfPairs::place(const Sizes &z, const Expr &d) const { return GroupsOfVectors::place(z, pairs.place(d)); }
+
+Expr KeyLanes::of_pair(const Func &rows, const Expr &first, const Expr &lane, const Expr &which,
+                       const Expr &key) const {
+    const Expr feature = first + 2 * lane;
+    return bf16_of_pair(neighbour_pair(rows(feature, key, s.b), rows(feature + 1, key, s.b)), which);
+}
+
 void KeyLanes::define_queries(const Inputs &in) {
     const Sizes &z = s.sizes;
+    if (facts.in_pairs) {
+        s.q_placed = Func("q_placed");
+        s.q_placed(s.d, s.r, s.t) = s.q_rows(pairs.feature(s.d), s.r, s.t);
+    }
     const int together = k.lanes * z.feature_chunk;
     pages = in.pages.count;
     k_features = in.head_dim;
@@ -90,11 +116,20 @@ void KeyLanes::define_scores(const Inputs &in) {
     const Func &k_rows = s.operands.k_rows;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;
     const int n = k.lanes;
-    RDom features(0, z.head_dim / n, "features");
-    if (z.padded) features.where(features < in.head_dim / n);
-    s.feature = features;
     s.folded_scores = Func("folded_scores");
-    s.folded_scores(f, j, r, t, b) += s.q_rows(features * n + f, r, t) * k_rows(features * n + f, j, b);
+    if (facts.in_pairs) {
+        RDom features(0, 2, 0, z.head_dim / (2 * n), "features");
+        s.feature_within = features.x;
+        s.feature = features.y;
+        const Expr first = features.y * (2 * n);
+        s.folded_scores(f, j, r, t, b) +=
+            s.q_placed(first + features.x * n + f, r, t) * of_pair(k_rows, first, f, features.x, j);
+    } else {
+        RDom features(0, z.head_dim / n, "features");
+        if (z.padded) features.where(features < in.head_dim / n);
+        s.feature = features;
+        s.folded_scores(f, j, r, t, b) += s.q_rows(features * n + f, r, t) * k_rows(features * n + f, j, b);
+    }
     if (z.padded) { // the features after the last whole vector, with those before them taken for 0
         RDom rest(0, 1, "rest");
         rest.where(rest < in.head_dim % n);
@@ -123,8 +158,11 @@ void KeyLanes::add_values(const Inputs &in, const Visible &visible, int vectors,
     const int chunk_vectors = value_features / n;
     const Expr covered = z.padded ? s.feature_groups * z.feature_chunk : Expr(z.v_head_dim / n);
     const Expr first = unsafe_promise_clamped((first_chunk + terms[3]) * chunk_vectors, 0, covered - vectors);
-    const Expr feature = (first + terms[1]) * n + terms[0];
-    s.weighted_rows(feature, r, t, b) += value_weight(key) * s.operands.v_rows(feature, key, b);
+    const Expr place = (first + terms[1]) * n + terms[0];
+    const Func &v_rows = s.operands.v_rows;
+    const Expr value = facts.in_pairs ? of_pair(v_rows, (first + terms[1] / 2 * 2) * n, terms[0], terms[1] % 2, key)
+                                      : v_rows(place, key, b);
+    s.weighted_rows(place, r, t, b) += value_weight(key) * value;
     s.value_sums.push_back({terms[0], terms[1], terms[2], terms[3], terms[4]});
 }
 
@@ -142,7 +180,7 @@ void KeyLanes::define_product_of_values(const Inputs &in, const Visible &visible
     } else {
         add_values(in, visible, chunk_vectors, z.v_head_dim / value_features, 0, Internal::const_true());
     }
-    guard(s.weighted_rows, visible, {r, d});
+    guard(s.weighted_rows, visible, {r, facts.in_pairs ? pairs.feature(d) : Expr(d)});
     s.weighted(r, d, t, b) = s.weighted_rows(d, r, t, b);
 }
 

@@ -21,6 +21,25 @@ private:
     const int lanes;
 };
 
+/// A place among weighted values, whose features go in twos of vectors: those that are even in the first, those that are odd in the second.
+struct PairsOfVectors {
+    int lanes;
+
+    Halide::Expr feature(const Halide::Expr &place) const;
+    Halide::Expr place(const Halide::Expr &feature) const;
+};
+
+/// Tuples hold weighted values in the order of PairsOfVectors; results are features.
+class GroupsOfPairs : public GroupsOfVectors {
+public:
+    explicit GroupsOfPairs(int lanes) : GroupsOfVectors(lanes), pairs{lanes} {}
+    Halide::Expr tuple(const Sizes &z, const Halide::Expr &d) const override;
+    Halide::Expr place(const Sizes &z, const Halide::Expr &d) const override;
+
+private:
+    const PairsOfVectors pairs;
+};
+
 /// The loops of an update that adds values of a group of keys to neighbouring vectors of features.
 struct ValueSum {
     Halide::RVar lane, vector, key, chunk, group;
@@ -32,6 +51,8 @@ std::string value_key_loop(size_t sum);
 
 /// folded_scores are (f, j, r, t, b).
 struct KeyLaneStages : FoldedStages {
+    Halide::Func
+        q_placed; // (d, r, t)       q_rows in the order of PairsOfVectors; undefined: numbers do not go in pairs
     Halide::Expr feature_groups;          // of feature_chunk vectors each
     std::vector<ValueSum> value_sums;     // the first updates of weighted_rows
     std::vector<Halide::Func> lane_pairs; // (bit, f, j, r, t, b)
@@ -47,17 +68,24 @@ constexpr int value_keys = 64;
 
 class KeyLanes : public FeatureVectors {
 public:
-    /// `asks_ahead`: the machine gains by asking for the lines of keys and values ahead.
-    KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, bool asks_ahead)
-        : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), asks_ahead(asks_ahead) {
+    struct Facts {
+        bool asks_ahead; // the machine gains by asking for the lines of keys and values ahead
+        bool in_pairs;   // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
+    };
+    KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
+        : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), pair_groups(knobs.lanes), pairs{knobs.lanes},
+          facts(facts) {
         s.sizes = sizes;
         choose_sizes();
     }
     KeyLaneStages &stages() override { return s; }
-    const StateLayout &layout() const override { return groups; }
+    const StateLayout &layout() const override {
+        return facts.in_pairs ? static_cast<const StateLayout &>(pair_groups) : groups;
+    }
     OperandForm operand_form() const override {
         OperandForm form;
         form.one_page_apart = true;
+        form.as_bits = facts.in_pairs;
         return form;
     }
     KeySteps steps() const override {
@@ -85,7 +113,9 @@ protected:
 
 private:
     const GroupsOfVectors groups;
-    const bool asks_ahead;
+    const GroupsOfPairs pair_groups;
+    const PairsOfVectors pairs;
+    const Facts facts;
     int value_features = 0; // of a weighted value that are in registers together
     KeyLaneStages s;
     Halide::Expr pages;                  // in which keys are
@@ -99,6 +129,11 @@ private:
     void add_values(const Inputs &in, const Visible &visible, int vectors, const Halide::Expr &chunks,
                     const Halide::Expr &first_chunk, const Halide::Expr &where);
     Halide::Func sum_across_lanes();
+    /// Vectors of features that are read together: 2 if they are of pairs.
+    int vectors_together() const { return facts.in_pairs ? 2 : 1; }
+    /// Number `which` of the pair in lane `lane` of the features of a row, (d, j, b) as bits, from place `first` on.
+    Halide::Expr of_pair(const Halide::Func &rows, const Halide::Expr &first, const Halide::Expr &lane,
+                         const Halide::Expr &which, const Halide::Expr &key) const;
 };
 
 } // namespace gyre::attention

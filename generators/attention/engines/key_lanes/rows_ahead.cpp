@@ -16,7 +16,7 @@ std::string value_key_loop(size_t sum) { return "value_key_" + std::to_string(su
 void KeyLanes::ask_for_keys_and_values(const Lowering &lowering) const {
     const Sizes &z = s.sizes;
     const OperandStages &o = s.operands;
-    const int n = k.lanes, key_block = z.key_block, chunk_features = value_features;
+    const int n = k.lanes, of_turn = n * vectors_together(), key_block = z.key_block, chunk_features = value_features;
     const int of_line = cache_line_bytes / lowering.keys.type().bytes();
     const auto lines_of = [=](int features) { return (features + of_line - 1) / of_line; };
     Func(o.k_offsets).bound(s.j, 0, 2 * key_block).bound_storage(s.j, 2 * key_block);
@@ -30,7 +30,7 @@ void KeyLanes::ask_for_keys_and_values(const Lowering &lowering) const {
         return first;
     };
     const Expr alike = rows_alike; // the table of values is not there yet
-    const int turns_of_line = std::max(1, of_line / n), keys_of_turn = n / turns_of_line;
+    const int turns_of_line = std::max(1, of_line / of_turn), keys_of_turn = n / turns_of_line;
     ask_ahead(lowering.generator, s.folded_scores, turns, lowering.values, [=](const LoopValues &value) {
         std::vector<LineAhead> asked;
         const Expr first = value(steps) * n + value(turns) % turns_of_line * keys_of_turn;

@@ -3,6 +3,7 @@
 #include "key_lanes.h"
 #include "passes/loop_limits.h"
 #include "passes/loop_name.h"
+#include "passes/neighbour_pairs.h"
 
 #include <algorithm>
 
@@ -30,11 +31,14 @@ void KeyLanes::choose_sizes() {
     while (vectors % z.feature_chunk != 0 || z.feature_chunk % tile != 0) z.feature_chunk--;
 }
 
-bool KeyLanes::takes_keys_inside() const { return (asks_ahead || s.sizes.padded) && k.lanes > narrow_lanes; }
+bool KeyLanes::takes_keys_inside() const { return (facts.asks_ahead || s.sizes.padded) && k.lanes > narrow_lanes; }
 
 void KeyLanes::check() const {
     const Sizes &z = s.sizes;
     _halide_user_assert(provider->reads_in_place()) << "expected as_stored=true with fold equal to lanes\n";
+    const int together = k.lanes * vectors_together();
+    _halide_user_assert(value_features % together == 0)
+        << "values take " << value_features << " features at a time, expected a multiple of " << together << "\n";
     _halide_user_assert(z.key_block % value_keys == 0)
         << "expected key_block to be a multiple of " << value_keys << "\n";
 }
@@ -52,6 +56,13 @@ void KeyLanes::schedule() {
         if (of_row->defined()) of_row->compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile);
     s.q_rows.compute_root().bound_storage(s.t, z.task_tiles).bound(s.d, 0, z.head_dim).bound(s.r, 0, z.row_tile);
     schedule_rotated_rows(s.q_rows, s.q_rotated, w);
+    if (s.q_placed.defined())
+        s.q_placed.compute_root()
+            .bound_storage(s.t, z.task_tiles)
+            .bound(s.d, 0, z.head_dim)
+            .bound(s.r, 0, z.row_tile)
+            .vectorize(s.d, w)
+            .unroll(s.d);
 
     s.state.compute_root()
         .bound_storage(s.t, z.task_tiles)
@@ -114,10 +125,12 @@ void KeyLanes::schedule() {
         stage.vectorize(s.f).unroll(s.r);
     }
     Stage of_features = s.folded_scores.update(0);
-    if (keys_inside)
-        of_features.reorder(s.f, s.r, s.j, s.feature);
-    else
-        of_features.reorder(s.f, s.r, s.feature);
+    std::vector<VarOrRVar> order = {s.f, s.r};
+    if (facts.in_pairs) order.emplace_back(s.feature_within);
+    if (keys_inside) order.emplace_back(s.j);
+    order.emplace_back(s.feature);
+    of_features.reorder(order);
+    if (facts.in_pairs) of_features.unroll(s.feature_within);
     if (!keys_inside && !z.padded) of_features.unroll(s.feature);
     s.masked.update(s.masked.num_update_definitions() - 1).allow_race_conditions().vectorize(s.mask_j);
 
@@ -167,12 +180,16 @@ void KeyLanes::schedule() {
     for (Func *whole_task : {&s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
     s.lse.compute_root();
+    Var which("which");
+    const int together = vectors_together();
     s.out_copy.bound(s.d, 0, s.feature_groups * (w * z.feature_chunk))
         .bound_storage(s.d, z.v_head_dim)
         .split(s.d, d_o, di, w * z.feature_chunk)
-        .split(di, di, lane, w)
-        .reorder(lane, di, d_o, s.r)
+        .split(di, di, lane, w * together)
+        .split(lane, lane, which, together)
+        .reorder(which, lane, di, d_o, s.r)
         .vectorize(lane)
+        .unroll(which)
         .unroll(di);
     s.out.compute_root();
     schedule_rotated_rows(s.out, s.out_rotated, w);
@@ -182,8 +199,9 @@ void KeyLanes::schedule() {
 
 void KeyLanes::lower(const Lowering &lowering) const {
     FeatureVectors::lower(lowering);
-    const bool has_turns = s.sizes.head_dim > k.lanes; // of the loop over features, which ask
-    if (asks_ahead && has_turns) ask_for_keys_and_values(lowering);
+    if (facts.in_pairs) map_neighbour_pairs(lowering.generator);
+    const bool has_turns = s.sizes.head_dim > k.lanes * vectors_together(); // of the loop over features, which ask
+    if (facts.asks_ahead && has_turns) ask_for_keys_and_values(lowering);
     if (!s.cut.defined()) return;
     for (const RVar &loop : {s.peak_key, s.peak_lane}) guard_loop(lowering.generator, loop_of(loop), s.cut);
 }

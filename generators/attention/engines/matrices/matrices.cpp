@@ -21,7 +21,7 @@ Expr sum_of(const Func &sums, const Expr &r, const Expr &n, const Var &t, const 
 
 KeySteps Matrices::steps() const { return {matrix_depth}; }
 
-Expr Matrices::power(const Expr &difference) const { return exp2_nonpositive_bf16(difference); }
+Expr Matrices::power(const Expr &difference, bool /*far*/) const { return exp2_nonpositive_bf16(difference); }
 
 void Matrices::lower(const Lowering &lowering) const {
     map_bf16_matrices(lowering.generator, {s.operands.v_rows, s.weights});

@@ -35,7 +35,7 @@ public:
     Precision precision() const override { return {"bf16", "bf16", 1}; }
 
 protected:
-    Halide::Expr power(const Halide::Expr &difference) const override;
+    Halide::Expr power(const Halide::Expr &difference, bool far) const override;
     std::vector<Packed> packed() const override { return {}; }
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;

@@ -4,6 +4,7 @@
 #include "passes/loop_limits.h"
 #include "passes/loop_name.h"
 #include "passes/masked_tails.h"
+#include "passes/neighbour_pairs.h"
 #include "passes/step_pipeline.h"
 #include "passes/tile_products.h"
 #include "tiles.h"
@@ -67,6 +68,7 @@ void Tiles::lower(const Lowering &lowering) const {
     }
     if (s.seen_finite.defined()) guard_loop(lowering.generator, loop_of(s.marked_turn), s.cleaned);
     if (s.sizes.padded) mask_tails(lowering.generator);
+    if (facts.terms == 1) map_neighbour_pairs(lowering.generator);
     map_tile_products(lowering.generator);
     pipeline(lowering);
     if (exact) exact->pipeline(lowering);

@@ -1,5 +1,7 @@
 // Queries, keys and values as matrix tiles take them.
 #include "math/bf16_pairs.h"
+#include "math/bf16_rounding.h"
+#include "passes/neighbour_pairs.h"
 #include "passes/tile_products.h"
 #include "terms.h"
 #include "tiles.h"
@@ -16,8 +18,14 @@ void Tiles::define_queries(const Inputs &in) {
     const Expr power = power_of_queries(scale);
     const Expr factor = select(scale > 0.0f, power, scale < 0.0f, -power, 0.0f);
     s.q_pairs = Func("q_pairs");
-    s.q_pairs(c, r, p, t) =
-        term_pair(s.q_rows(2 * c, r, t) * factor, s.q_rows(2 * c + 1, r, t) * factor, p, facts.terms);
+    if (facts.terms == 1) {
+        s.q_narrow = Func("q_narrow");
+        s.q_narrow(s.d, r, t) = bf16_rounding(s.q_rows(s.d, r, t) * factor);
+        s.q_pairs(c, r, p, t) = neighbour_pair(s.q_narrow(2 * c, r, t), s.q_narrow(2 * c + 1, r, t));
+    } else {
+        s.q_pairs(c, r, p, t) =
+            term_pair(s.q_rows(2 * c, r, t) * factor, s.q_rows(2 * c + 1, r, t) * factor, p, facts.terms);
+    }
     s.q_lanes = transpose(s.q_pairs, z.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(r, c, p, t) = s.q_lanes.out(r, c, p, t);

@@ -82,7 +82,8 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
     if (facts.in_place) schedule_product(s.scores.update(1), s.copied_feature, s.copied_feature_tile);
     if (!bounded) {
         for (int update = 0; update < s.masked.num_update_definitions(); update++)
-            if (update != s.general.bias_update) s.masked.update(update).vectorize(s.r, w);
+            if (update != s.general.bias_update && update != s.general.pair_update)
+                s.masked.update(update).vectorize(s.r, w);
         s.block_max.compute_at(s.state, task.tile).vectorize(s.r, w).unroll(s.r);
         s.block_max.update().reorder(s.r, s.max_j).vectorize(s.r, w).unroll(s.r);
         s.powers.compute_at(s.state, task.tile).bound_storage(s.j, z.key_block).bound_storage(s.b, 1);
@@ -159,6 +160,10 @@ void Tiles::schedule() {
     schedule_task(s);
     constexpr int features_of_pair = 2;
     schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes, features_of_pair);
+    if (s.q_narrow.defined())
+        s.q_narrow.compute_at(s.q_scaled, Var("ro"))
+            .bound_storage(s.d, s.sizes.head_dim)
+            .vectorize(s.d, tile_depth, TailStrategy::RoundUp);
     s.q_scaled.bound_storage(s.c, s.sizes.head_dim / 2).bound(s.p, 0, facts.terms).unroll(s.p);
     if (s.cleaned.defined()) {
         schedule_cleaned();

@@ -9,6 +9,7 @@ namespace gyre::attention {
 struct TileStages : Stages {
     Halide::Var p{"p"}, step{"step"}, c{"c"};
 
+    Halide::Func q_narrow; // (d, r, t)            rounded, as bits; undefined if there are several terms
     Halide::Func q_pairs;  // (d / 2, r, p, t)
     Transpose q_lanes;     // (r, d / 2, p, t)     queries along the lanes
     Halide::Func q_scaled; // (r, d / 2, p, t)     with the scale's sign

@@ -34,6 +34,7 @@ public:
     bool changes_scores() const override { return bounded; }
     Visible visible(const Inputs &in) const override;
     Halide::Expr general_unit(const Inputs &in) const override;
+    bool takes_bias_in_pairs() const override { return facts.terms == 1; }
     Halide::Expr in_log2(const Inputs &in, const Halide::Expr &score) const override;
     void define_queries(const Inputs &in) override;
     void fold(const Inputs &in) override;

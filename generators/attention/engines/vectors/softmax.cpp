@@ -41,7 +41,7 @@ void SoftmaxEngine::define_weighted_values(const Inputs &in, const Visible &visi
     SoftmaxStages &s = stages();
     from_first = weighs_from_first() && !in.drops(); // words are drawn for whole groups of keys
     define_softmax_weights(s, visible, weight_step(), from_first,
-                           [&](const Expr &difference) { return power(difference); });
+                           [&](const Expr &difference) { return power(difference, in.is_general()); });
     if (in.drops()) define_kept(s, in.dropout, s.weights);
     s.block_sum = Func("block_sum");
     s.weighted = Func("weighted");
@@ -53,7 +53,9 @@ void SoftmaxEngine::define_weighted_values(const Inputs &in, const Visible &visi
     define_product_of_values(in, visible);
 }
 
-Expr SoftmaxEngine::power(const Expr &difference) const { return exp2_nonpositive(difference); }
+Expr SoftmaxEngine::power(const Expr &difference, bool far) const {
+    return far ? exp2_nonpositive_or_zero(difference) : exp2_nonpositive(difference);
+}
 
 void SoftmaxEngine::define_sum(const Visible &visible) {
     SoftmaxStages &s = stages();

@@ -24,7 +24,8 @@ protected:
     virtual bool weighs_from_first() const { return false; }
     /// There are none of such keys. Known once weights are defined.
     bool begins_with_seen() const { return from_first; }
-    virtual Halide::Expr power(const Halide::Expr &difference) const;
+    /// 2^difference. `far`: a bias or slopes may make any difference usual.
+    virtual Halide::Expr power(const Halide::Expr &difference, bool far) const;
     /// Defines s.block_sum.
     virtual void define_sum(const Visible &visible);
     /// Defines s.weighted, and the engine's stages on the way.
@@ -32,7 +33,7 @@ protected:
     /// Blocks with values that are not finite are computed again; false: the product takes none that its row does not see.
     virtual bool guards_blocks() const { return !provider->is_finite(); }
     virtual int guard_vector() { return stages().sizes.lanes; } // values that the guard looks at in a vector
-    virtual bool looks_by_flag() const { return false; } // as of define_guarded()
+    virtual bool looks_by_flag() const { return false; }        // as of define_guarded()
     /// True if a bias or a mask may hide keys of block s.b from some row. Known once s.masked is defined.
     virtual Halide::Expr hides_keys(const Inputs &in, const Visible & /*visible*/) {
         return in.has_bias || in.has_mask;

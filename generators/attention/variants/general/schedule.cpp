@@ -9,6 +9,8 @@ void schedule_general(Stages &s) {
     const int w = s.sizes.lanes;
     schedule_columns_from_rows(s, {s.masked, g.bias_update, g.bias_j}, g.bias_rows, g.bias_lanes);
     g.bias_rows.update().vectorize(g.attend_j, w).never_partition(s.r);
+    if (g.pair_update >= 0)
+        schedule_columns_from_pairs(s, {s.masked, g.pair_update, g.key_of_pair, g.pair_c}, g.pair_rows, g.pair_lanes);
     if (g.row_slopes.defined())
         g.row_slopes.compute_root().bound_storage(s.t, s.sizes.task_tiles).bound(s.r, 0, s.sizes.row_tile);
 }

@@ -4,7 +4,9 @@
 #include "attention/recurrence/rows.h"
 #include "attention/recurrence/scores.h"
 #include "attention/variants/score/stage.h"
+#include "math/bf16_pairs.h"
 #include "math/transcendental.h"
+#include "passes/neighbour_pairs.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -33,6 +35,33 @@ void add_slopes(Stages &s, const Inputs &in, const Row &row, const Expr &where, 
     s.masked(r, sloped, t, b) = in.score ? select(is_masked(score), masked_score, sum) : sum;
 }
 
+/// Where a bf16 bias is all that is added: pairs of neighbouring keys are transposed as they lie in memory, which is half of the work, and
+/// are made numbers where they are added.
+void add_pairs(Stages &s, const Inputs &in, const Row &row, const Expr &where, const Expr &tile_last_key,
+               const Expr &unit) {
+    GeneralStages &g = s.general;
+    const Var &r = s.r, &t = s.t, &b = s.b;
+    const Var c("c");
+    const int block = s.sizes.key_block, together = 2 * s.sizes.lanes; // keys of a block that is transposed
+    const auto bits = [&](const Expr &key) {
+        return in.bias_bits(min(likely(b * block + key), in.keys - 1), row.token, row.head);
+    };
+    g.pair_rows = Func("pair_rows");
+    g.pair_rows(c, r, t, b) = neighbour_pair(bits(2 * c), bits(2 * c + 1));
+    g.pair_lanes = transpose(g.pair_rows, s.sizes.lanes, "pair_lanes");
+    RDom paired(0, 2, 0, block / 2, "paired");
+    paired.where(where && b * block + 2 * paired.y / together * together <= tile_last_key);
+    g.key_of_pair = paired.x;
+    g.pair_c = paired.y;
+    g.pair_update = s.masked.num_update_definitions();
+    const Expr key = 2 * paired.y + paired.x;
+    const Expr added = bf16_of_pair(g.pair_lanes.out(r, paired.y, t, b), paired.x);
+    const Expr score = in_units(s.masked(r, key, t, b), unit);
+    Expr is_hidden = reinterpret<uint32_t>(added) == Expr(0xff800000u);
+    if (in.score) is_hidden = is_hidden || is_masked(score);
+    s.masked(r, key, t, b) = select(is_hidden, masked_score, at_least_score(score + added * log2_e));
+}
+
 } // namespace
 
 void cap_scores(Stages &s, const Expr &softcap, const Expr &tile_last_key, int in_vector, const Expr &unit) {
@@ -48,7 +77,8 @@ void slope_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, const 
     add_slopes(s, in, {s.t * s.sizes.row_tile + s.r, 0}, Internal::const_true(), tile_last_key, unit);
 }
 
-void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, int in_vector, const Expr &unit) {
+void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, int in_vector, const Expr &unit,
+                           bool in_pairs) {
     const Sizes &z = s.sizes;
     GeneralStages &g = s.general;
     const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
@@ -80,6 +110,8 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     KeysOfBlock biased(z.key_block, in_vector, "biased");
     const bool along_rows = in_vector == 1;
     const Expr is_biased = in.has_bias || in.has_mask || in.has_alibi, has_rows = in.has_bias || in.has_mask;
+    const Expr is_paired = in.has_bf16_bias && !(in.has_mask || in.has_alibi);
+    if (in_pairs) biased.dom.where(!is_paired);
     biased.dom.where((along_rows ? has_rows : is_biased) && b * z.key_block + biased.first <= tile_last_key);
     g.bias_j = biased.lane;
     g.bias_update = s.masked.num_update_definitions();
@@ -90,6 +122,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     if (in.score) masked_key = masked_key || is_masked(score);
     s.masked(r, biased.key, t, b) = select(masked_key, masked_score, at_least_score(score + added));
     if (along_rows) add_slopes(s, in, {token, row.head}, in.has_alibi && !has_rows, tile_last_key, unit_left);
+    if (in_pairs) add_pairs(s, in, row, is_paired, tile_last_key, unit_left);
 
     if (!unit_left.defined()) return;
     KeysOfBlock others(z.key_block, in_vector, "unbiased"); // of a call that has nothing of all this

@@ -7,9 +7,10 @@ namespace gyre::attention {
 
 /// Appends to `s.masked`, before it is masked: cap, score function, bias, boolean mask, ALiBi. Keys after `tile_last_key`
 /// need not be touched. `in_vector`: keys along the lanes of scores, or 1. `unit`: what scores are multiplied by before all of that, by the
-/// first of these updates that a call has; undefined: 1.
+/// first of these updates that a call has; undefined: 1. `in_pairs`: a bias whose type is that of the engine's numbers, bf16, is taken in pairs of
+/// keys where nothing else is added.
 void define_general_scores(Stages &s, const Inputs &in, const Halide::Expr &tile_last_key, int in_vector,
-                           const Halide::Expr &unit = {});
+                           const Halide::Expr &unit = {}, bool in_pairs = false);
 
 /// Appends the cap alone: an update of `s.masked` along general.cap_j. `unit` as above.
 void cap_scores(Stages &s, const Halide::Expr &softcap, const Halide::Expr &tile_last_key, int in_vector,

@@ -10,6 +10,12 @@ struct GeneralStages {
     Halide::Func row_slopes;              // (r, t)         log2(e) included; undefined where row_heads is
     Halide::RVar cap_j, bias_j, attend_j; // of the updates of `masked` that cap and bias, and of that of bias_rows
     int bias_update = -1;                 // of `masked`
+
+    // A bf16 bias that is all that is added, where pairs are taken; undefined elsewhere.   c: pair of keys of a block
+    Halide::Func pair_rows;           // (c, r, t, b)
+    Transpose pair_lanes;             // (r, c, t, b)
+    Halide::RVar key_of_pair, pair_c; // of the update of `masked`
+    int pair_update = -1;             // of `masked`
 };
 
 } // namespace gyre::attention
