@@ -95,12 +95,25 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
     return rows <= (few.head_dim >= large_head || has_avx512 ? 128 : 7);
 }
 
+/// Fewer rows fill no kernel's row tiles.
+constexpr int64_t least_many_rows = 17;
+
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &c) {
-    constexpr int64_t avx2_bytes = 32;
-    if (c.q.dtype != GYRE_F32 || c.rotate_keys || c.rotate_values || c.value_blocks) return nullptr;
-    if (c.general() || c.dropout.on || c.score) return nullptr;
+    constexpr int64_t avx2_bytes = 32, avx512_bytes = 64, most_widened = 128;
+    if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on || c.score) return nullptr;
+    const auto is_usable = [](const AttentionKernel *k, int64_t bytes) {
+        return k && k->vector_bytes >= bytes && !k->has_terms() && !k->on_tiles;
+    };
+    if (c.q.dtype == GYRE_F16 && !c.has_cu_seqlens_q) { // sequences of one call have one type of kernel
+        if (c.k.heads == 0 || c.q.seqlen * (c.q.heads / c.k.heads) < least_many_rows) return nullptr;
+        AttentionCall wide = c;
+        wide.q.dtype = GYRE_F32;
+        const AttentionKernel *many = find_unformed_kernel(context, wide, true);
+        return is_usable(many, avx512_bytes) && many->head_dim <= most_widened ? many : nullptr;
+    }
+    if (c.q.dtype != GYRE_F32) return nullptr;
     const AttentionKernel *many = find_unformed_kernel(context, c, true);
-    return many && many->vector_bytes >= avx2_bytes && !many->has_terms() && !many->on_tiles ? many : nullptr;
+    return is_usable(many, avx2_bytes) ? many : nullptr;
 }
 
 bool are_many_rows(const AttentionKernel &many, int64_t rows) {

@@ -49,7 +49,8 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys);
 
 /// The kernel for many queries that serves those sequences of a call with few queries that have many rows a key head
-/// (AttentionTask::for_many_rows). What it writes is merged as well: it is f32. nullptr: none is linked, or the call's keys and values are rotated.
+/// (AttentionTask::for_many_rows). What it writes is merged as well: it is f32. It may take f32 where the call has f16, if all sequences are alike (WidenedKeys). nullptr:
+/// none is linked, or the call's keys and values are rotated.
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
 /// True if so many rows a key head fill the row tiles of such a kernel so far that it takes less time than kernels for few rows. bench/notes has the

@@ -75,7 +75,8 @@ void choose_kernels_of_rows(const gyre_context &context, AttentionTask *t) {
     const AttentionCall &c = t->call;
     if (c.has_cu_seqlens_q)
         t->for_many_rows = many;
-    else if (many && t->has_many_rows(*many, c.q.seqlen)) {
+    else if (many && t->has_many_rows(*many, c.q.seqlen) &&
+             (c.q.dtype == many->dtype || WidenedKeys::takes(context, c, t->most_keys(*many)))) {
         t->kernel = many;
         return;
     }
@@ -148,7 +149,9 @@ gyre_status Plan::prepare(gyre_context &context) {
         t.operands.prepare(context, c);
         t.unformed = find_unformed_kernel(context, c);
     }
-    GYRE_TRY(t.widened.prepare(context, c, t.most_keys()));
+    GYRE_TRY(t.widened.prepare(context, c, t.kernel->dtype, t.most_keys()));
+    if (is_x86 && t.kernel->dtype != c.q.dtype)
+        t.widened.add_queries(std::min(t.kernel->task_rows, c.q.seqlen * c.q.heads));
     if (c.score) GYRE_TRY(check_score_inputs(args, c, t.kernel->score_inputs, need_data, &t.score_views));
     GYRE_TRY(t.angles.prepare(context, c));
 

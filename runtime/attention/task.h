@@ -64,8 +64,9 @@ struct AttentionTask {
     /// True if the sequence's tasks write the call's results, and there is nothing to merge.
     bool is_whole(const Sequence &s) const { return has_whole && parts(s) == 1; }
 
-    /// Keys of a task, at most.
+    /// Keys of a task, at most; of one that runs this kernel.
     int64_t most_keys() const;
+    int64_t most_keys(const AttentionKernel &of) const { return std::min(part_keys(of, call.k.seqlen), call.k.seqlen); }
 
     /// How long the longest task of a sequence takes, to compare it with those of others.
     int64_t work(const Sequence &s) const;

@@ -118,6 +118,8 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
     const int64_t slot = formed ? operands.at(c, index, kv_head, x.first_key) : 0;
     char *const wide = scratch + rows_scratch_bytes();
     if (widened.on() && !widened.form(c, s, index, kv_head, x.first_key, x.keys, wide)) return false;
+    if (widened.has_queries() && !widened.form_queries(c, s, x.first_token, x.tokens, head, x.heads, wide, &q))
+        return false;
     KeyRows k = formed         ? operands.keys(slot, x.keys)
                 : widened.on() ? widened.keys(x.keys, wide)
                                : stored(c.k, c.pages.k_page_stride);

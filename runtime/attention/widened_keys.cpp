@@ -48,8 +48,12 @@ size_t bytes_of(int64_t rows, int64_t dim) { return round_up(static_cast<size_t>
 
 } // namespace
 
-gyre_status WidenedKeys::prepare(const gyre_context &context, const AttentionCall &c, int64_t most) {
-    if (c.k.dtype == c.q.dtype) return GYRE_OK;
+bool WidenedKeys::takes(const gyre_context &context, const AttentionCall &c, int64_t most) {
+    return find_copy(context, c.k.dtype) && fits_kernel_index({{most, std::max(c.k.dim, c.v.dim)}});
+}
+
+gyre_status WidenedKeys::prepare(const gyre_context &context, const AttentionCall &c, gyre_dtype dtype, int64_t most) {
+    if (c.k.dtype == dtype) return GYRE_OK;
     copy = find_copy(context, c.k.dtype);
     if (!copy)
         return refuse(GYRE_UNSUPPORTED, "k", "got %s with queries of %s, and no linked kernel of %s converts it",
@@ -67,7 +71,7 @@ gyre_status WidenedKeys::prepare(const gyre_context &context, const AttentionCal
 size_t WidenedKeys::bytes() const {
     if (!on()) return 0;
     return bytes_of(most_keys, k_dim) + bytes_of(most_keys, v_dim) + round_up(copy->workspace) +
-           bytes_of(rows_together, std::max(k_dim, v_dim));
+           bytes_of(rows_together, std::max(k_dim, v_dim)) + (is_x86 ? bytes_of(query_rows, k_dim) : 0);
 }
 
 char *WidenedKeys::first_value(char *memory) const { return memory + bytes_of(most_keys, k_dim); }
@@ -100,6 +104,22 @@ bool WidenedKeys::form(const AttentionCall &c, const Sequence &s, int64_t index,
             return false;
         done += rows.count;
     }
+    return true;
+}
+
+bool WidenedKeys::form_queries(const AttentionCall &c, const Sequence &s, int64_t token, int64_t tokens, int64_t head,
+                               int64_t heads, char *memory, Buffer *queries) const {
+    char *const first = memory + bytes() - bytes_of(query_rows, k_dim);
+    const HeadRotation rotation{copy, 0, 0, 1, false};
+    for (int64_t i = 0; i < tokens; i++) {
+        TokenRun from(c.q, s.batch, s.q_first + token + i), to = from;
+        from.data = c.q.at(s.batch, s.q_first + token + i, head);
+        to.data = first + i * heads * k_dim * element_bytes;
+        to.token_stride = heads * k_dim;
+        to.head_stride = k_dim;
+        if (!rotation.run(from, to, 1, heads, k_dim, nullptr, scratch(memory))) return false;
+    }
+    queries->describe(first, halide_type(GYRE_F32), {{k_dim, 1}, {heads, k_dim}, {tokens, heads * k_dim}});
     return true;
 }
 
