@@ -116,7 +116,8 @@ add_library(gyre_test_cases OBJECT
             support/tensor_test.cpp)
 set_source_files_properties(cpu/subnormals_test.cpp PROPERTIES COMPILE_DEFINITIONS "GYRE_GUIDE=\"${PROJECT_SOURCE_DIR}/include/gyre/promises.md\"")
 if (x86_64_amx IN_LIST GYRE_TARGETS) # what kernels of no other target do
-    target_sources(gyre_test_cases PRIVATE attention/bound_test.cpp attention/formed_test.cpp attention/small_scores_test.cpp)
+    target_sources(gyre_test_cases PRIVATE attention/bound_test.cpp attention/capped_scores_test.cpp attention/formed_test.cpp
+                                             attention/small_scores_test.cpp)
 endif ()
 if (x86_64_avx2 IN_LIST GYRE_TARGETS) # and what x86 kernels alone do
     target_sources(gyre_test_cases PRIVATE rotary/streaming_test.cpp)

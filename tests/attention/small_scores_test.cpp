@@ -1,8 +1,8 @@
-/// gyre_attention() in bf16 with a cap or ALiBi alone, without lse, where scores reach the sizes from which matrix tiles no longer take powers of
-/// them as they are: on either side of each of the conditions of generators/attention/engines/tiles/changed_scores.cpp.
-#include "support/attention_case.h"
+/// gyre_attention() in bf16 with ALiBi alone, without lse, where scores reach the sizes from which matrix tiles no longer take powers of them as they
+/// are: on either side of each of the conditions of generators/attention/engines/tiles/changed_scores.cpp.
 #include "support/compare.h"
 #include "support/each_kernel.h"
+#include "support/small_scores_case.h"
 
 #include <cmath>
 #include <limits>
@@ -11,41 +11,8 @@ using namespace gyre::test;
 
 namespace {
 
-constexpr double log2_e = 1.4426950408889634;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(),
                  infinity = std::numeric_limits<double>::infinity();
-
-struct SmallCase : AttentionCase {
-    SmallCase(int64_t rows, int64_t keys, int64_t head_dim)
-        : AttentionCase(AttentionShape().lengths(rows, keys).head_counts(2, 2).dims(head_dim).of(GYRE_BF16)) {
-        args.lse = nullptr;
-    }
-    void slopes(double first, double second) { args.alibi = hold(GYRE_F32, {first, second}); }
-    /// Scores of all rows and keys of so many units of log2(e), every fourth key's negative.
-    void set_scores(double score) {
-        q.fill(1.0);
-        for (int64_t key = 0; key < k.shape()[1]; key++)
-            for (int64_t head = 0; head < 2; head++) set_key(key, head, key % 4 == 3 ? -1.0 : 1.0);
-        args.scale = (float)(score / log2_e / (double)shape.head_dim);
-        roundings_of_score += (double)shape.head_dim; // all products are alike
-    }
-    void set_key(int64_t key, int64_t head, double value) {
-        for (int64_t d = 0; d < shape.head_dim; d++) k.set({0, key, head, d}, value);
-    }
-    void set_value(int64_t key, double value) { v.set({0, key, 0, 3}, value); }
-};
-
-void check_threads(SmallCase &c) {
-    for (const std::string &target : runnable_targets()) {
-        std::vector<uint64_t> expected;
-        for (const int threads : {1, 2, 3, 8}) {
-            const Context context(target.c_str(), threads);
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            if (threads == 1) expected = c.out.bits();
-            CHECK(c.out.bits() == expected);
-        }
-    }
-}
 
 } // namespace
 
@@ -142,60 +109,6 @@ TEST_CASE("small scores: what a slope leaves nothing of still is a number or not
             }
 }
 
-TEST_CASE("small scores: what is no number in queries and keys reaches whom it concerns") {
-    for (const bool capped : {false, true}) {
-        SmallCase c(150, 150, 128), finite(150, 150, 128);
-        for (SmallCase *each : {&c, &finite}) {
-            if (capped)
-                each->args.softcap = 30;
-            else
-                each->slopes(0.2, 0.1);
-            each->args.causal = 1;
-        }
-        c.q.set({0, 17, 0, 5}, not_a_number);
-        c.k.set({0, 120, 1, 9}, not_a_number);
-        each_target([&](gyre_context *context) {
-            REQUIRE(c.run(context) == GYRE_OK);
-            REQUIRE(finite.run(context) == GYRE_OK);
-            const Dense got = c.output(), expected = finite.output();
-            for (int64_t row = 0; row < 150; row++)
-                for (int64_t head = 0; head < 2; head++) {
-                    const double of_row = got.head(0, row, head)[0];
-                    if (head == 0 ? row == 17 : row >= 120)
-                        REQUIRE(std::isnan(of_row));
-                    else
-                        REQUIRE(std::fabs(of_row - expected.head(0, row, head)[0]) < 0.02);
-                }
-        });
-    }
-}
-
-TEST_CASE("small scores: caps of every size, beside scores on both sides of the limits") {
-    for (const int64_t head_dim : {128, 256})
-        for (const double score : {1.0, 20.0, 43.0, 59.9, 60.1, 100.0, 1e3})
-            for (const double cap : {1e-6, 0.5, 0.4 * score / log2_e, 0.5 * score / log2_e, 0.99 * score / log2_e,
-                                     1.01 * score / log2_e, 30.0, 50.0, 1e4, 1e30}) {
-                SmallCase c(60, 300, head_dim);
-                c.set_scores(score);
-                c.args.softcap = (float)cap;
-                c.check();
-            }
-}
-
-TEST_CASE("small scores: caps with sinks, windows and grouped heads") {
-    for (const float cap : {3.0f, 50.0f})
-        for (const int64_t head_dim : {128, 256}) {
-            AttentionCase c(AttentionShape().lengths(200, 350).head_counts(4, 2).dims(head_dim).of(GYRE_BF16));
-            c.args.lse = nullptr;
-            c.args.softcap = cap;
-            c.args.causal = 1;
-            c.check();
-            c.args.window_left = 40;
-            c.args.sinks = c.hold(GYRE_F32, {0.25, -1, 20, 0});
-            c.check();
-        }
-}
-
 TEST_CASE("small scores: slopes with grouped heads, sinks, rotations and lengths of sequences") {
     AttentionCase c(AttentionShape().batches(2).lengths(120, 300).head_counts(4, 2).dims(64).of(GYRE_BF16));
     c.args.lse = nullptr;
@@ -210,15 +123,4 @@ TEST_CASE("small scores: slopes with grouped heads, sinks, rotations and lengths
     c.args.rope = &rope;
     c.args.value_rope = &rope;
     c.check();
-}
-
-TEST_CASE("small scores: the same bits for any cut of the rows") {
-    SmallCase sloped(500, 700, 64), capped(500, 700, 128);
-    sloped.slopes(0.3, 0.01);
-    capped.args.softcap = 40;
-    for (SmallCase *c : {&sloped, &capped}) {
-        c->set_key(390, 0, 12.0);
-        c->args.causal = 1;
-        check_threads(*c);
-    }
 }
