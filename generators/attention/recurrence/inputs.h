@@ -36,6 +36,7 @@ struct Inputs {
     Halide::Expr has_bf16_bias; // bool
     Halide::Func mask;          // (j, i, h)  0: masked
     Halide::Expr has_mask;      // bool
+    Halide::Expr mask_is_dense; // bool            along the keys
     Halide::Expr has_alibi;     // bool
     Halide::Func alibi;         // (h)  slope, log2(e) included
     Halide::Expr alibi_origin;  // pos_k - pos_q of key 0 and token 0
