@@ -95,6 +95,7 @@ void AttentionGenerator::bind_general(Inputs &in) {
     in.has_bf16_bias = bias_kind == 3;
     in.mask = mask;
     in.has_mask = has_mask;
+    in.mask_is_dense = mask.dim(0).stride() == 1;
     in.softcap = softcap;
     alibi.dim(0).set_min(0).set_stride(Halide::Expr());
     in.has_alibi = has_alibi;

@@ -28,10 +28,12 @@ void AttentionGenerator::specialize_bias(GeneralStages &stages) {
     stages.bias_rows.specialize(bias_kind == 2 && bias_16.dim(0).stride() == 1);
     stages.bias_rows.specialize(bias_kind == 3 && bias_16.dim(0).stride() == 1);
     stages.bias_rows.update().specialize(mask.dim(0).stride() == 1);
+    if (stages.mask_least.defined()) stages.mask_least.update().specialize(mask.dim(0).stride() == 1);
     if (stages.pair_rows.defined()) stages.pair_rows.specialize(bias_16.dim(0).stride() == 1);
 }
 
-/// Rows of a bias or mask are formed and transposed for a whole block, but of a call's last one only as far as there are keys.
+/// Rows of a bias or mask are formed and transposed for a whole block, but of a call's last one only as far as there are keys, and of one in
+/// which a mask hides none not at all.
 void AttentionGenerator::end_bias_early(const Stages &stages) {
     const auto end_early = [&](const Halide::Func &of, const std::string &loop, int keys_a_turn) {
         end_loop_early(*this, of, loop, loop_of(stages.block),
@@ -43,6 +45,11 @@ void AttentionGenerator::end_bias_early(const Stages &stages) {
     end_early(g.bias_rows, g.bias_rows.args()[0].name(), lanes);
     end_early(g.bias_rows, loop_of(g.attend_j), lanes);
     end_early(stages.masked, column_block_loop, lanes);
+    if (g.hides.defined()) {
+        guard_loop(*this, g.bias_rows, stages.r.name(), g.hides);
+        guard_loop(*this, stages.masked, column_block_loop, g.hides);
+    }
+    if (g.unchanged.defined()) guard_loop(*this, stages.masked, loop_of(g.other_j), g.unchanged);
     if (!g.pair_rows.defined()) return;
     end_early(g.pair_rows, g.pair_rows.args()[0].name(), 2 * lanes);
     end_early(stages.masked, pair_block_loop, 2 * lanes);

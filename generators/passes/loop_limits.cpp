@@ -8,20 +8,41 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-class GuardLoop : public LoopMutator {
+/// What is guarded by the flag's being not 0 is guarded once.
+class FlagIsSet : public IRMutator {
 public:
-    GuardLoop(const std::string &loop, const std::string &flag)
-        : LoopMutator("there is no loop " + loop + " to limit"), loop(loop), flag(flag) {}
+    explicit FlagIsSet(const std::string &flag) : flag(flag) {}
 
 private:
-    const std::string loop, flag;
+    const std::string &flag;
+
+    using IRMutator::visit;
+    Expr visit(const NE *op) override {
+        const auto *load = op->a.as<Load>();
+        return load && load->name == flag && is_const_zero(op->b) ? const_true() : IRMutator::visit(op);
+    }
+    Stmt visit(const IfThenElse *op) override {
+        if (is_const_one(mutate(op->condition))) return mutate(op->then_case);
+        return IRMutator::visit(op);
+    }
+};
+
+class GuardLoop : public LoopMutator {
+public:
+    /// `func`: "" for loops of any.
+    GuardLoop(const std::string &func, const std::string &loop, const std::string &flag)
+        : LoopMutator("there is no loop " + loop + " to limit"), func(func), loop(loop), flag(flag) {}
+
+private:
+    const std::string func, loop, flag;
 
     using LoopMutator::visit;
     Stmt visit(const For *op) override {
-        if (variable_of_loop(op->name) != loop) return IRMutator::visit(op);
+        const bool is_of_func = func.empty() || func_of_loop(op->name) == func;
+        if (!is_of_func || variable_of_loop(op->name) != loop) return IRMutator::visit(op);
         found = true;
         const Expr value = Load::make(Int(32), flag, 0, Buffer<>(), Parameter(), const_true(), ModulusRemainder());
-        return IfThenElse::make(value != 0, op);
+        return IfThenElse::make(value != 0, FlagIsSet(flag).mutate(Stmt(op)));
     }
 };
 
@@ -56,7 +77,11 @@ private:
 } // namespace
 
 void guard_loop(GeneratorBase &generator, const std::string &loop, const Func &flag) {
-    generator.get_pipeline().add_custom_lowering_pass(new GuardLoop(loop, flag.name()));
+    generator.get_pipeline().add_custom_lowering_pass(new GuardLoop("", loop, flag.name()));
+}
+
+void guard_loop(GeneratorBase &generator, const Func &of, const std::string &loop, const Func &flag) {
+    generator.get_pipeline().add_custom_lowering_pass(new GuardLoop(of.name(), loop, flag.name()));
 }
 
 void end_loop_early(GeneratorBase &generator, const Func &of, const std::string &loop, const std::string &outer,

@@ -15,6 +15,10 @@ namespace gyre {
 /// formed in it.
 void guard_loop(Halide::Internal::GeneratorBase &generator, const std::string &loop, const Halide::Func &flag);
 
+/// The same of `loop` of `of` alone; the flag may have dimensions that are one place where it is read.
+void guard_loop(Halide::Internal::GeneratorBase &generator, const Halide::Func &of, const std::string &loop,
+                const Halide::Func &flag);
+
 /// Within each turn of `outer`, `loop` of `of` ends after extent(outer's variable) turns, if that is less than it would take.
 /// What it then leaves out must be read by nothing that counts.
 void end_loop_early(Halide::Internal::GeneratorBase &generator, const Halide::Func &of, const std::string &loop,

@@ -111,6 +111,32 @@ TEST_CASE(
             }
 }
 
+TEST_CASE("general lengths: a mask hides few keys, of some blocks and rows, by bytes of any number") {
+    Random random(13);
+    for (const gyre_dtype type : types)
+        for (const int64_t head_dim : {64, 72})
+            for (const int64_t keys : {256, 390, 512})
+                for (const int64_t stride : {1, 2}) {
+                    AttentionCase c(shape_of(keys, head_dim, type));
+                    const int64_t row = keys * stride;
+                    std::vector<unsigned char> bytes((size_t)(2 * queries * row), 0);
+                    for (size_t n = 0; n < bytes.size(); n += (size_t)stride) bytes[n] = n % 3 == 0 ? 128 : 1;
+                    for (int64_t block = 0; block < keys; block += 128) // at its begin, at its end, within, or none
+                        for (const int64_t key : {block, block + 127, block + random.integer(0, 127)})
+                            if (key < keys && random.chance(0.3))
+                                bytes[(size_t)(random.integer(0, 2 * queries - 1) * row + key * stride)] = 0;
+                    const int64_t shape[] = {1, 2, queries, keys};
+                    gyre_tensor mask = gyre_tensor_dense(bytes.data(), GYRE_BOOL, 4, shape);
+                    mask.strides[1] = queries * row;
+                    mask.strides[2] = row;
+                    mask.strides[3] = stride;
+                    c.args.mask = &mask;
+                    c.check();
+                    c.args.softcap = 5;
+                    c.check();
+                }
+}
+
 TEST_CASE("general lengths: dropout") {
     for (const gyre_dtype type : types)
         for (const int64_t keys : {255, 257, 513}) {

@@ -31,6 +31,34 @@ TEST_CASE("a guarded loop runs only if its flag is not 0, with what is formed in
     }
 }
 
+TEST_CASE("of two loops of one name that of the Func that is named is guarded, and what it is guarded by is not asked "
+          "for again") {
+    Var x("x");
+    for (const int flag : {0, 3}) {
+        Func wanted("wanted"), first("first"), second("second");
+        wanted() = flag;
+        RDom turn(0, 5, "turn");
+        turn.where(wanted() != 0);
+        RDom same_turn(0, 5, "turn");
+        const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+            first(x) = 1.0f;
+            first(x) += cast<float>(turn);
+            second(x) = 2.0f;
+            second(x) += cast<float>(same_turn);
+            out(x) = first(x) + 100 * second(x);
+            wanted.compute_root();
+            first.compute_root().update().reorder(x, turn);
+            second.compute_root().update().reorder(x, same_turn);
+            gyre::guard_loop(generator, first, "turn", wanted);
+        });
+        const Buffer<float> result = made.run(3);
+        for (int i = 0; i < 3; i++) CHECK(result(i) == (flag ? 11 : 1) + 100 * 12);
+        const std::string lowered = made.lowered();
+        CAPTURE(lowered);
+        CHECK(count(lowered, "[0] != 0") == 1);
+    }
+}
+
 TEST_CASE("a loop ends after as many turns as its outer loop's turn allows") {
     Var x("x");
     Func total("total");

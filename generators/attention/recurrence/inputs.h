@@ -39,6 +39,7 @@ struct Inputs {
     Halide::Expr has_bf16_bias; // bool
     Halide::Func mask;          // (j, i, h)  0: masked
     Halide::Expr has_mask;      // bool
+    Halide::Expr mask_is_dense; // bool            along the keys
     Halide::Expr has_alibi;     // bool
 
     Dropout dropout; // its fields are undefined in kernels that drop nothing

@@ -91,7 +91,7 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
         s.block_sum.compute_at(s.state, task.tile).bound_storage(s.b, 1).vectorize(s.r, w).unroll(s.r);
         s.block_sum.update().reorder(s.r, s.sum_j, s.sum_step).vectorize(s.r, w).unroll(s.r);
     }
-    if (s.general.bias_rows.defined()) schedule_general(s);
+    if (s.general.bias_rows.defined()) schedule_general(s, {s.state, task.tile});
     if (s.score.update >= 0) schedule_score(s, {s.state, task.tile});
     if (s.dropout.kept.defined()) schedule_kept(s, {s.state, task.tile});
     // Where the accumulators of a whole head fit the tile registers, a step's weights are formed right before the

@@ -85,7 +85,7 @@ void RowVectors::schedule() {
 
     const LoopLevel row_tile(s.state, loops.tile);
     schedule_products({{s.masked, ro}, row_tile, {s.state, loops.register_tile}});
-    if (s.general.bias_rows.defined()) schedule_general(s);
+    if (s.general.bias_rows.defined()) schedule_general(s, row_tile);
     if (s.dropout.kept.defined()) schedule_kept(s, row_tile);
     if (s.score.update >= 0) schedule_score(s, row_tile);
 }

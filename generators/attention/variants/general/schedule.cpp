@@ -1,12 +1,20 @@
 #include "attention/variants/columns.h"
 #include "scores.h"
 
+#include <algorithm>
+
 namespace gyre::attention {
 using namespace Halide;
 
-void schedule_general(Stages &s) {
+void schedule_general(Stages &s, const LoopLevel &tile) {
     GeneralStages &g = s.general;
     const int w = s.sizes.lanes;
+    const int bytes = std::min(s.sizes.key_block, static_cast<int>(sizeof(float)) * w); // of a vector
+    for (Func *of_tile : {&g.mask_least, &g.least_byte, &g.hides, &g.unchanged})
+        if (of_tile->defined()) of_tile->compute_at(tile).bound_storage(s.b, 1);
+    g.mask_least.bound(g.l, 0, s.sizes.key_block).vectorize(g.l, bytes).unroll(g.l);
+    g.mask_least.update().vectorize(g.l, bytes).unroll(g.l);
+    g.least_byte.update().atomic().vectorize(g.mask_byte);
     schedule_columns_from_rows(s, {s.masked, g.bias_update, g.bias_j}, g.bias_rows, g.bias_lanes);
     g.bias_rows.update().vectorize(g.attend_j, w).never_partition(s.r);
     if (g.pair_update >= 0)

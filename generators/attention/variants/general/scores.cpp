@@ -8,6 +8,8 @@
 #include "math/transcendental.h"
 #include "passes/neighbour_pairs.h"
 
+#include <functional>
+
 namespace gyre::attention {
 using namespace Halide;
 namespace {
@@ -33,6 +35,30 @@ void add_slopes(Stages &s, const Inputs &in, const Row &row, const Expr &where, 
     const Expr score = s.masked(r, sloped, t, b);
     const Expr sum = at_least_score(in_units(score, unit) + slope * cast<float>(key - row.token + in.alibi_origin));
     s.masked(r, sloped, t, b) = in.score ? select(is_masked(score), masked_score, sum) : sum;
+}
+
+/// Where a mask is all that is added: whether it hides a key of a block from some row of a tile. Bytes are looked at in a fraction of the time
+/// that transposing them takes, and masks that are no ranges often hide keys of few blocks. A block that is not whole counts as one with hidden keys.
+void define_hides(Stages &s, const Inputs &in, const std::function<Row(const Expr &r)> &row_at) {
+    GeneralStages &g = s.general;
+    const Var &t = s.t, &b = s.b;
+    const int block = s.sizes.key_block;
+    const Expr is_looked_at =
+        in.has_mask && in.mask_is_dense && !(in.has_bias || in.has_alibi) && b * block + block <= in.keys;
+    RDom rows(0, s.sizes.row_tile, "mask_rows"), all(0, block, "mask_bytes");
+    rows.where(is_looked_at);
+    all.where(is_looked_at);
+    const Row row = row_at(rows);
+    const Expr key = unsafe_promise_clamped(b * block + g.l, 0, in.keys - 1);
+    g.mask_least = Func("mask_least");
+    g.mask_least(g.l, t, b) = UInt(8).max();
+    g.mask_least(g.l, t, b) = min(g.mask_least(g.l, t, b), in.mask(key, row.token, row.head));
+    g.mask_byte = all;
+    g.least_byte = Func("least_byte");
+    g.least_byte(t, b) = UInt(8).max();
+    g.least_byte(t, b) = min(g.least_byte(t, b), g.mask_least(all, t, b));
+    g.hides = Func("hides");
+    g.hides(t, b) = select(is_looked_at && g.least_byte(t, b) != 0, 0, 1);
 }
 
 /// Where a bf16 bias is all that is added: pairs of neighbouring keys are transposed as they lie in memory, which is half of the work, and
@@ -82,8 +108,11 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     const Sizes &z = s.sizes;
     GeneralStages &g = s.general;
     const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
-    Row row = row_of_task(in, t * z.row_tile + r);
-    if (s.row_tokens.defined()) row = {s.row_tokens(r, t), s.row_heads(r, t)};
+    const auto row_at = [&](const Expr &of_tile) -> Row {
+        if (s.row_tokens.defined()) return {s.row_tokens(of_tile, t), s.row_heads(of_tile, t)};
+        return row_of_task(in, t * z.row_tile + of_tile);
+    };
+    const Row row = row_at(r);
     const Expr token = s.row_tokens.defined() ? row.token : t * z.row_tile + r;
     const auto known_key = [&](const Expr &jj) { return min(likely(b * z.key_block + jj), in.keys - 1); };
 
@@ -107,11 +136,14 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     g.bias_rows(attend, r, t, b) =
         select(in.mask(known_key(attend), row.token, row.head) == 0, masked_score, g.bias_rows(attend, r, t, b));
 
-    KeysOfBlock biased(z.key_block, in_vector, "biased");
     const bool along_rows = in_vector == 1;
+    KeysOfBlock biased(z.key_block, in_vector, "biased");
     const Expr is_biased = in.has_bias || in.has_mask || in.has_alibi, has_rows = in.has_bias || in.has_mask;
     const Expr is_paired = in.has_bf16_bias && !(in.has_mask || in.has_alibi);
     if (in_pairs) biased.dom.where(!is_paired);
+    if (along_rows) define_hides(s, in, row_at);
+    const Expr hides = along_rows ? g.hides(t, b) != 0 : Internal::const_true();
+    biased.dom.where(hides);
     biased.dom.where((along_rows ? has_rows : is_biased) && b * z.key_block + biased.first <= tile_last_key);
     g.bias_j = biased.lane;
     g.bias_update = s.masked.num_update_definitions();
@@ -125,8 +157,14 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     if (in_pairs) add_pairs(s, in, row, is_paired, tile_last_key, unit_left);
 
     if (!unit_left.defined()) return;
-    KeysOfBlock others(z.key_block, in_vector, "unbiased"); // of a call that has nothing of all this
-    others.dom.where(!is_biased && !is_capped && b * z.key_block + others.first <= tile_last_key);
+    KeysOfBlock others(z.key_block, in_vector, "unbiased"); // of a call or block that has nothing of all this
+    if (along_rows) {
+        g.unchanged = Func("unchanged");
+        g.unchanged(t, b) = select(is_biased && hides, 0, 1);
+        g.other_j = others.lane;
+    }
+    others.dom.where(along_rows ? g.unchanged(t, b) != 0 : !is_biased);
+    others.dom.where(!is_capped && b * z.key_block + others.first <= tile_last_key);
     s.masked(r, others.key, t, b) = s.masked(r, others.key, t, b) * unit;
 }
 

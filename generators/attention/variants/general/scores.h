@@ -20,7 +20,8 @@ void cap_scores(Stages &s, const Halide::Expr &softcap, const Halide::Expr &tile
 void slope_scores(Stages &s, const Inputs &in, const Halide::Expr &tile_last_key, const Halide::Expr &unit = {});
 
 /// Schedules it where rows are along the lanes.
-void schedule_general(Stages &s);
+/// `tile`: the loop over row tiles.
+void schedule_general(Stages &s, const Halide::LoopLevel &tile);
 
 /// Schedules it where keys are along the lanes, for scores of row tiles of the loop `tile`.
 void schedule_general_along_keys(Stages &s, const Halide::LoopLevel &tile, int lanes);
