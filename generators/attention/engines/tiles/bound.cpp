@@ -21,6 +21,7 @@ namespace {
 // In units of log2(e): powers and their sums stay between 2^-60 and 2^60 times the number of keys.
 constexpr float score_limit = 60.0f;
 constexpr int lanes = norm_lanes;
+constexpr int square_sums = 4; // of a query: divides its pairs
 
 Expr square(const Expr &x) { return x * x; }
 
@@ -43,13 +44,16 @@ void Tiles::define_counted_squares(const Inputs &in) {
 void Tiles::define_bound(const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &l = s.l;
-    RDom pairs(0, s.k_features / 2, "bound_pairs"), rows(0, z.row_tile, "bound_rows");
-    const Expr pair = s.q_scaled(r, pairs, 0, t);
+    // Sums side by side, since each waits for its last number.
+    RDom pairs(0, s.k_features / 2 / square_sums, "bound_pairs"), rows(0, z.row_tile, "bound_rows");
+    const Expr pair = s.q_scaled(r, pairs * square_sums + l, 0, t);
     s.q_squares = Func("q_squares");
-    s.q_squares(r, t) += square(bf16_of_pair(pair, 0)) + square(bf16_of_pair(pair, 1));
+    s.q_squares(r, l, t) += square(bf16_of_pair(pair, 0)) + square(bf16_of_pair(pair, 1));
+    Expr of_row = s.q_squares(rows, 0, t);
+    for (int sum = 1; sum < square_sums; sum++) of_row += s.q_squares(rows, sum, t);
     s.q_norm = Func("q_norm");
     s.q_norm(t) = Expr(0u);
-    s.q_norm(t) = max(s.q_norm(t), ordered_bits(s.q_squares(rows, t)));
+    s.q_norm(t) = max(s.q_norm(t), ordered_bits(of_row));
 
     const int keys_together = in.key_squares.defined() ? tile_depth : 1;
     RDom keys(0, z.key_block / keys_together, "bound_keys");
@@ -64,8 +68,8 @@ void Tiles::define_bound(const Inputs &in) {
         const Expr offset = unsafe_promise_clamped(offset_of_key(in.pages, in.k, key), 0, in.k.size - 1);
         const auto element = [&](const Expr &feature) { return in.k.elements(feature, offset); };
         if (facts.dense_features == 0) define_counted_squares(in);
-        const Expr squares = facts.dense_features > 0 ? sum_of_squares(element, l, facts.dense_features)
-                                                      : Expr(s.key_squares(l, key));
+        const Expr squares =
+            facts.dense_features > 0 ? sum_of_squares(element, l, facts.dense_features) : Expr(s.key_squares(l, key));
         s.k_squares(l, b) = max(s.k_squares(l, b), ordered_bits(squares));
     }
     s.k_norm = Func("k_norm");
@@ -99,8 +103,8 @@ void Tiles::schedule_bound(int w) {
     s.is_bounded.compute_root().bound_storage(s.t, z.task_tiles);
     s.is_bounded.update().reorder(s.t, s.bound_block);
     s.q_norm.compute_root().bound_storage(s.t, z.task_tiles);
-    s.q_squares.compute_at(s.q_norm, s.t).vectorize(s.r, w).unroll(s.r);
-    s.q_squares.update().reorder(s.r, s.bound_pair).vectorize(s.r, w).unroll(s.r).unroll(s.bound_pair, 4);
+    s.q_squares.compute_at(s.q_norm, s.t).bound(s.l, 0, square_sums).vectorize(s.r, w).unroll(s.r).unroll(s.l);
+    s.q_squares.update().reorder(s.r, s.l, s.bound_pair).vectorize(s.r, w).unroll(s.r).unroll(s.l);
     s.k_norm.compute_at(s.is_bounded, s.bound_block).bound_storage(s.b, 1);
     s.k_squares.compute_at(s.is_bounded, s.bound_block).bound_storage(s.b, 1).bound(s.l, 0, lanes).vectorize(s.l, w);
     s.k_squares.update().reorder(s.l, s.bound_key).vectorize(s.l, w);

@@ -47,7 +47,7 @@ struct TileStages : Stages {
     // bound.cpp; undefined where no row tile may be bounded.
     Halide::Func is_bounded;           // (t)
     Halide::Func any_exact;            // ()      some row tile is not
-    Halide::Func q_squares, k_squares; // (r, t) (l, b)  of all features; of every 16th one
+    Halide::Func q_squares, k_squares; // (r, l, t) (l, b)  of every 4th pair of features; of every 16th feature
     Halide::Func q_norm, k_norm;       // (t) (b)        squares of the norms' bounds
     Halide::Func key_squares;          // (l, j)  of a key's features, where they are counted
     Halide::RVar bound_pair, bound_row, bound_key, bound_block, bound_vector;
