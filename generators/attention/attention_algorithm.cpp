@@ -2,6 +2,7 @@
 
 #include "common/stored_rows.h"
 #include "math/transcendental.h"
+#include "recurrence/blocks.h"
 #include "recurrence/features.h"
 #include "recurrence/rows.h"
 #include "recurrence/scores.h"
@@ -62,6 +63,7 @@ void define_queries(RecurrenceEngine &engine, const Inputs &in) {
     RowForm form{z.head_dim, z.padded && !exact};
     form.count = exact ? in.head_dim : s.k_features;
     form.factor = engine.query_factor(in);
+    form.as_bits = engine.rounds_queries();
     s.q_rotated = define_rows(s.q_rows, {query, in.head_dim, row.token, in.q_rotation}, {s.d, s.r, s.t}, form);
     engine.define_queries(in);
 }
@@ -71,10 +73,11 @@ void define_state(RecurrenceEngine &engine, const Inputs &in) {
     const int chunk = s.sizes.feature_chunk;
     std::vector<Expr> initial(chunk + 2, Expr(engine.layout().nothing()));
     initial[chunk] = least_score;
-    if (engine.begins_with_block()) initial.assign(chunk + 2, undef<float>());
+    const std::vector<Expr> undefined(chunk + 2, undef<float>());
     s.state = Func("state");
-    s.state(s.r, s.t, s.e) = Tuple(initial);
+    s.state(s.r, s.t, s.e) = Tuple(engine.begins_with_block() ? undefined : initial);
     engine.fold(in);
+    if (engine.may_see_no_block()) clear_unseeing_tiles(s, in, initial);
 }
 
 } // namespace
@@ -114,7 +117,8 @@ void algorithm(RecurrenceEngine &engine, const Inputs &in, const Func &out, cons
     };
     finished.stored = [&](const Expr &value) { return narrow(value, type, engine.rounding()); };
     finished.copied = [&](const Expr &feature) { return finished.stored(finished.source(feature)); };
-    s.out_rotated = rotate(s.out, {d, h, i}, i, in.v_head_dim, z.v_head_dim, in.out_rotation, finished);
+    const Expr features = z.padded ? in.v_head_dim : Expr(z.v_head_dim);
+    s.out_rotated = rotate(s.out, {d, h, i}, i, features, z.v_head_dim, in.out_rotation, finished);
 }
 
 } // namespace gyre::attention

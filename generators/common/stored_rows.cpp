@@ -10,11 +10,14 @@ RotatedRows define_rows(Func rows, const StoredRows &in, const std::vector<Var> 
     RowElements elements;
     elements.source = [&](const Expr &feature) { return widen(in.element(feature)); };
     const auto multiplied = [&](const Expr &value) { return form.factor.defined() ? value * form.factor : value; };
-    elements.stored = [&](const Expr &value) { return form.as_bits ? bf16_rounding(value) : multiplied(value); };
+    elements.stored = [&](const Expr &value) {
+        return form.as_bits ? bf16_rounding(multiplied(value)) : multiplied(value);
+    };
     elements.copied = [&](const Expr &feature) {
         const auto copied = [&](const Expr &inside) -> Expr {
             if (form.unwidened) return in.element(inside);
-            return form.as_bits ? reinterpret<uint16_t>(in.element(inside)) : multiplied(elements.source(inside));
+            if (form.as_bits && !form.factor.defined()) return reinterpret<uint16_t>(in.element(inside));
+            return elements.stored(elements.source(inside));
         };
         if (!form.padded) return copied(feature);
         // Vectors without padding in a loop of their own: they are loads.

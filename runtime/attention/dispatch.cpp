@@ -131,20 +131,10 @@ const AttentionKernel *find_unformed_kernel(const gyre_context &context, const A
 
 const AttentionKernel *find_few_keys_kernel(const gyre_context &context, const AttentionCall &c,
                                             const AttentionKernel &kernel) {
-    if (kernel.is(trait::partial)) return nullptr;
-    if (kernel.has_terms()) return find_unformed_kernel(context, c, true);
-    if (!is_x86) return nullptr;
-    constexpr int64_t long_block = 512; // keys
-    const bool is_plain = (kernel.traits & ~(trait::formed | trait::capped | trait::sloped)) == 0;
-    if (context.forced || !is_plain || !kernel.on_tiles || kernel.key_block < long_block) return nullptr;
-    const AttentionKernel *general = find_kernel_with(trait::general, context, c);
-    return general && general->on_tiles ? general : nullptr;
+    return kernel.has_terms() && !kernel.is(trait::partial) ? find_unformed_kernel(context, c, true) : nullptr;
 }
 
 bool sees_few_keys(const AttentionCall &c, int64_t queries, int64_t keys) {
-    if (is_x86 && c.q.dtype == GYRE_BF16)
-        return std::max(queries, keys) <= most_tokens_of_short_blocks &&
-               queries * (c.q.heads / c.k.heads) <= most_rows_of_short_blocks;
     int64_t seen = keys;
     if (c.right >= 0) seen -= std::min(queries, keys) / 2;
     if (c.left >= 0 && c.right >= 0) seen = std::min(seen, c.left + c.right + 1);

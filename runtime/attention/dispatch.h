@@ -63,17 +63,13 @@ const AttentionKernel *find_unformed_kernel(const gyre_context &context, const A
                                             bool without_terms = false);
 
 /// The kernel that serves sequences whose rows see few keys in less time than `kernel` does: it multiplies f32 and f16 numbers in vectors and
-/// not on tiles, and bf16 numbers by shorter blocks of keys. nullptr: none is linked, or all sequences are those of `kernel`.
+/// not on tiles. nullptr: none is linked, or all sequences are those of `kernel`.
 const AttentionKernel *find_few_keys_kernel(const gyre_context &context, const AttentionCall &call,
                                             const AttentionKernel &kernel);
 
 /// From so many keys a row on, f32 and f16 numbers are multiplied on tiles, as sums of three and two bf16 numbers, in less time than in vectors:
 /// bench/notes has the measurements.
 constexpr int64_t least_keys_in_terms(gyre_dtype dtype) { return dtype == GYRE_F32 ? 384 : 32; }
-
-/// The most queries and keys of a sequence of bf16 numbers, and rows a key head, for which long blocks of keys take more time than short ones:
-/// bench/notes has the measurements.
-constexpr int64_t most_tokens_of_short_blocks = 32, most_rows_of_short_blocks = 96;
 
 /// True if the rows of a sequence of the call see so few keys, on average, that find_few_keys_kernel() serves it.
 bool sees_few_keys(const AttentionCall &call, int64_t queries, int64_t keys);

@@ -1,5 +1,5 @@
-/// Sequences whose rows see few keys: beside matrix tiles, which multiply f32 and f16 numbers as sums of three and two, they take vectors, and
-/// in bf16 shorter blocks of keys.
+/// Sequences whose rows see few keys: beside matrix tiles, which multiply f32 and f16 numbers as sums of three and two, they take vectors. In
+/// bf16 they take tiles, too.
 #include "support/attention_allowance.h"
 #include "support/attention_case.h"
 #include "support/batch_entry.h"
@@ -84,29 +84,18 @@ TEST_CASE("sequences with few and with many keys have the bits that they have al
     }
 }
 
-TEST_CASE("short sequences of bf16 numbers take short blocks of keys, unless the context names tiles" *
-          doctest::skip(!has_tiles())) {
-    const auto is_general = [](gyre_context *context) {
-        return std::string(gyre_selected_kernel(context)).find("general") != std::string::npos;
-    };
-    struct Row {
-        int64_t queries, keys, head_dim, heads;
-        bool few;
-    };
-    for (const Row &row : {Row{17, 17, 64, 6, true}, Row{32, 32, 128, 6, true}, Row{33, 32, 64, 6, false},
-                           Row{32, 33, 128, 6, false}, Row{17, 17, 80, 6, false}, Row{25, 25, 64, 8, false}}) {
-        AttentionCase c(
-            AttentionShape().lengths(row.queries, row.keys).dims(row.head_dim).head_counts(row.heads, 2).of(GYRE_BF16));
-        c.args.lse = nullptr;
-        CAPTURE(row.queries);
-        CAPTURE(row.keys);
-        CAPTURE(row.head_dim);
-        const Context best, tiles("x86_64_amx");
-        REQUIRE_MESSAGE(c.run(best) == GYRE_OK, text(gyre_last_error()));
-        CHECK(is_general(best) == row.few);
-        REQUIRE_MESSAGE(c.run(tiles) == GYRE_OK, text(gyre_last_error()));
-        CHECK(!is_general(tiles));
-    }
+TEST_CASE("short sequences of bf16 numbers take the kernels of long ones" * doctest::skip(!has_tiles())) {
+    for (const int64_t tokens : {17, 32, 33, 600})
+        for (const int64_t head_dim : {64, 128}) {
+            AttentionCase c(AttentionShape().lengths(tokens, tokens).dims(head_dim).head_counts(6, 2).of(GYRE_BF16));
+            c.args.lse = nullptr;
+            CAPTURE(tokens);
+            CAPTURE(head_dim);
+            const Context best;
+            REQUIRE_MESSAGE(c.run(best) == GYRE_OK, text(gyre_last_error()));
+            const std::string own_size = "plain_bf16_d" + std::to_string(head_dim) + "__x86_64_amx";
+            CHECK(std::string(gyre_selected_kernel(best)).find(own_size) != std::string::npos);
+        }
 }
 
 TEST_CASE("short sequences of bf16 numbers beside long ones, also where operands are formed, are those of the oracle") {

@@ -32,11 +32,14 @@ public:
     virtual OperandForm operand_form() const { return {}; }
     virtual KeySteps steps() const { return {}; }
     virtual const StateLayout &layout() const { return rows_along_lanes(); }
-    virtual bool counts_features() const { return false; }   // loops of a padded kernel end with the call's features
-    virtual bool pads_queries() const { return true; }       // reads features past the call's, which are 0 then
-    virtual bool begins_with_block() const { return false; } // every call has a block, whose first one sets the state
-    virtual int rotation_lanes() const { return 0; }         // Rotation::lanes of queries and results
-    virtual int rotation_turns() const { return 1; }         // Rotation::turns of them
+    virtual bool counts_features() const { return false; }      // loops of a padded kernel end with the call's features
+    virtual bool pads_queries() const { return true; }          // reads features past the call's, which are 0 then
+    virtual bool begins_with_block() const { return false; }    // a row tile's first block sets its state
+    virtual bool begins_behind_branch() const { return true; }  // and branch_before_loops() follows
+    virtual bool may_see_no_block() const { return false; }     // so that there are row tiles whose state no block sets
+    virtual bool rounds_queries() const { return false; }       // q_rows hold bf16 numbers as bits, and else f32
+    virtual int rotation_lanes() const { return 0; }            // Rotation::lanes of queries and results
+    virtual int rotation_turns() const { return 1; }            // Rotation::turns of them
     virtual Bf16 rounding() const { return Bf16::as_integers; } // of results that are stored as bf16
     virtual bool changes_scores() const { return false; }       // a cap or a slope is a part of its weights
     /// The keys that rows see, of those that the fold takes.

@@ -78,10 +78,12 @@ std::vector<Expr> fold_block(RecurrenceEngine &engine, const Inputs &in, const B
     return row;
 }
 
-/// A row of the state after its first block, which sets it: of engines that begin with a block, which has a maximum.
-std::vector<Expr> begin_with_block(const Stages &s, const BlockSums &sums) {
+/// A row of the state after its first block, which sets it: of engines that begin with a block.
+std::vector<Expr> begin_with_block(RecurrenceEngine &engine, const Inputs &in, const BlockSums &sums) {
+    const Stages &s = engine.stages();
     std::vector<Expr> row = sums.weighted;
-    row.push_back(s.block_max(s.r, s.t, s.block));
+    row.push_back(s.block_max.defined() ? Expr(s.block_max(s.r, s.t, s.block))
+                                        : engine.rescaling(in, least_score, s.block).maximum);
     row.push_back(sums.weights);
     return row;
 }
@@ -144,11 +146,21 @@ void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &
     const BlockSums sums = sums_of_block(engine);
     std::vector<Expr> next = fold_block(engine, in, sums);
     if (engine.begins_with_block()) {
-        const Expr is_first = branch(blocks == visible.tile_first / z.key_block);
-        const std::vector<Expr> begun = begin_with_block(s, sums);
+        const Expr is_tile_first = blocks == visible.tile_first / z.key_block;
+        const Expr is_first = engine.begins_behind_branch() ? branch(is_tile_first) : is_tile_first;
+        const std::vector<Expr> begun = begin_with_block(engine, in, sums);
         for (size_t i = 0; i < next.size(); i++) next[i] = select(is_first, begun[i], next[i]);
     }
     s.state(r, t, e) = Tuple(next);
+}
+
+void clear_unseeing_tiles(Stages &s, const Inputs &in, std::vector<Expr> nothing) {
+    const Visible visible = visible_keys(in, s);
+    RDom cleared(0, 1, "cleared_tiles");
+    s.cleared_turn = cleared;
+    cleared.where(visible.tile_first / s.sizes.key_block * s.sizes.key_block > visible.tile_last);
+    nothing[0] = nothing[0] + cast<float>(cleared); // 0, so that the update has the condition
+    s.state(s.r, s.t, s.e) = Tuple(nothing);
 }
 
 Engine::Tiling RecurrenceEngine::tiling() const {

@@ -9,6 +9,9 @@ namespace gyre::attention {
 /// also replaces. `name` of the loop.
 void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &name, const Halide::Expr &taken);
 
+/// Appends to the state the update that sets it to `nothing` in row tiles that see no block: of engines that begin with a block.
+void clear_unseeing_tiles(Stages &s, const Inputs &in, std::vector<Halide::Expr> nothing);
+
 /// Appends the update of s.masked that masks keys: in blocks `where` some row does not see some key; `from`: the first key of block b that
 /// may be masked, undefined: the block's first.
 void mask_scores(Stages &s, const Visible &visible, const KeySteps &steps, const Halide::Expr &where,

@@ -39,6 +39,7 @@ struct Stages {
     Halide::Func weighted;                        // (r, d, t, b)  sum_j weights v
     Halide::Func state;                           // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
     Halide::RVar block;                           // of its update
+    Halide::RVar cleared_turn;                    // of the one that clears row tiles which see no block
 
     GeneralStages general;
     ScoreStages score;

@@ -8,8 +8,14 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
+/// True if a row of the call is a known number of vectors, and few, so that no loop copies it.
+bool is_few_vectors(const Sizes &z, int features) {
+    constexpr int most = 8;
+    return !z.padded && features % z.lanes == 0 && features / z.lanes <= most;
+}
+
 /// The state's last values, normalised, transposed back to rows and rotated back.
-void schedule_results(Stages &s, int w) {
+void schedule_results(Stages &s, int w, int stored_lanes) {
     Var ro("ro"), ri("ri"), d_o("do"), di("di"), dc("dc");
     s.lse.compute_root().vectorize(s.i, w, TailStrategy::GuardWithIf);
     // Whole vectors: in a loop's tail the same sums may be rounded otherwise.
@@ -24,12 +30,16 @@ void schedule_results(Stages &s, int w) {
         .unroll(dc);
     schedule_transpose(s.out_rows, {s.out_copy, dc});
     s.out.compute_root();
-    schedule_rotated_rows(s.out, s.out_rotated, w);
+    if (is_few_vectors(s.sizes, s.sizes.v_head_dim))
+        schedule_rotated_rows(s.out, s.out_rotated, stored_lanes, stored_lanes);
+    else
+        schedule_rotated_rows(s.out, s.out_rotated, w);
 }
 
 } // namespace
 
-void schedule_query_lanes(Stages &s, Func prepared, Transpose &lanes_of_rows, int columns, int features) {
+void schedule_query_lanes(Stages &s, Func prepared, Transpose &lanes_of_rows, int columns, int features,
+                          int row_lanes) {
     const int w = s.sizes.lanes;
     prepared.compute_root().bound_storage(s.t, s.sizes.task_tiles);
     Var ro("ro"), ri("ri"), d_o("do"), di("di");
@@ -43,10 +53,13 @@ void schedule_query_lanes(Stages &s, Func prepared, Transpose &lanes_of_rows, in
     schedule_transpose(lanes_of_rows, {prepared, d_o});
     s.q_rows.compute_at(prepared, ro);
     if (counts_features(s)) s.q_rows.bound_storage(s.d, s.sizes.head_dim);
-    schedule_rotated_rows(s.q_rows, s.q_rotated, w);
+    if (is_few_vectors(s.sizes, s.sizes.head_dim))
+        schedule_rotated_rows(s.q_rows, s.q_rotated, row_lanes, row_lanes);
+    else
+        schedule_rotated_rows(s.q_rows, s.q_rotated, row_lanes);
 }
 
-void schedule_task(Stages &s) {
+void schedule_task(Stages &s, int stored_lanes) {
     const Sizes &z = s.sizes;
     const int w = z.lanes;
     for (Func *of_row : {&s.row_tokens, &s.row_heads})
@@ -57,7 +70,7 @@ void schedule_task(Stages &s) {
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
     s.out_copy.bound_storage(s.d, z.v_head_dim);
     if (counts_features(s)) s.out_copy.bound(s.d, 0, s.v_features);
-    schedule_results(s, w);
+    schedule_results(s, w, stored_lanes);
     s.state.bound(s.e, 0, s.v_features / z.feature_chunk)
         .bound_storage(s.e, z.v_head_dim / z.feature_chunk)
         .bound(s.r, 0, z.row_tile)

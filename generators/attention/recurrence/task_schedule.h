@@ -14,12 +14,13 @@ struct TaskLoops {
           lane(prefix + "lane") {}
 };
 
-/// Schedules the state and the results.
-void schedule_task(Stages &s);
+/// Schedules the state and the results, which are stored in vectors of `stored_lanes` elements where a row is a known number of them.
+void schedule_task(Stages &s, int stored_lanes);
 
 /// Schedules `lanes_of_rows`, transposed queries, and `prepared`, what becomes of them: (r, column, …), in blocks of `columns`, each of
-/// `features`.
-void schedule_query_lanes(Stages &s, Halide::Func prepared, Transpose &lanes_of_rows, int columns, int features);
+/// `features`. Rows of queries are formed in vectors of `row_lanes` features.
+void schedule_query_lanes(Stages &s, Halide::Func prepared, Transpose &lanes_of_rows, int columns, int features,
+                          int row_lanes);
 
 /// Schedules the loops of the recurrence that is update `update` of the state: all row tiles of the task in each block, in
 /// register tiles of `row_vectors` vectors. The result is its stage.

@@ -23,7 +23,9 @@ protected:
     int weight_step() const override { return 1; }
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
-    void schedule_queries() override { schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes, 1); }
+    void schedule_queries() override {
+        schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes, 1, s.sizes.lanes);
+    }
     void schedule_products(const Levels &at) override;
 
 private:

@@ -22,7 +22,7 @@ void Pairs::check() const {
 }
 
 // A block of transposed queries has half as many pairs as rows.
-void Pairs::schedule_queries() { schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes / 2, 2); }
+void Pairs::schedule_queries() { schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes / 2, 2, s.sizes.lanes); }
 
 // Register tiles as those of f32 (engines/vectors/schedule.cpp): vectors of queries times a few keys or features, whose pairs
 // are scalars. Keys and values are put into pairs once a task and block.

@@ -19,6 +19,7 @@ using namespace Halide;
 namespace {
 
 constexpr int lanes = norm_lanes;
+constexpr int square_sums = 4; // of a query: divides its pairs
 
 Expr square(const Expr &x) { return x * x; }
 
@@ -41,13 +42,16 @@ void Tiles::define_counted_squares(const Inputs &in) {
 void Tiles::define_bound(const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &l = s.l;
-    RDom pairs(0, s.k_features / 2, "bound_pairs"), rows(0, z.row_tile, "bound_rows");
-    const Expr pair = s.q_scaled(r, pairs, 0, t);
+    // Sums side by side, since each waits for its last number.
+    RDom pairs(0, s.k_features / 2 / square_sums, "bound_pairs"), rows(0, z.row_tile, "bound_rows");
+    const Expr pair = s.q_scaled(r, pairs * square_sums + l, 0, t);
     s.q_squares = Func("q_squares");
-    s.q_squares(r, t) += square(bf16_of_pair(pair, 0)) + square(bf16_of_pair(pair, 1));
+    s.q_squares(r, l, t) += square(bf16_of_pair(pair, 0)) + square(bf16_of_pair(pair, 1));
+    Expr of_row = s.q_squares(rows, 0, t);
+    for (int sum = 1; sum < square_sums; sum++) of_row += s.q_squares(rows, sum, t);
     s.q_norm = Func("q_norm");
     s.q_norm(t) = Expr(0u);
-    s.q_norm(t) = max(s.q_norm(t), ordered_bits(s.q_squares(rows, t)));
+    s.q_norm(t) = max(s.q_norm(t), ordered_bits(of_row));
 
     const int keys_together = in.key_squares.defined() ? tile_depth : 1;
     RDom keys(0, z.key_block / keys_together, "bound_keys");
@@ -102,8 +106,8 @@ void Tiles::schedule_bound(int w) {
     s.is_bounded.compute_root().bound_storage(s.t, z.task_tiles);
     s.is_bounded.update().reorder(s.t, s.bound_block);
     s.q_norm.compute_root().bound_storage(s.t, z.task_tiles);
-    s.q_squares.compute_at(s.q_norm, s.t).vectorize(s.r, w).unroll(s.r);
-    s.q_squares.update().reorder(s.r, s.bound_pair).vectorize(s.r, w).unroll(s.r).unroll(s.bound_pair, 4);
+    s.q_squares.compute_at(s.q_norm, s.t).bound(s.l, 0, square_sums).vectorize(s.r, w).unroll(s.r).unroll(s.l);
+    s.q_squares.update().reorder(s.r, s.l, s.bound_pair).vectorize(s.r, w).unroll(s.r).unroll(s.l);
     s.k_norm.compute_at(s.is_bounded, s.bound_block).bound_storage(s.b, 1);
     s.k_squares.compute_at(s.is_bounded, s.bound_block).bound_storage(s.b, 1).bound(s.l, 0, lanes).vectorize(s.l, w);
     s.k_squares.update().reorder(s.l, s.bound_key).vectorize(s.l, w);

@@ -28,12 +28,12 @@ void Tiles::end_blocks_early(const Lowering &lowering) const {
                        });
     };
     if (!provider->has_value_blocks()) {
+        for (const Func &offsets : {s.operands.k_offsets, s.operands.v_offsets}) end_early(offsets, s.j, k.lanes);
         end_early(facts.in_place ? s.k_copied : s.operands.k_rows, s.j, 1);
         if (s.k_terms.defined()) end_early(s.k_terms, s.j, 1);
         end_early(s.v_packed, packed_tile, tile_depth);
     }
     if (bounded) return;
-    end_early(s.masked, score_tile, k.key_unroll);
     if (!weighs_by_step()) end_early(s.weights, s.step, tile_depth);
     if (facts.weighs_rows) end_early(s.weight_rows, s.step, tile_depth);
 }

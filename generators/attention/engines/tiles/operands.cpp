@@ -1,6 +1,5 @@
 // Queries, keys and values as matrix tiles take them.
 #include "math/bf16_pairs.h"
-#include "math/bf16_rounding.h"
 #include "passes/neighbour_pairs.h"
 #include "passes/tile_products.h"
 #include "terms.h"
@@ -9,23 +8,20 @@
 namespace gyre::attention {
 using namespace Halide;
 
-// Queries and values in pairs of bf16 along the dimension that is summed over. Queries take only the scale's sign, and of a tiny scale a
-// power of two, which round nothing; what is left of its magnitude is applied to the scores in f32.
+// Queries take only the scale's sign, and of a tiny scale a power of two, which round nothing; what is left of its magnitude is applied to the
+// scores in f32.
+Expr Tiles::query_factor(const Inputs &in) const {
+    const Expr power = power_of_queries(in.scale);
+    return select(in.scale > 0.0f, power, in.scale < 0.0f, -power, 0.0f);
+}
+
+// Queries and values in pairs of bf16 along the dimension that is summed over.
 void Tiles::define_queries(const Inputs &in) {
-    const Expr &scale = in.scale;
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &p = s.p, &c = s.c;
-    const Expr power = power_of_queries(scale);
-    const Expr factor = select(scale > 0.0f, power, scale < 0.0f, -power, 0.0f);
+    const Expr first = s.q_rows(2 * c, r, t), second = s.q_rows(2 * c + 1, r, t);
     s.q_pairs = Func("q_pairs");
-    if (facts.terms == 1) {
-        s.q_narrow = Func("q_narrow");
-        s.q_narrow(s.d, r, t) = bf16_rounding(s.q_rows(s.d, r, t) * factor);
-        s.q_pairs(c, r, p, t) = neighbour_pair(s.q_narrow(2 * c, r, t), s.q_narrow(2 * c + 1, r, t));
-    } else {
-        s.q_pairs(c, r, p, t) =
-            term_pair(s.q_rows(2 * c, r, t) * factor, s.q_rows(2 * c + 1, r, t) * factor, p, facts.terms);
-    }
+    s.q_pairs(c, r, p, t) = facts.terms > 1 ? term_pair(first, second, p, facts.terms) : neighbour_pair(first, second);
     s.q_lanes = transpose(s.q_pairs, z.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(r, c, p, t) = s.q_lanes.out(r, c, p, t);

@@ -67,9 +67,20 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
             .bound_storage(s.t, 1);
     else
         s.masked.compute_at(s.state, task.tile).bound_storage(s.j, z.key_block);
-    s.masked.tile(s.r, s.j, ro, score_tile, ri, ji, tile, key_unroll, TailStrategy::RoundUp)
-        .reorder(ri, ji, ro, score_tile);
-    loops.split(s.masked, ji, ri);
+    if (bounded) {
+        s.masked.tile(s.r, s.j, ro, score_tile, ri, ji, tile, key_unroll, TailStrategy::RoundUp)
+            .reorder(ri, ji, ro, score_tile);
+        loops.split(s.masked, ji, ri);
+    } else {
+        RVar row(tile_row_loop), rows("tiles_down");
+        s.masked.update(0)
+            .split(s.r, ro, ri, tile)
+            .split(ri, loops.columns, loops.column, tile_columns)
+            .split(s.formed_j, rows, row, tile_rows)
+            .reorder(loops.column, row, loops.columns, rows, ro, s.key_step)
+            .unroll(loops.columns)
+            .unroll(rows);
+    }
     s.scores.compute_at(s.masked, ro).store_in(MemoryType::Stack);
     loops.split(s.scores, s.j, s.r);
     const auto schedule_product = [&](Stage product, const RVar &feature, const RVar &tile) {
@@ -81,7 +92,7 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
     schedule_product(s.scores.update(0), s.feature, s.feature_tile);
     if (facts.in_place) schedule_product(s.scores.update(1), s.copied_feature, s.copied_feature_tile);
     if (!bounded) {
-        for (int update = 0; update < s.masked.num_update_definitions(); update++)
+        for (int update = 1; update < s.masked.num_update_definitions(); update++)
             if (update != s.general.bias_update && update != s.general.pair_update)
                 s.masked.update(update).vectorize(s.r, w);
         s.block_max.compute_at(s.state, task.tile).vectorize(s.r, w).unroll(s.r);
@@ -157,19 +168,17 @@ void Tiles::schedule_weight_rows(const LoopLevel &at) {
 // row_vectors tiles.
 void Tiles::schedule() {
     check();
-    schedule_task(s);
+    schedule_task(s, s.out.type().is_bfloat() ? tile_depth : k.lanes); // rounding takes two vectors at once
     constexpr int features_of_pair = 2;
-    schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes, features_of_pair);
-    if (s.q_narrow.defined())
-        s.q_narrow.compute_at(s.q_scaled, Var("ro"))
-            .bound_storage(s.d, s.sizes.head_dim)
-            .vectorize(s.d, tile_depth, TailStrategy::RoundUp);
+    schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes, features_of_pair,
+                         facts.terms == 1 ? tile_depth : k.lanes);
     s.q_scaled.bound_storage(s.c, s.sizes.head_dim / 2).bound(s.p, 0, facts.terms).unroll(s.p);
     if (s.cleaned.defined()) {
         schedule_cleaned();
         schedule_marks(k.lanes);
     }
     schedule_blocks(TaskLoops(), 0);
+    s.state.update(s.state.num_update_definitions() - 1).reorder(s.r, s.e, s.cleared_turn, s.t).vectorize(s.r, k.lanes);
     if (!exact) return;
     schedule_bound(k.lanes);
     schedule_changes();

@@ -9,7 +9,6 @@ namespace gyre::attention {
 struct TileStages : Stages {
     Halide::Var p{"p"}, step{"step"}, c{"c"};
 
-    Halide::Func q_narrow; // (d, r, t)            rounded, as bits; undefined if there are several terms
     Halide::Func q_pairs;  // (d / 2, r, p, t)
     Transpose q_lanes;     // (r, d / 2, p, t)     queries along the lanes
     Halide::Func q_scaled; // (r, d / 2, p, t)     with the scale's sign
@@ -51,7 +50,7 @@ struct TileStages : Stages {
     // bound.cpp; undefined where no row tile may be bounded.
     Halide::Func is_bounded;             // (t)
     Halide::Func any_bounded, any_exact; // ()    some row tile is, is not
-    Halide::Func q_squares, k_squares;   // (r, t) (l, b)  of all features; of every 16th one
+    Halide::Func q_squares, k_squares;   // (r, l, t) (l, b)  of every 4th pair of features; of every 16th feature
     Halide::Func q_norm, k_norm;         // (t) (b)        squares of the norms' bounds
     Halide::Func key_squares;            // (l, j)  of a key's features, where they are counted
     Halide::RVar bound_pair, bound_row, bound_key, bound_block, bound_vector;

@@ -18,7 +18,8 @@ bool Tiles::holds_whole_head(int v_head_dim, int row_vectors) {
     return row_vectors == 1 && v_head_dim / tile_rows + 1 + 2 <= tile_registers;
 }
 
-KeySteps Tiles::steps() const { return {tile_depth}; }
+// A row tile's scores end with the last step in which some row sees a key; bounded ones are formed a step at a time by who asks for them.
+KeySteps Tiles::steps() const { return {tile_depth, bounded ? 0 : k.key_unroll}; }
 
 Expr power_of_queries(const Expr &scale) { return select(abs(scale) < tiny_scale, power_of_tiny_scales, 1.0f); }
 

@@ -29,6 +29,11 @@ public:
     TileStages &stages() override { return s; }
     OperandForm operand_form() const override { return {facts.terms == 1}; }
     KeySteps steps() const override;
+    bool begins_with_block() const override { return true; }
+    bool begins_behind_branch() const override { return false; } // which would double the code
+    bool may_see_no_block() const override { return true; }
+    bool rounds_queries() const override { return facts.terms == 1; }
+    Halide::Expr query_factor(const Inputs &in) const override;
     Bf16 rounding() const override { return Bf16::by_instruction; }
     bool counts_features() const override { return facts.counts_features; }
     bool changes_scores() const override { return bounded; }

@@ -38,7 +38,7 @@ void RowVectors::schedule() {
     const int w = z.lanes;
     Var ro("ro"), ri("ri"), rv("rv"), ji("ji");
     const TaskLoops loops;
-    schedule_task(s);
+    schedule_task(s, w);
     schedule_queries();
     schedule_recurrence(s, k.row_vectors, loops);
     schedule_guard(s, w);

@@ -3,7 +3,7 @@
 namespace gyre::attention {
 using namespace Halide;
 
-void Vectors::schedule_queries() { schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes, 1); }
+void Vectors::schedule_queries() { schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes, 1, s.sizes.lanes); }
 
 // Scores are formed in register tiles of row_vectors vectors of queries and key_unroll keys. Each step takes one feature of these
 // vectors, and multiplies it by a scalar of each key. Weighted values are formed alike, with feature_chunk features for keys.
