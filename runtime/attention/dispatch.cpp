@@ -12,7 +12,7 @@ namespace {
 // In the order of generators/families.json. bench/notes has the measurements: cutting keys into parts, and reading them where
 // they are.
 constexpr DispatchRule rules[] = {
-#define GYRE_FAMILY(begin, calls, traits) {begin, calls, traits},
+#define GYRE_FAMILY(begin, calls, traits) {begin, traits},
 #define GYRE_TRAIT(name)
 #include "gyre_families.inc"
 #undef GYRE_TRAIT
@@ -142,14 +142,3 @@ bool sees_few_keys(const AttentionCall &c, int64_t queries, int64_t keys) {
 }
 
 } // namespace gyre
-
-using namespace gyre;
-
-extern "C" int32_t gyre_dispatch_rule_count(void) { return static_cast<int32_t>(dispatch_rules().count); }
-
-extern "C" int32_t gyre_dispatch_rule_at(int32_t index, gyre_dispatch_rule *rule) {
-    if (!rule || index < 0 || index >= gyre_dispatch_rule_count()) return 0;
-    const DispatchRule &r = dispatch_rules().first[index];
-    *rule = {"attention", r.family, r.calls};
-    return 1;
-}

@@ -11,7 +11,6 @@ constexpr int64_t most_few_queries = 16;
 
 struct DispatchRule {
     const char *family; // how the variants of its kernels begin
-    const char *calls;  // which it takes, in words
     unsigned traits;    // of its kernels
 
     bool is(unsigned trait) const { return traits & trait; }
@@ -26,9 +25,9 @@ struct DispatchRule {
 
 private:
     bool takes_options(const AttentionCall &call) const {
-        if (is(trait::sloped))
+        if (is_x86 && is(trait::sloped))
             return call.alibi_alone() && call.right == 0; // distances of keys that are seen are not above 0
-        if (is(trait::capped)) return call.cap_alone();
+        if (is_x86 && is(trait::capped)) return call.cap_alone();
         return is(trait::general) || !call.general();
     }
 };

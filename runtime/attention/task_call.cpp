@@ -170,13 +170,16 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
     Late<GeneralArguments> general;
     if (of_rows.is(trait::general))
         general.make(*this, s, head, x.heads, x.first_token, x.tokens, x.first_key, x.keys).add_to(&arguments);
-    const float slope = c.alibi ? terms.slope_of(head) : 0;
-    const int32_t slope_origin = clamp_index(x.first_key - x.first_token - c.shift(s));
-    const int32_t reach = slope_reach(slope);
-    arguments[A::slope] = &slope;
-    arguments[A::slope_reach] = &reach;
-    arguments[A::slope_origin] = &slope_origin;
-    arguments[A::score_cap] = &c.softcap;
+    const bool is_sloped = is_x86 && of_rows.is(trait::sloped);
+    const float slope = is_sloped ? terms.slope_of(head) : 0;
+    const int32_t reach = is_sloped ? slope_reach(slope) : 0;
+    const int32_t slope_origin = is_sloped ? clamp_index(x.first_key - x.first_token - c.shift(s)) : 0;
+    if (is_sloped) {
+        arguments[A::slope] = &slope;
+        arguments[A::slope_reach] = &reach;
+        arguments[A::slope_origin] = &slope_origin;
+    }
+    if (is_x86) arguments[A::score_cap] = &c.softcap;
     Late<DropoutArguments> dropout;
     if (of_rows.is(trait::dropout))
         dropout.make(c.dropout, index * c.q.heads + head, x.first_token, x.first_key).add_to(&arguments);

@@ -113,6 +113,7 @@ static void describe_angles(attention_call *c) {
 #define IF_capped(statement)                                                                                           \
     if (is_capped) statement
 #define IF_formed(statement)
+#define IF_sloped(statement)
 #define IF_bounded(statement)
 #define IF_sinks(statement)
 #define IF_general(statement)

@@ -80,6 +80,7 @@ void Tiles::schedule_blocks(const TaskLoops &task, int update) {
             .reorder(loops.column, row, loops.columns, rows, ro, s.key_step)
             .unroll(loops.columns)
             .unroll(rows);
+        s.scores.bound_extent(s.j, key_unroll); // or else the region of all steps is taken for twice as large
     }
     s.scores.compute_at(s.masked, ro).store_in(MemoryType::Stack);
     loops.split(s.scores, s.j, s.r);
