@@ -29,4 +29,11 @@ ODD_CALLS = (
     Call("128: 7 drafts on 1111", 1, 40, 8, 7, 1111, 128, causal=True),
     Call("64: tree of 17 drafts on 500", 1, 16, 8, 17, 500, 64, mask="tree"),
     Call("96: batch 5 left-padded, 1 token on 633", 5, 24, 6, 1, 633, 96, causal=True, padding="left"),
+    Call("32: relative bias, 16 windows of 49 tokens", 16, 12, 12, 49, 49, 32, relative_bias=True),
+    Call("32: relative bias, 64 rows of 64 tokens", 64, 4, 4, 64, 64, 32, relative_bias=True),
+    Call("32: batch 32 padded, 32 tokens", 32, 12, 12, 32, 32, 32, padding="right"),
+    Call("64: relative bias, batch 8 padded, 64 tokens", 8, 12, 12, 64, 64, 64, relative_bias=True, padding="right"),
+    Call("64: relative bias, 25 windows of 196 tokens", 25, 12, 12, 196, 196, 64, relative_bias=True),
+    Call("128: 48 heads on 1, 1 token on 2048", 1, 48, 1, 1, 2048, 128, causal=True),
+    Call("64: 512 queries on 8192 keys", 1, 8, 8, 512, 8192, 64),
 )
