@@ -15,7 +15,7 @@ namespace gyre {
 /// formed in it.
 void guard_loop(Halide::Internal::GeneratorBase &generator, const std::string &loop, const Halide::Func &flag);
 
-/// The same of `loop` of `of` alone; the flag may have dimensions that are one place where it is read.
+/// Guards `loop` of `of` alone by the flag, which may have dimensions if they are one place where the loop reads it.
 void guard_loop(Halide::Internal::GeneratorBase &generator, const Halide::Func &of, const std::string &loop,
                 const Halide::Func &flag);
 

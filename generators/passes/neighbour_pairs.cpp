@@ -34,7 +34,7 @@ Expr joined_loads(const Load *even, const Load *odd) {
                       const_true(lanes), ModulusRemainder());
 }
 
-/// The same of two slices, which Halide makes where it has a dense load of both.
+/// The vector that two slices take every second element of. Halide makes such slices where it has loaded both together.
 Expr joined_slices(const Shuffle *even, const Shuffle *odd) {
     const auto every_second = [](const Shuffle *of) {
         return of->is_slice() && of->slice_stride() == 2 && of->vectors.size() == 1;

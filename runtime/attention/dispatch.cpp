@@ -22,6 +22,8 @@ constexpr DispatchRule rules[] = {
 static_assert(sizeof rules / sizeof rules[0] <= sizeof gyre_context::found / sizeof gyre_context::found[0],
               "contexts keep what was found in each family");
 
+constexpr int64_t avx2_bytes = 32; // of a vector
+
 /// True if a kernel is left out where another target has one that takes less time. A context's target takes all of its own. Masks keep kernels
 /// whose row tiles are whole ones of those that take rows of a range (AttentionTask::unmasked).
 bool is_left_out(const gyre_context &context, const AttentionKernel &k, const AttentionCall &c, bool without_terms) {
@@ -85,7 +87,7 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 }
 
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys) {
-    constexpr int64_t avx2_bytes = 32, avx512_bytes = 64, large_head = 128, keys_for_tiles = 128, keys_of_window = 128;
+    constexpr int64_t avx512_bytes = 64, large_head = 128, keys_for_tiles = 128, keys_of_window = 128;
     const int64_t most = other.on_tiles && keys >= keys_for_tiles ? 3 : 4;
     if (rows <= std::min(most, other.row_tile / 2)) return true;
     if (few.dtype != GYRE_F32 || few.vector_bytes < avx2_bytes) return false;
@@ -99,7 +101,7 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
 constexpr int64_t least_many_rows = 17;
 
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &c) {
-    constexpr int64_t avx2_bytes = 32, avx512_bytes = 64, most_widened = 128;
+    constexpr int64_t avx512_bytes = 64, most_widened = 128;
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on || c.score) return nullptr;
     const auto is_usable = [](const AttentionKernel *k, int64_t bytes) {
         return k && k->vector_bytes >= bytes && !k->has_terms() && !k->on_tiles;

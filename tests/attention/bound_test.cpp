@@ -149,13 +149,5 @@ TEST_CASE("bound: the same bits for any cut of the rows, with rows and keys of b
     for (const int64_t row : {40, 41, 300, 499}) set_row(c.q, row, 1, 30.0);
     for (const int64_t key : {390, 650}) set_row(c.k, key, 0, 12.0);
     c.args.causal = 1;
-    for (const std::string &target : runnable_targets()) {
-        std::vector<uint64_t> expected;
-        for (const int threads : {1, 2, 3, 8}) {
-            const Context context(target.c_str(), threads);
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            if (threads == 1) expected = c.out.bits();
-            CHECK(c.out.bits() == expected);
-        }
-    }
+    c.check_threads({1, 2, 3, 8});
 }

@@ -13,18 +13,6 @@ namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-void check_threads(SmallCase &c) {
-    for (const std::string &target : runnable_targets()) {
-        std::vector<uint64_t> expected;
-        for (const int threads : {1, 2, 3, 8}) {
-            const Context context(target.c_str(), threads);
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            if (threads == 1) expected = c.out.bits();
-            CHECK(c.out.bits() == expected);
-        }
-    }
-}
-
 } // namespace
 
 TEST_CASE("capped scores: caps of every size, beside scores on both sides of the limits") {
@@ -112,6 +100,6 @@ TEST_CASE("small scores: the same bits for any cut of the rows") {
     for (SmallCase *c : {&sloped, &capped}) {
         c->set_key(390, 0, 12.0);
         c->args.causal = 1;
-        check_threads(*c);
+        c->check_threads({1, 2, 3, 8});
     }
 }

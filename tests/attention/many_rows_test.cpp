@@ -104,14 +104,6 @@ TEST_CASE("many rows: the number of threads does not change a bit") {
     for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16}) {
         AttentionCase c(AttentionShape().batches(2).lengths(16, 2200).head_counts(heads, 1).dims(64).of(dtype));
         c.args.causal = 1;
-        for (const std::string &target : runnable_targets()) {
-            std::vector<uint64_t> out;
-            for (const int32_t threads : {1, 2, 5, 16}) {
-                const Context context(target.c_str(), threads);
-                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-                if (out.empty()) out = c.out.bits();
-                CHECK(c.out.bits() == out);
-            }
-        }
+        c.check_threads({1, 2, 5, 16});
     }
 }

@@ -65,15 +65,7 @@ TEST_CASE("score: every shipped function with packed sequences, empty ones among
 TEST_CASE("score: every shipped function with softcap, bias, mask, sinks and ALiBi beside it") {
     for (const ScoreModel &model : score_models()) {
         ScoreCase c(AttentionShape().batches(2).lengths(50, 70).head_counts(2, 2), model.score);
-        c.args.softcap = 3;
-        Tensor bias(GYRE_F16, {50, 70});
-        bias.fill_normal(3);
-        c.args.bias = c.hold(std::move(bias));
-        Tensor mask(GYRE_BOOL, {2, 1, 1, 70});
-        mask.fill_uniform_integers(4, 0, 1);
-        c.args.mask = c.hold(std::move(mask));
-        c.args.sinks = c.hold(GYRE_F32, {0.5, -1});
-        c.args.alibi = c.hold(GYRE_F32, {0.125, 0.25});
+        c.give_options();
         model.prepare(c, 15);
         c.check();
     }

@@ -97,6 +97,19 @@ void AttentionCase::check(double tolerance) {
     each_target([&](gyre_context *context) { check_against(expected, tolerance, context); });
 }
 
+void AttentionCase::check_threads(const std::vector<int32_t> &numbers) {
+    for (const std::string &target : runnable_targets()) {
+        std::vector<uint64_t> expected;
+        for (const int32_t threads : numbers) {
+            INFO(target, ", ", threads, " threads");
+            const Context context(target.c_str(), threads);
+            REQUIRE_MESSAGE(run(context) == GYRE_OK, text(gyre_last_error()));
+            if (expected.empty()) expected = out.bits();
+            CHECK(out.bits() == expected);
+        }
+    }
+}
+
 void AttentionCase::check_in_place() {
     const int threads = 2;
     each_target(

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace gyre::test {
 
@@ -52,6 +53,9 @@ public:
 
     /// Runs on every target, with two threads, once more with the output in the queries' memory: the same bits, and nothing around them.
     void check_in_place();
+
+    /// Runs on every target, with each of these numbers of threads: the same bits.
+    void check_threads(const std::vector<int32_t> &numbers);
 
     /// Runs on every target, compares the output alone with `expected`, as bshd.
     void check_output(const Dense &expected, double tolerance);

@@ -40,6 +40,19 @@ public:
         return give(name, std::move(tensor));
     }
 
+    /// Gives the call every option of scores beside the function: of two heads.
+    void give_options() {
+        args.softcap = 3;
+        Tensor bias(GYRE_F16, {shape.seqlen_q, shape.seqlen_kv});
+        bias.fill_normal(3);
+        args.bias = hold(std::move(bias));
+        Tensor mask(GYRE_BOOL, {shape.batch, 1, 1, shape.seqlen_kv});
+        mask.fill_uniform_integers(4, 0, 1);
+        args.mask = hold(std::move(mask));
+        args.sinks = hold(GYRE_F32, {0.5, -1});
+        args.alibi = hold(GYRE_F32, {0.125, 0.25});
+    }
+
     /// Entries of the batch, or packed sequences.
     int64_t entries() const { return args.layout == GYRE_THD ? args.cu_seqlens_q->shape[0] - 1 : shape.batch; }
     /// The first extents of an input whose next counts tokens.

@@ -1,12 +1,15 @@
 #include "score_probe.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
 
 namespace gyre::test {
 namespace {
+
+constexpr double lowest_that_counts = -1e37; // sums with gyre::masked, -1e38, or less are below it
 
 /// An element of an input at [entry, head, index…], by NumPy's rule for what is left out in front, clamped at the ends.
 double read(const gyre_tensor &t, int64_t entry, int64_t head, const std::vector<int64_t> &index) {
@@ -49,8 +52,10 @@ OracleScore oracle_probe(const ScoreCase &c) {
             read(inputs.at("pairs"), packed ? 0 : p.entry, p.head, {row + p.q_token - p.i, column + p.k_token - p.j});
         const double place = (double)(p.entry * 8 + p.head * 4 + (q_length - k_length) + p.i % 3 +
                                       inputs.at("line").shape[inputs.at("line").rank - 1]);
-        return p.score * at("factor", {}) + at("line", {p.j - 2 * q_position + (int64_t)at("offset", {})}) + pair +
-               at("groups", {p.i % 5 - 1, p.j}) / 8 + place / 16;
+        const double score = p.score * at("factor", {}) +
+                             at("line", {p.j - 2 * q_position + (int64_t)at("offset", {})}) + pair +
+                             at("groups", {p.i % 5 - 1, p.j}) / 8 + place / 16;
+        return score < lowest_that_counts ? -std::numeric_limits<double>::infinity() : score;
     };
 }
 

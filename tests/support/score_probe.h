@@ -7,7 +7,7 @@
 
 namespace gyre::test {
 
-/// The score of the call as it stands. Packed tensors are cut to the sequence.
+/// The score of the call as it stands; what tables make as low as gyre::masked is minus infinity. Packed tensors are cut to the sequence.
 OracleScore oracle_probe(const ScoreCase &c);
 
 /// Extents of the inputs before their own, and how they lie in memory.

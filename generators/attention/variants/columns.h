@@ -7,7 +7,7 @@ namespace gyre::attention {
 /// The loop of such an update over column blocks, each of as many keys as a vector has lanes.
 constexpr char column_block_loop[] = "column_block";
 
-/// The same of an update over pairs of keys, with as many pairs.
+/// The loop of an update over pairs of keys, each of whose turns takes as many pairs as a vector has lanes.
 constexpr char pair_block_loop[] = "pair_block";
 
 struct ColumnUpdate {
@@ -21,12 +21,12 @@ struct ColumnUpdate {
 /// to do.
 void schedule_columns_from_rows(Stages &s, ColumnUpdate of, Halide::Func rows, Transpose &lanes);
 
-/// The same of an update from pairs of neighbouring keys. A block is transposed in registers.
 struct PairUpdate {
     Halide::Func columns; // (r, j, t, b)
     int update;
     Halide::RVar key, pair;
 };
+/// Schedules an update from pairs of neighbouring keys as schedule_columns_from_rows() does from keys. It transposes each block in registers.
 void schedule_columns_from_pairs(Stages &s, PairUpdate of, Halide::Func rows, Transpose &lanes);
 
 } // namespace gyre::attention

@@ -22,8 +22,8 @@ namespace {
 // In units of log2(e): powers and their sums stay between 2^-60 and 2^60 times the number of keys.
 constexpr float plain_limit = 60.0f;
 
-// Of scores beside a slope, whose powers are raised by what is left of those 60. A row's largest one is then 2^-28 at least, and those without an
-// exponent are 2^-62.
+// The limit of scores beside a slope. What is left of those 60 raises their powers: the largest power of a row is then 2^-28 at least, and powers
+// without an exponent of their own are 2^-62.
 constexpr float sloped_limit = 40.0f, sloped_raise = plain_limit - sloped_limit, largest_loss = 8.0f,
                 least_share = 32.0f;
 static_assert(2 * sloped_limit + largest_loss + least_share == slope_of_nothing);
@@ -56,7 +56,7 @@ Expr Tiles::has_small_distances(const Inputs &in) const {
     return ordered_bits(slope) <= ordered_bits(steepest) && last_distance(first_token) <= 0 && loss <= largest_loss;
 }
 
-/// Of bounded row tiles, keys at whose distance the slope leaves nothing that counts are hidden.
+/// The keys that rows see. From bounded row tiles it hides those keys of whose weights the slope leaves nothing that counts.
 Visible Tiles::visible(const Inputs &in) const {
     if (!bounded || !in.is_sloped()) return RecurrenceEngine::visible(in);
     Inputs near = in;

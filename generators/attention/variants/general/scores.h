@@ -19,8 +19,7 @@ void cap_scores(Stages &s, const Halide::Expr &softcap, const Halide::Expr &tile
 /// Appends ALiBi alone, where rows are along the lanes. `unit` as above.
 void slope_scores(Stages &s, const Inputs &in, const Halide::Expr &tile_last_key, const Halide::Expr &unit = {});
 
-/// Schedules it where rows are along the lanes.
-/// `tile`: the loop over row tiles.
+/// Schedules it where rows are along the lanes, for scores of row tiles of the loop `tile`.
 void schedule_general(Stages &s, const Halide::LoopLevel &tile);
 
 /// Schedules it where keys are along the lanes, for scores of row tiles of the loop `tile`.
