@@ -196,6 +196,9 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                 AttentionCase c(AttentionShape().lengths(1, 1).head_counts(150, 1).dims(head_dim).of(type));
                 REQUIRE(c.run(context) == GYRE_OK);
                 reached.insert(gyre_selected_kernel(context));
+                AttentionCase whole(AttentionShape().lengths(1, 200).head_counts(8, 1).dims(head_dim).of(type)); // row tiles
+                REQUIRE(whole.run(context) == GYRE_OK);
+                reached.insert(gyre_selected_kernel(context));
             }
         for (const int64_t head_dim : {64, 128, 256}) // too many tokens for kernels of short blocks
             for (const bool capped : {false, true}) {
