@@ -218,6 +218,14 @@ void replace(Sequence sequence, const uint8_t *end) {
     delete[] copy;
 }
 
+/// Makes VCVTPH2PSX of AVX512-FP16, with which bf16 kernels read biases in f16, VCVTPH2PS. Returns false if it is not there.
+bool replace_widening(uint8_t *at) {
+    constexpr uint8_t maps = 7, map_of_fp16 = 6, map_of_avx512 = 2, opcode = 0x13;
+    const bool has_prefix = at[0] == 0x62 && (at[2] & 0x83) == 0x01 && !(at[3] & 0x10); // EVEX, W0, 66; no broadcast
+    if (!has_prefix || (at[1] & maps) != map_of_fp16 || at[4] != opcode) return false;
+    return gyre::test::patch_byte(at + 1, (at[1] & ~maps) | map_of_avx512);
+}
+
 void on_illegal_instruction(int, siginfo_t *, void *context) {
     _mm_setcsr(tile_rounding); // the interrupted code's comes back with its registers
     auto &machine = static_cast<ucontext_t *>(context)->uc_mcontext;
@@ -236,6 +244,7 @@ void on_illegal_instruction(int, siginfo_t *, void *context) {
         if (movable) replace(std::move(sequence), at);
         return;
     }
+    if (replace_widening(const_cast<uint8_t *>(at))) return;
     std::fprintf(stderr, "emulated tiles: no such instruction: %02x %02x %02x %02x %02x %02x\n", at[0], at[1], at[2],
                  at[3], at[4], at[5]);
     std::signal(SIGILL, SIG_DFL);

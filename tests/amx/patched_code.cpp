@@ -146,6 +146,12 @@ bool patch_code(uint8_t *at, const uint8_t *next, PatchRoutine routine, const vo
     return true;
 }
 
+bool patch_byte(uint8_t *at, uint8_t value) {
+    if (!make_writable(at)) return false;
+    __atomic_store_n(at, value, __ATOMIC_SEQ_CST); // other threads read the one instruction or the other
+    return true;
+}
+
 } // namespace gyre::test
 
 extern "C" __attribute__((used, visibility("hidden"))) void gyre_run_patch(const void *address, int64_t *general,

@@ -22,4 +22,7 @@ constexpr size_t jump_bytes = 5;
 /// nothing, while the process has several threads, of which one might be reading the instruction, and where memory is refused.
 bool patch_code(uint8_t *at, const uint8_t *next, PatchRoutine routine, const void *what);
 
+/// Changes one byte of code. Returns false, and changes nothing, where memory is refused.
+bool patch_byte(uint8_t *at, uint8_t value);
+
 } // namespace gyre::test
