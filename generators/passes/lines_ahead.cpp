@@ -14,19 +14,19 @@ namespace {
 class AskAhead : public LoopMutator {
 public:
     AskAhead(const std::string &func, const std::string &loop, const OutputImageParam &tensor,
-             const std::function<Asked(const LoopValues &)> &lines)
+             const std::function<Asked(const LoopValues &)> &lines, const std::string &around)
         : LoopMutator("there is no loop " + loop + " of " + func + " to ask for lines in"), func(func), loop(loop),
-          tensor(tensor), lines(lines) {}
+          around(around), tensor(tensor), lines(lines) {}
 
 private:
-    const std::string func, loop;
+    const std::string func, loop, around;
     const OutputImageParam tensor;
     const std::function<Asked(const LoopValues &)> lines;
     std::vector<std::string> loops; // around the statement
 
     Expr value(const std::string &name) const {
-        for (auto around = loops.rbegin(); around != loops.rend(); ++around)
-            if (variable_of_loop(*around) == name) return Variable::make(Int(32), *around);
+        for (auto outer = loops.rbegin(); outer != loops.rend(); ++outer)
+            if (variable_of_loop(*outer) == name) return Variable::make(Int(32), *outer);
         _halide_user_error << "loop " << loop << " of " << func << " is in no loop " << name << "\n";
         return {};
     }
@@ -38,15 +38,31 @@ private:
                             cast<int64_t>(begin + simplify(line.element)) * tensor.type().bytes());
     }
 
+    Stmt request(const RowsAhead &rows) const {
+        const std::string loop_of_rows = unique_name("row_ahead");
+        const Expr row = Variable::make(Int(32), loop_of_rows);
+        std::vector<Stmt> lines_of_row;
+        for (int element = 0; element < rows.elements; element += cache_line_bytes / tensor.type().bytes())
+            lines_of_row.push_back(request(LineAhead{rows.offsets, row, element}));
+        return For::make(loop_of_rows, simplify(rows.first), simplify(rows.count), ForType::Serial, Partition::Never,
+                         DeviceAPI::None, Block::make(lines_of_row));
+    }
+
+    bool is_around() const {
+        return around.empty() || std::any_of(loops.begin(), loops.end(),
+                                             [&](const std::string &name) { return variable_of_loop(name) == around; });
+    }
+
     using LoopMutator::visit;
     Stmt visit(const For *op) override {
         loops.push_back(op->name);
         Stmt body = mutate(op->body);
-        if (func_of_loop(op->name) == func && variable_of_loop(op->name) == loop) {
+        if (func_of_loop(op->name) == func && variable_of_loop(op->name) == loop && is_around()) {
             found = true;
             const Asked asked = lines([this](const std::string &name) { return value(name); });
             std::vector<Stmt> requests;
             for (const LineAhead &line : asked.lines) requests.push_back(request(line));
+            for (const RowsAhead &rows : asked.rows) requests.push_back(request(rows));
             const Stmt all = Block::make(requests);
             body = Block::make(is_const_one(asked.where) ? all : IfThenElse::make(asked.where, all), body);
         }
@@ -129,8 +145,8 @@ private:
 } // namespace
 
 void ask_ahead(GeneratorBase &generator, const Func &of, const std::string &loop, const OutputImageParam &tensor,
-               const std::function<Asked(const LoopValues &)> &lines) {
-    generator.get_pipeline().add_custom_lowering_pass(new AskAhead(of.name(), loop, tensor, lines));
+               const std::function<Asked(const LoopValues &)> &lines, const std::string &around) {
+    generator.get_pipeline().add_custom_lowering_pass(new AskAhead(of.name(), loop, tensor, lines, around));
 }
 
 void ask_further_on(GeneratorBase &generator, const Func &of, const OutputImageParam &tensor, const Expr &distance) {

@@ -17,7 +17,8 @@ struct SumOfRows {
     Func begins{"begins"}, sum{"sum"};
     RVar pair{"pair"}, one{"one"};
 
-    PassGenerator asking(const std::string &loop, const std::function<gyre::Asked(const gyre::LoopValues &)> &lines) {
+    PassGenerator asking(const std::string &loop, const std::function<gyre::Asked(const gyre::LoopValues &)> &lines,
+                         const std::string &around = "") {
         return PassGenerator([&](Internal::GeneratorBase &generator, Func out) {
             RDom row(0, rows, "row");
             begins(j) = (rows - 1 - j) * 16;
@@ -26,7 +27,7 @@ struct SumOfRows {
             out(x) = sum(x);
             begins.compute_root().bound(j, 0, 2 * rows);
             sum.compute_root().update().split(row, pair, one, 2).reorder(x, one, pair);
-            gyre::ask_ahead(generator, sum, loop, in, lines);
+            gyre::ask_ahead(generator, sum, loop, in, lines, around);
         });
     }
 };
@@ -62,6 +63,33 @@ TEST_CASE("lines are asked for in the turns that a condition names, and no other
     CHECK(count(lowered, "llvm.prefetch.p0(") == 1);
     CHECK(count(lowered, "row$x.pair == 1) {") == 1);
     CHECK(lowered.find("row$x.pair == 1) {") < lowered.find("llvm.prefetch.p0("));
+}
+
+TEST_CASE("all lines of some rows are asked for in a loop, within the loop that is named alone") {
+    const auto asking = [](SumOfRows &s, const std::string &around) {
+        return s.asking(
+            "one",
+            [&](const gyre::LoopValues &value) {
+                return gyre::Asked{{}, Internal::const_true(), {{s.begins, value("pair") * 2, 2, 40}}}; // three lines
+            },
+            around);
+    };
+    SumOfRows within, elsewhere;
+    const PassGenerator made = asking(within, "pair");
+    const std::string lowered = made.lowered();
+    CAPTURE(lowered);
+    CHECK(count(lowered, "llvm.prefetch.p0(") == 3);
+    CHECK(count(lowered, "begins[row_ahead") == 3);
+    CHECK(count(lowered, "for (row_ahead") == 1);
+
+    Buffer<float> data(16 * SumOfRows::rows);
+    for (int i = 0; i < data.width(); i++) data(i) = (float)i;
+    within.in.set(data);
+    const Buffer<float> result = made.run(16); // asks beyond the end, too
+    for (int i = 0; i < 16; i++) CHECK(result(i) == (float)(SumOfRows::rows * i + 16 * (0 + 1 + 2 + 3 + 4 + 5)));
+
+    const PassGenerator nowhere = asking(elsewhere, "x.pair");
+    CHECK(refusal([&] { nowhere.lowered(); }).find("no loop one of sum") != std::string::npos);
 }
 
 namespace {
@@ -108,7 +136,8 @@ TEST_CASE("a loop that is not there cannot ask, nor by a loop that is not around
     SumOfRows missing, inside;
     const PassGenerator nowhere = missing.asking("row", [](const gyre::LoopValues &) { return gyre::Asked{}; });
     CHECK(refusal([&] { nowhere.lowered(); }).find("no loop row of sum") != std::string::npos);
-    const PassGenerator by_inner = inside.asking(
-        "pair", [&](const gyre::LoopValues &value) { return gyre::Asked{{{inside.begins, value("one"), 0}}}; });
+    const PassGenerator by_inner = inside.asking("pair", [&](const gyre::LoopValues &value) {
+        return gyre::Asked{{{inside.begins, value("one"), 0}}};
+    });
     CHECK(refusal([&] { by_inner.lowered(); }).find("is in no loop one") != std::string::npos);
 }

@@ -68,6 +68,11 @@ bool key_lanes_gain_by_asking(const Wanted &w) {
     return w.target.has_feature(Target::AVX2) && w.dtype.bits() == 16 && (w.padded || w.head_dim < whole_lines);
 }
 
+/// Where several rows compute on a key, those that do not gain otherwise do. Padded kernels have too many sizes of rows to gain in all of them.
+bool rows_gain_by_asking(const Wanted &w) {
+    return w.target.has_feature(Target::AVX2) && !w.padded && !key_lanes_gain_by_asking(w);
+}
+
 /// Other machines widen numbers that are neighbours by one operation, too.
 bool key_lanes_gain_by_pairs(const Wanted &w) {
     return w.target.has_feature(Target::AVX2) && w.dtype.is_bfloat() && !w.padded &&
@@ -76,8 +81,9 @@ bool key_lanes_gain_by_pairs(const Wanted &w) {
 
 Made make_key_lanes(const Wanted &w) {
     auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
-    return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs,
-                                      KeyLanes::Facts{key_lanes_gain_by_asking(w), key_lanes_gain_by_pairs(w)});
+    return std::make_unique<KeyLanes>(
+        common_sizes(w), std::move(provider), w.knobs,
+        KeyLanes::Facts{key_lanes_gain_by_asking(w), rows_gain_by_asking(w), key_lanes_gain_by_pairs(w)});
 }
 
 template <class OnVectors>

@@ -70,6 +70,7 @@ class KeyLanes : public FeatureVectors {
 public:
     struct Facts {
         bool asks_ahead; // the machine gains by asking for the lines of keys and values ahead
+        bool rows_ask;   // it gains so where several rows compute on a key, each of which asks for a share, and there alone
         bool in_pairs;   // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
     };
     KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
@@ -119,6 +120,7 @@ private:
     int value_features = 0; // of a weighted value that are in registers together
     KeyLaneStages s;
     Halide::Expr pages;                  // in which keys are
+    Halide::Expr task_rows;              // of the call that share keys
     Halide::Expr k_features, v_features; // of the call
     Halide::Expr rows_alike;             // values lie as keys do, so that one table of offsets is that of both
 
@@ -126,6 +128,7 @@ private:
     void check() const;
     bool takes_keys_inside() const; // of a step, in a turn of the loop over features
     void ask_for_keys_and_values(const Lowering &lowering) const;
+    void share_requests(const Lowering &lowering) const;
     void add_values(const Inputs &in, const Visible &visible, int vectors, const Halide::Expr &chunks,
                     const Halide::Expr &first_chunk, const Halide::Expr &where);
     Halide::Func sum_across_lanes();

@@ -9,6 +9,13 @@
 namespace gyre::attention {
 using namespace Halide;
 
+namespace {
+
+constexpr int rows_that_ask = 4;      // of those that share keys, at most
+constexpr int bytes_ahead = 8 * 1024; // of keys, between those that are read and those that are asked for
+
+} // namespace
+
 std::string value_key_loop(size_t sum) { return "value_key_" + std::to_string(sum); }
 
 // A processor reads too little ahead by itself to compute on keys and values as quickly as memory delivers them. A step of scores asks for as many
@@ -54,6 +61,37 @@ void KeyLanes::ask_for_keys_and_values(const Lowering &lowering) const {
             return Asked{asked, is_first_row(value, true)};
         });
     }
+}
+
+// A processor reads ahead well enough by itself while one row computes on keys, and not while several do. Each row then asks for its share of the lines
+// that follow, so that lines are asked for evenly. A single row asks for none.
+void KeyLanes::share_requests(const Lowering &lowering) const {
+    const Sizes &z = s.sizes;
+    const Func offsets = s.operands.k_offsets;
+    if (z.task_tiles == 1 || z.row_tile > 1) return; // a row is a turn of the loop over tiles
+    const int n = k.lanes, key_block = z.key_block;
+    const int step_bytes = n * z.head_dim * lowering.keys.type().bytes();
+    const int steps_ahead = std::clamp(bytes_ahead / step_bytes, 1, value_keys / n);
+    Func(offsets).bound(s.j, 0, key_block + value_keys).bound_storage(s.j, key_block + value_keys);
+    const Expr rows = task_rows, alike = rows_alike; // the table of keys finds values, too
+    const Expr asking = select(rows == 1, 0, rows < rows_that_ask, 2, rows_that_ask);
+    const auto request = [=](const Expr &first, int keys, const Expr &row, int features) {
+        const Expr share = select(rows < rows_that_ask, keys / 2, keys / rows_that_ask);
+        return Asked{{}, row < asking, {{offsets, first + row * share, share, features}}};
+    };
+    const std::string steps = loop_of(s.key_step), tile = s.t.name();
+    const auto keys_of_step = [=](const LoopValues &value) {
+        return request((value(steps) + steps_ahead) * n, n, value(tile), z.head_dim);
+    };
+    ask_ahead(lowering.generator, s.masked, tile, lowering.keys, keys_of_step, steps);
+    const std::string groups = key_block > value_keys ? value_group_loop : "";
+    const auto next_values = [=](const LoopValues &value) {
+        const Expr group = groups.empty() ? Expr(0) : value(groups);
+        Asked asked = request((group + 1) * value_keys, value_keys, value(tile), z.v_head_dim);
+        asked.where = alike && asked.where;
+        return asked;
+    };
+    ask_ahead(lowering.generator, s.weighted_rows, tile, lowering.values, next_values, groups);
 }
 
 } // namespace gyre::attention

@@ -202,6 +202,7 @@ void KeyLanes::lower(const Lowering &lowering) const {
     if (facts.in_pairs) map_neighbour_pairs(lowering.generator);
     const bool has_turns = s.sizes.head_dim > k.lanes * vectors_together(); // of the loop over features, which ask
     if (facts.asks_ahead && has_turns) ask_for_keys_and_values(lowering);
+    if (facts.rows_ask) share_requests(lowering);
     if (!s.cut.defined()) return;
     for (const RVar &loop : {s.peak_key, s.peak_lane}) guard_loop(lowering.generator, loop_of(loop), s.cut);
 }
