@@ -79,7 +79,7 @@ TEST_CASE("all lines of some rows are asked for in a loop, within the loop that 
     const std::string lowered = made.lowered();
     CAPTURE(lowered);
     CHECK(count(lowered, "llvm.prefetch.p0(") == 3);
-    CHECK(count(lowered, "begins[row_ahead") == 3);
+    CHECK(count(lowered, "[row_ahead") == 3);
     CHECK(count(lowered, "for (row_ahead") == 1);
 
     Buffer<float> data(16 * SumOfRows::rows);
