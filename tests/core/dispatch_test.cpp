@@ -64,7 +64,11 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
         const std::string name = gyre_selected_kernel(nullptr);
         return name.substr(0, name.rfind("_f32"));
     };
-    CHECK(family_of(16, nullptr, 0) == "attention_split_as_stored");
+    const auto kernels = all_kernels(); // machines without vectors of AVX2 have the largest padded ones alone
+    const bool has_own_sizes = std::any_of(kernels.begin(), kernels.end(), [](const gyre_kernel_info &kernel) {
+        return kernel.runnable && text(kernel.variant) == "split_as_stored_f32_d64";
+    });
+    CHECK(family_of(16, nullptr, 0) == (has_own_sizes ? "attention_split_as_stored" : "attention_split"));
     CHECK(family_of(16, &rope, 0) == "attention_split");
     CHECK(family_of(17, nullptr, 0) == "attention_plain");
     CHECK(family_of(1, &rope, 0) == "attention_split");

@@ -11,7 +11,7 @@ using namespace gyre::test;
 namespace {
 
 constexpr int64_t tokens = 4, heads = 2, dim = 16;
-constexpr size_t room = 1 << 20; // of a tensor, and of any workspace
+constexpr size_t room = 1 << 22; // of a tensor, and of any workspace
 
 /// Tensors that lie far from each other, by name.
 class Places {
