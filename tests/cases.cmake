@@ -55,6 +55,7 @@ add_library(gyre_test_cases OBJECT
             attention/prepared_mask_test.cpp
             attention/random_test.cpp
             attention/rotary_test.cpp
+            attention/row_tiles_test.cpp
             attention/score_arguments_test.cpp
             attention/score_inputs_test.cpp
             attention/score_test.cpp

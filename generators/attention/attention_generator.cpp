@@ -47,7 +47,7 @@ void AttentionGenerator::generate() {
         estimate(sizes);
     } else {
         engine->schedule();
-        engine->lower({*this, *k, *v, keys, dense ? Halide::Expr(first_slot) : Halide::Expr()});
+        engine->lower({*this, *k, *v, keys, in.tokens * in.heads, dense ? Halide::Expr(first_slot) : Halide::Expr()});
         if (general && engine->shared().general.bias_lanes.out.defined()) {
             end_bias_early(engine->shared());
             ask_for_bias(engine->shared());

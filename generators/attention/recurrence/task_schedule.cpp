@@ -77,18 +77,19 @@ void schedule_task(Stages &s, int stored_lanes) {
         .vectorize(s.r, w);
 }
 
-Stage schedule_recurrence(Stages &s, int row_vectors, const TaskLoops &loops, int update) {
+Stage schedule_recurrence(Stages &s, int row_vectors, const TaskLoops &loops, int update, bool unrolled) {
     const int w = s.sizes.lanes;
     for (Func *one_block : {&s.masked, &s.block_max})
         if (one_block->defined()) one_block->bound_storage(s.b, 1);
-    return s.state.update(update)
-        .rename(s.t, loops.tile)
+    Stage recurrence = s.state.update(update);
+    recurrence.rename(s.t, loops.tile)
         .split(s.r, loops.register_tile, loops.vector, row_vectors * w)
         .split(loops.vector, loops.vector, loops.lane, w)
         .reorder(loops.lane, loops.vector, loops.register_tile, s.e, loops.tile, s.block)
         .vectorize(loops.lane)
-        .unroll(loops.vector)
         .never_partition_all();
+    if (unrolled) recurrence.unroll(loops.vector);
+    return recurrence;
 }
 
 } // namespace gyre::attention

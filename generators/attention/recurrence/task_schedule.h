@@ -23,7 +23,8 @@ void schedule_query_lanes(Stages &s, Halide::Func prepared, Transpose &lanes_of_
                           int row_lanes);
 
 /// Schedules the loops of the recurrence that is update `update` of the state: all row tiles of the task in each block, in
-/// register tiles of `row_vectors` vectors. The result is its stage.
-Halide::Stage schedule_recurrence(Stages &s, int row_vectors, const TaskLoops &loops, int update = 0);
+/// register tiles of `row_vectors` vectors; `unrolled`: whose loop is unrolled. The result is its stage.
+Halide::Stage schedule_recurrence(Stages &s, int row_vectors, const TaskLoops &loops, int update = 0,
+                                  bool unrolled = true);
 
 } // namespace gyre::attention

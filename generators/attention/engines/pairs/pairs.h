@@ -20,8 +20,8 @@ struct PairStages : LaneStages {
 
 class Pairs : public RowVectors {
 public:
-    Pairs(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs)
-        : RowVectors(std::move(provider), knobs) {
+    Pairs(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, bool to_last)
+        : RowVectors(std::move(provider), knobs, to_last) {
         s.sizes = sizes;
     }
     PairStages &stages() override { return s; }
@@ -44,6 +44,9 @@ protected:
     }
     void schedule_queries() override;
     void schedule_products(const Levels &at) override;
+    void end_queries_early(const Lowering &lowering, const std::string &tile, const VectorsOf &of) const override {
+        end_loop_early(lowering.generator, s.q_scaled, "ro", tile, of);
+    }
 
 private:
     PairStages s;

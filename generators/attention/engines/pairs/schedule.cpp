@@ -40,15 +40,15 @@ void Pairs::schedule_products(const Levels &at) {
     const int features_in_vectors = (z.head_dim + 2 * w - 1) / (2 * w) * 2 * w;
     s.operands.k_rows.compute_at(s.k_pairs, s.j).bound_storage(s.d, features_in_vectors);
 
-    s.score_sums.compute_at(at.scores).vectorize(s.r, w).unroll(s.r).unroll(s.j);
-    s.score_sums.update().reorder(s.r, s.j, s.feature).vectorize(s.r, w).unroll(s.r).unroll(s.j);
+    rows.over(s.score_sums.compute_at(at.scores), s.score_sums, s.r).unroll(s.j);
+    rows.over(s.score_sums.update().reorder(s.r, s.j, s.feature), s.score_sums, s.r).unroll(s.j);
 
     s.weight_pairs.compute_at(at.weights)
         .bound_storage(s.b, 1)
         .bound_storage(s.c, z.key_block / PairStages::weighed_keys);
-    s.weight_pairs.update().reorder(s.r, s.weight_j).vectorize(s.r, w).unroll(s.r);
+    rows.over(s.weight_pairs.update().reorder(s.r, s.weight_j), s.weight_pairs, s.r);
 
-    schedule_values_of_rows(s, at.values);
+    schedule_values_of_rows(s, at.values, rows);
 }
 
 } // namespace gyre::attention

@@ -7,6 +7,7 @@
 #include "passes/loop_limits.h"
 #include "passes/loop_name.h"
 #include "passes/register_values.h"
+#include "passes/short_tiles.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -40,7 +41,8 @@ void RowVectors::schedule() {
     const TaskLoops loops;
     schedule_task(s, w);
     schedule_queries();
-    schedule_recurrence(s, k.row_vectors, loops);
+    Stage recurrence = schedule_recurrence(s, k.row_vectors, loops, 0, false);
+    rows.unroll(recurrence, s.state, loops.vector);
     schedule_guard(s, w);
     provider->schedule_offsets(s, w);
     provider->schedule_copies(s, k.lanes);
@@ -55,33 +57,31 @@ void RowVectors::schedule() {
     s.masked.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block);
     const bool in_steps = steps().scored > 0;
     RVar formed_tile("formed_tile"), formed("formed");
+    Stage raw = in_steps ? s.masked.update(0) : Stage(s.masked);
     if (in_steps)
-        s.masked.update(0)
-            .split(s.r, ro, ri, k.row_vectors * w)
+        raw.split(s.r, ro, ri, k.row_vectors * w)
             .split(ri, ri, rv, w)
             .split(s.formed_j, formed_tile, formed, k.key_unroll)
             .reorder(rv, ri, formed, ro, formed_tile, s.key_step)
-            .vectorize(rv)
-            .unroll(ri)
             .unroll(formed);
     else
-        s.masked.tile(s.r, s.j, ro, score_tile, ri, ji, k.row_vectors * w, k.key_unroll, TailStrategy::RoundUp)
+        raw.tile(s.r, s.j, ro, score_tile, ri, ji, k.row_vectors * w, k.key_unroll, TailStrategy::RoundUp)
             .split(ri, ri, rv, w)
             .reorder(rv, ri, ji, ro, score_tile)
-            .vectorize(rv)
-            .unroll(ri)
             .unroll(ji);
+    raw.vectorize(rv);
+    rows.unroll(raw, s.masked, ri);
     for (int update = in_steps ? 1 : 0; update < s.masked.num_update_definitions(); update++)
         if (update != s.general.bias_update) s.masked.update(update).vectorize(s.r, w);
     s.block_sum.bound_storage(s.b, 1);
     for (auto [reduction, key] : {std::pair{&s.block_max, s.max_j}, std::pair{&s.block_sum, s.sum_j}}) {
-        reduction->compute_at(s.state, loops.tile).vectorize(s.r, w).unroll(s.r);
-        reduction->update().reorder(s.r, key).vectorize(s.r, w).unroll(s.r);
+        rows.over(reduction->compute_at(s.state, loops.tile), *reduction, s.r);
+        rows.over(reduction->update().reorder(s.r, key), *reduction, s.r);
     }
     s.weights.bound_storage(s.b, 1);
     if (stores_weights())
-        s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block).vectorize(s.r, w).unroll(s.r);
-    if (weight_step() > 0) s.weights.update().reorder(s.r, s.weight_j, s.weight_step).vectorize(s.r, w).unroll(s.r);
+        rows.over(s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block), s.weights, s.r);
+    if (weight_step() > 0) rows.over(s.weights.update().reorder(s.r, s.weight_j, s.weight_step), s.weights, s.r);
 
     const LoopLevel row_tile(s.state, loops.tile);
     schedule_products({{s.masked, ro}, row_tile, {s.state, loops.register_tile}});
@@ -98,12 +98,31 @@ std::vector<RowVectors::Packed> RowVectors::packed() const {
 
 void RowVectors::lower(const Lowering &lowering) const {
     if (k.key_vector > 1) keep_values_in_registers(lowering.generator);
+    if (rows.to_last) end_last_tile(lowering);
     const int step = steps().scored;
     for (const Packed &each : packed()) // to the end of the last step with a key, in which the last key is repeated
         end_loop_early(lowering.generator, each.rows, each.loop.name(), loop_of(shared().block),
                        [=, keys = lowering.key_count, block = shared().sizes.key_block](const Expr &b) {
                            return (keys - b * block + step - 1) / step * step / each.keys;
                        });
+}
+
+/// Of a task's last row tile, vectors and rows of biases that are not there.
+void RowVectors::end_last_tile(const Lowering &lowering) const {
+    const Stages &s = shared();
+    const Sizes &z = s.sizes;
+    const std::string along = s.r.name(), tile = s.t.name();
+    end_short_tiles(lowering.generator,
+                    {s.state, TaskLoops().tile.name(), lowering.rows, k.row_vectors, z.lanes, rows.names,
+                     {along, "rb", "mask_rows", "pair_ro"}});
+    const auto vectors = [=, rows_of_task = lowering.rows](const Expr &t) {
+        return (rows_of_task - t * z.row_tile + (z.lanes - 1)) / z.lanes;
+    };
+    end_loop_early(lowering.generator, s.state, along, tile, vectors);
+    for (const Func &rows_of_tile : {s.inverse_sum, s.row_lse})
+        end_loop_early(lowering.generator, rows_of_tile, along, tile, vectors);
+    end_loop_early(lowering.generator, s.out_copy, "ro", tile, vectors);
+    end_queries_early(lowering, tile, vectors);
 }
 
 Func read_as_vectors(Func elements, const Func &product, const RVar &step, const Var &along, int lanes) {

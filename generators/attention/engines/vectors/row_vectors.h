@@ -2,16 +2,21 @@
 #pragma once
 #include "attention/engines/knobs.h"
 #include "attention/recurrence/task_schedule.h"
+#include "row_loops.h"
 #include "softmax.h"
 
+#include <functional>
+#include <string>
 #include <vector>
 
 namespace gyre::attention {
 
 class RowVectors : public SoftmaxEngine {
 public:
-    RowVectors(std::shared_ptr<const Provider> provider, const Knobs &knobs)
-        : SoftmaxEngine(std::move(provider)), k(knobs) {}
+    /// `to_last`: of a last row tile that is short no more is computed than vectors with a row.
+    RowVectors(std::shared_ptr<const Provider> provider, const Knobs &knobs, bool to_last = false)
+        : SoftmaxEngine(std::move(provider)), k(knobs),
+          rows(to_last && knobs.row_vectors > 1 && knobs.row_tiles == 1, knobs.lanes) {}
     void schedule() final;
     void lower(const Lowering &lowering) const override;
     bool counts_features() const override { return true; }
@@ -46,8 +51,16 @@ protected:
         return steps;
     }
 
+    /// Ends the loop over vectors of what define_queries() defines, in loop `tile`.
+    using VectorsOf = std::function<Halide::Expr(const Halide::Expr &tile)>;
+    virtual void end_queries_early(const Lowering &, const std::string & /*tile*/, const VectorsOf &) const {}
+
     const Knobs k;
+    RowLoops rows;
     const Halide::Var score_tile{"jo"}; // the loop over register tiles of scores
+
+private:
+    void end_last_tile(const Lowering &lowering) const;
 };
 
 /// Asserts that a tile divides what it tiles: else it would read and write past storage whose size is a promise.

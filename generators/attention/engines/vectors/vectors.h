@@ -1,6 +1,7 @@
 /// Many rows on vectors of f32: a key's or a value's element is a scalar that multiplies a vector of queries or weights, so that
 /// maximum, sum and rescaling are plain vector operations and neither keys nor values are ever transposed.
 #pragma once
+#include "passes/loop_limits.h"
 #include "row_vectors.h"
 
 namespace gyre::attention {
@@ -12,8 +13,8 @@ struct LaneStages : SoftmaxStages {
 
 class Vectors : public RowVectors {
 public:
-    Vectors(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs)
-        : RowVectors(std::move(provider), knobs) {
+    Vectors(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, bool to_last)
+        : RowVectors(std::move(provider), knobs, to_last) {
         s.sizes = sizes;
     }
     LaneStages &stages() override { return s; }
@@ -26,6 +27,9 @@ protected:
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void schedule_queries() override;
     void schedule_products(const Levels &at) override;
+    void end_queries_early(const Lowering &lowering, const std::string &tile, const VectorsOf &of) const override {
+        end_loop_early(lowering.generator, s.q_scaled, "ro", tile, of);
+    }
 
 private:
     LaneStages s;
@@ -35,6 +39,6 @@ private:
 void define_scaled_lanes(LaneStages &s, const Halide::Expr &scale);
 
 /// Schedules a register tile of weighted values, vectors of rows times features, and its guarded updates.
-void schedule_values_of_rows(LaneStages &s, const Halide::LoopLevel &at);
+void schedule_values_of_rows(LaneStages &s, const Halide::LoopLevel &at, RowLoops &rows);
 
 } // namespace gyre::attention

@@ -1,0 +1,26 @@
+/// Tiles of rows that lie along the lanes of a few vectors: of the last tile, which may have fewer rows, those vectors alone that have one.
+#pragma once
+#include <Halide.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace gyre {
+
+struct RowTiles {
+    Halide::Func of;          // whose loop `tile` is over tiles, counted from 0
+    std::string tile;         // the loop
+    Halide::Expr rows;        // of all tiles
+    int vectors = 1, lanes = 1; // of a tile
+    /// Loops over a tile's vectors, {Func, variable}, to be unrolled: what surrounds them is copied for each number of vectors.
+    std::set<std::pair<std::string, std::string>> unrolled;
+    /// Other loops over a tile's vectors or rows end with its last; variables.
+    std::set<std::string> ended;
+};
+
+/// Arranges that once the pipeline is lowered. What is formed of a tile's rows must not be read for those that are not there. Stops the
+/// build if nothing is unrolled.
+void end_short_tiles(Halide::Internal::GeneratorBase &generator, const RowTiles &tiles);
+
+} // namespace gyre
