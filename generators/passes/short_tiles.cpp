@@ -69,8 +69,10 @@ private:
         if (within.found) return for_each_number(op);
         if (!tiles.ended.count(variable_of_loop(op->name))) return IRMutator::visit(op);
         Expr end = op->extent;
-        if (is_const(end, tiles.vectors)) end = vectors_left;
-        else if (is_const(end, tiles.vectors * tiles.lanes)) end = rows_left;
+        if (is_const(end, tiles.vectors))
+            end = vectors_left;
+        else if (is_const(end, tiles.vectors * tiles.lanes))
+            end = rows_left;
         return For::make(op->name, op->min, end, op->for_type, op->partition_policy, op->device_api, mutate(op->body));
     }
     Stmt of_tiles(const For *op) {

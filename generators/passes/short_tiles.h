@@ -9,9 +9,9 @@
 namespace gyre {
 
 struct RowTiles {
-    Halide::Func of;          // whose loop `tile` is over tiles, counted from 0
-    std::string tile;         // the loop
-    Halide::Expr rows;        // of all tiles
+    Halide::Func of;            // whose loop `tile` is over tiles, counted from 0
+    std::string tile;           // the loop
+    Halide::Expr rows;          // of all tiles
     int vectors = 1, lanes = 1; // of a tile
     /// Loops over a tile's vectors, {Func, variable}, to be unrolled: what surrounds them is copied for each number of vectors.
     std::set<std::pair<std::string, std::string>> unrolled;

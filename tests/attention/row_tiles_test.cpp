@@ -9,7 +9,8 @@ using namespace gyre::test;
 namespace {
 
 /// Vectors have 8 or 16 rows, and tiles up to four of them.
-const std::vector<int64_t> counts = {15, 16, 17, 23, 24, 25, 31, 32, 33, 40, 41, 47, 48, 49, 56, 57, 63, 64, 65, 80, 81, 95, 96, 97};
+const std::vector<int64_t> counts = {15, 16, 17, 23, 24, 25, 31, 32, 33, 40, 41, 47,
+                                     48, 49, 56, 57, 63, 64, 65, 80, 81, 95, 96, 97};
 constexpr int64_t most = 113;
 
 } // namespace

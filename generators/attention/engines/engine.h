@@ -14,8 +14,8 @@ namespace gyre::attention {
 struct Lowering {
     Halide::Internal::GeneratorBase &generator;
     Halide::OutputImageParam keys, values; // the tensors
-    Halide::Expr key_count, rows; // of a task
-    Halide::Expr zero; // an argument that is always 0; undefined: there is none
+    Halide::Expr key_count, rows;          // of a task
+    Halide::Expr zero;                     // an argument that is always 0; undefined: there is none
 };
 
 class Engine {

@@ -115,7 +115,8 @@ const EngineRow engines[] = {
     {[](const Wanted &w) { return has_bf16_matrices(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; },
      make<Matrices>},
     {[](const Wanted &w) { return w.knobs.fold > 0; }, make_folded},
-    {[](const Wanted &w) { return has_bf16_dot(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; }, make_to_last<Pairs>},
+    {[](const Wanted &w) { return has_bf16_dot(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; },
+     make_to_last<Pairs>},
     {[](const Wanted &) { return true; }, make_to_last<Vectors>},
 };
 

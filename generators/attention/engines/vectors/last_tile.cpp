@@ -1,0 +1,31 @@
+// The last row tile of a task, which may be short.
+#include "passes/loop_limits.h"
+#include "passes/short_tiles.h"
+#include "row_vectors.h"
+
+namespace gyre::attention {
+using namespace Halide;
+
+/// Of a task's last row tile, vectors and rows of biases that are not there.
+void RowVectors::end_last_tile(const Lowering &lowering) const {
+    const Stages &s = shared();
+    const Sizes &z = s.sizes;
+    const std::string along = s.r.name(), tile = s.t.name();
+    end_short_tiles(lowering.generator, {s.state,
+                                         TaskLoops().tile.name(),
+                                         lowering.rows,
+                                         k.row_vectors,
+                                         z.lanes,
+                                         rows.names,
+                                         {along, "rb", "mask_rows", "pair_ro"}});
+    const auto vectors = [=, rows_of_task = lowering.rows](const Expr &t) {
+        return (rows_of_task - t * z.row_tile + (z.lanes - 1)) / z.lanes;
+    };
+    end_loop_early(lowering.generator, s.state, along, tile, vectors);
+    for (const Func &rows_of_tile : {s.inverse_sum, s.row_lse})
+        end_loop_early(lowering.generator, rows_of_tile, along, tile, vectors);
+    end_loop_early(lowering.generator, s.out_copy, "ro", tile, vectors);
+    end_queries_early(lowering, tile, vectors);
+}
+
+} // namespace gyre::attention
