@@ -61,6 +61,12 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
     return best;
 }
 
+/// Tasks of pairs have more to do before the first key, and read keys and values quicker from memory.
+bool are_few_rows_beside_pairs(int64_t rows, int64_t keys) {
+    constexpr int64_t half_tile = 4, keys_in_caches = 1024, few_scores = 256;
+    return rows < half_tile || (rows == half_tile && keys < keys_in_caches) || rows * keys <= few_scores;
+}
+
 const AttentionKernel *find_kernel_with(unsigned traits, const gyre_context &context, const AttentionCall &c) {
     for (const DispatchRule &rule : rules)
         if (rule.traits == traits) return find_in_family(rule, context, c);
@@ -72,13 +78,18 @@ const AttentionKernel *find_kernel_with(unsigned traits, const gyre_context &con
 RowList<DispatchRule> dispatch_rules() { return {rules, sizeof rules / sizeof rules[0]}; }
 
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &c, bool few_queries) {
+    const AttentionKernel *left_out = nullptr;
     for (const DispatchRule &rule : rules) {
         if (!rule.takes(c, few_queries)) continue;
         if (rule.is(trait::partial) && !find_merge_kernel(context, GYRE_F32, c.out.dtype)) continue;
         if (rule.is(trait::formed) && !(find_operands_kernel(context, c) && find_unformed_kernel(context, c))) continue;
-        if (const AttentionKernel *kernel = find_in_family(rule, context, c)) return kernel;
+        const AttentionKernel *kernel = find_in_family(rule, context, c);
+        if (!kernel) continue;
+        // Few queries have another family, whose kernels multiply f32 numbers.
+        if (!rule.is(trait::partial) || !is_left_out(context, *kernel, c, false)) return kernel;
+        if (!left_out) left_out = kernel;
     }
-    return nullptr;
+    return left_out;
 }
 
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &c) {
@@ -88,6 +99,7 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys) {
     constexpr int64_t avx512_bytes = 64, large_head = 128, keys_for_tiles = 128, keys_of_window = 128;
+    if (other.has_bf16_dots()) return are_few_rows_beside_pairs(rows, keys);
     const int64_t most = other.on_tiles && keys >= keys_for_tiles ? 3 : 4;
     if (rows <= std::min(most, other.row_tile / 2)) return true;
     if (few.dtype != GYRE_F32 || few.vector_bytes < avx2_bytes) return false;

@@ -21,7 +21,8 @@ SIGNS = {
     "tiles": "produce v_packed",
     "pairs": "produce k_pairs",
     "matrices": "produce k_matrices",
-    "folded": r"(?s)\A(?!.*produce v_packed).*produce weighted_lanes",  # few rows on tiles have such lanes, too
+    "folded": r"(?s)\A(?!.*produce (?:v_packed|weight_pairs)).*produce weighted_lanes",  # few rows on tiles and of pairs have such lanes, too
+    "folded_pairs": r"(?s)produce weight_pairs.*produce weighted_lanes",
     "key_lanes": "produce lane_pairs",
     "bare": "(?s)produce folded_scores.*produce weighted_sums",
     "vectors": "",
@@ -37,6 +38,7 @@ KERNELS = (
     ("matrices", "arm_64_bf16", "plain", {"dtype": "bfloat16"}),
     ("vectors", "x86_64_avx2", "general", {"general": "true"}),
     ("folded", "x86_64_avx512", "split", {"partial": "true"}),
+    ("folded_pairs", "x86_64_avx512_bf16", "split_as_stored_bf16_d64", {"dtype": "bfloat16", "partial": "true", "as_stored": "true"}),
     ("key_lanes", "x86_64_avx512", "decode", DECODE),
     ("bare", "arm_64_bare", "row", BARE),
     ("bare", "cortex_m55", "plain", {**BARE, "cache": "int8"}),
@@ -45,8 +47,9 @@ KERNELS = (
 
 
 def knobs_of(target, family):
-    defaults = json.loads((SOURCES / "generators" / "tuning" / f"{target}.json").read_text(encoding="utf-8"))["defaults"]
-    return defaults.get(f"attention_{family}", defaults["attention"])["knobs"]
+    tuning = json.loads((SOURCES / "generators" / "tuning" / f"{target}.json").read_text(encoding="utf-8"))
+    known = {**tuning["defaults"], **tuning["kernels"]}
+    return known.get(f"attention_{family}", known["attention"])["knobs"]
 
 
 def statement_of(target, family, parameters):

@@ -1,5 +1,6 @@
 // Keys and values that are read as they are stored, and once: the lines of both are asked for a block ahead.
-#include "folded.h"
+#include "stages.h"
+
 #include "passes/lines_ahead.h"
 #include "passes/loop_name.h"
 #include "passes/prefetched_lines.h"
@@ -26,12 +27,7 @@ Asked share_of_block(const Sizes &z, const Func &offsets, int first, int feature
 
 } // namespace
 
-void Folded::lower(const Lowering &lowering) const {
-    RowVectors::lower(lowering);
-    if (asks_ahead && provider->reads_in_place()) ask_for_blocks(lowering);
-}
-
-void Folded::ask_for_blocks(const Lowering &lowering) const {
+void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const BlockTurns &turns_of) {
     const Sizes &z = s.sizes;
     const OperandStages &o = s.operands;
     for (auto [offsets, rows] : {std::pair{o.k_offsets, 2 * z.key_block}, {o.v_offsets, z.key_block}}) {
@@ -39,8 +35,8 @@ void Folded::ask_for_blocks(const Lowering &lowering) const {
         Func(offsets).bound(s.j, 0, whole_vectors).bound_storage(s.j, whole_vectors);
     }
     // Lowering comes after the engine is gone: what it calls holds copies.
-    const int turns = z.head_dim / k.fold, chunks = z.v_head_dim / z.feature_chunk;
-    const int turns_of_block = z.key_block / k.key_unroll * turns;
+    const int turns = turns_of.features, keys_turns = turns_of.keys, chunks = z.v_head_dim / z.feature_chunk;
+    const int turns_of_block = turns_of.steps * turns;
     const std::string features = loop_of(s.feature), keys = loop_of(s.value_j);
     const std::string tiles = loop_of(s.key_step), chunk = s.e.name();
     ask_ahead(lowering.generator, s.folded_scores, features, lowering.values, [=](const LoopValues &value) {
@@ -49,7 +45,7 @@ void Folded::ask_for_blocks(const Lowering &lowering) const {
     });
     ask_ahead(lowering.generator, s.weighted_rows, keys, lowering.keys, [=](const LoopValues &value) {
         return share_of_block(z, o.k_offsets, z.key_block, z.head_dim, lowering.keys.type(),
-                              value(chunk) * z.key_block + value(keys), chunks * z.key_block);
+                              value(chunk) * keys_turns + value(keys), chunks * keys_turns);
     });
 }
 

@@ -21,4 +21,11 @@ void Folded::define_product_of_values(const Inputs &, const Visible &visible) {
     s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
 }
 
+void Folded::lower(const Lowering &lowering) const {
+    RowVectors::lower(lowering);
+    const Sizes &z = s.sizes;
+    if (asks_ahead && provider->reads_in_place())
+        ask_for_blocks(s, lowering, {z.key_block / k.key_unroll, z.head_dim / k.fold, z.key_block});
+}
+
 } // namespace gyre::attention

@@ -31,8 +31,6 @@ protected:
 private:
     const bool asks_ahead;
     FoldedStages s;
-
-    void ask_for_blocks(const Lowering &lowering) const;
 };
 
 } // namespace gyre::attention

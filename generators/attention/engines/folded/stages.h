@@ -21,6 +21,13 @@ using FoldedQuery = std::function<Halide::Expr(const Halide::Expr &n)>;
 /// Defines s.folded_scores and s.scores. `together`: as of features_of_scores().
 void define_folded_scores(FoldedStages &s, int fold, int together, const FoldedQuery &query);
 
+/// The turns of a block's loops: steps of scores, of each the loop over features, and the loop over keys of a chunk of weighted values.
+struct BlockTurns {
+    int steps, features, keys;
+};
+/// Asks for lines of keys and values a block ahead. Only for those that are read where they are.
+void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const BlockTurns &turns);
+
 /// Schedules the updates of s.weighted_rows, in vectors of `lanes` features.
 void schedule_weighted_rows(FoldedStages &s, int lanes);
 /// Schedules the guarded updates of `product`, if there are some; unrolled where little code is not what counts.

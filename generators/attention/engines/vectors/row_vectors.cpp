@@ -55,19 +55,22 @@ void RowVectors::schedule() {
     // Scores, maximum and weights of one row tile and one block.
     s.masked.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block);
     const bool in_steps = steps().scored > 0;
-    RVar formed_tile("formed_tile"), formed("formed");
+    RVar formed_tile("formed_tile"), formed("formed"), beside("beside");
     Stage raw = in_steps ? s.masked.update(0) : Stage(s.masked);
-    if (in_steps)
+    if (in_steps) {
         raw.split(s.r, ro, ri, k.row_vectors * w)
             .split(ri, ri, rv, w)
             .split(s.formed_j, formed_tile, formed, k.key_unroll)
-            .reorder(rv, ri, formed, ro, formed_tile, s.key_step)
+            .split(formed, formed, beside, keys_in_vector())
+            .reorder(rv, beside, ri, formed, ro, formed_tile, s.key_step)
             .unroll(formed);
-    else
+        if (keys_in_vector() > 1) raw.allow_race_conditions().vectorize(beside);
+    } else {
         raw.tile(s.r, s.j, ro, score_tile, ri, ji, k.row_vectors * w, k.key_unroll, TailStrategy::RoundUp)
             .split(ri, ri, rv, w)
             .reorder(rv, ri, ji, ro, score_tile)
             .unroll(ji);
+    }
     raw.vectorize(rv);
     rows.unroll(raw, s.masked, ri);
     for (int update = in_steps ? 1 : 0; update < s.masked.num_update_definitions(); update++)

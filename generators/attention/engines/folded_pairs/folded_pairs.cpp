@@ -1,0 +1,134 @@
+#include "folded_pairs.h"
+
+#include "attention/recurrence/blocks.h"
+#include "attention/recurrence/scores.h"
+#include "math/bf16_pairs.h"
+#include "passes/bf16_dot.h"
+#include "passes/neighbour_pairs.h"
+
+#include <functional>
+
+namespace gyre::attention {
+using namespace Halide;
+
+void FoldedPairs::define_queries(const Inputs &) {
+    const Var &r = s.r, &t = s.t, &c = s.c;
+    s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
+    s.q_scaled = Func("q_scaled");
+    s.q_scaled(r, c, t) = bf16_pair(s.q_lanes.out(r, c * 2, t), s.q_lanes.out(r, c * 2 + 1, t));
+}
+
+Expr FoldedPairs::feature_at(const Expr &place) const {
+    const int lanes = bf16_dot_lanes, both = 2 * lanes;
+    return place / both * both + place % lanes * 2 + place / lanes % 2;
+}
+
+Expr FoldedPairs::place_of(const Expr &feature) const {
+    const int lanes = bf16_dot_lanes, both = 2 * lanes;
+    return feature / both * both + feature % 2 * lanes + feature % both / 2;
+}
+
+/// A vector of neighbouring features is read as one of pairs. Two of them, of neighbouring keys, become the pairs of even features and those of odd
+/// features. LLVM makes one shuffle of each.
+void FoldedPairs::define_operands(const Inputs &) {
+    const Var &j = s.j, &c = s.c, &b = s.b, &d = s.d;
+    const Func &k_rows = s.operands.k_rows, &v_rows = s.operands.v_rows;
+    s.k_pairs = Func("k_pairs");
+    s.k_pairs(c, j, b) = neighbour_pair(k_rows(c * 2, j, b), k_rows(c * 2 + 1, j, b));
+    const int lanes = bf16_dot_lanes, both = 2 * lanes;
+    const Expr even = d / both * both + d % lanes * 2;
+    const Expr first = neighbour_pair(v_rows(even, c * 2, b), v_rows(even + 1, c * 2, b));
+    const Expr second = neighbour_pair(v_rows(even, c * 2 + 1, b), v_rows(even + 1, c * 2 + 1, b));
+    const Expr low = Expr(0xffffu), high = Expr(0xffff0000u);
+    s.value_pairs = Func("value_pairs");
+    s.value_pairs(d, c, b) =
+        select(d / lanes % 2 == 0, (first & low) | (second << 16), (first >> 16) | (second & high));
+}
+
+void FoldedPairs::define_scores(const Inputs &in) {
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f, c("c");
+    s.q_folded = Func("q_folded");
+    s.q_folded(f, r, c, t) = s.q_scaled(r, c * k.fold + f, t);
+    RDom features(0, s.sizes.head_dim / (2 * k.fold), "features");
+    s.feature = features;
+    s.folded_scores = Func("folded_scores");
+    s.folded_scores(f, r, j, t, b) = 0.0f;
+    s.folded_scores(f, r, j, t, b) = bf16_dot(s.folded_scores(f, r, j, t, b), s.q_folded(f, r, features, t),
+                                              s.k_pairs(features * k.fold + f, j, b));
+    Expr sum = s.folded_scores(0, r, j, t, b);
+    for (int n = 1; n < k.fold; n++) sum += s.folded_scores(n, r, j, t, b);
+    s.scores = Func("scores");
+    s.scores(r, j, t, b) = sum * in.scale;
+}
+
+void FoldedPairs::define_maximum(const Visible &visible) {
+    mask_scores(s, visible, steps(), visible.at_edge(s.b * s.sizes.key_block, s.sizes.key_block));
+    find_maximum(s, visible, FoldedPairStages::weighed_keys);
+}
+
+/// All bits of a pair, or none of those of its numbers whose key is masked.
+Expr FoldedPairs::seen_bits(const Expr &pair) const {
+    const auto bits_unless_masked = [&](const Expr &key, uint32_t bits) {
+        return select(is_masked(s.masked(s.r, key, s.t, s.b)), Expr(0u), Expr(bits));
+    };
+    return bits_unless_masked(pair * 2, 0xffffu) | bits_unless_masked(pair * 2 + 1, 0xffff0000u);
+}
+
+void FoldedPairs::define_product_of_values(const Inputs &, const Visible &visible) {
+    const Sizes &z = s.sizes;
+    const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d, &c = s.c;
+    constexpr int together = FoldedPairStages::weighed_pairs, keys = FoldedPairStages::weighed_keys;
+    const int groups = z.key_block / keys;
+    const auto in_sight = [&](const Expr &group) { return visible.in_sight(b * z.key_block + group * keys, keys); };
+
+    RDom weighed(0, groups, "weighed"), summed(0, groups, "summed"), all(0, groups, "groups");
+    weighed.where(in_sight(weighed));
+    summed.where(in_sight(summed));
+    all.where(in_sight(all));
+    s.weight_j = weighed;
+    s.sum_j = summed;
+    s.value_j = all;
+    std::vector<Expr> nothing(together, undef<uint32_t>()), of_group, sums;
+    nothing.push_back(undef<float>());
+    for (int n = 0; n < together; n++) {
+        const Expr first = value_weight(weighed * keys + 2 * n), second = value_weight(weighed * keys + 2 * n + 1);
+        of_group.push_back(bf16_pair_nonnegative(first, second));
+        sums.push_back(first + second);
+    }
+    while (sums.size() > 1) {
+        const size_t half = sums.size() / 2;
+        for (size_t i = 0; i < half; i++) sums[i] += sums[i + half];
+        sums.resize(half);
+    }
+    of_group.push_back(sums[0]);
+    s.weight_pairs = Func("weight_pairs");
+    s.weight_pairs(r, c, t, b) = Tuple(nothing);
+    s.weight_pairs(r, weighed, t, b) = Tuple(of_group);
+    s.block_sum(r, t, b) += s.weight_pairs(r, summed, t, b)[together];
+
+    s.weighted_rows = Func("weighted_rows");
+    // `seen`: of a pair's bits those that count.
+    const auto add = [&](const Expr &group, const std::function<Expr(const Expr &pair)> &seen) {
+        Expr total = s.weighted_rows(d, r, t, b);
+        for (int n = 0; n < together; n++) {
+            const Expr pair = group * together + n, values = s.value_pairs(d, pair, b);
+            total = bf16_dot(total, s.weight_pairs(r, group, t, b)[n], seen ? values & seen(pair) : values);
+        }
+        s.weighted_rows(d, r, t, b) = total;
+    };
+    s.weighted_rows(d, r, t, b) = 0.0f;
+    add(all, {});
+    // Guarded blocks are summed again, without what a row does not see: recurrence/guard.h.
+    RDom again(0, 1, "again"), guarded(0, groups, 0, 1, "guarded_groups");
+    again.where(again < s.guarded(b));
+    guarded.where(in_sight(guarded.x));
+    guarded.where(guarded.y < s.guarded(b));
+    s.guarded_j = guarded.x;
+    s.guarded_turn = guarded.y;
+    s.weighted_rows(d, r, t, b) = cast<float>(again);
+    add(guarded.x, [&](const Expr &pair) { return seen_bits(pair); });
+    s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
+    s.weighted(r, d, t, b) = s.weighted_lanes.out(r, place_of(d), t, b);
+}
+
+} // namespace gyre::attention

@@ -1,0 +1,61 @@
+/// Few rows of bf16 whose keys and values are read where they are: beside each row of the queries stand its next `fold` pairs of neighbouring
+/// features, and a key's pairs are repeated along the vector. Values of two neighbouring keys become pairs in registers, with features along the
+/// lanes, and a row's weights of these keys are the scalar that multiplies them. Both products are dot products of pairs (passes/bf16_dot.h).
+#pragma once
+#include "attention/engines/folded/stages.h"
+#include "passes/bf16_dot.h"
+
+namespace gyre::attention {
+
+/// q_scaled (r, c, t) holds pairs of a row's neighbouring features, and folded_scores sums of products with them. weighted_rows has features in the
+/// order of their places: in each `lanes` of places those that are even, then in as many those that are odd.
+struct FoldedPairStages : FoldedStages {
+    static constexpr int weighed_pairs = 4; // whose weights are formed and summed together
+    static constexpr int weighed_keys = 2 * weighed_pairs;
+
+    Halide::Var c{"c"};        // pairs along the dimension that is summed over
+    Halide::Func k_pairs;      // (c, j, b)
+    Halide::Func value_pairs;  // (d, c, b)         d: a place
+    Halide::Func weight_pairs; // (r, group, t, b)  {pairs of weights of neighbouring keys, weighed_pairs of them; the sum of all}
+};
+
+class FoldedPairs : public RowVectors {
+public:
+    FoldedPairs(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs)
+        : RowVectors(std::move(provider), knobs) {
+        s.sizes = sizes;
+    }
+    FoldedPairStages &stages() override { return s; }
+    OperandForm operand_form() const override {
+        OperandForm form;
+        form.as_bits = true;
+        return form;
+    }
+    KeySteps steps() const override { return steps_of_row_tile(k.key_unroll, FoldedPairStages::weighed_keys); }
+    Bf16 rounding() const override { return Bf16::by_instruction; }
+    void define_queries(const Inputs &in) override;
+    void define_operands(const Inputs &in) override;
+    void define_scores(const Inputs &in) override;
+    void define_maximum(const Visible &visible) override;
+    void lower(const Lowering &lowering) const override;
+    Precision precision() const override { return {"bf16", "", 1}; }
+
+protected:
+    void define_sum(const Visible &) override {} // with the product, from weight_pairs
+    void define_product_of_values(const Inputs &in, const Visible &visible) override;
+    void check() const override;
+    bool stores_weights() override { return false; }
+    int keys_in_vector() const override { return s.sizes.row_tile == s.sizes.lanes ? bf16_dot_lanes / s.sizes.lanes : 1; }
+    void schedule_queries() override;
+    void schedule_products(const Levels &at) override;
+
+private:
+    FoldedPairStages s;
+
+    Halide::Expr seen_bits(const Halide::Expr &pair) const;
+    /// The feature of a place, and the place of a feature.
+    Halide::Expr feature_at(const Halide::Expr &place) const;
+    Halide::Expr place_of(const Halide::Expr &feature) const;
+};
+
+} // namespace gyre::attention
