@@ -85,7 +85,7 @@ void FoldedPairs::define_product_of_values(const Inputs &, const Visible &visibl
     weighed.where(in_sight(weighed));
     summed.where(in_sight(summed));
     all.where(in_sight(all));
-    s.weight_j = weighed;
+    s.paired_group = weighed;
     s.sum_j = summed;
     s.value_j = all;
     std::vector<Expr> nothing(together, undef<uint32_t>()), of_group, sums;

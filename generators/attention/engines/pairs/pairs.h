@@ -38,7 +38,7 @@ protected:
     void define_sum(const Visible &) override {} // with the product, from weight_pairs
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
-    bool stores_weights() override { return s.dropout.kept.defined(); }
+    bool stores_weights() const override { return s.dropout.kept.defined(); }
     std::vector<Packed> packed() const override {
         return {{s.k_pairs, s.j, 1}, {s.operands.v_rows, s.j, 1}, {s.v_pairs, s.c, 2}};
     }

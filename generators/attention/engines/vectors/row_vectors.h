@@ -31,7 +31,7 @@ protected:
     virtual void check() const;
     virtual void schedule_queries() = 0;
     virtual void schedule_products(const Levels &at) = 0;
-    virtual bool stores_weights() { return true; }
+    virtual bool stores_weights() const { return true; }
     /// Keys whose scores stand beside each other in a vector that is stored: above 1 where vectors of rows are whole row tiles.
     virtual int keys_in_vector() const { return 1; }
     bool weighs_from_first() const override { return steps().from_first; }
