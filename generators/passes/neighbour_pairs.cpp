@@ -55,17 +55,10 @@ class LoadPairs : public IRMutator {
     using IRMutator::visit;
     Expr visit(const Call *op) override {
         if (op->name != call_of_neighbours) return IRMutator::visit(op);
-        return pair(mutate(op->args[0]), mutate(op->args[1]));
-    }
-    static Expr pair(const Expr &first, const Expr &second) {
-        const Expr even = of_bits(first), odd = of_bits(second);
-        const auto *repeated = even.as<Broadcast>(), *other = odd.as<Broadcast>();
-        const Type type = UInt(32, first.type().lanes());
-        if (repeated && other && repeated->lanes == other->lanes)
-            return Broadcast::make(pair(repeated->value, other->value), repeated->lanes);
-        const Expr dense = joined(even, odd);
-        if (dense.defined()) return reinterpret(type, dense);
-        return cast(type, first) | (cast(type, second) << make_const(type, 16));
+        const Expr first = mutate(op->args[0]), second = mutate(op->args[1]);
+        const Expr dense = joined(of_bits(first), of_bits(second));
+        if (dense.defined()) return reinterpret(op->type, dense);
+        return cast(op->type, first) | (cast(op->type, second) << make_const(op->type, 16));
     }
 };
 

@@ -122,12 +122,14 @@ void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
     if (fits) t->unmasked = kernel;
 }
 
-/// The kernel that a call is said to have run: that of the sequence with the most queries.
+/// The kernel that a call is said to have run: that of the sequence with the most queries. Pairs of bf16 numbers, which round most, are said if any
+/// sequence takes them.
 const AttentionKernel &said_kernel(const AttentionTask &t) {
     if (t.call.sequences == 0 || !(t.for_few_rows || t.for_some_many_rows() || t.for_few_keys)) return *t.kernel;
     Sequence longest = t.call.sequence(0);
-    for (int64_t i = 1; i < t.call.sequences; i++) {
+    for (int64_t i = 0; i < t.call.sequences; i++) {
         const Sequence s = t.call.sequence(i);
+        if (t.kernel->has_bf16_dots() && &t.kernel_of(s) == t.kernel) return *t.kernel;
         if (s.q_len > longest.q_len) longest = s;
     }
     return t.kernel_of(longest);

@@ -196,14 +196,14 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                             reached.insert(gyre_selected_kernel(context));
                         }
         for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
-            for (const int64_t head_dim : {64, 128}) { // more rows a key head than are few
-                AttentionCase c(AttentionShape().lengths(1, 1).head_counts(150, 1).dims(head_dim).of(type));
-                REQUIRE(c.run(context) == GYRE_OK);
-                reached.insert(gyre_selected_kernel(context));
-                AttentionCase whole(AttentionShape().lengths(1, 200).head_counts(8, 1).dims(head_dim).of(type)); // row tiles
-                REQUIRE(whole.run(context) == GYRE_OK);
-                reached.insert(gyre_selected_kernel(context));
-            }
+            for (const int64_t head_dim : {64, 128})
+                for (const auto &[heads, keys] : {std::pair<int64_t, int64_t>{150, 1}, // more rows a key head than are few
+                                                  {150, 2},                            // and more scores
+                                                  {8, 200}}) {                         // whole row tiles
+                    AttentionCase c(AttentionShape().lengths(1, keys).head_counts(heads, 1).dims(head_dim).of(type));
+                    REQUIRE(c.run(context) == GYRE_OK);
+                    reached.insert(gyre_selected_kernel(context));
+                }
         for (const int64_t head_dim : {64, 128, 256}) // too many tokens for kernels of short blocks
             for (const bool capped : {false, true}) {
                 AttentionCase c(AttentionShape().lengths(40, 40).dims(head_dim).of(GYRE_BF16));

@@ -51,23 +51,3 @@ TEST_CASE("pairs of other places, and single ones, are put together") {
         CHECK(count(lowered, "reinterpret<uint32x8>") == 0);
     }
 }
-
-TEST_CASE("pairs that are repeated along a vector are loaded once") {
-    ImageParam in(UInt(16), 1, "in");
-    const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
-        Var x{"x"}, which{"which"}, again{"again"};
-        Func pair{"pair"};
-        pair(which, again, x) = gyre::neighbour_pair(in(4 * x + 2 * which), in(4 * x + 2 * which + 1));
-        out(x) = cast<float>(pair(0, 7, x) + 1000 * pair(1, 3, x));
-        pair.compute_root().bound(which, 0, 2).bound(again, 0, 8).vectorize(which).vectorize(again);
-        gyre::map_neighbour_pairs(generator);
-    });
-    Buffer<uint16_t> values(4 * pairs);
-    for (int i = 0; i < values.width(); i++) values(i) = i % 2 ? 0 : (uint16_t)i;
-    in.set(values);
-    const Buffer<float> result = made.run(pairs);
-    for (int x = 0; x < pairs; x++) CHECK(result(x) == (float)(4 * x + 1000 * (4 * x + 2)));
-    CAPTURE(made.lowered());
-    CHECK(count(made.lowered(), "reinterpret<uint32x2>") > 0);
-    CHECK(count(made.lowered(), "neighbour_pair(") == 0);
-}
