@@ -21,7 +21,8 @@ bool is_of_pairs(gyre_context *context) {
 
 } // namespace
 
-TEST_CASE("pairs in place: their kernels take bf16 of 8 heads a key head on AVX512-BF16, and neither other options nor rotated keys") {
+TEST_CASE("pairs in place: their kernels take bf16 of 8 heads a key head on AVX512-BF16, and neither other options nor "
+          "rotated keys") {
     for (const std::string &target : runnable_targets()) {
         if (target != "x86_64_avx512_bf16") continue;
         const Context context(target.c_str());
@@ -41,7 +42,8 @@ TEST_CASE("pairs in place: their kernels take bf16 of 8 heads a key head on AVX5
     }
 }
 
-TEST_CASE("pairs in place: numbers of keys around pairs, groups, blocks and parts, of rows around row tiles, with sinks, lse and windows") {
+TEST_CASE("pairs in place: numbers of keys around pairs, groups, blocks and parts, of rows around row tiles, with "
+          "sinks, lse and windows") {
     for (const int64_t head_dim : {64, 128})
         for (const int64_t keys : {1, 2, 7, 8, 9, 127, 129, 1100})
             for (const int64_t heads : {5, 8, 9})
@@ -64,7 +66,8 @@ TEST_CASE("pairs in place: a sequence's keys, as many as it has") {
     c.check();
 }
 
-TEST_CASE("pairs in place: keys and values that a row does not see do not change its bits, in pairs of which it sees one key too") {
+TEST_CASE("pairs in place: keys and values that a row does not see do not change its bits, in pairs of which it sees "
+          "one key too") {
     constexpr int64_t queries = 4, keys = 141, first_token = keys - queries;
     for (const int64_t heads : {5, 8}) {
         AttentionCase c = case_of(queries, keys, heads);

@@ -104,9 +104,7 @@ Made make_folded(const Wanted &w) {
     return std::make_unique<Folded>(common_sizes(w), make_provider(w), w.knobs, asks_ahead);
 }
 
-bool takes_bf16_dots(const Wanted &w) {
-    return has_bf16_dot(w.target) && w.dtype.is_bfloat() && !w.autoscheduled;
-}
+bool takes_bf16_dots(const Wanted &w) { return has_bf16_dot(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; }
 
 /// An engine takes a kernel if none before it does.
 struct EngineRow {
@@ -119,7 +117,8 @@ const EngineRow engines[] = {
     {[](const Wanted &w) { return w.partial && w.knobs.fold > 1 && w.knobs.fold == w.knobs.lanes; }, make_key_lanes},
     {[](const Wanted &w) { return has_bf16_matrices(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; },
      make<Matrices>},
-    {[](const Wanted &w) { return w.knobs.fold > 0 && w.as_stored && !w.padded && takes_bf16_dots(w); }, make<FoldedPairs>},
+    {[](const Wanted &w) { return w.knobs.fold > 0 && w.as_stored && !w.padded && takes_bf16_dots(w); },
+     make<FoldedPairs>},
     {[](const Wanted &w) { return w.knobs.fold > 0; }, make_folded},
     {takes_bf16_dots, make_to_last<Pairs>},
     {[](const Wanted &) { return true; }, make_to_last<Vectors>},

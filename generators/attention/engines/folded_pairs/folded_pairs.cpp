@@ -53,8 +53,8 @@ void FoldedPairs::define_scores(const Inputs &in) {
     s.feature = features;
     s.folded_scores = Func("folded_scores");
     s.folded_scores(f, r, j, t, b) = 0.0f;
-    s.folded_scores(f, r, j, t, b) = bf16_dot(s.folded_scores(f, r, j, t, b), s.q_folded(f, r, features, t),
-                                              s.k_pairs(features * k.fold + f, j, b));
+    s.folded_scores(f, r, j, t, b) =
+        bf16_dot(s.folded_scores(f, r, j, t, b), s.q_folded(f, r, features, t), s.k_pairs(features * k.fold + f, j, b));
     Expr sum = s.folded_scores(0, r, j, t, b);
     for (int n = 1; n < k.fold; n++) sum += s.folded_scores(n, r, j, t, b);
     s.scores = Func("scores");

@@ -17,7 +17,8 @@ struct FoldedPairStages : FoldedStages {
     Halide::Func k_pairs;      // (c, j, b)
     Halide::Func value_pairs;  // (d, c, b)         d: a place
     Halide::RVar paired_group; // of the update of weight_pairs
-    Halide::Func weight_pairs; // (r, group, t, b)  {pairs of weights of neighbouring keys, weighed_pairs of them; the sum of all}
+    Halide::Func
+        weight_pairs; // (r, group, t, b)  {pairs of weights of neighbouring keys, weighed_pairs of them; the sum of all}
 };
 
 class FoldedPairs : public RowVectors {
@@ -46,8 +47,12 @@ protected:
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
     int weight_step() const override { return stores_weights() ? FoldedPairStages::weighed_keys : 0; }
-    bool stores_weights() const override { return keys_in_vector() > 1; } // of several keys in a vector, and else with the pairs
-    int keys_in_vector() const override { return s.sizes.row_tile == s.sizes.lanes ? bf16_dot_lanes / s.sizes.lanes : 1; }
+    bool stores_weights() const override {
+        return keys_in_vector() > 1;
+    } // of several keys in a vector, and else with the pairs
+    int keys_in_vector() const override {
+        return s.sizes.row_tile == s.sizes.lanes ? bf16_dot_lanes / s.sizes.lanes : 1;
+    }
     void schedule_queries() override;
     void schedule_products(const Levels &at) override;
 

@@ -12,10 +12,13 @@ void FoldedPairs::check() const {
     _halide_user_assert(provider->reads_in_place() && k.lanes == bf16_dot_lanes && k.key_vector == 1)
         << "expected as_stored=true, lanes=" << bf16_dot_lanes << " and key_vector=1 for folded pairs of bf16\n";
     check_divides("twice the lanes", 2 * bf16_dot_lanes, "feature_chunk", s.sizes.feature_chunk);
-    check_divides("the keys whose weights are formed together", FoldedPairStages::weighed_keys, "key_unroll", k.key_unroll);
+    check_divides("the keys whose weights are formed together", FoldedPairStages::weighed_keys, "key_unroll",
+                  k.key_unroll);
 }
 
-void FoldedPairs::schedule_queries() { schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes / 2, 2, s.sizes.lanes); }
+void FoldedPairs::schedule_queries() {
+    schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes / 2, 2, s.sizes.lanes);
+}
 
 // Register tiles of scores are vectors of rows beside their pairs of features, times a few keys; those of weighted values rows times
 // vectors of features.
@@ -33,7 +36,9 @@ void FoldedPairs::schedule_products(const Levels &at) {
     s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature);
     for (Stage stage : {Stage(s.folded_scores), Stage(s.folded_scores.update())})
         stage.vectorize(s.f).vectorize(s.r, w).unroll(s.r).unroll(s.j);
-    s.weight_pairs.compute_at(at.weights).bound_storage(s.b, 1).bound_storage(s.c, z.key_block / FoldedPairStages::weighed_keys);
+    s.weight_pairs.compute_at(at.weights)
+        .bound_storage(s.b, 1)
+        .bound_storage(s.c, z.key_block / FoldedPairStages::weighed_keys);
     s.weight_pairs.update().reorder(s.r, s.paired_group).vectorize(s.r, w).unroll(s.r);
     if (stores_weights()) {
         RVar beside("beside"), vector("vector");
@@ -55,8 +60,9 @@ void FoldedPairs::lower(const Lowering &lowering) const {
     map_bf16_roundings(lowering.generator);
     RowVectors::lower(lowering);
     const Sizes &z = s.sizes;
-    ask_for_blocks(s, lowering,
-                   {z.key_block / k.key_unroll, z.head_dim / (2 * k.fold), z.key_block / FoldedPairStages::weighed_keys});
+    ask_for_blocks(
+        s, lowering,
+        {z.key_block / k.key_unroll, z.head_dim / (2 * k.fold), z.key_block / FoldedPairStages::weighed_keys});
 }
 
 } // namespace gyre::attention
