@@ -77,6 +77,22 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
     CHECK(family_of(17, nullptr, 3) == "attention_general");
 }
 
+TEST_CASE("f16 keys and values of few queries are read as they are stored on AVX-512, unless the call rotates them") {
+    const std::vector<std::string> runnable = runnable_targets();
+    if (std::find(runnable.begin(), runnable.end(), "x86_64_avx512") == runnable.end()) return;
+    const Context context("x86_64_avx512");
+    const gyre_rope rope = gyre_rope_defaults();
+    for (const int64_t head_dim : {64, 128}) {
+        AttentionCase c(AttentionShape().lengths(1, 140).head_counts(8, 1).dims(head_dim).of(GYRE_F16));
+        for (const gyre_rope *turned : {static_cast<const gyre_rope *>(nullptr), &rope}) {
+            c.args.rope = turned;
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            const std::string kernel = gyre_selected_kernel(context);
+            CHECK(kernel.rfind(turned ? "attention_split_f16_" : "attention_split_as_stored_f16_", 0) == 0);
+        }
+    }
+}
+
 TEST_CASE("how many rows of a key head take kernels with vectors of keys") {
     struct Most {
         const char *target;

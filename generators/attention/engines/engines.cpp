@@ -101,7 +101,8 @@ Made make_to_last(const Wanted &w) {
 
 Made make_folded(const Wanted &w) {
     const bool asks_ahead = w.target.has_feature(Target::AVX2); // others compute no quicker
-    return std::make_unique<Folded>(common_sizes(w), make_provider(w), w.knobs, asks_ahead);
+    const bool across = w.as_stored && w.dtype.bits() == 16;    // no load repeats such a number as f32 along a vector
+    return std::make_unique<Folded>(common_sizes(w), make_provider(w), w.knobs, Folded::Facts{asks_ahead, across});
 }
 
 bool takes_bf16_dots(const Wanted &w) { return has_bf16_dot(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; }

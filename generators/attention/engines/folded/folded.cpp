@@ -4,10 +4,26 @@ namespace gyre::attention {
 using namespace Halide;
 
 void Folded::define_scores(const Inputs &) {
+    if (facts.across) return define_scores_across_lanes();
     const Var &r = s.r, &t = s.t, &f = s.f, c("c");
     s.q_folded = Func("q_folded");
     s.q_folded(f, r, c, t) = s.q_scaled(r, c * k.fold + f, t);
     define_folded_scores(s, k.fold, k.key_vector, [&](const Expr &n) { return s.q_folded(f, r, n, t); });
+}
+
+void Folded::define_scores_across_lanes() {
+    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f, g("g");
+    const int w = k.lanes, rows = s.sizes.row_tile, keys = w / rows;
+    RDom features(0, s.sizes.head_dim / w, "features");
+    s.feature = features;
+    s.folded_scores = Func("folded_scores");
+    const Expr feature = features * w + f;
+    s.folded_scores(f, r, j, t, b) += s.q_rows(feature, r, t) * s.operands.k_rows(feature, j, b);
+    s.across = sum_across_lanes(w, {g, t, b}, [&](const Expr &lane, const Expr &v) {
+        return s.folded_scores(lane, v % rows, g * keys + v / rows, t, b);
+    });
+    s.scores = Func("scores");
+    s.scores(r, j, t, b) = s.across.sums.back()(r + rows * (j % keys), 0, j / keys, t, b);
 }
 
 void Folded::define_product_of_values(const Inputs &, const Visible &visible) {
@@ -23,9 +39,10 @@ void Folded::define_product_of_values(const Inputs &, const Visible &visible) {
 
 void Folded::lower(const Lowering &lowering) const {
     RowVectors::lower(lowering);
+    if (!asks_for_blocks()) return;
     const Sizes &z = s.sizes;
-    if (asks_ahead && provider->reads_in_place())
-        ask_for_blocks(s, lowering, {z.key_block / k.key_unroll, z.head_dim / k.fold, z.key_block});
+    const int features = facts.across ? k.lanes : k.fold; // of a turn
+    ask_for_blocks(s, lowering, {z.key_block / k.key_unroll, z.head_dim / features, z.key_block});
 }
 
 } // namespace gyre::attention

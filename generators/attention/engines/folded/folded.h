@@ -8,14 +8,22 @@ namespace gyre::attention {
 
 class Folded : public RowVectors {
 public:
-    /// `asks_ahead`: the machine gains by asking for the lines of keys and values a block ahead.
-    Folded(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, bool asks_ahead)
-        : RowVectors(std::move(provider), knobs), asks_ahead(asks_ahead) {
+    struct Facts {
+        bool asks_ahead; // the machine gains by asking for the lines of keys and values a block ahead
+        bool across;     // scores are sums across lanes: keys are loaded as vectors, and widened in registers
+    };
+    Folded(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
+        : RowVectors(std::move(provider), knobs), facts(facts) {
         s.sizes = sizes;
     }
     FoldedStages &stages() override { return s; }
     KeySteps steps() const override { return steps_of_row_tile(k.key_unroll); }
-    void define_queries(const Inputs &in) override { define_scaled_lanes(s, in.scale); }
+    Halide::Expr query_factor(const Inputs &in) const override {
+        return facts.across ? in.scale : RowVectors::query_factor(in);
+    }
+    void define_queries(const Inputs &in) override {
+        if (!facts.across) define_scaled_lanes(s, in.scale);
+    }
     void define_scores(const Inputs &in) override;
     void lower(const Lowering &lowering) const override;
 
@@ -23,14 +31,17 @@ protected:
     int weight_step() const override { return 1; }
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
-    void schedule_queries() override {
-        schedule_query_lanes(s, s.q_scaled, s.q_lanes, s.sizes.lanes, 1, s.sizes.lanes);
-    }
+    void schedule_queries() override;
     void schedule_products(const Levels &at) override;
 
 private:
-    const bool asks_ahead;
+    const Facts facts;
     FoldedStages s;
+
+    void schedule_scores(const Levels &at);
+    void define_scores_across_lanes();
+    void schedule_scores_across_lanes(const Levels &at);
+    bool asks_for_blocks() const { return facts.asks_ahead && provider->reads_in_place(); }
 };
 
 } // namespace gyre::attention

@@ -11,11 +11,22 @@ void Folded::check() const {
     RowVectors::check();
     _halide_user_assert(k.key_vector == 1 || k.fold == 1)
         << "key_vector is " << k.key_vector << ", expected 1 with fold above 1\n";
+    if (!facts.across) return;
+    check_divides("fold", k.fold, "key_unroll", k.key_unroll);
+    _halide_user_assert(s.sizes.row_tile * k.fold == k.lanes)
+        << "row_vectors times row_tiles is " << k.row_vectors * k.row_tiles << ", expected 1 for sums across lanes\n";
 }
 
-void Folded::schedule_products(const Levels &at) {
+void Folded::schedule_queries() {
     const Sizes &z = s.sizes;
-    const int w = z.lanes, wide = w * k.fold;
+    if (!facts.across) return schedule_query_lanes(s, s.q_scaled, s.q_lanes, z.lanes, 1, z.lanes);
+    s.q_rows.compute_root().bound_storage(s.t, z.task_tiles).bound(s.d, 0, z.head_dim).bound(s.r, 0, z.row_tile);
+    schedule_rotated_rows(s.q_rows, s.q_rotated, k.lanes);
+}
+
+void Folded::schedule_scores(const Levels &at) {
+    const Sizes &z = s.sizes;
+    const int w = z.lanes;
     s.q_folded.compute_root()
         .bound_storage(s.t, z.task_tiles)
         .bound_storage(s.q_folded.args()[2], z.head_dim / k.fold)
@@ -27,7 +38,29 @@ void Folded::schedule_products(const Levels &at) {
     schedule_features(s, s.folded_scores, {s.f, s.r, s.j}, k.key_vector);
     for (Stage stage : {Stage(s.folded_scores), Stage(s.folded_scores.update())})
         stage.vectorize(s.f).vectorize(s.r, w).unroll(s.r).unroll(s.j);
+}
+
+// All products of a step are in registers, where a key's vector multiplies those of all rows.
+void Folded::schedule_scores_across_lanes(const Levels &at) {
+    const Var g = s.across.sums.back().args()[2];
+    schedule_sums_across_lanes(s.across, at.scores);
+    for (auto *rounds : {&s.across.pairs, &s.across.sums})
+        for (Func &round : *rounds) round.bound_extent(g, k.key_unroll / k.fold).unroll(g);
+    s.folded_scores.compute_at(at.scores).bound(s.f, 0, k.lanes).bound(s.r, 0, s.sizes.row_tile);
+    s.folded_scores.bound_extent(s.j, k.key_unroll);
+    for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
+        stage.vectorize(s.f).unroll(s.r).unroll(s.j);
+}
+
+void Folded::schedule_products(const Levels &at) {
+    const int w = s.sizes.lanes, wide = w * k.fold;
+    if (facts.across)
+        schedule_scores_across_lanes(at);
+    else
+        schedule_scores(at);
     s.weighted_rows.compute_at(at.values).bound_storage(s.b, 1);
+    // Elsewhere the compiler would store these sums in every turn that asks for a line, since asking may read memory for all it knows.
+    if (asks_for_blocks()) s.weighted_rows.store_in(MemoryType::Register);
     schedule_weighted_rows(s, wide);
     if (k.key_vector > 1) read_as_vectors(s.weights, s.weighted_rows, s.value_j, s.r, w);
     schedule_guarded_rows(s, s.weighted_rows, wide);

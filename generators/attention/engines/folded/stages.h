@@ -1,5 +1,6 @@
 /// Products of few rows: neighbouring features of a row stand beside each other in a vector.
 #pragma once
+#include "across_lanes.h"
 #include "attention/engines/vectors/vectors.h"
 
 #include <functional>
@@ -10,6 +11,7 @@ struct FoldedStages : LaneStages {
     Halide::Var f{"f"};         // place among `fold` neighbouring features
     Halide::Func q_folded;      // (f, r, d / fold, t)   undefined: q_rows are read
     Halide::Func folded_scores; // (f, r, j, t, b)       of every fold-th feature
+    SumsAcrossLanes across;     // (l, v, g, t, b)       of row l % row_tile and key l / row_tile of group g
     Halide::Func weighted_rows; // (d, r, t, b)
     Halide::Func weighted_sums; // (d, r, t, b)          undefined: weighted_rows are read
     Transpose weighted_lanes;   // (r, d, t, b)
