@@ -115,11 +115,10 @@ struct EngineRow {
 const EngineRow engines[] = {
     {[](const Wanted &w) { return has_matrix_tiles(w.target, w.autoscheduled); }, make_tiles},
     {[](const Wanted &w) { return w.dense && w.target.os == Target::NoOS; }, make_bare},
+    {[](const Wanted &w) { return w.as_stored && !w.general && !w.padded && takes_bf16_dots(w); }, make<FoldedPairs>},
     {[](const Wanted &w) { return w.partial && w.knobs.fold > 1 && w.knobs.fold == w.knobs.lanes; }, make_key_lanes},
     {[](const Wanted &w) { return has_bf16_matrices(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; },
      make<Matrices>},
-    {[](const Wanted &w) { return w.knobs.fold > 0 && w.as_stored && !w.padded && takes_bf16_dots(w); },
-     make<FoldedPairs>},
     {[](const Wanted &w) { return w.knobs.fold > 0; }, make_folded},
     {takes_bf16_dots, make_to_last<Pairs>},
     {[](const Wanted &) { return true; }, make_to_last<Vectors>},
