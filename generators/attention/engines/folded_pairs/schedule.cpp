@@ -51,6 +51,8 @@ void FoldedPairs::schedule_products(const Levels &at) {
             .unroll(vector);
     }
     s.weighted_rows.compute_at(at.values).bound_storage(s.b, 1);
+    // Else the compiler would store these sums in every turn that asks for a line, since asking may read memory for all it knows.
+    s.weighted_rows.store_in(MemoryType::Register);
     schedule_weighted_rows(s, bf16_dot_lanes);
     schedule_guarded_rows(s, s.weighted_rows, bf16_dot_lanes);
     schedule_transpose(s.weighted_lanes, at.values);
