@@ -92,6 +92,12 @@ Made make(const Wanted &w) {
     return std::make_unique<OnVectors>(common_sizes(w), make_provider(w), w.knobs);
 }
 
+Made make_folded_pairs(const Wanted &w) {
+    _halide_user_assert(w.knobs.fold > 0 && w.knobs.fold < bf16_dot_lanes)
+        << "fold is " << w.knobs.fold << ", expected 1 to 8 for keys and values of pairs that are read in place\n";
+    return make<FoldedPairs>(w);
+}
+
 /// A last row tile that is short is computed by copies of the loops, which was measured on x86 alone.
 template <class OnVectors>
 Made make_to_last(const Wanted &w) {
@@ -115,7 +121,7 @@ struct EngineRow {
 const EngineRow engines[] = {
     {[](const Wanted &w) { return has_matrix_tiles(w.target, w.autoscheduled); }, make_tiles},
     {[](const Wanted &w) { return w.dense && w.target.os == Target::NoOS; }, make_bare},
-    {[](const Wanted &w) { return w.as_stored && !w.general && !w.padded && takes_bf16_dots(w); }, make<FoldedPairs>},
+    {[](const Wanted &w) { return w.as_stored && !w.general && !w.padded && takes_bf16_dots(w); }, make_folded_pairs},
     {[](const Wanted &w) { return w.partial && w.knobs.fold > 1 && w.knobs.fold == w.knobs.lanes; }, make_key_lanes},
     {[](const Wanted &w) { return has_bf16_matrices(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; },
      make<Matrices>},

@@ -8,11 +8,11 @@ namespace gyre::attention {
 using namespace Halide;
 
 void FoldedPairs::check() const {
-    _halide_user_assert(k.fold > 0 && k.fold < bf16_dot_lanes)
-        << "fold is " << k.fold << ", expected 1 to 8 for keys and values of pairs that are read in place\n";
     RowVectors::check();
     _halide_user_assert(provider->reads_in_place() && k.lanes == bf16_dot_lanes && k.key_vector == 1)
         << "expected as_stored=true, lanes=" << bf16_dot_lanes << " and key_vector=1 for folded pairs of bf16\n";
+    _halide_user_assert(s.sizes.feature_chunk < s.sizes.head_dim)
+        << "feature_chunk is " << s.sizes.feature_chunk << ", expected less than " << s.sizes.head_dim << "\n";
     check_divides("twice the lanes", 2 * bf16_dot_lanes, "feature_chunk", s.sizes.feature_chunk);
     check_divides("the keys whose weights are formed together", FoldedPairStages::weighed_keys, "key_unroll",
                   k.key_unroll);
