@@ -13,6 +13,8 @@ void FoldedPairs::check() const {
         << "expected as_stored=true, lanes=" << bf16_dot_lanes << " and key_vector=1 for folded pairs of bf16\n";
     _halide_user_assert(s.sizes.feature_chunk < s.sizes.head_dim)
         << "feature_chunk is " << s.sizes.feature_chunk << ", expected less than " << s.sizes.head_dim << "\n";
+    _halide_user_assert(k.key_unroll < s.sizes.key_block)
+        << "key_unroll is " << k.key_unroll << ", expected less than key_block, " << s.sizes.key_block << "\n";
     check_divides("twice the lanes", 2 * bf16_dot_lanes, "feature_chunk", s.sizes.feature_chunk);
     check_divides("the keys whose weights are formed together", FoldedPairStages::weighed_keys, "key_unroll",
                   k.key_unroll);
