@@ -14,6 +14,7 @@
 #               alone; `largest_of_matrices`: that, on targets with MATRICES; `tiles`: of these those that are whole matrix tiles, without padded ones; numbers: of these
 #               those alone, without padded ones. Devices have every size of
 #               head_dims that they take
+#   units       {a kind of machine: a number}: there it has those of `sizes` alone that are two or more times so many features
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake
 #   calls       which calls it takes, for those who read `gyre info`
@@ -77,6 +78,11 @@ function(gyre_read_families)
             separate_arguments(types UNIX_COMMAND "${types}")
             list(APPEND names ${machine})
             set(GYRE_FAMILY_${number}_TYPES_${machine} "${types}" PARENT_SCOPE)
+            string(JSON unit ERROR_VARIABLE none GET "${row}" units ${machine})
+            if (none)
+                set(unit "")
+            endif ()
+            set(GYRE_FAMILY_${number}_UNIT_${machine} "${unit}" PARENT_SCOPE)
         endforeach ()
         set(GYRE_FAMILY_${number}_MACHINES "${names}" PARENT_SCOPE)
     endforeach ()
@@ -163,10 +169,10 @@ function(gyre_target_has target family type size out)
         if (has AND size)
             gyre_target_takes_size(${target} ${GYRE_FAMILY_${family}_OPERATION} "${size}" "${type}" has)
         endif ()
-        # Few rows of pairs of bf16 take whole register tiles of 32 features, and several of them.
-        if (has AND machine STREQUAL "avx512_bf16" AND GYRE_FAMILY_${family}_PARAMETERS MATCHES "partial=true" AND size MATCHES "^d([0-9]+)")
-            math(EXPR rest "${CMAKE_MATCH_1} % 32")
-            if (rest OR CMAKE_MATCH_1 LESS 64)
+        set(unit "${GYRE_FAMILY_${family}_UNIT_${machine}}")
+        if (has AND unit AND size MATCHES "^d([0-9]+)")
+            math(EXPR rest "${CMAKE_MATCH_1} % ${unit}")
+            if (rest OR NOT CMAKE_MATCH_1 GREATER unit)
                 set(has FALSE)
             endif ()
         endif ()

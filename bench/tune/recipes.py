@@ -41,7 +41,7 @@ class Recipe:
     def variables(self):
         """The numbers that conditions on knobs may speak of: numeric and boolean parameters, and the target's registers."""
         numbers = {"true": 1, "false": 0}
-        variables = {"partial": 0, "as_stored": 0, "warpgroups": 0}  # which most kernels of attention do not name
+        variables = {"partial": 0, "warpgroups": 0}  # which most kernels of attention do not name
         for name, text in self.parameters.items():
             if text in numbers or text.lstrip("-").isdigit():
                 variables[name] = numbers.get(text, int(text) if text not in numbers else 0)
@@ -50,7 +50,9 @@ class Recipe:
         variables["vector_width"] = 16 if wide else 8 if "avx2" in features or "avx" in features else 4
         variables["matrix_tiles"] = int("avx512_sapphirerapids" in features)
         variables["bf16_pairs"] = int("avx512_zen4" in features and not variables["matrix_tiles"] and self.dtype == "bf16")
-        variables["f16"] = int(self.dtype == "f16")
+        in_place = self.parameters.get("as_stored") == "true" and self.parameters.get("general") == "false"
+        variables["pairs_in_place"] = int(in_place and variables["bf16_pairs"])
+        variables["halves_in_place"] = int(in_place and self.dtype == "f16")
         variables["vector_registers"] = 32 if wide or features[:2] == ["arm", "64"] else 16
         return variables
 

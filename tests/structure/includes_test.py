@@ -11,7 +11,7 @@ from rooms import APART, FLOORS, arrows, included, sources
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Engines of attention, and those that share what they do with them. The recurrence, providers and variants know the interface alone.
-SHARED_ENGINES = {"bare": {"folded"}, "folded": {"vectors"}, "folded_pairs": {"folded"}, "key_lanes": {"folded"}, "matrices": {"vectors"},
+SHARED_ENGINES = {"bare": {"folded"}, "folded": {"vectors"}, "folded_pairs": {"folded", "pairs"}, "key_lanes": {"folded"}, "matrices": {"vectors"},
                   "pairs": {"vectors"}}
 
 

@@ -34,6 +34,8 @@ void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const Block
         const int whole_vectors = (rows + z.lanes - 1) / z.lanes * z.lanes;
         Func(offsets).bound(s.j, 0, whole_vectors).bound_storage(s.j, whole_vectors);
     }
+    // Elsewhere the compiler would store these sums in every turn that asks for a line, since asking may read memory for all it knows.
+    Func(s.weighted_rows).store_in(MemoryType::Register);
     // Lowering comes after the engine is gone: what it calls holds copies.
     const int turns = turns_of.features, keys_turns = turns_of.keys, chunks = z.v_head_dim / z.feature_chunk;
     const int turns_of_block = turns_of.steps * turns;

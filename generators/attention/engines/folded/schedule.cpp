@@ -27,13 +27,7 @@ void Folded::schedule_queries() {
 void Folded::schedule_scores(const Levels &at) {
     const Sizes &z = s.sizes;
     const int w = z.lanes;
-    s.q_folded.compute_root()
-        .bound_storage(s.t, z.task_tiles)
-        .bound_storage(s.q_folded.args()[2], z.head_dim / k.fold)
-        .bound(s.f, 0, k.fold)
-        .bound(s.r, 0, z.row_tile)
-        .vectorize(s.f)
-        .vectorize(s.r, w);
+    schedule_folded_queries(s, k.fold, z.head_dim / k.fold);
     s.folded_scores.compute_at(at.scores).bound(s.f, 0, k.fold);
     schedule_features(s, s.folded_scores, {s.f, s.r, s.j}, k.key_vector);
     for (Stage stage : {Stage(s.folded_scores), Stage(s.folded_scores.update())})
@@ -59,8 +53,6 @@ void Folded::schedule_products(const Levels &at) {
     else
         schedule_scores(at);
     s.weighted_rows.compute_at(at.values).bound_storage(s.b, 1);
-    // Elsewhere the compiler would store these sums in every turn that asks for a line, since asking may read memory for all it knows.
-    if (asks_for_blocks()) s.weighted_rows.store_in(MemoryType::Register);
     schedule_weighted_rows(s, wide);
     if (k.key_vector > 1) read_as_vectors(s.weights, s.weighted_rows, s.value_j, s.r, w);
     schedule_guarded_rows(s, s.weighted_rows, wide);

@@ -14,6 +14,17 @@ void define_folded_scores(FoldedStages &s, int fold, int together, const FoldedQ
     s.scores(r, j, t, b) = sum;
 }
 
+void schedule_folded_queries(FoldedStages &s, int fold, int turns) {
+    const Sizes &z = s.sizes;
+    s.q_folded.compute_root()
+        .bound_storage(s.t, z.task_tiles)
+        .bound_storage(s.q_folded.args()[2], turns)
+        .bound(s.f, 0, fold)
+        .bound(s.r, 0, z.row_tile)
+        .vectorize(s.f)
+        .vectorize(s.r, z.lanes);
+}
+
 void schedule_weighted_rows(FoldedStages &s, int lanes) {
     for (Stage stage : {Stage(s.weighted_rows), s.weighted_rows.update().reorder(s.d, s.r, s.value_j)})
         stage.vectorize(s.d, lanes).unroll(s.d).unroll(s.r);

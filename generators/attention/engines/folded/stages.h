@@ -30,6 +30,8 @@ struct BlockTurns {
 /// Asks for lines of keys and values a block ahead. Only for those that are read where they are.
 void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const BlockTurns &turns);
 
+/// Schedules s.q_folded, which has `turns` vectors of `fold` places beside each row.
+void schedule_folded_queries(FoldedStages &s, int fold, int turns);
 /// Schedules the updates of s.weighted_rows, in vectors of `lanes` features.
 void schedule_weighted_rows(FoldedStages &s, int lanes);
 /// Schedules the guarded updates of `product`, if there are some; unrolled where little code is not what counts.

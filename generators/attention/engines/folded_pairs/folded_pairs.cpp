@@ -6,22 +6,8 @@
 #include "passes/bf16_dot.h"
 #include "passes/neighbour_pairs.h"
 
-#include <functional>
-
 namespace gyre::attention {
 using namespace Halide;
-
-void FoldedPairs::define_queries(const Inputs &) {
-    const Var &r = s.r, &t = s.t, &c = s.c;
-    s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
-    s.q_scaled = Func("q_scaled");
-    s.q_scaled(r, c, t) = bf16_pair(s.q_lanes.out(r, c * 2, t), s.q_lanes.out(r, c * 2 + 1, t));
-}
-
-Expr FoldedPairs::feature_at(const Expr &place) const {
-    const int lanes = bf16_dot_lanes, both = 2 * lanes;
-    return place / both * both + place % lanes * 2 + place / lanes % 2;
-}
 
 Expr FoldedPairs::place_of(const Expr &feature) const {
     const int lanes = bf16_dot_lanes, both = 2 * lanes;
@@ -66,14 +52,6 @@ void FoldedPairs::define_maximum(const Visible &visible) {
     find_maximum(s, visible, FoldedPairStages::weighed_keys);
 }
 
-/// All bits of a pair, or none of those of its numbers whose key is masked.
-Expr FoldedPairs::seen_bits(const Expr &pair) const {
-    const auto bits_unless_masked = [&](const Expr &key, uint32_t bits) {
-        return select(is_masked(s.masked(s.r, key, s.t, s.b)), Expr(0u), Expr(bits));
-    };
-    return bits_unless_masked(pair * 2, 0xffffu) | bits_unless_masked(pair * 2 + 1, 0xffff0000u);
-}
-
 void FoldedPairs::define_product_of_values(const Inputs &, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d, &c = s.c;
@@ -81,13 +59,11 @@ void FoldedPairs::define_product_of_values(const Inputs &, const Visible &visibl
     const int groups = z.key_block / keys;
     const auto in_sight = [&](const Expr &group) { return visible.in_sight(b * z.key_block + group * keys, keys); };
 
-    RDom weighed(0, groups, "weighed"), summed(0, groups, "summed"), all(0, groups, "groups");
+    RDom weighed(0, groups, "weighed"), summed(0, groups, "summed");
     weighed.where(in_sight(weighed));
     summed.where(in_sight(summed));
-    all.where(in_sight(all));
     s.paired_group = weighed;
     s.sum_j = summed;
-    s.value_j = all;
     std::vector<Expr> nothing(together, undef<uint32_t>()), of_group, sums;
     nothing.push_back(undef<float>());
     for (int n = 0; n < together; n++) {
@@ -107,26 +83,7 @@ void FoldedPairs::define_product_of_values(const Inputs &, const Visible &visibl
     s.block_sum(r, t, b) += s.weight_pairs(r, summed, t, b)[together];
 
     s.weighted_rows = Func("weighted_rows");
-    // `seen`: of a pair's bits those that count.
-    const auto add = [&](const Expr &group, const std::function<Expr(const Expr &pair)> &seen) {
-        Expr total = s.weighted_rows(d, r, t, b);
-        for (int n = 0; n < together; n++) {
-            const Expr pair = group * together + n, values = s.value_pairs(d, pair, b);
-            total = bf16_dot(total, s.weight_pairs(r, group, t, b)[n], seen ? values & seen(pair) : values);
-        }
-        s.weighted_rows(d, r, t, b) = total;
-    };
-    s.weighted_rows(d, r, t, b) = 0.0f;
-    add(all, {});
-    // Guarded blocks are summed again, without what a row does not see: recurrence/guard.h.
-    RDom again(0, 1, "again"), guarded(0, groups, 0, 1, "guarded_groups");
-    again.where(again < s.guarded(b));
-    guarded.where(in_sight(guarded.x));
-    guarded.where(guarded.y < s.guarded(b));
-    s.guarded_j = guarded.x;
-    s.guarded_turn = guarded.y;
-    s.weighted_rows(d, r, t, b) = cast<float>(again);
-    add(guarded.x, [&](const Expr &pair) { return seen_bits(pair); });
+    sum_value_pairs(s, s.weighted_rows, {d, r, t, b}, s.weight_pairs, s.value_pairs, {groups, together, in_sight});
     s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
     s.weighted(r, d, t, b) = s.weighted_lanes.out(r, place_of(d), t, b);
 }

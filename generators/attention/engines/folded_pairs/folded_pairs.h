@@ -3,22 +3,19 @@
 /// lanes, and a row's weights of these keys are the scalar that multiplies them. Both products are dot products of pairs (passes/bf16_dot.h).
 #pragma once
 #include "attention/engines/folded/stages.h"
+#include "attention/engines/pairs/products.h"
 #include "passes/bf16_dot.h"
 
 namespace gyre::attention {
 
 /// q_scaled (r, c, t) holds pairs of a row's neighbouring features, and folded_scores sums of products with them. weighted_rows has features in the
 /// order of their places: in each `lanes` of places those that are even, then in as many those that are odd.
-struct FoldedPairStages : FoldedStages {
+struct FoldedPairStages : FoldedStages, PairProducts {
     static constexpr int weighed_pairs = 4; // whose weights are formed and summed together
     static constexpr int weighed_keys = 2 * weighed_pairs;
 
-    Halide::Var c{"c"};        // pairs along the dimension that is summed over
-    Halide::Func k_pairs;      // (c, j, b)
     Halide::Func value_pairs;  // (d, c, b)         d: a place
     Halide::RVar paired_group; // of the update of weight_pairs
-    Halide::Func
-        weight_pairs; // (r, group, t, b)  {pairs of weights of neighbouring keys, weighed_pairs of them; the sum of all}
 };
 
 class FoldedPairs : public RowVectors {
@@ -28,14 +25,10 @@ public:
         s.sizes = sizes;
     }
     FoldedPairStages &stages() override { return s; }
-    OperandForm operand_form() const override {
-        OperandForm form;
-        form.as_bits = true;
-        return form;
-    }
+    OperandForm operand_form() const override { return {true}; }
     KeySteps steps() const override { return steps_of_row_tile(k.key_unroll, FoldedPairStages::weighed_keys); }
     Bf16 rounding() const override { return Bf16::by_instruction; }
-    void define_queries(const Inputs &in) override;
+    void define_queries(const Inputs &) override { define_query_pairs(s, s.c); }
     void define_operands(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
     void define_maximum(const Visible &visible) override;
@@ -47,9 +40,8 @@ protected:
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
     int weight_step() const override { return stores_weights() ? FoldedPairStages::weighed_keys : 0; }
-    bool stores_weights() const override {
-        return keys_in_vector() > 1;
-    } // of several keys in a vector, and else with the pairs
+    /// Weights of several keys in a vector are stored; others are formed with their pairs.
+    bool stores_weights() const override { return keys_in_vector() > 1; }
     int keys_in_vector() const override {
         return s.sizes.row_tile == s.sizes.lanes ? bf16_dot_lanes / s.sizes.lanes : 1;
     }
@@ -59,9 +51,6 @@ protected:
 private:
     FoldedPairStages s;
 
-    Halide::Expr seen_bits(const Halide::Expr &pair) const;
-    /// The feature of a place, and the place of a feature.
-    Halide::Expr feature_at(const Halide::Expr &place) const;
     Halide::Expr place_of(const Halide::Expr &feature) const;
 };
 

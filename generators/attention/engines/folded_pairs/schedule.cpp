@@ -29,13 +29,7 @@ void FoldedPairs::schedule_queries() {
 void FoldedPairs::schedule_products(const Levels &at) {
     const Sizes &z = s.sizes;
     const int w = z.lanes;
-    s.q_folded.compute_root()
-        .bound_storage(s.t, z.task_tiles)
-        .bound_storage(s.q_folded.args()[2], z.head_dim / (2 * k.fold))
-        .bound(s.f, 0, k.fold)
-        .bound(s.r, 0, z.row_tile)
-        .vectorize(s.f)
-        .vectorize(s.r, w);
+    schedule_folded_queries(s, k.fold, z.head_dim / (2 * k.fold));
     s.folded_scores.compute_at(at.scores).bound(s.f, 0, k.fold);
     s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature);
     for (Stage stage : {Stage(s.folded_scores), Stage(s.folded_scores.update())})
@@ -53,8 +47,6 @@ void FoldedPairs::schedule_products(const Levels &at) {
             .unroll(vector);
     }
     s.weighted_rows.compute_at(at.values).bound_storage(s.b, 1);
-    // Else the compiler would store these sums in every turn that asks for a line, since asking may read memory for all it knows.
-    s.weighted_rows.store_in(MemoryType::Register);
     schedule_weighted_rows(s, bf16_dot_lanes);
     schedule_guarded_rows(s, s.weighted_rows, bf16_dot_lanes);
     schedule_transpose(s.weighted_lanes, at.values);

@@ -102,7 +102,6 @@ void KeyLanes::define_queries(const Inputs &in) {
     }
     const int together = k.lanes * z.feature_chunk;
     pages = in.pages.count;
-    task_rows = in.tokens * in.heads;
     k_features = in.head_dim;
     v_features = in.v_head_dim;
     rows_alike = in.k.slot_stride == in.v.slot_stride && in.k.page_stride == in.v.page_stride;

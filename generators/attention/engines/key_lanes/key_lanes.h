@@ -120,7 +120,6 @@ private:
     int value_features = 0; // of a weighted value that are in registers together
     KeyLaneStages s;
     Halide::Expr pages;                  // in which keys are
-    Halide::Expr task_rows;              // of the call that share keys
     Halide::Expr k_features, v_features; // of the call
     Halide::Expr rows_alike;             // values lie as keys do, so that one table of offsets is that of both
 

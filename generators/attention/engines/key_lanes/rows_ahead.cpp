@@ -73,7 +73,7 @@ void KeyLanes::share_requests(const Lowering &lowering) const {
     const int step_bytes = n * z.head_dim * lowering.keys.type().bytes();
     const int steps_ahead = std::clamp(bytes_ahead / step_bytes, 1, value_keys / n);
     Func(offsets).bound(s.j, 0, key_block + value_keys).bound_storage(s.j, key_block + value_keys);
-    const Expr rows = task_rows, alike = rows_alike; // the table of keys finds values, too
+    const Expr rows = lowering.rows, alike = rows_alike; // the table of keys finds values, too
     const Expr asking = select(rows == 1, 0, rows < rows_that_ask, 2, rows_that_ask);
     const auto request = [=](const Expr &first, int keys, const Expr &row, int features) {
         const Expr share = select(rows < rows_that_ask, keys / 2, keys / rows_that_ask);

@@ -1,11 +1,9 @@
 #include "pairs.h"
 
-#include "attention/recurrence/scores.h"
 #include "math/bf16_pairs.h"
 #include "passes/bf16_dot.h"
 #include "passes/bf16_roundings.h"
 
-#include <functional>
 #include <numeric>
 
 namespace gyre::attention {
@@ -20,21 +18,6 @@ void Pairs::lower(const Lowering &lowering) const {
     map_bf16_dots(lowering.generator);
     map_bf16_roundings(lowering.generator);
     RowVectors::lower(lowering);
-}
-
-/// All bits of a pair, or none of those of its numbers whose key is masked.
-Expr Pairs::seen_bits(const Expr &pair) const {
-    const auto bits_unless_masked = [&](const Expr &key, uint32_t bits) {
-        return select(is_masked(s.masked(s.r, key, s.t, s.b)), Expr(0u), Expr(bits));
-    };
-    return bits_unless_masked(pair * 2, 0xffffu) | bits_unless_masked(pair * 2 + 1, 0xffff0000u);
-}
-
-void Pairs::define_queries(const Inputs &) {
-    const Var &r = s.r, &t = s.t, &c = s.c;
-    s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
-    s.q_scaled = Func("q_scaled");
-    s.q_scaled(r, c, t) = bf16_pair(s.q_lanes.out(r, c * 2, t), s.q_lanes.out(r, c * 2 + 1, t));
 }
 
 void Pairs::define_operands(const Inputs &) {
@@ -86,28 +69,7 @@ void Pairs::define_product_of_values(const Inputs &, const Visible &visible) {
     s.weight_pairs(r, weighed, t, b) = Tuple(pairs);
     s.block_sum(r, t, b) += s.weight_pairs(r, summed, t, b)[together];
 
-    // `seen`: of a pair's bits those that count.
-    const auto add = [&](const Expr &group, const std::function<Expr(const Expr &pair)> &seen) {
-        Expr total = s.weighted(r, d, t, b);
-        for (int n = 0; n < together; n++) {
-            const Expr pair = group * together + n, values = s.v_pairs(d, pair, b);
-            total = bf16_dot(total, s.weight_pairs(r, group, t, b)[n], seen ? values & seen(pair) : values);
-        }
-        s.weighted(r, d, t, b) = total;
-    };
-    RDom all(0, groups, "groups"), again(0, 1, "again"), guarded(0, groups, 0, 1, "guarded_groups");
-    all.where(in_sight(all));
-    s.value_j = all;
-    s.weighted(r, d, t, b) = 0.0f;
-    add(all, {});
-    // Guarded blocks are summed again, without what a row does not see: recurrence/guard.h.
-    again.where(again < s.guarded(b));
-    guarded.where(in_sight(guarded.x));
-    guarded.where(guarded.y < s.guarded(b));
-    s.guarded_j = guarded.x;
-    s.guarded_turn = guarded.y;
-    s.weighted(r, d, t, b) = cast<float>(again);
-    add(guarded.x, [&](const Expr &pair) { return seen_bits(pair); });
+    sum_value_pairs(s, s.weighted, {r, d, t, b}, s.weight_pairs, s.v_pairs, {groups, together, in_sight});
 }
 
 } // namespace gyre::attention

@@ -2,20 +2,17 @@
 /// values of neighbouring keys, is a scalar that multiplies a vector of pairs of queries or weights. Queries are not scaled, so that
 /// what is not rotated is not rounded; the scale is applied to the scores in f32.
 #pragma once
-#include "attention/engines/vectors/vectors.h"
+#include "products.h"
 
 namespace gyre::attention {
 
-/// k_rows and v_rows hold bf16 and q_scaled (r, c, t) pairs of it; c: pairs along the dimension that is summed over.
-struct PairStages : LaneStages {
+/// k_rows and v_rows hold bf16 and q_scaled (r, c, t) pairs of it.
+struct PairStages : LaneStages, PairProducts {
     static constexpr int weighed_pairs = 2;
     static constexpr int weighed_keys = 2 * weighed_pairs;
 
-    Halide::Var c{"c"};
-    Halide::Func k_pairs, v_pairs; // (c, j, b) (d, c, b)
-    Halide::Func score_sums;       // (r, j, t, b)   before they are scaled
-    // (r, group, t, b)   {pairs of neighbouring keys, weighed_pairs of them; the sum of all their weights}
-    Halide::Func weight_pairs;
+    Halide::Func v_pairs;    // (d, c, b)
+    Halide::Func score_sums; // (r, j, t, b)   before they are scaled
 };
 
 class Pairs : public RowVectors {
@@ -28,7 +25,7 @@ public:
     OperandForm operand_form() const override { return {true}; }
     KeySteps steps() const override;
     Bf16 rounding() const override { return Bf16::by_instruction; }
-    void define_queries(const Inputs &in) override;
+    void define_queries(const Inputs &) override { define_query_pairs(s, s.c); }
     void define_operands(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
     void lower(const Lowering &lowering) const override;
@@ -50,8 +47,6 @@ protected:
 
 private:
     PairStages s;
-
-    Halide::Expr seen_bits(const Halide::Expr &pair) const;
 };
 
 } // namespace gyre::attention

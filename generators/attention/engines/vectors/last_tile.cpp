@@ -6,7 +6,7 @@
 namespace gyre::attention {
 using namespace Halide;
 
-/// Of a task's last row tile, vectors and rows of biases that are not there.
+/// Leaves out the vectors of a task's last row tile that have no row, and the rows of its biases that are not there.
 void RowVectors::end_last_tile(const Lowering &lowering) const {
     const Stages &s = shared();
     const Sizes &z = s.sizes;
