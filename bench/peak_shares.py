@@ -2,7 +2,7 @@
 
     python bench/peak_shares.py [--gyre build/bin/gyre] [--threads 1] [--rounds 3]
 
-The shapes of all targets are gone through `rounds` times, and of each the best round counts. Where other programs use the processors, start it
+The shapes of all targets that run here are gone through `rounds` times, and of each the best round counts. Where other programs use the processors, start it
 with `chrt -f 1`, so that nothing interrupts it.
 """
 
@@ -14,9 +14,15 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Target and type, and the lengths and heads that are timed.
 LONG = ((1024, 4), (2048, 2), (4096, 2))
-TABLE = (("x86_64_amx", "bf16", LONG), ("x86_64_amx", "f16", LONG), ("x86_64_amx", "f32", LONG),
+TABLE = (("x86_64_amx", "bf16", LONG), ("x86_64_amx", "f16", LONG), ("x86_64_amx", "f32", LONG), ("x86_64_avx512_bf16", "bf16", LONG),
          ("x86_64_avx512", "f32", ((512, 8), *LONG)), ("x86_64_avx2", "f32", ((512, 8), *LONG)))
 HEAD_DIMS = 64, 128
+
+
+def runnable_targets(gyre):
+    """The targets whose kernels this machine can run."""
+    found = json.loads(subprocess.run([gyre, "info", "--json"], check=True, capture_output=True, text=True).stdout)
+    return {target["name"] for target in found["targets"] if target["linked"] and target["runnable"]}
 
 
 def rates(gyre, target, dtype, length, heads, head_dim, threads):
@@ -34,7 +40,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", default=[""], help="targets and types, such as x86_64_avx2 or 'x86_64_amx bf16'")
     options = parser.parse_args()
-    cases = [(target, dtype, length, heads, head_dim) for target, dtype, lengths in TABLE for head_dim in HEAD_DIMS
+    runnable = runnable_targets(options.gyre)
+    cases = [(target, dtype, length, heads, head_dim) for target, dtype, lengths in TABLE if target in runnable for head_dim in HEAD_DIMS
              for length, heads in lengths if any(part in f"{target} {dtype}" for part in options.only)]
     found = {case: [] for case in cases}
     for _ in range(options.rounds):
