@@ -27,16 +27,20 @@ public:
     }
     /// True if all keys are, from `first` to the one before `end`, both of this row.
     bool all(int64_t first, int64_t end) const {
+        if (end - first < vector) {
+            for (int64_t key = first; key < end; key++)
+                if (data_[key] == 0) return false;
+            return true;
+        }
         int64_t key = first;
         for (; key + chunk <= end; key += chunk)
-            if (has_false(key)) return false;
-        for (; key < end; key++)
-            if (data_[key] == 0) return false;
-        return true;
+            if (any(hidden(key, key + chunk))) return false;
+        return !any(hidden(key, end) | hidden(end - vector, end));
     }
 
 private:
     static constexpr int64_t word = 8;    // bytes
+    static constexpr int64_t vector = 16; // bytes
     static constexpr int64_t chunk = 128; // bytes
     const char *data_;
     int64_t first_, end_;
@@ -46,18 +50,22 @@ private:
         std::memcpy(&bytes, data_ + key, sizeof bytes);
         return bytes;
     }
-    typedef unsigned char Bytes __attribute__((vector_size(16))); // formed by the compiler where a target has none
+    typedef unsigned char Bytes __attribute__((vector_size(vector))); // formed by the compiler where a target has none
 
-    /// True if some key of a chunk is not. Without an early end, since a branch a vector would take longer than to look at it.
-    bool has_false(int64_t first) const {
-        Bytes hidden{};
-        for (int64_t key = first; key < first + chunk; key += static_cast<int64_t>(sizeof(Bytes))) {
+    /// Where keys are false in any of the whole vectors from `first` on, up to `end`. Without an early end, since a branch a vector
+    /// would take longer than to look at it.
+    Bytes hidden(int64_t first, int64_t end) const {
+        Bytes found{};
+        for (int64_t key = first; key + vector <= end; key += vector) {
             Bytes of_keys;
             std::memcpy(&of_keys, data_ + key, sizeof of_keys);
-            hidden |= reinterpret_cast<Bytes>(of_keys == 0);
+            found |= reinterpret_cast<Bytes>(of_keys == 0);
         }
+        return found;
+    }
+    static bool any(const Bytes &found) {
         uint64_t halves[2];
-        std::memcpy(halves, &hidden, sizeof halves);
+        std::memcpy(halves, &found, sizeof halves);
         return (halves[0] | halves[1]) != 0;
     }
 };
