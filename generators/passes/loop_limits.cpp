@@ -57,20 +57,51 @@ private:
     const std::string func, loop, outer;
     const std::function<Expr(Expr)> extent;
     std::string turn; // of the outer loop; empty: outside of it
+    // Halide parts a loop where what is likely stops to hold: a part that begins at 0, and others behind it, which it rebases.
+    std::string parted; // the loop that the last statement was a part of; empty: none
+    Expr taken;         // turns of its parts so far
+
+    Stmt apart(const Stmt &statement) {
+        parted.clear();
+        const Stmt mutated = mutate(statement);
+        parted.clear();
+        return mutated;
+    }
+    /// The turns of the parts before this one.
+    Expr turns_before(const For *part) const {
+        const std::string name = name_before_rebasing(part->name);
+        return name != part->name && name == parted ? taken : 0;
+    }
 
     using LoopMutator::visit;
+    Stmt visit(const IfThenElse *op) override {
+        const Stmt then_case = apart(op->then_case);
+        return IfThenElse::make(op->condition, then_case, op->else_case.defined() ? apart(op->else_case) : Stmt());
+    }
+    Stmt visit(const LetStmt *op) override {
+        const Stmt same = IRMutator::visit(op);
+        if (!parted.empty()) taken = substitute(op->name, op->value, taken);
+        return same;
+    }
     Stmt visit(const For *op) override {
         if (variable_of_loop(op->name) == outer) {
             turn = op->name;
-            const Stmt same = IRMutator::visit(op);
+            const Stmt body = apart(op->body);
             turn.clear();
-            return same;
+            return with(op, op->extent, body);
         }
         if (turn.empty() || func_of_loop(op->name) != func || variable_of_loop(op->name) != loop)
-            return IRMutator::visit(op);
+            return with(op, op->extent, apart(op->body));
         found = true;
-        const Expr end = simplify(min(op->extent, max(extent(Variable::make(Int(32), turn)), 0)));
-        return For::make(op->name, op->min, end, op->for_type, op->partition_policy, op->device_api, mutate(op->body));
+        const Expr before = turns_before(op);
+        const Expr limit = max(extent(Variable::make(Int(32), turn)) - before, 0);
+        const Stmt body = apart(op->body);
+        parted = name_before_rebasing(op->name);
+        taken = simplify(before + op->extent);
+        return with(op, simplify(min(op->extent, limit)), body);
+    }
+    static Stmt with(const For *op, const Expr &extent, const Stmt &body) {
+        return For::make(op->name, op->min, extent, op->for_type, op->partition_policy, op->device_api, body);
     }
 };
 

@@ -9,13 +9,16 @@ namespace gyre {
 /// The Func whose stage it is of.
 inline std::string func_of_loop(const std::string &name) { return name.substr(0, name.find('.')); }
 
-/// The variable that a split made last, without what tells a reduction's ($x) from others of that name. Halide lets loops begin
-/// at 0 and calls them rebased.
-inline std::string variable_of_loop(const std::string &name) {
+/// Without what tells that Halide lets the loop begin at 0, where it began elsewhere.
+inline std::string name_before_rebasing(const std::string &name) {
     const std::string rebased = ".rebased";
     const size_t end = name.size() - std::min(name.size(), rebased.size());
-    if (name.compare(end, rebased.size(), rebased) == 0) return variable_of_loop(name.substr(0, end));
-    const std::string last = name.substr(name.rfind('.') + 1);
+    return name.compare(end, rebased.size(), rebased) == 0 ? name.substr(0, end) : name;
+}
+
+/// The variable that a split made last, without what tells a reduction's ($x) from others of that name.
+inline std::string variable_of_loop(const std::string &name) {
+    const std::string whole = name_before_rebasing(name), last = whole.substr(whole.rfind('.') + 1);
     return last.substr(0, last.find('$'));
 }
 

@@ -78,6 +78,33 @@ TEST_CASE("a loop ends after as many turns as its outer loop's turn allows") {
     for (int i = 0; i < 2; i++) CHECK(result(i) == expected);
 }
 
+TEST_CASE("a loop that is parted where a likely value stops to hold ends after as many turns of all its parts") {
+    const int keys = 19, together = 8;
+    Buffer<float> stored(keys);
+    for (int i = 0; i < keys; i++) stored(i) = (float)(i + 1);
+    Var x("x");
+    Func total("total");
+    RDom r(0, 32, "r");
+    RVar outer("outer"), inner("inner");
+    const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+        total(x) = 0.0f;
+        total(x) += stored(min(likely(r), keys - 1));
+        out(x) = total(x);
+        total.compute_root()
+            .update()
+            .split(r, outer, inner, together)
+            .reorder(x, inner, outer)
+            .never_partition(outer, x);
+        gyre::end_loop_early(generator, total, "inner", "outer", [](const Expr &turn) { return 3 * turn - 1; });
+    });
+    REQUIRE(count(made.lowered(), "for (total.s1.r.inner") == 2); // likely places, and others
+    float expected = 0;
+    for (const int block : {1, 2, 3})
+        for (int i = 0; i < std::min(3 * block - 1, together); i++)
+            expected += stored(std::min(block * together + i, keys - 1));
+    CHECK(made.run(1)(0) == expected);
+}
+
 TEST_CASE("limits of loops that are not there stop the build") {
     Var x("x");
     for (const bool guard : {true, false}) {
