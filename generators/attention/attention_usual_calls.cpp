@@ -6,6 +6,7 @@
 #include "passes/lines_ahead.h"
 #include "passes/loop_limits.h"
 #include "passes/loop_name.h"
+#include "passes/masked_tails.h"
 
 namespace gyre::attention {
 
@@ -44,6 +45,8 @@ void AttentionGenerator::end_bias_early(const Stages &stages) {
     const int lanes = stages.sizes.lanes;
     end_early(g.bias_rows, g.bias_rows.args()[0].name(), lanes);
     end_early(g.bias_rows, loop_of(g.attend_j), lanes);
+    if (get_target().has_feature(Halide::Target::AVX2)) // which takes 32 bits by masks, AVX-512 bytes as well
+        mask_bounded(*this, g.bias_rows, get_target().has_feature(Halide::Target::AVX512_Skylake) ? 8 : 32);
     end_early(stages.masked, column_block_loop, lanes);
     if (g.hides.defined()) {
         guard_loop(*this, g.bias_rows, stages.r.name(), g.hides);

@@ -74,16 +74,63 @@ class MaskTails : public IRMutator {
     }
 };
 
-class Pass : public IRMutator {
+/// Takes loads of places that are bounded by a last one by masks of their own.
+class MaskBounded : public IRMutator {
+public:
+    explicit MaskBounded(int bits) : bits(bits) {}
+
+private:
+    const int bits; // of an element, at least
+    Expr within;    // the condition of the bound in an index; undefined: it has none
+
+    using IRMutator::visit;
+    Expr visit(const Min *op) override {
+        const auto *lanes = op->a.as<Ramp>();
+        if (!lanes || !is_const_one(lanes->stride) || !op->b.as<Broadcast>()) return IRMutator::visit(op);
+        within = op->a <= op->b;
+        return op->a;
+    }
+    Expr visit(const Load *op) override {
+        if (op->type.bits() < bits || !is_const_one(op->predicate)) return op;
+        within = Expr();
+        const Expr index = simplify(mutate(op->index));
+        const auto *dense = index.as<Ramp>();
+        if (!within.defined() || !dense || !is_const_one(dense->stride)) return op;
+        return Load::make(op->type, op->name, index, op->image, op->param, within, ModulusRemainder());
+    }
+};
+
+class TailsPass : public IRMutator {
 public:
     Stmt mutate(const Stmt &s) override { return mask_tails(s); }
     using IRMutator::mutate;
+};
+
+class BoundedPass : public IRMutator {
+public:
+    BoundedPass(const std::string &func, int bits) : func(func), bits(bits) {}
+
+private:
+    const std::string func;
+    const int bits;
+
+    using IRMutator::visit;
+    Stmt visit(const ProducerConsumer *op) override {
+        if (!op->is_producer || op->name != func) return IRMutator::visit(op);
+        return ProducerConsumer::make(op->name, true, mask_bounded(op->body, bits));
+    }
 };
 
 } // namespace
 
 Stmt mask_tails(const Stmt &body) { return MaskTails().mutate(body); }
 
-void mask_tails(GeneratorBase &generator) { generator.get_pipeline().add_custom_lowering_pass(new Pass); }
+void mask_tails(GeneratorBase &generator) { generator.get_pipeline().add_custom_lowering_pass(new TailsPass); }
+
+Stmt mask_bounded(const Stmt &production, int bits) { return MaskBounded(bits).mutate(production); }
+
+void mask_bounded(GeneratorBase &generator, const Func &of, int bits) {
+    generator.get_pipeline().add_custom_lowering_pass(new BoundedPass(of.name(), bits));
+}
 
 } // namespace gyre

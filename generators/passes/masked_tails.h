@@ -15,4 +15,11 @@ Halide::Internal::Stmt mask_tails(const Halide::Internal::Stmt &body);
 /// Arranges that once the pipeline is lowered. For targets whose masked loads take elements of 16 bits (AVX-512).
 void mask_tails(Halide::Internal::GeneratorBase &generator);
 
+/// Does so with loads in vectors of at least `bits` an element that `production` forms of places bounded by a last one, min(i + lane, last). No
+/// condition chooses among them: lanes past the last place become 0, and must count for nothing.
+Halide::Internal::Stmt mask_bounded(const Halide::Internal::Stmt &production, int bits);
+
+/// Arranges that for what `of` forms, once the pipeline is lowered.
+void mask_bounded(Halide::Internal::GeneratorBase &generator, const Halide::Func &of, int bits);
+
 } // namespace gyre

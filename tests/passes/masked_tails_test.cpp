@@ -37,7 +37,29 @@ bool is_left(const Stmt &s) { return text_of(gyre::mask_tails(s)) == text_of(s);
 
 const Expr bounded = Min::make(place, each(length - 1));
 
+/// Stores elements of `bits` of these places.
+Stmt stored(const Expr &index, int bits) {
+    const Expr loaded = Load::make(UInt(bits, lanes), "row", index, {}, {}, const_true(lanes), {});
+    return Store::make("to", loaded, Ramp::make(0, 1, lanes), Parameter(), const_true(lanes), {});
+}
+bool is_masked_from(int least_bits, const Expr &index, int bits) {
+    return count(text_of(gyre::mask_bounded(stored(index, bits), least_bits)), "1, 16)] if (ramp(first, 1, 16) <= x16(") == 1;
+}
+
 } // namespace
+
+TEST_CASE("masked tails: places that a last one bounds, of elements that a target's masked loads take") {
+    const Expr further = bounded + each(Variable::make(Int(32), "row_begin"));
+    for (const Expr &index : {bounded, further}) {
+        CHECK(is_masked_from(16, index, 16));
+        CHECK(is_masked_from(16, index, 32));
+        CHECK(!is_masked_from(32, index, 16));
+    }
+    CHECK(!is_masked_from(16, place, 16));
+    CHECK(!is_masked_from(16, bounded * 2, 16));
+    CHECK(!is_masked_from(16, Min::make(Ramp::make(first, 2, lanes), each(length)), 16));
+    CHECK(!is_masked_from(16, Min::make(place, Ramp::make(length, 1, lanes)), 16));
+}
 
 TEST_CASE("masked tails: the end of a row, as it is written and as Halide narrows it") {
     CHECK(is_masked(chosen(LT::make(place, each(length)), bounded)));
