@@ -45,8 +45,8 @@ void AttentionGenerator::end_bias_early(const Stages &stages) {
     const int lanes = stages.sizes.lanes;
     end_early(g.bias_rows, g.bias_rows.args()[0].name(), lanes);
     end_early(g.bias_rows, loop_of(g.attend_j), lanes);
-    if (get_target().has_feature(Halide::Target::AVX2)) // which takes 32 bits by masks, AVX-512 bytes as well
-        mask_bounded(*this, g.bias_rows, get_target().has_feature(Halide::Target::AVX512_Skylake) ? 8 : 32);
+    const bool has_masks_of_bytes = get_target().has_feature(Halide::Target::AVX512_Skylake);
+    if (get_target().has_feature(Halide::Target::AVX2)) mask_bounded(*this, g.bias_rows, has_masks_of_bytes ? 8 : 32);
     end_early(stages.masked, column_block_loop, lanes);
     if (g.hides.defined()) {
         guard_loop(*this, g.bias_rows, stages.r.name(), g.hides);
@@ -54,6 +54,7 @@ void AttentionGenerator::end_bias_early(const Stages &stages) {
     }
     if (g.unchanged.defined()) guard_loop(*this, stages.masked, loop_of(g.other_j), g.unchanged);
     if (!g.pair_rows.defined()) return;
+    if (has_masks_of_bytes) mask_bounded(*this, g.pair_rows, 8);
     end_early(g.pair_rows, g.pair_rows.args()[0].name(), 2 * lanes);
     end_early(stages.masked, pair_block_loop, 2 * lanes);
 }

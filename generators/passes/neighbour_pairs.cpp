@@ -19,19 +19,42 @@ Expr lanes_of(const Expr &vector, int begin, int lanes) {
     return lanes == vector.type().lanes() ? vector : Shuffle::make_slice(vector, begin, 1, lanes);
 }
 
+/// Every second element from `first` on, or from min(first, last) + begin on, none past last + begin.
+struct EverySecond {
+    Expr first, last, begin; // `last` undefined: without a bound; `first` undefined: other places
+
+    explicit EverySecond(const Load *load) {
+        if (!is_const_one(load->predicate)) return;
+        const auto *sum = load->index.as<Add>();
+        const auto *bounded = (sum ? sum->a : load->index).as<Min>();
+        const auto *same_last = bounded ? bounded->b.as<Broadcast>() : nullptr;
+        const auto *same_begin = sum ? sum->b.as<Broadcast>() : nullptr;
+        if (sum && !(same_last && same_begin)) return;
+        const auto *places = (bounded ? bounded->a : load->index).as<Ramp>();
+        if (!places || !is_const(places->stride, 2) || (bounded && !same_last)) return;
+        first = places->base;
+        if (same_last) last = same_last->value;
+        begin = same_begin ? same_begin->value : Expr(0);
+    }
+    /// The places of these and of those after each of them, if `next` is those.
+    Expr joined(const EverySecond &next, int lanes) const {
+        if (!first.defined() || !next.first.defined() || !is_const_one(simplify(next.first - first))) return {};
+        if (last.defined() != next.last.defined()) return {};
+        const Expr all = Ramp::make(first, 1, lanes);
+        if (!last.defined()) return all;
+        if (!equal(last, next.last) || !equal(begin, next.begin)) return {};
+        return min(all, Broadcast::make(last, lanes)) + Broadcast::make(begin, lanes);
+    }
+};
+
 /// The vector whose even elements are `even` and whose odd ones are `odd`, both loads of every second element; undefined: they are
 /// something else.
 Expr joined_loads(const Load *even, const Load *odd) {
-    const auto every_second = [](const Load *load) {
-        const auto *places = load->index.as<Ramp>();
-        return places && is_const(places->stride, 2) && is_const_one(load->predicate) ? places->base : Expr();
-    };
-    const Expr first = every_second(even), second = every_second(odd);
-    if (even->name != odd->name || !first.defined() || !second.defined()) return {};
-    if (!is_const_one(simplify(second - first))) return {};
     const int lanes = 2 * even->type.lanes();
-    return Load::make(even->type.with_lanes(lanes), even->name, Ramp::make(first, 1, lanes), even->image, even->param,
-                      const_true(lanes), ModulusRemainder());
+    const Expr places = even->name == odd->name ? EverySecond(even).joined(EverySecond(odd), lanes) : Expr();
+    if (!places.defined()) return {};
+    return Load::make(even->type.with_lanes(lanes), even->name, places, even->image, even->param, const_true(lanes),
+                      ModulusRemainder());
 }
 
 /// The vector that two slices take every second element of. Halide makes such slices where it has loaded both together.
