@@ -15,6 +15,7 @@
 #               those alone, without padded ones. Devices have every size of
 #               head_dims that they take
 #   units       {a kind of machine: a number}: there it has those of `sizes` alone that are two or more times so many features
+#   wide        {a kind of machine: types}: there these types have the sizes of the list `wide`, too
 #   knobs_of    the variant whose knobs it has
 #   stand_ins   as STAND_INS of GyreTargets.cmake
 #   calls       which calls it takes, for those who read `gyre info`
@@ -27,6 +28,7 @@
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/families.json")
 file(READ "${GYRE_GENERATORS_DIR}/families.json" gyre_families)
 set(gyre_tile_depth 32) # tile_depth of generators/passes/tile_products.h
+set(gyre_wide_sizes d256) # of the list `wide`, as gyre_list_sizes() gives them
 
 # gyre_family_field(<row> <field> <default> <out>)
 function(gyre_family_field row field default out)
@@ -85,6 +87,17 @@ function(gyre_read_families)
             set(GYRE_FAMILY_${number}_UNIT_${machine} "${unit}" PARENT_SCOPE)
         endforeach ()
         set(GYRE_FAMILY_${number}_MACHINES "${names}" PARENT_SCOPE)
+        string(JSON wide ERROR_VARIABLE none GET "${row}" wide)
+        set(names "")
+        if (NOT none)
+            gyre_json_members("${wide}" names)
+        endif ()
+        set(GYRE_FAMILY_${number}_WIDE "${names}" PARENT_SCOPE)
+        foreach (machine IN LISTS names)
+            string(JSON types GET "${wide}" ${machine})
+            separate_arguments(types UNIX_COMMAND "${types}")
+            set(GYRE_FAMILY_${number}_WIDE_TYPES_${machine} "${types}" PARENT_SCOPE)
+        endforeach ()
     endforeach ()
     set(GYRE_FAMILIES "${numbers}" PARENT_SCOPE)
 endfunction()
@@ -150,22 +163,33 @@ function(gyre_target_takes_size target operation size type out)
     set(${out} ${takes} PARENT_SCOPE)
 endfunction()
 
+# gyre_target_is(<target> <kind of machine> <out>)
+function(gyre_target_is target machine out)
+    set(${out} FALSE PARENT_SCOPE)
+    if (GYRE_TARGET_${target}_MACHINE)
+        if (machine STREQUAL GYRE_TARGET_${target}_MACHINE)
+            set(${out} TRUE PARENT_SCOPE)
+        endif ()
+    elseif (machine STREQUAL "cpu" OR machine IN_LIST GYRE_TARGET_${target}_FEATURES)
+        set(${out} TRUE PARENT_SCOPE)
+    endif ()
+endfunction()
+
 # gyre_target_has(<target> <family> <type> <head size, or "">  <out>): whether kernels of the family are made for it.
 function(gyre_target_has target family type size out)
     set(${out} FALSE PARENT_SCOPE)
+    foreach (machine IN LISTS GYRE_FAMILY_${family}_WIDE)
+        gyre_target_is(${target} ${machine} is_wide)
+        if (is_wide AND size IN_LIST gyre_wide_sizes AND type IN_LIST GYRE_FAMILY_${family}_WIDE_TYPES_${machine})
+            set(${out} TRUE PARENT_SCOPE)
+            return()
+        endif ()
+    endforeach ()
     foreach (machine IN LISTS GYRE_FAMILY_${family}_MACHINES)
         if (NOT type IN_LIST GYRE_FAMILY_${family}_TYPES_${machine})
             continue()
-        elseif (GYRE_TARGET_${target}_MACHINE)
-            set(has FALSE)
-            if (machine STREQUAL GYRE_TARGET_${target}_MACHINE)
-                set(has TRUE)
-            endif ()
-        elseif (machine STREQUAL "cpu" OR machine IN_LIST GYRE_TARGET_${target}_FEATURES)
-            set(has TRUE)
-        else ()
-            set(has FALSE)
         endif ()
+        gyre_target_is(${target} ${machine} has)
         if (has AND size)
             gyre_target_takes_size(${target} ${GYRE_FAMILY_${family}_OPERATION} "${size}" "${type}" has)
         endif ()

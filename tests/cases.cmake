@@ -33,6 +33,7 @@ add_library(gyre_test_cases OBJECT
             attention/block_masks_test.cpp
             attention/decode_options_test.cpp
             attention/decode_test.cpp
+            attention/decode_wide_test.cpp
             attention/dropout_test.cpp
             attention/few_keys_test.cpp
             attention/general_lengths_test.cpp

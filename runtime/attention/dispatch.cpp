@@ -25,11 +25,13 @@ static_assert(sizeof rules / sizeof rules[0] <= sizeof gyre_context::found / siz
 constexpr int64_t avx2_bytes = 32; // of a vector
 
 /// True if a kernel is left out where another target has one that takes less time. A context's target takes all of its own. Masks keep kernels
-/// whose row tiles are whole ones of those that take rows of a range (AttentionTask::unmasked).
+/// whose row tiles are whole ones of those that take rows of a range (AttentionTask::unmasked). Matrix tiles multiply parts of keys by pairs of another target
+/// that has a head size of their own in time that was not measured.
 bool is_left_out(const gyre_context &context, const AttentionKernel &k, const AttentionCall &c, bool without_terms) {
     if (context.forced) return false;
     if (k.has_terms()) return without_terms || (k.padded && k.dtype == GYRE_F32); // what pads is multiplied, too
-    return k.has_bf16_dots() && has_slow_bf16_dots() && !c.mask.data;
+    const bool beside_tiles = k.is(trait::partial) && has_matrix_tiles(*context.best);
+    return k.has_bf16_dots() && (has_slow_bf16_dots() || beside_tiles) && !c.mask.data;
 }
 
 const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_context &context, const AttentionCall &c,
@@ -62,8 +64,8 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
 }
 
 /// Tasks of pairs have more to do before the first key, and read keys and values quicker from memory.
-bool are_few_rows_beside_pairs(int64_t rows, int64_t keys) {
-    constexpr int64_t half_tile = 4, keys_in_caches = 1024, few_scores = 256;
+bool are_few_rows_beside_pairs(int64_t half_tile, int64_t rows, int64_t keys) {
+    constexpr int64_t keys_in_caches = 1024, few_scores = 256;
     return rows < half_tile || (rows == half_tile && keys < keys_in_caches) || rows * keys <= few_scores;
 }
 
@@ -98,11 +100,11 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 }
 
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys) {
-    constexpr int64_t avx512_bytes = 64, large_head = 128, keys_for_tiles = 128, keys_of_window = 128;
-    if (other.has_bf16_dots()) return are_few_rows_beside_pairs(rows, keys);
+    constexpr int64_t avx512_bytes = 64, large_head = 128, keys_for_tiles = 128, keys_of_window = 128, narrow_tile = 4;
+    if (other.has_bf16_dots()) return are_few_rows_beside_pairs(other.row_tile / 2, rows, keys);
     const int64_t most = other.on_tiles && keys >= keys_for_tiles ? 3 : 4;
     if (rows <= std::min(most, other.row_tile / 2)) return true;
-    if (few.dtype != GYRE_F32 || few.vector_bytes < avx2_bytes) return false;
+    if (few.dtype != GYRE_F32 || few.vector_bytes < avx2_bytes || other.row_tile <= narrow_tile) return false;
     const bool has_avx512 = few.vector_bytes >= avx512_bytes;
     const bool is_window = has_avx512 && keys <= keys_of_window; // too few keys to ask for the next ones
     if (rows % other.row_tile == 0 && !is_window) return false;  // whole tiles: quicker from memory

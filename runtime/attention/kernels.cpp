@@ -28,7 +28,7 @@ bool has_features(const Kernel &k, std::string_view begin) {
 }
 
 /// By the target's name: tests emulate tiles on machines that lack the features.
-bool is_on_tiles(const Kernel &k) { return k.row && std::string_view(k.row->name) == "x86_64_amx"; }
+bool is_on_tiles(const Kernel &k) { return k.row && has_matrix_tiles(*k.row); }
 
 int64_t vector_bytes_of(const Kernel &k) { return has_features(k, "avx512f") ? 64 : has_features(k, "avx2") ? 32 : 0; }
 
@@ -67,6 +67,8 @@ void add_in_order(std::vector<std::string_view> &names, std::string_view name) {
 KernelTable<AttentionKernel> kernels("attention", read, family_of);
 
 } // namespace
+
+bool has_matrix_tiles(const Target &target) { return std::string_view(target.name) == "x86_64_amx"; }
 
 TableRows<AttentionKernel> attention_kernels(const gyre_context &context, size_t family) {
     return kernels.rows(*context.kernels, family);

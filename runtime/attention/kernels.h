@@ -54,6 +54,8 @@ struct AttentionKernel {
     int64_t token_unit(int64_t heads) const { return row_tile / std::gcd(row_tile, heads); }
 };
 
+bool has_matrix_tiles(const Target &target);
+
 /// Those that the context's call knows of one family, by its row among the rules of dispatch; best target first.
 TableRows<AttentionKernel> attention_kernels(const gyre_context &context, size_t family);
 

@@ -212,7 +212,7 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                             reached.insert(gyre_selected_kernel(context));
                         }
         for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
-            for (const int64_t head_dim : {64, 128})
+            for (const int64_t head_dim : {64, 128, 256})
                 for (const auto &[heads, keys] : {std::pair<int64_t, int64_t>{150, 1}, // more rows a key head than are few
                                                   {150, 2},                            // and more scores
                                                   {8, 200}}) {                         // whole row tiles

@@ -105,10 +105,26 @@ Made make_to_last(const Wanted &w) {
     return std::make_unique<OnVectors>(common_sizes(w), make_provider(w), w.knobs, to_last);
 }
 
+/// No load repeats a number of 16 bits as f32 along a vector. In f32 sums across lanes, which cost the same for any head size, gain where there are many
+/// features, by fewer loads.
+bool folded_gains_across_lanes(const Wanted &w) {
+    constexpr int many_features = 256;
+    if (!w.as_stored || w.dtype.bits() == 16) return w.as_stored;
+    const Knobs &k = w.knobs;
+    const bool may = k.fold > 1 && k.row_vectors * k.row_tiles == 1 && k.key_unroll % k.fold == 0;
+    return may && w.target.has_feature(Target::AVX2) && w.head_dim >= many_features;
+}
+
+/// Machines without AVX2 compute no quicker, and AVX-512 reads and computes so quickly from caches in f32 that asking costs more than memory takes.
+bool folded_gains_by_asking(const Wanted &w, bool across) {
+    if (across && w.dtype.bits() == 32 && w.target.has_feature(Target::AVX512)) return false;
+    return w.target.has_feature(Target::AVX2);
+}
+
 Made make_folded(const Wanted &w) {
-    const bool asks_ahead = w.target.has_feature(Target::AVX2); // others compute no quicker
-    const bool across = w.as_stored && w.dtype.bits() == 16;    // no load repeats such a number as f32 along a vector
-    return std::make_unique<Folded>(common_sizes(w), make_provider(w), w.knobs, Folded::Facts{asks_ahead, across});
+    const bool across = folded_gains_across_lanes(w);
+    return std::make_unique<Folded>(common_sizes(w), make_provider(w), w.knobs,
+                                    Folded::Facts{folded_gains_by_asking(w, across), across});
 }
 
 bool takes_bf16_dots(const Wanted &w) { return has_bf16_dot(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; }
