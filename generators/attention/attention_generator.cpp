@@ -15,6 +15,7 @@ void AttentionGenerator::configure() {
         << "score=" << score.value() << " general=" << general.value() << ": this generator was compiled "
         << (compiled_score_name().empty() ? "without a score function" : "with score=" + compiled_score_name())
         << ", which needs general=true\n";
+    _halide_user_assert(partial || !many_rows) << "many_rows=true needs partial=true\n";
     _halide_user_assert(general || !dropout) << "dropout=true needs general=true\n";
     _halide_user_assert(!general || !capped) << "general=true has a cap: capped=true is for others\n";
     _halide_user_assert(!general || !sloped) << "general=true has ALiBi: sloped=true is for others\n";
@@ -62,6 +63,7 @@ void AttentionGenerator::generate() {
 
 Wanted AttentionGenerator::wanted() {
     Wanted w{head_dim, padded, general, partial, dense, as_stored, integer_scores, cache};
+    w.many_rows = many_rows;
     w.dtype = dtype;
     w.knobs = {row_vectors, key_unroll, feature_chunk, row_tiles,      key_block,  task_tiles,
                lanes,       fold,       key_vector,    feature_unroll, pair_unroll};

@@ -18,6 +18,7 @@ public:
     GeneratorParam<Halide::Type> dtype{"dtype", Halide::Float(32)};
     GeneratorParam<bool> partial{"partial", false};     // out is f32: to be merged with those of other keys
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
+    GeneratorParam<bool> many_rows{"many_rows", false}; // of a key head's few queries; partial only
     GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<std::string> cache{"cache", "rows"}; // how keys and values are stored: a name of providers.cpp
     GeneratorParam<bool> capped{"capped", false};       // scores are capped, of kernels that are not general

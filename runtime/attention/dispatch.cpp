@@ -87,8 +87,9 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
         if (rule.is(trait::formed) && !(find_operands_kernel(context, c) && find_unformed_kernel(context, c))) continue;
         const AttentionKernel *kernel = find_in_family(rule, context, c);
         if (!kernel) continue;
-        // Few queries have another family, whose kernels multiply f32 numbers.
-        if (!rule.is(trait::partial) || !is_left_out(context, *kernel, c, false)) return kernel;
+        // Few queries have another family: one whose kernels multiply f32 numbers, or one that is not for many rows alone.
+        const bool has_other = rule.is(trait::many_rows) || is_left_out(context, *kernel, c, false);
+        if (!rule.is(trait::partial) || !has_other) return kernel;
         if (!left_out) left_out = kernel;
     }
     return left_out;
@@ -108,15 +109,26 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
     const bool has_avx512 = few.vector_bytes >= avx512_bytes;
     const bool is_window = has_avx512 && keys <= keys_of_window; // too few keys to ask for the next ones
     if (rows % other.row_tile == 0 && !is_window) return false;  // whole tiles: quicker from memory
-    return rows <= (few.head_dim >= large_head || has_avx512 ? 128 : 7);
+    if (has_avx512) return rows <= (few.padded ? 128 : 12);
+    return rows <= (few.head_dim >= large_head ? 128 : 7);
 }
 
 /// Fewer rows fill no kernel's row tiles.
 constexpr int64_t least_many_rows = 17;
 
+/// The fewest rows of kernels that are made for many rows of few queries.
+int64_t least_rows(const AttentionKernel &many) {
+    constexpr int64_t small_head = 64;
+    const bool is_small = many.head_dim <= small_head;
+    return many.dtype == GYRE_F32 ? (is_small ? 13 : least_many_rows) : is_small ? 9 : 25;
+}
+
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &c) {
     constexpr int64_t avx512_bytes = 64, most_widened = 128;
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on || c.score) return nullptr;
+    for (const unsigned as_stored : {unsigned{trait::as_stored}, 0u})
+        if (const AttentionKernel *own = find_kernel_with(trait::partial | trait::many_rows | as_stored, context, c))
+            return own;
     const auto is_usable = [](const AttentionKernel *k, int64_t bytes) {
         return k && k->vector_bytes >= bytes && !k->has_terms() && !k->on_tiles;
     };
@@ -133,8 +145,12 @@ const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const 
 }
 
 bool are_many_rows(const AttentionKernel &many, int64_t rows) {
-    constexpr int64_t rows_of_ten_places = 7;
-    return rows * 10 >= ceil_div(rows, many.row_tile) * many.row_tile * rows_of_ten_places;
+    constexpr int64_t rows_of_ten_places = 7, avx512_bytes = 64, least_rows_on_avx2 = 16;
+    if (many.is(trait::many_rows)) return rows >= least_rows(many);
+    if (rows < (many.vector_bytes >= avx512_bytes ? least_many_rows : least_rows_on_avx2)) return false;
+    // A last row tile has the vectors that it fills.
+    const int64_t lanes = many.vector_bytes / static_cast<int64_t>(sizeof(float));
+    return rows * 10 >= ceil_div(rows, lanes) * lanes * rows_of_ten_places;
 }
 
 const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &c, bool without_terms) {

@@ -52,7 +52,7 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
 /// none is linked, or the call's keys and values are rotated.
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
-/// True if so many rows a key head fill the row tiles of such a kernel so far that it takes less time than kernels for few rows. bench/notes has the
+/// True if so many rows a key head fill vectors of such a kernel so far that it takes less time than kernels for few rows. bench/notes has the
 /// measurements.
 bool are_many_rows(const AttentionKernel &many, int64_t rows);
 

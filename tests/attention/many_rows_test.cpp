@@ -3,6 +3,7 @@
 #include "support/batch_entry.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
+#include "support/masked_garbage.h"
 
 #include <algorithm>
 
@@ -13,7 +14,11 @@ namespace {
 /// Rows a key head that fill at least seven of ten rows of each row tile, of 24 and of 48.
 constexpr int64_t heads = 71;
 
-bool ran_plain(gyre_context *context) { return text(gyre_selected_kernel(context)).find("attention_plain_f32") == 0; }
+bool ran(gyre_context *context, const char *begin) { return text(gyre_selected_kernel(context)).rfind(begin, 0) == 0; }
+
+bool ran_plain(gyre_context *context) { return ran(context, "attention_plain_f32"); }
+
+bool ran_own(gyre_context *context) { return ran(context, "attention_many_rows_"); }
 
 AttentionCase case_of(int64_t queries, int64_t keys, int64_t head_dim, int64_t kv_heads = 1) {
     return AttentionCase(
@@ -29,9 +34,12 @@ TEST_CASE("many rows: kernels for many queries take them in f32 on AVX2 and AVX-
         AttentionCase many = case_of(1, 100, 64), few(AttentionShape().lengths(1, 100).head_counts(4, 1).dims(64));
         REQUIRE_MESSAGE(many.run(context) == GYRE_OK, text(gyre_last_error()));
         const bool has_vectors = target.find("avx2") != std::string::npos || target == "x86_64_avx512";
-        if (has_vectors) CHECK_MESSAGE(ran_plain(context), text(gyre_selected_kernel(context)));
+        const bool has_own = target == "x86_64_avx512";
+        if (has_vectors)
+            CHECK_MESSAGE((has_own ? ran_own(context) : ran_plain(context)), text(gyre_selected_kernel(context)));
         REQUIRE_MESSAGE(few.run(context) == GYRE_OK, text(gyre_last_error()));
         CHECK_FALSE(ran_plain(context));
+        CHECK_FALSE(ran_own(context));
     }
 }
 
@@ -67,7 +75,7 @@ TEST_CASE("many rows: numbers of f16 are made f32 on AVX-512, where head sizes a
         REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
         return ran_plain(context);
     };
-    CHECK(run_plain(heads, 64));
+    CHECK_FALSE(run_plain(heads, 64)); // which has kernels of its own
     CHECK(run_plain(heads, 72));
     CHECK_FALSE(run_plain(heads, 136));
     CHECK_FALSE(run_plain(12, 64));
@@ -106,4 +114,52 @@ TEST_CASE("many rows: the number of threads does not change a bit") {
         c.args.causal = 1;
         c.check_threads({1, 2, 5, 16});
     }
+}
+
+TEST_CASE("many rows: the fewest rows of AVX-512's own kernels, in one call and beside other sequences") {
+    const std::vector<std::string> targets = runnable_targets();
+    if (std::find(targets.begin(), targets.end(), "x86_64_avx512") == targets.end()) return;
+    const Context context("x86_64_avx512");
+    struct Least {
+        gyre_dtype dtype;
+        int64_t head_dim, rows;
+    };
+    for (const Least &least : {Least{GYRE_F32, 64, 13}, {GYRE_F32, 128, 17}, {GYRE_F16, 64, 9}, {GYRE_F16, 128, 25}})
+        for (const int64_t rows : {least.rows - 1, least.rows}) {
+            AttentionCase c(AttentionShape().lengths(1, 140).head_counts(rows, 1).dims(least.head_dim).of(least.dtype));
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            CHECK(ran_own(context) == (rows == least.rows));
+            const gyre_rope rope = gyre_rope_defaults();
+            c.args.rope = &rope;
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            CHECK_FALSE(ran_own(context));
+        }
+}
+
+TEST_CASE("many rows: numbers of rows around vectors and row tiles, of keys around steps, blocks and parts") {
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16})
+        for (const int64_t head_dim : {64, 128})
+            for (const int64_t rows : {9, 16, 17, 25, 33, 48, 49})
+                for (const int64_t keys : {1, 7, 9, 63, 65, 129, 1100}) {
+                    AttentionCase c(
+                        AttentionShape().lengths(1, keys).head_counts(2 * rows, 2).dims(head_dim).of(dtype));
+                    c.check();
+                    c.args.window_left = 21;
+                    c.check();
+                }
+}
+
+TEST_CASE("many rows: keys and values that a row does not see do not change its bits") {
+    constexpr int64_t queries = 7, keys = 141, first_token = keys - queries;
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16})
+        for (const int64_t head_dim : {64, 128}) {
+            AttentionCase c(AttentionShape().lengths(queries, keys).head_counts(10, 2).dims(head_dim).of(dtype));
+            c.args.causal = 1;
+            check_garbage(c, [&](int64_t i, int64_t j) { return j <= i + first_token; }, {keys - 3, keys - 1});
+            c.args.window_left = 20;
+            const RowSees sees = [&](int64_t i, int64_t j) {
+                return j <= i + first_token && j >= i + first_token - 20;
+            };
+            check_garbage(c, sees, {first_token - 21, first_token - 20, first_token - 18, keys - 1});
+        }
 }

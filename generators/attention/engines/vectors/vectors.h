@@ -13,14 +13,19 @@ struct LaneStages : SoftmaxStages {
 
 class Vectors : public RowVectors {
 public:
-    Vectors(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, bool to_last)
-        : RowVectors(std::move(provider), knobs, to_last) {
+    struct Facts {
+        bool to_last;    // of a last row tile that is short no more is computed than vectors with a row
+        bool asks_ahead; // lines of keys and values are asked for before they are read
+    };
+    Vectors(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
+        : RowVectors(std::move(provider), knobs, facts.to_last), facts(facts) {
         s.sizes = sizes;
     }
     LaneStages &stages() override { return s; }
     KeySteps steps() const override { return steps_of_row_tile(k.key_unroll); }
     void define_queries(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
+    void lower(const Lowering &lowering) const override;
 
 protected:
     int weight_step() const override { return 1; }
@@ -32,7 +37,10 @@ protected:
     }
 
 private:
+    const Facts facts;
     LaneStages s;
+
+    void ask_for_keys_and_values(const Lowering &lowering) const;
 };
 
 /// Defines queries along the lanes, times the scale.
