@@ -4,11 +4,13 @@
 time.perf_counter.
 """
 
+import os
 import time
 
 import numpy as np
 
 TURN = 0.002  # seconds that a turn takes at least, by repeating short calls
+MOST_TRIES = 10  # of a turn in which all threads work
 
 
 def seconds(run, repeats, clock):
@@ -36,17 +38,44 @@ def fastest(runs, clock):
     return min(best, key=best.get)
 
 
-def alternate(runs, clock, budget, pause, least=5, most=25):
-    """[rounds] seconds of each; as many rounds as the budget has room for. pause: before a turn, until others' threads sleep."""
+def worked():
+    """Processor seconds of all threads. The process's clock tells what others than the caller used at its last tick, 4 ms ago."""
+    return sum(time.clock_gettime(~int(thread) << 3 | 6) for thread in os.listdir("/proc/self/task"))
+
+
+def timed(act):
+    """Seconds, and how many threads of the process worked meanwhile."""
+    used, begin = worked(), time.perf_counter()
+    act()
+    passed = time.perf_counter() - begin
+    return passed, (worked() - used) / passed
+
+
+def turn_of_threads(run, repeats, threads):
+    """Seconds of a run while all threads have processors, or, after many tries, while fewer do: a call of one task needs no more.
+
+    Threads of the one before must sleep first: OpenMP's keep their processors for 8 ms and more after a loop.
+    """
+    while timed(lambda: time.sleep(TURN))[1] > 0.1:
+        pass
+    run()
+    for _ in range(MOST_TRIES):
+        passed, working = timed(lambda: [run() for _ in range(repeats)])
+        if working > 0.95 * threads:
+            break
+    return passed / repeats
+
+
+def alternate(runs, clock, budget, threads, least=5, most=25):
+    """[rounds] seconds of each; as many rounds as the budget has room for. threads: of each."""
     repeats = {name: repeats_of(run, clock) for name, run in runs.items()}
     times = {name: [] for name in runs}
+    alone = all(each == 1 for each in threads.values())
     begin = time.perf_counter()
     while len(next(iter(times.values()))) < least or time.perf_counter() - begin < budget:
         for name, run in runs.items():
-            time.sleep(pause)
-            if pause:
-                run()
-            times[name].append(seconds(run, repeats[name], clock))
+            turn = seconds(run, repeats[name], clock) if alone else turn_of_threads(run, repeats[name], threads[name])
+            times[name].append(turn)
         if len(times[name]) == most:
             break
     return {name: np.array(found) for name, found in times.items()}

@@ -39,7 +39,7 @@ def main():
         outs = {threads: np.empty((*q.shape[:3], call.value_dim), kind) for threads in contexts}
         keywords = model_ours.keywords(call, inputs, lambda x: x.astype(kind))
         runs = {threads: model_ours.prepare(context, q, k, v, outs[threads], keywords) for threads, context in contexts.items()}
-        times = alternate(runs, time.perf_counter, options.seconds, 1e-4)
+        times = alternate(runs, time.perf_counter, options.seconds, {threads: threads for threads in runs})
         if not np.array_equal(outs[1].view(np.uint8), outs[options.threads].view(np.uint8)):
             sys.exit(f"{call.name}: bits depend on the number of threads")
         found.append((*ratio(times[1], times[options.threads]), 1e3 * float(np.median(times[1])), call.name,

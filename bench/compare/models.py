@@ -31,7 +31,6 @@ TARGETS = {
 # Largest errors of rows of about unit variance. The peers round more often.
 TOLERANCE = {"f32": 1e-5, "f16": 4e-3, "bf16": 4e-2}
 OF_PEERS = 3
-PAUSE = 0.005  # seconds until the threads of the one before sleep
 
 
 def error(out, rows):
@@ -110,7 +109,7 @@ def measure(call, dtype, options, peers):
     best = fastest(forms, clock) if forms else None
     found["form"] = best.removeprefix("torch ") if best else ""
     runs = {name.split()[0]: run for name, run in runs.items() if name not in forms or name == best}
-    times = alternate(runs, clock, options.seconds, 0 if alone else PAUSE)
+    times = alternate(runs, clock, options.seconds, dict.fromkeys(runs, peers.context.threads))
     found["ms"] = {name: 1e3 * float(np.median(each)) for name, each in times.items()}
     for name in times.keys() - {"gyre"}:
         found[name], found[f"{name}_noise"] = (float(x) for x in ratio(times[name], times["gyre"]))

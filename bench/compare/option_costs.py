@@ -53,7 +53,7 @@ def measure(name, shape, variant, options, context, kind):
         if not error <= TOLERANCE[options.dtype]:
             sys.exit(f"{name}: differs by {error:.1e} from the plain call")
     clock = time.process_time if options.threads == 1 else time.perf_counter
-    times = alternate(runs, clock, options.seconds, 0 if options.threads == 1 else 1e-4, most=options.rounds)
+    times = alternate(runs, clock, options.seconds, dict.fromkeys(runs, options.threads), most=options.rounds)
     return (*ratio(times["with"], times["plain"]), times["with"].min() / times["plain"].min(), 1e3 * times["plain"].min(), kernel)
 
 

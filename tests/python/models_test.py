@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 from xml.etree import ElementTree
 
 import numpy as np
@@ -27,7 +28,7 @@ import model_arrays  # noqa: E402  pylint: disable=wrong-import-position
 import model_chart  # noqa: E402  pylint: disable=wrong-import-position
 import model_ours  # noqa: E402  pylint: disable=wrong-import-position
 import model_report  # noqa: E402  pylint: disable=wrong-import-position
-from alternate import alternate, fastest, ratio  # noqa: E402  pylint: disable=wrong-import-position
+from alternate import alternate, fastest, ratio, turn_of_threads, worked  # noqa: E402  pylint: disable=wrong-import-position
 from model_calls import CALLS  # noqa: E402  pylint: disable=wrong-import-position
 
 SHORT = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
@@ -125,8 +126,34 @@ class Figures(unittest.TestCase):
     def test_ratios_are_of_rounds(self):
         middle, noise = ratio(np.array([2.0, 40.0, 6.0, 8.0]), np.array([1.0, 20.0, 3.0, 4.0]))
         self.assertEqual((middle, noise), (2.0, 0.0))
-        times = alternate({"one": lambda: None, "other": lambda: None}, time.perf_counter, 0.0, 0.0)
-        self.assertEqual([len(each) for each in times.values()], [5, 5])
+        runs = {"one": lambda: None, "other": lambda: None}
+        for threads in (1, 2):
+            times = alternate(runs, time.perf_counter, 0.0, dict.fromkeys(runs, threads))
+            self.assertEqual([len(each) for each in times.values()], [5, 5])
+
+    def turn(self, working):
+        """How often a turn of two threads calls, and its seconds, where so many threads work in what is timed."""
+        runs, times = [], iter(enumerate(working))
+
+        def timed(act):
+            act()
+            return next(times)
+
+        with unittest.mock.patch("alternate.timed", timed):
+            return turn_of_threads(lambda: runs.append(None), 1, 2), len(runs)
+
+    def test_a_turn_counts_when_others_sleep_and_all_threads_work(self):
+        self.assertEqual(self.turn([1.0, 0.9, 0.0, 1.0, 1.3, 1.99]), (5.0, 1 + 3))
+        self.assertEqual(self.turn([0.0, 2.0]), (1.0, 1 + 1))
+
+    def test_a_turn_of_a_call_that_keeps_one_thread_busy_ends(self):
+        self.assertEqual(self.turn([0.0] + 10 * [1.0]), (10.0, 1 + 10))
+
+    def test_all_that_threads_work_is_counted(self):
+        before, own = worked(), time.thread_time()
+        while time.thread_time() < own + 0.001:
+            pass
+        self.assertGreaterEqual(worked() - before, 0.001)
 
     @staticmethod
     def record(names):
