@@ -97,6 +97,7 @@ add_library(gyre_test_cases OBJECT
             core/workspace_apart_test.cpp
             core/workspace_size_test.cpp
             cpu/held_threads_test.cpp
+            cpu/places_test.cpp
             cpu/subnormals_test.cpp
             frequencies/arguments_test.cpp
             frequencies/frequencies_test.cpp

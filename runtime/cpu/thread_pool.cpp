@@ -73,7 +73,7 @@ void Threads::Pool::work(int worker) {
         if (!was_wanted || !loop) continue;
         running++;
         lock.unlock();
-        loop->drain(worker);
+        loop->drain(worker, worker);
         lock.lock();
         if (--running == 0) done.notify_one();
     }

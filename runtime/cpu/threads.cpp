@@ -53,20 +53,34 @@ int Threads::start(int needed) {
     return there;
 }
 
-/// Whichever index the host gives: no two threads work as the same one, and none as one that there is no memory for.
-void Threads::Loop::join_from_host() {
+void Threads::Loop::drain(int worker, int place) {
+    for (int r = -1; r < ranges; r++) {
+        const int range = r < 0 ? place % ranges : r;
+        const int64_t begin = first(range), size = first(range + 1) - begin;
+        std::atomic<int64_t> &next = taken[range].next;
+        if (next.load(std::memory_order_relaxed) >= size) continue; // leaves the line with whoever has it
+        for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < size;)
+            if (!call(task, begin + i, worker)) ok = false;
+    }
+}
+
+/// Whichever index the host gives: no two threads work as the same one, and none as one that there is no memory for. Hosts give
+/// an index to the same thread as in the loop before, if to any: it tells the place.
+void Threads::Loop::join_from_host(int place) {
     const CancellationOff not_cancelled;
     {
         const FloatingPointModes modes;
         const int worker = joined.fetch_add(1);
-        if (worker < workers) drain(worker);
+        if (worker < workers) drain(worker, place);
     }
     not_cancelled.restore();
 }
 
 void Threads::run_in_host(Loop &loop) {
-    host(host_pool, loop.workers, [](void *state, int32_t) { static_cast<Loop *>(state)->join_from_host(); }, &loop);
-    loop.join_from_host(); // tasks that the host left out
+    host(
+        host_pool, loop.workers,
+        [](void *state, int32_t index) { static_cast<Loop *>(state)->join_from_host(index < 0 ? 0 : index); }, &loop);
+    loop.join_from_host(0); // tasks that the host left out
 }
 
 /// One function for loops of every task, so that small programs hold each task's code once.
@@ -86,7 +100,7 @@ bool Threads::run_each(int64_t tasks, const void *task, Call call) {
 
 void Threads::run_parallel(Loop &loop) {
     const int others = std::min(start(loop.workers - 1), loop.workers - 1);
-    if (others == 0) return loop.drain(0);
+    if (others == 0) return loop.drain(0, 0);
     Pool &p = *pool;
     {
         const std::lock_guard<std::mutex> lock(p.mutex);
@@ -95,7 +109,7 @@ void Threads::run_parallel(Loop &loop) {
         p.generation++;
     }
     p.wake.notify_all();
-    loop.drain(0);
+    loop.drain(0, 0);
     std::unique_lock<std::mutex> lock(p.mutex);
     p.current = nullptr; // Whoever was not given a processor until now is not waited for.
     if (p.running == 0) return;

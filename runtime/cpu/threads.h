@@ -2,6 +2,7 @@
 #pragma once
 #include "gyre/gyre.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -24,8 +25,8 @@ public:
     int size() const { return count; }
 
     /// Runs task(index, worker) once for every index in [0, tasks); worker in [0, min(size(), tasks)) is the same for
-    /// no two tasks that run at once. Tasks are handed out in order, one at a time, to whoever is free. A task must not
-    /// throw.
+    /// no two tasks that run at once. Threads begin at places of their own, and take tasks from there on, one at a time. A task must
+    /// not throw.
     template <typename Task>
     void run(int64_t tasks, const Task &task) {
         run_all(tasks, [&](int64_t index, int worker) {
@@ -45,21 +46,26 @@ public:
 private:
     using Call = bool (*)(const void *task, int64_t index, int worker);
 
-    /// A running loop: who is free takes the next index.
+    /// A running loop. Its indices are cut into ranges. A thread begins in the same range in every loop of so many tasks: what it
+    /// read there is then still in its processor's caches. Who is done helps from the first range on, which has the longest tasks where
+    /// they differ.
     struct Loop {
+        static constexpr int most_ranges = 8; // whoever is done looks at all of them
         const int64_t tasks;
         const void *const task;
         const Call call;
         const int workers;
-        std::atomic<int64_t> next{0};
+        const int ranges = workers < most_ranges ? workers : most_ranges;
         std::atomic<int> joined{0}; // of the host's tasks
         std::atomic<bool> ok{true};
+        struct alignas(64) Range {
+            std::atomic<int64_t> next{0}; // counts from the range's first index
+        } taken[most_ranges];
 
-        void drain(int worker) {
-            for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < tasks;)
-                if (!call(task, i, worker)) ok = false;
-        }
-        void join_from_host();
+        /// Where range r begins, and that before it ends.
+        int64_t first(int r) const { return tasks / ranges * r + std::min<int64_t>(r, tasks % ranges); }
+        void drain(int worker, int place);
+        void join_from_host(int place);
     };
     struct Pool;
 
