@@ -62,11 +62,11 @@ Made make_bare(const Wanted &w) {
     return std::make_unique<Bare>(z, make_provider(w), w.knobs, facts);
 }
 
-/// Asking costs instructions. f32 has so much to ask for that from caches they take longer than they save from memory, and rows of 128 are
-/// read as quickly without: bench/notes has the measurements.
+/// Asking costs instructions. f32 has so much to ask for that from caches they take longer than they save from memory, and rows of 128
+/// numbers of 16 bits are read as quickly without, those of 256 not: bench/notes has the measurements.
 bool key_lanes_gain_by_asking(const Wanted &w) {
     constexpr int whole_lines = 128;
-    return w.target.has_feature(Target::AVX2) && w.dtype.bits() == 16 && (w.padded || w.head_dim < whole_lines);
+    return w.target.has_feature(Target::AVX2) && w.dtype.bits() == 16 && (w.padded || w.head_dim != whole_lines);
 }
 
 /// Where several rows compute on a key, those that do not gain otherwise do. Padded kernels have too many sizes of rows to gain in all of them.
