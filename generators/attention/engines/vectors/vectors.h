@@ -30,6 +30,7 @@ public:
 protected:
     int weight_step() const override { return 1; }
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
+    void check() const override;
     void schedule_queries() override;
     void schedule_products(const Levels &at) override;
     void end_queries_early(const Lowering &lowering, const std::string &tile, const VectorsOf &of) const override {

@@ -5,13 +5,28 @@
 #include "passes/prefetched_lines.h"
 #include "vectors.h"
 
+#include <algorithm>
+
 namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-int lines_of(int features, const Type &type) { return features * type.bytes() / cache_line_bytes; }
+/// Whole ones of a row, but at least one.
+int lines_of(int features, const Type &type) { return std::max(1, features * type.bytes() / cache_line_bytes); }
 
 } // namespace
+
+/// What asks are turns of loops over features, steps of keys and chunks of features, none of which may be one turn alone.
+void Vectors::check() const {
+    RowVectors::check();
+    if (!facts.asks_ahead) return;
+    const Sizes &z = s.sizes;
+    _halide_user_assert(k.key_vector == 1) << "key_vector is " << k.key_vector << ", expected 1 with many_rows=true\n";
+    _halide_user_assert(z.key_block > k.key_unroll)
+        << "key_block is " << z.key_block << ", expected more than key_unroll with many_rows=true\n";
+    _halide_user_assert(z.v_head_dim > z.feature_chunk)
+        << "feature_chunk is " << z.feature_chunk << ", expected less than head_dim with many_rows=true\n";
+}
 
 void Vectors::lower(const Lowering &lowering) const {
     if (facts.asks_ahead) ask_for_keys_and_values(lowering);
@@ -40,7 +55,7 @@ void Vectors::ask_for_keys_and_values(const Lowering &lowering) const {
     const Func first_offsets = copies ? o.k_offsets : o.v_offsets;
     const int first_row = copies ? z.key_block : 0, block_keys = z.key_block;
     const int first_lines = lines_of(copies ? z.head_dim : z.v_head_dim, type);
-    const int turns = z.head_dim / (step_keys * first_lines);
+    const int turns = std::max(1, z.head_dim / (step_keys * first_lines));
     ask_ahead(lowering.generator, s.scores, features, first, [=](const LoopValues &value) {
         const Expr turn = value(features) / turns;
         const Expr row = first_row + value(steps_loop) * step_keys + turn % step_keys;
@@ -50,7 +65,8 @@ void Vectors::ask_for_keys_and_values(const Lowering &lowering) const {
     // Weighted values: a chunk's turns ask for a line of each key.
     const OutputImageParam &second = copies ? lowering.values : lowering.keys;
     const Func second_offsets = copies ? o.v_offsets : o.k_offsets;
-    const int second_lines = lines_of(copies ? z.v_head_dim : z.head_dim, type), chunk_turns = chunks / second_lines;
+    const int second_lines = lines_of(copies ? z.v_head_dim : z.head_dim, type),
+              chunk_turns = std::max(1, chunks / second_lines);
     ask_ahead(lowering.generator, s.weighted, keys, second, [=](const LoopValues &value) {
         const Expr line = value(chunk) / chunk_turns;
         return Asked{{{second_offsets, block_keys + value(keys), line * of_line}},
