@@ -102,6 +102,7 @@ Stages algorithm(const Inputs &in, const Func &out, const Func &lse, const Type 
     };
     const std::vector<Expr> row = with_outer({i, h}), element = with_outer({d, h, i});
 
+    const auto existing = [&](const Expr &head) { return in.heads.defined() ? min(head, in.heads - 1) : head; };
     const Expr minus_infinity = Expr(0xff800000u);
     s.top = Func("top");
     s.total = Func("total");
@@ -111,7 +112,7 @@ Stages algorithm(const Inputs &in, const Func &out, const Func &lse, const Type 
     } else {
         RDom part(0, in.parts, "part");
         s.part = part;
-        const Expr part_lse = of_part(in.part_lse, {i, h}, part);
+        const Expr part_lse = of_part(in.part_lse, {i, existing(h)}, part);
         s.top(row) = lowest;
         s.top(row) = max(s.top(row), for_top(part_lse));
         const Expr weight = select(is_empty(part_lse), 0.0f, weight_of(part_lse, s.top(row)));
@@ -122,7 +123,7 @@ Stages algorithm(const Inputs &in, const Func &out, const Func &lse, const Type 
     const Expr total = s.total(row), total_bits = reinterpret<uint32_t>(total), any = total_bits != Expr(0u);
     Expr sum = s.sum(element), all = total, shift = s.top(row);
     if (in.sinks.defined()) { // NaN in values shows however large the sink, since 0 times NaN is NaN
-        const Expr sink = in.sinks(h), greater = max(s.top(row), sink);
+        const Expr sink = in.sinks(existing(h)), greater = max(s.top(row), sink);
         const auto power = [&](const Expr &of) { return exp2_nonpositive(strict_float(of - greater) * log2_e); };
         const Expr share = power(s.top(row));
         s.shared = Func("shared");
@@ -132,8 +133,13 @@ Stages algorithm(const Inputs &in, const Func &out, const Func &lse, const Type 
         shift = s.shared(row)[2];
     }
     s.out(element) = narrow(select(any, sum / all, 0.0f), type);
-    s.lse(row) = select(has_nan_bits(total_bits), total, any, shift + log_positive(max(all, 1.0f)),
-                        reinterpret<float>(minus_infinity));
+    const Expr row_lse = select(has_nan_bits(total_bits), total, any, shift + log_positive(max(all, 1.0f)),
+                                reinterpret<float>(minus_infinity));
+    if (in.heads.defined()) {
+        s.row_lse = Func("row_lse");
+        s.row_lse(row) = row_lse;
+    }
+    s.lse(row) = s.row_lse.defined() ? Expr(s.row_lse(row)) : row_lse;
     return s;
 }
 

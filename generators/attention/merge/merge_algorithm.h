@@ -30,6 +30,7 @@ struct Inputs {
     std::vector<Halide::Var> outer; // none, or one
     Halide::Func sinks = {};        // (h)           no_sink: none; undefined: none of all heads
     bool shared = false;            // several threads share a row's parts, at most most_shared_parts
+    Halide::Expr heads = {};        // extent of h; undefined: no rows of heads are formed that are not there
 };
 
 struct Stages {
@@ -48,6 +49,7 @@ struct Stages {
     Halide::Func lane_tops, lane_totals;         // (i, h, lane)  top and total of each lanes_of_parts-th part
     Halide::Func share_sums;                     // (d, h, i, share)  sum of each shares-th part
     Halide::Func shared_sums;                    // likewise, in shared memory
+    Halide::Func row_lse;                        // (i, h)     as lse has it; undefined without Inputs::heads
     Halide::Func out, lse;                       // (d, h, i) (i, h)   the generator's own outputs
 };
 

@@ -29,11 +29,12 @@ public:
         for (int d = 0; d < 4; d++) part_out.dim(d).set_min(0);
         for (int d = 0; d < 2; d++) lse.dim(d).set_min(0);
         sinks.dim(0).set_min(0).set_stride(Halide::Expr()); // 0 where there are none
-        Stages stages = algorithm({part_out, part_lse, part_lse.dim(2).extent(), {}, sinks}, out, lse, dtype);
+        const Halide::Expr parts = part_lse.dim(2).extent(), heads = out.dim(1).extent();
+        Stages stages = algorithm({part_out, part_lse, parts, {}, sinks, false, heads}, out, lse, dtype);
         if (using_autoscheduler())
             estimate();
         else
-            schedule_cpu(stages, natural_vector_size<float>());
+            schedule_cpu(stages, out.dim(2).extent(), natural_vector_size<float>());
         map_half_vectors(*this);
         publish_facts(*this, facts, {{"most_tokens", most_tokens}, {"most_heads", most_heads}}, using_autoscheduler());
     }

@@ -4,7 +4,8 @@
 
 namespace gyre::merge {
 
-void schedule_cpu(Stages &s, int lanes);
+/// `tokens`: extent of i.
+void schedule_cpu(Stages &s, const Halide::Expr &tokens, int lanes);
 
 /// `z`: the batch entries, of everything.
 void schedule_cuda(Stages &s, const Halide::Var &z);
