@@ -1,5 +1,8 @@
 #include "folded.h"
 
+#include "attention/recurrence/blocks.h"
+#include "attention/recurrence/scores.h"
+
 namespace gyre::attention {
 using namespace Halide;
 
@@ -24,6 +27,24 @@ void Folded::define_scores_across_lanes() {
     });
     s.scores = Func("scores");
     s.scores(r, j, t, b) = s.across.sums.back()(r + rows * (j % keys), 0, j / keys, t, b);
+}
+
+void Folded::define_maximum(const Visible &visible) {
+    if (!facts.across) return RowVectors::define_maximum(visible);
+    mask_scores(s, visible, steps(), visible.at_edge(s.b * s.sizes.key_block, s.sizes.key_block));
+    find_maximum(s, visible, weighed_keys);
+}
+
+void Folded::define_sum(const Visible &visible) {
+    if (!facts.across) return RowVectors::define_sum(visible);
+    RDom groups(0, s.sizes.key_block / weighed_keys, "summed");
+    groups.where(visible.in_sight(s.b * s.sizes.key_block + groups * weighed_keys, weighed_keys));
+    s.sum_j = groups;
+    std::vector<Expr> sums;
+    for (int n = 0; n < weighed_keys; n++) sums.push_back(sum_weight(groups * weighed_keys + n));
+    for (size_t half = weighed_keys / 2; half > 0; half /= 2)
+        for (size_t n = 0; n < half; n++) sums[n] += sums[n + half];
+    s.block_sum(s.r, s.t, s.b) += sums[0];
 }
 
 void Folded::define_product_of_values(const Inputs &, const Visible &visible) {
