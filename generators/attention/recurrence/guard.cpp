@@ -70,7 +70,7 @@ void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, boo
 }
 
 void define_guarded_product(Stages &s, Func product, const Visible &visible, bool from_first, const ProductPlace &at,
-                            const std::function<Expr(const Expr &key)> &weight) {
+                            const std::function<Expr(const Expr &key)> &weight, const SumsInTurn &turns) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &d = s.d, &j = s.j, &t = s.t, &b = s.b;
     // By bits: the compiler may take 0 times a number for 0. A function of its own, so that what schedules read as vectors for
@@ -80,16 +80,40 @@ void define_guarded_product(Stages &s, Func product, const Visible &visible, boo
     seen(r, d, j, t, b) = weight(j) * reinterpret<float>(value_bits(s, d, j) & kept);
 
     // The last dimension is a loop that does not run where the block is not guarded.
-    RDom again(0, 1, "again"), keys(0, z.key_block, 0, 1, "guarded_keys");
+    RDom again(0, 1, "again");
     again.where(again < s.guarded(b));
+    std::vector<Expr> place;
+    for (const Var &v : product.args()) place.emplace_back(v);
+    product(place) = cast<float>(again);
+    if (turns.keys > 0) {
+        const Var h("h"), g("g");
+        RDom own(0, turns.keys / turns.sums, "own_keys"), groups(0, z.key_block / turns.keys, 0, 1, "guarded_groups");
+        const Expr of_group = own * turns.sums + h, key = g * turns.keys + of_group;
+        if (from_first) own.where(b * z.key_block + key >= visible.tile_first);
+        own.where(b * z.key_block + key <= visible.tile_last);
+        groups.where(groups.y < s.guarded(b));
+        s.guarded_sums = Func("guarded_sums");
+        std::vector<Expr> sum = place, total = place;
+        sum.insert(sum.begin() + 1, {h, g});
+        s.guarded_sums(sum) += seen(at.row, at.feature, key, t, b);
+        s.guarded_key = own;
+        s.guarded_j = groups.x;
+        s.guarded_turn = groups.y;
+        Expr all;
+        for (int n = 0; n < turns.sums; n++) {
+            std::vector<Expr> of_turn = place;
+            of_turn.insert(of_turn.begin() + 1, {n, groups.x});
+            all = all.defined() ? all + s.guarded_sums(of_turn) : Expr(s.guarded_sums(of_turn));
+        }
+        product(place) += all;
+        return;
+    }
+    RDom keys(0, z.key_block, 0, 1, "guarded_keys");
     if (from_first) keys.where(b * z.key_block + keys.x >= visible.tile_first);
     keys.where(b * z.key_block + keys.x <= visible.tile_last);
     keys.where(keys.y < s.guarded(b));
     s.guarded_j = keys.x;
     s.guarded_turn = keys.y;
-    std::vector<Expr> place;
-    for (const Var &v : product.args()) place.emplace_back(v);
-    product(place) = cast<float>(again);
     product(place) += seen(at.row, at.feature, keys.x, t, b);
 }
 

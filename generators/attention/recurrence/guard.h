@@ -20,12 +20,19 @@ struct ProductPlace {
     Halide::Expr row, feature;
 };
 
+/// How a product sums the values of a block: of `keys` neighbouring keys in turn, every sums-th key in one of `sums` sums, which are then added.
+/// 0: of one key after the other.
+struct SumsInTurn {
+    int keys = 0, sums = 1;
+};
+
 /// Adds to `product`, the sums of a block's weighted values, two updates for guarded blocks: the sums begin again, and take
 /// values that their row sees alone. `weight`: of a key for row s.r; `from_first`: there is none of keys before those that some row of
 /// the tile sees. `place` is of the product's own arguments.
 void define_guarded_product(Stages &s, Halide::Func product, const Visible &visible, bool from_first,
                             const ProductPlace &place,
-                            const std::function<Halide::Expr(const Halide::Expr &key)> &weight);
+                            const std::function<Halide::Expr(const Halide::Expr &key)> &weight,
+                            const SumsInTurn &turns);
 
 /// Schedules what tells guarded blocks, once a block, with vectors of `lanes`.
 void schedule_guard(Stages &s, int lanes);

@@ -38,6 +38,10 @@ void schedule_guarded_rows(FoldedStages &s, Func product, int lanes, bool unroll
         stage.vectorize(s.d, lanes);
         if (unrolled) stage.unroll(s.d).unroll(s.r);
     }
+    if (!s.guarded_sums.defined()) return;
+    const std::vector<Var> at = s.guarded_sums.args();
+    s.guarded_sums.compute_at(product, s.guarded_j).bound_storage(at[0], s.sizes.v_head_dim).vectorize(at[0], lanes);
+    s.guarded_sums.update().reorder(at[0], at[1], s.guarded_key).vectorize(at[0], lanes);
 }
 
 } // namespace gyre::attention

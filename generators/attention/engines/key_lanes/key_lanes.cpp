@@ -142,28 +142,54 @@ void KeyLanes::define_scores(const Inputs &in) {
     s.scores(r, j, t, b) = sum_across_lanes()(j % n, j / n, r, t, b);
 }
 
-/// Adds the values of a group of keys to `vectors` neighbouring vectors of features, from `feature` on: once for each of `chunks`, where `where` holds.
+/// Adds the values of a group of keys to `vectors` neighbouring vectors of features: once for each of `chunks`, from `first_chunk` on, where `where` holds.
 void KeyLanes::add_values(const Inputs &in, const Visible &visible, int vectors, const Expr &chunks,
                           const Expr &first_chunk, const Expr &where) {
     const Sizes &z = s.sizes;
-    const int n = k.lanes;
-    const Var &r = s.r, &t = s.t, &b = s.b;
-    RDom terms({{0, n}, {0, vectors}, {0, value_keys}, {0, chunks}, {0, z.key_block / value_keys}}, "terms");
-    const Expr block_key = b * z.key_block, group_key = terms[4] * value_keys, key = group_key + terms[2];
-    terms.where(where);
-    terms.where(block_key + group_key < in.keys);
-    terms.where(block_key + group_key + (value_keys - 1) >= visible.tile_first);
-    terms.where(block_key + key <= visible.tile_last);
+    const int n = k.lanes, at_once = keys_at_once();
+    const Var &r = s.r, &t = s.t, &b = s.b, &l = s.l, v("v"), h("h"), c("c"), g("g");
+    ValueSum sum;
+    sum.of_group = Func("value_sums_" + std::to_string(s.value_sums.size()));
+    sum.keys_at_once = at_once;
     // Bounds know nothing of `where`: what a sum adds to is within the tuples of the call's features.
     const int chunk_vectors = value_features / n;
     const Expr covered = z.padded ? s.feature_groups * z.feature_chunk : Expr(z.v_head_dim / n);
-    const Expr first = unsafe_promise_clamped((first_chunk + terms[3]) * chunk_vectors, 0, covered - vectors);
-    const Expr place = (first + terms[1]) * n + terms[0];
+    const auto first_of = [&](const Expr &chunk) {
+        return unsafe_promise_clamped((first_chunk + chunk) * chunk_vectors, 0, covered - vectors);
+    };
     const Func &v_rows = s.operands.v_rows;
-    const Expr value = facts.in_pairs ? of_pair(v_rows, (first + terms[1] / 2 * 2) * n, terms[0], terms[1] % 2, key)
-                                      : v_rows(place, key, b);
-    s.weighted_rows(place, r, t, b) += value_weight(key) * value;
-    s.value_sums.push_back({terms[0], terms[1], terms[2], terms[3], terms[4]});
+    const Expr keys_seen = visible.tile_last + 1 - b * z.key_block - g * value_keys; // of the group, or more
+    const auto term = [&](const Expr &key_of_group) {
+        const Expr key = g * value_keys + key_of_group, first = first_of(c);
+        const Expr value = facts.in_pairs ? of_pair(v_rows, (first + v / 2 * 2) * n, l, v % 2, key)
+                                          : v_rows((first + v) * n + l, key, b);
+        return value_weight(key) * value;
+    };
+    RDom keys(0, value_keys / at_once, "keys"), last(0, 1, "last_key");
+    keys.where(keys * at_once + (at_once - 1) < keys_seen);
+    sum.key = keys;
+    sum.of_group(l, v, h, c, g, r, t, b) = 0.0f;
+    sum.of_group(l, v, h, c, g, r, t, b) += term(keys * at_once + h);
+    if (at_once == 2) { // the last of an odd number of keys
+        last.where(keys_seen > 0 && keys_seen < value_keys && keys_seen % 2 == 1);
+        sum.last_key = last;
+        sum.of_group(l, v, 0, c, g, r, t, b) += term(unsafe_promise_clamped(keys_seen - 1 + last, 0, value_keys - 1));
+    }
+    RDom terms({{0, n}, {0, vectors}, {0, chunks}, {0, z.key_block / value_keys}}, "terms");
+    const Expr group_key = b * z.key_block + terms[3] * value_keys;
+    terms.where(where);
+    terms.where(group_key < in.keys);
+    terms.where(group_key + (value_keys - 1) >= visible.tile_first);
+    terms.where(group_key <= visible.tile_last);
+    Expr total = sum.of_group(terms[0], terms[1], 0, terms[2], terms[3], r, t, b);
+    if (at_once == 2) total += sum.of_group(terms[0], terms[1], 1, terms[2], terms[3], r, t, b);
+    s.weighted_rows((first_of(terms[2]) + terms[1]) * n + terms[0], r, t, b) += total;
+    sum.lane = terms[0];
+    sum.vector = terms[1];
+    sum.chunk = terms[2];
+    sum.group = terms[3];
+    sum.vectors = vectors;
+    s.value_sums.push_back(sum);
 }
 
 void KeyLanes::define_product_of_values(const Inputs &in, const Visible &visible) {

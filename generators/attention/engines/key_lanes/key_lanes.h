@@ -42,7 +42,10 @@ private:
 
 /// The loops of an update that adds values of a group of keys to neighbouring vectors of features.
 struct ValueSum {
-    Halide::RVar lane, vector, key, chunk, group;
+    Halide::Func of_group;              // (l, v, h, c, g, r, t, b)  of every keys_at_once-th key of a group, from its h-th on
+    Halide::RVar key, last_key;         // of its updates; last_key: where keys_at_once is 2
+    Halide::RVar lane, vector, chunk, group; // of weighted_rows' update
+    int vectors, keys_at_once;
 };
 
 /// How a schedule calls these loops. Each sum has a loop over keys of its own, whose turns ask for as many lines as it has vectors.
@@ -65,6 +68,9 @@ struct KeyLaneStages : FoldedStages {
 
 /// Neighbouring keys whose values a row takes before the next row does: few enough for L1 or L2 to keep them. Divides key_block.
 constexpr int value_keys = 64;
+
+/// Keys whose values have sums of their own, since a sum waits for the one before: 8 sums keep multiply-adds busy.
+constexpr int keys_at_once_of(int vectors) { return vectors == 4 ? 2 : 1; }
 
 class KeyLanes : public FeatureVectors {
 public:
@@ -109,6 +115,7 @@ protected:
     void define_sum(const Visible &visible) override;
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     int guard_vector() override { return k.lanes; }
+    SumsInTurn sums_in_turn() const override { return {value_keys, keys_at_once()}; }
     bool looks_by_flag() const override { return true; }
     Halide::Expr hides_keys(const Inputs &in, const Visible &visible) override;
 
@@ -117,6 +124,7 @@ private:
     const GroupsOfPairs pair_groups;
     const PairsOfVectors pairs;
     const Facts facts;
+    int keys_at_once() const { return s.sizes.padded ? 1 : keys_at_once_of(value_features / k.lanes); }
     int value_features = 0; // of a weighted value that are in registers together
     KeyLaneStages s;
     Halide::Expr pages;                  // in which keys are

@@ -51,13 +51,15 @@ void KeyLanes::ask_for_keys_and_values(const Lowering &lowering) const {
         const bool has_chunks = i == 0 && z.v_head_dim > value_features;
         const bool has_groups = key_block > value_keys;
         const std::string keys = value_key_loop(i);
-        ask_ahead(lowering.generator, s.weighted_rows, keys, lowering.keys, [=](const LoopValues &value) {
+        const int at_once = s.value_sums[i].keys_at_once;
+        ask_ahead(lowering.generator, s.value_sums[i].of_group, keys, lowering.keys, [=](const LoopValues &value) {
             const Expr chunk = has_chunks ? value(value_chunk_loop) : i == 0 ? Expr(0) : whole;
             const Expr group = has_groups ? value(value_group_loop) : Expr(0);
             std::vector<LineAhead> asked;
-            for (int line = 0; line < lines; line++)
-                asked.push_back({o.k_offsets, key_block + group * value_keys + value(keys),
-                                 chunk * chunk_features + line * of_line});
+            for (int key = 0; key < at_once; key++)
+                for (int line = 0; line < lines; line++)
+                    asked.push_back({o.k_offsets, key_block + group * value_keys + value(keys) * at_once + key,
+                                     chunk * chunk_features + line * of_line});
             return Asked{asked, is_first_row(value, true)};
         });
     }

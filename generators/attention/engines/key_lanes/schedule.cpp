@@ -166,14 +166,33 @@ void KeyLanes::schedule() {
         const ValueSum &sum = s.value_sums[i];
         const RVar key(value_key_loop(i)), chunk(value_chunk_loop), group(value_group_loop);
         s.weighted_rows.update(static_cast<int>(i))
-            .rename(sum.key, key)
             .rename(sum.chunk, chunk)
             .rename(sum.group, group)
             .allow_race_conditions()
-            .reorder(sum.lane, sum.vector, key, chunk, s.r, s.t, group)
+            .reorder(sum.lane, sum.vector, chunk, s.r, s.t, group)
             .vectorize(sum.lane)
             .unroll(sum.vector)
             .never_partition_all();
+        // Asking for a line reads any memory but registers, for all that the compiler knows.
+        Func of_group = sum.of_group;
+        const std::vector<Var> at = of_group.args();
+        of_group.compute_at(s.weighted_rows, chunk)
+            .store_in(MemoryType::Register)
+            .bound(s.l, 0, w)
+            .bound(at[1], 0, sum.vectors)
+            .bound(at[2], 0, sum.keys_at_once)
+            .vectorize(s.l)
+            .unroll(at[1])
+            .unroll(at[2]);
+        of_group.update(0)
+            .rename(sum.key, key)
+            .reorder(s.l, at[1], at[2], key)
+            .vectorize(s.l)
+            .unroll(at[1])
+            .unroll(at[2])
+            .never_partition_all();
+        if (sum.keys_at_once > 1)
+            of_group.update(1).reorder(s.l, at[1], sum.last_key).vectorize(s.l).unroll(at[1]).never_partition_all();
     }
     schedule_guarded_rows(s, s.weighted_rows, w, false);
 
@@ -203,6 +222,8 @@ void KeyLanes::lower(const Lowering &lowering) const {
     const bool has_turns = s.sizes.head_dim > k.lanes * vectors_together(); // of the loop over features, which ask
     if (facts.asks_ahead && has_turns) ask_for_keys_and_values(lowering);
     if (facts.rows_ask) share_requests(lowering);
+    if (s.guarded_sums.defined()) // Halide forms them in any case
+        guard_loop(lowering.generator, s.guarded_sums, loop_of(s.guarded_key), s.guarded);
     if (!s.cut.defined()) return;
     for (const RVar &loop : {s.peak_key, s.peak_lane}) guard_loop(lowering.generator, loop_of(loop), s.cut);
 }

@@ -33,6 +33,7 @@ protected:
     /// Blocks with values that are not finite are computed again; false: the product takes none that its row does not see.
     virtual bool guards_blocks() const { return !provider->is_finite(); }
     virtual int guard_vector() { return stages().sizes.lanes; } // values that the guard looks at in a vector
+    virtual SumsInTurn sums_in_turn() const { return {}; }      // of values, in its product
     virtual bool looks_by_flag() const { return false; }        // as of define_guarded()
     /// True if a bias or a mask may hide keys of block s.b from some row. Known once s.masked is defined.
     virtual Halide::Expr hides_keys(const Inputs &in, const Visible & /*visible*/) {
