@@ -60,7 +60,7 @@ private:
         std::atomic<bool> ok{true};
         struct alignas(64) Range {
             std::atomic<int64_t> next{0}; // counts from the range's first index
-        } taken[most_ranges];
+        } taken[most_ranges]{};
 
         /// Where range r begins, and that before it ends.
         int64_t first(int r) const { return tasks / ranges * r + std::min<int64_t>(r, tasks % ranges); }
