@@ -74,15 +74,12 @@ class MaskTails : public IRMutator {
     }
 };
 
-/// Takes loads of places that are bounded by a last one by masks of their own.
-class MaskBounded : public IRMutator {
+/// Takes the bound from the places of a load.
+class WithoutBound : public IRMutator {
 public:
-    explicit MaskBounded(int bits) : bits(bits) {}
+    Expr within; // the bound's condition; undefined: there is none
 
 private:
-    const int bits; // of an element, at least
-    Expr within;    // the condition of the bound in an index; undefined: it has none
-
     using IRMutator::visit;
     Expr visit(const Min *op) override {
         const auto *lanes = op->a.as<Ramp>();
@@ -90,13 +87,24 @@ private:
         within = op->a <= op->b;
         return op->a;
     }
+};
+
+/// Takes loads of places that are bounded by a last one by masks of their own.
+class MaskBounded : public IRMutator {
+public:
+    explicit MaskBounded(int bits) : bits(bits) {}
+
+private:
+    const int bits; // of an element, at least
+
+    using IRMutator::visit;
     Expr visit(const Load *op) override {
-        if (op->type.bits() < bits || !is_const_one(op->predicate)) return op;
-        within = Expr();
-        const Expr index = simplify(mutate(op->index));
+        if (op->type.bits() < bits || !is_const_one(op->predicate)) return IRMutator::visit(op);
+        WithoutBound places;
+        const Expr index = simplify(places.mutate(op->index));
         const auto *dense = index.as<Ramp>();
-        if (!within.defined() || !dense || !is_const_one(dense->stride)) return op;
-        return Load::make(op->type, op->name, index, op->image, op->param, within, ModulusRemainder());
+        if (!places.within.defined() || !dense || !is_const_one(dense->stride)) return IRMutator::visit(op);
+        return Load::make(op->type, op->name, index, op->image, op->param, places.within, ModulusRemainder());
     }
 };
 

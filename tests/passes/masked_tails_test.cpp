@@ -61,6 +61,14 @@ TEST_CASE("masked tails: places that a last one bounds, of elements that a targe
     CHECK(!is_masked_from(16, Min::make(place, Ramp::make(length, 1, lanes)), 16));
 }
 
+TEST_CASE("masked tails: bounds of what is no load's place, and of places that are named before, stay") {
+    const Expr places = Variable::make(Int(32, lanes), "places");
+    for (const Expr &index : {places, places * 3}) {
+        const Stmt named = LetStmt::make("places", bounded, stored(index, 16));
+        CHECK(text_of(gyre::mask_bounded(named, 16)) == text_of(named));
+    }
+}
+
 TEST_CASE("masked tails: the end of a row, as it is written and as Halide narrows it") {
     CHECK(is_masked(chosen(LT::make(place, each(length)), bounded)));
     const Expr left = saturating_cast(Int(16), saturating_sub(length, first));
