@@ -138,6 +138,7 @@ private:
     void share_requests(const Lowering &lowering) const;
     void add_values(const Inputs &in, const Visible &visible, int vectors, const Halide::Expr &chunks,
                     const Halide::Expr &first_chunk, const Halide::Expr &where);
+    void schedule_values();
     Halide::Func sum_across_lanes();
     /// Vectors of features that are read together: 2 if they are of pairs.
     int vectors_together() const { return facts.in_pairs ? 2 : 1; }

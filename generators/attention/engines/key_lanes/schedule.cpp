@@ -154,47 +154,7 @@ void KeyLanes::schedule() {
         .vectorize(s.weight_j)
         .never_partition_all();
 
-    // Weighted values: a register tile of features takes the values of a group of keys, which L1 keeps for the next row.
-    s.weighted_rows.compute_at(s.state, s.block)
-        .bound_storage(s.b, 1)
-        .bound_storage(s.t, z.task_tiles)
-        .bound(s.d, 0, s.feature_groups * (w * z.feature_chunk))
-        .bound_storage(s.d, z.v_head_dim)
-        .bound(s.r, 0, z.row_tile)
-        .vectorize(s.d, w);
-    for (size_t i = 0; i < s.value_sums.size(); i++) {
-        const ValueSum &sum = s.value_sums[i];
-        const RVar key(value_key_loop(i)), chunk(value_chunk_loop), group(value_group_loop);
-        s.weighted_rows.update(static_cast<int>(i))
-            .rename(sum.chunk, chunk)
-            .rename(sum.group, group)
-            .allow_race_conditions()
-            .reorder(sum.lane, sum.vector, chunk, s.r, s.t, group)
-            .vectorize(sum.lane)
-            .unroll(sum.vector)
-            .never_partition_all();
-        // Asking for a line reads any memory but registers, for all that the compiler knows.
-        Func of_group = sum.of_group;
-        const std::vector<Var> at = of_group.args();
-        of_group.compute_at(s.weighted_rows, chunk)
-            .store_in(MemoryType::Register)
-            .bound(s.l, 0, w)
-            .bound(at[1], 0, sum.vectors)
-            .bound(at[2], 0, sum.keys_at_once)
-            .vectorize(s.l)
-            .unroll(at[1])
-            .unroll(at[2]);
-        of_group.update(0)
-            .rename(sum.key, key)
-            .reorder(s.l, at[1], at[2], key)
-            .vectorize(s.l)
-            .unroll(at[1])
-            .unroll(at[2])
-            .never_partition_all();
-        if (sum.keys_at_once > 1)
-            of_group.update(1).reorder(s.l, at[1], sum.last_key).vectorize(s.l).unroll(at[1]).never_partition_all();
-    }
-    schedule_guarded_rows(s, s.weighted_rows, w, false);
+    schedule_values();
 
     for (Func *whole_task : {&s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
