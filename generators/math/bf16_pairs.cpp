@@ -23,6 +23,16 @@ Expr bf16_of_pair(const Expr &pair, const Expr &which) {
     return reinterpret<float>(select(which == 0, pair << 16, pair & Expr(0xffff0000u)));
 }
 
+Expr PairsOfVectors::feature(const Expr &place) const {
+    const int both = 2 * lanes;
+    return place / both * both + place % lanes * 2 + place / lanes % 2;
+}
+
+Expr PairsOfVectors::place(const Expr &feature) const {
+    const int both = 2 * lanes;
+    return feature / both * both + feature % 2 * lanes + feature % both / 2;
+}
+
 Expr bf16_term(const Expr &x, int n, int terms) {
     const auto bits_of = [&](const Expr &rest, int term) -> Expr {
         const Expr bits = reinterpret<uint32_t>(rest);

@@ -24,6 +24,14 @@ Halide::Expr bf16_pair_nonnegative(const Halide::Expr &first, const Halide::Expr
 /// The f32 value of the first (which = 0) or second (which = 1) number of a pair.
 Halide::Expr bf16_of_pair(const Halide::Expr &pair, const Halide::Expr &which);
 
+/// A place among features that go in twos of vectors: those that are even in the first, those that are odd in the second.
+struct PairsOfVectors {
+    int lanes;
+
+    Halide::Expr feature(const Halide::Expr &place) const;
+    Halide::Expr place(const Halide::Expr &feature) const;
+};
+
 /// Term `n` of `terms` > 1 of a finite number, as the bits of an f32 number whose low half is to be cut off. Term 0 is cut, which
 /// cannot overflow; the others are rounded, ties away from 0, and what they leave is exact. Were they cut, too, all terms would have
 /// the sign of the number, and the products that are left out would add up.

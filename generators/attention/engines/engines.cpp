@@ -99,10 +99,17 @@ Made make_folded_pairs(const Wanted &w) {
 }
 
 /// A last row tile that is short is computed by copies of the loops, which was measured on x86 alone.
-template <class OnVectors>
-Made make_to_last(const Wanted &w) {
-    const bool to_last = w.target.has_feature(Target::AVX2) && !w.autoscheduled;
-    return std::make_unique<OnVectors>(common_sizes(w), make_provider(w), w.knobs, to_last);
+bool ends_at_last_rows(const Wanted &w) { return w.target.has_feature(Target::AVX2) && !w.autoscheduled; }
+
+Made make_pairs(const Wanted &w) {
+    return std::make_unique<Pairs>(common_sizes(w), make_provider(w), w.knobs, ends_at_last_rows(w));
+}
+
+/// Rows of few queries take every key once, and ask for the next ones where short row tiles were measured, too.
+Made make_vectors(const Wanted &w) {
+    const bool to_last = ends_at_last_rows(w);
+    return std::make_unique<Vectors>(common_sizes(w), make_provider(w), w.knobs,
+                                     Vectors::Facts{to_last, to_last && w.many_rows});
 }
 
 /// No load repeats a number of 16 bits as f32 along a vector. In f32 sums across lanes, which cost the same for any head size, gain where there are many
@@ -119,13 +126,6 @@ bool folded_gains_across_lanes(const Wanted &w) {
 bool folded_gains_by_asking(const Wanted &w, bool across) {
     if (across && w.dtype.bits() == 32 && w.target.has_feature(Target::AVX512)) return false;
     return w.target.has_feature(Target::AVX2);
-}
-
-/// Rows of few queries take every key once, which was measured on x86 alone.
-Made make_vectors(const Wanted &w) {
-    const bool is_x86 = w.target.has_feature(Target::AVX2) && !w.autoscheduled;
-    return std::make_unique<Vectors>(common_sizes(w), make_provider(w), w.knobs,
-                                     Vectors::Facts{is_x86, is_x86 && w.many_rows});
 }
 
 Made make_folded(const Wanted &w) {
@@ -149,7 +149,7 @@ const EngineRow engines[] = {
     {[](const Wanted &w) { return has_bf16_matrices(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; },
      make<Matrices>},
     {[](const Wanted &w) { return w.knobs.fold > 0; }, make_folded},
-    {takes_bf16_dots, make_to_last<Pairs>},
+    {takes_bf16_dots, make_pairs},
     {[](const Wanted &) { return true; }, make_vectors},
 };
 

@@ -63,6 +63,8 @@ public:
     virtual void define_scores(const Inputs &in) = 0;
     /// Masks s.masked, and defines s.block_max.
     virtual void define_maximum(const Visible &visible);
+    /// Keys whose maximum is found together before it joins that of the others. Divides the keys of a step.
+    virtual int keys_of_maximum() const { return 1; }
     /// Defines s.block_sum and s.weighted. Keys after the last visible one have no weight.
     virtual void define_weighted_values(const Inputs &in, const Visible &visible) = 0;
     /// What block `block` does to a row of the state whose maximum so far is `maximum`.

@@ -173,7 +173,7 @@ void RecurrenceEngine::fold(const Inputs &in) { fold_blocks(*this, in, "blocks",
 void RecurrenceEngine::define_maximum(const Visible &visible) {
     Stages &s = stages();
     mask_scores(s, visible, steps(), visible.at_edge(s.b * s.sizes.key_block, s.sizes.key_block));
-    find_maximum(s, visible, 1);
+    find_maximum(s, visible, keys_of_maximum());
 }
 
 Rescaling RecurrenceEngine::rescaling(const Inputs &in, const Expr &maximum, const Expr &block) const {

@@ -1,7 +1,6 @@
 #include "folded.h"
 
-#include "attention/recurrence/blocks.h"
-#include "attention/recurrence/scores.h"
+#include "math/halves.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -29,12 +28,6 @@ void Folded::define_scores_across_lanes() {
     s.scores(r, j, t, b) = s.across.sums.back()(r + rows * (j % keys), 0, j / keys, t, b);
 }
 
-void Folded::define_maximum(const Visible &visible) {
-    if (!facts.across) return RowVectors::define_maximum(visible);
-    mask_scores(s, visible, steps(), visible.at_edge(s.b * s.sizes.key_block, s.sizes.key_block));
-    find_maximum(s, visible, weighed_keys);
-}
-
 void Folded::define_sum(const Visible &visible) {
     if (!facts.across) return RowVectors::define_sum(visible);
     RDom groups(0, s.sizes.key_block / weighed_keys, "summed");
@@ -42,9 +35,7 @@ void Folded::define_sum(const Visible &visible) {
     s.sum_j = groups;
     std::vector<Expr> sums;
     for (int n = 0; n < weighed_keys; n++) sums.push_back(sum_weight(groups * weighed_keys + n));
-    for (size_t half = weighed_keys / 2; half > 0; half /= 2)
-        for (size_t n = 0; n < half; n++) sums[n] += sums[n + half];
-    s.block_sum(s.r, s.t, s.b) += sums[0];
+    s.block_sum(s.r, s.t, s.b) += sum_in_halves(sums);
 }
 
 void Folded::define_product_of_values(const Inputs &, const Visible &visible) {

@@ -17,9 +17,7 @@ public:
         s.sizes = sizes;
     }
     FoldedStages &stages() override { return s; }
-    KeySteps steps() const override {
-        return facts.across ? steps_of_row_tile(k.key_unroll, weighed_keys) : steps_of_row_tile(k.key_unroll);
-    }
+    KeySteps steps() const override { return steps_of_row_tile(k.key_unroll, keys_of_maximum()); }
     Halide::Expr query_factor(const Inputs &in) const override {
         return facts.across ? in.scale : RowVectors::query_factor(in);
     }
@@ -27,11 +25,11 @@ public:
         if (!facts.across) define_scaled_lanes(s, in.scale);
     }
     void define_scores(const Inputs &in) override;
-    void define_maximum(const Visible &visible) override;
+    int keys_of_maximum() const override { return facts.across ? weighed_keys : 1; }
     void lower(const Lowering &lowering) const override;
 
 protected:
-    int weight_step() const override { return facts.across ? weighed_keys : 1; }
+    int weight_step() const override { return keys_of_maximum(); }
     int keys_in_vector() const override { return facts.across ? k.lanes / s.sizes.row_tile : 1; }
     void define_sum(const Visible &visible) override;
     void define_product_of_values(const Inputs &in, const Visible &visible) override;

@@ -52,15 +52,6 @@ void Folded::schedule_products(const Levels &at) {
         schedule_scores_across_lanes(at);
     else
         schedule_scores(at);
-    if (facts.across) {
-        RVar vector("vector"), beside("beside");
-        s.weights.update()
-            .allow_race_conditions()
-            .split(s.weight_j, vector, beside, keys_in_vector())
-            .reorder(s.r, beside, vector, s.weight_step)
-            .vectorize(beside)
-            .unroll(vector);
-    }
     s.weighted_rows.compute_at(at.values).bound_storage(s.b, 1);
     schedule_weighted_rows(s, wide);
     if (k.key_vector > 1) read_as_vectors(s.weights, s.weighted_rows, s.value_j, s.r, w);

@@ -1,18 +1,12 @@
 #include "folded_pairs.h"
 
-#include "attention/recurrence/blocks.h"
-#include "attention/recurrence/scores.h"
 #include "math/bf16_pairs.h"
+#include "math/halves.h"
 #include "passes/bf16_dot.h"
 #include "passes/neighbour_pairs.h"
 
 namespace gyre::attention {
 using namespace Halide;
-
-Expr FoldedPairs::place_of(const Expr &feature) const {
-    const int lanes = bf16_dot_lanes, both = 2 * lanes;
-    return feature / both * both + feature % 2 * lanes + feature % both / 2;
-}
 
 /// A vector of neighbouring features is read as one of pairs. Two of them, of neighbouring keys, become the pairs of even features and those of odd
 /// features. LLVM makes one shuffle of each.
@@ -47,11 +41,6 @@ void FoldedPairs::define_scores(const Inputs &in) {
     s.scores(r, j, t, b) = sum * in.scale;
 }
 
-void FoldedPairs::define_maximum(const Visible &visible) {
-    mask_scores(s, visible, steps(), visible.at_edge(s.b * s.sizes.key_block, s.sizes.key_block));
-    find_maximum(s, visible, FoldedPairStages::weighed_keys);
-}
-
 void FoldedPairs::define_product_of_values(const Inputs &, const Visible &visible) {
     const Sizes &z = s.sizes;
     const Var &r = s.r, &t = s.t, &b = s.b, &d = s.d, &c = s.c;
@@ -71,12 +60,7 @@ void FoldedPairs::define_product_of_values(const Inputs &, const Visible &visibl
         of_group.push_back(bf16_pair_nonnegative(first, second));
         sums.push_back(first + second);
     }
-    while (sums.size() > 1) {
-        const size_t half = sums.size() / 2;
-        for (size_t i = 0; i < half; i++) sums[i] += sums[i + half];
-        sums.resize(half);
-    }
-    of_group.push_back(sums[0]);
+    of_group.push_back(sum_in_halves(sums));
     s.weight_pairs = Func("weight_pairs");
     s.weight_pairs(r, c, t, b) = Tuple(nothing);
     s.weight_pairs(r, weighed, t, b) = Tuple(of_group);
@@ -85,7 +69,7 @@ void FoldedPairs::define_product_of_values(const Inputs &, const Visible &visibl
     s.weighted_rows = Func("weighted_rows");
     sum_value_pairs(s, s.weighted_rows, {d, r, t, b}, s.weight_pairs, s.value_pairs, {groups, together, in_sight});
     s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
-    s.weighted(r, d, t, b) = s.weighted_lanes.out(r, place_of(d), t, b);
+    s.weighted(r, d, t, b) = s.weighted_lanes.out(r, PairsOfVectors{bf16_dot_lanes}.place(d), t, b);
 }
 
 } // namespace gyre::attention

@@ -31,7 +31,7 @@ public:
     void define_queries(const Inputs &) override { define_query_pairs(s, s.c); }
     void define_operands(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
-    void define_maximum(const Visible &visible) override;
+    int keys_of_maximum() const override { return FoldedPairStages::weighed_keys; }
     void lower(const Lowering &lowering) const override;
     Precision precision() const override { return {"bf16", "", 1}; }
 
@@ -50,8 +50,6 @@ protected:
 
 private:
     FoldedPairStages s;
-
-    Halide::Expr place_of(const Halide::Expr &feature) const;
 };
 
 } // namespace gyre::attention

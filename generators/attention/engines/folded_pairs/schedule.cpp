@@ -38,14 +38,6 @@ void FoldedPairs::schedule_products(const Levels &at) {
         .bound_storage(s.b, 1)
         .bound_storage(s.c, z.key_block / FoldedPairStages::weighed_keys);
     s.weight_pairs.update().reorder(s.r, s.paired_group).vectorize(s.r, w).unroll(s.r);
-    if (stores_weights()) {
-        RVar beside("beside"), vector("vector");
-        s.weights.update()
-            .allow_race_conditions()
-            .split(s.weight_j, vector, beside, keys_in_vector())
-            .vectorize(beside)
-            .unroll(vector);
-    }
     s.weighted_rows.compute_at(at.values).bound_storage(s.b, 1);
     schedule_weighted_rows(s, bf16_dot_lanes);
     schedule_guarded_rows(s, s.weighted_rows, bf16_dot_lanes);

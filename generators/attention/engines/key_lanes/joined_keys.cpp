@@ -2,24 +2,11 @@
 #include "attention/recurrence/blocks.h"
 #include "attention/recurrence/scores.h"
 #include "key_lanes.h"
-
-#include <functional>
+#include "math/halves.h"
 
 namespace gyre::attention {
 using namespace Halide;
 namespace {
-
-using Join = std::function<Expr(const Expr &, const Expr &)>;
-
-/// All lanes, halves with halves, as vectors do.
-Expr joined_in_pairs(std::vector<Expr> values, const Join &join) {
-    while (values.size() > 1) {
-        const size_t half = (values.size() + 1) / 2;
-        for (size_t i = 0; i + half < values.size(); i++) values[i] = join(values[i], values[i + half]);
-        values.resize(half);
-    }
-    return values[0];
-}
 
 /// Joins what the keys of a block have that some row sees, if `where` holds: first those of equal lanes, then the lanes.
 void join_keys(const KeyLaneStages &s, const Visible &visible, int n, Func by_lane, Func all, const Func &of_key,
@@ -33,7 +20,7 @@ void join_keys(const KeyLaneStages &s, const Visible &visible, int n, Func by_la
     by_lane(l, r, t, b) = join(by_lane(l, r, t, b), of_key(r, steps * n + l, t, b));
     std::vector<Expr> lanes;
     for (int lane = 0; lane < n; lane++) lanes.push_back(by_lane(lane, r, t, b));
-    all(r, t, b) = joined_in_pairs(lanes, join);
+    all(r, t, b) = joined_in_halves(lanes, join);
     *step = steps;
 }
 

@@ -6,6 +6,7 @@
 /// several.
 #pragma once
 #include "attention/engines/folded/feature_vectors.h"
+#include "math/bf16_pairs.h"
 
 namespace gyre::attention {
 
@@ -19,14 +20,6 @@ public:
 
 private:
     const int lanes;
-};
-
-/// A place among weighted values, whose features go in twos of vectors: those that are even in the first, those that are odd in the second.
-struct PairsOfVectors {
-    int lanes;
-
-    Halide::Expr feature(const Halide::Expr &place) const;
-    Halide::Expr place(const Halide::Expr &feature) const;
 };
 
 /// Tuples hold weighted values in the order of PairsOfVectors; results are features.

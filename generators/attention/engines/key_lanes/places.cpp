@@ -14,16 +14,6 @@ Expr GroupsOfVectors::tuple(const Sizes &z, const Expr &d) const {
 
 Expr GroupsOfVectors::place(const Sizes &z, const Expr &d) const { return d / lanes % z.feature_chunk; }
 
-Expr PairsOfVectors::feature(const Expr &place) const {
-    const int both = 2 * lanes;
-    return place / both * both + place % lanes * 2 + place / lanes % 2;
-}
-
-Expr PairsOfVectors::place(const Expr &feature) const {
-    const int both = 2 * lanes;
-    return feature / both * both + feature % 2 * lanes + feature % both / 2;
-}
-
 Expr GroupsOfPairs::tuple(const Sizes &z, const Expr &d) const { return GroupsOfVectors::tuple(z, pairs.place(d)); }
 
 Expr GroupsOfPairs::place(const Sizes &z, const Expr &d) const { return GroupsOfVectors::place(z, pairs.place(d)); }

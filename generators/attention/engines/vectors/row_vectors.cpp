@@ -84,6 +84,14 @@ void RowVectors::schedule() {
     if (stores_weights())
         rows.over(s.weights.compute_at(s.state, loops.tile).bound_storage(s.j, z.key_block), s.weights, s.r);
     if (weight_step() > 0) rows.over(s.weights.update().reorder(s.r, s.weight_j, s.weight_step), s.weights, s.r);
+    if (weight_step() > 1) {
+        RVar vector("vector"), weighed("weighed_beside");
+        s.weights.update()
+            .allow_race_conditions()
+            .split(s.weight_j, vector, weighed, keys_in_vector())
+            .vectorize(weighed)
+            .unroll(vector);
+    }
 
     const LoopLevel row_tile(s.state, loops.tile);
     schedule_products({{s.masked, ro}, row_tile, {s.state, loops.register_tile}});
