@@ -1,6 +1,6 @@
 /// Calls with NULL for a context: they do not wait for each other, and each thread is told its own kernel.
 #include "support/each_kernel.h"
-#include "support/said_arguments.h"
+#include "support/stand_in_library.h"
 #include "support/tensor.h"
 
 #include <gyre/kernels.h>
@@ -35,32 +35,23 @@ int meet(void **) {
 }
 
 gyre_status rotate() {
-    float x[2] = {1, 0}, cos[1] = {1}, sin[1] = {0};
-    const int64_t shape[4] = {1, 1, 1, 2}, table[2] = {1, 1};
-    const gyre_tensor c = gyre_tensor_dense(cos, GYRE_F32, 2, table), s = gyre_tensor_dense(sin, GYRE_F32, 2, table);
-    gyre_rotary_args args = gyre_rotary_defaults();
-    args.x = args.out = gyre_tensor_dense(x, GYRE_F32, 4, shape);
-    args.rope.cos = &c;
-    args.rope.sin = &s;
-    return gyre_rotary(nullptr, &args);
+    float x[2] = {1, 0};
+    return rotate_rows(nullptr, x, 1);
 }
 
 } // namespace
 
 TEST_CASE("calls with NULL run at once") {
     const std::string target = runnable_targets().front();
-    const gyre_kernel kernel = {
-        "rotary_meet", "rotary", "meet",  target.c_str(), "dtype=float32 pairing=half workspace=0",
-        "default",     meet,     nullptr, rotary_metadata};
-    const gyre_kernel_library library = {sizeof library, GYRE_KERNEL_INTERFACE, "meeting", &kernel, 1};
-    REQUIRE(gyre_register_kernels(&library) == GYRE_OK);
+    const StandIn meeting_place("meeting", target.c_str(), meet);
+    REQUIRE(gyre_register_kernels(&meeting_place.library) == GYRE_OK);
     meeting.here = 0;
     gyre_status statuses[callers];
     std::vector<std::thread> threads;
     for (gyre_status &status : statuses) threads.emplace_back([&status] { status = rotate(); });
     for (std::thread &each : threads) each.join(); // it does not end where one call waits for another
     for (const gyre_status status : statuses) CHECK(status == GYRE_OK);
-    REQUIRE(gyre_unregister_kernels(&library) == GYRE_OK);
+    REQUIRE(gyre_unregister_kernels(&meeting_place.library) == GYRE_OK);
 }
 
 TEST_CASE("the kernel of the last call with NULL is this thread's") {

@@ -1,7 +1,7 @@
 /// Calls while the system gives a thread of their pool no processor, as where other programs or other pools have them all.
 #if defined(__linux__)
 #include "support/each_kernel.h"
-#include "support/said_arguments.h"
+#include "support/stand_in_library.h"
 
 #include <gyre/kernels.h>
 
@@ -71,35 +71,19 @@ int stay(void **) {
 /// The most threads at once of a call of eight tasks, which stay until so many are there or somebody lets them go.
 int most_at_once(gyre_context_options options, int that_suffice) {
     const std::string target = gyre::test::runnable_targets().front();
-    const gyre_kernel kernel = {"rotary_stay",
-                                "rotary",
-                                "stay",
-                                target.c_str(),
-                                "dtype=float32 pairing=half workspace=0",
-                                "default",
-                                stay,
-                                nullptr,
-                                gyre::test::rotary_metadata};
-    const gyre_kernel_library library = {sizeof library, GYRE_KERNEL_INTERFACE, "staying", &kernel, 1};
-    REQUIRE(gyre_register_kernels(&library) == GYRE_OK);
-    options.library = library.name;
+    const gyre::test::StandIn staying("staying", target.c_str(), stay);
+    REQUIRE(gyre_register_kernels(&staying.library) == GYRE_OK);
+    options.library = staying.library.name;
     gyre_context *context = nullptr;
     REQUIRE(gyre_context_create(&options, &context) == GYRE_OK);
     inside = 0;
     most_inside = 0;
     enough = that_suffice;
     let_go = false;
-    float x[16] = {}, cos[1] = {1}, sin[1] = {0};
-    const int64_t shape[4] = {8, 1, 1, 2}, table[2] = {1, 1};
-    const gyre_tensor c = gyre_tensor_dense(cos, GYRE_F32, 2, table), s = gyre_tensor_dense(sin, GYRE_F32, 2, table);
-    gyre_rotary_args args = gyre_rotary_defaults();
-    args.x = gyre_tensor_dense(x, GYRE_F32, 4, shape);
-    args.out = args.x;
-    args.rope.cos = &c;
-    args.rope.sin = &s;
-    CHECK_MESSAGE(gyre_rotary(context, &args) == GYRE_OK, gyre::test::text(gyre_last_error()));
+    float x[16] = {};
+    CHECK_MESSAGE(gyre::test::rotate_rows(context, x, 8) == GYRE_OK, gyre::test::text(gyre_last_error()));
     gyre_context_destroy(context);
-    CHECK(gyre_unregister_kernels(&library) == GYRE_OK);
+    CHECK(gyre_unregister_kernels(&staying.library) == GYRE_OK);
     return most_inside;
 }
 

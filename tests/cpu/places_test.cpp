@@ -1,8 +1,6 @@
 /// Where the threads of a call begin, so that each finds in its processor's caches what it read in the call before.
 #include "support/each_kernel.h"
-#include "support/said_arguments.h"
-
-#include <gyre/kernels.h>
+#include "support/stand_in_library.h"
 
 #include <algorithm>
 #include <atomic>
@@ -46,44 +44,27 @@ void run_in_threads(void *opposite, int32_t count, void (*task)(void *, int32_t)
 /// The rows that a call of so many tasks, one a row, begins with in the host's threads.
 std::vector<int> rows_begun(int tasks, int threads, bool opposite) {
     const std::string target = gyre::test::runnable_targets().front();
-    const gyre_kernel kernel = {"rotary_places",
-                                "rotary",
-                                "places",
-                                target.c_str(),
-                                "dtype=float32 pairing=half workspace=0",
-                                "default",
-                                note_row,
-                                nullptr,
-                                gyre::test::rotary_metadata};
-    const gyre_kernel_library library = {sizeof library, GYRE_KERNEL_INTERFACE, "places", &kernel, 1};
-    REQUIRE(gyre_register_kernels(&library) == GYRE_OK);
+    const gyre::test::StandIn places("places", target.c_str(), note_row);
+    REQUIRE(gyre_register_kernels(&places.library) == GYRE_OK);
     gyre_context_options options = gyre_context_defaults();
     options.threads = threads;
     options.parallel_for = run_in_threads;
     options.pool = opposite ? &options : nullptr;
-    options.library = library.name;
+    options.library = places.library.name;
     gyre_context *context = nullptr;
     REQUIRE(gyre_context_create(&options, &context) == GYRE_OK);
     const auto count = static_cast<size_t>(tasks);
     std::vector<float> x(2 * count);
-    float cos[1] = {1}, sin[1] = {0};
-    const int64_t shape[4] = {tasks, 1, 1, 2}, table[2] = {1, 1};
-    const gyre_tensor c = gyre_tensor_dense(cos, GYRE_F32, 2, table), s = gyre_tensor_dense(sin, GYRE_F32, 2, table);
-    gyre_rotary_args args = gyre_rotary_defaults();
-    args.x = gyre_tensor_dense(x.data(), GYRE_F32, 4, shape);
-    args.out = args.x;
-    args.rope.cos = &c;
-    args.rope.sin = &s;
     place = -1;
     begun = 0;
     threads_to_begin = std::min(tasks, threads);
     first_rows.assign(count, -1);
     done = std::vector<std::atomic<int>>(count);
     rows_begin = x.data();
-    CHECK_MESSAGE(gyre_rotary(context, &args) == GYRE_OK, gyre::test::text(gyre_last_error()));
+    CHECK_MESSAGE(gyre::test::rotate_rows(context, x.data(), tasks) == GYRE_OK, gyre::test::text(gyre_last_error()));
     for (const std::atomic<int> &times : done) CHECK(times == 1);
     gyre_context_destroy(context);
-    CHECK(gyre_unregister_kernels(&library) == GYRE_OK);
+    CHECK(gyre_unregister_kernels(&places.library) == GYRE_OK);
     first_rows.resize(static_cast<size_t>(threads_to_begin));
     return first_rows;
 }

@@ -20,18 +20,30 @@ inline int stand_in(void **) {
     return 0;
 }
 
-/// A library with one kernel for one call of gyre_rotary(); it computes nothing, and counts that it was asked.
+/// A library with one kernel for one call of gyre_rotary(): by default one that computes nothing, and counts that it was asked.
 struct StandIn {
     gyre_kernel kernel;
     gyre_kernel_library library;
 
-    explicit StandIn(const char *name, const char *target)
+    explicit StandIn(const char *name, const char *target, int (*run)(void **) = stand_in)
         : kernel{"rotary_stand_in", "rotary", "stand_in", target,         "dtype=float32 pairing=half workspace=0",
-                 "default",         stand_in, nullptr,    rotary_metadata},
+                 "default",         run,      nullptr,    rotary_metadata},
           library{sizeof library, GYRE_KERNEL_INTERFACE, name, &kernel, 1} {}
     StandIn(const StandIn &) = delete;
     ~StandIn() { gyre_unregister_kernels(&library); }
 };
+
+/// One call of gyre_rotary() that such a kernel takes: `rows` rows x of two features, in place, by an angle of 0.
+inline gyre_status rotate_rows(gyre_context *context, float *x, int64_t rows) {
+    float cos[1] = {1}, sin[1] = {0};
+    const int64_t shape[4] = {rows, 1, 1, 2}, table[2] = {1, 1};
+    const gyre_tensor c = gyre_tensor_dense(cos, GYRE_F32, 2, table), s = gyre_tensor_dense(sin, GYRE_F32, 2, table);
+    gyre_rotary_args args = gyre_rotary_defaults();
+    args.x = args.out = gyre_tensor_dense(x, GYRE_F32, 4, shape);
+    args.rope.cos = &c;
+    args.rope.sin = &s;
+    return gyre_rotary(context, &args);
+}
 
 /// A library in memory that cannot be read once it is destroyed, as if it had been unloaded.
 class LoadedLibrary {
