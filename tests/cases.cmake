@@ -42,6 +42,7 @@ add_library(gyre_test_cases OBJECT
             attention/lists_arguments_test.cpp
             attention/long_keys_test.cpp
             attention/many_rows_test.cpp
+            attention/whole_rows_test.cpp
             attention/mask_ranges_test.cpp
             attention/masked_keys_test.cpp
             attention/masks_test.cpp

@@ -1,6 +1,7 @@
 """Times the attention calls of model_calls.py beside PyTorch's best form of each, and beside vLLM's kernels where they have it.
 
     python models.py [--library build/lib/libgyre.so] [--dtype f32 f16 bf16] [--threads 1] [--target native] [--only BERT] [--odd]
+    python models.py --drawn 200 --seed 7 ...
 
 Everything runs in one process and takes turns. Each result is compared with rows in double precision before it is timed. Printed are
 medians of the rounds' ratios, slowest first. README.md tells how to install the others, and what --target holds them to.
@@ -14,6 +15,7 @@ import time
 import numpy as np
 from alternate import alternate, fastest, ratio
 from measured_library import add_library, use_library
+from drawn_calls import drawn_calls
 from model_arrays import Inputs, sampled_rows
 from model_calls import CALLS
 from model_report import machine, print_tables, write
@@ -124,6 +126,8 @@ def arguments():
     parser.add_argument("--target", choices=TARGETS, default="native")
     parser.add_argument("--only", nargs="+", default=[""], help="calls whose names have one of these in them")
     parser.add_argument("--odd", action="store_true", help="the calls of odd_calls.py instead")
+    parser.add_argument("--drawn", type=int, default=0, metavar="COUNT", help="calls drawn at random (drawn_calls.py) instead")
+    parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
     parser.add_argument("--seconds", type=float, default=1.0, help="of rounds for a call")
     parser.add_argument("--no-vllm", action="store_true")
     parser.add_argument("--json", metavar="FILE", help="write the results, too")
@@ -132,11 +136,17 @@ def arguments():
     return options
 
 
+def listed(options):
+    if options.drawn:
+        return drawn_calls(options.drawn, options.seed)
+    return ODD_CALLS if options.odd else CALLS
+
+
 def main():
     options = arguments()
     os.environ.update(TARGETS[options.target][1])
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    calls = [call for call in (ODD_CALLS if options.odd else CALLS) if any(part in call.name for part in options.only)]
+    calls = [call for call in listed(options) if any(part in call.name for part in options.only)]
     try:
         peers = Peers(options)
     except ImportError as problem:

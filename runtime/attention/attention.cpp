@@ -2,6 +2,7 @@
 #include "attention/check.h"
 #include "attention/mask_spans.h"
 #include "attention/masks_part.h"
+#include "attention/mixed_plan.h"
 #include "attention/plan.h"
 #include "attention/tensors.h"
 #include "core/arguments.h"
@@ -38,18 +39,21 @@ public:
         plan.need_data = need_data;
         GYRE_TRY(check_attention(plan.args, need_data, &plan.task.call));
         plan_masks();
-        // Whether keys of packed sequences are split depends on lists of lengths, which need not be filled yet.
-        if (!need_data && args.cu_seqlens_q) unsplit = std::unique_ptr<AttentionOnCpu>(new AttentionOnCpu(plan));
+        // Whether keys are split depends on lists of lengths, which need not be filled yet.
+        if (!need_data && (args.cu_seqlens_q || (is_x86 && args.seqused_k))) unsplit = std::unique_ptr<AttentionOnCpu>(new AttentionOnCpu(plan));
         return GYRE_OK;
     }
 
     gyre_status prepare(gyre_context &context) {
-        GYRE_TRY(masked ? masked->prepare(context) : plan.prepare(context));
+        packed = MixedPlan::of(context, plan);
+        GYRE_TRY(masked ? masked->prepare(context) : packed ? packed->prepare(context) : plan.prepare(context));
         return unsplit ? unsplit->prepare(context) : GYRE_OK;
     }
 
     size_t workspace_bytes(const gyre_context &context) const {
-        const size_t bytes = masked ? masked->workspace_bytes(context) : plan.workspace_bytes(context);
+        const size_t bytes = masked   ? masked->workspace_bytes(context)
+                             : packed ? packed->workspace_bytes(context)
+                                      : plan.workspace_bytes(context);
         return unsplit ? std::max(bytes, unsplit->workspace_bytes(context)) : bytes;
     }
 
@@ -61,11 +65,12 @@ public:
     }
 
     gyre_status run(gyre_context &context, char *memory) {
-        return masked ? masked->run(context, memory) : plan.run(context, memory);
+        return masked ? masked->run(context, memory) : packed ? packed->run(context, memory) : plan.run(context, memory);
     }
 
 private:
     std::unique_ptr<MaskedCall> masked;      // instead of `plan`: two more plans, which stacks have no room for
+    std::unique_ptr<MixedPlan> packed;      // likewise
     std::unique_ptr<AttentionOnCpu> unsplit; // beside this one, where only the size is asked for
 
     explicit AttentionOnCpu(const Plan &checked) : plan(checked) {

@@ -91,6 +91,14 @@ struct PageTable {
     int64_t k_page_stride = 0, v_page_stride = 0; // elements
 };
 
+struct AttentionKernel;
+
+/// Which sequences of a call of few queries are one of its parts (MixedPlan): those that `whole` serves, or the others.
+struct SequencesOfRows {
+    const AttentionKernel *decoding = nullptr, *whole = nullptr; // nullptr: the part is all
+    bool are_whole = false;
+};
+
 struct AttentionCall {
     gyre_layout layout = GYRE_BSHD;
     Heads q, k, v, out;
@@ -119,11 +127,13 @@ struct AttentionCall {
     MaskSpans spans;                      // of the mask
     const KeyRange *key_ranges = nullptr; // [sequences]; NULL: the mask, if there is one, is read for every score
     bool by_key_range = false;            // this part of the call is the sequences whose ranges exist; without a mask
+    SequencesOfRows of_rows;
     const char *score = nullptr;          // name of the score function; NULL: none
     Dropout dropout;
 
     /// How many sequences have to be looked at to know the lengths of all: without lists they are alike, and may be any number.
-    int64_t lengths() const { return has_used_keys || has_cu_seqlens_q ? sequences : sequences > 0 ? 1 : 0; }
+    int64_t lengths() const { return has_lengths() ? sequences : sequences > 0 ? 1 : 0; }
+    bool has_lengths() const { return has_used_keys || has_cu_seqlens_q; }
     /// Scores are more than products. Sinks are not: they join a row's sum at its end.
     bool general() const { return bias.data || mask.data || alibi || softcap > 0 || score; }
     /// General by nothing else.
@@ -141,12 +151,19 @@ struct AttentionCall {
         return std::min(k.seqlen, queries + left + right + first_key_unit() - 1);
     }
     /// False if the sequence belongs to the other part of the call.
-    bool has(int64_t index) const { return !key_ranges || key_ranges[index].exists == by_key_range; }
+    bool has(int64_t index) const {
+        return (!key_ranges || key_ranges[index].exists == by_key_range) && (!is_x86 || !of_rows.whole || has_rows(index));
+    }
     /// Keys of a sequence that exist: its k_len, unless lengths leave queries where they are.
     int64_t existing_keys(int64_t index) const { return seqused_k ? seqused_k[index] : sequence(index).k_len; }
     /// pos_q of row 0 among the keys, for causal, window and ALiBi.
     int64_t shift(const Sequence &s) const { return alignment == GYRE_TOP_LEFT ? 0 : s.k_len - s.q_len; }
+    /// Features of a key, or of a value if these are more.
+    int64_t most_features() const { return std::max(q.dim, v.dim); }
     bool empty() const { return q.empty() || v.dim == 0; }
+
+private:
+    bool has_rows(int64_t index) const; // whether the sequence is one of of_rows
 };
 
 /// Checks every argument. With `need_data` false data pointers may be NULL and values behind them are not read. `with_out`

@@ -36,16 +36,17 @@ private:
 RowList<DispatchRule> dispatch_rules();
 
 /// The kernel that serves a call: by the first rule, of the best target, made for the call's head sizes, else the
-/// smallest padded one. nullptr: none is linked.
+/// smallest padded one. nullptr: none is linked. Few queries with options whose rows a key head are many take the one for many queries, if
+/// their tasks are enough without parts of keys: kernels for few rows read all keys once for each 16 of them.
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &call, bool few_queries);
 
 /// The kernel that serves the sequences of such a call that have few rows a key head (AttentionTask::few_rows): one with vectors
 /// of keys instead of queries. nullptr: none is linked, or the call's keys and values are not as it takes them.
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
-/// True if so many rows a key head are few, in a sequence with so many keys: `few`, with vectors of keys, then takes less time than `other`, whose
-/// row tiles stay empty in part. bench/notes has the measurements.
-bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t rows, int64_t keys);
+/// True if so many rows a key head are few, in a sequence with so many keys of `dim` features: `few`, with vectors of keys, then takes less time
+/// than `other`, whose row tiles stay empty in part. bench/notes has the measurements.
+bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t dim, int64_t rows, int64_t keys);
 
 /// The kernel for many queries that serves those sequences of a call with few queries that have many rows a key head
 /// (AttentionTask::for_many_rows). What it writes is merged as well: it is f32. It may take f32 where the call has f16, if all sequences are alike (WidenedKeys). nullptr:
@@ -55,6 +56,15 @@ const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const 
 /// True if so many rows a key head fill vectors of such a kernel so far that it takes less time than kernels for few rows. bench/notes has the
 /// measurements.
 bool are_many_rows(const AttentionKernel &many, int64_t rows);
+
+/// The kernel for many queries that serves those sequences of a call of few queries with lengths that have many rows a key head, as it does if
+/// they are alone. nullptr: there is none.
+const AttentionKernel *find_whole_rows_kernel(const gyre_context &context, const AttentionCall &call);
+
+/// True if a sequence takes less time with `whole`, for many queries, than with `decoding`, and has tasks enough without parts of keys.
+/// bench/notes has the measurements.
+bool are_whole_rows(const AttentionCall &call, const AttentionKernel &decoding, const AttentionKernel &whole,
+                    const Sequence &sequence);
 
 /// The kernel that serves a call with many queries if its operands cannot be formed; nullptr: none is linked. `without_terms`: one that
 /// multiplies f32 and f16 numbers as they are, if there is one.

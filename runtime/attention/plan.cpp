@@ -80,7 +80,7 @@ void choose_kernels_of_rows(const gyre_context &context, AttentionTask *t) {
         t->kernel = many;
         return;
     }
-    if (c.has_used_keys || c.has_cu_seqlens_q)
+    if (c.has_lengths())
         t->for_few_rows = few;
     else if (few && t->has_few_rows(*few, c.q.seqlen, is_x86 ? c.sequence(0).keys_seen() : c.k.seqlen))
         t->kernel = few;
@@ -91,7 +91,7 @@ void choose_few_keys_kernel(const gyre_context &context, AttentionTask *t) {
     const AttentionCall &c = t->call;
     const AttentionKernel *few = find_few_keys_kernel(context, c, *t->kernel);
     if (!few || few == t->kernel) return;
-    if (c.has_used_keys || c.has_cu_seqlens_q)
+    if (c.has_lengths())
         t->for_few_keys = few;
     else if (sees_few_keys(c, c.q.seqlen, c.k.seqlen))
         t->kernel = few;
@@ -120,19 +120,6 @@ void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
     const bool fits =
         kernel && std::lcm(kernel->row_tile, t->kernel->row_tile) <= std::min(kernel->task_rows, t->kernel->task_rows);
     if (fits) t->unmasked = kernel;
-}
-
-/// The kernel that a call is said to have run: that of the sequence with the most queries. Pairs of bf16 numbers, which round most, are said if any
-/// sequence takes them.
-const AttentionKernel &said_kernel(const AttentionTask &t) {
-    if (t.call.sequences == 0 || !(t.for_few_rows || t.for_some_many_rows() || t.for_few_keys)) return *t.kernel;
-    Sequence longest = t.call.sequence(0);
-    for (int64_t i = 0; i < t.call.sequences; i++) {
-        const Sequence s = t.call.sequence(i);
-        if (t.kernel->has_bf16_dots() && &t.kernel_of(s) == t.kernel) return *t.kernel;
-        if (s.q_len > longest.q_len) longest = s;
-    }
-    return t.kernel_of(longest);
 }
 
 } // namespace
@@ -173,6 +160,21 @@ gyre_status Plan::prepare(gyre_context &context) {
     return GYRE_OK;
 }
 
+const AttentionKernel &Plan::said() const {
+    const AttentionTask &t = task;
+    if (t.call.sequences == 0 || !(t.for_few_rows || t.for_some_many_rows() || t.for_few_keys)) return *t.kernel;
+    const AttentionKernel *of_longest = t.kernel;
+    for (int64_t i = 0, most = -1; i < t.call.sequences; i++) {
+        if (!t.call.has(i)) continue;
+        const Sequence s = t.call.sequence(i);
+        const AttentionKernel &kernel = t.kernel_of(s);
+        if (&kernel == t.kernel && kernel.has_bf16_dots()) return kernel;
+        if (s.q_len > most) of_longest = &kernel;
+        most = std::max(most, s.q_len);
+    }
+    return *of_longest;
+}
+
 int64_t Plan::tasks() const {
     if (task.call.empty()) return 0;
     return task.call.sequences * task.call.k.heads * task.head_runs() * tiles * split.parts();
@@ -200,7 +202,7 @@ gyre_status Plan::run(gyre_context &context, char *memory) {
     const bool formed = filled && form_operands(context, slabs);
     if (formed && task.operands.on() && !task.operands.values_are_finite(task.call)) task.leave_formed_operands();
     const bool ok = formed && run_tasks(context, slabs) && merge_parts(context, slabs);
-    return finish_call(context, *said_kernel(task).kernel, ok);
+    return finish_call(context, *said().kernel, ok);
 }
 
 bool Plan::form_operands(gyre_context &context, char *slabs) {

@@ -40,7 +40,8 @@ struct AttentionTask {
 
     /// True if `few` serves a sequence of so many queries, which see so many keys.
     bool has_few_rows(const AttentionKernel &few, int64_t queries, int64_t keys) const {
-        return call.k.heads > 0 && are_few_rows(few, *kernel, queries * (call.q.heads / call.k.heads), keys);
+        return call.k.heads > 0 &&
+               are_few_rows(few, *kernel, call.most_features(), queries * (call.q.heads / call.k.heads), keys);
     }
     bool for_some_many_rows() const { return is_x86 && for_many_rows; }
     /// True if `many` serves a sequence of so many queries.

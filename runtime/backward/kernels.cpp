@@ -76,12 +76,14 @@ ForwardRounding find_forward_rounding(const gyre_context &context, const Attenti
     const AttentionKernel *forward = find_attention_kernel(context, c, has_few_queries(c, true));
     if (!forward) return found;
     found.of_many = rounds(*forward);
-    const AttentionKernel *few = forward->is(trait::partial) ? find_few_rows_kernel(context, c) : nullptr;
-    if (!few) return found;
-    found.of_few = rounds(*few);
+    if (!forward->is(trait::partial)) return found;
+    found.call = &c;
     found.many = forward;
-    found.few = few;
     found.group = c.q.heads / c.k.heads;
+    found.few = find_few_rows_kernel(context, c);
+    found.of_few = found.few && rounds(*found.few);
+    found.whole = c.has_lengths() ? find_whole_rows_kernel(context, c) : nullptr;
+    found.of_whole = found.whole && rounds(*found.whole);
     return found;
 }
 

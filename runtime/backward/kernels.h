@@ -46,10 +46,14 @@ bool forward_splits_numbers(const gyre_context &context, const AttentionCall &ca
 struct ForwardRounding {
     bool of_many = false, of_few = false;                  // in sequences with many rows a key head, and with few
     const AttentionKernel *many = nullptr, *few = nullptr; // no `few`: all are many
+    const AttentionKernel *whole = nullptr;                // of sequences that kernels for many queries take (MixedPlan)
+    bool of_whole = false;
+    const AttentionCall *call = nullptr;
     int64_t group = 1;                                     // query heads of a key head
 
     bool of(const Sequence &s) const {
-        return few && are_few_rows(*few, *many, s.q_len * group, s.k_len) ? of_few : of_many;
+        if (whole && are_whole_rows(*call, *many, *whole, s)) return of_whole;
+        return few && are_few_rows(*few, *many, call->most_features(), s.q_len * group, s.keys_seen()) ? of_few : of_many;
     }
 };
 /// Reads lists.

@@ -166,7 +166,7 @@ TEST_CASE("pages: packed queries give the bits that each sequence has alone") {
     gyre_rope rope = gyre_rope_defaults();
     for (const std::vector<int64_t> &lengths : {std::vector<int64_t>{16, 0, 1}, {17, 30, 0}})
         for (const gyre_rope *turned : {(gyre_rope *)nullptr, &rope})
-            for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16})
+            for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
                 each_target([&](gyre_context *context) {
                     PagedCase c(AttentionShape().batches(3).lengths(30, 1300).head_counts(4, 2).dims(64).of(dtype), 16,
                                 {1300, 40, 90});

@@ -1,0 +1,203 @@
+/// gyre_attention() of few queries, with options or in 16 bits, and so many rows a key head, that kernels for many queries take them.
+#include "support/attention_case.h"
+#include "support/compare.h"
+#include "support/each_kernel.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace gyre::test;
+
+namespace {
+
+bool ran_decoding(gyre_context *context) {
+    return text(gyre_selected_kernel(context)).rfind("attention_decode_", 0) == 0;
+}
+
+/// Of two key heads.
+AttentionShape shape_of(int64_t queries, int64_t group, int64_t keys, int64_t head_dim, gyre_dtype dtype) {
+    return AttentionShape().lengths(queries, keys).head_counts(2 * group, 2).dims(head_dim).of(dtype);
+}
+
+bool decodes(const Context &context, AttentionCase &c) {
+    REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+    return ran_decoding(context);
+}
+
+bool decodes_capped(const Context &context, const AttentionShape &shape) {
+    AttentionCase c(shape);
+    c.args.softcap = 20;
+    return decodes(context, c);
+}
+
+/// The targets whose vectors the limits were measured for.
+std::vector<std::string> measured_targets() {
+    std::vector<std::string> found;
+    for (const std::string &target : runnable_targets())
+        if (target == "x86_64_avx2" || target.rfind("x86_64_avx512", 0) == 0 || target == "x86_64_amx") found.push_back(target);
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("whole rows: the fewest rows, whether queries or heads") {
+    struct Least {
+        gyre_dtype dtype;
+        int64_t head_dim, rows;
+    };
+    for (const std::string &target : measured_targets()) {
+        const Context context(target.c_str());
+        for (const Least &least : {Least{GYRE_F32, 64, 14}, {GYRE_F32, 72, 14}, {GYRE_F32, 32, 8}, {GYRE_F16, 128, 14}})
+            for (const int64_t rows : {least.rows - 1, least.rows}) {
+                INFO(target, " ", rows, " rows of ", least.head_dim);
+                const bool few = rows < least.rows;
+                CHECK(decodes_capped(context, shape_of(rows, 1, 100, least.head_dim, least.dtype)) == few);
+                CHECK(decodes_capped(context, shape_of(1, rows, 100, least.head_dim, least.dtype)) == few);
+            }
+        CHECK(decodes_capped(context, shape_of(9, 3, 100, 128, GYRE_F32)));
+        CHECK_FALSE(decodes_capped(context, shape_of(14, 2, 100, 128, GYRE_F32)));
+    }
+}
+
+TEST_CASE("whole rows: the fewest without options, which 16 bits alone have") {
+    struct Least {
+        const char *target;
+        gyre_dtype dtype;
+        int64_t head_dim, keys, rows;
+    };
+    const std::vector<std::string> targets = runnable_targets();
+    for (const Least &least : {Least{"x86_64_avx2", GYRE_F16, 64, 100, 9},
+                               {"x86_64_avx2", GYRE_BF16, 80, 100, 9},
+                               {"x86_64_avx512", GYRE_F16, 80, 100, 12},
+                               {"x86_64_avx512", GYRE_BF16, 80, 100, 12},
+                               {"x86_64_avx512", GYRE_F16, 64, 64, 14},
+                               {"x86_64_avx512_bf16", GYRE_BF16, 64, 64, 14},
+                               {"x86_64_avx512_bf16", GYRE_BF16, 128, 65, 28}}) {
+        if (std::find(targets.begin(), targets.end(), least.target) == targets.end()) continue;
+        const Context context(least.target);
+        for (const int64_t rows : {least.rows - 1, least.rows}) {
+            INFO(least.target, " ", rows, " rows of ", least.head_dim);
+            AttentionCase c(shape_of(1, rows, least.keys, least.head_dim, least.dtype));
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            CHECK((text(gyre_selected_kernel(context)).rfind("attention_plain_", 0) == 0) == (rows == least.rows));
+            c.check();
+        }
+    }
+}
+
+TEST_CASE("whole rows: many keys are cut into parts where key heads are few, however many sequences there are") {
+    for (const std::string &target : measured_targets()) {
+        const Context context(target.c_str());
+        struct Most {
+            int64_t key_heads, keys;
+        };
+        for (const Most &most : {Most{1, 511}, {2, 1024}, {8, 2048}})
+            for (const int64_t keys : {most.keys, most.keys + 1}) {
+                INFO(target, " ", keys, " keys of ", most.key_heads, " heads");
+                const AttentionShape shape =
+                    AttentionShape().batches(2).lengths(4, keys).head_counts(4 * most.key_heads, most.key_heads).dims(64);
+                CHECK(decodes_capped(context, shape) == (keys > most.keys));
+            }
+    }
+}
+
+TEST_CASE("few rows: which of them kernels with keys along vectors take at head sizes without kernels of their own, on AVX-512") {
+    const std::vector<std::string> targets = runnable_targets();
+    if (std::find(targets.begin(), targets.end(), "x86_64_avx512") == targets.end()) return;
+    const Context context("x86_64_avx512");
+    struct Rows {
+        gyre_dtype dtype;
+        int64_t head_dim, rows, keys;
+        bool few;
+    };
+    for (const Rows &r : {Rows{GYRE_F32, 32, 8, 200, false}, {GYRE_F32, 40, 8, 200, true}, {GYRE_F32, 40, 16, 200, false},
+                          {GYRE_F32, 40, 16, 128, true},     {GYRE_F32, 80, 16, 200, true}, {GYRE_F16, 80, 5, 200, true},
+                          {GYRE_F16, 80, 8, 4095, false},    {GYRE_F16, 80, 8, 4096, true}, {GYRE_BF16, 80, 11, 200, true},
+                          {GYRE_BF16, 80, 12, 600, true},
+                          {GYRE_BF16, 80, 13, 600, false},   {GYRE_BF16, 32, 5, 200, false}}) {
+        INFO(static_cast<int>(r.dtype), " ", r.rows, " rows of ", r.head_dim, ", ", r.keys, " keys");
+        AttentionCase c(AttentionShape().lengths(1, r.keys).head_counts(r.rows, 1).dims(r.head_dim).of(r.dtype));
+        CHECK(decodes(context, c) == r.few);
+        c.check();
+    }
+}
+
+TEST_CASE("whole rows: every option in one call, types, head sizes, groups, and lengths of a cache") {
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
+        for (const int64_t head_dim : {24, 64, 80, 128, 136, 256})
+            for (const int64_t group : {1, 5, 16})
+                for (const int64_t keys : {17, 140}) {
+                    AttentionCase c(shape_of(16, group, keys, head_dim, dtype));
+                    c.args.softcap = 20;
+                    c.args.causal = 1;
+                    c.args.sinks = c.hold(GYRE_F32, std::vector<double>(static_cast<size_t>(2 * group), 0.5));
+                    c.args.alibi = c.hold(GYRE_F32, std::vector<double>(static_cast<size_t>(2 * group), 0.01));
+                    c.check();
+                    c.args.window_left = 30;
+                    c.args.seqused_k = c.hold(GYRE_I32, {static_cast<double>(keys - 1)});
+                    c.check();
+                }
+}
+
+TEST_CASE("whole rows: the number of threads does not change a bit") {
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16}) {
+        AttentionCase c(shape_of(16, 4, 1000, 64, dtype));
+        c.args.softcap = 20;
+        c.args.causal = 1;
+        c.check_threads({1, 2, 5, 16});
+    }
+}
+
+namespace {
+
+/// Sequences one behind the other, whose numbers of queries and keys end here.
+const std::vector<double> q_ends = {0, 16, 17, 20, 36}, k_ends = {0, 40, 240, 257, 1157};
+
+void give_options(AttentionCase &c) {
+    const auto heads = static_cast<size_t>(c.shape.heads);
+    c.args.softcap = 20;
+    c.args.sinks = c.hold(GYRE_F32, std::vector<double>(heads, 0.5));
+    c.args.alibi = c.hold(GYRE_F32, std::vector<double>(heads, 0.01));
+}
+
+std::vector<double> tokens_of(const Tensor &packed, int64_t first, int64_t count) {
+    const std::vector<double> all = packed.values();
+    const int64_t width = static_cast<int64_t>(all.size()) / packed.shape()[0];
+    return {all.begin() + first * width, all.begin() + (first + count) * width};
+}
+
+} // namespace
+
+TEST_CASE("whole rows: packed sequences, some with few rows and some with many, have the bits that each has alone") {
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
+        for (const int64_t head_dim : {64, 80, 256})
+            for (const bool has_options : {false, true})
+                for (const bool has_lse : {false, true}) {
+                    const AttentionShape shape = AttentionShape().head_counts(8, 2).dims(head_dim).of(dtype);
+                    AttentionCase packed(AttentionShape(shape).lengths(36, 1157).in(GYRE_THD));
+                    packed.args.causal = 1;
+                    packed.args.cu_seqlens_q = packed.hold(GYRE_I32, q_ends);
+                    packed.args.cu_seqlens_k = packed.hold(GYRE_I32, k_ends);
+                    if (has_options) give_options(packed);
+                    if (!has_lse) packed.args.lse = nullptr;
+                    packed.check();
+                    each_target([&](gyre_context *context) {
+                        REQUIRE(packed.run(context) == GYRE_OK);
+                        for (size_t i = 0; i + 1 < q_ends.size(); i++) {
+                            const auto q_first = (int64_t)q_ends[i], k_first = (int64_t)k_ends[i];
+                            const int64_t queries = (int64_t)q_ends[i + 1] - q_first, keys = (int64_t)k_ends[i + 1] - k_first;
+                            INFO(queries, " queries on ", keys, " keys of ", head_dim);
+                            AttentionCase alone(AttentionShape(shape).lengths(queries, keys));
+                            alone.q.set_values(tokens_of(packed.q, q_first, queries));
+                            alone.k.set_values(tokens_of(packed.k, k_first, keys));
+                            alone.v.set_values(tokens_of(packed.v, k_first, keys));
+                            alone.args.causal = 1;
+                            if (has_options) give_options(alone);
+                            if (!has_lse) alone.args.lse = nullptr;
+                            REQUIRE(alone.run(context) == GYRE_OK);
+                            CHECK(alone.out.values() == tokens_of(packed.out, q_first, queries));
+                        }
+                    });
+                }
+}
