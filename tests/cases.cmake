@@ -31,6 +31,8 @@ target_link_libraries(gyre_test_support PUBLIC gyre_test_oracles doctest::doctes
 add_library(gyre_test_cases OBJECT
             attention/arguments_test.cpp
             attention/block_masks_test.cpp
+            attention/decode_dropout_oracle_test.cpp
+            attention/decode_dropout_test.cpp
             attention/decode_options_test.cpp
             attention/decode_test.cpp
             attention/decode_wide_test.cpp

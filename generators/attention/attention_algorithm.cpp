@@ -26,16 +26,16 @@ Ending ending(const RecurrenceEngine &engine, const Inputs &in, const Expr &r, c
     const Expr undefined = magnitude_bits > Expr(0x7f800000u), any_visible = magnitude_bits != Expr(0u);
     const Expr maximum = engine.in_log2(in, end[chunk]);
     const Expr nothing = reinterpret<float>(Expr(0xff800000u)); // -inf, which arithmetic may not produce
+    const auto kept = [&](const Expr &inverse) { return in.drops() ? inverse * in.dropout.keep_scale : inverse; };
     if (!in.sinks.defined())
-        return {select(any_visible, 1.0f / sum, 0.0f),
+        return {kept(select(any_visible, 1.0f / sum, 0.0f)),
                 select(undefined, sum, any_visible, maximum * ln_2 + log_positive(sum), nothing)};
     const Expr sink = s.row_sinks.defined() ? Expr(s.row_sinks(r, t)) : in.sinks(0), top = max(maximum, sink);
     constexpr float least_share = -126; // its power is not 0, so that NaN in values shows, however large the sink
     const Expr keys_share = exp2_nonpositive(maximum - top, least_share);
     const Expr total = sum * keys_share + exp2_nonpositive(sink - top);
-    Expr inverse = select(any_visible, keys_share / total, 0.0f);
-    if (in.drops()) inverse = inverse * in.dropout.keep_scale;
-    return {inverse, select(undefined, sum, any_visible, top * ln_2 + log_positive(total), nothing)};
+    return {kept(select(any_visible, keys_share / total, 0.0f)),
+            select(undefined, sum, any_visible, top * ln_2 + log_positive(total), nothing)};
 }
 
 /// Finds once a task which token of which head each row is, where rows are tokens of several heads.

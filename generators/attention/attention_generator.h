@@ -53,8 +53,8 @@ private:
 
     /// They join last: parts are merged before.
     bool has_sinks() const { return !partial && !dense; }
-    /// What drops or scores is told its head, which is one number.
-    bool has_one_head() const { return dropout || !score.value().empty() || dense || sloped; }
+    /// What drops weights of many rows, or scores, is told its head, which is one number.
+    bool has_one_head() const { return (dropout && !partial) || !score.value().empty() || dense || sloped; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
     Facts known(const RecurrenceEngine &engine);
 

@@ -8,7 +8,7 @@
 
 namespace gyre {
 
-/// What kernels are told, as scalars: of the head that they compute.
+/// What kernels are told, as scalars: of the head that they compute, or the first one.
 struct Dropout {
     Halide::Expr threshold;           // u32: probability * 2^32; 0: nothing is dropped
     Halide::Expr keep_scale;          // f32: 1 / (1 - probability)
@@ -21,7 +21,8 @@ struct Dropout {
 
 constexpr int keys_of_draw = 4;
 
-/// The random words of keys 4 group … 4 group + 3 for a row.
-std::array<Halide::Expr, 4> dropout_words(const Dropout &dropout, const Halide::Expr &row, const Halide::Expr &group);
+/// The random words of keys 4 group … 4 group + 3 for a row of the head that is so many after the one that kernels are told.
+std::array<Halide::Expr, 4> dropout_words(const Dropout &dropout, const Halide::Expr &row, const Halide::Expr &group,
+                                          const Halide::Expr &head = 0);
 
 } // namespace gyre

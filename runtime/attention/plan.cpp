@@ -16,7 +16,8 @@ namespace {
 /// Query heads of a task: of those that share a key's, as many as a task has room for beside so many tokens. They are spread
 /// evenly, unless a divisor is nearly as large: then all tasks have the same rows.
 int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c, int64_t longest) {
-    if (kernel.is(trait::dropout | trait::score | trait::sloped) || c.empty() || c.k.heads == 0) return 1;
+    const bool drops_for_one = kernel.is(trait::dropout) && !kernel.is(trait::partial);
+    if (drops_for_one || kernel.is(trait::score | trait::sloped) || c.empty() || c.k.heads == 0) return 1;
     // Ranges of keys are looked for where all rows of a task have one mask.
     if (has_masks_part() && has_spans(c) && c.mask.strides[1] != 0 && !kernel.is(trait::partial)) return 1;
     const int64_t group = c.q.heads / c.k.heads;

@@ -45,7 +45,7 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
         CHECK(text(rule.calls) != "");
         families.push_back(rule.kernels);
     }
-    CHECK(families == std::vector<std::string>{"decode", "split_value_blocks", "plain_value_blocks",
+    CHECK(families == std::vector<std::string>{"decode", "decode_dropout", "split_value_blocks", "plain_value_blocks",
                                                "many_rows_as_stored", "many_rows", "split_as_stored", "split", "paged",
                                                "plain_as_stored", "plain_formed", "plain", "sloped", "capped",
                                                "general_as_stored", "dropout", "dropout_as_stored", "general", "score",
@@ -239,12 +239,13 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                 reached.insert(gyre_selected_kernel(context));
             }
         for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
-            for (int64_t head_dim = 8; head_dim <= 512; head_dim += 8) {
-                AttentionCase c(AttentionShape().dims(head_dim).of(type));
-                c.args.dropout = 0.5f;
-                REQUIRE(c.run(context) == GYRE_OK);
-                reached.insert(gyre_selected_kernel(context));
-            }
+            for (int64_t head_dim = 8; head_dim <= 512; head_dim += 8)
+                for (const int64_t queries : {1, 20}) {
+                    AttentionCase c(AttentionShape().lengths(queries, 1).dims(head_dim).of(type));
+                    c.args.dropout = 0.5f;
+                    REQUIRE(c.run(context) == GYRE_OK);
+                    reached.insert(gyre_selected_kernel(context));
+                }
         for (int64_t head_dim = 32; head_dim <= 512; head_dim += 32)
             for (const int64_t queries : {1, 17}) {
                 AttentionCase c(

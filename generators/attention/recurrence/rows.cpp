@@ -12,4 +12,9 @@ Row row_of_task(const Inputs &in, const Expr &task_row) {
     return {token, unsafe_promise_clamped(row - token * in.heads, 0, in.heads - 1)};
 }
 
+Row row_of_tile(const Stages &s, const Inputs &in, const Expr &r, const Expr &t) {
+    if (s.row_tokens.defined()) return {s.row_tokens(r, t), s.row_heads(r, t)};
+    return row_of_task(in, t * s.sizes.row_tile + r);
+}
+
 } // namespace gyre::attention

@@ -1,6 +1,7 @@
 /// A task's rows of queries.
 #pragma once
 #include "inputs.h"
+#include "stages.h"
 
 namespace gyre::attention {
 
@@ -9,5 +10,8 @@ struct Row {
     Halide::Expr token, head;
 };
 Row row_of_task(const Inputs &in, const Halide::Expr &task_row);
+
+/// The same of row `r` of row tile `t`, where it was found once a task if there may be several heads.
+Row row_of_tile(const Stages &s, const Inputs &in, const Halide::Expr &r, const Halide::Expr &t);
 
 } // namespace gyre::attention

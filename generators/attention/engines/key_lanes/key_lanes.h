@@ -105,6 +105,7 @@ public:
     int least_head_dim() const override { return s.sizes.padded ? k.lanes : 0; }
 
 protected:
+    void define_kept_weights(const Inputs &in, const Visible &visible) override;
     void define_sum(const Visible &visible) override;
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     int guard_vector() override { return k.lanes; }

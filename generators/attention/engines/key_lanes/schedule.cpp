@@ -1,4 +1,5 @@
 #include "attention/recurrence/task_schedule.h"
+#include "attention/variants/dropout/kept_along_keys.h"
 #include "attention/variants/general/scores.h"
 #include "key_lanes.h"
 #include "passes/loop_limits.h"
@@ -154,6 +155,7 @@ void KeyLanes::schedule() {
         .vectorize(s.weight_j)
         .never_partition_all();
 
+    if (s.dropout.kept.defined()) schedule_kept_along_keys(s, {s.state, s.block}, w);
     schedule_values();
 
     for (Func *whole_task : {&s.inverse_sum, &s.row_lse, &s.out_copy})

@@ -1,4 +1,5 @@
 // Weighted values.
+#include "attention/variants/dropout/kept_along_keys.h"
 #include "key_lanes.h"
 
 namespace gyre::attention {
@@ -52,6 +53,10 @@ void KeyLanes::add_values(const Inputs &in, const Visible &visible, int vectors,
     sum.group = terms[3];
     sum.vectors = vectors;
     s.value_sums.push_back(sum);
+}
+
+void KeyLanes::define_kept_weights(const Inputs &in, const Visible &visible) {
+    define_kept_along_keys(s, in, visible, value_keys, s.weights);
 }
 
 void KeyLanes::define_product_of_values(const Inputs &in, const Visible &visible) {

@@ -40,7 +40,7 @@ void Tiles::define_weights(const Inputs &in, const Visible &visible) {
     s.sum_j = summed.x;
     s.sum_step = summed.y;
 
-    if (in.drops()) define_kept(s, in.dropout, s.powers);
+    if (in.drops()) define_kept(s, in, s.powers);
     const Func &kept = in.drops() ? s.dropout.kept : s.powers;
     const Expr key = s.step * tile_depth + 2 * c;
     const Expr first = kept(r, key, t, b), second = kept(r, key + 1, t, b);

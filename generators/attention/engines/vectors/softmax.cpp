@@ -42,7 +42,7 @@ void SoftmaxEngine::define_weighted_values(const Inputs &in, const Visible &visi
     from_first = weighs_from_first() && !in.drops(); // words are drawn for whole groups of keys
     define_softmax_weights(s, visible, weight_step(), from_first,
                            [&](const Expr &difference) { return power(difference, in.is_general()); });
-    if (in.drops()) define_kept(s, in.dropout, s.weights);
+    if (in.drops()) define_kept_weights(in, visible);
     s.block_sum = Func("block_sum");
     s.weighted = Func("weighted");
     define_sum(visible);
@@ -55,6 +55,10 @@ void SoftmaxEngine::define_weighted_values(const Inputs &in, const Visible &visi
 
 Expr SoftmaxEngine::power(const Expr &difference, bool far) const {
     return far ? exp2_nonpositive_or_zero(difference) : exp2_nonpositive(difference);
+}
+
+void SoftmaxEngine::define_kept_weights(const Inputs &in, const Visible &) {
+    define_kept(stages(), in, stages().weights);
 }
 
 void SoftmaxEngine::define_sum(const Visible &visible) {

@@ -26,6 +26,8 @@ protected:
     bool begins_with_seen() const { return from_first; }
     /// 2^difference. `far`: a bias or slopes may make any difference usual.
     virtual Halide::Expr power(const Halide::Expr &difference, bool far) const;
+    /// Defines s.dropout from s.weights, where weights are dropped.
+    virtual void define_kept_weights(const Inputs &in, const Visible &visible);
     /// Defines s.block_sum.
     virtual void define_sum(const Visible &visible);
     /// Defines s.weighted, and the engine's stages on the way.

@@ -108,10 +108,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     const Sizes &z = s.sizes;
     GeneralStages &g = s.general;
     const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
-    const auto row_at = [&](const Expr &of_tile) -> Row {
-        if (s.row_tokens.defined()) return {s.row_tokens(of_tile, t), s.row_heads(of_tile, t)};
-        return row_of_task(in, t * z.row_tile + of_tile);
-    };
+    const auto row_at = [&](const Expr &of_tile) { return row_of_tile(s, in, of_tile, t); };
     const Row row = row_at(r);
     const Expr token = s.row_tokens.defined() ? row.token : t * z.row_tile + r;
     const auto known_key = [&](const Expr &jj) { return min(likely(b * z.key_block + jj), in.keys - 1); };
