@@ -1,6 +1,7 @@
 #include "attention/dispatch.h"
 
 #include "attention/merge_task.h"
+#include "attention/task.h"
 #include "cpu/cpu_features.h"
 
 #include <algorithm>
@@ -64,6 +65,16 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
     return best;
 }
 
+/// True if kernels for few queries take less time for a call with dropout than those for many, whose tasks have one head each and take as long for
+/// one query as for 16. bench/notes has the measurements, and estimates for matrix tiles.
+bool pays_to_drop_in_parts(const gyre_context &context, const AttentionCall &c) {
+    constexpr int64_t most_on_tiles = 4, most_of_few_keys = 6, few_keys = 16, most_of_one_part = 12;
+    const int64_t sequences = c.has_cu_seqlens_q ? std::max<int64_t>(c.sequences, 1) : 1;
+    const int64_t queries = ceil_div(c.q.seqlen, sequences), keys = c.packed_keys ? c.k.seqlen / sequences : c.k.seqlen;
+    if (c.q.dtype != GYRE_F32 && has_matrix_tiles(*context.best)) return queries <= most_on_tiles;
+    return queries <= (keys < few_keys ? most_of_few_keys : most_of_one_part) || keys > AttentionTask::least_part;
+}
+
 /// Tasks of pairs have more to do before the first key, and read keys and values quicker from memory.
 bool are_few_rows_beside_pairs(int64_t half_tile, int64_t rows, int64_t keys) {
     constexpr int64_t keys_in_caches = 1024, few_scores = 256;
@@ -90,6 +101,7 @@ const AttentionKernel *find_by_rules(const gyre_context &context, const Attentio
     const AttentionKernel *left_out = nullptr;
     for (const DispatchRule &rule : rules) {
         if (!rule.takes(c, few_queries)) continue;
+        if (rule.is(trait::partial) && rule.is(trait::dropout) && !pays_to_drop_in_parts(context, c)) continue;
         if (rule.is(trait::partial) && !find_merge_kernel(context, GYRE_F32, c.out.dtype)) continue;
         if (rule.is(trait::formed) && !(find_operands_kernel(context, c) && find_unformed_kernel(context, c))) continue;
         const AttentionKernel *kernel = find_in_family(rule, context, c);

@@ -9,13 +9,6 @@ namespace gyre {
 /// tasks along the queries do as well and need no merging.
 constexpr int64_t most_few_queries = 16;
 
-/// True if kernels for few queries take less time for a call with dropout than those for many, whose tasks have one head each: not where many
-/// queries of a head see keys of one part. bench/notes has the measurements.
-inline bool pays_to_drop_in_parts(const AttentionCall &c) {
-    constexpr int64_t most_queries = 12, keys_of_part = 1024;
-    return c.has_cu_seqlens_q || c.q.seqlen <= most_queries || c.k.seqlen > keys_of_part;
-}
-
 struct DispatchRule {
     const char *family; // how the variants of its kernels begin
     unsigned traits;    // of its kernels
@@ -25,15 +18,12 @@ struct DispatchRule {
         return is(trait::value_blocks) == call.value_blocks && is(trait::dropout) == call.dropout.on &&
                is(trait::score) == (call.score != nullptr) && takes_options(call) &&
                (!is(trait::partial) || few_queries) &&
-               (!(is(trait::partial) && is(trait::general)) || takes_part(call)) &&
+               (!(is(trait::partial) && is(trait::general)) || is(trait::dropout) || call.general()) &&
                (!is(trait::as_stored) || !(call.rotate_keys || call.rotate_values)) &&
                (!is(trait::formed) || pays_to_form_operands(call));
     }
 
 private:
-    bool takes_part(const AttentionCall &call) const {
-        return is(trait::dropout) ? pays_to_drop_in_parts(call) : call.general();
-    }
     bool takes_options(const AttentionCall &call) const {
         if (is_x86 && is(trait::sloped))
             return call.alibi_alone() && call.right == 0; // distances of keys that are seen are not above 0

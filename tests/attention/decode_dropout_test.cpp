@@ -103,6 +103,9 @@ TEST_CASE("decode with dropout: not where many queries of a head see keys of one
             CHECK(ran(context, family));
         });
     };
+    family_is(6, 6, "decode_dropout");
+    family_is(7, 15, "dropout");
+    family_is(7, 16, "decode_dropout");
     family_is(12, 40, "decode_dropout");
     family_is(13, 40, "dropout");
     family_is(13, 1024, "dropout");
