@@ -65,16 +65,6 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
     return best;
 }
 
-/// True if kernels for few queries take less time for a call with dropout than those for many, whose tasks have one head each and take as long for
-/// one query as for 16. bench/notes has the measurements, and estimates for matrix tiles.
-bool pays_to_drop_in_parts(const gyre_context &context, const AttentionCall &c) {
-    constexpr int64_t most_on_tiles = 4, most_of_few_keys = 6, few_keys = 16, most_of_one_part = 12;
-    const int64_t sequences = c.has_cu_seqlens_q ? std::max<int64_t>(c.sequences, 1) : 1;
-    const int64_t queries = ceil_div(c.q.seqlen, sequences), keys = c.packed_keys ? c.k.seqlen / sequences : c.k.seqlen;
-    if (c.q.dtype != GYRE_F32 && has_matrix_tiles(*context.best)) return queries <= most_on_tiles;
-    return queries <= (keys < few_keys ? most_of_few_keys : most_of_one_part) || keys > AttentionTask::least_part;
-}
-
 /// Tasks of pairs have more to do before the first key, and read keys and values quicker from memory.
 bool are_few_rows_beside_pairs(int64_t half_tile, int64_t rows, int64_t keys) {
     constexpr int64_t keys_in_caches = 1024, few_scores = 256;
@@ -101,7 +91,6 @@ const AttentionKernel *find_by_rules(const gyre_context &context, const Attentio
     const AttentionKernel *left_out = nullptr;
     for (const DispatchRule &rule : rules) {
         if (!rule.takes(c, few_queries)) continue;
-        if (rule.is(trait::partial) && rule.is(trait::dropout) && !pays_to_drop_in_parts(context, c)) continue;
         if (rule.is(trait::partial) && !find_merge_kernel(context, GYRE_F32, c.out.dtype)) continue;
         if (rule.is(trait::formed) && !(find_operands_kernel(context, c) && find_unformed_kernel(context, c))) continue;
         const AttentionKernel *kernel = find_in_family(rule, context, c);
@@ -132,11 +121,20 @@ int64_t least_whole_rows(const AttentionKernel &decoding, const AttentionKernel 
     return keys <= few_keys ? 14 : decoding.dtype == GYRE_BF16 ? 28 : no_rows;
 }
 
+/// With dropout, tasks of kernels for many queries have one head each and take as long for one query as for 16. For matrix tiles this is an
+/// estimate.
+bool drops_in_whole_rows(const AttentionKernel &whole, const Sequence &s) {
+    constexpr int64_t most_on_tiles = 4, most_of_few_keys = 6, few_keys = 16, most_of_one_part = 12;
+    if (whole.on_tiles) return s.q_len > most_on_tiles;
+    return s.keys_seen() <= AttentionTask::least_part &&
+           s.q_len > (s.keys_seen() < few_keys ? most_of_few_keys : most_of_one_part);
+}
+
 /// The most keys of calls whose tasks are enough for many threads without parts of keys: what makes one part (AttentionTask::part_keys), or
 /// little for each of many key heads. Bits must not depend on how many threads there are, nor on other sequences.
 int64_t most_keys_of_whole_rows(int64_t key_heads) {
-    constexpr int64_t least_halved = 512, least_part = 1024, keys_of_a_head = 256;
-    return key_heads == 1 ? least_halved - 1 : std::max(least_part, keys_of_a_head * key_heads);
+    constexpr int64_t least_halved = 512, keys_of_a_head = 256;
+    return key_heads == 1 ? least_halved - 1 : std::max(AttentionTask::least_part, keys_of_a_head * key_heads);
 }
 
 } // namespace
@@ -156,13 +154,14 @@ const AttentionKernel *find_whole_rows_kernel(const gyre_context &context, const
 
 bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, const AttentionKernel &whole,
                     const Sequence &s) {
+    if (c.dropout.on) return drops_in_whole_rows(whole, s);
     if (c.k.heads == 0 || decoding.vector_bytes < avx2_bytes || whole.vector_bytes < decoding.vector_bytes) return false;
     if (whole.is(trait::sloped) || whole.has_terms() || s.keys_seen() > most_keys_of_whole_rows(c.k.heads)) return false;
     // Tasks of one head (choose_task_heads()) have a row a query.
-    const bool has_heads = !whole.is(trait::dropout) && !(c.mask.data && c.mask.strides[1] != 0);
+    const bool has_heads = !(c.mask.data && c.mask.strides[1] != 0);
     const int64_t rows = s.q_len * (has_heads ? c.q.heads / c.k.heads : 1);
-    return rows >= (c.general() || c.dropout.on ? least_whole_rows_of_options(decoding, whole, c.most_features())
-                                                : least_whole_rows(decoding, whole, s.keys_seen()));
+    return rows >= (c.general() ? least_whole_rows_of_options(decoding, whole, c.most_features())
+                                : least_whole_rows(decoding, whole, s.keys_seen()));
 }
 
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &c) {
