@@ -9,7 +9,7 @@ namespace gyre::attention {
 struct OperandForm {
     bool as_bits = false;            // bf16 numbers as their bits
     bool unwidened_keys = false;     // keys as they are stored; of keys that are not rotated
-    bool one_page_apart = false;     // schedules specialise tables of offsets for one page, which all keys are then in
+    bool one_page_apart = false;     // tables of offsets are specialised for one page, which all keys are then in
     bool no_values_past_end = false; // none is asked for
 };
 

@@ -33,9 +33,15 @@ void Folded::define_sum(const Visible &visible) {
     RDom groups(0, s.sizes.key_block / weighed_keys, "summed");
     groups.where(visible.in_sight(s.b * s.sizes.key_block + groups * weighed_keys, weighed_keys));
     s.sum_j = groups;
-    std::vector<Expr> sums;
-    for (int n = 0; n < weighed_keys; n++) sums.push_back(sum_weight(groups * weighed_keys + n));
-    s.block_sum(s.r, s.t, s.b) += sum_in_halves(sums);
+    // Of vectors that hold several keys, then of their parts.
+    const int keys = keys_in_vector();
+    const Var &l = s.l, &r = s.r, &t = s.t, &b = s.b;
+    std::vector<Expr> vectors, parts;
+    for (int n = 0; n < weighed_keys; n += keys) vectors.push_back(sum_weight(groups * weighed_keys + n + l));
+    s.lane_sums = Func("lane_sums");
+    s.lane_sums(r, l, t, b) += sum_in_halves(vectors);
+    for (int n = 0; n < keys; n++) parts.push_back(s.lane_sums(r, n, t, b));
+    s.block_sum(r, t, b) = sum_in_halves(parts);
 }
 
 void Folded::define_product_of_values(const Inputs &, const Visible &visible) {

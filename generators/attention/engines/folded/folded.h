@@ -17,6 +17,11 @@ public:
         s.sizes = sizes;
     }
     FoldedStages &stages() override { return s; }
+    OperandForm operand_form() const override {
+        OperandForm form;
+        form.one_page_apart = provider->reads_in_place();
+        return form;
+    }
     KeySteps steps() const override { return steps_of_row_tile(k.key_unroll, keys_of_maximum()); }
     Halide::Expr query_factor(const Inputs &in) const override {
         return facts.across ? in.scale : RowVectors::query_factor(in);

@@ -52,6 +52,12 @@ void Folded::schedule_products(const Levels &at) {
         schedule_scores_across_lanes(at);
     else
         schedule_scores(at);
+    if (s.lane_sums.defined()) {
+        s.lane_sums.compute_at(at.weights).bound_storage(s.b, 1);
+        s.lane_sums.bound(s.r, 0, s.sizes.row_tile).bound(s.l, 0, keys_in_vector());
+        for (Stage stage : {Stage(s.lane_sums), s.lane_sums.update().reorder(s.r, s.l, s.sum_j)})
+            stage.vectorize(s.r).vectorize(s.l);
+    }
     s.weighted_rows.compute_at(at.values).bound_storage(s.b, 1);
     schedule_weighted_rows(s, wide);
     if (k.key_vector > 1) read_as_vectors(s.weights, s.weighted_rows, s.value_j, s.r, w);

@@ -12,6 +12,7 @@ struct FoldedStages : LaneStages {
     Halide::Func q_folded;      // (f, r, d / fold, t)   undefined: q_rows are read
     Halide::Func folded_scores; // (f, r, j, t, b)       of every fold-th feature
     SumsAcrossLanes across;     // (l, v, g, t, b)       of row l % row_tile and key l / row_tile of group g
+    Halide::Func lane_sums;     // (r, l, t, b)          of weights of place l of vectors that hold several keys
     Halide::Func weighted_rows; // (d, r, t, b)
     Halide::Func weighted_sums; // (d, r, t, b)          undefined: weighted_rows are read
     Transpose weighted_lanes;   // (r, d, t, b)

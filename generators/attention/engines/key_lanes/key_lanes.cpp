@@ -42,7 +42,6 @@ void KeyLanes::define_queries(const Inputs &in) {
         s.q_placed(s.d, s.r, s.t) = s.q_rows(pairs.feature(s.d), s.r, s.t);
     }
     const int together = k.lanes * z.feature_chunk;
-    pages = in.pages.count;
     k_features = in.head_dim;
     v_features = in.v_head_dim;
     rows_alike = in.k.slot_stride == in.v.slot_stride && in.k.page_stride == in.v.page_stride;

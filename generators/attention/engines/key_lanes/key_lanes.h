@@ -121,7 +121,6 @@ private:
     int keys_at_once() const { return s.sizes.padded ? 1 : keys_at_once_of(value_features / k.lanes); }
     int value_features = 0; // of a weighted value that are in registers together
     KeyLaneStages s;
-    Halide::Expr pages;                  // in which keys are
     Halide::Expr k_features, v_features; // of the call
     Halide::Expr rows_alike;             // values lie as keys do, so that one table of offsets is that of both
 

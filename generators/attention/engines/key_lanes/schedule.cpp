@@ -79,7 +79,6 @@ void KeyLanes::schedule() {
         .vectorize(s.e, w)
         .never_partition_all();
     provider->schedule_offsets(s, w);
-    for (Func *offsets : {&s.operands.k_offsets, &s.operands.v_offsets}) offsets->specialize(pages == 1);
     schedule_guard(s, w);
 
     // Scores of a vector of keys, row by row: each key's products, then transposed and summed.

@@ -78,7 +78,7 @@ void RowVectors::schedule() {
     s.block_sum.bound_storage(s.b, 1);
     for (auto [reduction, key] : {std::pair{&s.block_max, s.max_j}, std::pair{&s.block_sum, s.sum_j}}) {
         rows.over(reduction->compute_at(s.state, loops.tile), *reduction, s.r);
-        rows.over(reduction->update().reorder(s.r, key), *reduction, s.r);
+        if (reduction->has_update_definition()) rows.over(reduction->update().reorder(s.r, key), *reduction, s.r);
     }
     s.weights.bound_storage(s.b, 1);
     if (stores_weights())
