@@ -16,6 +16,8 @@ void AttentionGenerator::configure() {
         << (compiled_score_name().empty() ? "without a score function" : "with score=" + compiled_score_name())
         << ", which needs general=true\n";
     _halide_user_assert(partial || !many_rows) << "many_rows=true needs partial=true\n";
+    _halide_user_assert((partial && as_stored && !general) || !narrow)
+        << "narrow=true needs partial=true as_stored=true general=false\n";
     _halide_user_assert(general || !dropout) << "dropout=true needs general=true\n";
     _halide_user_assert(!general || !capped) << "general=true has a cap: capped=true is for others\n";
     _halide_user_assert(!general || !sloped) << "general=true has ALiBi: sloped=true is for others\n";

@@ -19,7 +19,8 @@ public:
     GeneratorParam<bool> partial{"partial", false};     // out is f32: to be merged with those of other keys
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
     GeneratorParam<bool> many_rows{"many_rows", false}; // of a key head's few queries; partial only
-    GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
+    GeneratorParam<bool> narrow{"narrow", false}; // row tiles of fewer rows than others of few queries, by its knobs
+    GeneratorParam<bool> dense{"dense", false};   // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<std::string> cache{"cache", "rows"}; // how keys and values are stored: a name of providers.cpp
     GeneratorParam<bool> capped{"capped", false};       // scores are capped, of kernels that are not general
     GeneratorParam<bool> sloped{"sloped", false};       // scores take a slope of ALiBi, likewise; a task has one head

@@ -71,6 +71,12 @@ bool are_few_rows_beside_pairs(int64_t half_tile, int64_t rows, int64_t keys) {
     return rows < half_tile || (rows == half_tile && keys < keys_in_caches) || rows * keys <= few_scores;
 }
 
+/// Narrow tiles of which a row stays empty gain by keys that the others share, if there are enough of them.
+bool are_few_rows_beside_narrow(int64_t row_tile, int64_t rows, int64_t keys) {
+    constexpr int64_t least_keys = 64;
+    return rows <= row_tile / 2 || (rows < row_tile && keys < least_keys);
+}
+
 const AttentionKernel *find_kernel_with(unsigned traits, const gyre_context &context, const AttentionCall &c) {
     for (const DispatchRule &rule : rules)
         if (rule.traits == traits) return find_in_family(rule, context, c);
@@ -96,7 +102,7 @@ const AttentionKernel *find_by_rules(const gyre_context &context, const Attentio
         const AttentionKernel *kernel = find_in_family(rule, context, c);
         if (!kernel) continue;
         // Few queries have another family: one whose kernels multiply f32 numbers, or one that is not for many rows alone.
-        const bool has_other = rule.is(trait::many_rows) || is_left_out(context, *kernel, c, false);
+        const bool has_other = rule.is(trait::many_rows | trait::narrow) || is_left_out(context, *kernel, c, false);
         if (!rule.is(trait::partial) || !has_other) return kernel;
         if (!left_out) left_out = kernel;
     }
@@ -164,6 +170,11 @@ bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, con
                                 : least_whole_rows(decoding, whole, s.keys_seen()));
 }
 
+const AttentionKernel *find_narrow_kernel(const gyre_context &context, const AttentionCall &c) {
+    if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on || c.score) return nullptr;
+    return find_kernel_with(trait::partial | trait::as_stored | trait::narrow, context, c);
+}
+
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &c) {
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on) return nullptr;
     return find_kernel_with(trait::general | trait::partial | trait::as_stored, context, c);
@@ -172,6 +183,7 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t dim, int64_t rows, int64_t keys) {
     constexpr int64_t small_head = 32, large_head = 128, keys_for_tiles = 128, narrow_tile = 4;
     if (other.has_bf16_dots()) return are_few_rows_beside_pairs(other.row_tile / 2, rows, keys);
+    if (other.is(trait::narrow)) return are_few_rows_beside_narrow(other.row_tile, rows, keys);
     const int64_t most = other.on_tiles && keys >= keys_for_tiles ? 3 : 4;
     if (rows <= std::min(most, other.row_tile / 2)) return true;
     if (few.padded && other.padded && few.vector_bytes >= avx512_bytes && dim > small_head && !other.on_tiles)

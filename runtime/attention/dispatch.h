@@ -44,6 +44,10 @@ const AttentionKernel *find_attention_kernel(const gyre_context &context, const 
 /// of keys instead of queries. nullptr: none is linked, or the call's keys and values are not as it takes them.
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
+/// The kernel that serves the sequences of such a call that have no more rows a key head than its row tile, which is narrower than
+/// others' (AttentionTask::for_narrow_tile). nullptr likewise.
+const AttentionKernel *find_narrow_kernel(const gyre_context &context, const AttentionCall &call);
+
 /// True if so many rows a key head are few, in a sequence with so many keys of `dim` features: `few`, with vectors of keys, then takes less time
 /// than `other`, whose row tiles stay empty in part. bench/notes has the measurements.
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t dim, int64_t rows, int64_t keys);

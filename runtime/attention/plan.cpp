@@ -69,6 +69,17 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
                   static_cast<long long>(c.v.dim), with.c_str(), blocks);
 }
 
+/// Chooses the kernel for sequences whose rows fill no more than one of its row tiles: all sequences of the call, or some.
+void choose_narrow_kernel(const gyre_context &context, AttentionTask *t) {
+    const AttentionCall &c = t->call;
+    const AttentionKernel *narrow = find_narrow_kernel(context, c);
+    if (!narrow || c.k.heads == 0) return;
+    if (c.has_cu_seqlens_q)
+        t->for_narrow_tile = narrow;
+    else if (t->rows(c.q.seqlen) <= narrow->row_tile)
+        t->kernel = narrow;
+}
+
 /// Chooses the kernels for sequences that have few and many rows a key head: all sequences of the call, or some.
 void choose_kernels_of_rows(const gyre_context &context, AttentionTask *t) {
     const AttentionKernel *few = find_few_rows_kernel(context, t->call);
@@ -81,6 +92,7 @@ void choose_kernels_of_rows(const gyre_context &context, AttentionTask *t) {
         t->kernel = many;
         return;
     }
+    if (is_x86) choose_narrow_kernel(context, t);
     if (c.has_lengths())
         t->for_few_rows = few;
     else if (few && t->has_few_rows(*few, c.q.seqlen, is_x86 ? c.sequence(0).keys_seen() : c.k.seqlen))
@@ -163,7 +175,8 @@ gyre_status Plan::prepare(gyre_context &context) {
 
 const AttentionKernel &Plan::said() const {
     const AttentionTask &t = task;
-    if (t.call.sequences == 0 || !(t.for_few_rows || t.for_some_many_rows() || t.for_few_keys)) return *t.kernel;
+    const bool of_rows = t.for_few_rows || t.for_some_many_rows() || t.for_some_narrow_tiles();
+    if (t.call.sequences == 0 || !(of_rows || t.for_few_keys)) return *t.kernel;
     const AttentionKernel *of_longest = t.kernel;
     for (int64_t i = 0, most = -1; i < t.call.sequences; i++) {
         if (!t.call.has(i)) continue;

@@ -14,6 +14,7 @@ size_t AttentionTask::rows_scratch_bytes() const {
     for (const AttentionKernel *other : {unformed, unmasked, for_few_rows, for_few_keys})
         if (other) of_kernel = std::max(of_kernel, other->workspace);
     if (for_some_many_rows()) of_kernel = std::max(of_kernel, for_many_rows->workspace);
+    if (for_some_narrow_tiles()) of_kernel = std::max(of_kernel, for_narrow_tile->workspace);
     return of_kernel + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
 }
 
@@ -41,6 +42,7 @@ int64_t AttentionTask::most_keys() const {
     int64_t most = part_keys(*kernel, call.k.seqlen);
     if (for_few_rows) most = std::max(most, part_keys(*for_few_rows, call.k.seqlen));
     if (for_some_many_rows()) most = std::max(most, part_keys(*for_many_rows, call.k.seqlen));
+    if (for_some_narrow_tiles()) most = std::max(most, part_keys(*for_narrow_tile, call.k.seqlen));
     return std::min(most, call.k.seqlen);
 }
 

@@ -20,6 +20,7 @@ struct AttentionTask {
     AttentionCall call;
     const AttentionKernel *kernel = nullptr;
     const AttentionKernel *for_few_rows = nullptr;    // instead, of sequences with few rows a key head
+    const AttentionKernel *for_narrow_tile = nullptr; // instead, of those with more that fill no more than its row tile
     const AttentionKernel *for_many_rows = nullptr;   // instead, of those with many
     const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
     const AttentionKernel *for_few_keys = nullptr;    // instead, of sequences whose rows see few keys
@@ -40,18 +41,25 @@ struct AttentionTask {
 
     /// True if `few` serves a sequence of so many queries, which see so many keys.
     bool has_few_rows(const AttentionKernel &few, int64_t queries, int64_t keys) const {
-        return call.k.heads > 0 &&
-               are_few_rows(few, *kernel, call.most_features(), queries * (call.q.heads / call.k.heads), keys);
+        return call.k.heads > 0 && are_few_rows(few, tiled_kernel(queries), call.most_features(), rows(queries), keys);
+    }
+    /// Rows a key head; there is one.
+    int64_t rows(int64_t queries) const { return queries * (call.q.heads / call.k.heads); }
+    bool for_some_narrow_tiles() const { return is_x86 && for_narrow_tile; }
+    /// The kernel that serves a sequence of so many queries whose rows are neither few nor many.
+    const AttentionKernel &tiled_kernel(int64_t queries) const {
+        return for_some_narrow_tiles() && rows(queries) <= for_narrow_tile->row_tile ? *for_narrow_tile : *kernel;
     }
     bool for_some_many_rows() const { return is_x86 && for_many_rows; }
     /// True if `many` serves a sequence of so many queries.
     bool has_many_rows(const AttentionKernel &many, int64_t queries) const {
-        return call.k.heads > 0 && are_many_rows(many, queries * (call.q.heads / call.k.heads));
+        return call.k.heads > 0 && are_many_rows(many, rows(queries));
     }
     const AttentionKernel &kernel_of(const Sequence &s) const {
         if (for_some_many_rows() && has_many_rows(*for_many_rows, s.q_len)) return *for_many_rows;
         if (for_few_keys && sees_few_keys(call, s.q_len, s.k_len)) return *for_few_keys;
-        return for_few_rows && has_few_rows(*for_few_rows, s.q_len, s.keys_seen()) ? *for_few_rows : *kernel;
+        if (for_few_rows && has_few_rows(*for_few_rows, s.q_len, s.keys_seen())) return *for_few_rows;
+        return for_some_narrow_tiles() && call.k.heads > 0 ? tiled_kernel(s.q_len) : *kernel;
     }
 
     /// Makes tasks take keys and values as they are stored.
