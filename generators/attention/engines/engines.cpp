@@ -128,10 +128,14 @@ bool folded_gains_by_asking(const Wanted &w, bool across) {
     return w.target.has_feature(Target::AVX2);
 }
 
+/// Elsewhere broadcasts of f32 lose more: LLVM then stores maxima and sums of a block in every turn of their loops.
+bool folded_gains_by_one_page(const Wanted &w, bool across) { return across || w.target.has_feature(Target::AVX512); }
+
 Made make_folded(const Wanted &w) {
     const bool across = folded_gains_across_lanes(w);
-    return std::make_unique<Folded>(common_sizes(w), make_provider(w), w.knobs,
-                                    Folded::Facts{folded_gains_by_asking(w, across), across});
+    return std::make_unique<Folded>(
+        common_sizes(w), make_provider(w), w.knobs,
+        Folded::Facts{folded_gains_by_asking(w, across), across, folded_gains_by_one_page(w, across)});
 }
 
 bool takes_bf16_dots(const Wanted &w) { return has_bf16_dot(w.target) && w.dtype.is_bfloat() && !w.autoscheduled; }

@@ -11,6 +11,7 @@ public:
     struct Facts {
         bool asks_ahead; // the machine gains by asking for the lines of keys and values a block ahead
         bool across;     // scores are sums across lanes: keys are loaded as vectors, and widened in registers
+        bool one_page;   // the kernel gains by tables of offsets that are specialised for one page
     };
     Folded(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : RowVectors(std::move(provider), knobs), facts(facts) {
@@ -19,7 +20,7 @@ public:
     FoldedStages &stages() override { return s; }
     OperandForm operand_form() const override {
         OperandForm form;
-        form.one_page_apart = provider->reads_in_place();
+        form.one_page_apart = facts.one_page && provider->reads_in_place();
         return form;
     }
     KeySteps steps() const override { return steps_of_row_tile(k.key_unroll, keys_of_maximum()); }
