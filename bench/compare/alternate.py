@@ -38,20 +38,22 @@ def fastest(runs, clock):
     return min(best, key=best.get)
 
 
-def worked():
-    """Processor seconds of all threads. The process's clock tells what others than the caller used at its last tick, 4 ms ago."""
-    return sum(time.clock_gettime(~int(thread) << 3 | 6) for thread in os.listdir("/proc/self/task"))
+def worked(threads):
+    """Processor seconds of threads. The process's clock tells what others than the caller used at its last tick, 4 ms ago."""
+    return sum(time.clock_gettime(~int(thread) << 3 | 6) for thread in threads)
 
 
-def timed(act):
-    """Seconds, and how many threads of the process worked meanwhile."""
-    used, begin = worked(), time.perf_counter()
+def timed(act, before=lambda: None):
+    """Seconds, and how many threads of the process worked meanwhile. Nothing slow, after which threads sleep, is between `before` and `act`."""
+    threads = os.listdir("/proc/self/task")
+    before()
+    used, begin = worked(threads), time.perf_counter()
     act()
     passed = time.perf_counter() - begin
-    return passed, (worked() - used) / passed
+    return passed, (worked(threads) - used) / passed
 
 
-def turn_of_threads(run, repeats, threads):
+def turn_of_threads(run, repeats, threads, tries=MOST_TRIES):
     """Seconds of a run while all threads have processors, or, after many tries, while fewer do: a call of one task needs no more.
 
     Threads of the one before must sleep first: OpenMP's keep their processors for 8 ms and more after a loop.
@@ -59,22 +61,23 @@ def turn_of_threads(run, repeats, threads):
     while timed(lambda: time.sleep(TURN))[1] > 0.1:
         pass
     run()
-    for _ in range(MOST_TRIES):
-        passed, working = timed(lambda: [run() for _ in range(repeats)])
+    for _ in range(tries):
+        passed, working = timed(lambda: [run() for _ in range(repeats)], before=run)
         if working > 0.95 * threads:
             break
+        time.sleep(5 * TURN)  # who has the other processor may be done then
     return passed / repeats
 
 
-def alternate(runs, clock, budget, threads, least=5, most=25):
-    """[rounds] seconds of each; as many rounds as the budget has room for. threads: of each."""
+def alternate(runs, clock, budget, threads, least=5, most=25, tries=MOST_TRIES):
+    """[rounds] seconds of each; as many rounds as the budget has room for. threads: of each. tries: of a turn of several."""
     repeats = {name: repeats_of(run, clock) for name, run in runs.items()}
     times = {name: [] for name in runs}
     alone = all(each == 1 for each in threads.values())
     begin = time.perf_counter()
     while len(next(iter(times.values()))) < least or time.perf_counter() - begin < budget:
         for name, run in runs.items():
-            turn = seconds(run, repeats[name], clock) if alone else turn_of_threads(run, repeats[name], threads[name])
+            turn = seconds(run, repeats[name], clock) if alone else turn_of_threads(run, repeats[name], threads[name], tries)
             times[name].append(turn)
         if len(times[name]) == most:
             break

@@ -10,13 +10,13 @@ import sys
 import time
 
 import numpy as np
-from alternate import alternate, ratio, repeats_of
+from alternate import TURN, alternate, ratio, repeats_of
 from element_types import TYPES, element_type
 from measured_library import add_library, use_library
 from model_arrays import Inputs
 from model_calls import CALLS
 
-LEAST_TURN = 0.002
+MOST_TRIES = 60  # of a turn; other programs may keep a processor for seconds
 
 
 def formed_runs(contexts, call, dtype, readers):
@@ -30,6 +30,11 @@ def formed_runs(contexts, call, dtype, readers):
     keywords = model_ours.keywords(call, inputs, lambda x: x.astype(kind))
     runs = {name: model_ours.prepare(context, q, k, v, outs[name], keywords) for name, context in contexts.items()}
     return {**runs, **{name: reader([k, v]) for name, reader in readers.items()}}, outs
+
+
+def line(speeds, ms, read, reading, name, kernel):
+    columns = "".join(f"{speed:6.2f} {100 * noise:3.0f}" for speed, noise in speeds)
+    return f"{name:50}{columns} {ms:9.4f} {read / 1e6:7.2f} {read / reading / 1e9:6.1f}  {kernel}"
 
 
 def main():
@@ -58,21 +63,19 @@ def main():
             if not any(part in call.name for part in options.only):
                 continue
             runs, outs = formed_runs(contexts, call, dtype, readers)
-            if LEAST_TURN / repeats_of(runs["one"], time.perf_counter) < 1e-6 * options.least:
+            if TURN / repeats_of(runs["one"], time.perf_counter) < 1e-6 * options.least:
                 continue
-            times = alternate(runs, time.perf_counter, options.seconds, threads)
+            times = alternate(runs, time.perf_counter, options.seconds, threads, tries=MOST_TRIES)
             if any(not np.array_equal(outs["one"].view(np.uint8), out.view(np.uint8)) for out in outs.values()):
                 sys.exit(f"{call.name}: bits depend on the threads")
             one, reading = times["one"], times["reading 1"]
             speeds = [ratio(one, times["own"]), ratio(one, times["OpenMP"]), ratio(reading, times[f"reading {options.threads}"])]
             read = (call.head_dim + call.value_dim) * call.batch * call.kv_heads * call.keys * (4 if dtype == "f32" else 2)
             found.append((speeds, 1e3 * float(np.median(one)), read, float(np.median(reading)), call.name, contexts["one"].selected_kernel))
-            print(call.name, file=sys.stderr, flush=True)
+            print(line(*found[-1]), file=sys.stderr, flush=True)
         print(f"{dtype}: speed with {options.threads} threads / with 1 (noise in percent): own, OpenMP's, reading keys and values; "
               "ms with 1; MB read, GB/s of 1 that reads")
-        for speeds, ms, read, reading, name, kernel in sorted(found):
-            columns = "".join(f"{speed:6.2f} {100 * noise:3.0f}" for speed, noise in speeds)
-            print(f"{name:50}{columns} {ms:9.4f} {read / 1e6:7.2f} {read / reading / 1e9:6.1f}  {kernel}", flush=True)
+        print("\n".join(line(*each) for each in sorted(found)), flush=True)
 
 
 if __name__ == "__main__":

@@ -226,9 +226,10 @@ bool Plan::form_operands(gyre_context &context, char *slabs) {
 }
 
 /// Tasks with the same keys follow each other, so that these stay in the cache; those of sequences with the most work each, and
-/// late rows, which see more keys when causal, come first, so that threads end together.
+/// late rows, which see more keys when causal, come first, so that threads end together. Threads that must share keys take rows in turn.
 bool Plan::run_tasks(gyre_context &context, char *slabs) {
-    return context.threads.run_all(tasks(), [&](int64_t index, int worker) {
+    const Threads::Share share = tasks() < context.threads.places() * tiles ? Threads::in_turn : Threads::neighbours;
+    const auto run_task = [&](int64_t index, int worker) {
         const auto take = [&](int64_t count) {
             const int64_t taken = index % count;
             index /= count;
@@ -242,7 +243,8 @@ bool Plan::run_tasks(gyre_context &context, char *slabs) {
         const int64_t heads = std::min(task.heads, sharing - first_sharing);
         return task.run({order.at(index), kv_head * sharing + first_sharing, heads, tile * task.tokens, part},
                         slabs + static_cast<size_t>(worker) * slab_bytes);
-    });
+    };
+    return context.threads.run_all(tasks(), run_task, share);
 }
 
 bool Plan::merge_parts(gyre_context &context, char *slabs) {

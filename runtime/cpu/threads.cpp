@@ -56,11 +56,11 @@ int Threads::start(int needed) {
 void Threads::Loop::drain(int worker, int place) {
     for (int r = -1; r < ranges; r++) {
         const int range = r < 0 ? place % ranges : r;
-        const int64_t begin = first(range), size = first(range + 1) - begin;
+        const int64_t all = size(range);
         std::atomic<int64_t> &next = taken[range].next;
-        if (next.load(std::memory_order_relaxed) >= size) continue; // leaves the line with whoever has it
-        for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < size;)
-            if (!call(task, begin + i, worker)) ok = false;
+        if (next.load(std::memory_order_relaxed) >= all) continue; // leaves the line with whoever has it
+        for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < all;)
+            if (!call(task, index(range, i), worker)) ok = false;
     }
 }
 
@@ -84,13 +84,13 @@ void Threads::run_in_host(Loop &loop) {
 }
 
 /// One function for loops of every task, so that small programs hold each task's code once.
-bool Threads::run_each(int64_t tasks, const void *task, Call call) {
+bool Threads::run_each(int64_t tasks, const void *task, Call call, Share share) {
     if (count == 1 || tasks <= 1) {
         bool ok = true;
         for (int64_t i = 0; i < tasks; i++) ok &= call(task, i, 0);
         return ok;
     }
-    Loop loop{tasks, task, call, static_cast<int>(std::min<int64_t>(count, tasks))};
+    Loop loop{tasks, task, call, static_cast<int>(std::min<int64_t>(count, tasks)), share};
     if (host)
         run_in_host(loop);
     else

@@ -23,6 +23,8 @@ public:
     void forget();
 
     int size() const { return count; }
+    /// Of where threads begin.
+    int places() const { return std::min(count, most_places); }
 
     /// Runs task(index, worker) once for every index in [0, tasks); worker in [0, min(size(), tasks)) is the same for
     /// no two tasks that run at once. Threads begin at places of their own, and take tasks from there on, one at a time. A task must
@@ -35,41 +37,49 @@ public:
         });
     }
 
+    /// What indices a thread begins with: neighbours, or one of as many as there are threads, where the work of neighbours is most alike.
+    enum Share { neighbours, in_turn };
+
     /// run() of tasks that may fail. Returns whether none did.
     template <typename Task>
-    bool run_all(int64_t tasks, const Task &task) {
-        return run_each(tasks, &task, [](const void *t, int64_t index, int worker) {
-            return (*static_cast<const Task *>(t))(index, worker);
-        });
+    bool run_all(int64_t tasks, const Task &task, Share share = neighbours) {
+        return run_each(
+            tasks, &task,
+            [](const void *t, int64_t index, int worker) { return (*static_cast<const Task *>(t))(index, worker); },
+            share);
     }
 
 private:
+    static constexpr int most_places = 8; // whoever is done looks at all of them
     using Call = bool (*)(const void *task, int64_t index, int worker);
 
     /// A running loop. Its indices are cut into ranges. A thread begins in the same range in every loop of so many tasks: what it
     /// read there is then still in its processor's caches. Who is done helps from the first range on, which has the longest tasks where
     /// they differ.
     struct Loop {
-        static constexpr int most_ranges = 8; // whoever is done looks at all of them
         const int64_t tasks;
         const void *const task;
         const Call call;
         const int workers;
-        const int ranges = workers < most_ranges ? workers : most_ranges;
+        const Share share;
+        const int ranges = std::min(workers, most_places);
         std::atomic<int> joined{0}; // of the host's tasks
         std::atomic<bool> ok{true};
         struct alignas(64) Range {
-            std::atomic<int64_t> next{0}; // counts from the range's first index
-        } taken[most_ranges]{};
+            std::atomic<int64_t> next{0}; // places that were taken
+        } taken[most_places]{};
 
-        /// Where range r begins, and that before it ends.
-        int64_t first(int r) const { return tasks / ranges * r + std::min<int64_t>(r, tasks % ranges); }
+        int64_t size(int r) const { return tasks / ranges + (r < tasks % ranges); }
+        /// The task at place i of range r.
+        int64_t index(int r, int64_t i) const {
+            return share == in_turn ? i * ranges + r : tasks / ranges * r + std::min<int64_t>(r, tasks % ranges) + i;
+        }
         void drain(int worker, int place);
         void join_from_host(int place);
     };
     struct Pool;
 
-    bool run_each(int64_t tasks, const void *task, Call call);
+    bool run_each(int64_t tasks, const void *task, Call call, Share share);
     void run_parallel(Loop &loop);
     void run_in_host(Loop &loop);
     int start(int needed);
