@@ -62,6 +62,7 @@ add_library(gyre_test_cases OBJECT
             attention/random_test.cpp
             attention/rotary_test.cpp
             attention/row_tiles_test.cpp
+            attention/rows_in_turn_test.cpp
             attention/score_arguments_test.cpp
             attention/score_inputs_test.cpp
             attention/score_test.cpp
