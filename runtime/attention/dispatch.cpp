@@ -190,8 +190,8 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
         return are_few_rows_of_padded(few.dtype, dim, rows, keys);
     if (few.dtype != GYRE_F32 || few.vector_bytes < avx2_bytes || other.row_tile <= narrow_tile) return false;
     const bool has_avx512 = few.vector_bytes >= avx512_bytes;
-    const bool is_window = has_avx512 && keys <= keys_of_window;
-    if (rows % other.row_tile == 0 && !is_window) return false;  // whole tiles: quicker from memory
+    const bool is_almost_whole = has_avx512 && !few.padded && rows == other.row_tile - 1;
+    if (rows % other.row_tile == 0 || is_almost_whole) return false;
     if (has_avx512) return rows <= (few.padded ? 128 : 12);
     return rows <= (few.head_dim >= large_head ? 128 : 7);
 }

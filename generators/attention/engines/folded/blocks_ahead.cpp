@@ -31,7 +31,7 @@ void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const Block
     const Sizes &z = s.sizes;
     const OperandStages &o = s.operands;
     for (auto [offsets, rows] : {std::pair{o.k_offsets, 2 * z.key_block}, {o.v_offsets, z.key_block}}) {
-        const int whole_vectors = (rows + z.lanes - 1) / z.lanes * z.lanes;
+        const int whole_vectors = (rows + turns_of.lanes - 1) / turns_of.lanes * turns_of.lanes;
         Func(offsets).bound(s.j, 0, whole_vectors).bound_storage(s.j, whole_vectors);
     }
     // Elsewhere the compiler would store these sums in every turn that asks for a line, since asking may read memory for all it knows.

@@ -1,6 +1,7 @@
 #include "folded.h"
 
 #include "math/halves.h"
+#include "passes/neighbour_sums.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -29,7 +30,7 @@ void Folded::define_scores_across_lanes() {
 }
 
 void Folded::define_sum(const Visible &visible) {
-    if (!facts.across) return RowVectors::define_sum(visible);
+    if (!joins_keys()) return RowVectors::define_sum(visible);
     RDom groups(0, s.sizes.key_block / weighed_keys, "summed");
     groups.where(visible.in_sight(s.b * s.sizes.key_block + groups * weighed_keys, weighed_keys));
     s.sum_j = groups;
@@ -57,10 +58,11 @@ void Folded::define_product_of_values(const Inputs &, const Visible &visible) {
 
 void Folded::lower(const Lowering &lowering) const {
     RowVectors::lower(lowering);
+    if (!facts.across) take_neighbours_from_one_load(lowering.generator);
     if (!asks_for_blocks()) return;
     const Sizes &z = s.sizes;
     const int features = facts.across ? k.lanes : k.fold; // of a turn
-    ask_for_blocks(s, lowering, {z.key_block / k.key_unroll, z.head_dim / features, z.key_block});
+    ask_for_blocks(s, lowering, {z.key_block / k.key_unroll, z.head_dim / features, z.key_block, k.lanes});
 }
 
 } // namespace gyre::attention

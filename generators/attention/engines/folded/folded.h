@@ -31,12 +31,12 @@ public:
         if (!facts.across) define_scaled_lanes(s, in.scale);
     }
     void define_scores(const Inputs &in) override;
-    int keys_of_maximum() const override { return facts.across ? weighed_keys : 1; }
+    int keys_of_maximum() const override { return joins_keys() ? weighed_keys : 1; }
     void lower(const Lowering &lowering) const override;
 
 protected:
     int weight_step() const override { return keys_of_maximum(); }
-    int keys_in_vector() const override { return facts.across ? k.lanes / s.sizes.row_tile : 1; }
+    int keys_in_vector() const override { return joins_keys() ? k.lanes / s.sizes.row_tile : 1; }
     void define_sum(const Visible &visible) override;
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
@@ -44,7 +44,11 @@ protected:
     void schedule_products(const Levels &at) override;
 
 private:
-    static constexpr int weighed_keys = 8; // whose maximum and sum are formed together, where scores are sums across lanes
+    static constexpr int weighed_keys = 8; // whose maximum and sum are formed together
+    /// Vectors of scores hold those of several keys for all rows.
+    bool joins_keys() const {
+        return facts.across || (k.fold > 1 && s.sizes.row_tile * k.fold == k.lanes && k.key_unroll % weighed_keys == 0);
+    }
     const Facts facts;
     FoldedStages s;
 

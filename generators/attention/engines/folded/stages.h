@@ -27,6 +27,7 @@ void define_folded_scores(FoldedStages &s, int fold, int together, const FoldedQ
 /// The turns of a block's loops: steps of scores, of each the loop over features, and the loop over keys of a chunk of weighted values.
 struct BlockTurns {
     int steps, features, keys;
+    int lanes; // of vectors of offsets
 };
 /// Asks for lines of keys and values a block ahead. Only for those that are read where they are.
 void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const BlockTurns &turns);

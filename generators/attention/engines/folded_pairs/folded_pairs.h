@@ -25,7 +25,12 @@ public:
         s.sizes = sizes;
     }
     FoldedPairStages &stages() override { return s; }
-    OperandForm operand_form() const override { return {true}; }
+    OperandForm operand_form() const override {
+        OperandForm form;
+        form.as_bits = true;
+        form.one_page_apart = true;
+        return form;
+    }
     KeySteps steps() const override { return steps_of_row_tile(k.key_unroll, FoldedPairStages::weighed_keys); }
     Bf16 rounding() const override { return Bf16::by_instruction; }
     void define_queries(const Inputs &) override { define_query_pairs(s, s.c); }

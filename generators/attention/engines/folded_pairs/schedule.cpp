@@ -3,6 +3,7 @@
 #include "passes/bf16_dot.h"
 #include "passes/bf16_roundings.h"
 #include "passes/neighbour_pairs.h"
+#include "passes/neighbour_sums.h"
 
 namespace gyre::attention {
 using namespace Halide;
@@ -49,10 +50,11 @@ void FoldedPairs::lower(const Lowering &lowering) const {
     map_bf16_dots(lowering.generator);
     map_bf16_roundings(lowering.generator);
     RowVectors::lower(lowering);
+    take_neighbours_from_one_load(lowering.generator);
     const Sizes &z = s.sizes;
     ask_for_blocks(
         s, lowering,
-        {z.key_block / k.key_unroll, z.head_dim / (2 * k.fold), z.key_block / FoldedPairStages::weighed_keys});
+        {z.key_block / k.key_unroll, z.head_dim / (2 * k.fold), z.key_block / FoldedPairStages::weighed_keys, k.lanes});
 }
 
 } // namespace gyre::attention

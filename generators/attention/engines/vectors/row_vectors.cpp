@@ -43,7 +43,7 @@ void RowVectors::schedule() {
     Stage recurrence = schedule_recurrence(s, k.row_vectors, loops, 0, false);
     rows.unroll(recurrence, s.state, loops.vector);
     schedule_guard(s, w);
-    provider->schedule_offsets(s, w);
+    provider->schedule_offsets(s, k.lanes);
     provider->schedule_copies(s, k.lanes);
     if (s.operands.key_scales.defined())
         s.operands.key_scales.compute_at(s.state, loops.tile)
