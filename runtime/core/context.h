@@ -57,7 +57,7 @@ struct gyre_context {
         bool without_terms = false; // of attention: one was looked for that multiplies numbers as they are
         const void *row = nullptr;
     };
-    mutable Found found[20]; // of attention's families
+    mutable Found found[24]; // of attention's families
 
     gyre_context *next = nullptr;         // of all contexts, for a child process
     bool is_default = false;              // of calls with NULL
