@@ -9,6 +9,9 @@ namespace gyre {
 /// tasks along the queries do as well and need no merging.
 constexpr int64_t most_few_queries = 16;
 
+/// Fewer rows a key head fill no row tile of a kernel for many queries.
+constexpr int64_t least_many_rows = 17;
+
 struct DispatchRule {
     const char *family; // how the variants of its kernels begin
     unsigned traits;    // of its kernels

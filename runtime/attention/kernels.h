@@ -54,6 +54,8 @@ struct AttentionKernel {
     int64_t token_unit(int64_t heads) const { return row_tile / std::gcd(row_tile, heads); }
 };
 
+constexpr int64_t avx2_bytes = 32, avx512_bytes = 64; // of a vector
+
 bool has_matrix_tiles(const Target &target);
 
 /// Those that the context's call knows of one family, by its row among the rules of dispatch; best target first.

@@ -102,6 +102,23 @@ TEST_CASE("whole rows: many keys are cut into parts where key heads are few, how
     }
 }
 
+TEST_CASE("whole rows: heads that have masks of their own are not rows of one tile") {
+    for (const std::string &target : measured_targets()) {
+        INFO(target);
+        const Context context(target.c_str());
+        for (const bool of_heads : {false, true}) {
+            AttentionCase c(AttentionShape().lengths(4, 100).head_counts(8, 2).dims(64));
+            Tensor mask(GYRE_BOOL, {1, of_heads ? 8 : 1, 4, 100});
+            std::vector<double> seen;
+            for (int64_t i = 0; i < mask.count(); i++) seen.push_back(i % 3 != 0);
+            mask.set_values(seen);
+            c.args.mask = c.hold(std::move(mask));
+            CHECK(decodes(context, c) == of_heads);
+            c.check();
+        }
+    }
+}
+
 TEST_CASE("few rows: which of them kernels with keys along vectors take at head sizes without kernels of their own, on AVX-512") {
     const std::vector<std::string> targets = runnable_targets();
     if (std::find(targets.begin(), targets.end(), "x86_64_avx512") == targets.end()) return;

@@ -1,0 +1,121 @@
+// Which of two kernels takes less time for a sequence: limits of rows and keys, as bench/notes has measured them.
+#include "attention/dispatch.h"
+#include "attention/task.h"
+
+#include <algorithm>
+
+namespace gyre {
+namespace {
+
+constexpr int64_t no_rows = INT64_MAX;
+
+/// Tasks of pairs have more to do before the first key, and read keys and values quicker from memory.
+bool are_few_rows_beside_pairs(int64_t half_tile, int64_t rows, int64_t keys) {
+    constexpr int64_t keys_in_caches = 1024, few_scores = 256;
+    return rows < half_tile || (rows == half_tile && keys < keys_in_caches) || rows * keys <= few_scores;
+}
+
+/// Narrow tiles of which a row stays empty gain by keys that the others share, if there are enough of them.
+bool are_few_rows_beside_narrow(int64_t row_tile, int64_t rows, int64_t keys) {
+    constexpr int64_t least_keys = 64;
+    return rows <= row_tile / 2 || (rows < row_tile && keys < least_keys);
+}
+
+constexpr int64_t keys_of_window = 128; // too few to ask for the next ones
+
+/// Padded kernels of AVX-512: others read whole row tiles of 8 rows quicker where keys come from caches.
+bool are_few_rows_of_padded(gyre_dtype dtype, int64_t dim, int64_t rows, int64_t keys) {
+    constexpr int64_t row_tile = 8, medium_head = 64, keys_in_caches = 4096;
+    if (dtype == GYRE_F32)
+        return rows <= 128 && (dim > medium_head || rows % (2 * row_tile) != 0 || keys <= keys_of_window);
+    return rows <= 12 && (rows != row_tile || keys >= keys_in_caches);
+}
+
+/// The fewest rows of kernels that are made for many rows of few queries.
+int64_t least_rows(const AttentionKernel &many) {
+    constexpr int64_t small_head = 64;
+    const bool is_small = many.head_dim <= small_head;
+    return many.dtype == GYRE_F32 ? (is_small ? 13 : least_many_rows) : is_small ? 9 : 25;
+}
+
+/// The fewest rows of a call with options that take less time with rows along vectors than with keys along them.
+int64_t least_whole_rows_of_options(const AttentionKernel &decoding, const AttentionKernel &whole, int64_t dim) {
+    constexpr int64_t small_head = 32, large_head = 128;
+    if (decoding.padded) return dim <= small_head ? 8 : 14;
+    if (decoding.head_dim > large_head && decoding.vector_bytes < avx512_bytes) return no_rows;
+    const bool is_slow = decoding.dtype != GYRE_F16 && !whole.has_bf16_dots() && !whole.on_tiles;
+    return is_slow && decoding.head_dim >= large_head ? 28 : 14;
+}
+
+/// The same without options: of row tiles of 8 in 16 bits. f32 has kernels of many rows for parts of keys, too.
+int64_t least_whole_rows(const AttentionKernel &decoding, const AttentionKernel &whole, int64_t keys) {
+    constexpr int64_t few_keys = 64;
+    if (decoding.dtype == GYRE_F32 || decoding.on_tiles || whole.on_tiles) return no_rows;
+    if (decoding.vector_bytes < avx512_bytes) return 9;
+    if (decoding.padded) return 12;
+    return keys <= few_keys ? 14 : decoding.dtype == GYRE_BF16 ? 28 : no_rows;
+}
+
+/// With dropout, tasks of kernels for many queries have one head each and take as long for one query as for 16. For matrix tiles this is an
+/// estimate.
+bool drops_in_whole_rows(const AttentionKernel &whole, const Sequence &s) {
+    constexpr int64_t most_on_tiles = 4, most_of_few_keys = 6, few_keys = 16, most_of_one_part = 12;
+    if (whole.on_tiles) return s.q_len > most_on_tiles;
+    return s.keys_seen() <= AttentionTask::least_part &&
+           s.q_len > (s.keys_seen() < few_keys ? most_of_few_keys : most_of_one_part);
+}
+
+/// The most keys of calls whose tasks are enough for many threads without parts of keys: what makes one part (AttentionTask::part_keys), or
+/// little for each of many key heads. Bits must not depend on how many threads there are, nor on other sequences.
+int64_t most_keys_of_whole_rows(int64_t key_heads) {
+    constexpr int64_t least_halved = 512, keys_of_a_head = 256;
+    return key_heads == 1 ? least_halved - 1 : std::max(AttentionTask::least_part, keys_of_a_head * key_heads);
+}
+
+} // namespace
+
+bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t dim, int64_t rows, int64_t keys) {
+    constexpr int64_t small_head = 32, large_head = 128, keys_for_tiles = 128, narrow_tile = 4;
+    if (other.has_bf16_dots()) return are_few_rows_beside_pairs(other.row_tile / 2, rows, keys);
+    if (other.is(trait::narrow)) return are_few_rows_beside_narrow(other.row_tile, rows, keys);
+    const int64_t most = other.on_tiles && keys >= keys_for_tiles ? 3 : 4;
+    if (rows <= std::min(most, other.row_tile / 2)) return true;
+    if (few.padded && other.padded && few.vector_bytes >= avx512_bytes && dim > small_head && !other.on_tiles)
+        return are_few_rows_of_padded(few.dtype, dim, rows, keys);
+    if (few.dtype != GYRE_F32 || few.vector_bytes < avx2_bytes || other.row_tile <= narrow_tile) return false;
+    const bool has_avx512 = few.vector_bytes >= avx512_bytes;
+    const bool is_almost_whole = has_avx512 && !few.padded && rows == other.row_tile - 1;
+    if (rows % other.row_tile == 0 || is_almost_whole) return false;
+    if (has_avx512) return rows <= (few.padded ? 128 : 12);
+    return rows <= (few.head_dim >= large_head ? 128 : 7);
+}
+
+bool are_many_rows(const AttentionKernel &many, int64_t rows) {
+    constexpr int64_t rows_of_ten_places = 7, least_rows_on_avx2 = 16;
+    if (many.is(trait::many_rows)) return rows >= least_rows(many);
+    if (rows < (many.vector_bytes >= avx512_bytes ? least_many_rows : least_rows_on_avx2)) return false;
+    // A last row tile has the vectors that it fills.
+    const int64_t lanes = many.vector_bytes / static_cast<int64_t>(sizeof(float));
+    return rows * 10 >= ceil_div(rows, lanes) * lanes * rows_of_ten_places;
+}
+
+bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, const AttentionKernel &whole,
+                    const Sequence &s) {
+    if (c.dropout.on) return drops_in_whole_rows(whole, s);
+    if (c.k.heads == 0 || decoding.vector_bytes < avx2_bytes || whole.vector_bytes < decoding.vector_bytes) return false;
+    if (whole.is(trait::sloped) || whole.has_terms() || s.keys_seen() > most_keys_of_whole_rows(c.k.heads)) return false;
+    // Tasks of one head (choose_task_heads()) have a row a query.
+    const bool has_heads = !(c.mask.data && c.mask.strides[1] != 0);
+    const int64_t rows = s.q_len * (has_heads ? c.q.heads / c.k.heads : 1);
+    return rows >= (c.general() ? least_whole_rows_of_options(decoding, whole, c.most_features())
+                                : least_whole_rows(decoding, whole, s.keys_seen()));
+}
+
+bool sees_few_keys(const AttentionCall &c, int64_t queries, int64_t keys) {
+    int64_t seen = keys;
+    if (c.right >= 0) seen -= std::min(queries, keys) / 2;
+    if (c.left >= 0 && c.right >= 0) seen = std::min(seen, c.left + c.right + 1);
+    return seen < least_keys_in_terms(c.q.dtype);
+}
+
+} // namespace gyre
