@@ -40,7 +40,8 @@ public:
         GYRE_TRY(check_attention(plan.args, need_data, &plan.task.call));
         plan_masks();
         // Whether keys are split depends on lists of lengths, which need not be filled yet.
-        if (!need_data && (args.cu_seqlens_q || (is_x86 && args.seqused_k))) unsplit = std::unique_ptr<AttentionOnCpu>(new AttentionOnCpu(plan));
+        if (!need_data && (args.cu_seqlens_q || (is_x86 && args.seqused_k)))
+            unsplit = std::unique_ptr<AttentionOnCpu>(new AttentionOnCpu(plan));
         return GYRE_OK;
     }
 
@@ -65,12 +66,14 @@ public:
     }
 
     gyre_status run(gyre_context &context, char *memory) {
-        return masked ? masked->run(context, memory) : packed ? packed->run(context, memory) : plan.run(context, memory);
+        return masked   ? masked->run(context, memory)
+               : packed ? packed->run(context, memory)
+                        : plan.run(context, memory);
     }
 
 private:
     std::unique_ptr<MaskedCall> masked;      // instead of `plan`: two more plans, which stacks have no room for
-    std::unique_ptr<MixedPlan> packed;      // likewise
+    std::unique_ptr<MixedPlan> packed;       // likewise
     std::unique_ptr<AttentionOnCpu> unsplit; // beside this one, where only the size is asked for
 
     explicit AttentionOnCpu(const Plan &checked) : plan(checked) {

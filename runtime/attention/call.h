@@ -128,7 +128,7 @@ struct AttentionCall {
     const KeyRange *key_ranges = nullptr; // [sequences]; NULL: the mask, if there is one, is read for every score
     bool by_key_range = false;            // this part of the call is the sequences whose ranges exist; without a mask
     SequencesOfRows of_rows;
-    const char *score = nullptr;          // name of the score function; NULL: none
+    const char *score = nullptr; // name of the score function; NULL: none
     Dropout dropout;
 
     /// How many sequences have to be looked at to know the lengths of all: without lists they are alike, and may be any number.
@@ -152,7 +152,8 @@ struct AttentionCall {
     }
     /// False if the sequence belongs to the other part of the call.
     bool has(int64_t index) const {
-        return (!key_ranges || key_ranges[index].exists == by_key_range) && (!is_x86 || !of_rows.whole || has_rows(index));
+        return (!key_ranges || key_ranges[index].exists == by_key_range) &&
+               (!is_x86 || !of_rows.whole || has_rows(index));
     }
     /// Keys of a sequence that exist: its k_len, unless lengths leave queries where they are.
     int64_t existing_keys(int64_t index) const { return seqused_k ? seqused_k[index] : sequence(index).k_len; }

@@ -102,8 +102,10 @@ bool are_many_rows(const AttentionKernel &many, int64_t rows) {
 bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, const AttentionKernel &whole,
                     const Sequence &s) {
     if (c.dropout.on) return drops_in_whole_rows(whole, s);
-    if (c.k.heads == 0 || decoding.vector_bytes < avx2_bytes || whole.vector_bytes < decoding.vector_bytes) return false;
-    if (whole.is(trait::sloped) || whole.has_terms() || s.keys_seen() > most_keys_of_whole_rows(c.k.heads)) return false;
+    if (c.k.heads == 0 || decoding.vector_bytes < avx2_bytes || whole.vector_bytes < decoding.vector_bytes)
+        return false;
+    if (whole.is(trait::sloped) || whole.has_terms() || s.keys_seen() > most_keys_of_whole_rows(c.k.heads))
+        return false;
     // Tasks of one head (choose_task_heads()) have a row a query.
     const bool has_heads = !(c.mask.data && c.mask.strides[1] != 0);
     const int64_t rows = s.q_len * (has_heads ? c.q.heads / c.k.heads : 1);

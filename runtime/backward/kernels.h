@@ -46,14 +46,15 @@ bool forward_splits_numbers(const gyre_context &context, const AttentionCall &ca
 struct ForwardRounding {
     bool of_many = false, of_few = false;                  // in sequences with many rows a key head, and with few
     const AttentionKernel *many = nullptr, *few = nullptr; // no `few`: all are many
-    const AttentionKernel *whole = nullptr;                // of sequences that kernels for many queries take (MixedPlan)
+    const AttentionKernel *whole = nullptr; // of sequences that kernels for many queries take (MixedPlan)
     bool of_whole = false;
     const AttentionCall *call = nullptr;
-    int64_t group = 1;                                     // query heads of a key head
+    int64_t group = 1; // query heads of a key head
 
     bool of(const Sequence &s) const {
         if (whole && are_whole_rows(*call, *many, *whole, s)) return of_whole;
-        return few && are_few_rows(*few, *many, call->most_features(), s.q_len * group, s.keys_seen()) ? of_few : of_many;
+        return few && are_few_rows(*few, *many, call->most_features(), s.q_len * group, s.keys_seen()) ? of_few
+                                                                                                       : of_many;
     }
 };
 /// Reads lists.

@@ -63,8 +63,7 @@ TEST_CASE("decode with dropout: every key of every row is dropped or kept as doc
 
 TEST_CASE("decode with dropout: keys in pages give the bits of those without") {
     for (const gyre_dtype type : types) {
-        PagedCase c(AttentionShape().batches(2).lengths(3, 2500).head_counts(8, 2).dims(64).of(type), 32,
-                    {2500, 1500});
+        PagedCase c(AttentionShape().batches(2).lengths(3, 2500).head_counts(8, 2).dims(64).of(type), 32, {2500, 1500});
         set_dropout(c.plain.args, 0.3f);
         c.plain.args.causal = 1;
         c.plain.args.window_left = 1100;

@@ -98,7 +98,10 @@ TEST_CASE("decode: kernels for it take calls of few queries, and no others, wher
     each_target([&](gyre_context *context) {
         for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
             for (const int64_t seqlen_q : {int64_t{1}, most_tokens, most_tokens + 1}) {
-                AttentionCase c(AttentionShape().lengths(seqlen_q, 600).dims(64).of(dtype)); // of fewer keys, kernels for many queries take some
+                AttentionCase c(AttentionShape()
+                                    .lengths(seqlen_q, 600)
+                                    .dims(64)
+                                    .of(dtype)); // of fewer keys, kernels for many queries take some
                 c.args.rope = &rope;
                 REQUIRE(c.run(context) == GYRE_OK);
                 CHECK(ran_split(context) == (seqlen_q <= most_tokens));

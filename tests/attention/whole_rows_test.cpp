@@ -35,7 +35,8 @@ bool decodes_capped(const Context &context, const AttentionShape &shape) {
 std::vector<std::string> measured_targets() {
     std::vector<std::string> found;
     for (const std::string &target : runnable_targets())
-        if (target == "x86_64_avx2" || target.rfind("x86_64_avx512", 0) == 0 || target == "x86_64_amx") found.push_back(target);
+        if (target == "x86_64_avx2" || target.rfind("x86_64_avx512", 0) == 0 || target == "x86_64_amx")
+            found.push_back(target);
     return found;
 }
 
@@ -95,8 +96,11 @@ TEST_CASE("whole rows: many keys are cut into parts where key heads are few, how
         for (const Most &most : {Most{1, 511}, {2, 1024}, {8, 2048}})
             for (const int64_t keys : {most.keys, most.keys + 1}) {
                 INFO(target, " ", keys, " keys of ", most.key_heads, " heads");
-                const AttentionShape shape =
-                    AttentionShape().batches(2).lengths(4, keys).head_counts(4 * most.key_heads, most.key_heads).dims(64);
+                const AttentionShape shape = AttentionShape()
+                                                 .batches(2)
+                                                 .lengths(4, keys)
+                                                 .head_counts(4 * most.key_heads, most.key_heads)
+                                                 .dims(64);
                 CHECK(decodes_capped(context, shape) == (keys > most.keys));
             }
     }
@@ -119,7 +123,8 @@ TEST_CASE("whole rows: heads that have masks of their own are not rows of one ti
     }
 }
 
-TEST_CASE("few rows: which of them kernels with keys along vectors take at head sizes without kernels of their own, on AVX-512") {
+TEST_CASE("few rows: which of them kernels with keys along vectors take at head sizes without kernels of their own, on "
+          "AVX-512") {
     const std::vector<std::string> targets = runnable_targets();
     if (std::find(targets.begin(), targets.end(), "x86_64_avx512") == targets.end()) return;
     const Context context("x86_64_avx512");
@@ -128,11 +133,18 @@ TEST_CASE("few rows: which of them kernels with keys along vectors take at head 
         int64_t head_dim, rows, keys;
         bool few;
     };
-    for (const Rows &r : {Rows{GYRE_F32, 32, 8, 200, false}, {GYRE_F32, 40, 8, 200, true}, {GYRE_F32, 40, 16, 200, false},
-                          {GYRE_F32, 40, 16, 128, true},     {GYRE_F32, 80, 16, 200, true}, {GYRE_F16, 80, 5, 200, true},
-                          {GYRE_F16, 80, 8, 4095, false},    {GYRE_F16, 80, 8, 4096, true}, {GYRE_BF16, 80, 11, 200, true},
+    for (const Rows &r : {Rows{GYRE_F32, 32, 8, 200, false},
+                          {GYRE_F32, 40, 8, 200, true},
+                          {GYRE_F32, 40, 16, 200, false},
+                          {GYRE_F32, 40, 16, 128, true},
+                          {GYRE_F32, 80, 16, 200, true},
+                          {GYRE_F16, 80, 5, 200, true},
+                          {GYRE_F16, 80, 8, 4095, false},
+                          {GYRE_F16, 80, 8, 4096, true},
+                          {GYRE_BF16, 80, 11, 200, true},
                           {GYRE_BF16, 80, 12, 600, true},
-                          {GYRE_BF16, 80, 13, 600, false},   {GYRE_BF16, 32, 5, 200, false}}) {
+                          {GYRE_BF16, 80, 13, 600, false},
+                          {GYRE_BF16, 32, 5, 200, false}}) {
         INFO(static_cast<int>(r.dtype), " ", r.rows, " rows of ", r.head_dim, ", ", r.keys, " keys");
         AttentionCase c(AttentionShape().lengths(1, r.keys).head_counts(r.rows, 1).dims(r.head_dim).of(r.dtype));
         CHECK(decodes(context, c) == r.few);
@@ -203,7 +215,8 @@ TEST_CASE("whole rows: packed sequences, some with few rows and some with many, 
                         REQUIRE(packed.run(context) == GYRE_OK);
                         for (size_t i = 0; i + 1 < q_ends.size(); i++) {
                             const auto q_first = (int64_t)q_ends[i], k_first = (int64_t)k_ends[i];
-                            const int64_t queries = (int64_t)q_ends[i + 1] - q_first, keys = (int64_t)k_ends[i + 1] - k_first;
+                            const int64_t queries = (int64_t)q_ends[i + 1] - q_first,
+                                          keys = (int64_t)k_ends[i + 1] - k_first;
                             INFO(queries, " queries on ", keys, " keys of ", head_dim);
                             AttentionCase alone(AttentionShape(shape).lengths(queries, keys));
                             alone.q.set_values(tokens_of(packed.q, q_first, queries));

@@ -45,10 +45,26 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
         CHECK(text(rule.calls) != "");
         families.push_back(rule.kernels);
     }
-    CHECK(families == std::vector<std::string>{"decode", "decode_dropout", "split_value_blocks", "plain_value_blocks",
-                                               "many_rows_as_stored", "many_rows", "narrow_as_stored", "split_as_stored", "split", "paged",
-                                               "plain_as_stored", "plain_formed", "plain", "sloped", "capped",
-                                               "general_as_stored", "dropout", "dropout_as_stored", "general", "score",
+    CHECK(families == std::vector<std::string>{"decode",
+                                               "decode_dropout",
+                                               "split_value_blocks",
+                                               "plain_value_blocks",
+                                               "many_rows_as_stored",
+                                               "many_rows",
+                                               "narrow_as_stored",
+                                               "split_as_stored",
+                                               "split",
+                                               "paged",
+                                               "plain_as_stored",
+                                               "plain_formed",
+                                               "plain",
+                                               "sloped",
+                                               "capped",
+                                               "general_as_stored",
+                                               "dropout",
+                                               "dropout_as_stored",
+                                               "general",
+                                               "score",
                                                "score_as_stored"});
     for (const gyre_kernel_info &kernel : all_kernels()) {
         if (text(kernel.operation) != "attention") continue;

@@ -35,8 +35,8 @@ private:
 
 /// The loops of an update that adds values of a group of keys to neighbouring vectors of features.
 struct ValueSum {
-    Halide::Func of_group;              // (l, v, h, c, g, r, t, b)  of every keys_at_once-th key of a group, from its h-th on
-    Halide::RVar key, last_key;         // of its updates; last_key: where keys_at_once is 2
+    Halide::Func of_group;      // (l, v, h, c, g, r, t, b)  of every keys_at_once-th key of a group, from its h-th on
+    Halide::RVar key, last_key; // of its updates; last_key: where keys_at_once is 2
     Halide::RVar lane, vector, chunk, group; // of weighted_rows' update
     int vectors, keys_at_once;
 };
@@ -69,8 +69,9 @@ class KeyLanes : public FeatureVectors {
 public:
     struct Facts {
         bool asks_ahead; // the machine gains by asking for the lines of keys and values ahead
-        bool rows_ask;   // it gains so where several rows compute on a key, each of which asks for a share, and there alone
-        bool in_pairs;   // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
+        bool
+            rows_ask; // it gains so where several rows compute on a key, each of which asks for a share, and there alone
+        bool in_pairs; // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
     };
     KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), pair_groups(knobs.lanes), pairs{knobs.lanes},

@@ -92,8 +92,9 @@ Expr SoftmaxEngine::value_weight(const Expr &key) {
 
 void SoftmaxEngine::guard(const Func &product, const Visible &visible, const ProductPlace &place) {
     if (!guards_blocks()) return;
-    define_guarded_product(stages(), product, visible, begins_with_seen(), place,
-                           [&](const Expr &key) { return value_weight(key); }, sums_in_turn());
+    define_guarded_product(
+        stages(), product, visible, begins_with_seen(), place, [&](const Expr &key) { return value_weight(key); },
+        sums_in_turn());
 }
 
 } // namespace gyre::attention
