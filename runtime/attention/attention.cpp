@@ -46,15 +46,13 @@ public:
     }
 
     gyre_status prepare(gyre_context &context) {
-        packed = MixedPlan::of(context, plan);
-        GYRE_TRY(masked ? masked->prepare(context) : packed ? packed->prepare(context) : plan.prepare(context));
+        if (!parts) parts = MixedPlan::of(context, plan);
+        GYRE_TRY(parts ? parts->prepare(context) : plan.prepare(context));
         return unsplit ? unsplit->prepare(context) : GYRE_OK;
     }
 
     size_t workspace_bytes(const gyre_context &context) const {
-        const size_t bytes = masked   ? masked->workspace_bytes(context)
-                             : packed ? packed->workspace_bytes(context)
-                                      : plan.workspace_bytes(context);
+        const size_t bytes = parts ? parts->workspace_bytes(context) : plan.workspace_bytes(context);
         return unsplit ? std::max(bytes, unsplit->workspace_bytes(context)) : bytes;
     }
 
@@ -66,14 +64,11 @@ public:
     }
 
     gyre_status run(gyre_context &context, char *memory) {
-        return masked   ? masked->run(context, memory)
-               : packed ? packed->run(context, memory)
-                        : plan.run(context, memory);
+        return parts ? parts->run(context, memory) : plan.run(context, memory);
     }
 
 private:
-    std::unique_ptr<MaskedCall> masked;      // instead of `plan`: two more plans, which stacks have no room for
-    std::unique_ptr<MixedPlan> packed;       // likewise
+    std::unique_ptr<PartedCall> parts;       // instead of `plan`
     std::unique_ptr<AttentionOnCpu> unsplit; // beside this one, where only the size is asked for
 
     explicit AttentionOnCpu(const Plan &checked) : plan(checked) {
@@ -82,7 +77,7 @@ private:
     }
 
     void plan_masks() {
-        if (has_masks_part() && has_spans(plan.task.call)) masked = gyre_attention_masks.plan(plan);
+        if (has_masks_part() && has_spans(plan.task.call)) parts = gyre_attention_masks.plan(plan);
     }
 };
 

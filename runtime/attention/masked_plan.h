@@ -7,7 +7,7 @@
 
 namespace gyre {
 
-struct MaskedPlan : MaskedCall {
+struct MaskedPlan : PartedCall {
     Plan by_mask, by_range;
 
     /// `checked`: a call for which has_spans().

@@ -7,5 +7,5 @@
 using namespace gyre;
 
 extern "C" constexpr MasksPart gyre_attention_masks = {
-    [](const Plan &checked) -> std::unique_ptr<MaskedCall> { return std::make_unique<MaskedPlan>(checked); },
+    [](const Plan &checked) -> std::unique_ptr<PartedCall> { return std::make_unique<MaskedPlan>(checked); },
     run_masked_task, check_prepared_mask, prepared_mask_view};

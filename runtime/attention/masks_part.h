@@ -3,10 +3,9 @@
 /// later, read masks for every score.
 #pragma once
 #include "attention/call.h"
+#include "attention/parted_call.h"
 
 #include <memory>
-
-struct gyre_context;
 
 namespace gyre {
 
@@ -15,18 +14,9 @@ struct KeysInSight;
 struct Plan;
 struct TaskExtent;
 
-/// A call with a mask.
-class MaskedCall {
-public:
-    virtual ~MaskedCall() = default;
-    virtual gyre_status prepare(gyre_context &context) = 0;
-    virtual size_t workspace_bytes(const gyre_context &context) const = 0;
-    virtual gyre_status run(gyre_context &context, char *memory) = 0;
-};
-
 /// The part's functions; their own headers say what they do.
 struct MasksPart {
-    std::unique_ptr<MaskedCall> (*plan)(const Plan &checked);
+    std::unique_ptr<PartedCall> (*plan)(const Plan &checked);
     bool (*run_task)(const AttentionTask &task, const TaskExtent &x, const KeysInSight &in_sight, char *scratch);
     gyre_status (*check_prepared)(const gyre_attention_args &args, bool need_data, AttentionCall *call);
     gyre_tensor (*prepared_view)(const void *memory, const AttentionCall &call);

@@ -11,7 +11,7 @@ bool AttentionCall::has_rows(int64_t index) const {
     return are_whole_rows(*this, *of_rows.decoding, *of_rows.whole, sequence(index)) == of_rows.are_whole;
 }
 
-std::unique_ptr<MixedPlan> MixedPlan::of(const gyre_context &context, const Plan &checked) {
+std::unique_ptr<PartedCall> MixedPlan::of(const gyre_context &context, const Plan &checked) {
     const AttentionCall &c = checked.task.call;
     if (!is_x86 || !checked.need_data || !c.has_lengths() || c.empty() || !has_few_queries(c, true)) return nullptr;
     const AttentionKernel *decoding = find_attention_kernel(context, c, true);
@@ -19,7 +19,7 @@ std::unique_ptr<MixedPlan> MixedPlan::of(const gyre_context &context, const Plan
     const AttentionKernel *whole = find_whole_rows_kernel(context, c);
     for (int64_t i = 0; whole && i < c.sequences; i++)
         if (are_whole_rows(c, *decoding, *whole, c.sequence(i)))
-            return std::unique_ptr<MixedPlan>(new MixedPlan(checked, {decoding, whole, false}));
+            return std::unique_ptr<PartedCall>(new MixedPlan(checked, {decoding, whole, false}));
     return nullptr;
 }
 

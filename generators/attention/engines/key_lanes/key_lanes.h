@@ -69,9 +69,8 @@ class KeyLanes : public FeatureVectors {
 public:
     struct Facts {
         bool asks_ahead; // the machine gains by asking for the lines of keys and values ahead
-        bool
-            rows_ask; // it gains so where several rows compute on a key, each of which asks for a share, and there alone
-        bool in_pairs; // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
+        bool rows_ask;   // it gains so where several rows compute on a key, and there alone: each asks for a share
+        bool in_pairs;   // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
     };
     KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), pair_groups(knobs.lanes), pairs{knobs.lanes},
