@@ -22,7 +22,7 @@ void define_offsets(Stages &s, const Inputs &in, const OperandForm &form) {
     o.k_offsets(j, b) = offset_of_key(in.pages, in.k, key, form.one_page_apart);
     const Expr value_key = form.no_values_past_end ? s.b * s.sizes.key_block + s.j : key;
     o.v_offsets(j, b) = offset_of_key(in.pages, in.v, value_key, form.one_page_apart);
-    if (form.one_page_apart) o.has_one_page = in.pages.count == 1;
+    if (form.one_page_apart && in.pages.count.defined()) o.has_one_page = in.pages.count == 1;
     o.k_rows = Func("k_rows");
     o.v_rows = Func("v_rows");
 }
