@@ -93,13 +93,14 @@ TEST_CASE("decode with dropout: the same bits with any number of threads") {
     }
 }
 
-TEST_CASE("decode with dropout: not where many queries of a head see keys of one part") {
+TEST_CASE("decode with dropout: not where many queries of a head see keys of one part, on x86") {
     const auto family_is = [](int64_t queries, int64_t keys, const std::string &family) {
         AttentionCase c(AttentionShape().lengths(queries, keys).head_counts(4, 2).dims(64));
         set_dropout(c.args, 0.2f);
         each_target([&](gyre_context *context) {
             REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            CHECK(ran(context, family));
+            const bool has_limits = text(gyre_context_target(context)).rfind("x86_64", 0) == 0;
+            CHECK(ran(context, has_limits || queries > 16 ? family : "decode_dropout"));
         });
     };
     family_is(6, 6, "decode_dropout");
