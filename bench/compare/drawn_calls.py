@@ -5,7 +5,7 @@ import random
 from model_calls import Call, Rope
 
 HEAD_DIMS = (32, 40, 48, 56, 64, 64, 64, 72, 80, 88, 96, 104, 112, 120, 128, 128, 128, 160, 192, 256)
-# Of one call, so that a list of hundreds is measured in minutes.
+# What one call multiplies and reads at most: a list of hundreds is then measured in minutes.
 MOST_PRODUCTS = 4e8
 MOST_NUMBERS = 1.6e7
 

@@ -67,6 +67,8 @@ struct AttentionTask {
 
     /// Parts that a sequence's keys are cut into. They depend on their number and on that of key heads alone, so that the result's bits do, too.
     static constexpr int64_t least_part = 1024, most_parts = 16;
+    /// One key head alone keeps one thread busy where its keys are one part: so many of them are two.
+    static constexpr int64_t least_halved = 512;
     int64_t parts(const Sequence &s) const;
     /// The most parts of a sequence of at most so many keys.
     int64_t most_parts_of(int64_t keys) const;
@@ -96,8 +98,6 @@ struct AttentionTask {
 
 private:
     size_t rows_scratch_bytes() const; // before that of `widened`
-    /// One key head alone keeps one thread busy where its keys are one part: so many of them are two.
-    static constexpr int64_t least_halved = 512;
     bool halves_one_part() const { return is_x86 && call.k.heads == 1; }
     int64_t part_keys(const Sequence &s) const;
     int64_t part_keys(const AttentionKernel &of_sequence, int64_t keys_seen) const;

@@ -79,7 +79,6 @@ ForwardRounding find_forward_rounding(const gyre_context &context, const Attenti
     if (!forward->is(trait::partial)) return found;
     found.call = &c;
     found.many = forward;
-    found.group = c.q.heads / c.k.heads;
     found.few = find_few_rows_kernel(context, c);
     found.of_few = found.few && rounds(*found.few);
     found.whole = c.has_lengths() ? find_whole_rows_kernel(context, c) : nullptr;

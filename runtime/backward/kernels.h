@@ -53,8 +53,10 @@ struct ForwardRounding {
 
     bool of(const Sequence &s) const {
         if (whole && are_whole_rows(*call, *many, *whole, s)) return of_whole;
-        return few && are_few_rows(*few, *many, call->most_features(), s.q_len * group, s.keys_seen()) ? of_few
-                                                                                                       : of_many;
+        return few && are_few_rows(*few, *many, call->most_features(), s.q_len * (call->q.heads / call->k.heads),
+                                   s.keys_seen())
+                   ? of_few
+                   : of_many;
     }
 };
 /// Reads lists.

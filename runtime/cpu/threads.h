@@ -23,7 +23,7 @@ public:
     void forget();
 
     int size() const { return count; }
-    /// Of where threads begin.
+    /// How many places threads begin at.
     int places() const { return std::min(count, most_places); }
 
     /// Runs task(index, worker) once for every index in [0, tasks); worker in [0, min(size(), tasks)) is the same for

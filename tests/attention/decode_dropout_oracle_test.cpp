@@ -1,18 +1,13 @@
 /// Dropout of few queries beside the oracle: split over keys, grouped heads together, with every option, and in gradients.
 #include "support/attention_case.h"
 #include "support/backward_case.h"
+#include "support/dropout.h"
 
 using namespace gyre::test;
 
 namespace {
 
 const gyre_dtype types[] = {GYRE_F32, GYRE_F16, GYRE_BF16};
-
-void set_dropout(gyre_attention_args &args, float probability) {
-    args.dropout = probability;
-    args.dropout_seed = 0x123456789abcdefu;
-    args.dropout_offset = 3;
-}
 
 const gyre_tensor *scattered_mask(AttentionCase &c) {
     Tensor mask(GYRE_BOOL, {c.shape.batch, 1, c.shape.seqlen_q, c.shape.seqlen_kv});

@@ -2,6 +2,7 @@
 /// has the results.
 #include "support/attention_case.h"
 #include "support/compare.h"
+#include "support/dropout.h"
 #include "support/each_kernel.h"
 #include "support/masked_garbage.h"
 #include "support/paged_case.h"
@@ -12,12 +13,6 @@ using namespace gyre::test;
 namespace {
 
 const gyre_dtype types[] = {GYRE_F32, GYRE_F16, GYRE_BF16};
-
-void set_dropout(gyre_attention_args &args, float probability) {
-    args.dropout = probability;
-    args.dropout_seed = 0x123456789abcdefu;
-    args.dropout_offset = 3;
-}
 
 bool ran(gyre_context *context, const std::string &family) {
     return text(gyre_selected_kernel(context)).rfind("attention_" + family + "_", 0) == 0;

@@ -3,6 +3,7 @@
 #include "support/compare.h"
 #include "support/each_kernel.h"
 #include "support/guarded_keys.h"
+#include "support/packed_sequences.h"
 
 using namespace gyre::test;
 
@@ -13,13 +14,6 @@ constexpr int64_t least_part = 1024, most_parts = 16, most_tokens = 16; // as ru
 bool ran_split(gyre_context *context) {
     const std::string name = gyre_selected_kernel(context);
     return name.rfind("attention_split_", 0) == 0 || name.rfind("attention_decode_", 0) == 0;
-}
-
-/// A run of a packed tensor's tokens.
-std::vector<double> tokens_of(const Tensor &t, int64_t first, int64_t count) {
-    const std::vector<double> values = t.values();
-    const int64_t row = t.shape()[1] * t.shape()[2];
-    return {values.begin() + first * row, values.begin() + (first + count) * row};
 }
 
 } // namespace
@@ -132,28 +126,9 @@ TEST_CASE("decode: the number of threads does not change a bit, with lse or with
 }
 
 TEST_CASE("decode: packed sequences give the bits that each has alone, also where some have many rows a key head") {
-    const std::vector<double> q_ends = {0, 1, 1, 17, 20}, k_ends = {0, 2500, 2600, 2616, 6000};
-    for (const auto &[heads, kv_heads] : {std::pair{4, 2}, {16, 1}, {71, 1}}) {
-        AttentionCase packed(AttentionShape().lengths(20, 6000).head_counts(heads, kv_heads).dims(64).in(GYRE_THD));
-        packed.args.causal = 1;
-        packed.args.cu_seqlens_q = packed.hold(GYRE_I32, q_ends);
-        packed.args.cu_seqlens_k = packed.hold(GYRE_I32, k_ends);
-        packed.check();
-        each_target([&](gyre_context *context) {
-            REQUIRE(packed.run(context) == GYRE_OK);
-            for (size_t i = 0; i + 1 < q_ends.size(); i++) {
-                const auto q_first = (int64_t)q_ends[i], k_first = (int64_t)k_ends[i];
-                const int64_t q_len = (int64_t)q_ends[i + 1] - q_first, k_len = (int64_t)k_ends[i + 1] - k_first;
-                AttentionCase alone(AttentionShape().lengths(q_len, k_len).head_counts(heads, kv_heads).dims(64));
-                alone.q.set_values(tokens_of(packed.q, q_first, q_len));
-                alone.k.set_values(tokens_of(packed.k, k_first, k_len));
-                alone.v.set_values(tokens_of(packed.v, k_first, k_len));
-                alone.args.causal = 1;
-                REQUIRE(alone.run(context) == GYRE_OK);
-                CHECK(alone.out.values() == tokens_of(packed.out, q_first, q_len));
-            }
-        });
-    }
+    for (const auto &[heads, kv_heads] : {std::pair{4, 2}, {16, 1}, {71, 1}})
+        check_packed_and_alone(AttentionShape().head_counts(heads, kv_heads).dims(64), {0, 1, 1, 17, 20},
+                               {0, 2500, 2600, 2616, 6000}, [](AttentionCase &c) { c.args.causal = 1; });
 }
 
 TEST_CASE("decode: one sequence with a query too many, and all have kernels for many") {

@@ -2,6 +2,7 @@
 #include "support/backward_case.h"
 #include "support/central_differences.h"
 #include "support/compare.h"
+#include "support/dropout.h"
 #include "support/each_kernel.h"
 #include "support/philox.h"
 #include "support/random.h"
@@ -13,13 +14,6 @@
 using namespace gyre::test;
 
 namespace {
-
-void set_dropout(gyre_attention_args &args, float probability, uint64_t seed = 0x123456789abcdefu,
-                 uint32_t offset = 3) {
-    args.dropout = probability;
-    args.dropout_seed = seed;
-    args.dropout_offset = offset;
-}
 
 /// Queries and keys of zeros and values that are the identity: out is what dropout multiplies by, over the number of keys.
 void show_probabilities(AttentionCase &c) {

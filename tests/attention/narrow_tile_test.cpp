@@ -5,6 +5,7 @@
 #include "support/each_kernel.h"
 #include "support/guarded_keys.h"
 #include "support/masked_garbage.h"
+#include "support/packed_sequences.h"
 
 #include <algorithm>
 
@@ -15,13 +16,6 @@ namespace {
 AttentionCase case_of(int64_t queries, int64_t keys, int64_t heads, int64_t head_dim, int64_t key_heads = 1) {
     return AttentionCase(
         AttentionShape().lengths(queries, keys).head_counts(heads * key_heads, key_heads).dims(head_dim).of(GYRE_F16));
-}
-
-/// A run of a packed tensor's tokens.
-std::vector<double> tokens_of(const Tensor &t, int64_t first, int64_t count) {
-    const std::vector<double> values = t.values();
-    const int64_t row = t.shape()[1] * t.shape()[2];
-    return {values.begin() + first * row, values.begin() + (first + count) * row};
 }
 
 } // namespace
@@ -95,27 +89,7 @@ TEST_CASE("narrow tiles: lengths of a cache, and threads") {
 }
 
 TEST_CASE("narrow tiles: packed sequences, some of which have them, give the bits that each has alone") {
-    const std::vector<double> q_ends = {0, 1, 1, 5, 7}, k_ends = {0, 1300, 1400, 1500, 4000};
-    for (const int64_t heads : {2, 3, 4}) {
-        AttentionCase packed(
-            AttentionShape().lengths(7, 4000).head_counts(heads, 1).dims(64).of(GYRE_F16).in(GYRE_THD));
-        packed.args.causal = 1;
-        packed.args.cu_seqlens_q = packed.hold(GYRE_I32, q_ends);
-        packed.args.cu_seqlens_k = packed.hold(GYRE_I32, k_ends);
-        packed.check();
-        each_target([&](gyre_context *context) {
-            REQUIRE(packed.run(context) == GYRE_OK);
-            for (size_t i = 0; i + 1 < q_ends.size(); i++) {
-                const auto q_first = (int64_t)q_ends[i], k_first = (int64_t)k_ends[i];
-                const int64_t q_len = (int64_t)q_ends[i + 1] - q_first, k_len = (int64_t)k_ends[i + 1] - k_first;
-                AttentionCase alone = case_of(q_len, k_len, heads, 64);
-                alone.q.set_values(tokens_of(packed.q, q_first, q_len));
-                alone.k.set_values(tokens_of(packed.k, k_first, k_len));
-                alone.v.set_values(tokens_of(packed.v, k_first, k_len));
-                alone.args.causal = 1;
-                REQUIRE(alone.run(context) == GYRE_OK);
-                CHECK(alone.out.values() == tokens_of(packed.out, q_first, q_len));
-            }
-        });
-    }
+    for (const int64_t heads : {2, 3, 4})
+        check_packed_and_alone(AttentionShape().head_counts(heads, 1).dims(64).of(GYRE_F16), {0, 1, 1, 5, 7},
+                               {0, 1300, 1400, 1500, 4000}, [](AttentionCase &c) { c.args.causal = 1; });
 }

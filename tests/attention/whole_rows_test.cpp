@@ -2,6 +2,7 @@
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
+#include "support/packed_sequences.h"
 
 #include <algorithm>
 #include <string>
@@ -15,7 +16,7 @@ bool ran_decoding(gyre_context *context) {
     return text(gyre_selected_kernel(context)).rfind("attention_decode_", 0) == 0;
 }
 
-/// Of two key heads.
+/// The shape of a call that has two key heads.
 AttentionShape shape_of(int64_t queries, int64_t group, int64_t keys, int64_t head_dim, gyre_dtype dtype) {
     return AttentionShape().lengths(queries, keys).head_counts(2 * group, 2).dims(head_dim).of(dtype);
 }
@@ -180,20 +181,11 @@ TEST_CASE("whole rows: the number of threads does not change a bit") {
 
 namespace {
 
-/// Sequences one behind the other, whose numbers of queries and keys end here.
-const std::vector<double> q_ends = {0, 16, 17, 20, 36}, k_ends = {0, 40, 240, 257, 1157};
-
 void give_options(AttentionCase &c) {
     const auto heads = static_cast<size_t>(c.shape.heads);
     c.args.softcap = 20;
     c.args.sinks = c.hold(GYRE_F32, std::vector<double>(heads, 0.5));
     c.args.alibi = c.hold(GYRE_F32, std::vector<double>(heads, 0.01));
-}
-
-std::vector<double> tokens_of(const Tensor &packed, int64_t first, int64_t count) {
-    const std::vector<double> all = packed.values();
-    const int64_t width = static_cast<int64_t>(all.size()) / packed.shape()[0];
-    return {all.begin() + first * width, all.begin() + (first + count) * width};
 }
 
 } // namespace
@@ -202,32 +194,11 @@ TEST_CASE("whole rows: packed sequences, some with few rows and some with many, 
     for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
         for (const int64_t head_dim : {64, 80, 256})
             for (const bool has_options : {false, true})
-                for (const bool has_lse : {false, true}) {
-                    const AttentionShape shape = AttentionShape().head_counts(8, 2).dims(head_dim).of(dtype);
-                    AttentionCase packed(AttentionShape(shape).lengths(36, 1157).in(GYRE_THD));
-                    packed.args.causal = 1;
-                    packed.args.cu_seqlens_q = packed.hold(GYRE_I32, q_ends);
-                    packed.args.cu_seqlens_k = packed.hold(GYRE_I32, k_ends);
-                    if (has_options) give_options(packed);
-                    if (!has_lse) packed.args.lse = nullptr;
-                    packed.check();
-                    each_target([&](gyre_context *context) {
-                        REQUIRE(packed.run(context) == GYRE_OK);
-                        for (size_t i = 0; i + 1 < q_ends.size(); i++) {
-                            const auto q_first = (int64_t)q_ends[i], k_first = (int64_t)k_ends[i];
-                            const int64_t queries = (int64_t)q_ends[i + 1] - q_first,
-                                          keys = (int64_t)k_ends[i + 1] - k_first;
-                            INFO(queries, " queries on ", keys, " keys of ", head_dim);
-                            AttentionCase alone(AttentionShape(shape).lengths(queries, keys));
-                            alone.q.set_values(tokens_of(packed.q, q_first, queries));
-                            alone.k.set_values(tokens_of(packed.k, k_first, keys));
-                            alone.v.set_values(tokens_of(packed.v, k_first, keys));
-                            alone.args.causal = 1;
-                            if (has_options) give_options(alone);
-                            if (!has_lse) alone.args.lse = nullptr;
-                            REQUIRE(alone.run(context) == GYRE_OK);
-                            CHECK(alone.out.values() == tokens_of(packed.out, q_first, queries));
-                        }
-                    });
-                }
+                for (const bool has_lse : {false, true})
+                    check_packed_and_alone(AttentionShape().head_counts(8, 2).dims(head_dim).of(dtype),
+                                           {0, 16, 17, 20, 36}, {0, 40, 240, 257, 1157}, [&](AttentionCase &c) {
+                                               c.args.causal = 1;
+                                               if (has_options) give_options(c);
+                                               if (!has_lse) c.args.lse = nullptr;
+                                           });
 }

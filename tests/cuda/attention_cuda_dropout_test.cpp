@@ -1,6 +1,7 @@
 /// gyre_attention() on CUDA devices with dropout, whose kernels a library made by gyre_add_kernels() has: which probabilities are dropped,
 /// and the results, against the oracle.
 #include "device_attention.h"
+#include "support/dropout.h"
 #include "support/each_kernel.h"
 #include "support/key_pages.h"
 #include "support/philox.h"
@@ -15,13 +16,6 @@ constexpr int64_t dim = 80; // the library's
 
 AttentionShape shape_of(int64_t lq, int64_t lk) {
     return AttentionShape().batches(2).lengths(lq, lk).head_counts(4, 2).dims(dim).of(GYRE_BF16);
-}
-
-void set_dropout(gyre_attention_args &args, float probability, uint64_t seed = 0x123456789abcdefu,
-                 uint32_t offset = 3) {
-    args.dropout = probability;
-    args.dropout_seed = seed;
-    args.dropout_offset = offset;
 }
 
 } // namespace

@@ -11,7 +11,7 @@ struct Row {
 };
 Row row_of_task(const Inputs &in, const Halide::Expr &task_row);
 
-/// The same of row `r` of row tile `t`, where it was found once a task if there may be several heads.
+/// The token and head of row `r` of row tile `t`. Where a task may have several heads, they were found once for all its blocks.
 Row row_of_tile(const Stages &s, const Inputs &in, const Halide::Expr &r, const Halide::Expr &t);
 
 } // namespace gyre::attention

@@ -34,7 +34,7 @@ void Folded::define_sum(const Visible &visible) {
     RDom groups(0, s.sizes.key_block / weighed_keys, "summed");
     groups.where(visible.in_sight(s.b * s.sizes.key_block + groups * weighed_keys, weighed_keys));
     s.sum_j = groups;
-    // Of vectors that hold several keys, then of their parts.
+    // Vectors that hold several keys are summed first, then their parts.
     const int keys = keys_in_vector();
     const Var &l = s.l, &r = s.r, &t = s.t, &b = s.b;
     std::vector<Expr> vectors, parts;
