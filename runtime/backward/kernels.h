@@ -53,10 +53,9 @@ struct ForwardRounding {
 
     bool of(const Sequence &s) const {
         if (whole && are_whole_rows(*call, *many, *whole, s)) return of_whole;
-        return few && are_few_rows(*few, *many, call->most_features(), s.q_len * (call->q.heads / call->k.heads),
-                                   s.keys_seen())
-                   ? of_few
-                   : of_many;
+        if (!few) return of_many;
+        const int64_t rows = s.q_len * (call->q.heads / call->k.heads);
+        return are_few_rows(*few, *many, call->most_features(), rows, s.keys_seen()) ? of_few : of_many;
     }
 };
 /// Reads lists.
