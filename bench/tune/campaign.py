@@ -23,6 +23,7 @@ from tuning import look_for_better, store
 from tuning_file import TuningFile
 
 BUSY = "another campaign is at work there; name another folder with --studies"
+DEFAULT = "default"  # as `gyre kernels` says of knobs without evidence
 
 
 def campaign(options):
@@ -48,7 +49,11 @@ class Campaign:
         self.progress.line(f"{target}: which kernels serve {len(calls)} calls")
         stamp = [os.stat(program).st_mtime_ns, *(call.name for call in calls)]
         ask = partial(reached, calls, self.owner, partial(asked, program, target), self.progress)
-        return self.journal.kernels(target, stamp, ask)[: self.options.heaviest]
+        return [row for row in self.journal.kernels(target, stamp, ask)[: self.options.heaviest] if self.is_asked(row["kernel"])]
+
+    def is_asked(self, kernel):
+        """What this campaign has measured stays in its report."""
+        return not self.options.unmeasured or self.origin(kernel) == DEFAULT or kernel in self.journal.outcomes
 
     def owner(self, kernel):
         """The kernel whose knobs it has."""
@@ -85,7 +90,7 @@ class Campaign:
         """Where the kernel's knobs come from, as of the tuning file."""
         name, target = kernel.rsplit("__", 1)
         entry = TuningFile(self.options.tuning or self.recipes.tuning, target).entry(name) or {}
-        return f"measured on {entry['evidence'].get('date')}" if entry.get("evidence") else "default"
+        return f"measured on {entry['evidence'].get('date')}" if entry.get("evidence") else DEFAULT
 
     def work(self):
         begin, places = time.monotonic(), self.places()

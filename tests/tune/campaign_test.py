@@ -56,6 +56,19 @@ class Campaigns(TuneTest):
         self.assertEqual(self.succeed(*self.options, "--list", "--heaviest", 1).count("__"), 1)
         self.assertFalse(os.path.exists(self.path("build", "tune", "campaign", "report.md")))
 
+    def test_what_has_no_evidence(self):
+        self.assertEqual(self.succeed(*self.options, "--list", "--unmeasured").count("__"), 2)
+        content = self.stored()
+        content["kernels"][KERNEL]["evidence"] = {"date": "2026-11-20"}
+        self.write_json(f"tuning/{self.target}.json", content)
+        said = self.succeed(*self.options, "--list", "--unmeasured")
+        self.assertEqual([kernel in said for kernel in self.kernels], [False, True])
+        self.assertIn("measured on 2026-11-20", self.succeed(*self.options, "--list"))
+        self.succeed(*self.options, "--unmeasured")
+        self.assertIn("evidence", self.stored()["kernels"][OTHER])
+        self.succeed(*self.options, "--unmeasured")
+        self.assertEqual([kernel in self.rows() for kernel in self.kernels], [False, True])
+
     def test_no_time_at_all(self):
         before = self.stored()
         self.assertIn("the budget is spent", self.succeed(*self.options, "--budget", 0))
