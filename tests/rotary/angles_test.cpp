@@ -88,6 +88,19 @@ TEST_CASE("the two exponents' denominators differ where rotation is partial, and
     }
 }
 
+TEST_CASE("what a context keeps of one rotation serves longer ones as if it had kept nothing") {
+    RotaryCase few(RotaryShape().length(5).dim(64)), many(few.shape), other(few.shape);
+    few.args.rope.rotary_dim = 16;
+    few.args.rope.frequency_base = GYRE_OVER_HEAD_DIM;
+    other.args.rope.theta = 777;
+    each_target([&](gyre_context *context) {
+        for (RotaryCase *c : {&other, &few, &many}) REQUIRE(c->run(context) == GYRE_OK);
+        const auto after_few = many.out.bits();
+        for (RotaryCase *c : {&other, &many}) REQUIRE(c->run(context) == GYRE_OK);
+        CHECK(many.out.bits() == after_few);
+    });
+}
+
 TEST_CASE("inv_freq replaces theta, and tables replace both") {
     std::vector<double> inv_freq;
     for (int i = 0; i < 12; i++) inv_freq.push_back(1.0 / (1 + i * i));
