@@ -100,7 +100,8 @@ const AttentionKernel *find_whole_rows_kernel(const gyre_context &context, const
 
 const AttentionKernel *find_narrow_kernel(const gyre_context &context, const AttentionCall &c) {
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on || c.score) return nullptr;
-    return find_kernel_with(trait::partial | trait::as_stored | trait::narrow, context, c);
+    const AttentionKernel *kernel = find_kernel_with(trait::partial | trait::as_stored | trait::narrow, context, c);
+    return kernel && !is_left_out(context, *kernel, c, false) ? kernel : nullptr;
 }
 
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &c) {

@@ -15,10 +15,14 @@ bool are_few_rows_beside_pairs(int64_t half_tile, int64_t rows, int64_t keys) {
     return rows < half_tile || (rows == half_tile && keys < keys_in_caches) || rows * keys <= few_scores;
 }
 
-/// Narrow tiles of which a row stays empty gain by keys that the others share, if there are enough of them.
-bool are_few_rows_beside_narrow(int64_t row_tile, int64_t rows, int64_t keys) {
-    constexpr int64_t least_keys = 64;
-    return rows <= row_tile / 2 || (rows < row_tile && keys < least_keys);
+/// Narrow tiles of which a row stays empty gain by keys that the others share, if there are enough of them. Those of pairs gain by whole ones only
+/// then, and otherwise where keys come from memory.
+bool are_few_rows_beside_narrow(const AttentionKernel &narrow, int64_t rows, int64_t keys) {
+    constexpr int64_t least_keys = 64, least_keys_of_pairs = 256, keys_in_caches = 1024;
+    if (rows <= narrow.row_tile / 2) return true;
+    const bool is_whole = rows == narrow.row_tile;
+    if (narrow.has_bf16_dots()) return keys < (is_whole ? least_keys_of_pairs : keys_in_caches);
+    return !is_whole && keys < least_keys;
 }
 
 constexpr int64_t keys_of_window = 128; // too few to ask for the next ones
@@ -77,8 +81,8 @@ int64_t most_keys_of_whole_rows(int64_t key_heads) {
 
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t dim, int64_t rows, int64_t keys) {
     constexpr int64_t small_head = 32, large_head = 128, keys_for_tiles = 128, narrow_tile = 4;
+    if (other.is(trait::narrow)) return are_few_rows_beside_narrow(other, rows, keys);
     if (other.has_bf16_dots()) return are_few_rows_beside_pairs(other.row_tile / 2, rows, keys);
-    if (other.is(trait::narrow)) return are_few_rows_beside_narrow(other.row_tile, rows, keys);
     const int64_t most = other.on_tiles && keys >= keys_for_tiles ? 3 : 4;
     if (rows <= std::min(most, other.row_tile / 2)) return true;
     if (few.padded && other.padded && few.vector_bytes >= avx512_bytes && dim > small_head && !other.on_tiles)

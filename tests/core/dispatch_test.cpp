@@ -245,7 +245,7 @@ TEST_CASE("every linked kernel that can run here is reachable by some call") {
                      {std::pair<int64_t, int64_t>{150, 1}, // more rows a key head than are few
                       {150, 2},                            // and more scores
                       {150, 200},                          // and more keys than kernels for many queries take
-                      {4, 200},                            // a narrow row tile
+                      {4, 300},                            // a narrow row tile
                       {8, 200}}) {                         // whole row tiles
                     AttentionCase c(AttentionShape().lengths(1, keys).head_counts(heads, 1).dims(head_dim).of(type));
                     REQUIRE(c.run(context) == GYRE_OK);
