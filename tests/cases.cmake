@@ -30,6 +30,7 @@ target_include_directories(gyre_test_support PRIVATE "${PROJECT_SOURCE_DIR}/incl
 target_link_libraries(gyre_test_support PUBLIC gyre_test_oracles doctest::doctest ${CMAKE_DL_LIBS})
 add_library(gyre_test_cases OBJECT
             attention/arguments_test.cpp
+            attention/batch_as_heads_test.cpp
             attention/block_masks_test.cpp
             attention/decode_dropout_oracle_test.cpp
             attention/decode_dropout_test.cpp
@@ -54,6 +55,7 @@ add_library(gyre_test_cases OBJECT
             attention/narrow_scores_test.cpp
             attention/narrow_tile_test.cpp
             attention/one_part_test.cpp
+            attention/own_keys_test.cpp
             attention/pages_test.cpp
             attention/pairs_in_place_test.cpp
             attention/positions_test.cpp

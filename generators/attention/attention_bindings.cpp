@@ -35,6 +35,11 @@ void AttentionGenerator::bind_keys(Inputs &in) {
     in.keys = keys;
     in.k = {k, k.dim(1).extent(), k_slot_stride, k_page_stride};
     in.v = {v, v.dim(1).extent(), v_slot_stride, v_page_stride};
+    if (key_heads) {
+        in.key_heads = key_heads;
+        in.k.head_stride = k_head_stride;
+        in.v.head_stride = v_head_stride;
+    }
     if (!dense && !key_squares) in.pages = {pages, pages.dim(0).extent(), page_bits, first_slot};
     if (key_squares) {
         for (int d : {0, 1}) key_squares.dim(d).set_min(0);

@@ -18,6 +18,8 @@ void AttentionGenerator::configure() {
     _halide_user_assert(partial || !many_rows) << "many_rows=true needs partial=true\n";
     _halide_user_assert((partial && as_stored && !general) || !narrow)
         << "narrow=true needs partial=true as_stored=true general=false\n";
+    _halide_user_assert((partial && as_stored && general && !dropout) || !own_keys)
+        << "own_keys=true needs partial=true as_stored=true general=true dropout=false\n";
     _halide_user_assert(general || !dropout) << "dropout=true needs general=true\n";
     _halide_user_assert(!general || !capped) << "general=true has a cap: capped=true is for others\n";
     _halide_user_assert(!general || !sloped) << "general=true has ALiBi: sloped=true is for others\n";
@@ -29,6 +31,7 @@ void AttentionGenerator::configure() {
                                               {"capped", capped},
                                               {"sloped", sloped},
                                               {"bounded", may_be_bounded(wanted())},
+                                              {"own_keys", own_keys},
                                               {"sinks", has_sinks()},
                                               {"score", scored}};
     for (const CacheFormat &format : cache_formats()) conditions[format.name] = cache.value() == format.name;
@@ -51,8 +54,9 @@ void AttentionGenerator::generate() {
     } else {
         engine->schedule();
         engine->lower({*this, *k, *v, keys, in.tokens * in.heads, dense ? Halide::Expr(first_slot) : Halide::Expr()});
+        if (general) end_bias_early(engine->shared(), engine->steps().in_vector);
         if (general && engine->shared().general.bias_lanes.out.defined()) {
-            end_bias_early(engine->shared());
+            end_transposed_bias_early(engine->shared());
             ask_for_bias(engine->shared());
         }
         specialize(engine->stages());
@@ -66,6 +70,7 @@ void AttentionGenerator::generate() {
 Wanted AttentionGenerator::wanted() {
     Wanted w{head_dim, padded, general, partial, dense, as_stored, integer_scores, cache};
     w.many_rows = many_rows;
+    w.own_keys = own_keys;
     w.dtype = dtype;
     w.knobs = {row_vectors, key_unroll, feature_chunk, row_tiles,      key_block,  task_tiles,
                lanes,       fold,       key_vector,    feature_unroll, pair_unroll};

@@ -20,7 +20,9 @@ public:
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
     GeneratorParam<bool> many_rows{"many_rows", false}; // of a key head's few queries; partial only
     GeneratorParam<bool> narrow{"narrow", false}; // row tiles of fewer rows than others of few queries, by its knobs
-    GeneratorParam<bool> dense{"dense", false};   // rows in one dimension, keys without pages: see Inputs::row_step
+    GeneratorParam<bool> own_keys{"own_keys",
+                                  false};       // rows of a task may be those of several key heads; as decode has them
+    GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<std::string> cache{"cache", "rows"}; // how keys and values are stored: a name of providers.cpp
     GeneratorParam<bool> capped{"capped", false};       // scores are capped, of kernels that are not general
     GeneratorParam<bool> sloped{"sloped", false};       // scores take a slope of ALiBi, likewise; a task has one head
@@ -72,7 +74,10 @@ private:
     void specialize(Stages &stages);
     void specialize_score(Stages &stages, const Halide::Expr &dense);
     void specialize_bias(GeneralStages &stages);
-    void end_bias_early(const Stages &stages);
+    bool has_masks_of_bytes() const { return get_target().has_feature(Halide::Target::AVX512_Skylake); }
+    void end_with_keys(const Stages &stages, const Halide::Func &of, const std::string &loop, int keys_a_turn);
+    void end_bias_early(const Stages &stages, int keys_in_vector);
+    void end_transposed_bias_early(const Stages &stages);
     void ask_for_bias(const Stages &stages);
     void estimate(const Sizes &sizes);
 };

@@ -33,30 +33,40 @@ void AttentionGenerator::specialize_bias(GeneralStages &stages) {
     if (stages.pair_rows.defined()) stages.pair_rows.specialize(bias_16.dim(0).stride() == 1);
 }
 
-/// Rows of a bias or mask are formed and transposed for a whole block, but of a call's last one only as far as there are keys, and of one in
-/// which a mask hides none not at all.
-void AttentionGenerator::end_bias_early(const Stages &stages) {
-    const auto end_early = [&](const Halide::Func &of, const std::string &loop, int keys_a_turn) {
-        end_loop_early(*this, of, loop, loop_of(stages.block),
-                       [key_count = Halide::Expr(keys), keys_a_turn, block = stages.sizes.key_block](
-                           const Halide::Expr &b) { return (key_count - b * block + keys_a_turn - 1) / keys_a_turn; });
-    };
+/// Within a block, `loop` of `of` takes so many keys a turn, and ends with the last key.
+void AttentionGenerator::end_with_keys(const Stages &stages, const Halide::Func &of, const std::string &loop,
+                                       int keys_a_turn) {
+    end_loop_early(*this, of, loop, loop_of(stages.block),
+                   [key_count = Halide::Expr(keys), keys_a_turn, block = stages.sizes.key_block](
+                       const Halide::Expr &b) { return (key_count - b * block + keys_a_turn - 1) / keys_a_turn; });
+}
+
+/// Rows of a bias or mask are formed for a whole block, but of a call's last one only as far as there are keys.
+void AttentionGenerator::end_bias_early(const Stages &stages, int keys_in_vector) {
+    const GeneralStages &g = stages.general;
+    const bool along_keys = keys_in_vector > 1;
+    if (!g.bias_rows.defined() || (!along_keys && !g.bias_lanes.out.defined())) return;
+    if (along_keys && !get_target().has_feature(Halide::Target::AVX2)) return; // not measured
+    const int lanes = along_keys ? keys_in_vector : stages.sizes.lanes;
+    end_with_keys(stages, g.bias_rows, g.bias_rows.args()[0].name(), lanes);
+    end_with_keys(stages, g.bias_rows, loop_of(g.attend_j), lanes);
+    if (get_target().has_feature(Halide::Target::AVX2)) mask_bounded(*this, g.bias_rows, has_masks_of_bytes() ? 8 : 32);
+}
+
+/// Nor are more transposed, and nothing of a block in which a mask hides none.
+void AttentionGenerator::end_transposed_bias_early(const Stages &stages) {
     const GeneralStages &g = stages.general;
     const int lanes = stages.sizes.lanes;
-    end_early(g.bias_rows, g.bias_rows.args()[0].name(), lanes);
-    end_early(g.bias_rows, loop_of(g.attend_j), lanes);
-    const bool has_masks_of_bytes = get_target().has_feature(Halide::Target::AVX512_Skylake);
-    if (get_target().has_feature(Halide::Target::AVX2)) mask_bounded(*this, g.bias_rows, has_masks_of_bytes ? 8 : 32);
-    end_early(stages.masked, column_block_loop, lanes);
+    end_with_keys(stages, stages.masked, column_block_loop, lanes);
     if (g.hides.defined()) {
         guard_loop(*this, g.bias_rows, stages.r.name(), g.hides);
         guard_loop(*this, stages.masked, column_block_loop, g.hides);
     }
     if (g.unchanged.defined()) guard_loop(*this, stages.masked, loop_of(g.other_j), g.unchanged);
     if (!g.pair_rows.defined()) return;
-    if (has_masks_of_bytes) mask_bounded(*this, g.pair_rows, 8);
-    end_early(g.pair_rows, g.pair_rows.args()[0].name(), 2 * lanes);
-    end_early(stages.masked, pair_block_loop, 2 * lanes);
+    if (has_masks_of_bytes()) mask_bounded(*this, g.pair_rows, 8);
+    end_with_keys(stages, g.pair_rows, g.pair_rows.args()[0].name(), 2 * lanes);
+    end_with_keys(stages, stages.masked, pair_block_loop, 2 * lanes);
 }
 
 /// What the next row tile adds to its scores is rows further on in memory, and a processor foresees no such step. Asking was measured on

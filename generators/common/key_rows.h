@@ -18,6 +18,7 @@ struct KeyRows {
     Halide::Func elements; // (d, offset)
     Halide::Expr size;     // extent of offset
     Halide::Expr slot_stride, page_stride;
+    Halide::Expr head_stride = {}; // from key head to key head; undefined: there is one
 };
 
 /// The place at which the rows of a task's key begin. `one_page_apart`: where a schedule specialises for one page, no page is looked up.

@@ -1,4 +1,5 @@
 // gyre_attention(): checks, plans, and runs.
+#include "attention/batch_as_heads.h"
 #include "attention/check.h"
 #include "attention/mask_spans.h"
 #include "attention/masks_part.h"
@@ -38,6 +39,7 @@ public:
     gyre_status check(bool need_data) {
         plan.need_data = need_data;
         GYRE_TRY(check_attention(plan.args, need_data, &plan.task.call));
+        take_batch_as_heads(&plan.task.call);
         plan_masks();
         // Whether keys are split depends on lists of lengths, which need not be filled yet.
         if (!need_data && (args.cu_seqlens_q || (is_x86 && args.seqused_k)))

@@ -36,10 +36,10 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
                                       bool without_terms = false) {
     gyre_context::Found &found = context.found[&rule - rules];
     const bool is_kept = !c.score && !c.mask.data;
-    if (is_kept && found.row && found.dtype == c.q.dtype && found.sizes[0] == c.q.dim && found.sizes[1] == c.v.dim &&
-        found.without_terms == without_terms) {
+    if (is_kept && found.is_known && found.dtype == c.q.dtype && found.sizes[0] == c.q.dim &&
+        found.sizes[1] == c.v.dim && found.without_terms == without_terms) {
         const auto *kernel = static_cast<const AttentionKernel *>(found.row);
-        if (may_use(context, *kernel->kernel)) return kernel;
+        if (!kernel || may_use(context, *kernel->kernel)) return kernel;
     }
     const AttentionKernel *best = nullptr, *left_out = nullptr;
     for (const AttentionKernel &k : attention_kernels(context, static_cast<size_t>(&rule - rules))) {
@@ -57,7 +57,7 @@ const AttentionKernel *find_in_family(const DispatchRule &rule, const gyre_conte
         if (!best || rank(k) < rank(*best)) best = &k;
     }
     if (!best) best = left_out;
-    if (is_kept) found = {c.q.dtype, {c.q.dim, c.v.dim}, without_terms, best};
+    if (is_kept) found = {c.q.dtype, {c.q.dim, c.v.dim}, without_terms, best, true};
     return best;
 }
 
@@ -90,6 +90,7 @@ RowList<DispatchRule> dispatch_rules() { return {rules, sizeof rules / sizeof ru
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &c, bool few_queries) {
     const AttentionKernel *kernel = find_by_rules(context, c, few_queries);
     if (!is_x86 || !kernel || !kernel->is(trait::partial) || c.has_lengths() || c.sequences == 0) return kernel;
+    if (!may_have_whole_rows(c)) return kernel;
     const AttentionKernel *whole = find_by_rules(context, c, false);
     return whole && are_whole_rows(c, *kernel, *whole, c.sequence(0)) ? whole : kernel;
 }
@@ -102,6 +103,11 @@ const AttentionKernel *find_narrow_kernel(const gyre_context &context, const Att
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on || c.score) return nullptr;
     const AttentionKernel *kernel = find_kernel_with(trait::partial | trait::as_stored | trait::narrow, context, c);
     return kernel && !is_left_out(context, *kernel, c, false) ? kernel : nullptr;
+}
+
+const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &c) {
+    if (c.q.dtype != GYRE_F32 || c.rotate_keys || c.rotate_values || c.dropout.on || c.score) return nullptr;
+    return find_kernel_with(trait::general | trait::partial | trait::as_stored | trait::own_keys, context, c);
 }
 
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &c) {

@@ -18,9 +18,9 @@ struct DispatchRule {
 
     bool is(unsigned trait) const { return traits & trait; }
     bool takes(const AttentionCall &call, bool few_queries) const {
-        return is(trait::value_blocks) == call.value_blocks && is(trait::dropout) == call.dropout.on &&
-               is(trait::score) == (call.score != nullptr) && takes_options(call) &&
-               (!is(trait::partial) || few_queries) &&
+        return !is(trait::own_keys) && is(trait::value_blocks) == call.value_blocks &&
+               is(trait::dropout) == call.dropout.on && is(trait::score) == (call.score != nullptr) &&
+               takes_options(call) && (!is(trait::partial) || few_queries) &&
                (!(is(trait::partial) && is(trait::general)) || is(trait::dropout) || call.general()) &&
                (!is(trait::as_stored) || !(call.rotate_keys || call.rotate_values)) &&
                (!is(trait::formed) || pays_to_form_operands(call));
@@ -51,6 +51,9 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 /// others' (AttentionTask::for_narrow_tile). nullptr likewise.
 const AttentionKernel *find_narrow_kernel(const gyre_context &context, const AttentionCall &call);
 
+/// The kernel that takes several key heads of a sequence of few keys at once, in place of the one that serves it (has_own_keys()). nullptr likewise.
+const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &call);
+
 /// True if so many rows a key head are few, in a sequence with so many keys of `dim` features: `few`, with vectors of keys, then takes less time
 /// than `other`, whose row tiles stay empty in part. bench/notes has the measurements.
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t dim, int64_t rows, int64_t keys);
@@ -63,6 +66,7 @@ const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const 
 /// True if so many rows a key head fill vectors of such a kernel so far that it takes less time than kernels for few rows. bench/notes has the
 /// measurements.
 bool are_many_rows(const AttentionKernel &many, int64_t rows);
+constexpr int64_t fewest_many_rows = 9; // of any such kernel: with fewer none is looked for
 
 /// The kernel for many queries that serves those sequences of a call of few queries with lengths that have many rows a key head, as it does if
 /// they are alone. nullptr: there is none.
@@ -72,6 +76,8 @@ const AttentionKernel *find_whole_rows_kernel(const gyre_context &context, const
 /// bench/notes has the measurements.
 bool are_whole_rows(const AttentionCall &call, const AttentionKernel &decoding, const AttentionKernel &whole,
                     const Sequence &sequence);
+/// False if that is true of no sequence of the call, whatever `whole` is: calls of few rows look for none.
+bool may_have_whole_rows(const AttentionCall &call);
 
 /// The kernel that serves a call with many queries if its operands cannot be formed; nullptr: none is linked. `without_terms`: one that
 /// multiplies f32 and f16 numbers as they are, if there is one.

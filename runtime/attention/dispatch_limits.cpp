@@ -25,7 +25,8 @@ bool are_few_rows_beside_narrow(const AttentionKernel &narrow, int64_t rows, int
     return !is_whole && keys < least_keys;
 }
 
-constexpr int64_t keys_of_window = 128; // too few to ask for the next ones
+constexpr int64_t fewest_whole_rows = 8; // of all limits below, without dropout
+constexpr int64_t keys_of_window = 128;  // too few to ask for the next ones
 
 /// Padded kernels of AVX-512: others read whole row tiles of 8 rows quicker where keys come from caches.
 bool are_few_rows_of_padded(gyre_dtype dtype, int64_t dim, int64_t rows, int64_t keys) {
@@ -39,13 +40,13 @@ bool are_few_rows_of_padded(gyre_dtype dtype, int64_t dim, int64_t rows, int64_t
 int64_t least_rows(const AttentionKernel &many) {
     constexpr int64_t small_head = 64;
     const bool is_small = many.head_dim <= small_head;
-    return many.dtype == GYRE_F32 ? (is_small ? 13 : least_many_rows) : is_small ? 9 : 25;
+    return many.dtype == GYRE_F32 ? (is_small ? 13 : least_many_rows) : is_small ? fewest_many_rows : 25;
 }
 
 /// The fewest rows of a call with options that take less time with rows along vectors than with keys along them.
 int64_t least_whole_rows_of_options(const AttentionKernel &decoding, const AttentionKernel &whole, int64_t dim) {
     constexpr int64_t small_head = 32, large_head = 128;
-    if (decoding.padded) return dim <= small_head ? 8 : 14;
+    if (decoding.padded) return dim <= small_head ? fewest_whole_rows : 14;
     if (decoding.head_dim > large_head && decoding.vector_bytes < avx512_bytes) return no_rows;
     const bool is_slow = decoding.dtype != GYRE_F16 && !whole.has_bf16_dots() && !whole.on_tiles;
     return is_slow && decoding.head_dim >= large_head ? 28 : 14;
@@ -116,6 +117,10 @@ bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, con
     const int64_t rows = s.q_len * (has_heads ? c.q.heads / c.k.heads : 1);
     return rows >= (c.general() ? least_whole_rows_of_options(decoding, whole, c.most_features())
                                 : least_whole_rows(decoding, whole, s.keys_seen()));
+}
+
+bool may_have_whole_rows(const AttentionCall &c) {
+    return c.dropout.on || (c.k.heads > 0 && c.q.seqlen * (c.q.heads / c.k.heads) >= fewest_whole_rows);
 }
 
 bool sees_few_keys(const AttentionCall &c, int64_t queries, int64_t keys) {

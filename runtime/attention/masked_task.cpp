@@ -6,9 +6,9 @@
 
 namespace gyre {
 
-bool run_masked_task(const AttentionTask &task, const TaskExtent &x, const KeysInSight &in_sight, char *scratch) {
+bool run_masked_task(const AttentionTask &task, const AttentionKernel &of_sequence, const TaskExtent &x,
+                     const KeysInSight &in_sight, char *scratch) {
     const Sequence &s = x.sequence;
-    const AttentionKernel &of_sequence = task.kernel_of(s);
     // Where keys are read as they are stored, all rows take them together.
     int64_t unit = of_sequence.is(trait::partial) ? x.tokens : of_sequence.token_unit(x.heads);
     if (task.unmasked) unit = std::lcm(unit, task.unmasked->token_unit(x.heads)); // tiles of both begin with a run

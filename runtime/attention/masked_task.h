@@ -5,6 +5,7 @@
 namespace gyre {
 
 /// Runs a task's tokens in runs, by the keys that the mask leaves them. False: the kernel failed.
-bool run_masked_task(const AttentionTask &task, const TaskExtent &x, const KeysInSight &in_sight, char *scratch);
+bool run_masked_task(const AttentionTask &task, const AttentionKernel &of_sequence, const TaskExtent &x,
+                     const KeysInSight &in_sight, char *scratch);
 
 } // namespace gyre

@@ -17,7 +17,8 @@ struct TaskExtent;
 /// The part's functions; their own headers say what they do.
 struct MasksPart {
     std::unique_ptr<PartedCall> (*plan)(const Plan &checked);
-    bool (*run_task)(const AttentionTask &task, const TaskExtent &x, const KeysInSight &in_sight, char *scratch);
+    bool (*run_task)(const AttentionTask &task, const AttentionKernel &of_sequence, const TaskExtent &x,
+                     const KeysInSight &in_sight, char *scratch);
     gyre_status (*check_prepared)(const gyre_attention_args &args, bool need_data, AttentionCall *call);
     gyre_tensor (*prepared_view)(const void *memory, const AttentionCall &call);
 };

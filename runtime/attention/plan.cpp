@@ -3,6 +3,7 @@
 
 #include "attention/dispatch.h"
 #include "attention/masks_part.h"
+#include "attention/task_heads.h"
 #include "core/kernel_call.h"
 #include "core/run_call.h"
 
@@ -12,47 +13,6 @@
 
 namespace gyre {
 namespace {
-
-/// Query heads of a task: of those that share a key's, as many as a task has room for beside so many tokens. They are spread
-/// evenly, unless a divisor is nearly as large: then all tasks have the same rows.
-int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c, int64_t longest) {
-    const bool drops_for_one = kernel.is(trait::dropout) && !kernel.is(trait::partial);
-    if (drops_for_one || kernel.is(trait::score | trait::sloped) || c.empty() || c.k.heads == 0) return 1;
-    // Ranges of keys are looked for where all rows of a task have one mask.
-    if (has_masks_part() && has_spans(c) && c.mask.strides[1] != 0 && !kernel.is(trait::partial)) return 1;
-    const int64_t group = c.q.heads / c.k.heads;
-    const auto fits = [&](int64_t heads) {
-        const int64_t tokens = std::min(longest, kernel.token_unit(heads));
-        const auto fits_index = [&](const Heads &t) {
-            return fits_kernel_index({{t.dim, 1}, {heads, t.head_stride}, {kernel.task_rows, t.token_stride}});
-        };
-        const auto fits_view = [&](const Broadcast &t) {
-            return !t.data ||
-                   fits_kernel_index(
-                       {{c.k.seqlen, t.strides[3]}, {kernel.task_rows, t.strides[2]}, {heads, t.strides[1]}});
-        };
-        return tokens * heads <= kernel.task_rows && fits_index(c.q) && fits_index(c.out) && fits_view(c.bias) &&
-               fits_view(c.mask);
-    };
-    int64_t tasks = 1;
-    while (tasks < group && !fits(ceil_div(group, tasks))) tasks++;
-    const int64_t most = ceil_div(group, tasks);
-    for (int64_t heads = most; 2 * heads > most; heads--)
-        if (group % heads == 0 && fits(heads)) return heads;
-    return most;
-}
-
-/// Query tokens of a task: as many as the kernel takes, since they share packed keys and values, but enough tasks for all
-/// threads, and all of about the same size, since a short last one would pack as much for less.
-int64_t choose_task_tokens(const AttentionKernel &kernel, const AttentionCall &c, int64_t longest, int64_t heads,
-                           int threads) {
-    const int64_t others = std::max<int64_t>(c.sequences * ceil_div(c.q.heads, heads), 1);
-    const int64_t wanted = threads > 1 ? ceil_div(int64_t{4} * threads, others) : 1;
-    const int64_t unit = kernel.token_unit(heads), units = std::max<int64_t>(ceil_div(longest, unit), 1);
-    const int64_t most = std::max<int64_t>(kernel.task_rows / (unit * heads), 1);
-    const int64_t tasks = std::min(std::max(wanted, ceil_div(units, most)), units);
-    return ceil_div(units, tasks) * unit;
-}
 
 /// Which of the things that a kernel is made for is the one that none has.
 gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall &c) {
@@ -83,8 +43,9 @@ void choose_narrow_kernel(const gyre_context &context, AttentionTask *t) {
 /// Chooses the kernels for sequences that have few and many rows a key head: all sequences of the call, or some.
 void choose_kernels_of_rows(const gyre_context &context, AttentionTask *t) {
     const AttentionKernel *few = find_few_rows_kernel(context, t->call);
-    const AttentionKernel *many = is_x86 ? find_many_rows_kernel(context, t->call) : nullptr;
     const AttentionCall &c = t->call;
+    const bool may_be_many = c.has_cu_seqlens_q || (c.k.heads > 0 && t->rows(c.q.seqlen) >= fewest_many_rows);
+    const AttentionKernel *many = is_x86 && may_be_many ? find_many_rows_kernel(context, c) : nullptr;
     if (c.has_cu_seqlens_q)
         t->for_many_rows = many;
     else if (many && t->has_many_rows(*many, c.q.seqlen) &&
@@ -165,6 +126,8 @@ gyre_status Plan::prepare(gyre_context &context) {
                    ? longest
                    : choose_task_tokens(fitted, c, longest, t.heads, context.threads.size());
     tiles = ceil_div(longest, t.tokens);
+    if (is_x86 && split.on()) t.for_own_keys = find_own_keys_kernel(context, c);
+    t.key_heads = choose_task_key_heads(t, longest, context.threads.size());
     table_bytes = t.angles.bytes();
     term_bytes = HeadTerms::bytes(c);
     order.prepare(c, context.threads.size());
@@ -191,7 +154,7 @@ const AttentionKernel &Plan::said() const {
 
 int64_t Plan::tasks() const {
     if (task.call.empty()) return 0;
-    return task.call.sequences * task.call.k.heads * task.head_runs() * tiles * split.parts();
+    return task.call.sequences * task.key_head_runs() * task.head_runs() * tiles * split.parts();
 }
 
 int64_t Plan::fill_tasks() const { return task.call.empty() ? 0 : task.angles.tasks(); }
@@ -237,10 +200,11 @@ bool Plan::run_tasks(gyre_context &context, char *slabs) {
         };
         const int64_t tile = tiles - 1 - take(tiles);
         const int64_t first_sharing = take(task.head_runs()) * task.heads;
-        const int64_t kv_head = take(task.call.k.heads);
+        const int64_t kv_head = take(task.key_head_runs()) * task.key_heads;
         const int64_t part = take(split.parts());
-        const int64_t sharing = task.call.q.heads / task.call.k.heads;
-        const int64_t heads = std::min(task.heads, sharing - first_sharing);
+        const int64_t sharing = task.sharing();
+        const int64_t key_heads = std::min(task.key_heads, task.call.k.heads - kv_head);
+        const int64_t heads = key_heads > 1 ? key_heads * sharing : std::min(task.heads, sharing - first_sharing);
         return task.run({order.at(index), kv_head * sharing + first_sharing, heads, tile * task.tokens, part},
                         slabs + static_cast<size_t>(worker) * slab_bytes);
     };

@@ -2,6 +2,7 @@
 
 #include "attention/masks_part.h"
 #include "attention/task_extent.h"
+#include "attention/task_heads.h"
 
 #include <algorithm>
 
@@ -14,8 +15,9 @@ size_t AttentionTask::rows_scratch_bytes() const {
     for (const AttentionKernel *other : {unformed, unmasked, for_few_rows, for_few_keys})
         if (other) of_kernel = std::max(of_kernel, other->workspace);
     if (for_some_many_rows()) of_kernel = std::max(of_kernel, for_many_rows->workspace);
+    if (is_x86 && key_heads > 1) of_kernel = std::max(of_kernel, for_own_keys->workspace);
     if (for_some_narrow_tiles()) of_kernel = std::max(of_kernel, for_narrow_tile->workspace);
-    return of_kernel + round_up(static_cast<size_t>(tokens * heads) * sizeof(float));
+    return of_kernel + round_up(static_cast<size_t>(tokens * heads * key_heads) * sizeof(float));
 }
 
 void AttentionTask::leave_formed_operands() {
@@ -60,11 +62,23 @@ bool AttentionTask::run(const Piece &piece, char *scratch) const {
     x.tokens = std::min(tokens, s.q_len - x.first_token);
     if (x.tokens <= 0 || x.part >= parts(s)) return true;
 
-    const int64_t part_first = s.first_seen + x.part * part_keys(s);
-    const KeysInSight in_sight{
-        c.shift(s), s.left, s.right, {part_first, std::min(part_first + part_keys(s), s.past_seen)}};
-    if (c.mask.data && has_masks_part()) return gyre_attention_masks.run_task(*this, x, in_sight, scratch);
-    return run_tokens(kernel_of(s), x, in_sight, in_sight.of(x.first_token, x.tokens), scratch);
+    const AttentionKernel &of_sequence = kernel_of(s);
+    if (x.heads <= sharing()) return run_heads(of_sequence, x, scratch);
+    if (has_own_keys(*this, of_sequence, s)) return run_heads(*for_own_keys, x, scratch);
+    for (const int64_t past = x.head + x.heads; x.head < past; x.head += x.heads) {
+        x.heads = sharing();
+        if (!run_heads(of_sequence, x, scratch)) return false;
+    }
+    return true;
+}
+
+bool AttentionTask::run_heads(const AttentionKernel &of_sequence, const TaskExtent &x, char *scratch) const {
+    const Sequence &s = x.sequence;
+    const int64_t keys = part_keys(of_sequence, s.keys_seen()), part_first = s.first_seen + x.part * keys;
+    const KeysInSight in_sight{call.shift(s), s.left, s.right, {part_first, std::min(part_first + keys, s.past_seen)}};
+    if (call.mask.data && has_masks_part())
+        return gyre_attention_masks.run_task(*this, of_sequence, x, in_sight, scratch);
+    return run_tokens(of_sequence, x, in_sight, in_sight.of(x.first_token, x.tokens), scratch);
 }
 
 } // namespace gyre

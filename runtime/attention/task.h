@@ -22,11 +22,13 @@ struct AttentionTask {
     const AttentionKernel *for_few_rows = nullptr;    // instead, of sequences with few rows a key head
     const AttentionKernel *for_narrow_tile = nullptr; // instead, of those with more that fill no more than its row tile
     const AttentionKernel *for_many_rows = nullptr;   // instead, of those with many
+    const AttentionKernel *for_own_keys = nullptr;    // instead, of several key heads of sequences with few keys
     const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
     const AttentionKernel *for_few_keys = nullptr;    // instead, of sequences whose rows see few keys
     const AttentionKernel *unmasked = nullptr;        // instead, of row tiles whose mask comes to a range of keys
     ScoreViews score_views;                           // what the kernel's score function reads
-    int64_t tokens = 0, heads = 1;                    // of a task, at most: its rows are their product
+    int64_t tokens = 0, heads = 1;                    // of a task, at most: its rows are their product,
+    int64_t key_heads = 1;                            //   times key heads, whose heads are then all in it
     bool split = false;                               // keys are cut into parts, each with results of its own,
     int64_t out_part_stride = 0, lse_part_stride = 0; //   elements from part to part
     Results whole;                                    // where sequences of one part write, if has_whole
@@ -44,7 +46,7 @@ struct AttentionTask {
         return call.k.heads > 0 && are_few_rows(few, tiled_kernel(queries), call.most_features(), rows(queries), keys);
     }
     /// Rows a key head; there is one.
-    int64_t rows(int64_t queries) const { return queries * (call.q.heads / call.k.heads); }
+    int64_t rows(int64_t queries) const { return queries * sharing(); }
     bool for_some_narrow_tiles() const { return is_x86 && for_narrow_tile; }
     /// The kernel that serves a sequence of so many queries whose rows are neither few nor many.
     const AttentionKernel &tiled_kernel(int64_t queries) const {
@@ -82,11 +84,15 @@ struct AttentionTask {
     /// How long the longest task of a sequence takes, to compare it with those of others.
     int64_t work(const Sequence &s) const;
 
+    /// Query heads that share a key head; there is one.
+    int64_t sharing() const { return call.q.heads / call.k.heads; }
     /// Tasks that the query heads of one key head are cut into; the last may have fewer heads than the others.
-    int64_t head_runs() const { return ceil_div(call.q.heads / call.k.heads, heads); }
+    int64_t head_runs() const { return ceil_div(sharing(), heads); }
+    /// Tasks that the key heads are cut into; the last may have fewer.
+    int64_t key_head_runs() const { return ceil_div(call.k.heads, key_heads); }
 
     /// Query tokens [first_token, first_token + tokens), cut at its end, of a sequence, in the heads
-    /// [first_head, first_head + heads), and one part of the keys. False: the kernel failed.
+    /// [first_head, first_head + heads), of one key head or all of several, and one part of the keys. False: the kernel failed.
     struct Piece {
         int64_t sequence, first_head, heads, first_token, part;
     };
@@ -98,6 +104,7 @@ struct AttentionTask {
 
 private:
     size_t rows_scratch_bytes() const; // before that of `widened`
+    bool run_heads(const AttentionKernel &of_sequence, const TaskExtent &x, char *scratch) const;
     bool halves_one_part() const { return is_x86 && call.k.heads == 1; }
     int64_t part_keys(const Sequence &s) const;
     int64_t part_keys(const AttentionKernel &of_sequence, int64_t keys_seen) const;

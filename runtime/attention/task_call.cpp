@@ -102,8 +102,8 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
         return true;
     }
 
-    const int64_t kv_head = head / (c.q.heads / c.k.heads), q_token = s.q_first + x.first_token,
-                  k_token = s.k_first + x.first_key;
+    const int64_t kv_head = head / sharing(), of_keys = std::max<int64_t>(x.heads / sharing(), 1),
+                  q_token = s.q_first + x.first_token, k_token = s.k_first + x.first_key;
     const auto queries = [&](const Heads &t) {
         return Buffer(t.at(s.batch, q_token, head), halide_type(t.dtype),
                       {{t.dim, 1}, {x.heads, t.head_stride}, {x.tokens, t.token_stride}});
@@ -112,7 +112,7 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
     const int64_t keys_held = c.value_blocks ? ceil_div(x.keys, int64_t{GYRE_VALUE_BLOCK}) * GYRE_VALUE_BLOCK : x.keys;
     const halide_type_t type = c.value_blocks ? halide_type_t(halide_type_uint, 16) : halide_type(c.k.dtype);
     const auto stored = [&](const Heads &t, int64_t page_stride) {
-        return KeyRows(c, t, type, page_stride, s, k_token, kv_head, keys_held);
+        return KeyRows(c, t, type, page_stride, s, k_token, kv_head, keys_held, of_keys);
     };
     const bool formed = operands.on() && of_rows.is(trait::formed);
     const int64_t slot = formed ? operands.at(c, index, kv_head, x.first_key) : 0;
@@ -157,6 +157,13 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
     arguments[A::q] = &q;
     arguments[A::out] = &out;
     arguments[A::lse] = &lse_view;
+    const auto key_heads = static_cast<int32_t>(of_keys), k_head_stride = static_cast<int32_t>(c.k.head_stride),
+               v_head_stride = static_cast<int32_t>(c.v.head_stride);
+    if (is_x86) {
+        arguments[A::key_heads] = &key_heads;
+        arguments[A::k_head_stride] = &k_head_stride;
+        arguments[A::v_head_stride] = &v_head_stride;
+    }
     Buffer key_squares;
     if (formed) {
         operands.describe_squares(slot, x.keys, &key_squares);

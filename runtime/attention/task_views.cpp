@@ -29,7 +29,7 @@ PageViews::PageViews(const PageTable &p, int64_t index, int64_t first_key, int64
 }
 
 KeyRows::KeyRows(const AttentionCall &c, const Heads &t, halide_type_t type, int64_t pool_page_stride,
-                 const Sequence &s, int64_t token, int64_t head, int64_t keys)
+                 const Sequence &s, int64_t token, int64_t head, int64_t keys, int64_t heads)
     : slot_stride(static_cast<int32_t>(t.token_stride)) {
     const char *data;
     int64_t offsets;
@@ -44,7 +44,7 @@ KeyRows::KeyRows(const AttentionCall &c, const Heads &t, halide_type_t type, int
         data = t.at(s.batch, t.token_stride < 0 ? token + keys - 1 : token, head);
         offsets = (keys - 1) * std::abs(t.token_stride) + 1;
     }
-    elements.describe(data, type, {{t.dim, 1}, {offsets, 1}});
+    elements.describe(data, type, {{t.dim, 1}, {offsets + (heads - 1) * t.head_stride, 1}});
 }
 
 KeyRows::KeyRows(const char *data, halide_type_t type, int64_t dim, int64_t stride, int64_t slots)

@@ -37,9 +37,10 @@ struct KeyRows {
     Buffer elements;
     int32_t slot_stride, page_stride = 0;
 
-    /// `t` is the call's k or v, `token` of the batch entry the first of `keys`. In pages, these of the call's whole pool.
+    /// `t` is the call's k or v, `token` of the batch entry the first of `keys`. In pages, these of the call's whole pool. `heads`: from `head` on,
+    /// of rows that have keys of their own.
     KeyRows(const AttentionCall &c, const Heads &t, halide_type_t type, int64_t pool_page_stride, const Sequence &s,
-            int64_t token, int64_t head, int64_t keys);
+            int64_t token, int64_t head, int64_t keys, int64_t heads = 1);
     /// Dense rows of `dim` elements that begin `stride` elements apart.
     KeyRows(const char *data, halide_type_t type, int64_t dim, int64_t stride, int64_t slots);
 };

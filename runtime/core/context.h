@@ -55,7 +55,8 @@ struct gyre_context {
         gyre_dtype dtype = GYRE_F32;
         int64_t sizes[2] = {0, 0};
         bool without_terms = false; // of attention: one was looked for that multiplies numbers as they are
-        const void *row = nullptr;
+        const void *row = nullptr;  // none was found, if `is_known`
+        bool is_known = false;
     };
     mutable Found found[24]; // of attention's families
 

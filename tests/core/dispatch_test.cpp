@@ -46,6 +46,7 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
         families.push_back(rule.kernels);
     }
     CHECK(families == std::vector<std::string>{"decode",
+                                               "decode_own_keys",
                                                "decode_dropout",
                                                "split_value_blocks",
                                                "plain_value_blocks",

@@ -71,7 +71,7 @@ bool key_lanes_gain_by_asking(const Wanted &w) {
 
 /// Where several rows compute on a key, those that do not gain otherwise do. Padded kernels have too many sizes of rows to gain in all of them.
 bool rows_gain_by_asking(const Wanted &w) {
-    return w.target.has_feature(Target::AVX2) && !w.padded && !key_lanes_gain_by_asking(w);
+    return w.target.has_feature(Target::AVX2) && !w.padded && !w.own_keys && !key_lanes_gain_by_asking(w);
 }
 
 /// Other machines widen numbers that are neighbours by one operation, too.
@@ -84,7 +84,7 @@ Made make_key_lanes(const Wanted &w) {
     auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
     return std::make_unique<KeyLanes>(
         common_sizes(w), std::move(provider), w.knobs,
-        KeyLanes::Facts{key_lanes_gain_by_asking(w), rows_gain_by_asking(w), key_lanes_gain_by_pairs(w)});
+        KeyLanes::Facts{key_lanes_gain_by_asking(w), rows_gain_by_asking(w), key_lanes_gain_by_pairs(w), w.own_keys});
 }
 
 template <class OnVectors>

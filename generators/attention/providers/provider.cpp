@@ -17,6 +17,7 @@ void Provider::schedule_offsets(Stages &s, int lanes) const {
             .bound_storage(s.b, 1)
             .bound_storage(s.j, (s.sizes.key_block + lanes - 1) / lanes * lanes)
             .vectorize(s.j, lanes, TailStrategy::RoundUp);
+        if (s.operands.key_heads.defined()) offsets->bound_storage(s.operands.g, s.sizes.task_tiles);
         if (s.operands.has_one_page.defined()) offsets->specialize(s.operands.has_one_page);
     }
 }

@@ -11,6 +11,7 @@ struct OperandForm {
     bool unwidened_keys = false;     // keys as they are stored; of keys that are not rotated
     bool one_page_apart = false;     // tables of offsets are specialised for one page, which all keys are then in
     bool no_values_past_end = false; // none is asked for
+    bool own_keys = false; // k_rows and v_rows are (d, j, b, t): rows, each a row tile, may have keys of their own
 };
 
 class Provider {

@@ -19,8 +19,8 @@ Expr is_cut(const Stages &s, const Inputs &in, const Expr &hides) {
 }
 
 /// The bits in f32 of a value.
-Expr value_bits(const Stages &s, const Expr &feature, const Expr &key) {
-    const Expr value = s.operands.v_rows(feature, key, s.b);
+Expr value_bits(const Stages &s, const Expr &feature, const Expr &key, const Expr &t) {
+    const Expr value = OperandStages::at(s.operands.v_rows, feature, key, s.b, t);
     return value.type().is_float() ? reinterpret<uint32_t>(value) : cast<uint32_t>(value) << 16;
 }
 
@@ -52,12 +52,20 @@ void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, boo
         s.cut(b) = select(cut, 1, 0);
         cut = s.cut(b) != 0;
     }
-    RDom values(0, s.v_features / features, 0, z.key_block / keys, "guard_values"), all(0, lanes, "guard_lanes");
+    const bool own_keys = s.operands.key_heads.defined();
+    std::vector<Range> looked_at{{0, s.v_features / features}, {0, z.key_block / keys}};
+    if (own_keys) looked_at.emplace_back(0, in.key_heads);
+    RDom values(looked_at, "guard_values"), all(0, lanes, "guard_lanes");
     values.where(cut && b * z.key_block + values.y * keys < in.keys); // keys after the last one are rows like the last
     all.where(cut);
     s.value_peaks = Func("value_peaks");
     s.guarded = Func("guarded");
-    const Expr bits = value_bits(s, values.x * features + l % features, values.y * keys + l / features);
+    // The first row of each key head.
+    const Expr tile =
+        own_keys ? unsafe_promise_clamped(values.z * (in.heads / unsafe_promise_clamped(in.key_heads, 1, z.task_tiles)),
+                                          0, z.task_tiles - 1)
+                 : Expr(0);
+    const Expr bits = value_bits(s, values.x * features + l % features, values.y * keys + l / features, tile);
     // The exponent alone: LLVM makes an absolute value of all bits but the sign, and forms that of an f16 in f16, which ARMv8.0 cannot.
     const Expr infinity = Expr(0x7f800000u);
     s.value_peaks(l, b) = Expr(0u);
@@ -66,6 +74,7 @@ void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, boo
     s.guarded(b) = max(s.guarded(b), select(s.value_peaks(all, b) >= infinity, 1, 0));
     s.peak_chunk = values.x;
     s.peak_key = values.y;
+    if (own_keys) s.peak_head = values.z;
     s.peak_lane = all;
 }
 
@@ -77,7 +86,7 @@ void define_guarded_product(Stages &s, Func product, const Visible &visible, boo
     // the usual product is not read so for this one.
     const Expr kept = select(is_masked(s.masked(r, j, t, b)), Expr(0u), Expr(~0u));
     Func seen("seen_product");
-    seen(r, d, j, t, b) = weight(j) * reinterpret<float>(value_bits(s, d, j) & kept);
+    seen(r, d, j, t, b) = weight(j) * reinterpret<float>(value_bits(s, d, j, t) & kept);
 
     // The last dimension is a loop that does not run where the block is not guarded.
     RDom again(0, 1, "again");
@@ -123,7 +132,11 @@ void schedule_guard(Stages &s, int lanes) {
     if (s.cut.defined()) s.cut.compute_at(s.state, s.block).bound_storage(s.b, 1);
     const int together = s.guard_lanes, vector = std::min(lanes, together);
     s.value_peaks.bound(s.l, 0, together).vectorize(s.l, vector).unroll(s.l);
-    s.value_peaks.update().reorder(s.l, s.peak_chunk, s.peak_key).vectorize(s.l, vector).unroll(s.l);
+    if (s.operands.key_heads.defined())
+        s.value_peaks.update().reorder(s.l, s.peak_chunk, s.peak_key, s.peak_head);
+    else
+        s.value_peaks.update().reorder(s.l, s.peak_chunk, s.peak_key);
+    s.value_peaks.update().vectorize(s.l, vector).unroll(s.l);
     s.guarded.update().unscheduled();
 }
 

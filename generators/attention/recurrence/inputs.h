@@ -18,6 +18,7 @@ struct Inputs {
     Halide::Func k_scale, v_scale;     // (j)  f32         what is stored of key j, times this, is it; undefined: 1
     Halide::Expr tokens, heads, keys;  // extents; heads may be the constant 1
     Halide::Expr rows;                 // tokens * heads
+    Halide::Expr key_heads;            // that the heads are spread over; undefined: they share one
     Halide::Expr row_step;             // 0: q's rows are heads of token 0, and `heads` is 1; undefined or 1: tokens
     Halide::Expr head_dim, v_head_dim; // extents of the tensors
     Halide::Expr scale;                // of the scores, log2(e) included

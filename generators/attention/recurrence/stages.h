@@ -34,14 +34,14 @@ struct Stages {
     Halide::Func value_peaks, guarded; // (l, b) (b)  guard.h; undefined: values are integers, or on tiles
     Halide::Func cut;                  // (b)  1: values of the block are looked at; undefined: a condition tells
     int guard_lanes = 0;               // values of a key that it looks at together
-    Halide::RVar peak_chunk, peak_key, peak_lane; // of their updates
+    Halide::RVar peak_chunk, peak_key, peak_head, peak_lane; // of their updates
     Halide::Func guarded_sums;            // (d, h, g, …)  as SumsInTurn tells; undefined: of one key after the other
     Halide::RVar guarded_key;             // of its update
-    Halide::RVar guarded_j, guarded_turn;         // of the last update of a guarded product
-    Halide::Func weighted;                        // (r, d, t, b)  sum_j weights v
-    Halide::Func state;                           // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
-    Halide::RVar block;                           // of its update
-    Halide::RVar cleared_turn;                    // of the one that clears row tiles which see no block
+    Halide::RVar guarded_j, guarded_turn; // of the last update of a guarded product
+    Halide::Func weighted;                // (r, d, t, b)  sum_j weights v
+    Halide::Func state;                   // (r, t, e)     {accumulators of a chunk of features, maximum, sum}
+    Halide::RVar block;                   // of its update
+    Halide::RVar cleared_turn;            // of the one that clears row tiles which see no block
 
     GeneralStages general;
     ScoreStages score;

@@ -32,7 +32,9 @@ Func KeyLanes::sum_across_lanes() {
 Expr KeyLanes::of_pair(const Func &rows, const Expr &first, const Expr &lane, const Expr &which,
                        const Expr &key) const {
     const Expr feature = first + 2 * lane;
-    return bf16_of_pair(neighbour_pair(rows(feature, key, s.b), rows(feature + 1, key, s.b)), which);
+    return bf16_of_pair(neighbour_pair(OperandStages::at(rows, feature, key, s.b, s.t),
+                                       OperandStages::at(rows, feature + 1, key, s.b, s.t)),
+                        which);
 }
 
 void KeyLanes::define_queries(const Inputs &in) {
@@ -68,13 +70,14 @@ void KeyLanes::define_scores(const Inputs &in) {
         RDom features(0, z.head_dim / n, "features");
         if (z.padded) features.where(features < in.head_dim / n);
         s.feature = features;
-        s.folded_scores(f, j, r, t, b) += s.q_rows(features * n + f, r, t) * k_rows(features * n + f, j, b);
+        s.folded_scores(f, j, r, t, b) +=
+            s.q_rows(features * n + f, r, t) * OperandStages::at(k_rows, features * n + f, j, b, t);
     }
     if (z.padded) { // the features after the last whole vector, with those before them taken for 0
         RDom rest(0, 1, "rest");
         rest.where(rest < in.head_dim % n);
         const Expr feature = in.head_dim - n + rest + f;
-        const Expr key = select(feature >= in.head_dim / n * n, k_rows(feature, j, b), 0.0f);
+        const Expr key = select(feature >= in.head_dim / n * n, OperandStages::at(k_rows, feature, j, b, t), 0.0f);
         const Expr of_query = unsafe_promise_clamped(feature, 0, z.head_dim - 1);
         s.folded_scores(f, j, r, t, b) += s.q_rows(of_query, r, t) * key;
     }

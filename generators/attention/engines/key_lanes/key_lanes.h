@@ -71,6 +71,7 @@ public:
         bool asks_ahead; // the machine gains by asking for the lines of keys and values ahead
         bool rows_ask;   // it gains so where several rows compute on a key, and there alone: each asks for a share
         bool in_pairs;   // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
+        bool own_keys;   // rows of a task may have keys of their own
     };
     KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), pair_groups(knobs.lanes), pairs{knobs.lanes},
@@ -86,6 +87,7 @@ public:
         OperandForm form;
         form.one_page_apart = true;
         form.as_bits = facts.in_pairs;
+        form.own_keys = facts.own_keys;
         return form;
     }
     KeySteps steps() const override {
@@ -129,6 +131,7 @@ private:
     bool takes_keys_inside() const; // of a step, in a turn of the loop over features
     void ask_for_keys_and_values(const Lowering &lowering) const;
     void share_requests(const Lowering &lowering) const;
+    void end_tables_early(const Lowering &lowering) const;
     void add_values(const Inputs &in, const Visible &visible, int vectors, const Halide::Expr &chunks,
                     const Halide::Expr &first_chunk, const Halide::Expr &where);
     void schedule_values();

@@ -80,6 +80,7 @@ void KeyLanes::schedule() {
         .never_partition_all();
     provider->schedule_offsets(s, w);
     schedule_guard(s, w);
+    if (s.operands.key_heads.defined()) s.operands.key_heads.compute_root().bound_storage(s.t, z.task_tiles);
 
     // Scores of a vector of keys, row by row: each key's products, then transposed and summed.
     for (Func *of_keys : {&s.masked, &s.weights})
@@ -177,16 +178,27 @@ void KeyLanes::schedule() {
     if (s.general.bias_rows.defined()) schedule_general_along_keys(s, {s.masked, s.t}, w);
 }
 
+/// Tables of offsets end with the last key.
+void KeyLanes::end_tables_early(const Lowering &lowering) const {
+    const auto vectors = [keys = lowering.key_count, lanes = k.lanes, block = s.sizes.key_block](const Expr &b) {
+        return (keys - b * block + (lanes - 1)) / lanes;
+    };
+    for (const Func &offsets : {s.operands.k_offsets, s.operands.v_offsets})
+        end_loop_early(lowering.generator, offsets, s.j.name(), loop_of(s.block), vectors);
+}
+
 void KeyLanes::lower(const Lowering &lowering) const {
     FeatureVectors::lower(lowering);
     if (facts.in_pairs) map_neighbour_pairs(lowering.generator);
     const bool has_turns = s.sizes.head_dim > k.lanes * vectors_together(); // of the loop over features, which ask
     if (facts.asks_ahead && has_turns) ask_for_keys_and_values(lowering);
     if (facts.rows_ask) share_requests(lowering);
+    if (facts.own_keys) end_tables_early(lowering);
     if (s.guarded_sums.defined()) // Halide forms them in any case
         guard_loop(lowering.generator, s.guarded_sums, loop_of(s.guarded_key), s.guarded);
     if (!s.cut.defined()) return;
-    for (const RVar &loop : {s.peak_key, s.peak_lane}) guard_loop(lowering.generator, loop_of(loop), s.cut);
+    for (const RVar &loop : {facts.own_keys ? s.peak_head : s.peak_key, s.peak_lane})
+        guard_loop(lowering.generator, loop_of(loop), s.cut);
 }
 
 } // namespace gyre::attention

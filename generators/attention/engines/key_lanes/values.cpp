@@ -25,7 +25,7 @@ void KeyLanes::add_values(const Inputs &in, const Visible &visible, int vectors,
     const auto term = [&](const Expr &key_of_group) {
         const Expr key = g * value_keys + key_of_group, first = first_of(c);
         const Expr value = facts.in_pairs ? of_pair(v_rows, (first + v / 2 * 2) * n, l, v % 2, key)
-                                          : v_rows((first + v) * n + l, key, b);
+                                          : OperandStages::at(v_rows, (first + v) * n + l, key, b, t);
         return value_weight(key) * value;
     };
     RDom keys(0, value_keys / at_once, "keys"), last(0, 1, "last_key");
