@@ -75,6 +75,9 @@ void choose_few_keys_kernel(const gyre_context &context, AttentionTask *t) {
 /// on where a task begins nor on where masks come to ranges.
 AttentionKernel kernel_to_fit(const AttentionTask &t) {
     AttentionKernel all = *t.kernel;
+    // A kernel of one row tile serves sequences that have no more rows, and others those that have.
+    if (is_x86 && t.for_few_rows && all.task_rows == all.row_tile)
+        all.task_rows = std::max(all.task_rows, t.for_few_rows->task_rows);
     for (const AttentionKernel *other : {t.for_few_keys, t.unmasked}) {
         if (!other) continue;
         all.row_tile = std::lcm(all.row_tile, other->row_tile);
@@ -122,7 +125,7 @@ gyre_status Plan::prepare(gyre_context &context) {
     choose_unmasked_kernel(context, &t);
     const AttentionKernel fitted = kernel_to_fit(t);
     t.heads = choose_task_heads(fitted, c, longest);
-    t.tokens = split.on() && longest * t.heads <= t.kernel->task_rows
+    t.tokens = split.on() && longest * t.heads <= fitted.task_rows
                    ? longest
                    : choose_task_tokens(fitted, c, longest, t.heads, context.threads.size());
     tiles = ceil_div(longest, t.tokens);

@@ -78,7 +78,23 @@ bool AttentionTask::run_heads(const AttentionKernel &of_sequence, const TaskExte
     const KeysInSight in_sight{call.shift(s), s.left, s.right, {part_first, std::min(part_first + keys, s.past_seen)}};
     if (call.mask.data && has_masks_part())
         return gyre_attention_masks.run_task(*this, of_sequence, x, in_sight, scratch);
+    if (is_x86 && x.tokens * x.heads > of_sequence.task_rows) return run_in_pieces(of_sequence, x, in_sight, scratch);
     return run_tokens(of_sequence, x, in_sight, in_sight.of(x.first_token, x.tokens), scratch);
+}
+
+bool AttentionTask::run_in_pieces(const AttentionKernel &of_rows, const TaskExtent &whole, const KeysInSight &in_sight,
+                                  char *scratch) const {
+    const int64_t most_heads = std::min(whole.heads, of_rows.task_rows), most_tokens = of_rows.task_rows / most_heads;
+    const int64_t past_head = whole.head + whole.heads, past_token = whole.first_token + whole.tokens;
+    TaskExtent x = whole;
+    for (x.head = whole.head; x.head < past_head; x.head += x.heads) {
+        x.heads = std::min(most_heads, past_head - x.head);
+        for (x.first_token = whole.first_token; x.first_token < past_token; x.first_token += x.tokens) {
+            x.tokens = std::min(most_tokens, past_token - x.first_token);
+            if (!run_tokens(of_rows, x, in_sight, in_sight.of(x.first_token, x.tokens), scratch)) return false;
+        }
+    }
+    return true;
 }
 
 } // namespace gyre

@@ -103,6 +103,9 @@ struct AttentionTask {
                     char *scratch) const;
 
 private:
+    /// Likewise for more rows than the kernel takes, where no other one is linked: several calls of it.
+    bool run_in_pieces(const AttentionKernel &of_rows, const TaskExtent &whole, const KeysInSight &in_sight,
+                       char *scratch) const;
     size_t rows_scratch_bytes() const; // before that of `widened`
     bool run_heads(const AttentionKernel &of_sequence, const TaskExtent &x, char *scratch) const;
     bool halves_one_part() const { return is_x86 && call.k.heads == 1; }

@@ -125,14 +125,20 @@ Stages algorithm(const Inputs &in, const Func &out, const Func &lse, const Type 
     if (in.sinks.defined()) { // NaN in values shows however large the sink, since 0 times NaN is NaN
         const Expr sink = in.sinks(existing(h)), greater = max(s.top(row), sink);
         const auto power = [&](const Expr &of) { return exp2_nonpositive(strict_float(of - greater) * log2_e); };
-        const Expr share = power(s.top(row));
+        const Expr share = power(s.top(row)), of_all = total * share + power(sink);
         s.shared = Func("shared");
-        s.shared(row) = Tuple(share, total * share + power(sink), greater);
+        s.shared(row) = Tuple(in.heads.defined() ? select(any, share / of_all, 0.0f) : share, of_all, greater);
         sum = sum * s.shared(row)[0];
         all = s.shared(row)[1];
         shift = s.shared(row)[2];
     }
-    s.out(element) = narrow(select(any, sum / all, 0.0f), type);
+    if (in.heads.defined()) { // a row's division is one for all features, and a part alone needs no sum
+        const Expr part_lse = of_part(in.part_lse, {i, existing(h)}, 0);
+        const Expr alone = select(is_empty(part_lse), 0.0f, widen(of_part(in.part_out, {d, h, i}, 0)));
+        s.out(element) = narrow(select(in.parts == 1, alone, s.sum(element)) * s.shared(row)[0], type);
+    } else {
+        s.out(element) = narrow(select(any, sum / all, 0.0f), type);
+    }
     const Expr row_lse = select(has_nan_bits(total_bits), total, any, shift + log_positive(max(all, 1.0f)),
                                 reinterpret<float>(minus_infinity));
     if (in.heads.defined()) {

@@ -34,7 +34,7 @@ public:
         if (using_autoscheduler())
             estimate();
         else
-            schedule_cpu(stages, out.dim(2).extent(), natural_vector_size<float>());
+            schedule_cpu(stages, parts, out.dim(2).extent(), natural_vector_size<float>());
         map_half_vectors(*this);
         publish_facts(*this, facts, {{"most_tokens", most_tokens}, {"most_heads", most_heads}}, using_autoscheduler());
     }

@@ -14,7 +14,7 @@ void vectorize_rows(Stage stage, const Stages &s, const Expr &tokens, int lanes)
 } // namespace
 
 // A row's features stay in L1 while the parts, each with one weight, are added to them.
-void schedule_cpu(Stages &s, const Expr &tokens, int lanes) {
+void schedule_cpu(Stages &s, const Expr &parts, const Expr &tokens, int lanes) {
     for (Func *per_row : {&s.top, &s.total}) {
         per_row->compute_root().bound_storage(s.i, most_tokens).bound_storage(s.h, most_heads);
         vectorize_rows(*per_row, s, tokens, lanes);
@@ -26,7 +26,8 @@ void schedule_cpu(Stages &s, const Expr &tokens, int lanes) {
         per_row->compute_root().bound_storage(s.i, most_tokens).bound_storage(s.h, most_heads);
         vectorize_rows(*per_row, s, tokens, lanes);
     }
-    s.out.compute_root().vectorize(s.d, lanes, TailStrategy::GuardWithIf);
+    s.out.compute_root().specialize(parts == 1).vectorize(s.d, lanes, TailStrategy::GuardWithIf);
+    s.out.vectorize(s.d, lanes, TailStrategy::GuardWithIf);
     s.sum.compute_at(s.out, s.h).bound_storage(s.d, most_features).vectorize(s.d, lanes, TailStrategy::GuardWithIf);
     s.sum.update().reorder(s.d, s.part).vectorize(s.d, lanes, TailStrategy::GuardWithIf);
     s.lse.compute_root().vectorize(s.i, lanes, TailStrategy::GuardWithIf);

@@ -4,8 +4,8 @@
 
 namespace gyre::merge {
 
-/// `tokens`: extent of i.
-void schedule_cpu(Stages &s, const Halide::Expr &tokens, int lanes);
+/// `parts`, `tokens`: extents of p and i.
+void schedule_cpu(Stages &s, const Halide::Expr &parts, const Halide::Expr &tokens, int lanes);
 
 /// `z`: the batch entries, of everything.
 void schedule_cuda(Stages &s, const Halide::Var &z);

@@ -14,6 +14,19 @@ namespace {
 constexpr int rows_that_ask = 4;      // of those that share keys, at most
 constexpr int bytes_ahead = 8 * 1024; // of keys, between those that are read and those that are asked for
 
+/// Features of neighbouring keys.
+struct KeysAhead {
+    Expr first;
+    int keys, features;
+};
+
+/// What row `row` of `rows` asks for, so that lines are asked for evenly. A single row asks for none.
+Asked share_of_row(const Func &offsets, const KeysAhead &all, const Expr &rows, const Expr &row) {
+    const Expr asking = select(rows == 1, 0, rows < rows_that_ask, 2, rows_that_ask);
+    const Expr share = select(rows < rows_that_ask, all.keys / 2, all.keys / rows_that_ask);
+    return {{}, row < asking, {{offsets, all.first + row * share, share, all.features}}};
+}
+
 } // namespace
 
 std::string value_key_loop(size_t sum) { return "value_key_" + std::to_string(sum); }
@@ -37,14 +50,24 @@ void KeyLanes::ask_for_keys_and_values(const Lowering &lowering) const {
         return first;
     };
     const Expr alike = rows_alike; // the table of values is not there yet
-    const int turns_of_line = std::max(1, of_line / of_turn), keys_of_turn = n / turns_of_line;
-    ask_ahead(lowering.generator, s.folded_scores, turns, lowering.values, [=](const LoopValues &value) {
-        std::vector<LineAhead> asked;
-        const Expr first = value(steps) * n + value(turns) % turns_of_line * keys_of_turn;
-        for (int key = 0; key < keys_of_turn; key++)
-            asked.push_back({o.k_offsets, first + key, value(turns) / turns_of_line * of_line});
-        return Asked{asked, alike && is_first_row(value, false)};
-    });
+    if (facts.one_row_reads_values) {
+        const Expr rows = lowering.rows;
+        const auto values_of_step = [=](const LoopValues &value) {
+            Asked asked = share_of_row(o.k_offsets, {value(steps) * n, n, z.v_head_dim}, rows, value(tile));
+            asked.where = alike && asked.where;
+            return asked;
+        };
+        ask_ahead(lowering.generator, s.masked, tile, lowering.values, values_of_step, steps);
+    } else {
+        const int turns_of_line = std::max(1, of_line / of_turn), keys_of_turn = n / turns_of_line;
+        ask_ahead(lowering.generator, s.folded_scores, turns, lowering.values, [=](const LoopValues &value) {
+            std::vector<LineAhead> asked;
+            const Expr first = value(steps) * n + value(turns) % turns_of_line * keys_of_turn;
+            for (int key = 0; key < keys_of_turn; key++)
+                asked.push_back({o.k_offsets, first + key, value(turns) / turns_of_line * of_line});
+            return Asked{asked, alike && is_first_row(value, false)};
+        });
+    }
     const Expr whole = (v_features + (n - 1)) / n / (value_features / n); // chunks, before what is left of the features
     for (size_t i = 0; i < s.value_sums.size(); i++) {
         const int lines = lines_of(i == 0 ? value_features : static_cast<int>(i) * n);
@@ -66,7 +89,7 @@ void KeyLanes::ask_for_keys_and_values(const Lowering &lowering) const {
 }
 
 // A processor reads ahead well enough by itself while one row computes on keys, and not while several do. Each row then asks for its share of the lines
-// that follow, so that lines are asked for evenly. A single row asks for none.
+// that follow.
 void KeyLanes::share_requests(const Lowering &lowering) const {
     const Sizes &z = s.sizes;
     const Func offsets = s.operands.k_offsets;
@@ -76,20 +99,15 @@ void KeyLanes::share_requests(const Lowering &lowering) const {
     const int steps_ahead = std::clamp(bytes_ahead / step_bytes, 1, value_keys / n);
     Func(offsets).bound(s.j, 0, key_block + value_keys).bound_storage(s.j, key_block + value_keys);
     const Expr rows = lowering.rows, alike = rows_alike; // the table of keys finds values, too
-    const Expr asking = select(rows == 1, 0, rows < rows_that_ask, 2, rows_that_ask);
-    const auto request = [=](const Expr &first, int keys, const Expr &row, int features) {
-        const Expr share = select(rows < rows_that_ask, keys / 2, keys / rows_that_ask);
-        return Asked{{}, row < asking, {{offsets, first + row * share, share, features}}};
-    };
     const std::string steps = loop_of(s.key_step), tile = s.t.name();
     const auto keys_of_step = [=](const LoopValues &value) {
-        return request((value(steps) + steps_ahead) * n, n, value(tile), z.head_dim);
+        return share_of_row(offsets, {(value(steps) + steps_ahead) * n, n, z.head_dim}, rows, value(tile));
     };
     ask_ahead(lowering.generator, s.masked, tile, lowering.keys, keys_of_step, steps);
     const std::string groups = key_block > value_keys ? value_group_loop : "";
     const auto next_values = [=](const LoopValues &value) {
         const Expr group = groups.empty() ? Expr(0) : value(groups);
-        Asked asked = request((group + 1) * value_keys, value_keys, value(tile), z.v_head_dim);
+        Asked asked = share_of_row(offsets, {(group + 1) * value_keys, value_keys, z.v_head_dim}, rows, value(tile));
         asked.where = alike && asked.where;
         return asked;
     };

@@ -32,7 +32,10 @@ void KeyLanes::choose_sizes() {
     while (vectors % z.feature_chunk != 0 || z.feature_chunk % tile != 0) z.feature_chunk--;
 }
 
-bool KeyLanes::takes_keys_inside() const { return (facts.asks_ahead || s.sizes.padded) && k.lanes > narrow_lanes; }
+bool KeyLanes::takes_keys_inside() const {
+    const bool asks_in_turns = facts.asks_ahead && !facts.one_row_reads_values;
+    return (asks_in_turns || s.sizes.padded) && k.lanes > narrow_lanes;
+}
 
 void KeyLanes::check() const {
     const Sizes &z = s.sizes;
