@@ -70,6 +70,7 @@ add_library(gyre_test_cases OBJECT
             attention/score_test.cpp
             attention/shared_heads_test.cpp
             attention/shapes_test.cpp
+            attention/single_tile_test.cpp
             attention/tiles_test.cpp
             attention/types_test.cpp
             attention/value_blocks_test.cpp

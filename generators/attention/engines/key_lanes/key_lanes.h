@@ -68,7 +68,7 @@ constexpr int keys_at_once_of(int vectors) { return vectors == 4 ? 2 : 1; }
 class KeyLanes : public FeatureVectors {
 public:
     struct Facts {
-        bool asks_ahead; // the machine gains by asking for the lines of keys and values ahead
+        bool asks_ahead;           // the machine gains by asking for the lines of keys and values ahead
         bool one_row_reads_values; // a row alone asks for keys only, and of several each for a share of the values
         bool rows_ask;   // it gains so where several rows compute on a key, and there alone: each asks for a share
         bool in_pairs;   // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
