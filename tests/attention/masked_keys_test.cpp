@@ -31,6 +31,28 @@ TEST_CASE("masked keys: of causal attention, from the first row that does not se
             }
 }
 
+TEST_CASE("masked keys: the last feature alone of the first value that some row does not see") {
+    for (const gyre_dtype type : types)
+        for (const int64_t head_dim : {16, 40, 64, 112, 160, 256})
+            for (const int64_t rows : {2, 4, 30}) {
+                AttentionCase c(AttentionShape().lengths(rows, 150).head_counts(2, 2).dims(head_dim).of(type));
+                c.args.causal = 1;
+                const int64_t hidden = 150 - rows + 1;
+                const double before = c.v.get({0, hidden, 0, head_dim - 1});
+                each_target([&](gyre_context *context) {
+                    c.v.set({0, hidden, 0, head_dim - 1}, before);
+                    REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                    const Dense clean = c.output();
+                    c.v.set({0, hidden, 0, head_dim - 1}, std::nan(""));
+                    REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                    const Dense out = c.output();
+                    CAPTURE(text(gyre_selected_kernel(context)));
+                    CHECK(std::equal(clean.head(0, 0, 0), clean.head(0, 0, 0) + head_dim, out.head(0, 0, 0)));
+                    CHECK(std::isnan(out.head(0, 1, 0)[head_dim - 1]));
+                });
+            }
+}
+
 TEST_CASE("masked keys: of many queries, whose keys and values may be formed once for all tasks") {
     for (const int64_t head_dim : {64, 128}) {
         AttentionCase c(AttentionShape().lengths(270, 300).head_counts(8, 1).dims(head_dim).of(GYRE_BF16));

@@ -18,6 +18,14 @@ Expr is_cut(const Stages &s, const Inputs &in, const Expr &hides) {
     return in.score ? Internal::const_true() : by_position || hides;
 }
 
+/// The first key of block b that some row of the task may not see. Where more than the last keys are hidden it is the block's first.
+Expr first_hidden(const Stages &s, const Inputs &in, const Expr &hides) {
+    const Expr begin = s.b * s.sizes.key_block, at_begin = begin < in.tokens - 1 + in.first_visible;
+    Expr anywhere = at_begin;
+    if (hides.defined()) anywhere = in.score ? Internal::const_true() : at_begin || hides;
+    return select(anywhere, 0, max(in.last_visible + 1 - begin, 0));
+}
+
 /// The bits in f32 of a value.
 Expr value_bits(const Stages &s, const Expr &feature, const Expr &key, const Expr &t) {
     const Expr value = OperandStages::at(s.operands.v_rows, feature, key, s.b, t);
@@ -39,6 +47,13 @@ Together values_together(const Stages &s, int lanes, int step) {
     return {all, 1};
 }
 
+/// How often so many features are those that a call has, or more.
+Expr chunks_of_features(const Stages &s, const Inputs &in, int features) {
+    const Sizes &z = s.sizes;
+    if (!z.padded || counts_features(s)) return s.v_features / features;
+    return unsafe_promise_clamped((in.v_head_dim + (features - 1)) / features, 1, z.v_head_dim / features);
+}
+
 } // namespace
 
 void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, bool by_flag, const Expr &hides) {
@@ -46,17 +61,19 @@ void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, boo
     const Var &l = s.l, &b = s.b;
     const auto [features, keys] = values_together(s, vector_lanes, step);
     const int lanes = s.guard_lanes = features * keys;
-    Expr cut = is_cut(s, in, hides);
+    Expr cut = is_cut(s, in, hides), first = first_hidden(s, in, hides);
     if (by_flag && hides.defined()) {
         s.cut = Func("cut");
-        s.cut(b) = select(cut, 1, 0);
+        s.cut(b) = select(cut, first + 1, 0);
         cut = s.cut(b) != 0;
+        first = s.cut(b) - 1;
     }
     const bool own_keys = s.operands.key_heads.defined();
-    std::vector<Range> looked_at{{0, s.v_features / features}, {0, z.key_block / keys}};
+    std::vector<Range> looked_at{{0, chunks_of_features(s, in, features)}, {0, z.key_block / keys}};
     if (own_keys) looked_at.emplace_back(0, in.key_heads);
     RDom values(looked_at, "guard_values"), all(0, lanes, "guard_lanes");
     values.where(cut && b * z.key_block + values.y * keys < in.keys); // keys after the last one are rows like the last
+    values.where(values.y * keys + (keys - 1) >= first);
     all.where(cut);
     s.value_peaks = Func("value_peaks");
     s.guarded = Func("guarded");

@@ -1,7 +1,7 @@
 /// Keeps the values of masked keys out of results, whatever they hold: WHAT is computed.
 ///
-/// A masked key's weight is 0, and 0 times NaN or infinity is NaN. In a block that some row of the task does not see whole, and
-/// whose values are not all finite, the product takes 0 in place of each value that its row does not see. Such a block is
+/// A masked key's weight is 0, and 0 times NaN or infinity is NaN. In a block that has values which are not finite, of keys that some row of the
+/// task does not see, the product takes 0 in place of each value that its row does not see. Such a block is
 /// guarded. Its sums have the same bits as if all values were finite; other blocks go through the product as it is.
 #pragma once
 #include "visible.h"
@@ -11,7 +11,7 @@
 namespace gyre::attention {
 
 /// Defines s.guarded (b), from v_rows, in f32 or as bits of bf16. `lanes` of a vector; rows of values are there in whole steps of `step` keys.
-/// `by_flag`: a Func tells whether a block is looked at, s.cut, which Halide would read in every turn otherwise. `hides`: a bias or a mask may
+/// `by_flag`: a Func tells whether a block is looked at, and from which key on, s.cut, which Halide would read in every turn otherwise. `hides`: a bias or a mask may
 /// hide keys of block s.b; undefined: there is neither.
 void define_guarded(Stages &s, const Inputs &in, int lanes, int step, bool by_flag, const Halide::Expr &hides);
 
