@@ -9,9 +9,11 @@ namespace {
 
 constexpr int64_t no_rows = INT64_MAX;
 
-/// Tasks of pairs have more to do before the first key, and read keys and values quicker from memory.
+/// Tasks of pairs have more to do before the first key, and read keys and values quicker from memory. Tiles of four rows, of 256 features, have more
+/// to do than others.
 bool are_few_rows_beside_pairs(int64_t half_tile, int64_t rows, int64_t keys) {
-    constexpr int64_t keys_in_caches = 1024, few_scores = 256;
+    constexpr int64_t keys_in_caches = 1024, narrow_half = 2;
+    const int64_t few_scores = half_tile == narrow_half ? 512 : 256;
     return rows < half_tile || (rows == half_tile && keys < keys_in_caches) || rows * keys <= few_scores;
 }
 

@@ -34,7 +34,20 @@ TEST_CASE("wide heads: four rows a key head have kernels of their size where vec
     }
 }
 
-TEST_CASE("wide heads: numbers of rows around row tiles, of keys around steps, blocks and parts, with windows, sinks and lse") {
+TEST_CASE("wide heads: rows that see few keys have keys along the lanes in bf16") {
+    const std::vector<std::string> targets = runnable_targets();
+    if (std::find(targets.begin(), targets.end(), "x86_64_avx512_bf16") == targets.end()) return;
+    const Context context("x86_64_avx512_bf16");
+    for (const int64_t keys : {28, 42, 43}) { // 12 rows
+        AttentionCase c = case_of(GYRE_BF16, 6, keys, 2);
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        const std::string name = text(gyre_selected_kernel(context));
+        CHECK_MESSAGE(name.find(12 * keys <= 512 ? "_decode_" : "_split_as_stored_") != std::string::npos, name);
+    }
+}
+
+TEST_CASE("wide heads: numbers of rows around row tiles, of keys around steps, blocks and parts, with windows, sinks "
+          "and lse") {
     for (const gyre_dtype dtype : types)
         for (const int64_t keys : {1, 3, 255, 257, 1030})
             for (const int64_t heads : {1, 2, 3, 4, 5, 8})
