@@ -51,11 +51,27 @@ Row define_rows_of_heads(Stages &s, const Inputs &in, const Row &row) {
     return {s.row_tokens(s.r, s.t), s.row_heads(s.r, s.t)};
 }
 
+struct Place {
+    Expr tile, row; // of its row tiles, and in it
+};
+
+/// Where row `row` of a task is, in row tiles of some whole vectors that are told at run time: a division by each of these numbers costs less than
+/// one by a number that the compiler does not know.
+Place place_of_row(const Stages &s, const Inputs &in, const Expr &row) {
+    const Sizes &z = s.sizes;
+    if (!s.tile_rows.defined()) return {row / z.row_tile, row % z.row_tile};
+    Expr tile = row / z.row_tile;
+    for (int rows = z.row_tile - z.lanes; rows > 0; rows -= z.lanes)
+        tile = select(s.tile_rows == rows, row / rows, tile);
+    tile = unsafe_promise_clamped(tile, 0, s.tiles - 1);
+    return {tile, unsafe_promise_clamped(row - tile * s.tile_rows, 0, z.row_tile - 1)};
+}
+
 /// Rows of queries, once a task.
 void define_queries(RecurrenceEngine &engine, const Inputs &in) {
     Stages &s = engine.stages();
     const Sizes &z = s.sizes;
-    Row row = row_of_task(in, s.t * z.row_tile + s.r);
+    Row row = row_of_task(in, s.first_row() + s.r);
     if (!Internal::is_const_one(in.heads)) row = define_rows_of_heads(s, in, row);
     const auto query = [&](const Expr &feature) { return in.q(feature, row.head, row.token); };
     s.q_rows = Func("q_rows");
@@ -91,6 +107,8 @@ void algorithm(RecurrenceEngine &engine, const Inputs &in, const Func &out, cons
     const bool counted = z.padded && engine.counts_features();
     s.k_features = counted ? features_in_steps(z, in.head_dim, z.head_dim) : Expr(z.head_dim);
     s.v_features = counted ? features_in_steps(z, in.v_head_dim, z.v_head_dim) : Expr(z.v_head_dim);
+    s.tile_rows = in.tile_rows;
+    if (s.tile_rows.defined()) s.tiles = (in.rows + s.tile_rows - 1) / s.tile_rows;
     define_queries(engine, in);
     define_state(engine, in);
 
@@ -98,8 +116,9 @@ void algorithm(RecurrenceEngine &engine, const Inputs &in, const Func &out, cons
     s.inverse_sum(r, t) = ending(engine, in, r, t).inverse;
     const bool one_tile = in.is_one_tile(z.task_tiles);
     const Expr out_row = i * in.heads + h;
-    const Expr tile_of_row = one_tile ? Expr(0) : out_row / z.row_tile;
-    const Expr row_of_tile = one_tile ? unsafe_promise_clamped(out_row, 0, z.row_tile - 1) : out_row % z.row_tile;
+    const Place place = place_of_row(s, in, out_row);
+    const Expr tile_of_row = one_tile ? Expr(0) : place.tile;
+    const Expr row_of_tile = one_tile ? unsafe_promise_clamped(out_row, 0, z.row_tile - 1) : place.row;
     s.row_lse = Func("row_lse");
     s.row_lse(r, t) = ending(engine, in, r, t).lse;
     s.lse(i, h) = s.row_lse(row_of_tile, tile_of_row);

@@ -12,6 +12,7 @@ Inputs AttentionGenerator::bind(const Sizes &sizes) {
     in.heads = has_one_head() ? Halide::Expr(1) : q.dim(1).extent();
     in.rows = Halide::unsafe_promise_clamped(in.tokens * in.heads, 1, sizes.row_tile * sizes.task_tiles);
     if (dense) in.row_step = row_step;
+    if (tile_rows) in.tile_rows = tile_rows;
     in.head_dim = q.dim(0).extent();
     in.v_head_dim = v.dim(0).extent();
     in.scale = scale;

@@ -33,6 +33,7 @@ void AttentionGenerator::configure() {
                                               {"bounded", may_be_bounded(wanted())},
                                               {"own_keys", own_keys},
                                               {"sinks", has_sinks()},
+                                              {"tile_lanes", is_told_tile_rows(wanted())},
                                               {"score", scored}};
     for (const CacheFormat &format : cache_formats()) conditions[format.name] = cache.value() == format.name;
     arguments.declare(*this, conditions, {{"dtype", dtype}});
@@ -84,6 +85,7 @@ Facts AttentionGenerator::known(const RecurrenceEngine &engine) {
     Facts known = facts_of(engine);
     if (engine.may_be_bounded()) known.emplace_back("bounded", 1);
     if (sinks) known.emplace_back("sinks", 1);
+    if (tile_rows) known.emplace_back("tile_lanes", engine.shared().sizes.lanes);
     if (engine.least_head_dim() > 0) known.emplace_back("least_head_dim", engine.least_head_dim());
     if (score_inputs) known.emplace_back("score_inputs", score_inputs->description());
     return known;

@@ -76,9 +76,9 @@ private:
         return For::make(op->name, op->min, end, op->for_type, op->partition_policy, op->device_api, mutate(op->body));
     }
     Stmt of_tiles(const For *op) {
-        const int lanes = tiles.lanes, all = tiles.vectors * lanes;
+        const int lanes = tiles.lanes;
         const std::string rows = op->name + ".rows", vectors = op->name + ".vectors";
-        const Expr left = min(tiles.rows - Variable::make(Int(32), op->name) * all, all);
+        const Expr left = min(tiles.rows - Variable::make(Int(32), op->name) * tiles.of_tile, tiles.of_tile);
         rows_left = Variable::make(Int(32), rows);
         vectors_left = Variable::make(Int(32), vectors);
         Stmt body = mutate(op->body);

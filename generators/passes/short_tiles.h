@@ -11,7 +11,7 @@ namespace gyre {
 struct RowTiles {
     Halide::Func of;            // whose loop `tile` is over tiles, counted from 0
     std::string tile;           // the loop
-    Halide::Expr rows;          // of all tiles
+    Halide::Expr rows, of_tile; // of all tiles; of each but the last, as many as `vectors` hold or fewer whole vectors
     int vectors = 1, lanes = 1; // of a tile
     /// Loops over a tile's vectors, {Func, variable}, to be unrolled: what surrounds them is copied for each number of vectors.
     std::set<std::pair<std::string, std::string>> unrolled;

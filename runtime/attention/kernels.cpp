@@ -45,6 +45,7 @@ AttentionKernel read(const Kernel &k) {
             attribute(k, "least_head_dim", 0),
             attribute(k, "row_tile", 0),
             attribute(k, "task_rows", 0),
+            attribute(k, "tile_lanes", 0),
             attribute(k, "key_block", 0),
             static_cast<size_t>(attribute(k, "workspace", 0)),
             attribute(k, "score"),

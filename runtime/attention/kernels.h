@@ -40,6 +40,8 @@ struct AttentionKernel {
     int64_t head_dim = 0;
     int64_t least_head_dim = 0;          // of padded ones
     int64_t row_tile = 0, task_rows = 0; // rows of a task: at most task_rows, a multiple of row_tile
+    int64_t tile_lanes =
+        0; // its row tiles are told how many vectors of so many rows they have; 0: they have row_tile rows
     int64_t key_block = 0;
     size_t workspace = 0;   // bytes
     std::string_view score; // its score function's name; empty: none

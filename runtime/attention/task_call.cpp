@@ -3,6 +3,7 @@
 #include "attention/score_arguments.h"
 #include "attention/task_extent.h"
 #include "attention/task_views.h"
+#include "attention/tile_rows.h"
 #include "common/slope_reach.h"
 #include "core/argument_tables.h"
 #include "core/late.h"
@@ -51,6 +52,14 @@ struct GeneralArguments {
         arguments[A::alibi_origin] = &alibi_origin;
     }
 };
+
+int64_t rows_of_tile_in_sight(const AttentionKernel &of_rows, const TaskExtent &x, const KeysInSight &in_sight) {
+    if (!is_x86 || of_rows.tile_lanes == 0) return 0;
+    const KeySpan first = in_sight.of(x.first_token), last = in_sight.of(x.first_token + x.tokens - 1);
+    const auto keys_of = [](const KeySpan &seen) { return std::max<int64_t>(seen.end - seen.first, 0); };
+    return rows_of_tile(of_rows, {x.heads, x.tokens, (keys_of(first) + keys_of(last)) / 2,
+                                  (first.first != last.first) + (first.end != last.end)});
+}
 
 } // namespace
 
@@ -172,6 +181,8 @@ bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, con
     // Sinks join parts where these are merged.
     Buffer sinks = is_x86 && split ? HeadTerms().sinks(head, x.heads) : terms.sinks(head, x.heads);
     arguments[A::sinks] = &sinks;
+    const int32_t tile_rows = static_cast<int32_t>(rows_of_tile_in_sight(of_rows, x, in_sight));
+    arguments[A::tile_rows] = &tile_rows;
     const float gain = key_gain();
     arguments[A::key_gain] = &gain;
     Late<GeneralArguments> general;

@@ -1,6 +1,7 @@
 #include "attention/task_heads.h"
 
 #include "attention/masks_part.h"
+#include "attention/tile_rows.h"
 #include "core/kernel_call.h"
 
 #include <algorithm>
@@ -18,6 +19,13 @@ bool fits_heads(const PageTable &pages, const Heads &t, int64_t page_stride, int
                                   {pages.pages, page_stride},
                                   {int64_t{1} << pages.bits, t.token_stride}});
     return fits_kernel_index({{t.dim, 1}, {heads, t.head_stride}, {t.seqlen, std::abs(t.token_stride)}});
+}
+
+/// Rows of a task, at most. Where a window moves along the tokens its row tiles may have fewer vectors, and there is room for so many of them.
+int64_t most_task_rows(const AttentionKernel &kernel, const AttentionCall &c, int64_t heads) {
+    if (!is_x86 || kernel.tile_lanes == 0 || c.left < 0 || c.right < 0) return kernel.task_rows;
+    const int64_t least_windowed = ceil_div(kernel.row_tile, heads); // tokens: a whole row tile
+    return kernel.task_rows / kernel.row_tile * rows_of_tile(kernel, {heads, least_windowed, c.left + c.right + 1, 2});
 }
 
 /// True if so few queries see so few keys that calling a kernel for each key head takes longer than what rows of a head gain by one after the other
@@ -71,7 +79,7 @@ int64_t choose_task_tokens(const AttentionKernel &kernel, const AttentionCall &c
     const int64_t others = std::max<int64_t>(c.sequences * ceil_div(c.q.heads, heads), 1);
     const int64_t wanted = threads > 1 ? ceil_div(int64_t{4} * threads, others) : 1;
     const int64_t unit = kernel.token_unit(heads), units = std::max<int64_t>(ceil_div(longest, unit), 1);
-    const int64_t most = std::max<int64_t>(kernel.task_rows / (unit * heads), 1);
+    const int64_t most = std::max<int64_t>(most_task_rows(kernel, c, heads) / (unit * heads), 1);
     const int64_t tasks = std::min(std::max(wanted, ceil_div(units, most)), units);
     return ceil_div(units, tasks) * unit;
 }

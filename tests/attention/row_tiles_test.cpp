@@ -88,3 +88,44 @@ TEST_CASE("row tiles: NaN in keys and values that some rows do not see") {
                 check_garbage(c, [](int64_t i, int64_t j) { return j <= i; }, {rows - 1, rows - 3, rows / 2});
             }
 }
+
+TEST_CASE("row tiles: windows and prompts of every length, whose tiles have fewer vectors than others") {
+    for (const gyre_dtype type : {GYRE_F32, GYRE_BF16, GYRE_F16})
+        for (const int64_t head_dim : {64, 72})
+            for (const int64_t window : {0, 5, 31, 90})
+                for (const int64_t heads : {1, 3}) {
+                    AttentionCase c(AttentionShape().lengths(113, 130).head_counts(heads, 1).dims(head_dim).of(type));
+                    c.args.causal = 1;
+                    if (window > 0) c.args.window_left = window;
+                    c.check();
+                    c.check_threads({1, 2, 3});
+                }
+}
+
+TEST_CASE("row tiles: a row has the same bits whatever number of vectors its tile has") {
+    constexpr int64_t tokens = 400; // more than tiles of one vector have room for
+    for (const gyre_dtype type : {GYRE_F32, GYRE_F16})
+        for (const int64_t head_dim : {64, 72, 128})
+            for (const int64_t window : {0, 31}) {
+                AttentionCase c(AttentionShape().lengths(tokens, tokens).dims(head_dim).of(type));
+                c.args.lse = nullptr;
+                c.args.causal = 1;
+                if (window > 0) c.args.window_left = window;
+                for (const std::string &target : runnable_targets()) {
+                    if (target == "x86_64_amx") continue; // where what a tile's rows are tells how they are computed
+                    CAPTURE(target);
+                    const Context context(target.c_str(), 1);
+                    const auto bits_of = [&](int64_t rows) {
+                        for (gyre_tensor *t : {&c.args.q, &c.args.k, &c.args.v, &c.args.out}) t->shape[1] = rows;
+                        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                        return c.out.bits();
+                    };
+                    const std::vector<uint64_t> all = bits_of(tokens);
+                    for (const int64_t rows : {17, 40, 68, 150, 177, 300}) {
+                        CAPTURE(rows);
+                        const std::vector<uint64_t> some = bits_of(rows);
+                        CHECK(std::equal(all.begin(), all.begin() + rows * head_dim, some.begin()));
+                    }
+                }
+            }
+}

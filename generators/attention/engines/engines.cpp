@@ -170,6 +170,14 @@ bool has_matrix_tiles(const Target &target, bool autoscheduled) {
     return target.has_feature(Target::AVX512_SapphireRapids) && !autoscheduled;
 }
 
+/// Pairs of bf16, vectors of AVX2 and, with a few rows, the general family were measured to gain nothing.
+bool is_told_tile_rows(const Wanted &w) {
+    const Knobs &k = w.knobs;
+    const bool on_vectors = !has_matrix_tiles(w.target, w.autoscheduled) && !takes_bf16_dots(w) && k.fold == 0;
+    return ends_at_last_rows(w) && w.target.has_feature(Target::AVX512_Skylake) && on_vectors && !w.general &&
+           !w.dense && k.row_vectors > 1 && k.row_tiles == 1;
+}
+
 bool may_be_bounded(const Wanted &w) {
     return has_matrix_tiles(w.target, w.autoscheduled) && w.dtype.is_bfloat() && !w.general && !w.partial &&
            w.cache != "value_blocks";

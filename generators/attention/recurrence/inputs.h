@@ -20,6 +20,7 @@ struct Inputs {
     Halide::Expr rows;                 // tokens * heads
     Halide::Expr key_heads;            // that the heads are spread over; undefined: they share one
     Halide::Expr row_step;             // 0: q's rows are heads of token 0, and `heads` is 1; undefined or 1: tokens
+    Halide::Expr tile_rows;            // rows of a row tile, sizes.row_tile at most; undefined: that
     Halide::Expr head_dim, v_head_dim; // extents of the tensors
     Halide::Expr scale;                // of the scores, log2(e) included
     Halide::Expr key_gain;             // of rotations on norms of keys, at most
@@ -52,7 +53,7 @@ struct Inputs {
     bool is_general() const { return bias.defined(); }
     bool is_capped() const {
         return softcap.defined() && !is_general();
-    }                                                                   // and has no other option of the general family
+    } // and has no other option of the general family
     bool is_sloped() const { return alibi.defined() && !is_general(); } // likewise
     bool drops() const { return dropout.threshold.defined(); }
     /// True if a task is rows of one dimension, all of them in one row tile at most. Some row of it sees the last key.

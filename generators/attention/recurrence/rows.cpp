@@ -14,7 +14,7 @@ Row row_of_task(const Inputs &in, const Expr &task_row) {
 
 Row row_of_tile(const Stages &s, const Inputs &in, const Expr &r, const Expr &t) {
     if (s.row_tokens.defined()) return {s.row_tokens(r, t), s.row_heads(r, t)};
-    return row_of_task(in, t * s.sizes.row_tile + r);
+    return row_of_task(in, s.first_row() + r);
 }
 
 } // namespace gyre::attention

@@ -12,9 +12,13 @@ namespace gyre::attention {
 
 /// Index order is Halide's, innermost first: the C array q[seqlen_q][heads][head_dim] is q(d, h, i).
 /// A task's rows are its query tokens i times the query heads h that share its keys (GQA), row = i * heads + h; row r of row
-/// tile t is row t * row_tile + r.   j: key within a block;  b: block;  d: feature;  e: chunk of features;  l: lane.
+/// tile t is row t * tile_rows + r.   j: key within a block;  b: block;  d: feature;  e: chunk of features;  l: lane.
 struct Stages {
     Sizes sizes;
+    Halide::Expr tile_rows; // of a row tile, the last of a task's aside; undefined: sizes.row_tile
+    Halide::Expr tiles;     // row tiles of a task; undefined likewise
+    Halide::Expr rows_of_tile() const { return tile_rows.defined() ? tile_rows : Halide::Expr(sizes.row_tile); }
+    Halide::Expr first_row() const { return t * rows_of_tile(); } // of row tile t
     Halide::Expr k_features, v_features; // of q and k, and of v and out, that loops take: features.h
     Halide::Var i{"i"}, h{"h"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"}, l{"l"};
 

@@ -68,6 +68,9 @@ void schedule_task(Stages &s, int stored_lanes) {
     if (s.row_sinks.defined()) s.row_sinks.compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile);
     for (Func *whole_task : {&s.state, &s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
+    if (s.tile_rows.defined())
+        for (Func *whole_task : {&s.state, &s.inverse_sum, &s.row_lse, &s.out_copy})
+            whole_task->bound(s.r, 0, z.row_tile).bound(s.t, 0, s.tiles);
     s.out_copy.bound_storage(s.d, z.v_head_dim);
     if (counts_features(s)) s.out_copy.bound(s.d, 0, s.v_features);
     schedule_results(s, w, stored_lanes);

@@ -7,13 +7,14 @@ using namespace Halide;
 
 Visible visible_keys(const Inputs &in, const Stages &s) {
     const Sizes &z = s.sizes;
-    const Expr row = s.t * z.row_tile + s.r;
+    const Expr first_row = s.first_row();
+    const Expr row = first_row + s.r;
     const auto token_of = [&](const Expr &task_row) -> Expr {
         return in.row_step.defined() ? task_row * in.row_step : task_row / in.heads;
     };
     Expr token = s.row_tokens.defined() ? Expr(s.row_tokens(s.r, s.t)) : row_of_task(in, row).token;
     if (!s.row_tokens.defined() && in.row_step.defined()) token = token * in.row_step;
-    const Expr tile_first = token_of(s.t * z.row_tile), tile_last = token_of(s.t * z.row_tile + z.row_tile - 1);
+    const Expr tile_first = token_of(first_row), tile_last = token_of(first_row + s.rows_of_tile() - 1);
     Visible v;
     v.keys = in.keys;
     v.first = token + in.first_visible;

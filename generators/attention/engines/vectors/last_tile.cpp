@@ -10,16 +10,18 @@ using namespace Halide;
 void RowVectors::end_last_tile(const Lowering &lowering) const {
     const Stages &s = shared();
     const Sizes &z = s.sizes;
+    const Expr of_tile = s.rows_of_tile();
     const std::string along = s.r.name(), tile = s.t.name();
     end_short_tiles(lowering.generator, {s.state,
                                          TaskLoops().tile.name(),
                                          lowering.rows,
+                                         of_tile,
                                          k.row_vectors,
                                          z.lanes,
                                          rows.names,
                                          {along, "rb", "mask_rows", "pair_ro"}});
-    const auto vectors = [=, rows_of_task = lowering.rows](const Expr &t) {
-        return (rows_of_task - t * z.row_tile + (z.lanes - 1)) / z.lanes;
+    const auto vectors = [=, rows_of_task = lowering.rows, of_tile](const Expr &t) {
+        return (min(rows_of_task - t * of_tile, of_tile) + (z.lanes - 1)) / z.lanes;
     };
     end_loop_early(lowering.generator, s.state, along, tile, vectors);
     for (const Func &rows_of_tile : {s.inverse_sum, s.row_lse})

@@ -10,7 +10,7 @@ void define_kept(Stages &s, const Inputs &in, const Func &weights) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     const Var group("group");
     const int groups_of_block = s.sizes.key_block / keys_of_draw;
-    const Row row = s.row_tokens.defined() ? row_of_tile(s, in, r, t) : Row{t * s.sizes.row_tile + r, 0};
+    const Row row = s.row_tokens.defined() ? row_of_tile(s, in, r, t) : Row{s.first_row() + r, 0};
     const auto words = dropout_words(dropout, row.token, b * groups_of_block + group, row.head);
     Func &draws = s.dropout.draws, &kept = s.dropout.kept;
     draws = Func("draws");

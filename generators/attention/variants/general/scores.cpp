@@ -100,7 +100,7 @@ void cap_scores(Stages &s, const Expr &softcap, const Expr &tile_last_key, int i
 }
 
 void slope_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, const Expr &unit) {
-    add_slopes(s, in, {s.t * s.sizes.row_tile + s.r, 0}, Internal::const_true(), tile_last_key, unit);
+    add_slopes(s, in, {s.first_row() + s.r, 0}, Internal::const_true(), tile_last_key, unit);
 }
 
 void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_key, int in_vector, const Expr &unit,
@@ -110,7 +110,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     const Var &r = s.r, &t = s.t, &j = s.j, &b = s.b;
     const auto row_at = [&](const Expr &of_tile) { return row_of_tile(s, in, of_tile, t); };
     const Row row = row_at(r);
-    const Expr token = s.row_tokens.defined() ? row.token : t * z.row_tile + r;
+    const Expr token = s.row_tokens.defined() ? row.token : s.first_row() + r;
     const auto known_key = [&](const Expr &jj) { return min(likely(b * z.key_block + jj), in.keys - 1); };
 
     cap_scores(s, in.softcap, tile_last_key, in_vector, unit);

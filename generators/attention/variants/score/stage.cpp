@@ -74,7 +74,7 @@ public:
         RDom key(0, s.sizes.key_block, "score_part_key");
         key.where(first_key + key <= tile_last_key);
         // Conditions on the tile and block alone, so that neither rows nor transpositions are formed for others.
-        const Expr first_distance = origin.k_position + first_key - (origin.q_position + s.t * s.sizes.row_tile);
+        const Expr first_distance = origin.k_position + first_key - (origin.q_position + s.first_row());
         if (wanted.lowest.defined()) key.where(first_distance + last >= wanted.lowest);
         if (wanted.highest.defined()) key.where(first_distance - (s.sizes.row_tile - 1) <= wanted.highest);
 
@@ -100,7 +100,7 @@ private:
     ScoreParts &parts;
     const ScorePoint origin;
     const Expr block_key, tile_last_key; // of the stage: key within its block, and the last that the row tile sees
-    const Expr row = s.t * s.sizes.row_tile + s.r, first_key = s.b * s.sizes.key_block;
+    const Expr row = s.first_row() + s.r, first_key = s.b * s.sizes.key_block;
     const int last = s.sizes.key_block - 1;
 
     static Func named(const std::string &name, std::vector<Func> &list) {
@@ -119,7 +119,7 @@ void define_score(Stages &s, const Inputs &in, const Expr &tile_last_key, const 
     s.score.update = s.masked.num_update_definitions();
 
     KeepParts staging(s, in.score_origin, scored, tile_last_key);
-    const Expr row = t * z.row_tile + r, key = b * z.key_block + scored;
+    const Expr row = s.first_row() + r, key = b * z.key_block + scored;
     ScorePoint p = without_score(in.score_origin, &row, &key);
     p.score = s.masked(r, scored, t, b) * (unit.defined() ? unit * ln_2 : Expr(ln_2));
     p.staging = &staging;
