@@ -55,7 +55,7 @@ TEST_CASE("tiles may have fewer vectors than they have room for") {
             Func state("state");
             const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
                 state(r, t) = untouched;
-                state(r, t) += 1.0f + cast<float>(t * tile_rows + r);
+                state(r, t) += 1.0f + cast<float>(t * tile_rows + r + rows);
                 out(x) = state(x % all, x / all);
                 Stage update = state.compute_root().bound(r, 0, all).update();
                 update.rename(t, tile).split(r, vector, lane, lanes).reorder(lane, vector, tile).vectorize(lane);
@@ -66,7 +66,7 @@ TEST_CASE("tiles may have fewer vectors than they have room for") {
             const Buffer<float> result = made.run(tiles * all);
             for (int i = 0; i < tiles * all; i++) {
                 const int row = i / all * of_tile + i % all;
-                if (i % all < of_tile && row < count) CHECK(result(i) == (float)row);
+                if (i % all < of_tile && row < count) CHECK(result(i) == (float)(row + count));
                 if (i % all >= of_tile) CHECK(result(i) == untouched);
             }
         }
