@@ -2,7 +2,9 @@
 
 #include "loop_mutator.h"
 #include "loop_name.h"
+#include "turns_together.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace gyre {
@@ -87,9 +89,22 @@ private:
         body = LetStmt::make(rows, left, body);
         return For::make(op->name, op->min, op->extent, op->for_type, op->partition_policy, op->device_api, body);
     }
+    /// Turns whose register tiles, with so many vectors, have as many sums as keep multiply-adds busy: each waits for the one before.
+    int turns_together(Stmt turn, int vectors) const {
+        while (const LetStmt *let = turn.as<LetStmt>()) turn = let->body;
+        const Allocate *const register_tile = turn.as<Allocate>();
+        if (!register_tile) return 1;
+        const int sums = register_tile->constant_allocation_size() / (tiles.vectors * tiles.lanes) * vectors;
+        return std::max(1, tiles.least_sums / std::max(1, sums));
+    }
     Stmt for_each_number(const For *op) {
         found = true;
-        const auto with = [&](int vectors) { return simplify(UnrollVectors(tiles, vectors).mutate(Stmt(op))); };
+        const auto with = [&](int vectors) {
+            const Stmt loop = simplify(UnrollVectors(tiles, vectors).mutate(Stmt(op)));
+            const For *const each = loop.as<For>();
+            const int together = each ? turns_together(each->body, vectors) : 1;
+            return together > 1 ? simplify(take_turns_together(each, together)) : loop;
+        };
         Stmt all = with(tiles.vectors);
         for (int fewer = 1; fewer < tiles.vectors; fewer++)
             all = IfThenElse::make(vectors_left == fewer, with(fewer), all);

@@ -13,6 +13,7 @@ struct RowTiles {
     std::string tile;           // the loop
     Halide::Expr rows, of_tile; // of all tiles; of each but the last, as many as `vectors` hold or fewer whole vectors
     int vectors = 1, lanes = 1; // of a tile
+    int least_sums = 1;         // turns that form a register tile of fewer vectors of sums are taken together
     /// Loops over a tile's vectors, {Func, variable}, to be unrolled: what surrounds them is copied for each number of vectors.
     std::set<std::pair<std::string, std::string>> unrolled;
     /// Other loops over a tile's vectors or rows end with its last; variables.

@@ -26,7 +26,7 @@ TEST_CASE("a short tile has copies of its loops for each number of vectors, and 
             in_vectors.compute_at(state, tile).vectorize(r, lanes);
             in_rows.compute_at(state, tile);
             gyre::end_short_tiles(generator,
-                                  {state, "tile", rows, all, vectors, lanes, {{state.name(), "vector"}}, {"r"}});
+                                  {state, "tile", rows, all, vectors, lanes, 1, {{state.name(), "vector"}}, {"r"}});
         });
         const int tiles = (count + all - 1) / all;
         const Buffer<float> result = made.run(tiles * all);
@@ -60,7 +60,7 @@ TEST_CASE("tiles may have fewer vectors than they have room for") {
                 Stage update = state.compute_root().bound(r, 0, all).update();
                 update.rename(t, tile).split(r, vector, lane, lanes).reorder(lane, vector, tile).vectorize(lane);
                 gyre::end_short_tiles(generator,
-                                      {state, "tile", rows, tile_rows, vectors, lanes, {{state.name(), "vector"}}, {}});
+                                      {state, "tile", rows, tile_rows, vectors, lanes, 1, {{state.name(), "vector"}}, {}});
             });
             const int tiles = (count + of_tile - 1) / of_tile;
             const Buffer<float> result = made.run(tiles * all);
@@ -69,5 +69,46 @@ TEST_CASE("tiles may have fewer vectors than they have room for") {
                 if (i % all < of_tile && row < count) CHECK(result(i) == (float)(row + count));
                 if (i % all >= of_tile) CHECK(result(i) == untouched);
             }
+        }
+}
+
+TEST_CASE(
+    "a short tile takes turns that form a register tile together, as many as its sums need, and what remains alone") {
+    constexpr int vectors = 3, lanes = 4, all = vectors * lanes, terms = 5, most_chunks = 7;
+    for (const int chunks : {-2, 0, 1, 2, 3, 6, 7})
+        for (const int count : {3, 8, 12, 13}) {
+            CAPTURE(chunks);
+            CAPTURE(count);
+            Var x("x"), r("r"), t("t"), tile("tile"), vector("vector"), lane("lane"), e("e");
+            Param<int> rows("rows", count), turns("turns", chunks);
+            Func product("product"), state("state");
+            const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
+                RDom term(0, terms, "term"), chunk(0, turns, "chunk");
+                product(r, e, t) += cast<float>((r + 1) * (term + e)) + 100.0f * cast<float>(t);
+                state(r, e, t) = -1.0f;
+                state(r, chunk, t) = product(r, chunk, t);
+                out(x) = state(x % all, x / all % most_chunks, x / all / most_chunks);
+                Stage update = state.compute_root().bound(r, 0, all).bound(e, 0, most_chunks).update();
+                update.rename(t, tile).split(r, vector, lane, lanes).reorder(lane, vector, chunk, tile).vectorize(lane);
+                product.compute_at(state, chunk).vectorize(r, lanes);
+                product.update().reorder(r, term).vectorize(r, lanes);
+                gyre::end_short_tiles(
+                    generator,
+                    {state, "tile", rows, all, vectors, lanes, 2, {{state.name(), "vector"}, {product.name(), "r"}}, {}});
+            });
+            const int tiles = (count + all - 1) / all;
+            const Buffer<float> result = made.run(tiles * all * most_chunks);
+            for (int i = 0; i < tiles * all * most_chunks; i++) {
+                const int row = i % all, of_chunk = i / all % most_chunks, of_tile = i / all / most_chunks;
+                if (of_tile * all + row >= count) continue;
+                float sum = 0;
+                for (int term = 0; term < terms; term++)
+                    sum += (float)((row + 1) * (term + of_chunk)) + 100.0f * (float)of_tile;
+                CHECK(result(i) == (of_chunk < chunks ? sum : -1));
+            }
+            // One vector takes two turns together, each with a tile of its own and one loop over terms for both.
+            const std::string lowered = made.lowered();
+            CHECK(gyre::test::count(lowered, "allocate " + product.name() + ".turn1[") == 1);
+            CHECK(gyre::test::count(lowered, ".term$x, 0, 5") == 4);
         }
 }

@@ -6,6 +6,9 @@
 namespace gyre::attention {
 using namespace Halide;
 
+/// Sums of multiply-adds that do not wait for each other: two a cycle begin, and each takes four.
+constexpr int busy_sums = 8;
+
 /// Leaves out the vectors of a task's last row tile that have no row, and the rows of its biases that are not there.
 void RowVectors::end_last_tile(const Lowering &lowering) const {
     const Stages &s = shared();
@@ -18,6 +21,7 @@ void RowVectors::end_last_tile(const Lowering &lowering) const {
                                          of_tile,
                                          k.row_vectors,
                                          z.lanes,
+                                         busy_sums,
                                          rows.names,
                                          {along, "rb", "mask_rows", "pair_ro"}});
     const auto vectors = [=, rows_of_task = lowering.rows, of_tile](const Expr &t) {
