@@ -191,6 +191,42 @@ TEST_CASE("decode with options: values and keys of masked keys reach nothing, wh
                 }
 }
 
+TEST_CASE("decode with options: one NaN in a value that a mask hides reaches nothing, in whichever feature, of any "
+          "head size") {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const int64_t head_dim : {17, 31, 40, 64, 72, 104, 136, 200})
+        for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16})
+            for (int64_t feature = 0; feature < head_dim; feature += feature % 8 == 0 ? 7 : 1) {
+                CAPTURE(head_dim);
+                CAPTURE(feature);
+                AttentionCase c(AttentionShape().lengths(2, 21).head_counts(1, 1).dims(head_dim).of(dtype));
+                Tensor mask(GYRE_BOOL, {2, 21});
+                mask.fill(1);
+                mask.set({1, 20}, 0);
+                mask.set({0, 20}, 0);
+                c.args.mask = c.hold(std::move(mask));
+                c.v.set({0, 20, 0, feature}, nan);
+                c.check();
+            }
+}
+
+TEST_CASE("decode with options: counts of keys around vectors and blocks, with a mask, a bias of any type, and both") {
+    for (const int64_t keys : {1, 7, 8, 9, 63, 65, 86, 127, 129, 150})
+        for (const int64_t head_dim : {40, 64})
+            for (const gyre_dtype bias_type : {GYRE_F32, GYRE_F16, GYRE_BF16})
+                for (const int options : {1, 2, 3}) {
+                    CAPTURE(keys);
+                    AttentionCase c(AttentionShape().lengths(3, keys).head_counts(2, 2).dims(head_dim));
+                    Tensor bias(bias_type, {2, 3, keys}), mask(GYRE_BOOL, {3, keys});
+                    bias.fill_normal(3);
+                    for (int64_t i = 0; i < 3; i++)
+                        for (int64_t j = 0; j < keys; j++) mask.set({i, j}, (i + j) % 3 != 0);
+                    if (options & 1) c.args.bias = c.hold(std::move(bias));
+                    if (options & 2) c.args.mask = c.hold(std::move(mask));
+                    c.check();
+                }
+}
+
 TEST_CASE("decode with sinks: NaN in a value that is seen shows, however large the sink") {
     for (const int64_t heads : {1, 8})
         for (const int64_t seqlen_kv : {40, 1500}) {
