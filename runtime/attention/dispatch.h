@@ -63,10 +63,10 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
 /// none is linked, or the call's keys and values are rotated.
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
-/// True if so many rows a key head fill vectors of such a kernel so far that it takes less time than kernels for few rows. bench/notes has the
-/// measurements.
-bool are_many_rows(const AttentionKernel &many, int64_t rows);
-constexpr int64_t fewest_many_rows = 9; // of any such kernel: with fewer none is looked for
+/// True if so many rows a key head, of `dim` features, fill vectors of such a kernel so far that it takes less time than `few`, for few rows.
+/// bench/notes has the measurements.
+bool are_many_rows(const AttentionKernel &many, const AttentionKernel &few, int64_t dim, int64_t rows);
+constexpr int64_t fewest_many_rows = 8; // of any such kernel: with fewer none is looked for
 
 /// The kernel for many queries that serves those sequences of a call of few queries with lengths that have many rows a key head, as it does if
 /// they are alone. nullptr: there is none.

@@ -27,7 +27,7 @@ bool are_few_rows_beside_narrow(const AttentionKernel &narrow, int64_t rows, int
     return !is_whole && keys < least_keys;
 }
 
-constexpr int64_t fewest_whole_rows = 8; // of all limits below, without dropout
+constexpr int64_t fewest_whole_rows = 7; // of all limits below, without dropout
 constexpr int64_t keys_of_window = 128;  // too few to ask for the next ones
 
 /// Padded kernels of AVX-512: others read whole row tiles of 8 rows quicker where keys come from caches.
@@ -42,16 +42,27 @@ bool are_few_rows_of_padded(gyre_dtype dtype, int64_t dim, int64_t rows, int64_t
 int64_t least_rows(const AttentionKernel &many) {
     constexpr int64_t small_head = 64;
     const bool is_small = many.head_dim <= small_head;
-    return many.dtype == GYRE_F32 ? (is_small ? 13 : least_many_rows) : is_small ? fewest_many_rows : 25;
+    return many.dtype == GYRE_F32 ? (is_small ? 13 : least_many_rows) : is_small ? 9 : 25;
 }
 
-/// The fewest rows of a call with options that take less time with rows along vectors than with keys along them.
-int64_t least_whole_rows_of_options(const AttentionKernel &decoding, const AttentionKernel &whole, int64_t dim) {
+/// Padded kernels of AVX2: a row tile takes as long for a row as for a vector of 8, and for a second vector less than for the first.
+bool are_whole_rows_of_padded_on_avx2(gyre_dtype dtype, int64_t dim, int64_t rows) {
+    constexpr int64_t small_head = 32, medium_head = 80, vector = 8;
+    if (dtype == GYRE_BF16) return rows >= vector - 1;
+    if (rows == vector) return dtype == GYRE_F16 || dim <= medium_head;
+    return rows >= (dtype == GYRE_F16 || dim <= small_head ? 12 : 14);
+}
+
+/// True if so many rows of a call with options take less time with rows along vectors than with keys along them.
+bool are_whole_rows_of_options(const AttentionKernel &decoding, const AttentionKernel &whole, int64_t dim,
+                               int64_t rows) {
     constexpr int64_t small_head = 32, large_head = 128;
-    if (decoding.padded) return dim <= small_head ? fewest_whole_rows : 14;
-    if (decoding.head_dim > large_head && decoding.vector_bytes < avx512_bytes) return no_rows;
+    const bool is_narrow = decoding.vector_bytes < avx512_bytes;
+    if (decoding.padded && is_narrow) return are_whole_rows_of_padded_on_avx2(decoding.dtype, dim, rows);
+    if (decoding.padded) return rows >= (dim <= small_head ? 8 : 14);
+    if (decoding.head_dim > large_head && is_narrow) return false;
     const bool is_slow = decoding.dtype != GYRE_F16 && !whole.has_bf16_dots() && !whole.on_tiles;
-    return is_slow && decoding.head_dim >= large_head ? 28 : 14;
+    return rows >= (is_slow && decoding.head_dim >= large_head ? 28 : 14);
 }
 
 /// The fewest rows without options, in 16 bits, that take less time so than in row tiles of 8. f32 has kernels of many rows that write parts.
@@ -72,12 +83,12 @@ bool drops_in_whole_rows(const AttentionKernel &whole, const Sequence &s) {
            s.q_len > (s.keys_seen() < few_keys ? most_of_few_keys : most_of_one_part);
 }
 
-/// The most keys of calls whose tasks are enough for many threads without parts of keys: what makes one part (AttentionTask::part_keys), or
-/// little for each of many key heads. Bits must not depend on how many threads there are, nor on other sequences.
-int64_t most_keys_of_whole_rows(int64_t key_heads) {
+/// The most keys of sequences whose tasks are enough for many threads without parts of keys: for each of a key head's tasks what makes one part
+/// (AttentionTask::part_keys), or little where key heads are many. Bits must not depend on how many threads there are, nor on other sequences.
+int64_t most_keys_of_whole_rows(int64_t key_heads, int64_t tasks_of_a_head) {
     constexpr int64_t keys_of_a_head = 256;
-    return key_heads == 1 ? AttentionTask::least_halved - 1
-                          : std::max(AttentionTask::least_part, keys_of_a_head * key_heads);
+    if (key_heads * tasks_of_a_head == 1) return AttentionTask::least_halved - 1;
+    return std::max(AttentionTask::least_part, keys_of_a_head * key_heads) * tasks_of_a_head;
 }
 
 } // namespace
@@ -98,8 +109,9 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
     return rows <= (few.head_dim >= large_head ? 128 : 7);
 }
 
-bool are_many_rows(const AttentionKernel &many, int64_t rows) {
+bool are_many_rows(const AttentionKernel &many, const AttentionKernel &few, int64_t dim, int64_t rows) {
     constexpr int64_t rows_of_ten_places = 7, least_rows_on_avx2 = 16;
+    if (many.is(trait::general)) return are_whole_rows_of_options(few, many, dim, rows);
     if (many.is(trait::many_rows)) return rows >= least_rows(many);
     if (rows < (many.vector_bytes >= avx512_bytes ? least_many_rows : least_rows_on_avx2)) return false;
     // A last row tile has the vectors that it fills.
@@ -112,13 +124,19 @@ bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, con
     if (c.dropout.on) return drops_in_whole_rows(whole, s);
     if (c.k.heads == 0 || decoding.vector_bytes < avx2_bytes || whole.vector_bytes < decoding.vector_bytes)
         return false;
-    if (whole.is(trait::sloped) || whole.has_terms() || s.keys_seen() > most_keys_of_whole_rows(c.k.heads))
-        return false;
+    if (whole.is(trait::sloped) || whole.has_terms()) return false;
     // Tasks of one head (choose_task_heads()) have a row a query.
     const bool has_heads = !(c.mask.data && c.mask.strides[1] != 0);
-    const int64_t rows = s.q_len * (has_heads ? c.q.heads / c.k.heads : 1);
-    return rows >= (c.general() ? least_whole_rows_of_options(decoding, whole, c.most_features())
-                                : least_whole_rows(decoding, whole, s.keys_seen()));
+    const int64_t group = c.q.heads / c.k.heads, heads = has_heads ? group : 1;
+    const int64_t rows = s.q_len * heads, tasks = ceil_div(s.q_len, whole.token_unit(heads)) * (group / heads);
+    const auto gains = [&](int64_t of_rows) {
+        return c.general() ? are_whole_rows_of_options(decoding, whole, c.most_features(), of_rows)
+                           : of_rows >= least_whole_rows(decoding, whole, s.keys_seen());
+    };
+    if (!gains(rows)) return false;
+    // One task of twice the rows is nearly as quick as two halves of its keys are on two threads. f32 has such halves.
+    const bool halves_time = c.general() && decoding.dtype != GYRE_F32 && c.k.heads * tasks == 1 && gains(rows / 2);
+    return s.keys_seen() <= (halves_time ? AttentionTask::least_part : most_keys_of_whole_rows(c.k.heads, tasks));
 }
 
 bool may_have_whole_rows(const AttentionCall &c) {

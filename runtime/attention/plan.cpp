@@ -89,7 +89,8 @@ AttentionKernel kernel_to_fit(const AttentionTask &t) {
 /// The kernel for row tiles of a call that see all of a range of keys: the one that it would have without its mask, if that is all that
 /// is special about it.
 void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
-    if (!has_masks_part() || !has_spans(t->call) || t->kernel->is(trait::partial) || t->call.dropout.on) return;
+    const bool may_have = has_masks_part() && has_spans(t->call) && !t->call.dropout.on;
+    if (!may_have || t->split || t->kernel->is(trait::partial)) return; // parts of keys are not those of a range
     AttentionCall unmasked = t->call;
     unmasked.mask = {};
     if (unmasked.general()) return;

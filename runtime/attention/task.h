@@ -55,7 +55,7 @@ struct AttentionTask {
     bool for_some_many_rows() const { return is_x86 && for_many_rows; }
     /// True if `many` serves a sequence of so many queries.
     bool has_many_rows(const AttentionKernel &many, int64_t queries) const {
-        return call.k.heads > 0 && are_many_rows(many, rows(queries));
+        return call.k.heads > 0 && are_many_rows(many, *kernel, call.most_features(), rows(queries));
     }
     const AttentionKernel &kernel_of(const Sequence &s) const {
         if (for_some_many_rows() && has_many_rows(*for_many_rows, s.q_len)) return *for_many_rows;

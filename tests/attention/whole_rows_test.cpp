@@ -88,22 +88,58 @@ TEST_CASE("whole rows: the fewest without options, which 16 bits alone have") {
     }
 }
 
-TEST_CASE("whole rows: many keys are cut into parts where key heads are few, however many sequences there are") {
+TEST_CASE("whole rows: many keys are cut into parts where tasks are few, however many sequences there are") {
     for (const std::string &target : measured_targets()) {
         const Context context(target.c_str());
         struct Most {
-            int64_t key_heads, keys;
+            int64_t key_heads, queries, group, keys;
         };
-        for (const Most &most : {Most{1, 511}, {2, 1024}, {8, 2048}})
+        // 256 rows of 16 heads are six tasks of a key head, in row tiles of 24 and of 48; one task of 28 rows takes half of the time that keys along
+        // vectors do.
+        for (const Most &most :
+             {Most{1, 4, 4, 511}, {2, 4, 4, 1024}, {8, 4, 4, 2048}, {1, 16, 16, 6144}, {1, 1, 28, 1024}})
             for (const int64_t keys : {most.keys, most.keys + 1}) {
+                if (target == "x86_64_amx" && most.queries != 4) continue; // f32 has no such tiles
                 INFO(target, " ", keys, " keys of ", most.key_heads, " heads");
                 const AttentionShape shape = AttentionShape()
                                                  .batches(2)
-                                                 .lengths(4, keys)
-                                                 .head_counts(4 * most.key_heads, most.key_heads)
-                                                 .dims(64);
+                                                 .lengths(most.queries, keys)
+                                                 .head_counts(most.group * most.key_heads, most.key_heads)
+                                                 .dims(64)
+                                                 .of(target == "x86_64_amx" ? GYRE_F32 : GYRE_F16);
                 CHECK(decodes_capped(context, shape) == (keys > most.keys));
             }
+    }
+}
+
+TEST_CASE("whole rows: numbers of rows around vectors, at head sizes without kernels of their own, on AVX2") {
+    const std::vector<std::string> targets = runnable_targets();
+    if (std::find(targets.begin(), targets.end(), "x86_64_avx2") == targets.end()) return;
+    const Context context("x86_64_avx2");
+    struct Rows {
+        gyre_dtype dtype;
+        int64_t head_dim, rows;
+        bool few;
+    };
+    for (const Rows &r : {Rows{GYRE_BF16, 72, 6, true},
+                          {GYRE_BF16, 72, 7, false},
+                          {GYRE_BF16, 72, 10, false},
+                          {GYRE_F16, 72, 7, true},
+                          {GYRE_F16, 72, 8, false},
+                          {GYRE_F16, 72, 9, true},
+                          {GYRE_F16, 72, 12, false},
+                          {GYRE_F32, 32, 8, false},
+                          {GYRE_F32, 32, 11, true},
+                          {GYRE_F32, 32, 12, false},
+                          {GYRE_F32, 80, 8, false},
+                          {GYRE_F32, 80, 13, true},
+                          {GYRE_F32, 88, 8, true},
+                          {GYRE_F32, 88, 14, false}}) {
+        INFO(static_cast<int>(r.dtype), " ", r.rows, " rows of ", r.head_dim);
+        AttentionCase c(shape_of(r.rows, 1, 100, r.head_dim, r.dtype));
+        c.args.softcap = 20;
+        CHECK(decodes(context, c) == r.few);
+        c.check();
     }
 }
 
@@ -201,4 +237,46 @@ TEST_CASE("whole rows: packed sequences, some with few rows and some with many, 
                                                if (has_options) give_options(c);
                                                if (!has_lse) c.args.lse = nullptr;
                                            });
+}
+
+TEST_CASE("whole rows: f32 with options is cut into parts of keys as well") {
+    for (const std::string &target : measured_targets()) {
+        if (target == "x86_64_amx") continue;
+        INFO(target);
+        const Context context(target.c_str());
+        CHECK_FALSE(decodes_capped(context, shape_of(16, 1, 3000, 64, GYRE_F32)));
+        CHECK_FALSE(decodes_capped(context, shape_of(4, 8, 3000, 72, GYRE_F32)));
+        CHECK(decodes_capped(context, shape_of(4, 2, 3000, 64, GYRE_F32)));
+    }
+    for (const int64_t head_dim : {64, 72})
+        for (const int64_t keys : {1025, 2300})
+            for (const int64_t group : {2, 7}) {
+                AttentionCase c(shape_of(15, group, keys, head_dim, GYRE_F32));
+                give_options(c);
+                c.args.causal = 1;
+                c.check();
+                c.check_threads({1, 2, 5});
+                c.args.window_left = 1100;
+                c.args.lse = nullptr;
+                c.check();
+                c.args.window_left = -1;
+                Tensor mask(GYRE_BOOL, {15, keys});
+                for (int64_t i = 0; i < 15; i++)
+                    for (int64_t j = 0; j < keys; j++) mask.set({i, j}, j < keys - 20 || (i + j) % 3 != 0);
+                c.args.mask = c.hold(std::move(mask));
+                c.check();
+            }
+}
+
+TEST_CASE("whole rows: f32 with masks alone, some rows of which see a range of keys that is shorter than a part") {
+    for (const int64_t keys : {1100, 2300}) {
+        AttentionCase c(shape_of(15, 2, keys, 64, GYRE_F32));
+        Tensor mask(GYRE_BOOL, {15, keys});
+        for (int64_t i = 0; i < 15; i++)
+            for (int64_t j = 0; j < keys; j++)
+                mask.set({i, j}, i < 12 ? j >= 40 * i && j < 40 * i + 90 : (j < keys - 20 || (i + j) % 3 != 0));
+        c.args.mask = c.hold(std::move(mask));
+        c.check();
+        c.check_threads({1, 2, 5});
+    }
 }
