@@ -47,10 +47,10 @@ int64_t least_rows(const AttentionKernel &many) {
 
 /// Padded kernels of AVX2: a row tile takes as long for a row as for a vector of 8, and for a second vector less than for the first.
 bool are_whole_rows_of_padded_on_avx2(gyre_dtype dtype, int64_t dim, int64_t rows) {
-    constexpr int64_t small_head = 32, medium_head = 80, vector = 8;
+    constexpr int64_t small_head = 32, vector = 8;
     if (dtype == GYRE_BF16) return rows >= vector - 1;
-    if (rows == vector) return dtype == GYRE_F16 || dim <= medium_head;
-    return rows >= (dtype == GYRE_F16 || dim <= small_head ? 12 : 14);
+    if (dtype == GYRE_F32 && dim > small_head) return rows >= 14;
+    return rows == vector || rows >= 12;
 }
 
 /// True if so many rows of a call with options take less time with rows along vectors than with keys along them.

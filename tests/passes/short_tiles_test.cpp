@@ -83,8 +83,9 @@ TEST_CASE(
             Param<int> rows("rows", count), turns("turns", chunks);
             Func product("product"), state("state");
             const PassGenerator made([&](Internal::GeneratorBase &generator, Func out) {
-                RDom term(0, terms, "term"), chunk(0, turns, "chunk");
-                product(r, e, t) += cast<float>((r + 1) * (term + e)) + 100.0f * cast<float>(t);
+                RDom term(0, terms, "term"), chunk(0, most_chunks, "chunk");
+                chunk.where(chunk < turns);
+                product(r, e, t) += cast<float>((r + 1) * (term + e) + rows) + 100.0f * cast<float>(t);
                 state(r, e, t) = -1.0f;
                 state(r, chunk, t) = product(r, chunk, t);
                 out(x) = state(x % all, x / all % most_chunks, x / all / most_chunks);
@@ -103,7 +104,7 @@ TEST_CASE(
                 if (of_tile * all + row >= count) continue;
                 float sum = 0;
                 for (int term = 0; term < terms; term++)
-                    sum += (float)((row + 1) * (term + of_chunk)) + 100.0f * (float)of_tile;
+                    sum += (float)((row + 1) * (term + of_chunk) + count) + 100.0f * (float)of_tile;
                 CHECK(result(i) == (of_chunk < chunks ? sum : -1));
             }
             // One vector takes two turns together, each with a tile of its own and one loop over terms for both.
