@@ -118,18 +118,19 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &c) {
     constexpr int64_t most_widened = 128;
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.dropout.on || c.score) return nullptr;
-    const bool has_options = c.general();
-    // Tasks of one head have few rows, and beside matrix tiles nothing was measured.
+    const bool has_options =
+        c.general(); // tasks of one head have few rows, and beside matrix tiles nothing was measured
     if (has_options && ((c.mask.data && c.mask.strides[1] != 0) || has_matrix_tiles(*context.best))) return nullptr;
-    for (const unsigned as_stored : {unsigned{trait::as_stored}, 0u}) {
-        if (has_options) break;
-        if (const AttentionKernel *own = find_kernel_with(trait::partial | trait::many_rows | as_stored, context, c))
-            return own;
+    for (unsigned as_stored : {unsigned{trait::as_stored}, 0u}) {
+        const unsigned traits = trait::partial | trait::many_rows | as_stored;
+        const AttentionKernel *own = has_options ? nullptr : find_kernel_with(traits, context, c);
+        if (own) return own;
     }
     const auto is_usable = [](const AttentionKernel *k, int64_t bytes) {
         return k && k->vector_bytes >= bytes && !k->has_terms() && !k->on_tiles;
     };
-    if (c.q.dtype == GYRE_F16 && !c.has_cu_seqlens_q && !has_options) { // sequences of one call have one type of kernel
+    // Sequences of one call have one type of kernel.
+    if (c.q.dtype == GYRE_F16 && !c.has_cu_seqlens_q && !has_options) {
         if (c.k.heads == 0 || c.q.seqlen * (c.q.heads / c.k.heads) < least_many_rows) return nullptr;
         AttentionCall wide = c;
         wide.q.dtype = GYRE_F32;
