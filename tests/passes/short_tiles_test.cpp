@@ -59,8 +59,8 @@ TEST_CASE("tiles may have fewer vectors than they have room for") {
                 out(x) = state(x % all, x / all);
                 Stage update = state.compute_root().bound(r, 0, all).update();
                 update.rename(t, tile).split(r, vector, lane, lanes).reorder(lane, vector, tile).vectorize(lane);
-                gyre::end_short_tiles(generator,
-                                      {state, "tile", rows, tile_rows, vectors, lanes, 1, {{state.name(), "vector"}}, {}});
+                gyre::end_short_tiles(
+                    generator, {state, "tile", rows, tile_rows, vectors, lanes, 1, {{state.name(), "vector"}}, {}});
             });
             const int tiles = (count + of_tile - 1) / of_tile;
             const Buffer<float> result = made.run(tiles * all);
@@ -93,9 +93,15 @@ TEST_CASE(
                 update.rename(t, tile).split(r, vector, lane, lanes).reorder(lane, vector, chunk, tile).vectorize(lane);
                 product.compute_at(state, chunk).vectorize(r, lanes);
                 product.update().reorder(r, term).vectorize(r, lanes);
-                gyre::end_short_tiles(
-                    generator,
-                    {state, "tile", rows, all, vectors, lanes, 2, {{state.name(), "vector"}, {product.name(), "r"}}, {}});
+                gyre::end_short_tiles(generator, {state,
+                                                  "tile",
+                                                  rows,
+                                                  all,
+                                                  vectors,
+                                                  lanes,
+                                                  2,
+                                                  {{state.name(), "vector"}, {product.name(), "r"}},
+                                                  {}});
             });
             const int tiles = (count + all - 1) / all;
             const Buffer<float> result = made.run(tiles * all * most_chunks);
