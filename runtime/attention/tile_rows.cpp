@@ -5,11 +5,11 @@
 namespace gyre {
 namespace {
 
-constexpr int64_t whole = 100; // percent
+constexpr int64_t percent = 100;
 
 /// Time of a product for each vector of rows, in percent of that in whole row tiles.
 int64_t time_of_vector(const AttentionKernel &kernel, int64_t vectors) {
-    if (vectors * kernel.tile_lanes == kernel.row_tile) return whole;
+    if (vectors * kernel.tile_lanes == kernel.row_tile) return percent;
     return vectors == 1 ? 120 : 103;
 }
 
@@ -26,7 +26,7 @@ int64_t rows_of_tile(const AttentionKernel &kernel, const TokensInSight &tokens)
     };
     int64_t best = most;
     for (int64_t vectors = most - 1; vectors > 0 && rows * most <= vectors * kernel.task_rows; vectors--)
-        if (time_of(vectors) * whole < time_of(best) * (whole - least_gain)) best = vectors;
+        if (time_of(vectors) * percent < time_of(best) * (percent - least_gain)) best = vectors;
     return best * lanes;
 }
 
