@@ -47,7 +47,8 @@ void AttentionGenerator::end_bias_early(const Stages &stages, int keys_in_vector
     const bool along_keys = keys_in_vector > 1;
     if (!g.bias_rows.defined() || (!along_keys && !g.bias_lanes.out.defined())) return;
     // Without AVX2 it was not measured. 16 bits of any head size have no register left for it on AVX-512, and calls without a bias would take 2 to 3 % longer.
-    const bool has_registers = !(padded && wanted().dtype.bits() == 16 && get_target().has_feature(Halide::Target::AVX512));
+    const bool has_registers =
+        !(padded && wanted().dtype.bits() == 16 && get_target().has_feature(Halide::Target::AVX512));
     if (along_keys && !(has_registers && get_target().has_feature(Halide::Target::AVX2))) return;
     const int lanes = along_keys ? keys_in_vector : stages.sizes.lanes;
     end_with_keys(stages, g.bias_rows, g.bias_rows.args()[0].name(), lanes);

@@ -102,7 +102,8 @@ const AttentionKernel *find_whole_rows_kernel(const gyre_context &context, const
 const AttentionKernel *find_narrow_kernel(const gyre_context &context, const AttentionCall &c) {
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on || c.score) return nullptr;
     const AttentionKernel *kernel = find_kernel_with(trait::partial | trait::as_stored | trait::narrow, context, c);
-    return kernel && !is_left_out(context, *kernel, c, false) ? kernel : nullptr;
+    const bool beside_tiles = kernel && kernel->has_bf16_dots() && has_matrix_tiles(*context.best); // not measured
+    return kernel && !beside_tiles && !is_left_out(context, *kernel, c, false) ? kernel : nullptr;
 }
 
 const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &c) {

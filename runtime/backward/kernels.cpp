@@ -81,6 +81,8 @@ ForwardRounding find_forward_rounding(const gyre_context &context, const Attenti
     found.many = forward;
     found.few = find_few_rows_kernel(context, c);
     found.of_few = found.few && rounds(*found.few);
+    found.narrow = is_x86 ? find_narrow_kernel(context, c) : nullptr;
+    found.of_narrow = found.narrow && rounds(*found.narrow);
     found.whole = c.has_lengths() ? find_whole_rows_kernel(context, c) : nullptr;
     found.of_whole = found.whole && rounds(*found.whole);
     return found;

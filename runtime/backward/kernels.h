@@ -46,16 +46,19 @@ bool forward_splits_numbers(const gyre_context &context, const AttentionCall &ca
 struct ForwardRounding {
     bool of_many = false, of_few = false;                  // in sequences with many rows a key head, and with few
     const AttentionKernel *many = nullptr, *few = nullptr; // no `few`: all are many
-    const AttentionKernel *whole = nullptr; // of sequences that kernels for many queries take (MixedPlan)
-    bool of_whole = false;
+    const AttentionKernel *whole = nullptr;  // of sequences that kernels for many queries take (MixedPlan)
+    const AttentionKernel *narrow = nullptr; // of those whose rows fill no more than its row tile
+    bool of_whole = false, of_narrow = false;
     const AttentionCall *call = nullptr;
-    int64_t group = 1; // query heads of a key head
 
     bool of(const Sequence &s) const {
         if (whole && are_whole_rows(*call, *many, *whole, s)) return of_whole;
-        if (!few) return of_many;
+        if (!many) return of_many;
         const int64_t rows = s.q_len * (call->q.heads / call->k.heads);
-        return are_few_rows(*few, *many, call->most_features(), rows, s.keys_seen()) ? of_few : of_many;
+        const bool is_narrow = narrow && rows <= narrow->row_tile;
+        const AttentionKernel &tiled = is_narrow ? *narrow : *many;
+        if (few && are_few_rows(*few, tiled, call->most_features(), rows, s.keys_seen())) return of_few;
+        return is_narrow ? of_narrow : of_many;
     }
 };
 /// Reads lists.

@@ -115,6 +115,8 @@ static void describe_angles(attention_call *c) {
 #define IF_formed(statement)
 #define IF_sloped(statement)
 #define IF_bounded(statement)
+#define IF_own_keys(statement)
+#define IF_tile_lanes(statement)
 #define IF_sinks(statement)
 #define IF_general(statement)
 #define IF_dropout(statement)

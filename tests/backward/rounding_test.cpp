@@ -63,7 +63,7 @@ TEST_CASE("backward: rotated queries of few rows a key head, in sequences of the
 TEST_CASE("backward: keys that are alike have the same weight, whatever rotated queries are rounded to, in sequences "
           "of few keys and of more") {
     const int64_t rows = 4, width = 2 * 64;
-    for (const auto &lengths : {std::vector<int64_t>{100, 150}, {150, 100}}) {
+    for (const auto &lengths : {std::vector<int64_t>{100, 150}, {150, 100}, {200, 300}, {300, 200}}) {
         const int64_t keys = lengths[0] + lengths[1];
         BackwardCase c(AttentionShape().lengths(2 * rows, keys).head_counts(2, 2).dims(64).of(GYRE_BF16).in(GYRE_THD));
         c.forward.q.fill_normal(5, 8);

@@ -88,10 +88,9 @@ bool key_lanes_gain_by_pairs(const Wanted &w) {
 
 Made make_key_lanes(const Wanted &w) {
     auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
-    return std::make_unique<KeyLanes>(
-        common_sizes(w), std::move(provider), w.knobs,
-        KeyLanes::Facts{key_lanes_gain_by_asking(w), one_row_reads_values_quicker(w), rows_gain_by_asking(w),
-                        key_lanes_gain_by_pairs(w), w.own_keys});
+    return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs,
+                                      KeyLanes::Facts{key_lanes_gain_by_asking(w), one_row_reads_values_quicker(w),
+                                                      rows_gain_by_asking(w), key_lanes_gain_by_pairs(w), w.own_keys});
 }
 
 template <class OnVectors>
