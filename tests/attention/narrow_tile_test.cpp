@@ -61,6 +61,11 @@ TEST_CASE("narrow tiles: which rows take them, and not with rotated keys or a ca
                 }
         AttentionCase queries = case_of(n.type, 2, n.whole_from + 1, 2, 64);
         CHECK(is_narrow(queries));
+        const int64_t keys = n.whole_from + 64;
+        AttentionCase packed(AttentionShape().lengths(2, 2 * keys).head_counts(4, 1).dims(64).of(n.type).in(GYRE_THD));
+        packed.args.cu_seqlens_q = packed.hold(GYRE_I32, {0, 1, 2});
+        packed.args.cu_seqlens_k = packed.hold(GYRE_I32, {0, (double)keys, 2.0 * (double)keys});
+        CHECK(is_narrow(packed));
     }
 }
 
