@@ -20,8 +20,8 @@ public:
     GeneratorParam<bool> as_stored{"as_stored", false}; // keys and values are not rotated
     GeneratorParam<bool> many_rows{"many_rows", false}; // of a key head's few queries; partial only
     GeneratorParam<bool> narrow{"narrow", false}; // row tiles of fewer rows than others of few queries, by its knobs
-    GeneratorParam<bool> own_keys{"own_keys",
-                                  false};       // rows of a task may be those of several key heads; as decode has them
+    // Rows of a task may be those of several key heads, as in decode_own_keys.
+    GeneratorParam<bool> own_keys{"own_keys", false};
     GeneratorParam<bool> dense{"dense", false}; // rows in one dimension, keys without pages: see Inputs::row_step
     GeneratorParam<std::string> cache{"cache", "rows"}; // how keys and values are stored: a name of providers.cpp
     GeneratorParam<bool> capped{"capped", false};       // scores are capped, of kernels that are not general

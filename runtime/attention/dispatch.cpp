@@ -119,14 +119,14 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &c) {
     constexpr int64_t most_widened = 128;
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.dropout.on || c.score) return nullptr;
-    const bool has_options =
-        c.general(); // tasks of one head have few rows, and beside matrix tiles nothing was measured
+    const bool has_options = c.general();
+    // Tasks of one head have few rows, and beside matrix tiles nothing was measured.
     if (has_options && ((c.mask.data && c.mask.strides[1] != 0) || has_matrix_tiles(*context.best))) return nullptr;
-    for (unsigned as_stored : {unsigned{trait::as_stored}, 0u}) {
-        const unsigned traits = trait::partial | trait::many_rows | as_stored;
-        const AttentionKernel *own = has_options ? nullptr : find_kernel_with(traits, context, c);
-        if (own) return own;
-    }
+    const auto own_with = [&](unsigned as_stored) {
+        return has_options ? nullptr : find_kernel_with(trait::partial | trait::many_rows | as_stored, context, c);
+    };
+    if (const AttentionKernel *own = own_with(trait::as_stored)) return own;
+    if (const AttentionKernel *own = own_with(0)) return own;
     const auto is_usable = [](const AttentionKernel *k, int64_t bytes) {
         return k && k->vector_bytes >= bytes && !k->has_terms() && !k->on_tiles;
     };

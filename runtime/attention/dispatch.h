@@ -51,6 +51,11 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 /// others' (AttentionTask::for_narrow_tile). nullptr likewise.
 const AttentionKernel *find_narrow_kernel(const gyre_context &context, const AttentionCall &call);
 
+/// Of two kernels with row tiles: `narrow`, if so many rows fill no more than its row tile. It may be nullptr.
+inline const AttentionKernel &tiled_kernel(const AttentionKernel &other, const AttentionKernel *narrow, int64_t rows) {
+    return narrow && rows <= narrow->row_tile ? *narrow : other;
+}
+
 /// The kernel that takes several key heads of a sequence of few keys at once, in place of the one that serves it (has_own_keys()). nullptr likewise.
 const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &call);
 

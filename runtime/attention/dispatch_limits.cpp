@@ -57,10 +57,10 @@ bool are_whole_rows_of_padded_on_avx2(gyre_dtype dtype, int64_t dim, int64_t row
 bool are_whole_rows_of_options(const AttentionKernel &decoding, const AttentionKernel &whole, int64_t dim,
                                int64_t rows) {
     constexpr int64_t small_head = 32, large_head = 128;
-    const bool is_narrow = decoding.vector_bytes < avx512_bytes;
-    if (decoding.padded && is_narrow) return are_whole_rows_of_padded_on_avx2(decoding.dtype, dim, rows);
+    const bool on_avx2 = decoding.vector_bytes < avx512_bytes;
+    if (decoding.padded && on_avx2) return are_whole_rows_of_padded_on_avx2(decoding.dtype, dim, rows);
     if (decoding.padded) return rows >= (dim <= small_head ? 8 : 14);
-    if (decoding.head_dim > large_head && is_narrow) return false;
+    if (decoding.head_dim > large_head && on_avx2) return false;
     const bool is_slow = decoding.dtype != GYRE_F16 && !whole.has_bf16_dots() && !whole.on_tiles;
     return rows >= (is_slow && decoding.head_dim >= large_head ? 28 : 14);
 }

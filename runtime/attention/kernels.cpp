@@ -38,6 +38,7 @@ AttentionKernel read(const Kernel &k) {
             traits_of(k),
             attribute(k, "padded") == "true",
             attribute(k, "bounded", 0) == 1,
+            attribute(k, "operands") == "bf16",
             attribute(k, "terms", 0),
             is_on_tiles(k),
             vector_bytes_of(k),

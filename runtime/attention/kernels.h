@@ -31,17 +31,18 @@ enum Trait : unsigned {
 struct AttentionKernel {
     const Kernel *kernel = nullptr;
     gyre_dtype dtype = GYRE_F32;
-    unsigned traits = 0;  // of trait
-    bool padded = false;  // serves every head size up to head_dim
-    bool bounded = false; // computes small scores apart, for which it asks how much longer rotation makes keys
-    int64_t terms = 0;    // bf16 numbers that a factor is multiplied as; 0: factors are f32 numbers
+    unsigned traits = 0;          // of trait
+    bool padded = false;          // serves every head size up to head_dim
+    bool bounded = false;         // computes small scores apart, for which it asks how much longer rotation makes keys
+    bool rounds_operands = false; // to bf16, also what is rotated
+    int64_t terms = 0;            // bf16 numbers that a factor is multiplied as; 0: factors are f32 numbers
     bool on_tiles = false;
     int64_t vector_bytes = 0; // of its target's vectors, on x86; elsewhere 0
     int64_t head_dim = 0;
     int64_t least_head_dim = 0;          // of padded ones
     int64_t row_tile = 0, task_rows = 0; // rows of a task: at most task_rows, a multiple of row_tile
-    int64_t tile_lanes =
-        0; // its row tiles are told how many vectors of so many rows they have; 0: they have row_tile rows
+    /// Its row tiles are told how many vectors of so many rows they have; 0: they have row_tile rows.
+    int64_t tile_lanes = 0;
     int64_t key_block = 0;
     size_t workspace = 0;   // bytes
     std::string_view score; // its score function's name; empty: none

@@ -36,8 +36,8 @@ void choose_narrow_kernel(const gyre_context &context, AttentionTask *t) {
     if (!narrow || c.k.heads == 0) return;
     if (c.has_cu_seqlens_q)
         t->for_narrow_tile = narrow;
-    else if (t->rows(c.q.seqlen) <= narrow->row_tile)
-        t->kernel = narrow;
+    else
+        t->kernel = &tiled_kernel(*t->kernel, narrow, t->rows(c.q.seqlen));
 }
 
 /// Chooses the kernels for sequences that have few and many rows a key head: all sequences of the call, or some.

@@ -50,7 +50,7 @@ struct AttentionTask {
     bool for_some_narrow_tiles() const { return is_x86 && for_narrow_tile; }
     /// The kernel that serves a sequence of so many queries whose rows are neither few nor many.
     const AttentionKernel &tiled_kernel(int64_t queries) const {
-        return for_some_narrow_tiles() && rows(queries) <= for_narrow_tile->row_tile ? *for_narrow_tile : *kernel;
+        return is_x86 ? gyre::tiled_kernel(*kernel, for_narrow_tile, rows(queries)) : *kernel;
     }
     bool for_some_many_rows() const { return is_x86 && for_many_rows; }
     /// True if `many` serves a sequence of so many queries.
@@ -103,7 +103,7 @@ struct AttentionTask {
                     char *scratch) const;
 
 private:
-    /// Likewise for more rows than the kernel takes, where no other one is linked: several calls of it.
+    /// Runs more rows than the kernel takes, by several calls of it. That is needed where no other kernel is linked. False: the kernel failed.
     bool run_in_pieces(const AttentionKernel &of_rows, const TaskExtent &whole, const KeysInSight &in_sight,
                        char *scratch) const;
     size_t rows_scratch_bytes() const; // before that of `widened`

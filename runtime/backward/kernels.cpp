@@ -72,19 +72,12 @@ size_t BackwardKernels::workspace() const {
 ForwardRounding find_forward_rounding(const gyre_context &context, const AttentionCall &c) {
     ForwardRounding found;
     if (c.empty() || !(c.rope.on || c.value_rope.on)) return found;
-    const auto rounds = [](const AttentionKernel &k) { return attribute(*k.kernel, "operands") == "bf16"; };
-    const AttentionKernel *forward = find_attention_kernel(context, c, has_few_queries(c, true));
-    if (!forward) return found;
-    found.of_many = rounds(*forward);
-    if (!forward->is(trait::partial)) return found;
     found.call = &c;
-    found.many = forward;
+    found.kernel = find_attention_kernel(context, c, has_few_queries(c, true));
+    if (!found.kernel || !found.kernel->is(trait::partial)) return found;
     found.few = find_few_rows_kernel(context, c);
-    found.of_few = found.few && rounds(*found.few);
     found.narrow = is_x86 ? find_narrow_kernel(context, c) : nullptr;
-    found.of_narrow = found.narrow && rounds(*found.narrow);
     found.whole = c.has_lengths() ? find_whole_rows_kernel(context, c) : nullptr;
-    found.of_whole = found.whole && rounds(*found.whole);
     return found;
 }
 

@@ -44,21 +44,21 @@ bool forward_splits_numbers(const gyre_context &context, const AttentionCall &ca
 
 /// Whether the kernels of the forward call round rotated numbers to bf16: lse and the result are of these.
 struct ForwardRounding {
-    bool of_many = false, of_few = false;                  // in sequences with many rows a key head, and with few
-    const AttentionKernel *many = nullptr, *few = nullptr; // no `few`: all are many
-    const AttentionKernel *whole = nullptr;  // of sequences that kernels for many queries take (MixedPlan)
-    const AttentionKernel *narrow = nullptr; // of those whose rows fill no more than its row tile
-    bool of_whole = false, of_narrow = false;
     const AttentionCall *call = nullptr;
+    const AttentionKernel *kernel = nullptr; // nullptr: nothing is rotated
+    const AttentionKernel *few = nullptr;    // instead, of sequences with few rows a key head
+    const AttentionKernel *narrow = nullptr; // instead, of those with more that fill no more than its row tile
+    const AttentionKernel *whole = nullptr;  // instead, of those that kernels for many queries take (MixedPlan)
 
-    bool of(const Sequence &s) const {
-        if (whole && are_whole_rows(*call, *many, *whole, s)) return of_whole;
-        if (!many) return of_many;
+    bool of(const Sequence &s) const { return kernel && kernel_of(s).rounds_operands; }
+
+private:
+    const AttentionKernel &kernel_of(const Sequence &s) const {
+        if (!kernel->is(trait::partial)) return *kernel;
+        if (whole && are_whole_rows(*call, *kernel, *whole, s)) return *whole;
         const int64_t rows = s.q_len * (call->q.heads / call->k.heads);
-        const bool is_narrow = narrow && rows <= narrow->row_tile;
-        const AttentionKernel &tiled = is_narrow ? *narrow : *many;
-        if (few && are_few_rows(*few, tiled, call->most_features(), rows, s.keys_seen())) return of_few;
-        return is_narrow ? of_narrow : of_many;
+        const AttentionKernel &tiled = tiled_kernel(*kernel, narrow, rows);
+        return few && are_few_rows(*few, tiled, call->most_features(), rows, s.keys_seen()) ? *few : tiled;
     }
 };
 /// Reads lists.

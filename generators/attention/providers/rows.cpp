@@ -44,7 +44,7 @@ void define_offsets(Stages &s, const Inputs &in, const OperandForm &form) {
     o.v_rows = Func("v_rows");
 }
 
-/// Of an element of k_rows and v_rows.
+/// The arguments of an element of k_rows and v_rows.
 std::vector<Var> arguments_of_rows(const Stages &s, const OperandForm &form) {
     std::vector<Var> arguments{s.d, s.j, s.b};
     if (form.own_keys) arguments.push_back(s.t);
