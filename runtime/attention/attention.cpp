@@ -48,7 +48,7 @@ public:
     }
 
     gyre_status prepare(gyre_context &context) {
-        if (!parts) parts = MixedPlan::of(context, plan);
+        if (!parts) parts = MixedPlan::of(context, &plan);
         GYRE_TRY(parts ? parts->prepare(context) : plan.prepare(context));
         return unsplit ? unsplit->prepare(context) : GYRE_OK;
     }

@@ -43,18 +43,13 @@ RowList<DispatchRule> dispatch_rules();
 /// their tasks are enough without parts of keys: kernels for few rows read all keys once for each 16 of them.
 const AttentionKernel *find_attention_kernel(const gyre_context &context, const AttentionCall &call, bool few_queries);
 
-/// The kernel that serves the sequences of such a call that have few rows a key head (AttentionTask::few_rows): one with vectors
+/// The kernel that serves the sequences of such a call that have few rows a key head (SequenceKernels::few_rows): one with vectors
 /// of keys instead of queries. nullptr: none is linked, or the call's keys and values are not as it takes them.
 const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
 /// The kernel that serves the sequences of such a call that have no more rows a key head than its row tile, which is narrower than
-/// others' (AttentionTask::for_narrow_tile). nullptr likewise.
+/// others' (SequenceKernels::narrow). nullptr likewise.
 const AttentionKernel *find_narrow_kernel(const gyre_context &context, const AttentionCall &call);
-
-/// Of two kernels with row tiles: `narrow`, if so many rows fill no more than its row tile. It may be nullptr.
-inline const AttentionKernel &tiled_kernel(const AttentionKernel &other, const AttentionKernel *narrow, int64_t rows) {
-    return narrow && rows <= narrow->row_tile ? *narrow : other;
-}
 
 /// The kernel that takes several key heads of a sequence of few keys at once, in place of the one that serves it (has_own_keys()). nullptr likewise.
 const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &call);
@@ -64,7 +59,7 @@ const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const A
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t dim, int64_t rows, int64_t keys);
 
 /// The kernel for many queries that serves those sequences of a call with few queries that have many rows a key head
-/// (AttentionTask::for_many_rows). What it writes is merged as well: it is f32. It may take f32 where the call has f16, if all sequences are alike (WidenedKeys). nullptr:
+/// (SequenceKernels::many_rows). What it writes is merged as well: it is f32. It may take f32 where the call has f16, if all sequences are alike (WidenedKeys). nullptr:
 /// none is linked, or the call's keys and values are rotated.
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &call);
 

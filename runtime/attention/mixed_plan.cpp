@@ -11,22 +11,20 @@ bool AttentionCall::has_rows(int64_t index) const {
     return are_whole_rows(*this, *of_rows.decoding, *of_rows.whole, sequence(index)) == of_rows.are_whole;
 }
 
-std::unique_ptr<PartedCall> MixedPlan::of(const gyre_context &context, const Plan &checked) {
-    const AttentionCall &c = checked.task.call;
-    if (!is_x86 || !checked.need_data || !c.has_lengths() || c.empty() || !has_few_queries(c, true)) return nullptr;
-    const AttentionKernel *decoding = find_attention_kernel(context, c, true);
-    if (!decoding || !decoding->is(trait::partial)) return nullptr;
-    const AttentionKernel *whole = find_whole_rows_kernel(context, c);
-    for (int64_t i = 0; whole && i < c.sequences; i++)
-        if (are_whole_rows(c, *decoding, *whole, c.sequence(i)))
-            return std::unique_ptr<PartedCall>(new MixedPlan(checked, {decoding, whole, false}));
+std::unique_ptr<PartedCall> MixedPlan::of(const gyre_context &context, Plan *checked) {
+    const AttentionCall &c = checked->task.call;
+    if (!is_x86 || !checked->need_data || !c.has_lengths()) return nullptr;
+    const SequenceKernels &kernels = checked->find_kernels(context);
+    for (int64_t i = 0; kernels.whole_rows && i < c.sequences; i++)
+        if (kernels.takes_whole_rows(c, c.sequence(i))) return std::unique_ptr<PartedCall>(new MixedPlan(*checked));
     return nullptr;
 }
 
-MixedPlan::MixedPlan(const Plan &checked, const SequencesOfRows &of_rows) : few(checked), whole(checked) {
-    whole.may_split = false;
-    few.task.call.of_rows = whole.task.call.of_rows = of_rows;
-    whole.task.call.of_rows.are_whole = true;
+MixedPlan::MixedPlan(const Plan &checked) : few(checked), whole(checked) {
+    const SequenceKernels &kernels = checked.task.kernels;
+    few.task.call.of_rows = {kernels.usual, kernels.whole_rows, false};
+    whole.task.call.of_rows = {kernels.usual, kernels.whole_rows, true};
+    whole.task.kernels = {kernels.whole_rows};
     const AttentionCall &c = few.task.call;
     for (int64_t i = 0; i < c.sequences; i++) has_few = has_few || c.has(i);
 }

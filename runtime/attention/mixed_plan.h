@@ -10,8 +10,8 @@ namespace gyre {
 
 class MixedPlan : public PartedCall {
 public:
-    /// nullptr: one plan does for all sequences. Reads lists.
-    static std::unique_ptr<PartedCall> of(const gyre_context &context, const Plan &checked);
+    /// nullptr: one plan does for all sequences. Reads lists, and finds the plan's kernels.
+    static std::unique_ptr<PartedCall> of(const gyre_context &context, Plan *checked);
 
     gyre_status prepare(gyre_context &context) override;
     size_t workspace_bytes(const gyre_context &context) const override;
@@ -21,7 +21,7 @@ private:
     Plan few, whole;
     bool has_few = false; // a sequence of `few`
 
-    MixedPlan(const Plan &checked, const SequencesOfRows &of_rows);
+    explicit MixedPlan(const Plan &checked);
     const AttentionKernel &said() const;
 };
 

@@ -29,56 +29,21 @@ gyre_status fail_without_kernel(const gyre_context &context, const AttentionCall
                   static_cast<long long>(c.v.dim), with.c_str(), blocks);
 }
 
-/// Chooses the kernel for sequences whose rows fill no more than one of its row tiles: all sequences of the call, or some.
-void choose_narrow_kernel(const gyre_context &context, AttentionTask *t) {
-    const AttentionCall &c = t->call;
-    const AttentionKernel *narrow = find_narrow_kernel(context, c);
-    if (!narrow || c.k.heads == 0) return;
-    if (c.has_cu_seqlens_q)
-        t->for_narrow_tile = narrow;
-    else
-        t->kernel = &tiled_kernel(*t->kernel, narrow, t->rows(c.q.seqlen));
-}
-
-/// Chooses the kernels for sequences that have few and many rows a key head: all sequences of the call, or some.
-void choose_kernels_of_rows(const gyre_context &context, AttentionTask *t) {
-    const AttentionKernel *few = find_few_rows_kernel(context, t->call);
-    const AttentionCall &c = t->call;
-    const bool may_be_many = c.has_cu_seqlens_q || (c.k.heads > 0 && t->rows(c.q.seqlen) >= fewest_many_rows);
-    const AttentionKernel *many = is_x86 && may_be_many ? find_many_rows_kernel(context, c) : nullptr;
-    if (c.has_cu_seqlens_q)
-        t->for_many_rows = many;
-    else if (many && t->has_many_rows(*many, c.q.seqlen) &&
-             (c.q.dtype == many->dtype || WidenedKeys::takes(context, c, t->most_keys(*many)))) {
-        t->kernel = many;
-        return;
-    }
-    if (is_x86) choose_narrow_kernel(context, t);
-    if (c.has_lengths())
-        t->for_few_rows = few;
-    else if (few && t->has_few_rows(*few, c.q.seqlen, is_x86 ? c.sequence(0).keys_seen() : c.k.seqlen))
-        t->kernel = few;
-}
-
-/// Chooses the kernel for sequences whose rows see few keys: all sequences of the call, or some.
-void choose_few_keys_kernel(const gyre_context &context, AttentionTask *t) {
-    const AttentionCall &c = t->call;
-    const AttentionKernel *few = find_few_keys_kernel(context, c, *t->kernel);
-    if (!few || few == t->kernel) return;
-    if (c.has_lengths())
-        t->for_few_keys = few;
-    else if (sees_few_keys(c, c.q.seqlen, c.k.seqlen))
-        t->kernel = few;
+/// Numbers are made f32 for a kernel of many rows only where that can be done.
+void leave_out_wide_kernel(const gyre_context &context, AttentionTask *t) {
+    const AttentionKernel *&many = t->kernels.many_rows;
+    if (!is_x86 || !many || many->dtype == t->call.q.dtype) return;
+    if (!WidenedKeys::takes(context, t->call, t->most_keys(*many))) many = nullptr;
 }
 
 /// What a task's rows must fit: the kernel, and those that some sequences or row tiles take. Which rows share a row tile then depends neither
 /// on where a task begins nor on where masks come to ranges.
 AttentionKernel kernel_to_fit(const AttentionTask &t) {
-    AttentionKernel all = *t.kernel;
+    AttentionKernel all = *t.kernels.usual;
     // A kernel of one row tile serves sequences that have no more rows, and others those that have.
-    if (is_x86 && t.for_few_rows && all.task_rows == all.row_tile)
-        all.task_rows = std::max(all.task_rows, t.for_few_rows->task_rows);
-    for (const AttentionKernel *other : {t.for_few_keys, t.unmasked}) {
+    if (is_x86 && t.kernels.few_rows && all.task_rows == all.row_tile)
+        all.task_rows = std::max(all.task_rows, t.kernels.few_rows->task_rows);
+    for (const AttentionKernel *other : {t.kernels.few_keys, t.unmasked}) {
         if (!other) continue;
         all.row_tile = std::lcm(all.row_tile, other->row_tile);
         all.task_rows = std::min(all.task_rows, other->task_rows) / all.row_tile * all.row_tile;
@@ -90,36 +55,43 @@ AttentionKernel kernel_to_fit(const AttentionTask &t) {
 /// is special about it.
 void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
     const bool may_have = has_masks_part() && has_spans(t->call) && !t->call.dropout.on;
-    if (!may_have || t->split || t->kernel->is(trait::partial)) return; // parts of keys are not those of a range
+    const AttentionKernel &usual = *t->kernels.usual;
+    if (!may_have || t->split || usual.is(trait::partial)) return; // parts of keys are not those of a range
     AttentionCall unmasked = t->call;
     unmasked.mask = {};
     if (unmasked.general()) return;
     const AttentionKernel *kernel = find_unformed_kernel(context, unmasked, unmasked.q.dtype == GYRE_F32);
     const bool fits =
-        kernel && std::lcm(kernel->row_tile, t->kernel->row_tile) <= std::min(kernel->task_rows, t->kernel->task_rows);
+        kernel && std::lcm(kernel->row_tile, usual.row_tile) <= std::min(kernel->task_rows, usual.task_rows);
     if (fits) t->unmasked = kernel;
 }
 
 } // namespace
 
+const SequenceKernels &Plan::find_kernels(const gyre_context &context) {
+    const AttentionCall &c = task.call;
+    SequenceKernels &kernels = task.kernels;
+    if (!kernels.usual)
+        kernels = find_sequence_kernels(context, c, may_split && !c.empty() && has_few_queries(c, need_data));
+    return kernels;
+}
+
 gyre_status Plan::prepare(gyre_context &context) {
     AttentionTask &t = task;
     AttentionCall &c = t.call;
-    t.kernel = find_attention_kernel(context, c, may_split && !c.empty() && has_few_queries(c, need_data));
-    if (!t.kernel) return fail_without_kernel(context, c);
-    if (t.kernel->is(trait::partial)) {
-        split.prepare(context, &t);
-        choose_kernels_of_rows(context, &t);
-    }
-    choose_few_keys_kernel(context, &t);
-    if (t.kernel->is(trait::formed)) {
+    find_kernels(context);
+    if (!t.kernels.usual) return fail_without_kernel(context, c);
+    if (t.kernels.usual->is(trait::partial)) split.prepare(context, &t);
+    leave_out_wide_kernel(context, &t);
+    t.kernels.settle(c);
+    const AttentionKernel &usual = *t.kernels.usual;
+    if (usual.is(trait::formed)) {
         t.operands.prepare(context, c);
         t.unformed = find_unformed_kernel(context, c);
     }
-    GYRE_TRY(t.widened.prepare(context, c, t.kernel->dtype, t.most_keys()));
-    if (is_x86 && t.kernel->dtype != c.q.dtype)
-        t.widened.add_queries(std::min(t.kernel->task_rows, c.q.seqlen * c.q.heads));
-    if (c.score) GYRE_TRY(check_score_inputs(args, c, t.kernel->score_inputs, need_data, &t.score_views));
+    GYRE_TRY(t.widened.prepare(context, c, usual.dtype, t.most_keys()));
+    if (is_x86 && usual.dtype != c.q.dtype) t.widened.add_queries(std::min(usual.task_rows, c.q.seqlen * c.q.heads));
+    if (c.score) GYRE_TRY(check_score_inputs(args, c, usual.score_inputs, need_data, &t.score_views));
     GYRE_TRY(t.angles.prepare(context, c));
 
     const int64_t longest = split.on() ? std::min(c.q.seqlen, most_few_queries) : c.q.seqlen;
@@ -142,14 +114,13 @@ gyre_status Plan::prepare(gyre_context &context) {
 
 const AttentionKernel &Plan::said() const {
     const AttentionTask &t = task;
-    const bool of_rows = t.for_few_rows || t.for_some_many_rows() || t.for_some_narrow_tiles();
-    if (t.call.sequences == 0 || !(of_rows || t.for_few_keys)) return *t.kernel;
-    const AttentionKernel *of_longest = t.kernel;
+    if (t.call.sequences == 0 || t.kernels.are_one()) return *t.kernels.usual;
+    const AttentionKernel *of_longest = t.kernels.usual;
     for (int64_t i = 0, most = -1; i < t.call.sequences; i++) {
         if (!t.call.has(i)) continue;
         const Sequence s = t.call.sequence(i);
         const AttentionKernel &kernel = t.kernel_of(s);
-        if (&kernel == t.kernel && kernel.has_bf16_dots()) return kernel;
+        if (&kernel == t.kernels.usual && kernel.has_bf16_dots()) return kernel;
         if (s.q_len > most) of_longest = &kernel;
         most = std::max(most, s.q_len);
     }

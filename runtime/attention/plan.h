@@ -13,6 +13,9 @@ struct Plan {
     AttentionTask task;
     Split split;
 
+    /// The kernels of task.call, which prepare() finds if they are not known.
+    const SequenceKernels &find_kernels(const gyre_context &context);
+
     /// Everything but the above and task.call, which are given. Errors: UNSUPPORTED (no kernel), and those of score
     /// inputs and angles.
     gyre_status prepare(gyre_context &context);

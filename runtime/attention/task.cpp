@@ -11,17 +11,19 @@ namespace gyre {
 size_t AttentionTask::scratch_bytes() const { return rows_scratch_bytes() + widened.bytes(); }
 
 size_t AttentionTask::rows_scratch_bytes() const {
-    size_t of_kernel = kernel->workspace;
-    for (const AttentionKernel *other : {unformed, unmasked, for_few_rows, for_few_keys})
-        if (other) of_kernel = std::max(of_kernel, other->workspace);
-    if (for_some_many_rows()) of_kernel = std::max(of_kernel, for_many_rows->workspace);
-    if (is_x86 && key_heads > 1) of_kernel = std::max(of_kernel, for_own_keys->workspace);
-    if (for_some_narrow_tiles()) of_kernel = std::max(of_kernel, for_narrow_tile->workspace);
+    size_t of_kernel = 0;
+    const auto count = [&](const AttentionKernel *kernel) {
+        if (kernel) of_kernel = std::max(of_kernel, kernel->workspace);
+    };
+    for (const AttentionKernel *kernel : kernels.all()) count(kernel);
+    count(unformed);
+    count(unmasked);
+    if (key_heads > 1) count(for_own_keys);
     return of_kernel + round_up(static_cast<size_t>(tokens * heads * key_heads) * sizeof(float));
 }
 
 void AttentionTask::leave_formed_operands() {
-    kernel = unformed;
+    kernels = {unformed};
     operands.turn_off();
 }
 
@@ -41,11 +43,10 @@ int64_t AttentionTask::most_parts_of(int64_t keys) const {
 int64_t AttentionTask::part_keys(const Sequence &s) const { return part_keys(kernel_of(s), s.keys_seen()); }
 
 int64_t AttentionTask::most_keys() const {
-    int64_t most = part_keys(*kernel, call.k.seqlen);
-    if (for_few_rows) most = std::max(most, part_keys(*for_few_rows, call.k.seqlen));
-    if (for_some_many_rows()) most = std::max(most, part_keys(*for_many_rows, call.k.seqlen));
-    if (for_some_narrow_tiles()) most = std::max(most, part_keys(*for_narrow_tile, call.k.seqlen));
-    return std::min(most, call.k.seqlen);
+    int64_t most = 0;
+    for (const AttentionKernel *kernel : kernels.all())
+        if (kernel) most = std::max(most, most_keys(*kernel));
+    return most;
 }
 
 int64_t AttentionTask::work(const Sequence &s) const { return part_keys(s) * std::min(s.q_len, tokens); }

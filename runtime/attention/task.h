@@ -1,12 +1,12 @@
 /// One task of attention: some query tokens of a few heads with the same keys of one sequence, by one call of a kernel.
 #pragma once
 #include "attention/angle_tables.h"
-#include "attention/dispatch.h"
 #include "attention/formed_operands.h"
 #include "attention/head_terms.h"
 #include "attention/kernels.h"
 #include "attention/mask_spans.h"
 #include "attention/results.h"
+#include "attention/sequence_kernels.h"
 #include "attention/widened_keys.h"
 
 #include <algorithm>
@@ -18,13 +18,9 @@ struct TaskExtent;
 /// What all tasks of a call share. Read only while they run.
 struct AttentionTask {
     AttentionCall call;
-    const AttentionKernel *kernel = nullptr;
-    const AttentionKernel *for_few_rows = nullptr;    // instead, of sequences with few rows a key head
-    const AttentionKernel *for_narrow_tile = nullptr; // instead, of those with more that fill no more than its row tile
-    const AttentionKernel *for_many_rows = nullptr;   // instead, of those with many
+    SequenceKernels kernels;
     const AttentionKernel *for_own_keys = nullptr;    // instead, of several key heads of sequences with few keys
     const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
-    const AttentionKernel *for_few_keys = nullptr;    // instead, of sequences whose rows see few keys
     const AttentionKernel *unmasked = nullptr;        // instead, of row tiles whose mask comes to a range of keys
     ScoreViews score_views;                           // what the kernel's score function reads
     int64_t tokens = 0, heads = 1;                    // of a task, at most: its rows are their product,
@@ -41,28 +37,9 @@ struct AttentionTask {
     /// Scratch memory that run() needs.
     size_t scratch_bytes() const;
 
-    /// True if `few` serves a sequence of so many queries, which see so many keys.
-    bool has_few_rows(const AttentionKernel &few, int64_t queries, int64_t keys) const {
-        return call.k.heads > 0 && are_few_rows(few, tiled_kernel(queries), call.most_features(), rows(queries), keys);
-    }
     /// Rows a key head; there is one.
     int64_t rows(int64_t queries) const { return queries * sharing(); }
-    bool for_some_narrow_tiles() const { return is_x86 && for_narrow_tile; }
-    /// The kernel that serves a sequence of so many queries whose rows are neither few nor many.
-    const AttentionKernel &tiled_kernel(int64_t queries) const {
-        return is_x86 ? gyre::tiled_kernel(*kernel, for_narrow_tile, rows(queries)) : *kernel;
-    }
-    bool for_some_many_rows() const { return is_x86 && for_many_rows; }
-    /// True if `many` serves a sequence of so many queries.
-    bool has_many_rows(const AttentionKernel &many, int64_t queries) const {
-        return call.k.heads > 0 && are_many_rows(many, *kernel, call.most_features(), rows(queries));
-    }
-    const AttentionKernel &kernel_of(const Sequence &s) const {
-        if (for_some_many_rows() && has_many_rows(*for_many_rows, s.q_len)) return *for_many_rows;
-        if (for_few_keys && sees_few_keys(call, s.q_len, s.k_len)) return *for_few_keys;
-        if (for_few_rows && has_few_rows(*for_few_rows, s.q_len, s.keys_seen())) return *for_few_rows;
-        return for_some_narrow_tiles() && call.k.heads > 0 ? tiled_kernel(s.q_len) : *kernel;
-    }
+    const AttentionKernel &kernel_of(const Sequence &s) const { return kernels.of(call, s); }
 
     /// Makes tasks take keys and values as they are stored.
     void leave_formed_operands();

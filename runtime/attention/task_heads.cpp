@@ -91,8 +91,8 @@ bool has_own_keys(const AttentionTask &task, const AttentionKernel &of_sequence,
 int64_t choose_task_key_heads(const AttentionTask &task, int64_t longest, int threads) {
     const AttentionCall &c = task.call;
     if (!is_x86 || c.k.heads < 2 || task.head_runs() > 1 || task.tokens < longest || task.widened.on()) return 1;
-    const bool some_have =
-        gives_same_bits(task, *task.kernel) || (task.for_few_rows && gives_same_bits(task, *task.for_few_rows));
+    const bool some_have = gives_same_bits(task, *task.kernels.usual) ||
+                           (task.kernels.few_rows && gives_same_bits(task, *task.kernels.few_rows));
     if (!some_have) return 1;
     // A list of lengths may tell of few keys. One thread takes the key heads of other sequences one after the other as well.
     const bool may_see_few = c.has_lengths() && threads == 1;

@@ -72,12 +72,8 @@ size_t BackwardKernels::workspace() const {
 ForwardRounding find_forward_rounding(const gyre_context &context, const AttentionCall &c) {
     ForwardRounding found;
     if (c.empty() || !(c.rope.on || c.value_rope.on)) return found;
-    found.call = &c;
-    found.kernel = find_attention_kernel(context, c, has_few_queries(c, true));
-    if (!found.kernel || !found.kernel->is(trait::partial)) return found;
-    found.few = find_few_rows_kernel(context, c);
-    found.narrow = is_x86 ? find_narrow_kernel(context, c) : nullptr;
-    found.whole = c.has_lengths() ? find_whole_rows_kernel(context, c) : nullptr;
+    found.kernels = find_sequence_kernels(context, c, has_few_queries(c, true));
+    found.call = found.kernels.usual ? &c : nullptr;
     return found;
 }
 

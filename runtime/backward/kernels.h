@@ -1,6 +1,6 @@
 /// The kernels that attention's backward pass consists of.
 #pragma once
-#include "attention/dispatch.h"
+#include "attention/sequence_kernels.h"
 #include "core/argument_row.h"
 #include "core/context.h"
 #include "rotary/rotary_kernel.h"
@@ -44,22 +44,10 @@ bool forward_splits_numbers(const gyre_context &context, const AttentionCall &ca
 
 /// Whether the kernels of the forward call round rotated numbers to bf16: lse and the result are of these.
 struct ForwardRounding {
-    const AttentionCall *call = nullptr;
-    const AttentionKernel *kernel = nullptr; // nullptr: nothing is rotated
-    const AttentionKernel *few = nullptr;    // instead, of sequences with few rows a key head
-    const AttentionKernel *narrow = nullptr; // instead, of those with more that fill no more than its row tile
-    const AttentionKernel *whole = nullptr;  // instead, of those that kernels for many queries take (MixedPlan)
+    const AttentionCall *call = nullptr; // nullptr: nothing is rotated, or no kernel is linked
+    SequenceKernels kernels;
 
-    bool of(const Sequence &s) const { return kernel && kernel_of(s).rounds_operands; }
-
-private:
-    const AttentionKernel &kernel_of(const Sequence &s) const {
-        if (!kernel->is(trait::partial)) return *kernel;
-        if (whole && are_whole_rows(*call, *kernel, *whole, s)) return *whole;
-        const int64_t rows = s.q_len * (call->q.heads / call->k.heads);
-        const AttentionKernel &tiled = tiled_kernel(*kernel, narrow, rows);
-        return few && are_few_rows(*few, tiled, call->most_features(), rows, s.keys_seen()) ? *few : tiled;
-    }
+    bool of(const Sequence &s) const { return call && kernels.of(*call, s).rounds_operands; }
 };
 /// Reads lists.
 ForwardRounding find_forward_rounding(const gyre_context &context, const AttentionCall &call);

@@ -20,6 +20,15 @@ bool ran_plain(gyre_context *context) { return ran(context, "attention_plain_f32
 
 bool ran_own(gyre_context *context) { return ran(context, "attention_many_rows_"); }
 
+/// True if the target has such kernels in f32.
+bool has_kernels(const std::string &target) {
+    return target.find("avx2") != std::string::npos || target == "x86_64_avx512";
+}
+
+bool ran_many(gyre_context *context, const std::string &target) {
+    return target == "x86_64_avx512" ? ran_own(context) : ran_plain(context);
+}
+
 AttentionCase case_of(int64_t queries, int64_t keys, int64_t head_dim, int64_t kv_heads = 1) {
     return AttentionCase(
         AttentionShape().batches(2).lengths(queries, keys).head_counts(heads * kv_heads, kv_heads).dims(head_dim));
@@ -33,10 +42,7 @@ TEST_CASE("many rows: kernels for many queries take them in f32 on AVX2 and AVX-
         const Context context(target.c_str());
         AttentionCase many = case_of(1, 100, 64), few(AttentionShape().lengths(1, 100).head_counts(4, 1).dims(64));
         REQUIRE_MESSAGE(many.run(context) == GYRE_OK, text(gyre_last_error()));
-        const bool has_vectors = target.find("avx2") != std::string::npos || target == "x86_64_avx512";
-        const bool has_own = target == "x86_64_avx512";
-        if (has_vectors)
-            CHECK_MESSAGE((has_own ? ran_own(context) : ran_plain(context)), text(gyre_selected_kernel(context)));
+        if (has_kernels(target)) CHECK_MESSAGE(ran_many(context, target), text(gyre_selected_kernel(context)));
         REQUIRE_MESSAGE(few.run(context) == GYRE_OK, text(gyre_last_error()));
         CHECK_FALSE(ran_plain(context));
         CHECK_FALSE(ran_own(context));
@@ -64,6 +70,12 @@ TEST_CASE("many rows: entries of a cache of other lengths") {
     c.args.seqused_k = c.hold(GYRE_I32, {2100, 70});
     c.args.causal = 1;
     c.check();
+    for (const std::string &target : runnable_targets()) {
+        if (!has_kernels(target)) continue;
+        const Context context(target.c_str());
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        CHECK_MESSAGE(ran_many(context, target), text(gyre_selected_kernel(context)));
+    }
 }
 
 TEST_CASE("many rows: numbers of f16 are made f32 on AVX-512, where head sizes are small and rows are many") {

@@ -1,0 +1,76 @@
+#include "attention/sequence_kernels.h"
+
+#include "attention/dispatch.h"
+
+namespace gyre {
+namespace {
+
+int64_t rows_of_key_head(const AttentionCall &c, int64_t queries) { return queries * (c.q.heads / c.k.heads); }
+
+bool has_many_rows(const SequenceKernels &kernels, const AttentionCall &c, int64_t queries) {
+    return is_x86 && kernels.many_rows &&
+           are_many_rows(*kernels.many_rows, *kernels.usual, c.most_features(), rows_of_key_head(c, queries));
+}
+
+/// The kernel for rows that are neither few nor many.
+const AttentionKernel &tiled_kernel(const SequenceKernels &kernels, const AttentionCall &c, int64_t queries) {
+    const AttentionKernel *narrow = is_x86 ? kernels.narrow : nullptr;
+    return narrow && rows_of_key_head(c, queries) <= narrow->row_tile ? *narrow : *kernels.usual;
+}
+
+bool has_few_rows(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
+    return kernels.few_rows && are_few_rows(*kernels.few_rows, tiled_kernel(kernels, c, s.q_len), c.most_features(),
+                                            rows_of_key_head(c, s.q_len), s.keys_seen());
+}
+
+} // namespace
+
+bool SequenceKernels::takes_whole_rows(const AttentionCall &c, const Sequence &s) const {
+    return is_x86 && whole_rows && are_whole_rows(c, *usual, *whole_rows, s);
+}
+
+const AttentionKernel &SequenceKernels::of(const AttentionCall &c, const Sequence &s) const {
+    if (takes_whole_rows(c, s)) return *whole_rows;
+    if (has_many_rows(*this, c, s.q_len)) return *many_rows;
+    if (few_keys && sees_few_keys(c, s.q_len, s.k_len)) return *few_keys;
+    if (has_few_rows(*this, c, s)) return *few_rows;
+    return tiled_kernel(*this, c, s.q_len);
+}
+
+void SequenceKernels::settle(const AttentionCall &c) {
+    whole_rows = nullptr;
+    if (c.has_cu_seqlens_q) return;
+    if (!c.has_lengths())
+        *this = {&of(c, c.sequence(0))};
+    else if (has_many_rows(*this, c, c.q.seqlen))
+        *this = {many_rows};
+    else {
+        usual = &tiled_kernel(*this, c, c.q.seqlen);
+        narrow = many_rows = nullptr;
+    }
+}
+
+bool SequenceKernels::are_one() const { return !(few_rows || narrow || many_rows || whole_rows || few_keys); }
+
+std::array<const AttentionKernel *, 5> SequenceKernels::all() const {
+    return {usual, few_rows, narrow, many_rows, few_keys};
+}
+
+SequenceKernels find_sequence_kernels(const gyre_context &context, const AttentionCall &c, bool few_queries) {
+    SequenceKernels found;
+    found.usual = find_attention_kernel(context, c, few_queries);
+    if (!found.usual) return found;
+    if (!found.usual->is(trait::partial)) {
+        found.few_keys = find_few_keys_kernel(context, c, *found.usual);
+        return found;
+    }
+    found.few_rows = find_few_rows_kernel(context, c);
+    if (!is_x86) return found;
+    found.narrow = find_narrow_kernel(context, c);
+    if (c.has_cu_seqlens_q || rows_of_key_head(c, c.q.seqlen) >= fewest_many_rows)
+        found.many_rows = find_many_rows_kernel(context, c);
+    if (c.has_lengths()) found.whole_rows = find_whole_rows_kernel(context, c);
+    return found;
+}
+
+} // namespace gyre
