@@ -22,11 +22,11 @@ constexpr DispatchRule rules[] = {
 static_assert(sizeof rules / sizeof rules[0] <= sizeof gyre_context::found / sizeof gyre_context::found[0],
               "contexts keep what was found in each family");
 
-/// True if a kernel is left out where another target has one that takes less time. A context's target takes all of its own. Masks keep kernels
-/// whose row tiles are whole ones of those that take rows of a range (AttentionTask::unmasked). Matrix tiles multiply parts of keys by pairs of another target
-/// that has a head size of their own in time that was not measured.
+/// True if a kernel is left out where another one takes less time. A context whose target is forced takes all of that target's own. Masks keep
+/// kernels whose row tiles are whole ones of those that take rows of a range (AttentionTask::unmasked). How long pairs of bf16 numbers take beside
+/// matrix tiles, for parts of keys, was not measured.
 bool is_left_out(const gyre_context &context, const AttentionKernel &k, const AttentionCall &c, bool without_terms) {
-    if (context.forced) return false;
+    if (k.kernel->row == context.forced) return false;
     if (k.has_terms()) return without_terms || (k.padded && k.dtype == GYRE_F32); // what pads is multiplied, too
     const bool beside_tiles = k.is(trait::partial) && has_matrix_tiles(*context.best);
     return k.has_bf16_dots() && (has_slow_bf16_dots() || beside_tiles) && !c.mask.data;
@@ -102,8 +102,7 @@ const AttentionKernel *find_whole_rows_kernel(const gyre_context &context, const
 const AttentionKernel *find_narrow_kernel(const gyre_context &context, const AttentionCall &c) {
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on || c.score) return nullptr;
     const AttentionKernel *kernel = find_kernel_with(trait::partial | trait::as_stored | trait::narrow, context, c);
-    const bool beside_tiles = kernel && kernel->has_bf16_dots() && has_matrix_tiles(*context.best); // not measured
-    return kernel && !beside_tiles && !is_left_out(context, *kernel, c, false) ? kernel : nullptr;
+    return kernel && !is_left_out(context, *kernel, c, false) ? kernel : nullptr;
 }
 
 const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &c) {
