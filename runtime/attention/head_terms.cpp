@@ -8,7 +8,6 @@
 namespace gyre {
 namespace {
 
-constexpr float log2_e = 1.44269504088896f;
 constexpr float largest = std::numeric_limits<float>::max();
 
 } // namespace

@@ -5,6 +5,9 @@
 
 namespace gyre {
 
+/// Kernels form powers of 2: what they take of scores has it as a factor.
+constexpr float log2_e = 1.44269504088896f;
+
 /// The numbers as kernels take them. Those that the call does not have are one neutral number, repeated by strides of 0.
 class HeadTerms {
 public:

@@ -89,7 +89,10 @@ private:
     int64_t part_keys(const Sequence &s) const;
     int64_t part_keys(const AttentionKernel &of_sequence, int64_t keys_seen) const;
     float key_gain() const;
-    void write_empty_row(const TaskExtent &x, int64_t token, const Heads &out, const Lse &lse) const;
+    /// Where a task writes. `unwanted_lse`: where lse goes that the call does not ask for.
+    Results results_of(const TaskExtent &x, float *unwanted_lse) const;
+    /// Writes the results of rows that see no key.
+    void write_empty_rows(const TaskExtent &x, const KeysInSight &in_sight, const Results &to) const;
 };
 
 } // namespace gyre

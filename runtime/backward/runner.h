@@ -1,5 +1,6 @@
 /// The run of a task over one sequence and key head: its rows, then every block of keys with all rows that see some of it.
 #pragma once
+#include "attention/visible_keys.h"
 #include "backward/task.h"
 
 namespace gyre {
@@ -32,8 +33,7 @@ private:
     /// What a block of rows sees of a block of keys.
     struct Sight {
         int32_t rows, keys;
-        int32_t first_visible, last_visible; // row i sees keys first_visible + i to last_visible + i
-        int32_t origin;                      // pos_k - pos_q of the first ones
+        VisibleKeys visible;
         bool nothing;
     };
     Sight sight(int64_t first_row, int64_t first_key) const;

@@ -10,13 +10,6 @@
 #include <optional>
 
 namespace gyre {
-namespace {
-
-constexpr int64_t unbounded = 1 << 29; // beyond every row and key, and sums with rows stay in 32 bits
-
-int32_t clamp_index(int64_t i) { return static_cast<int32_t>(std::clamp(i, -unbounded, unbounded)); }
-
-} // namespace
 
 bool BackwardRunner::run() {
     bool ok = load_queries() && (!task.normalizes || normalize_rows());
@@ -63,15 +56,12 @@ bool BackwardRunner::run_keys(int64_t first) const {
 }
 
 BackwardRunner::Sight BackwardRunner::sight(int64_t first_row, int64_t first_key) const {
-    Sight x;
-    x.rows = static_cast<int32_t>(std::min(blocks().rows, s.q_len - first_row));
-    x.keys = static_cast<int32_t>(std::min(blocks().keys, s.k_len - first_key));
+    const int64_t rows = std::min(blocks().rows, s.q_len - first_row);
+    const int64_t keys = std::min(blocks().keys, s.k_len - first_key);
     const int64_t distance = first_key - first_row - c.shift(s);
-    x.first_visible = c.left < 0 ? clamp_index(-unbounded) : clamp_index(-distance - c.left);
-    x.last_visible = c.right < 0 ? clamp_index(unbounded) : clamp_index(-distance + c.right);
-    x.origin = clamp_index(distance);
-    x.nothing = (c.right >= 0 && distance > c.right + x.rows - 1) || (c.left >= 0 && -distance > c.left + x.keys - 1);
-    return x;
+    const bool nothing =
+        (c.right >= 0 && distance > c.right + rows - 1) || (c.left >= 0 && -distance > c.left + keys - 1);
+    return {static_cast<int32_t>(rows), static_cast<int32_t>(keys), VisibleKeys(distance, c.left, c.right), nothing};
 }
 
 /// Nothing, if no row sees a key of the block.
@@ -96,7 +86,6 @@ bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) 
     Buffer k_panels = panels(m.k_panels), v_panels = panels(m.v_panels);
     Buffer power = numbers(m.power), delta = numbers(m.delta);
     const auto feature_tiles = static_cast<int32_t>(z.features / b.features);
-    constexpr float log2_e = 1.44269504088896f;
     const float alibi = c.alibi ? HeadTerms::finite_product(c.alibi[head(g)], log2_e) : 0;
     using A = BackwardArguments;
     KernelArguments<A> arguments(b.places);
@@ -111,10 +100,10 @@ bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) 
     arguments[A::keys] = &seen.keys;
     arguments[A::feature_tiles] = &feature_tiles;
     arguments[A::scale] = &c.scale;
-    arguments[A::first_visible] = &seen.first_visible;
-    arguments[A::last_visible] = &seen.last_visible;
+    arguments[A::first_visible] = &seen.visible.first;
+    arguments[A::last_visible] = &seen.visible.last;
     arguments[A::alibi] = &alibi;
-    arguments[A::alibi_origin] = &seen.origin;
+    arguments[A::alibi_origin] = &seen.visible.origin;
     arguments[A::softcap] = &c.softcap;
     arguments[A::dq] = &q_grad;
     arguments[A::dk] = &k_grad;

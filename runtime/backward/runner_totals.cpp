@@ -49,10 +49,10 @@ bool BackwardRunner::add_totals(int64_t g, int64_t first_row, int64_t first_key)
     arguments[A::keys] = &seen.keys;
     arguments[A::feature_tiles] = &feature_tiles;
     arguments[A::scale] = &c.scale;
-    arguments[A::first_visible] = &seen.first_visible;
-    arguments[A::last_visible] = &seen.last_visible;
+    arguments[A::first_visible] = &seen.visible.first;
+    arguments[A::last_visible] = &seen.visible.last;
     arguments[A::alibi] = &alibi;
-    arguments[A::alibi_origin] = &seen.origin;
+    arguments[A::alibi_origin] = &seen.visible.origin;
     arguments[A::row_totals] = &totals;
     Slab slab(m.scratch, b.workspace);
     return arguments.call(*b.kernel, slab);

@@ -1,4 +1,5 @@
 // What a kernel is called with, for a run of batch entries.
+#include "attention/head_terms.h"
 #include "cuda/angles.h"
 #include "cuda/attention.h"
 #include "cuda/launch.h"
@@ -11,7 +12,6 @@ namespace gyre::cuda {
 namespace {
 
 constexpr int32_t unbounded = 1 << 29; // of windows; beside positions below 2^28
-constexpr float log2_e = 1.44269504088896f;
 
 } // namespace
 

@@ -1,0 +1,37 @@
+// Where a task's results are, and what rows get that see no key.
+#include "attention/task_extent.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace gyre {
+
+/// `out` as of the call, or of a part of the keys; `lse` of the task's first row on.
+Results AttentionTask::results_of(const TaskExtent &x, float *unwanted_lse) const {
+    const Sequence &s = x.sequence;
+    const bool to_whole = is_whole(s);
+    Results to = {to_whole ? whole.out : call.out, to_whole ? whole.lse : call.lse};
+    to.out.data += x.part * out_part_stride * static_cast<int64_t>(element_size(to.out.dtype));
+    if (to.lse.data)
+        to.lse.data = to.lse.at(s.batch, s.q_first + x.first_token, x.head) + x.part * lse_part_stride;
+    else {
+        to.lse.data = unwanted_lse;
+        to.lse.head_stride = x.tokens;
+    }
+    return to;
+}
+
+/// A kernel's zeros, rotated back, may be negative, and whether it is asked for such a row depends on which rows share its task.
+void AttentionTask::write_empty_rows(const TaskExtent &x, const KeysInSight &in_sight, const Results &to) const {
+    const Sequence &s = x.sequence;
+    for (int64_t i = 0; i < x.tokens; i++) {
+        if (x.keys > 0 && !in_sight.of(x.first_token + i).empty()) continue;
+        for (int64_t h = 0; h < x.heads; h++) {
+            std::memset(to.out.at(s.batch, s.q_first + x.first_token + i, x.head + h), 0,
+                        static_cast<size_t>(to.out.dim) * element_size(to.out.dtype));
+            to.lse.data[h * to.lse.head_stride + i] = -INFINITY;
+        }
+    }
+}
+
+} // namespace gyre
