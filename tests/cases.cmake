@@ -39,6 +39,7 @@ add_library(gyre_test_cases OBJECT
             attention/decode_wide_test.cpp
             attention/dropout_test.cpp
             attention/few_keys_test.cpp
+            attention/few_rows_test.cpp
             attention/general_lengths_test.cpp
             attention/general_test.cpp
             attention/invariance_test.cpp
@@ -88,6 +89,8 @@ add_library(gyre_test_cases OBJECT
             core/contract_test.cpp
             core/default_contexts_test.cpp
             core/dispatch_test.cpp
+            core/forced_target_test.cpp
+            core/reachable_kernels_test.cpp
             core/dlpack_test.cpp
             core/enumeration_test.cpp
             core/errors_test.cpp
