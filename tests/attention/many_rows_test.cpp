@@ -148,6 +148,30 @@ TEST_CASE("many rows: the fewest rows of AVX-512's own kernels, in one call and 
         }
 }
 
+TEST_CASE("many rows: the fewest rows that fill seven of ten places of vectors, where no kernels are for them alone") {
+    struct Rows {
+        const char *target;
+        int64_t head_dim, rows;
+        bool are_many;
+    };
+    const std::vector<std::string> targets = runnable_targets();
+    for (const Rows &r : {Rows{"x86_64_avx2", 64, 15, false},
+                          {"x86_64_avx2", 64, 16, true},
+                          {"x86_64_avx2", 64, 17, true},
+                          {"x86_64_avx512", 72, 22, false},
+                          {"x86_64_avx512", 72, 23, true},
+                          {"x86_64_avx512", 72, 32, true},
+                          {"x86_64_avx512", 72, 33, false},
+                          {"x86_64_avx512", 72, 34, true}}) {
+        if (std::find(targets.begin(), targets.end(), r.target) == targets.end()) continue;
+        INFO(r.target, " ", r.rows, " rows of ", r.head_dim);
+        const Context context(r.target);
+        AttentionCase c(AttentionShape().lengths(1, 600).head_counts(r.rows, 1).dims(r.head_dim));
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        CHECK(ran_plain(context) == r.are_many);
+    }
+}
+
 TEST_CASE("many rows: numbers of rows around vectors and row tiles, of keys around steps, blocks and parts") {
     for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16})
         for (const int64_t head_dim : {64, 128})

@@ -39,14 +39,19 @@ class Beside(Suites):
         return "beside"
 
     def missing(self, test):
-        return super().missing(test) + ([] if "program" in self.kind(test) else ["a program of a whole build"])
+        return super().missing(test) + ([] if self.has_program(test) else ["a program of a whole build"])
+
+    def has_program(self, test):
+        """Builds of fewer targets have no program of some tests."""
+        told = self.kind(test).get("program")
+        return told is not None and self.spelled(test, told["path"]) in self.graph.inputs
 
     def missing_for(self, mutant):
         """Generators' mutants name the kernels that show them; none is made otherwise. The other sources are those of the build. One that
         no program has an object of would survive without having been tried."""
         if not mutant["file"].startswith("generators/"):
             objects = self.graph.objects_of(mutant["file"])
-            tried = any(objects & self.graph.parts(self.link(test)) for test in mutant["tests"] if "program" in self.kind(test))
+            tried = any(objects & self.graph.parts(self.link(test)) for test in mutant["tests"] if self.has_program(test))
             return [] if tried else ["a program with an object of the file"]
         changed = any(name.startswith("generators/") for name in self.changed)
         shown = all(self.shows(test, mutant) for test in mutant["tests"])
@@ -54,7 +59,7 @@ class Beside(Suites):
 
     def shows(self, test, mutant):
         """True if the mutant gets into what the test runs: kernels that it names, or objects of generators in the program."""
-        if "program" not in self.kind(test) or "kernels" in self.kind(test):
+        if not self.has_program(test) or "kernels" in self.kind(test):
             return "kernels" in mutant
         return any(unit in self.link(test) for unit in self.generated.units_of(mutant))
 
