@@ -34,6 +34,7 @@ add_library(gyre_test_cases OBJECT
             attention/block_masks_test.cpp
             attention/decode_dropout_oracle_test.cpp
             attention/decode_dropout_test.cpp
+            attention/decode_hidden_test.cpp
             attention/decode_options_test.cpp
             attention/decode_test.cpp
             attention/decode_wide_test.cpp
@@ -46,6 +47,7 @@ add_library(gyre_test_cases OBJECT
             attention/lists_arguments_test.cpp
             attention/long_keys_test.cpp
             attention/many_rows_test.cpp
+            attention/whole_rows_results_test.cpp
             attention/whole_rows_test.cpp
             attention/mask_ranges_test.cpp
             attention/masked_keys_test.cpp
@@ -72,6 +74,7 @@ add_library(gyre_test_cases OBJECT
             attention/shared_heads_test.cpp
             attention/shapes_test.cpp
             attention/single_tile_test.cpp
+            attention/threads_test.cpp
             attention/tiles_test.cpp
             attention/types_test.cpp
             attention/value_blocks_test.cpp

@@ -2,7 +2,7 @@
 #include "support/attention_case.h"
 #include "support/batch_entry.h"
 #include "support/compare.h"
-#include "support/each_kernel.h"
+#include "support/parts_of_call.h"
 #include "support/score_options.h"
 
 using namespace gyre::test;
@@ -32,16 +32,10 @@ TEST_CASE(
                 c.check_threads({1, 4});
                 if (option != "none") continue;
                 c.args.lse = nullptr;
-                each_target([&](gyre_context *context) {
-                    REQUIRE(c.run(context) == GYRE_OK);
-                    const std::vector<uint64_t> together = c.out.bits();
-                    c.out.fill(0);
-                    for (int64_t b = 0; b < 6; b++) {
-                        gyre_attention_args one = c.args;
-                        for (gyre_tensor *t : {&one.q, &one.k, &one.v, &one.out}) *t = entry_of(*t, b);
-                        REQUIRE_MESSAGE(gyre_attention(context, &one) == GYRE_OK, text(gyre_last_error()));
-                    }
-                    CHECK(c.out.bits() == together);
+                check_parts_of_call(c, 6, [&](int64_t b) {
+                    gyre_attention_args one = c.args;
+                    for (gyre_tensor *t : {&one.q, &one.k, &one.v, &one.out}) *t = entry_of(*t, b);
+                    return one;
                 });
             }
 }

@@ -1,10 +1,9 @@
 /// gyre_attention() of few queries with biases, masks, cap, ALiBi and sinks: split over keys, grouped heads together.
 #include "support/attention_case.h"
 #include "support/compare.h"
+#include "support/decode_options.h"
 #include "support/each_kernel.h"
-#include "support/random.h"
 
-#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -18,38 +17,6 @@ const std::vector<gyre_dtype> float_types = {GYRE_F32, GYRE_F16, GYRE_BF16};
 
 bool ran(gyre_context *context, const std::string &family) {
     return text(gyre_selected_kernel(context)).rfind("attention_" + family + "_", 0) == 0;
-}
-
-/// A mask of the case's queries and keys that is no range.
-const gyre_tensor *scattered_mask(AttentionCase &c, double share_of_true, const std::vector<int64_t> &shape) {
-    Tensor mask(GYRE_BOOL, shape);
-    Random random(11);
-    std::vector<double> values;
-    for (int64_t i = 0; i < mask.count(); i++) values.push_back(random.chance(share_of_true));
-    mask.set_values(values);
-    return c.hold(std::move(mask));
-}
-
-const gyre_tensor *normal_bias(AttentionCase &c, gyre_dtype type, const std::vector<int64_t> &shape) {
-    Tensor bias(type, shape, Placement::with_gaps(3));
-    bias.fill_normal(5);
-    return c.hold(std::move(bias));
-}
-
-const gyre_tensor *per_head(AttentionCase &c, double first, double step) {
-    std::vector<double> values;
-    for (int64_t h = 0; h < c.shape.heads; h++) values.push_back(first + step * static_cast<double>(h));
-    return c.hold(GYRE_F32, values);
-}
-
-/// Every option that a bit of `which` names.
-void give_options(AttentionCase &c, int which) {
-    const AttentionShape &s = c.shape;
-    if (which & 1) c.args.bias = normal_bias(c, GYRE_F32, {s.heads, s.seqlen_q, s.seqlen_kv});
-    if (which & 2) c.args.mask = scattered_mask(c, 0.7, {s.batch, 1, s.seqlen_q, s.seqlen_kv});
-    if (which & 4) c.args.alibi = per_head(c, 0.01, 0.002);
-    if (which & 8) c.args.softcap = 3;
-    if (which & 16) c.args.sinks = per_head(c, -1, 0.5);
 }
 
 } // namespace
@@ -167,49 +134,6 @@ TEST_CASE("decode with options: which kernels take which calls") {
     });
 }
 
-TEST_CASE("decode with options: values and keys of masked keys reach nothing, whatever they hold") {
-    for (const double poison : {std::numeric_limits<double>::quiet_NaN(), infinity})
-        for (const bool by_bias : {false, true})
-            for (const int64_t head_dim : {64, 40})
-                for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16}) {
-                    AttentionCase c(AttentionShape().lengths(2, 1200).head_counts(4, 2).dims(head_dim).of(dtype));
-                    std::vector<double> hidden;
-                    for (int64_t j = 0; j < 1200; j++) hidden.push_back(j % 7 == 3 || (j > 500 && j < 640));
-                    Tensor flags(by_bias ? GYRE_F32 : GYRE_BOOL, {1200});
-                    for (int64_t j = 0; j < 1200; j++)
-                        flags.set({j}, by_bias ? (hidden[static_cast<size_t>(j)] ? -infinity : 0.5)
-                                               : 1 - hidden[static_cast<size_t>(j)]);
-                    (by_bias ? c.args.bias : c.args.mask) = c.hold(std::move(flags));
-                    give_options(c, 28);
-                    for (int64_t j = 0; j < 1200; j++)
-                        for (int64_t h = 0; hidden[static_cast<size_t>(j)] && h < 2; h++)
-                            for (int64_t d = 0; d < head_dim; d += 3) {
-                                c.k.set({0, j, h, d}, poison);
-                                c.v.set({0, j, h, d}, poison);
-                            }
-                    c.check();
-                }
-}
-
-TEST_CASE("decode with options: one NaN in a value that a mask hides reaches nothing, in whichever feature, of any "
-          "head size") {
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    for (const int64_t head_dim : {17, 31, 40, 64, 72, 104, 136, 200})
-        for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16})
-            for (int64_t feature = 0; feature < head_dim; feature += feature % 8 == 0 ? 7 : 1) {
-                CAPTURE(head_dim);
-                CAPTURE(feature);
-                AttentionCase c(AttentionShape().lengths(2, 21).head_counts(1, 1).dims(head_dim).of(dtype));
-                Tensor mask(GYRE_BOOL, {2, 21});
-                mask.fill(1);
-                mask.set({1, 20}, 0);
-                mask.set({0, 20}, 0);
-                c.args.mask = c.hold(std::move(mask));
-                c.v.set({0, 20, 0, feature}, nan);
-                c.check();
-            }
-}
-
 TEST_CASE("decode with options: counts of keys around vectors and blocks, with a mask, a bias of any type, and both") {
     for (const int64_t keys : {1, 7, 8, 9, 63, 65, 86, 127, 129, 150})
         for (const int64_t head_dim : {40, 64})
@@ -225,22 +149,6 @@ TEST_CASE("decode with options: counts of keys around vectors and blocks, with a
                     if (options & 2) c.args.mask = c.hold(std::move(mask));
                     c.check();
                 }
-}
-
-TEST_CASE("decode with sinks: NaN in a value that is seen shows, however large the sink") {
-    for (const int64_t heads : {1, 8})
-        for (const int64_t seqlen_kv : {40, 1500}) {
-            AttentionCase c(AttentionShape().lengths(1, seqlen_kv).head_counts(heads, 1).dims(64));
-            c.args.sinks = c.hold(GYRE_F32, std::vector<double>(static_cast<size_t>(heads), 500));
-            c.v.set({0, 3, 0, 5}, std::numeric_limits<double>::quiet_NaN());
-            each_target([&](gyre_context *context) {
-                REQUIRE(c.run(context) == GYRE_OK);
-                const std::vector<double> out = c.out.values();
-                for (int64_t h = 0; h < heads; h++)
-                    for (int64_t d = 0; d < 64; d++)
-                        CHECK(std::isnan(out[static_cast<size_t>(h * 64 + d)]) == (d == 5));
-            });
-        }
 }
 
 TEST_CASE("decode with options: neither threads nor the lengths of other sequences change a bit") {

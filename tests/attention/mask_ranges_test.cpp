@@ -1,7 +1,9 @@
 /// Boolean masks that come to a range of keys, which are not read for every score: padding on either side, causal with it.
 #include "support/attention_case.h"
+#include "support/batch_entry.h"
 #include "support/each_kernel.h"
 #include "support/guarded_memory.h"
+#include "support/parts_of_call.h"
 #include "support/random.h"
 
 #include <algorithm>
@@ -227,29 +229,13 @@ TEST_CASE("which sequences have such masks does not change a bit of the others")
     Random random(3);
     for (int64_t i = 0; i < 40; i++)
         for (int64_t j = 0; j < 40; j++) all.mask.set({3, 0, i, j}, random.chance(0.7));
-    const auto entry = [](gyre_tensor t, int64_t b, int64_t bytes) {
-        t.data = (char *)t.data + b * t.strides[0] * bytes;
-        t.shape[0] = 1;
-        return t;
-    };
-    each_target([&](gyre_context *context) {
-        REQUIRE_MESSAGE(all.c.run(context) == GYRE_OK, text(gyre_last_error()));
-        const std::vector<uint64_t> together = all.c.out.bits();
-        const size_t each = together.size() / 4;
-        for (int64_t b = 0; b < 4; b++) {
-            CAPTURE(b);
-            Tensor out(GYRE_F32, {1, 40, 4, 64});
-            gyre_attention_args a = all.c.args;
-            const gyre_tensor mask = entry(*a.mask, b, 1);
-            a.q = entry(a.q, b, 4);
-            a.k = entry(a.k, b, 4);
-            a.v = entry(a.v, b, 4);
-            a.mask = &mask;
-            a.lse = nullptr;
-            a.out = out.view();
-            REQUIRE_MESSAGE(gyre_attention(context, &a) == GYRE_OK, text(gyre_last_error()));
-            const std::vector<uint64_t> alone = out.bits();
-            CHECK(std::equal(alone.begin(), alone.end(), together.begin() + (long)((size_t)b * each)));
-        }
+    all.c.args.lse = nullptr;
+    gyre_tensor mask;
+    check_parts_of_call(all.c, 4, [&](int64_t b) {
+        gyre_attention_args one = all.c.args;
+        for (gyre_tensor *t : {&one.q, &one.k, &one.v, &one.out}) *t = entry_of(*t, b);
+        mask = entry_of(*all.c.args.mask, b);
+        one.mask = &mask;
+        return one;
     });
 }
