@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace gyre {
 namespace {
@@ -113,17 +114,18 @@ gyre_status Plan::prepare(gyre_context &context) {
 
 const AttentionKernel &Plan::said() const {
     const AttentionTask &t = task;
-    if (t.call.sequences == 0 || t.kernels.are_one()) return *t.kernels.usual;
-    const AttentionKernel *of_longest = t.kernels.usual;
-    for (int64_t i = 0, most = -1; i < t.call.sequences; i++) {
+    const AttentionKernel *said = t.kernels.usual;
+    if (t.call.sequences == 0 || t.kernels.are_one()) return *said;
+    std::pair<bool, int64_t> most{false, -1};
+    for (int64_t i = 0; i < t.call.sequences; i++) {
         if (!t.call.has(i)) continue;
         const Sequence s = t.call.sequence(i);
         const AttentionKernel &kernel = t.kernel_of(s);
-        if (&kernel == t.kernels.usual && kernel.has_bf16_dots()) return kernel;
-        if (s.q_len > most) of_longest = &kernel;
-        most = std::max(most, s.q_len);
+        const std::pair<bool, int64_t> rank{kernel.has_bf16_dots(), s.q_len};
+        if (rank > most) said = &kernel;
+        most = std::max(most, rank);
     }
-    return *of_longest;
+    return *said;
 }
 
 } // namespace gyre

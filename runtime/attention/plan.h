@@ -23,8 +23,8 @@ struct Plan {
     /// Counts the slabs of threads that can be busy at once, and before them the call's results and tables.
     size_t workspace_bytes(const gyre_context &context) const;
 
-    /// The kernel that a call is said to have run: that of the sequence with the most queries. Pairs of bf16 numbers, which round most, are said
-    /// if any sequence takes them.
+    /// The kernel that a call is said to have run: that of the sequence with the most queries, of those with pairs of bf16 numbers, which round
+    /// most, if there are any.
     const AttentionKernel &said() const;
 
     /// Does all of it in that memory. Errors: INTERNAL.

@@ -80,7 +80,7 @@ ForwardRounding find_forward_rounding(const gyre_context &context, const Attenti
 bool forward_splits_numbers(const gyre_context &context, const AttentionCall &c) {
     if (c.empty()) return false;
     const AttentionKernel *forward = find_attention_kernel(context, c, has_few_queries(c, true));
-    return forward && attribute(*forward->kernel, "terms", 0) > 1;
+    return forward && forward->has_terms();
 }
 
 gyre_status find_backward_kernels(const gyre_context &context, const AttentionCall &c, BackwardKernels *found) {

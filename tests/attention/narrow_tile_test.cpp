@@ -35,6 +35,23 @@ constexpr Narrow narrow[] = {{"x86_64_avx512", "attention_narrow_as_stored_f16_"
 
 } // namespace
 
+TEST_CASE(
+    "narrow tiles: pairs of bf16 numbers are named where the sequence with the most queries takes another kernel") {
+    const std::vector<std::string> targets = runnable_targets();
+    if (std::find(targets.begin(), targets.end(), "x86_64_avx512_bf16") == targets.end()) return;
+    const Context context("x86_64_avx512_bf16");
+    // One query on 300 keys, whose four rows fill a narrow row tile, and two on 20, which are few scores.
+    AttentionCase both(AttentionShape().lengths(3, 320).head_counts(4, 1).dims(64).of(GYRE_BF16).in(GYRE_THD));
+    both.args.cu_seqlens_q = both.hold(GYRE_I32, {0, 1, 3});
+    both.args.cu_seqlens_k = both.hold(GYRE_I32, {0, 300, 320});
+    AttentionCase few = case_of(GYRE_BF16, 2, 20, 4, 64);
+    REQUIRE_MESSAGE(few.run(context) == GYRE_OK, text(gyre_last_error()));
+    CHECK(text(gyre_selected_kernel(context)).rfind("attention_decode_", 0) == 0);
+    REQUIRE_MESSAGE(both.run(context) == GYRE_OK, text(gyre_last_error()));
+    CHECK(text(gyre_selected_kernel(context)).rfind("attention_narrow_as_stored_bf16_", 0) == 0);
+    both.check();
+}
+
 TEST_CASE("narrow tiles: which rows take them, and not with rotated keys or a cap") {
     const std::vector<std::string> targets = runnable_targets();
     const gyre_rope rope = gyre_rope_defaults();
