@@ -56,6 +56,7 @@ add_library(gyre_test_cases OBJECT
             attention/nan_test.cpp
             attention/narrow_keys_test.cpp
             attention/narrow_scores_test.cpp
+            attention/last_rows_test.cpp
             attention/narrow_tile_test.cpp
             attention/one_part_test.cpp
             attention/own_keys_test.cpp

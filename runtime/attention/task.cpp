@@ -8,7 +8,7 @@
 
 namespace gyre {
 
-size_t AttentionTask::scratch_bytes() const { return rows_scratch_bytes() + widened.bytes(); }
+size_t AttentionTask::scratch_bytes() const { return rows_scratch_bytes() + std::max(widened.bytes(), last_rows.scratch_bytes()); }
 
 size_t AttentionTask::rows_scratch_bytes() const {
     size_t of_kernel = 0;
@@ -19,6 +19,7 @@ size_t AttentionTask::rows_scratch_bytes() const {
     count(unformed);
     count(unmasked);
     if (key_heads > 1) count(for_own_keys);
+    if (last_rows.on()) count(&last_rows.kernel());
     return of_kernel + round_up(static_cast<size_t>(tokens * heads * key_heads) * sizeof(float));
 }
 
@@ -79,8 +80,28 @@ bool AttentionTask::run_heads(const AttentionKernel &of_sequence, const TaskExte
     const KeysInSight in_sight{call.shift(s), s.left, s.right, {part_first, std::min(part_first + keys, s.past_seen)}};
     if (call.mask.data && has_masks_part())
         return gyre_attention_masks.run_task(*this, of_sequence, x, in_sight, scratch);
+    if (last_rows.on() && x.first_token + x.tokens == s.q_len) {
+        if (const int64_t last = last_rows.tokens(of_sequence, s)) {
+            TaskExtent rest = x, of_last = x;
+            rest.tokens -= last;
+            of_last.first_token += rest.tokens;
+            of_last.tokens = last;
+            return (rest.tokens <= 0 || run_tokens(of_sequence, rest, in_sight,
+                                                   in_sight.of(rest.first_token, rest.tokens), scratch)) &&
+                   run_last_rows(of_last, in_sight, scratch);
+        }
+    }
     if (is_x86 && x.tokens * x.heads > of_sequence.task_rows) return run_in_pieces(of_sequence, x, in_sight, scratch);
     return run_tokens(of_sequence, x, in_sight, in_sight.of(x.first_token, x.tokens), scratch);
+}
+
+bool AttentionTask::run_last_rows(const TaskExtent &x, const KeysInSight &in_sight, char *scratch) const {
+    const Sequence &s = x.sequence;
+    char *const results = scratch + rows_scratch_bytes();
+    const MergeTask::Rows rows{s.batch, s.q_first + x.first_token, x.tokens, x.head, x.heads};
+    return run_tokens_into(last_rows.results(call, rows, results), last_rows.kernel(), x, in_sight,
+                           in_sight.of(x.first_token, x.tokens), scratch) &&
+           last_rows.finish(call, rows, terms, results);
 }
 
 bool AttentionTask::run_in_pieces(const AttentionKernel &of_rows, const TaskExtent &whole, const KeysInSight &in_sight,

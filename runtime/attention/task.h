@@ -4,6 +4,7 @@
 #include "attention/formed_operands.h"
 #include "attention/head_terms.h"
 #include "attention/kernels.h"
+#include "attention/last_rows.h"
 #include "attention/mask_spans.h"
 #include "attention/results.h"
 #include "attention/sequence_kernels.h"
@@ -32,6 +33,7 @@ struct AttentionTask {
     AngleTables angles;
     HeadTerms terms;
     FormedOperands operands; // off: tasks take keys and values as they are stored
+    LastRows last_rows;      // on: sequences end with rows that another kernel takes
     WidenedKeys widened;     // on: of a narrower type than queries
 
     /// Scratch memory that run() needs.
@@ -80,6 +82,11 @@ struct AttentionTask {
                     char *scratch) const;
 
 private:
+    /// The same; where results are to be.
+    bool run_tokens_into(const Results &to, const AttentionKernel &of_rows, TaskExtent x, const KeysInSight &in_sight,
+                         const KeySpan &seen, char *scratch) const;
+    /// Runs a sequence's last rows. False: the kernel failed.
+    bool run_last_rows(const TaskExtent &x, const KeysInSight &in_sight, char *scratch) const;
     /// Runs more rows than the kernel takes, by several calls of it. That is needed where no other kernel is linked. False: the kernel failed.
     bool run_in_pieces(const AttentionKernel &of_rows, const TaskExtent &whole, const KeysInSight &in_sight,
                        char *scratch) const;
@@ -89,8 +96,8 @@ private:
     int64_t part_keys(const Sequence &s) const;
     int64_t part_keys(const AttentionKernel &of_sequence, int64_t keys_seen) const;
     float key_gain() const;
-    /// Where a task writes. `unwanted_lse`: where lse goes that the call does not ask for.
-    Results results_of(const TaskExtent &x, float *unwanted_lse) const;
+    /// Where a task writes, of all results. `unwanted_lse`: where lse goes that the call does not ask for.
+    Results results_of(Results to, const TaskExtent &x, float *unwanted_lse) const;
     /// Writes the results of rows that see no key.
     void write_empty_rows(const TaskExtent &x, const KeysInSight &in_sight, const Results &to) const;
 };

@@ -45,10 +45,16 @@ float AttentionTask::key_gain() const {
 
 bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, const KeysInSight &in_sight,
                                const KeySpan &seen, char *scratch) const {
+    const Results of_call{call.out, call.lse};
+    return run_tokens_into(is_whole(x.sequence) ? whole : of_call, of_rows, x, in_sight, seen, scratch);
+}
+
+bool AttentionTask::run_tokens_into(const Results &to, const AttentionKernel &of_rows, TaskExtent x,
+                                    const KeysInSight &in_sight, const KeySpan &seen, char *scratch) const {
     const AttentionCall &c = call;
     const Sequence &s = x.sequence;
     find_keys(of_rows, in_sight, seen, &x);
-    const Results results = results_of(x, reinterpret_cast<float *>(scratch + of_rows.workspace));
+    const Results results = results_of(to, x, reinterpret_cast<float *>(scratch + of_rows.workspace));
     if (x.keys == 0) {
         write_empty_rows(x, in_sight, results);
         return true;

@@ -6,11 +6,9 @@
 
 namespace gyre {
 
-/// `out` as of the call, or of a part of the keys; `lse` of the task's first row on.
-Results AttentionTask::results_of(const TaskExtent &x, float *unwanted_lse) const {
+/// Of all rows' results: `out` of the task's part of the keys; `lse` of that, and of the task's first row on.
+Results AttentionTask::results_of(Results to, const TaskExtent &x, float *unwanted_lse) const {
     const Sequence &s = x.sequence;
-    const bool to_whole = is_whole(s);
-    Results to = {to_whole ? whole.out : call.out, to_whole ? whole.lse : call.lse};
     to.out.data += x.part * out_part_stride * static_cast<int64_t>(element_size(to.out.dtype));
     if (to.lse.data)
         to.lse.data = to.lse.at(s.batch, s.q_first + x.first_token, x.head) + x.part * lse_part_stride;
