@@ -189,8 +189,8 @@ typedef struct gyre_embedded_attention_args {
     int32_t rotary_v_dim; /**< first features of out that are rotated back; 0: none */
     gyre_embedded_pairing pairing;       /**< of q */
     gyre_embedded_pairing value_pairing; /**< of out */
-    float
-        softcap; /**< above 0: scores become softcap * tanh(score / softcap), by kernels with softcap; 0: they do not */
+    /** Above 0: scores become softcap * tanh(score / softcap), by kernels with softcap; 0: they do not. */
+    float softcap;
     int32_t head_scales; /**< 1: k_scales and v_scales are [num_kv_heads]; 0: [keys, num_kv_heads] */
     /** The kernel to run. */
     const gyre_embedded_attention_kernel *kernel;
