@@ -58,44 +58,59 @@ TEST_CASE("backward: rotated queries of few rows a key head, in sequences of the
     }
 }
 
-// Which kernels of the forward pass take 4 rows depends on a sequence's keys, and so does whether rotated queries are rounded. All keys of a sequence
-// are alike, and scores of some 30.
+namespace {
+
+/// Two sequences of so many rows a key head, and of so many keys. All keys of a sequence are alike, and scores of some 30.
+void check_equal_keys(int64_t rows, int64_t head_dim, const std::vector<int64_t> &lengths) {
+    const int64_t width = 2 * head_dim;
+    INFO(rows, " rows of ", head_dim, ", ", lengths[0], " and ", lengths[1], " keys");
+    const int64_t keys = lengths[0] + lengths[1];
+    BackwardCase c(
+        AttentionShape().lengths(2 * rows, keys).head_counts(2, 2).dims(head_dim).of(GYRE_BF16).in(GYRE_THD));
+    c.forward.q.fill_normal(5, 8);
+    c.forward.k.fill_normal(6, 8);
+    for (int64_t j = 0; j < keys; j++)
+        for (int64_t n = 0; n < width; n++)
+            c.forward.k.set({j, n / head_dim, n % head_dim},
+                            c.forward.k.get({j < lengths[0] ? 0 : lengths[0], n / head_dim, n % head_dim}));
+    gyre_rope rope = gyre_rope_defaults();
+    c.forward.args.rope = &rope;
+    c.forward.args.keys_rotated = 1;
+    c.forward.args.cu_seqlens_q = c.forward.hold(GYRE_I32, {0, (double)rows, (double)(2 * rows)});
+    c.forward.args.cu_seqlens_k = c.forward.hold(GYRE_I32, {0, (double)lengths[0], (double)keys});
+    const std::vector<double> grads = c.out_grad.values();
+    std::vector<double> expected((size_t)(keys * width)), allowed(expected.size());
+    for (int64_t j = 0; j < keys; j++) {
+        const int64_t sequence = j < lengths[0] ? 0 : 1;
+        for (int64_t n = 0; n < width; n++) {
+            const auto at = (size_t)(j * width + n);
+            for (int64_t i = sequence * rows; i < (sequence + 1) * rows; i++) {
+                const double share = grads[(size_t)(i * width + n)] / (double)lengths[(size_t)sequence];
+                expected[at] += share;
+                allowed[at] += 1e-3 * std::fabs(share); // lse of weights that were rounded
+            }
+            allowed[at] += rounding_of(GYRE_BF16, expected[at]);
+        }
+    }
+    each_target([&](gyre_context *context) {
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        check_within("v_grad", c.v_grad.values(), expected, allowed);
+    });
+}
+
+} // namespace
+
+// Which kernels of the forward pass take 4 rows depends on a sequence's keys, and so does whether rotated queries are rounded.
 TEST_CASE("backward: keys that are alike have the same weight, whatever rotated queries are rounded to, in sequences "
           "of few keys and of more") {
-    const int64_t rows = 4, width = 2 * 64;
-    for (const auto &lengths : {std::vector<int64_t>{100, 150}, {150, 100}, {200, 300}, {300, 200}}) {
-        const int64_t keys = lengths[0] + lengths[1];
-        BackwardCase c(AttentionShape().lengths(2 * rows, keys).head_counts(2, 2).dims(64).of(GYRE_BF16).in(GYRE_THD));
-        c.forward.q.fill_normal(5, 8);
-        c.forward.k.fill_normal(6, 8);
-        for (int64_t j = 0; j < keys; j++)
-            for (int64_t n = 0; n < width; n++)
-                c.forward.k.set({j, n / 64, n % 64},
-                                c.forward.k.get({j < lengths[0] ? 0 : lengths[0], n / 64, n % 64}));
-        gyre_rope rope = gyre_rope_defaults();
-        c.forward.args.rope = &rope;
-        c.forward.args.keys_rotated = 1;
-        c.forward.args.cu_seqlens_q = c.forward.hold(GYRE_I32, {0, rows, 2 * rows});
-        c.forward.args.cu_seqlens_k = c.forward.hold(GYRE_I32, {0, (double)lengths[0], (double)keys});
-        const std::vector<double> grads = c.out_grad.values();
-        std::vector<double> expected((size_t)(keys * width)), allowed(expected.size());
-        for (int64_t j = 0; j < keys; j++) {
-            const int64_t sequence = j < lengths[0] ? 0 : 1;
-            for (int64_t n = 0; n < width; n++) {
-                const auto at = (size_t)(j * width + n);
-                for (int64_t i = sequence * rows; i < (sequence + 1) * rows; i++) {
-                    const double share = grads[(size_t)(i * width + n)] / (double)lengths[(size_t)sequence];
-                    expected[at] += share;
-                    allowed[at] += 1e-3 * std::fabs(share); // lse of weights that were rounded
-                }
-                allowed[at] += rounding_of(GYRE_BF16, expected[at]);
-            }
-        }
-        each_target([&](gyre_context *context) {
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            check_within("v_grad", c.v_grad.values(), expected, allowed);
-        });
-    }
+    for (const auto &lengths : {std::vector<int64_t>{100, 150}, {150, 100}, {200, 300}, {300, 200}})
+        check_equal_keys(4, 64, lengths);
+}
+
+// 14 rows take kernels for many queries, unless keys are too many: then they are cut into parts.
+TEST_CASE("backward: keys that are alike have the same weight in sequences that take kernels for many queries") {
+    for (const auto &lengths : {std::vector<int64_t>{100, 150}, {100, 1100}, {1100, 1200}})
+        check_equal_keys(14, 80, lengths);
 }
 
 // Two values that cancel but for what the weights are rounded to. Keys have a large feature in common, which no query sees, so
