@@ -30,7 +30,9 @@ bool has_features(const Kernel &k, std::string_view begin) {
 /// By the target's name: tests emulate tiles on machines that lack the features.
 bool is_on_tiles(const Kernel &k) { return k.row && has_matrix_tiles(*k.row); }
 
-int64_t vector_bytes_of(const Kernel &k) { return has_features(k, "avx512f") ? 64 : has_features(k, "avx2") ? 32 : 0; }
+int64_t vector_bytes_of(const Kernel &k) {
+    return has_features(k, "avx512f") ? avx512_bytes : has_features(k, "avx2") ? avx2_bytes : 0;
+}
 
 AttentionKernel read(const Kernel &k) {
     return {&k,

@@ -7,9 +7,8 @@
 
 namespace gyre {
 
-struct MaskedPlan : PartedCall {
-    Plan by_mask, by_range;
-
+class MaskedPlan : public PartedCall {
+public:
     /// `checked`: a call for which has_spans().
     explicit MaskedPlan(const Plan &checked);
 
@@ -18,6 +17,7 @@ struct MaskedPlan : PartedCall {
     gyre_status run(gyre_context &context, char *memory) override;
 
 private:
+    Plan by_mask, by_range;
     const bool may_have_ranges; // else by_range has no part in it
 
     size_t span_bytes() const;

@@ -10,6 +10,16 @@
 namespace gyre {
 namespace {
 
+/// True if a kernel's index reaches so many rows of so many neighbouring heads.
+bool fits_rows(const Heads &t, int64_t heads, int64_t rows) {
+    return fits_kernel_index({{t.dim, 1}, {heads, t.head_stride}, {rows, t.token_stride}});
+}
+
+/// The same of a bias or a mask, which may be absent.
+bool fits_scores(const Broadcast &t, int64_t heads, int64_t rows, int64_t keys) {
+    return !t.data || fits_kernel_index({{keys, t.strides[3]}, {rows, t.strides[2]}, {heads, t.strides[1]}});
+}
+
 /// True if a kernel's index reaches the keys, or values, of so many neighbouring heads of a sequence, or in all pages.
 bool fits_heads(const PageTable &pages, const Heads &t, int64_t page_stride, int64_t heads) {
     if (t.head_stride < 0) return false;
@@ -54,17 +64,9 @@ int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c,
     if (has_masks_part() && has_spans(c) && c.mask.strides[1] != 0 && !kernel.is(trait::partial)) return 1;
     const int64_t group = c.q.heads / c.k.heads;
     const auto fits = [&](int64_t heads) {
-        const int64_t tokens = std::min(longest, kernel.token_unit(heads));
-        const auto fits_index = [&](const Heads &t) {
-            return fits_kernel_index({{t.dim, 1}, {heads, t.head_stride}, {kernel.task_rows, t.token_stride}});
-        };
-        const auto fits_view = [&](const Broadcast &t) {
-            return !t.data ||
-                   fits_kernel_index(
-                       {{c.k.seqlen, t.strides[3]}, {kernel.task_rows, t.strides[2]}, {heads, t.strides[1]}});
-        };
-        return tokens * heads <= kernel.task_rows && fits_index(c.q) && fits_index(c.out) && fits_view(c.bias) &&
-               fits_view(c.mask);
+        const int64_t tokens = std::min(longest, kernel.token_unit(heads)), rows = kernel.task_rows;
+        return tokens * heads <= kernel.task_rows && fits_rows(c.q, heads, rows) && fits_rows(c.out, heads, rows) &&
+               fits_scores(c.bias, heads, rows, c.k.seqlen) && fits_scores(c.mask, heads, rows, c.k.seqlen);
     };
     int64_t tasks = 1;
     while (tasks < group && !fits(ceil_div(group, tasks))) tasks++;
@@ -102,17 +104,11 @@ int64_t choose_task_key_heads(const AttentionTask &task, int64_t longest, int th
     const int64_t enough = ceil_div(c.k.heads * c.sequences, int64_t{threads});
     int64_t heads = std::max<int64_t>(std::min({c.k.heads, most, enough}), 1);
     const auto fits = [&](int64_t n) {
-        const auto fits_rows = [&](const Heads &t) {
-            return fits_kernel_index({{t.dim, 1}, {n * task.heads, t.head_stride}, {longest, t.token_stride}});
-        };
-        const auto fits_view = [&](const Broadcast &t) {
-            return !t.data ||
-                   fits_kernel_index(
-                       {{c.k.seqlen, t.strides[3]}, {longest, t.strides[2]}, {n * task.heads, t.strides[1]}});
-        };
+        const int64_t of_rows = n * task.heads;
         return fits_heads(c.pages, c.k, c.pages.k_page_stride, n) &&
-               fits_heads(c.pages, c.v, c.pages.v_page_stride, n) && fits_rows(c.q) && fits_rows(c.out) &&
-               fits_rows(task.whole.out) && fits_view(c.bias) && fits_view(c.mask);
+               fits_heads(c.pages, c.v, c.pages.v_page_stride, n) && fits_rows(c.q, of_rows, longest) &&
+               fits_rows(c.out, of_rows, longest) && fits_rows(task.whole.out, of_rows, longest) &&
+               fits_scores(c.bias, of_rows, longest, c.k.seqlen) && fits_scores(c.mask, of_rows, longest, c.k.seqlen);
     };
     while (heads > 1 && !fits(heads)) heads = ceil_div(heads, int64_t{2});
     return ceil_div(c.k.heads, ceil_div(c.k.heads, heads)); // evenly
