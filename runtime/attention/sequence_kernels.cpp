@@ -29,7 +29,7 @@ bool SequenceKernels::takes_whole_rows(const AttentionCall &c, const Sequence &s
     return is_x86 && whole_rows && are_whole_rows(c, *usual, *whole_rows, s);
 }
 
-const AttentionKernel &SequenceKernels::of(const AttentionCall &c, const Sequence &s) const {
+const AttentionKernel &SequenceKernels::choose(const AttentionCall &c, const Sequence &s) const {
     if (takes_whole_rows(c, s)) return *whole_rows;
     if (has_many_rows(*this, c, s.q_len)) return *many_rows;
     if (few_keys && sees_few_keys(c, s.q_len, s.k_len)) return *few_keys;
@@ -48,12 +48,6 @@ void SequenceKernels::settle(const AttentionCall &c) {
         usual = &tiled_kernel(*this, c, c.q.seqlen);
         narrow = many_rows = nullptr;
     }
-}
-
-bool SequenceKernels::are_one() const { return !(few_rows || narrow || many_rows || whole_rows || few_keys); }
-
-std::array<const AttentionKernel *, 5> SequenceKernels::all() const {
-    return {usual, few_rows, narrow, many_rows, few_keys};
 }
 
 SequenceKernels find_sequence_kernels(const gyre_context &context, const AttentionCall &c, bool few_queries) {

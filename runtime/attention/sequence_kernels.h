@@ -17,14 +17,20 @@ struct SequenceKernels {
     const AttentionKernel *few_keys = nullptr;   // instead, with factors that are no sums of shorter numbers
 
     /// The kernel that serves a sequence of the call.
-    const AttentionKernel &of(const AttentionCall &call, const Sequence &s) const;
+    const AttentionKernel &of(const AttentionCall &call, const Sequence &s) const {
+        return are_one() ? *usual : choose(call, s);
+    }
     /// Whether that is `whole_rows`.
     bool takes_whole_rows(const AttentionCall &call, const Sequence &s) const;
 
     /// Leaves those alone that some sequence of a plan may take: where all have as many queries, or keys, these decide at once.
     void settle(const AttentionCall &call);
-    bool are_one() const;
-    std::array<const AttentionKernel *, 5> all() const; // but for `whole_rows`; nullptr: there is none
+    bool are_one() const { return !(few_rows || narrow || many_rows || whole_rows || few_keys); }
+    /// All but `whole_rows`; nullptr: there is none.
+    std::array<const AttentionKernel *, 5> all() const { return {usual, few_rows, narrow, many_rows, few_keys}; }
+
+private:
+    const AttentionKernel &choose(const AttentionCall &call, const Sequence &s) const;
 };
 
 /// The kernels of a call. `few_queries`: each sequence has few.
