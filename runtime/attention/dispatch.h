@@ -76,11 +76,6 @@ const AttentionKernel *find_whole_rows_kernel(const gyre_context &context, const
 /// bench/notes has the measurements.
 bool are_whole_rows(const AttentionCall &call, const AttentionKernel &decoding, const AttentionKernel &whole,
                     const Sequence &sequence);
-/// The last tokens of a sequence of so many heads that share keys of `dim` features, in a call without options, that a kernel for few rows takes in less time than
-/// `whole`, whose last vector they begin. bench/notes has the measurements.
-int64_t last_tokens(const AttentionKernel &whole, int64_t dim, int64_t heads, const Sequence &sequence);
-constexpr int64_t most_last_rows = 4;
-
 /// False if that is true of no sequence of the call, whatever `whole` is: calls of few rows look for none.
 bool may_have_whole_rows(const AttentionCall &call);
 

@@ -91,16 +91,6 @@ int64_t most_keys_of_whole_rows(int64_t key_heads, int64_t tasks_of_a_head) {
     return std::max(AttentionTask::least_part, keys_of_a_head * key_heads) * tasks_of_a_head;
 }
 
-/// The fewest numbers of a token's keys, with which the last rows of a sequence are worth a call of another kernel. Two vectors of a row tile of pairs
-/// take little more time than one.
-int64_t least_numbers_of_last(const AttentionKernel &whole, int64_t rows, int64_t last) {
-    if (!whole.has_bf16_dots())
-        return last * (whole.dtype == GYRE_F32 && whole.vector_bytes >= avx512_bytes ? 1100 : 2000);
-    const int64_t vector = whole.vector_bytes / static_cast<int64_t>(sizeof(float));
-    const bool begins_row_tile = (rows - 1) % whole.row_tile < vector;
-    return begins_row_tile ? last * 3000 : last == 1 ? 9000 : no_rows;
-}
-
 } // namespace
 
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t dim, int64_t rows, int64_t keys) {
@@ -147,17 +137,6 @@ bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, con
     // One task of twice the rows is nearly as quick as two halves of its keys are on two threads. f32 has such halves.
     const bool halves_time = c.general() && decoding.dtype != GYRE_F32 && c.k.heads * tasks == 1 && gains(rows / 2);
     return s.keys_seen() <= (halves_time ? AttentionTask::least_part : most_keys_of_whole_rows(c.k.heads, tasks));
-}
-
-int64_t last_tokens(const AttentionKernel &whole, int64_t dim, int64_t heads, const Sequence &s) {
-    constexpr int64_t most_on_avx2 = 2;
-    const int64_t lanes = whole.vector_bytes / static_cast<int64_t>(sizeof(float)), rows = s.q_len * heads;
-    const int64_t tokens = ceil_div(rows % lanes, heads), last = tokens * heads;
-    const bool on_avx2 = whole.vector_bytes < avx512_bytes;
-    if (tokens == 0 || rows <= lanes || last > (on_avx2 ? most_on_avx2 : most_last_rows)) return 0;
-    const int64_t of_window = s.left >= 0 && s.right >= 0 ? s.left + s.right + 1 : s.keys_seen();
-    const int64_t numbers = std::min(s.keys_seen(), of_window) * dim;
-    return numbers >= least_numbers_of_last(whole, rows, last) ? tokens : 0;
 }
 
 bool may_have_whole_rows(const AttentionCall &c) {

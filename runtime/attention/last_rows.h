@@ -18,7 +18,7 @@ public:
     /// Scratch memory of a task.
     size_t scratch_bytes() const;
 
-    /// Where the kernel writes a task's rows, the first of which is that of this token and head. They are merged where they are not f32 yet, or sinks
+    /// Where the kernel writes a task's rows, the first of which is that of this token and head. These are merged where the call's are not f32, or sinks
     /// join their sums.
     Results results(const AttentionCall &call, const MergeTask::Rows &rows, char *scratch) const;
     /// Writes what the call is to have of them. False: the kernel failed.
@@ -28,6 +28,8 @@ private:
     const AttentionKernel *few = nullptr;
     MergeTask merge; // without a kernel: results are what the call is to have
     int64_t heads = 1, dim = 0;
+
+    size_t out_bytes() const;
 };
 
 } // namespace gyre
