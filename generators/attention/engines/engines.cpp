@@ -62,17 +62,19 @@ Made make_bare(const Wanted &w) {
     return std::make_unique<Bare>(z, make_provider(w), w.knobs, facts);
 }
 
-/// Asking costs instructions. f32 has so much to ask for that from caches they take longer than they save from memory, and rows of 128
-/// numbers of 16 bits are read as quickly without, those of 256 not: bench/notes has the measurements.
+/// Asking costs instructions. f32 has so much to ask for that from caches they take longer than they save from memory, and without AVX-512 rows of
+/// 128 numbers of 16 bits are read as quickly without, those of 256 not: bench/notes has the measurements.
 bool key_lanes_gain_by_asking(const Wanted &w) {
     constexpr int whole_lines = 128;
-    return w.target.has_feature(Target::AVX2) && w.dtype.bits() == 16 && (w.padded || w.head_dim != whole_lines);
+    const bool gains_at_128 = w.padded || w.target.has_feature(Target::AVX512);
+    return w.target.has_feature(Target::AVX2) && w.dtype.bits() == 16 && (gains_at_128 || w.head_dim != whole_lines);
 }
 
 /// From caches each request that is left out gains, and memory is read as quickly by one row that asks for keys alone.
 bool one_row_reads_values_quicker(const Wanted &w) {
-    constexpr int two_lines = 64; // of 16 bits
-    return w.dtype == Float(16) && w.target.has_feature(Target::AVX512) && !w.padded && w.head_dim == two_lines;
+    constexpr int two_lines = 64, four_lines = 128; // of 16 bits
+    if (!w.target.has_feature(Target::AVX512) || w.padded || w.dtype.bits() != 16) return false;
+    return w.head_dim == four_lines || (w.head_dim == two_lines && w.dtype == Float(16));
 }
 
 /// Where several rows compute on a key, those that do not gain otherwise do. Padded kernels have too many sizes of rows to gain in all of them.
@@ -88,9 +90,11 @@ bool key_lanes_gain_by_pairs(const Wanted &w) {
 
 Made make_key_lanes(const Wanted &w) {
     auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
+    const bool reads_values = one_row_reads_values_quicker(w), in_pairs = key_lanes_gain_by_pairs(w);
     return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs,
-                                      KeyLanes::Facts{key_lanes_gain_by_asking(w), one_row_reads_values_quicker(w),
-                                                      rows_gain_by_asking(w), key_lanes_gain_by_pairs(w), w.own_keys});
+                                      KeyLanes::Facts{key_lanes_gain_by_asking(w), reads_values,
+                                                      reads_values && in_pairs, rows_gain_by_asking(w), in_pairs,
+                                                      w.own_keys});
 }
 
 template <class OnVectors>

@@ -70,9 +70,10 @@ public:
     struct Facts {
         bool asks_ahead;           // the machine gains by asking for the lines of keys and values ahead
         bool one_row_reads_values; // a row alone asks for keys only, and of several each for a share of the values
+        bool asks_for_own_lines;   // of values: a processor reads less ahead of loads of whole lines
         bool rows_ask; // it gains so where several rows compute on a key, and there alone: each asks for a share
         bool in_pairs; // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
-        bool own_keys; // rows of a task may have keys of their own
+        bool own_keys; // rows of a task may have keys of their own, which are few: none are asked for
     };
     KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), pair_groups(knobs.lanes), pairs{knobs.lanes},

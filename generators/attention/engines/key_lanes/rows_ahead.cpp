@@ -42,6 +42,8 @@ void KeyLanes::ask_for_keys_and_values(const Lowering &lowering) const {
     Func(o.k_offsets).bound(s.j, 0, 2 * key_block).bound_storage(s.j, 2 * key_block);
     // Lowering comes after the engine is gone: what it calls holds copies.
     const std::string steps = loop_of(s.key_step), turns = loop_of(s.feature), tile = s.t.name(), row = s.r.name();
+    const std::string blocks = loop_of(s.block);
+    const Expr key_count = lowering.key_count;
     const bool has_rows = z.row_tile > 1, has_tiles = z.task_tiles > 1;
     const auto is_first_row = [=](const LoopValues &value, bool in_rows) {
         Expr first = Internal::const_true();
@@ -75,16 +77,27 @@ void KeyLanes::ask_for_keys_and_values(const Lowering &lowering) const {
         const bool has_groups = key_block > value_keys;
         const std::string keys = value_key_loop(i);
         const int at_once = s.value_sums[i].keys_at_once;
-        ask_ahead(lowering.generator, s.value_sums[i].of_group, keys, lowering.keys, [=](const LoopValues &value) {
+        // Lines of `at_once` keys, the first of them `ahead` keys after the one that a turn reads, if the block of that key has keys.
+        const auto lines_of_keys = [=](const LoopValues &value, const Expr &ahead) {
             const Expr chunk = has_chunks ? value(value_chunk_loop) : i == 0 ? Expr(0) : whole;
             const Expr group = has_groups ? value(value_group_loop) : Expr(0);
-            std::vector<LineAhead> asked;
+            Asked asked{
+                {}, value(blocks) * key_block + group * value_keys + ahead < key_count && is_first_row(value, true)};
             for (int key = 0; key < at_once; key++)
                 for (int line = 0; line < lines; line++)
-                    asked.push_back({o.k_offsets, key_block + group * value_keys + value(keys) * at_once + key,
-                                     chunk * chunk_features + line * of_line});
-            return Asked{asked, is_first_row(value, true)};
-        });
+                    asked.lines.push_back({o.k_offsets, ahead + group * value_keys + value(keys) * at_once + key,
+                                           chunk * chunk_features + line * of_line});
+            return asked;
+        };
+        const Func &sum = s.value_sums[i].of_group;
+        ask_ahead(lowering.generator, sum, keys, lowering.keys,
+                  [=](const LoopValues &value) { return lines_of_keys(value, key_block); });
+        if (facts.asks_for_own_lines)
+            ask_ahead(lowering.generator, sum, keys, lowering.values, [=](const LoopValues &value) {
+                Asked asked = lines_of_keys(value, 0);
+                asked.where = alike && asked.where;
+                return asked;
+            });
     }
 }
 

@@ -194,7 +194,8 @@ void KeyLanes::lower(const Lowering &lowering) const {
     FeatureVectors::lower(lowering);
     if (facts.in_pairs) map_neighbour_pairs(lowering.generator);
     const bool has_turns = s.sizes.head_dim > k.lanes * vectors_together(); // of the loop over features, which ask
-    if (facts.asks_ahead && has_turns) ask_for_keys_and_values(lowering);
+    // Kernels of own keys have the loops of others, and so their bits.
+    if (facts.asks_ahead && has_turns && !facts.own_keys) ask_for_keys_and_values(lowering);
     if (facts.rows_ask) share_requests(lowering);
     if (facts.own_keys) end_tables_early(lowering);
     if (s.guarded_sums.defined()) // Halide forms them in any case
