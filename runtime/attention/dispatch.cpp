@@ -106,7 +106,7 @@ const AttentionKernel *find_narrow_kernel(const gyre_context &context, const Att
 }
 
 const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &c) {
-    if (c.q.dtype != GYRE_F32 || c.rotate_keys || c.rotate_values || c.dropout.on || c.score) return nullptr;
+    if (c.rotate_keys || c.rotate_values || c.dropout.on || c.score) return nullptr;
     return find_kernel_with(trait::general | trait::partial | trait::as_stored | trait::own_keys, context, c);
 }
 

@@ -41,10 +41,13 @@ int64_t most_task_rows(const AttentionKernel &kernel, const AttentionCall &c, in
 /// True if so few queries see so few keys that calling a kernel for each key head takes longer than what rows of a head gain by one after the other
 /// reading its keys: bench/notes has the measurements.
 bool are_few(const AttentionTask &task, int64_t queries, int64_t keys) {
-    constexpr int64_t most_numbers = 16 * 1024; // of keys, each counted for each row that reads it
-    if (task.rows(queries) * keys * task.call.most_features() > most_numbers) return false;
+    // Numbers of keys, counted for each row that reads them. From memory those of 16 bits gain less.
+    constexpr int64_t most_of_f32 = 16 * 1024, most_of_16_bits = 10 * 1024, most_keys_of_16_bits = 96;
+    const bool is_f32 = task.call.q.dtype == GYRE_F32;
+    if (task.rows(queries) * keys * task.call.most_features() > (is_f32 ? most_of_f32 : most_of_16_bits)) return false;
+    const int64_t most_keys = is_f32 ? most_own_keys : most_keys_of_16_bits;
     // Which blocks of keys a mask leaves must not depend on the other heads of a task.
-    return keys <= (task.call.mask.data ? std::min(most_own_keys, task.for_own_keys->key_block) : most_own_keys);
+    return keys <= (task.call.mask.data ? std::min(most_keys, task.for_own_keys->key_block) : most_keys);
 }
 
 /// True if for_own_keys is the same kernel for several key heads.

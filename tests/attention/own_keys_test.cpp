@@ -62,19 +62,22 @@ TEST_CASE("rows of several key heads, with each option of scores, in each layout
 }
 
 TEST_CASE("a head has the bits that it has alone, whatever other heads are in its task, with any number of threads") {
-    for (const std::string option : {"none", "softcap"})
-        for (const int64_t keys : {9, 70, 129}) {
-            AttentionCase c(AttentionShape().lengths(2, keys).head_counts(20, 10).dims(64));
-            add_option(&c, option);
-            c.args.lse = nullptr;
-            c.check_threads({1, 2, 3, 8});
-            check_parts_of_call(c, 10, [&](int64_t h) {
-                gyre_attention_args one = c.args;
-                for (gyre_tensor *t : {&one.q, &one.out}) *t = heads_of(*t, 2 * h, 2);
-                for (gyre_tensor *t : {&one.k, &one.v}) *t = heads_of(*t, h, 1);
-                return one;
-            });
-        }
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16, GYRE_F16})
+        for (const int64_t dim : {64, 80, 128})
+            for (const std::string option : {"none", "softcap"})
+                for (const int64_t keys : {9, 70, 129}) {
+                    AttentionCase c(AttentionShape().lengths(2, keys).head_counts(20, 10).dims(dim).of(dtype));
+                    INFO(static_cast<int>(dtype), " of ", dim, ", ", option, ", ", keys, " keys");
+                    add_option(&c, option);
+                    c.args.lse = nullptr;
+                    c.check_threads({1, 2, 3, 8});
+                    check_parts_of_call(c, 10, [&](int64_t h) {
+                        gyre_attention_args one = c.args;
+                        for (gyre_tensor *t : {&one.q, &one.out}) *t = heads_of(*t, 2 * h, 2);
+                        for (gyre_tensor *t : {&one.k, &one.v}) *t = heads_of(*t, h, 1);
+                        return one;
+                    });
+                }
 }
 
 TEST_CASE("lists of lengths: sequences of few keys, whose key heads share a task, of more, and of none") {
@@ -122,14 +125,19 @@ TEST_CASE("key heads of few keys are cut into tasks for all threads, those of mo
         gyre_context *context = nullptr;
         REQUIRE(gyre_context_create(&with_pool, &context) == GYRE_OK);
         const bool has_own_keys = target.find("avx") != std::string::npos || target == "x86_64_amx";
-        for (const Row &row : {Row{6, 8, 3}, Row{6, 128, 3}, Row{6, 129, 4}, Row{1, 8, 0}}) {
-            AttentionCase c(AttentionShape().lengths(1, row.keys).head_counts(row.heads, row.heads).dims(64));
-            CAPTURE(target);
-            CAPTURE(row.heads);
-            CAPTURE(row.keys);
-            asked_for = 0;
-            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-            CHECK(asked_for == (row.tasks == 3 && !has_own_keys ? 4 : row.tasks));
+        for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16, GYRE_F16}) {
+            const int64_t most_keys = dtype == GYRE_F32 ? 128 : 96;
+            for (const Row &row : {Row{6, 8, 3}, Row{6, most_keys, 3}, Row{6, most_keys + 1, 4}, Row{1, 8, 0}}) {
+                const AttentionShape shape = AttentionShape().lengths(1, row.keys).head_counts(row.heads, row.heads);
+                AttentionCase c(AttentionShape(shape).dims(64).of(dtype));
+                CAPTURE(target);
+                CAPTURE(dtype);
+                CAPTURE(row.heads);
+                CAPTURE(row.keys);
+                asked_for = 0;
+                REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                CHECK(asked_for == (row.tasks == 3 && !has_own_keys ? 4 : row.tasks));
+            }
         }
         gyre_context_destroy(context);
     }
