@@ -80,8 +80,9 @@ struct AttentionCall {
     bool takes_narrow_keys = true; // of 16 bits where queries are f32; false in gradients and linear attention
     bool has_used_keys = false, has_cu_seqlens_q = false; // also where their data are not known yet
     int64_t sequences = 0;
-    bool value_blocks = false; // see gyre_value_order
-    bool packed_keys = false;  // keys follow each other in one batch entry: thd without pages
+    bool value_blocks = false;    // see gyre_value_order
+    bool may_be_in_blocks = true; // of the same context, calls with value_blocks, which have the bits of those without
+    bool packed_keys = false;     // keys follow each other in one batch entry: thd without pages
 
     Rotation rope, value_rope; // off, or on
     bool rotate_keys = false, rotate_values = false;
@@ -104,9 +105,10 @@ struct AttentionCall {
     bool cap_alone() const { return softcap > 0 && !(bias.data || mask.data || alibi || score); }
     Sequence sequence(int64_t index) const;
     /// What the first key that a window shows a sequence is rounded to: keys whose random words are drawn together, and in bf16 blocks of
-    /// values, because values in rows give the same bits.
+    /// values where a context has kernels for them, because values in rows give the same bits.
     int64_t first_key_unit() const {
-        return q.dtype == GYRE_BF16 ? GYRE_VALUE_BLOCK : dropout.on ? Dropout::keys_of_draw : 1;
+        if (q.dtype == GYRE_BF16 && may_be_in_blocks) return GYRE_VALUE_BLOCK;
+        return dropout.on ? Dropout::keys_of_draw : 1;
     }
     /// The most keys that some sequence of at most so many queries sees.
     int64_t most_keys_seen(int64_t queries) const {

@@ -74,6 +74,10 @@ KernelTable<AttentionKernel> kernels("attention", read, family_of);
 
 bool has_matrix_tiles(const Target &target) { return std::string_view(target.name) == "x86_64_amx"; }
 
+void take_target(const gyre_context &context, AttentionCall *call) {
+    call->may_be_in_blocks = has_matrix_tiles(*context.best);
+}
+
 TableRows<AttentionKernel> attention_kernels(const gyre_context &context, size_t family) {
     return kernels.rows(*context.kernels, family);
 }

@@ -60,6 +60,8 @@ struct AttentionKernel {
 constexpr int64_t avx2_bytes = 32, avx512_bytes = 64; // of a vector
 
 bool has_matrix_tiles(const Target &target);
+/// Tells a call what its sequences follow from beside its arguments. Whoever looks at them has called it.
+void take_target(const gyre_context &context, AttentionCall *call);
 
 /// Those that the context's call knows of one family, by its row among the rules of dispatch; best target first.
 TableRows<AttentionKernel> attention_kernels(const gyre_context &context, size_t family);

@@ -69,8 +69,9 @@ void choose_unmasked_kernel(const gyre_context &context, AttentionTask *t) {
 } // namespace
 
 const SequenceKernels &Plan::find_kernels(const gyre_context &context) {
-    const AttentionCall &c = task.call;
+    AttentionCall &c = task.call;
     SequenceKernels &kernels = task.kernels;
+    take_target(context, &c);
     if (!kernels.usual)
         kernels = find_sequence_kernels(context, c, may_split && !c.empty() && has_few_queries(c, need_data));
     return kernels;

@@ -45,6 +45,7 @@ private:
 };
 
 gyre_status BackwardOnCpu::prepare(gyre_context &context) {
+    take_target(context, &task.call.forward);
     const AttentionCall &c = task.call.forward;
     GYRE_TRY(find_backward_kernels(context, c, &task.kernels));
     GYRE_TRY(task.angles.prepare(context, c));

@@ -7,7 +7,9 @@ using namespace gyre::test;
 
 namespace {
 
-constexpr int64_t unit = 32; // what the first key is rounded to in bf16
+constexpr int64_t unit = 32; // what the first key is rounded to in bf16, where kernels take values in blocks
+
+bool takes_blocks(gyre_context *context) { return text(gyre_context_target(context)) == "x86_64_amx"; }
 
 /// Whether the runtime leaves out what a window hides: elsewhere small programs do without.
 #if defined(__x86_64__)
@@ -28,29 +30,33 @@ TEST_CASE("window: few queries have the bits of a call whose tensors begin with 
           doctest::skip(!leaves_keys_out)) {
     for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
         for (const int64_t heads : {2, 8, 64})
-            for (const int64_t head_dim : {64, 80}) {
-                constexpr int64_t queries = 3, window = 4 * unit + 5, seen = window + queries;
-                const int64_t before = dtype == GYRE_BF16 ? 60 * unit : 60 * unit + 3;
-                AttentionCase all(
-                    AttentionShape().lengths(queries, before + seen).head_counts(heads, 2).dims(head_dim).of(dtype));
-                AttentionCase alone(
-                    AttentionShape().lengths(queries, seen).head_counts(heads, 2).dims(head_dim).of(dtype));
-                alone.q.set_values(all.q.values());
-                alone.k.set_values(last_of(all.k, seen));
-                alone.v.set_values(last_of(all.v, seen));
-                for (AttentionCase *c : {&all, &alone}) {
-                    c->args.causal = 1;
-                    c->args.window_left = window;
+            for (const int64_t head_dim : {64, 80})
+                for (const int64_t before : {60 * unit, 60 * unit + 3}) {
+                    constexpr int64_t queries = 3, window = 4 * unit + 5, seen = window + queries;
+                    AttentionCase all(AttentionShape()
+                                          .lengths(queries, before + seen)
+                                          .head_counts(heads, 2)
+                                          .dims(head_dim)
+                                          .of(dtype));
+                    AttentionCase alone(
+                        AttentionShape().lengths(queries, seen).head_counts(heads, 2).dims(head_dim).of(dtype));
+                    alone.q.set_values(all.q.values());
+                    alone.k.set_values(last_of(all.k, seen));
+                    alone.v.set_values(last_of(all.v, seen));
+                    for (AttentionCase *c : {&all, &alone}) {
+                        c->args.causal = 1;
+                        c->args.window_left = window;
+                    }
+                    each_target([&](gyre_context *context) {
+                        if (dtype == GYRE_BF16 && before % unit != 0 && takes_blocks(context)) return;
+                        REQUIRE_MESSAGE(all.run(context) == GYRE_OK, text(gyre_last_error()));
+                        const std::string kernel = gyre_selected_kernel(context);
+                        REQUIRE_MESSAGE(alone.run(context) == GYRE_OK, text(gyre_last_error()));
+                        CHECK(kernel == gyre_selected_kernel(context));
+                        CHECK(all.out.bits() == alone.out.bits());
+                        CHECK(all.lse.bits() == alone.lse.bits());
+                    });
                 }
-                each_target([&](gyre_context *context) {
-                    REQUIRE_MESSAGE(all.run(context) == GYRE_OK, text(gyre_last_error()));
-                    const std::string kernel = gyre_selected_kernel(context);
-                    REQUIRE_MESSAGE(alone.run(context) == GYRE_OK, text(gyre_last_error()));
-                    CHECK(kernel == gyre_selected_kernel(context));
-                    CHECK(all.out.bits() == alone.out.bits());
-                    CHECK(all.lse.bits() == alone.lse.bits());
-                });
-            }
 }
 
 TEST_CASE("window: no memory is asked for parts of keys that it hides" * doctest::skip(!leaves_keys_out)) {
