@@ -62,6 +62,7 @@ add_library(gyre_test_cases OBJECT
             attention/own_keys_test.cpp
             attention/pages_test.cpp
             attention/pairs_in_place_test.cpp
+            attention/plain_rows_test.cpp
             attention/positions_test.cpp
             attention/precision_test.cpp
             attention/prepared_mask_test.cpp

@@ -63,9 +63,9 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
 /// none is linked, or the call's keys and values are rotated.
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
-/// True if so many rows a key head, of `dim` features, fill vectors of such a kernel so far that it takes less time than `few`, for few rows.
+/// True if so many rows a key head, of `dim` features and that see so many keys, fill vectors of such a kernel so far that it takes less time than `few`, for few rows.
 /// bench/notes has the measurements.
-bool are_many_rows(const AttentionKernel &many, const AttentionKernel &few, int64_t dim, int64_t rows);
+bool are_many_rows(const AttentionKernel &many, const AttentionKernel &few, int64_t dim, int64_t rows, int64_t keys);
 constexpr int64_t fewest_many_rows = 8; // of any such kernel: with fewer none is looked for
 
 /// The kernel for many queries that serves those sequences of a call of few queries with lengths that have many rows a key head, as it does if

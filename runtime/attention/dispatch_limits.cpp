@@ -45,6 +45,23 @@ int64_t least_rows(const AttentionKernel &many) {
     return many.dtype == GYRE_F32 ? (is_small ? 13 : least_many_rows) : is_small ? 9 : 25;
 }
 
+/// Few queries of padded kernels in f32 read all keys once for each row, or copy them. AVX2 has row tiles of one vector for 8 rows.
+bool are_plain_rows_on_avx2(const AttentionKernel &few, int64_t dim, int64_t rows) {
+    constexpr int64_t small_head = 32, medium_head = 96, large_head = 128, vector = 8;
+    if (!few.padded) return rows >= 16;
+    return rows >= (dim <= medium_head ? 14 : 16) || (rows == vector && dim > small_head && dim <= large_head);
+}
+
+/// True if so many rows take less time in kernels that other calls take, too.
+bool are_plain_rows(const AttentionKernel &plain, const AttentionKernel &few, int64_t dim, int64_t rows, int64_t keys) {
+    constexpr int64_t small_head = 32, medium_head = 64, large_head = 128, keys_in_caches = 512;
+    if (plain.vector_bytes < avx512_bytes) return are_plain_rows_on_avx2(few, dim, rows);
+    if (rows >= least_many_rows) return true;
+    if (few.dtype != GYRE_F32 || !few.padded || plain.on_tiles) return false;
+    if (dim <= medium_head) return rows >= (dim <= small_head ? 10 : 12);
+    return dim <= large_head && keys <= keys_in_caches && rows >= 14;
+}
+
 /// Padded kernels of AVX2: a row tile takes as long for a row as for a vector of 8, and for a second vector less than for the first.
 bool are_whole_rows_of_padded_on_avx2(gyre_dtype dtype, int64_t dim, int64_t rows) {
     constexpr int64_t small_head = 32, vector = 8;
@@ -66,11 +83,12 @@ bool are_whole_rows_of_options(const AttentionKernel &decoding, const AttentionK
 }
 
 /// The fewest rows without options, in 16 bits, that take less time so than in row tiles of 8. f32 has kernels of many rows that write parts.
-int64_t least_whole_rows(const AttentionKernel &decoding, const AttentionKernel &whole, int64_t keys) {
-    constexpr int64_t few_keys = 64;
+int64_t least_whole_rows(const AttentionKernel &decoding, const AttentionKernel &whole, int64_t dim, int64_t keys) {
+    constexpr int64_t few_keys = 64, medium_head = 64, keys_in_caches = 512;
     if (decoding.dtype == GYRE_F32 || decoding.on_tiles || whole.on_tiles) return no_rows;
     if (decoding.vector_bytes < avx512_bytes) return 9;
-    if (decoding.padded) return 12;
+    if (decoding.padded && whole.has_bf16_dots() && dim <= medium_head) return 9;
+    if (decoding.padded) return whole.has_bf16_dots() && keys <= keys_in_caches ? 10 : 12;
     return keys <= few_keys ? 14 : decoding.dtype == GYRE_BF16 ? 28 : no_rows;
 }
 
@@ -109,14 +127,14 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
     return rows <= (few.head_dim >= large_head ? 128 : 7);
 }
 
-bool are_many_rows(const AttentionKernel &many, const AttentionKernel &few, int64_t dim, int64_t rows) {
-    constexpr int64_t rows_of_ten_places = 7, least_rows_on_avx2 = 16;
+bool are_many_rows(const AttentionKernel &many, const AttentionKernel &few, int64_t dim, int64_t rows, int64_t keys) {
+    constexpr int64_t rows_of_ten_places = 7;
     if (many.is(trait::general)) return are_whole_rows_of_options(few, many, dim, rows);
     if (many.is(trait::many_rows)) return rows >= least_rows(many);
-    if (rows < (many.vector_bytes >= avx512_bytes ? least_many_rows : least_rows_on_avx2)) return false;
+    if (!are_plain_rows(many, few, dim, rows, keys)) return false;
     // A last row tile has the vectors that it fills.
     const int64_t lanes = many.vector_bytes / static_cast<int64_t>(sizeof(float));
-    return rows * 10 >= ceil_div(rows, lanes) * lanes * rows_of_ten_places;
+    return rows <= lanes || rows * 10 >= ceil_div(rows, lanes) * lanes * rows_of_ten_places;
 }
 
 bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, const AttentionKernel &whole,
@@ -131,7 +149,7 @@ bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, con
     const int64_t rows = s.q_len * heads, tasks = ceil_div(s.q_len, whole.token_unit(heads)) * (group / heads);
     const auto gains = [&](int64_t of_rows) {
         return c.general() ? are_whole_rows_of_options(decoding, whole, c.most_features(), of_rows)
-                           : of_rows >= least_whole_rows(decoding, whole, s.keys_seen());
+                           : of_rows >= least_whole_rows(decoding, whole, c.most_features(), s.keys_seen());
     };
     if (!gains(rows)) return false;
     // One task of twice the rows is nearly as quick as two halves of its keys are on two threads. f32 has such halves.

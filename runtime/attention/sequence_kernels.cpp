@@ -7,9 +7,9 @@ namespace {
 
 int64_t rows_of_key_head(const AttentionCall &c, int64_t queries) { return queries * (c.q.heads / c.k.heads); }
 
-bool has_many_rows(const SequenceKernels &kernels, const AttentionCall &c, int64_t queries) {
-    return is_x86 && kernels.many_rows &&
-           are_many_rows(*kernels.many_rows, *kernels.usual, c.most_features(), rows_of_key_head(c, queries));
+bool has_many_rows(const SequenceKernels &kernels, const AttentionCall &c, int64_t queries, int64_t keys_seen) {
+    return is_x86 && kernels.many_rows && are_many_rows(*kernels.many_rows, *kernels.usual, c.most_features(),
+                                                        rows_of_key_head(c, queries), keys_seen);
 }
 
 /// The kernel for rows that are neither few nor many.
@@ -31,7 +31,7 @@ bool SequenceKernels::takes_whole_rows(const AttentionCall &c, const Sequence &s
 
 const AttentionKernel &SequenceKernels::choose(const AttentionCall &c, const Sequence &s) const {
     if (takes_whole_rows(c, s)) return *whole_rows;
-    if (has_many_rows(*this, c, s.q_len)) return *many_rows;
+    if (has_many_rows(*this, c, s.q_len, s.keys_seen())) return *many_rows;
     if (few_keys && sees_few_keys(c, s.q_len, s.k_len)) return *few_keys;
     if (has_few_rows(*this, c, s)) return *few_rows;
     return tiled_kernel(*this, c, s.q_len);
@@ -40,14 +40,19 @@ const AttentionKernel &SequenceKernels::choose(const AttentionCall &c, const Seq
 void SequenceKernels::settle(const AttentionCall &c) {
     whole_rows = nullptr;
     if (c.has_cu_seqlens_q) return;
-    if (!c.has_lengths())
+    if (!c.has_lengths()) {
         *this = {&of(c, c.sequence(0))};
-    else if (has_many_rows(*this, c, c.q.seqlen))
-        *this = {many_rows};
-    else {
-        usual = &tiled_kernel(*this, c, c.q.seqlen);
-        narrow = many_rows = nullptr;
+        return;
     }
+    if (has_many_rows(*this, c, c.q.seqlen, c.k.seqlen)) {
+        *this = {many_rows};
+        return;
+    }
+    // The fewer keys, the sooner rows are many. What is made f32 is so in all sequences.
+    const bool keys_decide = has_many_rows(*this, c, c.q.seqlen, 0) && many_rows->dtype == c.q.dtype;
+    if (keys_decide) return;
+    usual = &tiled_kernel(*this, c, c.q.seqlen);
+    narrow = many_rows = nullptr;
 }
 
 SequenceKernels find_sequence_kernels(const gyre_context &context, const AttentionCall &c, bool few_queries) {
