@@ -4,6 +4,7 @@
 #include "attention_algorithm.h"
 #include "passes/given_memory.h"
 #include "passes/half_vectors.h"
+#include "passes/lane_shuffles.h"
 #include "passes/small_stack.h"
 #include "providers/providers.h"
 
@@ -62,6 +63,7 @@ void AttentionGenerator::generate() {
         }
         specialize(engine->stages());
     }
+    map_lane_rounds(*this);
     map_half_vectors(*this);
     if (get_target().os == Halide::Target::NoOS) use_small_stack(*this);
     publish_facts(*this, facts, known(*engine), using_autoscheduler());

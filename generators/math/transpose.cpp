@@ -1,9 +1,40 @@
 #include "transpose.h"
 
+#include "lane_rounds.h"
+
 namespace gyre {
 using namespace Halide;
+namespace {
 
-Transpose transpose(const Func &in, int n, const std::string &name) {
+/// Lanes of which these rounds take less time than perfect shuffles of whole vectors: of 8 such a shuffle is two instructions, and of several of them the compiler
+/// makes more; of 16 it is one. bench/notes has the measurements.
+constexpr int lanes_of_rounds = 8;
+
+/// A round tells twice as many columns apart as the one before, in half as many vectors of rows.
+void define_rounds_of_lanes(Transpose *t, const Func &in, const std::string &name, const std::vector<Var> &more) {
+    const int n = t->n;
+    const Var lane("lane"), column("column"), vector("vector"), rb("rb"), cb("cb"), r("out_r"), c("out_c");
+    const auto with_more = [&](std::vector<Expr> index) {
+        index.insert(index.end(), more.begin(), more.end());
+        return index;
+    };
+    std::vector<Var> args{lane, column, vector, rb, cb}, out_args{r, c};
+    for (std::vector<Var> *each : {&args, &out_args}) each->insert(each->end(), more.begin(), more.end());
+    for (int pairs = n / 2; pairs >= 1; pairs /= 2) {
+        const LaneOfVector before = [&](const Expr &l, const Expr &v) -> Expr {
+            if (t->rounds.empty()) return in(with_more({cb * n + l, rb * n + v}));
+            return t->rounds.back()(with_more({l, column / 2, v, rb, cb}));
+        };
+        Func round(name + "_round" + std::to_string(t->rounds.size()));
+        round(args) = lane_of_round(before, n, pairs, lane, vector, column % 2);
+        t->rounds.push_back(round);
+    }
+    t->out(out_args) = t->rounds.back()(with_more({r % n, c % n, 0, r / n, c / n}));
+}
+
+} // namespace
+
+Transpose transpose(const Func &in, int n, const std::string &name, bool whole_vectors) {
     Transpose t;
     t.n = n;
     t.out = Func(name);
@@ -14,6 +45,11 @@ Transpose transpose(const Func &in, int n, const std::string &name) {
         return index;
     };
 
+    t.in_lane_rounds = whole_vectors && n == lanes_of_rounds;
+    if (t.in_lane_rounds) {
+        define_rounds_of_lanes(&t, in, name, more);
+        return t;
+    }
     // Element (row, column) of block (rb, cb) is stored at bit + 2 (column + n row / 2) of the pairs that a shuffle
     // makes.
     Var bit("bit"), column("column"), pair("pair"), rb("rb"), cb("cb");
@@ -37,15 +73,18 @@ Transpose transpose(const Func &in, int n, const std::string &name) {
 }
 
 void schedule_transpose(Transpose &t, const LoopLevel &at) {
+    int columns = 1;
     for (Func &round : t.rounds) {
-        const std::vector<Var> args = round.args(); // bit, column, pair, …
-        round.compute_at(at)
-            .bound(args[0], 0, 2)
-            .bound(args[1], 0, t.n)
-            .bound(args[2], 0, t.n / 2)
-            .unroll(args[0])
-            .vectorize(args[1], t.n)
-            .unroll(args[2]);
+        const std::vector<Var> args = round.args(); // bit, column, pair, … or lane, column, vector, …
+        round.compute_at(at);
+        if (t.in_lane_rounds) {
+            columns *= 2;
+            round.bound(args[0], 0, t.n).bound(args[1], 0, columns).bound(args[2], 0, t.n / columns);
+            round.vectorize(args[0], t.n).unroll(args[1]).unroll(args[2]);
+        } else {
+            round.bound(args[0], 0, 2).bound(args[1], 0, t.n).bound(args[2], 0, t.n / 2);
+            round.unroll(args[0]).vectorize(args[1], t.n).unroll(args[2]);
+        }
     }
 }
 

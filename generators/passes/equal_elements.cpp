@@ -3,8 +3,9 @@
 #include "loop_mutator.h"
 #include "loop_name.h"
 
+#include <algorithm>
 #include <map>
-#include <utility>
+#include <vector>
 
 namespace gyre {
 using namespace Halide;
@@ -22,19 +23,20 @@ private:
     const std::string allocation, variable;
     const For *loop = nullptr;         // over `variable`, whose body this is in
     std::map<std::string, Expr> inner; // what is named within it
-    Expr first;                        // the load of its first turn
+    std::vector<Expr> first;           // the loads of its first turn
 
-    std::string name_of_first() const { return allocation + ".of_all"; }
+    std::string name_of(size_t load) const { return allocation + ".of_all_" + std::to_string(load); }
 
     Stmt visit(const For *op) override {
         if (loop || variable_of_loop(op->name) != variable) return LoopMutator::visit(op);
         loop = op;
-        const Stmt turns = LoopMutator::visit(op);
+        Stmt turns = LoopMutator::visit(op);
         loop = nullptr;
         inner.clear();
-        if (!first.defined()) return turns;
-        found = true;
-        return LetStmt::make(name_of_first(), std::exchange(first, Expr()), turns);
+        found = found || !first.empty();
+        for (size_t load = 0; load < first.size(); load++) turns = LetStmt::make(name_of(load), first[load], turns);
+        first.clear();
+        return turns;
     }
     template <class Named>
     void note(const Named *op) {
@@ -52,10 +54,11 @@ private:
         if (!loop || op->name != allocation) return LoopMutator::visit(op);
         const Expr index = simplify(substitute(loop->name, loop->min, substitute(inner, op->index)));
         const Expr load = Load::make(op->type, op->name, index, {}, {}, const_true(op->type.lanes()), {});
-        _halide_user_assert(!first.defined() || equal(first, load))
-            << "a turn of the loop over " << variable << " loads several elements of " << allocation << "\n";
-        first = load;
-        return Variable::make(op->type, name_of_first());
+        const auto same =
+            std::find_if(first.begin(), first.end(), [&](const Expr &other) { return equal(other, load); });
+        const auto place = static_cast<size_t>(same - first.begin());
+        if (same == first.end()) first.push_back(load);
+        return Variable::make(op->type, name_of(place));
     }
 };
 

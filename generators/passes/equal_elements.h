@@ -6,8 +6,8 @@
 
 namespace gyre {
 
-/// Elements of `allocation` that loops over `variable` load are equal when the loop begins: loads in its turns become one load
-/// of the first turn's element before it, so that what is formed of it is formed once. Stops the build if there is no such loop.
+/// Elements of `allocation` that loops over `variable` load are equal in all turns when the loop begins: loads in its turns become loads of the
+/// first turn's elements before it, so that what is formed of them is formed once. Stops the build if there is no such loop.
 /// It is called before what gives the elements of Tuples one allocation.
 void load_equal_elements_once(Halide::Internal::GeneratorBase &generator, const std::string &allocation,
                               const std::string &variable);

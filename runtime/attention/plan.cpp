@@ -82,9 +82,10 @@ gyre_status Plan::prepare(gyre_context &context) {
     AttentionCall &c = t.call;
     find_kernels(context);
     if (!t.kernels.usual) return fail_without_kernel(context, c);
-    if (t.kernels.usual->is(trait::partial)) split.prepare(context, &t);
+    t.split = t.kernels.usual->is(trait::partial);
     leave_out_wide_kernel(context, &t);
     t.kernels.settle(c);
+    if (t.split) split.prepare(context, &t);
     const AttentionKernel &usual = *t.kernels.usual;
     if (usual.is(trait::formed)) {
         t.operands.prepare(context, c);

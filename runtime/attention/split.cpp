@@ -30,8 +30,9 @@ void Split::prepare(const gyre_context &context, AttentionTask *task) {
     merge.merged = {c.out, c.lse};
     // A merge of one part copies it, bit for bit: its kernel may as well write where the copy would be.
     task->whole = merge.merged;
-    task->has_whole = c.out.dtype == GYRE_F32 && !c.sinks;
-    all_whole = task->has_whole && most_parts == 1;
+    task->has_whole = c.out.dtype == GYRE_F32;
+    const bool some_merge_sinks = c.sinks && (c.has_lengths() || task->merges_sinks(*task->kernels.usual));
+    all_whole = task->has_whole && most_parts == 1 && !some_merge_sinks;
     const auto bytes = [&](int64_t elements) { return round_up(static_cast<size_t>(elements) * sizeof(float)); };
     if (!all_whole) {
         out_bytes = bytes(q.batch * p.out.batch_stride);
@@ -39,7 +40,6 @@ void Split::prepare(const gyre_context &context, AttentionTask *task) {
     }
     merge_heads = most_merged_heads();
 
-    task->split = true;
     task->out_part_stride = merge.out_part_stride;
     task->lse_part_stride = merge.lse_part_stride;
 }

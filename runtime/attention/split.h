@@ -12,7 +12,7 @@ bool has_few_queries(const AttentionCall &call, bool need_data);
 /// Says where the parts' results are, and merges them.
 class Split {
 public:
-    /// Prepares a task whose kernel writes parts' results: turns task->call's into these, and finds what merges them.
+    /// Prepares a task whose kernels, which are chosen, write parts' results: turns task->call's into these, and finds what merges them.
     void prepare(const gyre_context &context, AttentionTask *task);
 
     bool on() const { return merge.kernel != nullptr; }

@@ -54,7 +54,11 @@ struct AttentionTask {
     /// The most parts of a sequence of at most so many keys.
     int64_t most_parts_of(int64_t keys) const;
     /// True if the sequence's tasks write the call's results, and there is nothing to merge.
-    bool is_whole(const Sequence &s) const { return has_whole && parts(s) == 1; }
+    bool is_whole(const Sequence &s) const {
+        return has_whole && parts(s) == 1 && !(call.sinks && merges_sinks(kernel_of(s)));
+    }
+    /// True if sinks, where there are some, join a sequence's sums in a merge: kernels of parts know nothing of them.
+    bool merges_sinks(const AttentionKernel &of_sequence) const { return of_sequence.is(trait::partial); }
 
     /// Keys of a task, at most; of one that runs this kernel.
     int64_t most_keys() const;

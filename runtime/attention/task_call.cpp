@@ -71,7 +71,7 @@ bool AttentionTask::run_tokens_into(const Results &to, const AttentionKernel &of
     const VisibleKeys visible(x.first_key - x.first_token - c.shift(s), in_sight.left, in_sight.right);
     const auto tile_rows = static_cast<int32_t>(rows_of_tile_in_sight(of_rows, x, in_sight));
     // Sinks join parts where these are merged.
-    Buffer sinks = is_x86 && split ? HeadTerms().sinks(x.head, x.heads) : terms.sinks(x.head, x.heads);
+    Buffer sinks = is_x86 && split && !is_whole(s) ? HeadTerms().sinks(x.head, x.heads) : terms.sinks(x.head, x.heads);
     using A = AttentionArguments;
     KernelArguments<A> arguments(of_rows.places);
     rows.add_to(&arguments);

@@ -3,7 +3,11 @@
 #include "support/compare.h"
 #include "support/each_kernel.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
+#include <vector>
 
 using namespace gyre::test;
 
@@ -14,8 +18,8 @@ constexpr int64_t least_part = 1024; // as runtime/attention has it
 constexpr int64_t batch = 8, queries = 8, heads = 8, head_dim = 64;
 
 /// What a call of so many keys asks for, by a query without data.
-size_t workspace_of(gyre_context *context, int64_t keys, gyre_dtype dtype, bool has_sinks) {
-    const int64_t rows[] = {batch, queries, heads, head_dim}, columns[] = {batch, keys, heads, head_dim};
+size_t workspace_of(gyre_context *context, int64_t keys, gyre_dtype dtype, bool has_sinks, int64_t key_heads = heads) {
+    const int64_t rows[] = {batch, queries, heads, head_dim}, columns[] = {batch, keys, key_heads, head_dim};
     const gyre_tensor sinks = gyre_tensor_dense(nullptr, GYRE_F32, 1, &heads);
     gyre_attention_args args = gyre_attention_defaults();
     args.q = args.out = gyre_tensor_dense(nullptr, dtype, 4, rows);
@@ -38,10 +42,21 @@ TEST_CASE("one part: no memory is asked for parts, but where there are more, sin
     });
 }
 
+TEST_CASE("one part: kernels for many queries add sinks themselves, to their last sums") {
+    constexpr size_t part = static_cast<size_t>(batch * queries * heads * head_dim) * sizeof(float);
+    const std::vector<std::string> targets = runnable_targets();
+    if (std::find(targets.begin(), targets.end(), "x86_64_avx2") == targets.end()) return;
+    const Context context("x86_64_avx2");
+    constexpr int64_t few = 8, key_heads = 2; // 32 rows each
+    const size_t whole = workspace_of(context, few, GYRE_F32, false, key_heads);
+    CHECK(workspace_of(context, few, GYRE_F32, true, key_heads) < whole + part);
+}
+
 TEST_CASE("one part: results are those that a merge gives, with lse and without") {
-    for (const int64_t keys : {int64_t{1}, int64_t{40}, least_part})
+    for (const auto &[queries, keys] :
+         {std::array{int64_t{3}, int64_t{1}}, {3, 40}, {3, least_part}, {16, 3}, {16, 40}})
         for (const int64_t dim : {16, 64, 72}) {
-            AttentionCase c(AttentionShape().batches(2).lengths(3, keys).head_counts(6, 2).dims(dim));
+            AttentionCase c(AttentionShape().batches(2).lengths(queries, keys).head_counts(6, 2).dims(dim));
             c.args.causal = 1;
             c.check();
             const gyre_tensor *sinks = c.hold(GYRE_F32, std::vector<double>(6, -INFINITY));

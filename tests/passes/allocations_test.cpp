@@ -71,7 +71,7 @@ TEST_CASE("equal elements of a Tuple are loaded once for a loop") {
         });
         const std::string lowered = made.lowered();
         CAPTURE(lowered);
-        CHECK(count(lowered, ".of_all = ") == (once ? 1 : 0));
+        CHECK(count(lowered, ".of_all_0 = ") == (once ? 1 : 0));
         const Buffer<float> result = made.run(elements);
         for (int i = 0; i < elements; i++) {
             float sum = (float)i, greatest = 1;
@@ -81,6 +81,31 @@ TEST_CASE("equal elements of a Tuple are loaded once for a loop") {
             }
             CHECK(result(i) == sum);
         }
+    }
+}
+
+TEST_CASE("a loop that loads several equal elements of a Tuple loads each of them once") {
+    constexpr int beside = 3;
+    const PassGenerator made([=](Internal::GeneratorBase &generator, Func out) {
+        Var x{"x"}, r{"r"}, i{"i"};
+        RDom step(0, 3);
+        Func state{"state"};
+        state(r, i) = Tuple(cast<float>(i), cast<float>(r));
+        state(r, i) = Tuple(state(r, i)[0] + state(r, i)[1], max(state(r, i)[1], cast<float>(2 * step)));
+        state.bound(r, 0, beside).update().reorder(r, i, step).unroll(r);
+        out(x) = state(x % beside, x / beside)[0];
+        out.bound(x, 0, elements);
+        state.compute_root();
+        gyre::load_equal_elements_once(generator, state.name() + ".1", "i");
+    });
+    const std::string lowered = made.lowered();
+    CAPTURE(lowered);
+    for (int r = 0; r <= beside; r++)
+        CHECK(count(lowered, ".of_all_" + std::to_string(r) + " = ") == (r < beside ? 1 : 0));
+    const Buffer<float> result = made.run(elements);
+    for (int x = 0; x < elements; x++) {
+        const int r = x % beside;
+        CHECK(result(x) == (float)(x / beside + r + r + std::max(r, 2)));
     }
 }
 

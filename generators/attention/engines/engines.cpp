@@ -29,6 +29,7 @@ Sizes common_sizes(const Wanted &w) {
     z.head_dim = z.v_head_dim = w.head_dim;
     z.padded = w.padded;
     z.lanes = k.fold > 0 ? k.lanes / k.fold : k.lanes;
+    z.whole_vectors = z.lanes == k.lanes;
     z.row_tile = k.row_vectors * k.row_tiles * z.lanes;
     z.task_tiles = k.task_tiles;
     z.key_block = k.key_block;

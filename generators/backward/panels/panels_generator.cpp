@@ -1,6 +1,7 @@
 // Binds signature, algorithm and schedule of panels. No arithmetic and no loop order here.
 #include "../../common/declared_arguments.h"
 #include "../../common/facts.h"
+#include "../../passes/lane_shuffles.h"
 #include "panels_schedules.h"
 
 namespace gyre::panels {
@@ -24,6 +25,7 @@ public:
         for (int d : {0, 1}) out.dim(d).set_extent(out.dim(d).extent() / block * block);
         Stages stages = algorithm(x, block, out);
         schedule_cpu(stages);
+        map_lane_rounds(*this);
         publish_facts(*this, facts, {{"block", block}});
     }
 };

@@ -4,6 +4,7 @@
 #include "attention/variants/dropout/kept.h"
 #include "attention/variants/general/scores.h"
 #include "attention/variants/score/stage.h"
+#include "passes/equal_elements.h"
 #include "passes/loop_limits.h"
 #include "passes/loop_name.h"
 #include "passes/register_values.h"
@@ -109,12 +110,20 @@ std::vector<RowVectors::Packed> RowVectors::packed() const {
 void RowVectors::lower(const Lowering &lowering) const {
     if (k.key_vector > 1) keep_values_in_registers(lowering.generator);
     if (rows.to_last) end_last_tile(lowering);
+    if (rows.to_last && k.row_tiles == 1) rescale_once(lowering);
     const int step = steps().scored;
     for (const Packed &each : packed()) // to the end of the last step with a key, in which the last key is repeated
         end_loop_early(lowering.generator, each.rows, each.loop.name(), loop_of(shared().block),
                        [=, keys = lowering.key_count, block = shared().sizes.key_block](const Expr &b) {
                            return (keys - b * block + step - 1) / step * step / each.keys;
                        });
+}
+
+/// Each tuple of the state holds its rows' maxima: what a block does to them is formed once.
+void RowVectors::rescale_once(const Lowering &lowering) const {
+    const Stages &s = shared();
+    const std::string maxima = s.state.name() + "." + std::to_string(s.sizes.feature_chunk);
+    load_equal_elements_once(lowering.generator, maxima, s.e.name());
 }
 
 Func read_as_vectors(Func elements, const Func &product, const RVar &step, const Var &along, int lanes) {

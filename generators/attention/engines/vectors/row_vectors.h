@@ -15,9 +15,9 @@ class RowVectors : public SoftmaxEngine {
 public:
     /// `to_last`: of a last row tile that is short no more is computed than vectors with a row.
     RowVectors(std::shared_ptr<const Provider> provider, const Knobs &knobs, bool to_last = false)
-        : SoftmaxEngine(std::move(provider)), k(knobs),
-          rows(to_last && knobs.row_vectors > 1 && knobs.row_tiles == 1,
-               knobs.fold > 0 ? knobs.lanes / knobs.fold : knobs.lanes) {} // rows of a vector
+        : SoftmaxEngine(std::move(provider)), k(knobs), rows(to_last && knobs.row_vectors > 1 && knobs.row_tiles == 1,
+                                                             knobs.fold > 0 ? knobs.lanes / knobs.fold : knobs.lanes) {
+    } // rows of a vector
     void schedule() final;
     void lower(const Lowering &lowering) const override;
     bool counts_features() const override { return true; }
@@ -64,6 +64,7 @@ protected:
 
 private:
     void end_last_tile(const Lowering &lowering) const;
+    void rescale_once(const Lowering &lowering) const;
 };
 
 /// Asserts that a tile divides what it tiles: else it would read and write past storage whose size is a promise.
