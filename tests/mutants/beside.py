@@ -3,6 +3,7 @@
 import filecmp
 import hashlib
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -32,6 +33,8 @@ class Beside(Suites):
         self.graph = Graph(tree, self.folder / "ninja")
         self.generated = Generated(self)
         self.mutant, self.made, self.compiled = None, {}, {}
+        folders = "|".join(sorted({re.escape(name.split("/")[0]) for name in sources_of(root)}))
+        self.own_paths = re.compile(rf"{re.escape(str(self.graph.home))}/(?=(?:{folders})\b)")
         self.changed = [name for name in sources_of(root) if (self.graph.home / name).is_file()
                         and not filecmp.cmp(root / name, self.graph.home / name, shallow=False)]
 
@@ -93,9 +96,8 @@ class Beside(Suites):
         return self.folder / "programs" / self.program(test).replace("/", "+")
 
     def moved(self, text):
-        """Paths of the sources become those of the copy; what was built stays where it is."""
-        return (text.replace(str(self.tree), "\0").replace(str(self.graph.home), str(self.source("beside")))
-                .replace("\0", str(self.tree)))
+        """Paths of the sources become those of the copy; what was built stays where it is, also in other folders among the sources."""
+        return self.own_paths.sub(lambda path: f"{self.source('beside')}/", text)
 
     def run(self, words, cwd=None):
         with self.log("beside", "build").open("a", encoding="utf-8") as output:
