@@ -116,7 +116,7 @@ def with_sinks(call, inputs, dtype, q, k, v):
     mask[..., :-1] = np.where(seen, 0, -np.inf)
     mask[..., -1] = inputs.sinks[:, None]
     mask = narrow(mask, dtype)
-    k, v = (torch.cat((x[:, :, first:], x.new_zeros(*x.shape[:2], 1, x.shape[3])), 2) for x in (k, v))
+    k, v = (torch.cat((x[:, :, first:], torch.zeros_like(x[:, :, :1])), 2) for x in (k, v))
     longer = call._replace(keys=k.shape[2])
     return {f"sinks as a key, {name}": run
             for name, run in masked_forms(longer, q, k, v, mask, {"scale": inputs.scale}).items()}
