@@ -6,7 +6,7 @@
 namespace gyre {
 namespace {
 
-constexpr int64_t most_rows = 4, most_rows_on_avx2 = 2;
+constexpr int64_t most_last_rows = 4, most_last_rows_on_avx2 = 2;
 
 int64_t lanes_of(const AttentionKernel &kernel) { return kernel.vector_bytes / static_cast<int64_t>(sizeof(float)); }
 
@@ -27,7 +27,7 @@ int64_t last_tokens(const AttentionKernel &whole, int64_t dim, int64_t heads, co
     const int64_t lanes = lanes_of(whole), rows = s.q_len * heads;
     const int64_t tokens = ceil_div(rows % lanes, heads), last = tokens * heads;
     const bool on_avx2 = whole.vector_bytes < avx512_bytes;
-    if (tokens == 0 || rows <= lanes || last > (on_avx2 ? most_rows_on_avx2 : most_rows)) return 0;
+    if (tokens == 0 || rows <= lanes || last > (on_avx2 ? most_last_rows_on_avx2 : most_last_rows)) return 0;
     const int64_t of_window = s.left >= 0 && s.right >= 0 ? s.left + s.right + 1 : s.keys_seen();
     return std::min(s.keys_seen(), of_window) * dim >= least_numbers(whole, rows, last) ? tokens : 0;
 }
@@ -46,7 +46,7 @@ void LastRows::prepare(const gyre_context &context, const AttentionCall &c, cons
     const bool is_plain = !kernel.is(trait::partial | trait::general | trait::dropout | trait::score);
     if (!is_x86 || !has_vectors || !is_plain || has_matrix_tiles(*context.best)) return;
     // Kernels round queries that are rotated to different types.
-    if (c.rope.on || c.value_rope.on || c.k.dtype != c.q.dtype || sharing > most_rows) return;
+    if (c.rope.on || c.value_rope.on || c.k.dtype != c.q.dtype || sharing > most_last_rows) return;
     heads = sharing;
     dim = c.most_features();
     const bool are_alike = !c.has_lengths() && !c.key_ranges;
@@ -55,7 +55,7 @@ void LastRows::prepare(const gyre_context &context, const AttentionCall &c, cons
     if (!found || found->vector_bytes < kernel.vector_bytes) return;
     if (c.out.dtype != GYRE_F32 || c.sinks) {
         merge.kernel = find_merge_kernel(context, GYRE_F32, c.out.dtype);
-        if (!merge.kernel || merge.kernel->most_tokens < most_rows || merge.kernel->most_heads < sharing) return;
+        if (!merge.kernel || merge.kernel->most_tokens < most_last_rows || merge.kernel->most_heads < sharing) return;
     }
     few = found;
 }
@@ -64,11 +64,11 @@ int64_t LastRows::tokens(const AttentionKernel &of_sequence, const Sequence &s) 
     return few ? last_tokens(of_sequence, dim, heads, s) : 0;
 }
 
-size_t LastRows::out_bytes() const { return round_up(static_cast<size_t>(most_rows * few->head_dim) * sizeof(float)); }
+size_t LastRows::out_bytes() const { return round_up(static_cast<size_t>(most_last_rows * few->head_dim) * sizeof(float)); }
 
 size_t LastRows::scratch_bytes() const {
     if (!on() || !merge.kernel) return 0;
-    return out_bytes() + round_up(static_cast<size_t>(most_rows) * sizeof(float)) + merge.scratch_bytes();
+    return out_bytes() + round_up(static_cast<size_t>(most_last_rows) * sizeof(float)) + merge.scratch_bytes();
 }
 
 Results LastRows::results(const AttentionCall &c, const MergeTask::Rows &rows, char *scratch) const {
