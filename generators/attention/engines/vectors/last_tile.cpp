@@ -24,7 +24,7 @@ void RowVectors::end_last_tile(const Lowering &lowering) const {
                                          busy_sums,
                                          rows.names,
                                          {along, "rb", "mask_rows", "pair_ro"}});
-    const auto vectors = [=, rows_of_task = lowering.rows, of_tile](const Expr &t) {
+    const auto vectors = [=, rows_of_task = lowering.rows](const Expr &t) {
         return (min(rows_of_task - t * of_tile, of_tile) + (z.lanes - 1)) / z.lanes;
     };
     end_loop_early(lowering.generator, s.state, along, tile, vectors);
