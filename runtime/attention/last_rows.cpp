@@ -64,7 +64,9 @@ int64_t LastRows::tokens(const AttentionKernel &of_sequence, const Sequence &s) 
     return few ? last_tokens(of_sequence, dim, heads, s) : 0;
 }
 
-size_t LastRows::out_bytes() const { return round_up(static_cast<size_t>(most_last_rows * few->head_dim) * sizeof(float)); }
+size_t LastRows::out_bytes() const {
+    return round_up(static_cast<size_t>(most_last_rows * few->head_dim) * sizeof(float));
+}
 
 size_t LastRows::scratch_bytes() const {
     if (!on() || !merge.kernel) return 0;

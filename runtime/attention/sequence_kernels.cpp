@@ -8,8 +8,9 @@ namespace {
 int64_t rows_of_key_head(const AttentionCall &c, int64_t queries) { return queries * (c.q.heads / c.k.heads); }
 
 bool has_many_rows(const SequenceKernels &kernels, const AttentionCall &c, int64_t queries, int64_t keys_seen) {
-    return is_x86 && kernels.many_rows && are_many_rows(*kernels.many_rows, *kernels.usual, c.most_features(),
-                                                        rows_of_key_head(c, queries), keys_seen);
+    return is_x86 && kernels.many_rows &&
+           are_many_rows(*kernels.many_rows, *kernels.usual, c.most_features(), rows_of_key_head(c, queries),
+                         keys_seen);
 }
 
 /// The kernel for rows that are neither few nor many.

@@ -8,7 +8,9 @@
 
 namespace gyre {
 
-size_t AttentionTask::scratch_bytes() const { return rows_scratch_bytes() + std::max(widened.bytes(), last_rows.scratch_bytes()); }
+size_t AttentionTask::scratch_bytes() const {
+    return rows_scratch_bytes() + std::max(widened.bytes(), last_rows.scratch_bytes());
+}
 
 size_t AttentionTask::rows_scratch_bytes() const {
     size_t of_kernel = 0;
@@ -86,8 +88,8 @@ bool AttentionTask::run_heads(const AttentionKernel &of_sequence, const TaskExte
             rest.tokens -= last;
             of_last.first_token += rest.tokens;
             of_last.tokens = last;
-            return (rest.tokens <= 0 || run_tokens(of_sequence, rest, in_sight,
-                                                   in_sight.of(rest.first_token, rest.tokens), scratch)) &&
+            return (rest.tokens <= 0 ||
+                    run_tokens(of_sequence, rest, in_sight, in_sight.of(rest.first_token, rest.tokens), scratch)) &&
                    run_last_rows(of_last, in_sight, scratch);
         }
     }

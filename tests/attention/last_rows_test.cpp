@@ -71,7 +71,8 @@ TEST_CASE("last rows: which they are") {
                 CAPTURE(type);
                 CAPTURE(head_dim);
                 const auto takes = [&](int64_t queries, int64_t keys) {
-                    AttentionCase c(AttentionShape().lengths(queries, keys).head_counts(16, 16).dims(head_dim).of(type));
+                    AttentionCase c(
+                        AttentionShape().lengths(queries, keys).head_counts(16, 16).dims(head_dim).of(type));
                     return has_bits_of_few(c, context);
                 };
                 CHECK(takes(33, enough_keys));
