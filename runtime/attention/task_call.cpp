@@ -9,7 +9,6 @@
 #include "core/late.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
 namespace gyre {
@@ -101,8 +100,6 @@ bool AttentionTask::run_tokens_into(const Results &to, const AttentionKernel &of
     if (c.score)
         score.make(of_rows.score_inputs, score_views, c, s, x.index, x.head, x.first_token, x.first_key)
             .add_to(&arguments);
-    // On ARM padded kernels multiply places of this memory that they have not written by 0, which is not 0 where they hold NaN.
-    if (!is_x86 && of_rows.padded) std::memset(scratch, 0, of_rows.workspace);
     Slab slab(scratch, of_rows.workspace);
     if (!arguments.call(*of_rows.kernel, slab)) return false;
     if (in_sight.left >= 0 || in_sight.right >= 0) write_empty_rows(x, in_sight, results);

@@ -26,6 +26,7 @@ public:
     }
     MatrixStages &stages() override { return s; }
     OperandForm operand_form() const override { return {true}; }
+    bool counts_features() const override { return false; } // matrices hold all of them
     KeySteps steps() const override;
     Bf16 rounding() const override { return Bf16::by_instruction; }
     void define_queries(const Inputs &in) override;
