@@ -10,26 +10,28 @@ namespace {
 /// makes more; of 16 it is one. bench/notes has the measurements.
 constexpr int lanes_of_rounds = 8;
 
+/// An index, and after it the dimensions that a transposition leaves as they are.
+std::vector<Expr> join(std::vector<Expr> index, const std::vector<Var> &more) {
+    index.insert(index.end(), more.begin(), more.end());
+    return index;
+}
+
 /// A round tells twice as many columns apart as the one before, in half as many vectors of rows.
 void define_rounds_of_lanes(Transpose *t, const Func &in, const std::string &name, const std::vector<Var> &more) {
     const int n = t->n;
     const Var lane("lane"), column("column"), vector("vector"), rb("rb"), cb("cb"), r("out_r"), c("out_c");
-    const auto with_more = [&](std::vector<Expr> index) {
-        index.insert(index.end(), more.begin(), more.end());
-        return index;
-    };
     std::vector<Var> args{lane, column, vector, rb, cb}, out_args{r, c};
     for (std::vector<Var> *each : {&args, &out_args}) each->insert(each->end(), more.begin(), more.end());
     for (int pairs = n / 2; pairs >= 1; pairs /= 2) {
         const LaneOfVector before = [&](const Expr &l, const Expr &v) -> Expr {
-            if (t->rounds.empty()) return in(with_more({cb * n + l, rb * n + v}));
-            return t->rounds.back()(with_more({l, column / 2, v, rb, cb}));
+            if (t->rounds.empty()) return in(join({cb * n + l, rb * n + v}, more));
+            return t->rounds.back()(join({l, column / 2, v, rb, cb}, more));
         };
         Func round(name + "_round" + std::to_string(t->rounds.size()));
         round(args) = lane_of_round(before, n, pairs, lane, vector, column % 2);
         t->rounds.push_back(round);
     }
-    t->out(out_args) = t->rounds.back()(with_more({r % n, c % n, 0, r / n, c / n}));
+    t->out(out_args) = t->rounds.back()(join({r % n, c % n, 0, r / n, c / n}, more));
 }
 
 } // namespace
@@ -40,10 +42,6 @@ Transpose transpose(const Func &in, int n, const std::string &name, bool whole_v
     t.out = Func(name);
     const std::vector<Var> dims = in.args();
     const std::vector<Var> more(dims.begin() + 2, dims.end());
-    const auto with_more = [&](std::vector<Expr> index) {
-        index.insert(index.end(), more.begin(), more.end());
-        return index;
-    };
 
     t.in_lane_rounds = whole_vectors && n == lanes_of_rounds;
     if (t.in_lane_rounds) {
@@ -56,8 +54,8 @@ Transpose transpose(const Func &in, int n, const std::string &name, bool whole_v
     std::vector<Var> args{bit, column, pair, rb, cb};
     args.insert(args.end(), more.begin(), more.end());
     const auto element = [&](const Expr &c, const Expr &r, const Expr &row_block, const Expr &column_block) -> Expr {
-        if (t.rounds.empty()) return in(with_more({column_block * n + c, row_block * n + r}));
-        return t.rounds.back()(with_more({c % 2, c / 2 + n / 2 * (r % 2), r / 2, row_block, column_block}));
+        if (t.rounds.empty()) return in(join({column_block * n + c, row_block * n + r}, more));
+        return t.rounds.back()(join({c % 2, c / 2 + n / 2 * (r % 2), r / 2, row_block, column_block}, more));
     };
     for (int size = n; size > 1; size /= 2) {
         Func round(name + "_round" + std::to_string(t.rounds.size()));

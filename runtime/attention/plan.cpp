@@ -97,7 +97,7 @@ gyre_status Plan::prepare(gyre_context &context) {
     GYRE_TRY(t.angles.prepare(context, c));
 
     if (is_x86 && !split.on() && !t.widened.on() && !c.empty() && c.k.heads > 0)
-        t.last_rows.prepare(context, c, *t.kernels.usual, t.sharing());
+        t.last_rows.prepare(context, c, usual, t.sharing());
     const int64_t longest = split.on() ? std::min(c.q.seqlen, most_few_queries) : c.q.seqlen;
     choose_unmasked_kernel(context, &t);
     const AttentionKernel fitted = kernel_to_fit(t);

@@ -101,7 +101,7 @@ bool AttentionTask::run_last_rows(const TaskExtent &x, const KeysInSight &in_sig
     const Sequence &s = x.sequence;
     char *const results = scratch + rows_scratch_bytes();
     const MergeTask::Rows rows{s.batch, s.q_first + x.first_token, x.tokens, x.head, x.heads};
-    return run_tokens_into(last_rows.results(call, rows, results), last_rows.kernel(), x, in_sight,
+    return run_tokens_into(last_rows.results(call, rows, results), false, last_rows.kernel(), x, in_sight,
                            in_sight.of(x.first_token, x.tokens), scratch) &&
            last_rows.finish(call, rows, terms, results);
 }

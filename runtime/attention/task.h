@@ -86,9 +86,9 @@ struct AttentionTask {
                     char *scratch) const;
 
 private:
-    /// The same; where results are to be.
-    bool run_tokens_into(const Results &to, const AttentionKernel &of_rows, TaskExtent x, const KeysInSight &in_sight,
-                         const KeySpan &seen, char *scratch) const;
+    /// Does so where results are to be, as the call's or as parts that are merged.
+    bool run_tokens_into(const Results &to, bool are_merged, const AttentionKernel &of_rows, TaskExtent x,
+                         const KeysInSight &in_sight, const KeySpan &seen, char *scratch) const;
     /// Runs a sequence's last rows. False: the kernel failed.
     bool run_last_rows(const TaskExtent &x, const KeysInSight &in_sight, char *scratch) const;
     /// Runs more rows than the kernel takes, by several calls of it. That is needed where no other kernel is linked. False: the kernel failed.

@@ -22,7 +22,7 @@ int64_t rows_of_tile_in_sight(const AttentionKernel &of_rows, const TaskExtent &
                                   (first.first != last.first) + (first.end != last.end)});
 }
 
-/// Of the keys that some token sees, whole blocks.
+/// Finds the keys of a call: those that some token sees, in whole blocks.
 void find_keys(const AttentionKernel &of_rows, const KeysInSight &in_sight, const KeySpan &seen, TaskExtent *x) {
     // From the start of a block: where blocks begin, and so the result's bits, does not depend on how tokens are cut into tasks.
     const int64_t first_seen = x->sequence.first_seen;
@@ -45,11 +45,12 @@ float AttentionTask::key_gain() const {
 
 bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, const KeysInSight &in_sight,
                                const KeySpan &seen, char *scratch) const {
+    const bool to_whole = is_whole(x.sequence);
     const Results of_call{call.out, call.lse};
-    return run_tokens_into(is_whole(x.sequence) ? whole : of_call, of_rows, x, in_sight, seen, scratch);
+    return run_tokens_into(to_whole ? whole : of_call, split && !to_whole, of_rows, x, in_sight, seen, scratch);
 }
 
-bool AttentionTask::run_tokens_into(const Results &to, const AttentionKernel &of_rows, TaskExtent x,
+bool AttentionTask::run_tokens_into(const Results &to, bool are_merged, const AttentionKernel &of_rows, TaskExtent x,
                                     const KeysInSight &in_sight, const KeySpan &seen, char *scratch) const {
     const AttentionCall &c = call;
     const Sequence &s = x.sequence;
@@ -71,7 +72,7 @@ bool AttentionTask::run_tokens_into(const Results &to, const AttentionKernel &of
     const VisibleKeys visible(x.first_key - x.first_token - c.shift(s), in_sight.left, in_sight.right);
     const auto tile_rows = static_cast<int32_t>(rows_of_tile_in_sight(of_rows, x, in_sight));
     // Sinks join parts where these are merged.
-    Buffer sinks = is_x86 && split && !is_whole(s) ? HeadTerms().sinks(x.head, x.heads) : terms.sinks(x.head, x.heads);
+    Buffer sinks = is_x86 && are_merged ? HeadTerms().sinks(x.head, x.heads) : terms.sinks(x.head, x.heads);
     using A = AttentionArguments;
     KernelArguments<A> arguments(of_rows.places);
     rows.add_to(&arguments);

@@ -15,7 +15,7 @@ bool fits_rows(const Heads &t, int64_t heads, int64_t rows) {
     return fits_kernel_index({{t.dim, 1}, {heads, t.head_stride}, {rows, t.token_stride}});
 }
 
-/// The same of a bias or a mask, which may be absent.
+/// True if it reaches so many rows of a bias or a mask, or there is none.
 bool fits_scores(const Broadcast &t, int64_t heads, int64_t rows, int64_t keys) {
     return !t.data || fits_kernel_index({{keys, t.strides[3]}, {rows, t.strides[2]}, {heads, t.strides[1]}});
 }

@@ -6,7 +6,7 @@
 
 namespace gyre {
 
-/// Of all rows' results: `out` of the task's part of the keys; `lse` of that, and of the task's first row on.
+/// Takes the task's from all rows' results: `out` begins with its part of the keys, and `lse` with its first row of that part.
 Results AttentionTask::results_of(Results to, const TaskExtent &x, float *unwanted_lse) const {
     const Sequence &s = x.sequence;
     to.out.data += x.part * out_part_stride * static_cast<int64_t>(element_size(to.out.dtype));

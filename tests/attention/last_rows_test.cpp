@@ -51,7 +51,7 @@ bool has_bits_of_few(AttentionCase &c, gyre_context *context) {
     return of_call == alone;
 }
 
-/// Of so many heads that share keys.
+/// A causal call of so many heads that share keys.
 struct Causal : AttentionCase {
     Causal(gyre_dtype type, int64_t queries, int64_t keys, int64_t heads = 1, int64_t head_dim = 64)
         : AttentionCase(AttentionShape().lengths(queries, keys).head_counts(2 * heads, 2).dims(head_dim).of(type)) {

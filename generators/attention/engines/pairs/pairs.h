@@ -24,7 +24,7 @@ public:
     PairStages &stages() override { return s; }
     OperandForm operand_form() const override { return {true}; }
     KeySteps steps() const override;
-    /// Of padded kernels LLVM keeps one of the maxima on the stack, which one key after the other would wait for.
+    /// In padded kernels LLVM keeps one of the maxima on the stack: with a key at a time, each would wait for the one before.
     int keys_of_maximum() const override { return s.sizes.padded ? PairStages::weighed_keys : 1; }
     Bf16 rounding() const override { return Bf16::by_instruction; }
     void define_queries(const Inputs &) override { define_query_pairs(s, s.c); }

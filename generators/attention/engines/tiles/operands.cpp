@@ -22,7 +22,7 @@ void Tiles::define_queries(const Inputs &in) {
     const Expr first = s.q_rows(2 * c, r, t), second = s.q_rows(2 * c + 1, r, t);
     s.q_pairs = Func("q_pairs");
     s.q_pairs(c, r, p, t) = facts.terms > 1 ? term_pair(first, second, p, facts.terms) : neighbour_pair(first, second);
-    s.q_lanes = transpose(s.q_pairs, z.lanes, "q_lanes", true);
+    s.q_lanes = transpose(s.q_pairs, z.lanes, "q_lanes");
     s.q_scaled = Func("q_scaled");
     s.q_scaled(r, c, p, t) = s.q_lanes.out(r, c, p, t);
     if (!provider->is_finite()) define_cleaned(in);
@@ -73,7 +73,7 @@ void Tiles::pack_keys_and_values() {
         s.v_packed(cleaned.x, c, p, b) = finite_pair(s.v_packed(cleaned.x, c, p, b));
         return;
     }
-    s.v_lanes = transpose(s.v_pairs, z.lanes, "v_lanes", true);
+    s.v_lanes = transpose(s.v_pairs, z.lanes, "v_lanes");
     s.v_packed(c, d, p, b) = undef<uint32_t>();
     RDom features(0, z.lanes, 0, s.v_features / z.lanes, "v_features");
     const Expr feature = features.y * z.lanes + features.x;

@@ -94,7 +94,7 @@ void Tiles::define_weighted_values(const Inputs &in, const Visible &visible) {
     else
         define_weights(in, visible);
     if (facts.weighs_rows) {
-        s.weight_lanes = transpose(s.weights, z.lanes, "weight_lanes", true);
+        s.weight_lanes = transpose(s.weights, z.lanes, "weight_lanes");
         s.weight_rows = Func("weight_rows");
         s.weight_rows(s.c, r, s.p, s.step, t, b) = s.weight_lanes.out(s.c, r, s.p, s.step, t, b);
     }
@@ -130,7 +130,7 @@ void Tiles::define_weighted_values(const Inputs &in, const Visible &visible) {
     if (facts.weighs_rows) {
         s.weighted_rows = Func("weighted_rows");
         weigh(s.weighted_rows, keys, d, products, s.value_j, s.value_product, s.value_step);
-        s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes", true);
+        s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
         s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
         return;
     }

@@ -109,8 +109,10 @@ std::vector<RowVectors::Packed> RowVectors::packed() const {
 
 void RowVectors::lower(const Lowering &lowering) const {
     if (k.key_vector > 1) keep_values_in_registers(lowering.generator);
-    if (rows.to_last) end_last_tile(lowering);
-    if (rows.to_last && k.row_tiles == 1) rescale_once(lowering);
+    if (rows.to_last) {
+        end_last_tile(lowering);
+        rescale_once(lowering);
+    }
     const int step = steps().scored;
     for (const Packed &each : packed()) // to the end of the last step with a key, in which the last key is repeated
         end_loop_early(lowering.generator, each.rows, each.loop.name(), loop_of(shared().block),
