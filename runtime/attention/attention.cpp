@@ -3,8 +3,7 @@
 #include "attention/check.h"
 #include "attention/mask_spans.h"
 #include "attention/masks_part.h"
-#include "attention/mixed_plan.h"
-#include "attention/plan.h"
+#include "attention/plan_by_rows.h"
 #include "attention/tensors.h"
 #include "core/arguments.h"
 #include "core/run_call.h"
@@ -21,7 +20,8 @@ namespace {
 constexpr size_t oldest_size = offsetof(gyre_attention_args, score);
 
 class AttentionOnCpu {
-    Plan plan;
+    PlanByRows by_rows;
+    Plan &plan = by_rows.plan;
 
 public:
     using Arguments = gyre_attention_args;
@@ -48,13 +48,12 @@ public:
     }
 
     gyre_status prepare(gyre_context &context) {
-        if (!parts) parts = MixedPlan::of(context, &plan);
-        GYRE_TRY(parts ? parts->prepare(context) : plan.prepare(context));
+        GYRE_TRY(masked ? masked->prepare(context) : by_rows.prepare(context));
         return unsplit ? unsplit->prepare(context) : GYRE_OK;
     }
 
     size_t workspace_bytes(const gyre_context &context) const {
-        const size_t bytes = parts ? parts->workspace_bytes(context) : plan.workspace_bytes(context);
+        const size_t bytes = masked ? masked->workspace_bytes(context) : by_rows.workspace_bytes(context);
         return unsplit ? std::max(bytes, unsplit->workspace_bytes(context)) : bytes;
     }
 
@@ -66,20 +65,20 @@ public:
     }
 
     gyre_status run(gyre_context &context, char *memory) {
-        return parts ? parts->run(context, memory) : plan.run(context, memory);
+        return masked ? masked->run(context, memory) : by_rows.run(context, memory);
     }
 
 private:
-    std::unique_ptr<PartedCall> parts;       // instead of `plan`
+    std::unique_ptr<PartedCall> masked;      // instead of `by_rows`
     std::unique_ptr<AttentionOnCpu> unsplit; // beside this one, where only the size is asked for
 
-    explicit AttentionOnCpu(const Plan &checked) : plan(checked) {
+    explicit AttentionOnCpu(const Plan &checked) : by_rows(checked) {
         plan.may_split = false;
         plan_masks();
     }
 
     void plan_masks() {
-        if (has_masks_part() && has_spans(plan.task.call)) parts = gyre_attention_masks.plan(plan);
+        if (has_masks_part() && has_spans(plan.task.call)) masked = gyre_attention_masks.plan(plan);
     }
 };
 

@@ -56,7 +56,7 @@ struct PageTable {
 
 struct AttentionKernel;
 
-/// Which sequences of a call of few queries are one of its parts (MixedPlan): those that `whole` serves, or the others.
+/// Which sequences of a call of few queries are one of its parts (PlanByRows): those that `whole` serves, or the others.
 struct SequencesOfRows {
     const AttentionKernel *decoding = nullptr, *whole = nullptr; // nullptr: the part is all
     bool are_whole = false;

@@ -107,7 +107,10 @@ Sequence AttentionCall::sequence(int64_t i) const {
     s.past_seen = s.k_len;
     s.left = left;
     s.right = right;
-    if (by_key_range && key_ranges) s.narrow(key_ranges[i]);
+    if (is_x86) s.narrow_to_window(shift(s), first_key_unit());
+    s.keys_shown = s.keys_seen();
+    if (!by_key_range || !key_ranges) return s;
+    s.narrow(key_ranges[i]);
     if (is_x86) s.narrow_to_window(shift(s), first_key_unit());
     return s;
 }

@@ -97,8 +97,8 @@ int64_t least_whole_rows(const AttentionKernel &decoding, const AttentionKernel 
 bool drops_in_whole_rows(const AttentionKernel &whole, const Sequence &s) {
     constexpr int64_t most_on_tiles = 4, most_of_few_keys = 6, few_keys = 16, most_of_one_part = 12;
     if (whole.on_tiles) return s.q_len > most_on_tiles;
-    return s.keys_seen() <= AttentionTask::least_part &&
-           s.q_len > (s.keys_seen() < few_keys ? most_of_few_keys : most_of_one_part);
+    return s.keys_shown <= AttentionTask::least_part &&
+           s.q_len > (s.keys_shown < few_keys ? most_of_few_keys : most_of_one_part);
 }
 
 /// The most keys of sequences whose tasks are enough for many threads without parts of keys: for each of a key head's tasks what makes one part
@@ -149,12 +149,12 @@ bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, con
     const int64_t rows = s.q_len * heads, tasks = ceil_div(s.q_len, whole.token_unit(heads)) * (group / heads);
     const auto gains = [&](int64_t of_rows) {
         return c.general() ? are_whole_rows_of_options(decoding, whole, c.most_features(), of_rows)
-                           : of_rows >= least_whole_rows(decoding, whole, c.most_features(), s.keys_seen());
+                           : of_rows >= least_whole_rows(decoding, whole, c.most_features(), s.keys_shown);
     };
     if (!gains(rows)) return false;
     // One task of twice the rows is nearly as quick as two halves of its keys are on two threads. f32 has such halves.
     const bool halves_time = c.general() && decoding.dtype != GYRE_F32 && c.k.heads * tasks == 1 && gains(rows / 2);
-    return s.keys_seen() <= (halves_time ? AttentionTask::least_part : most_keys_of_whole_rows(c.k.heads, tasks));
+    return s.keys_shown <= (halves_time ? AttentionTask::least_part : most_keys_of_whole_rows(c.k.heads, tasks));
 }
 
 bool may_have_whole_rows(const AttentionCall &c) {

@@ -3,7 +3,7 @@
 /// Which kernel serves a sequence depends on its mask alone, so that results do not depend on how batches are cut.
 #pragma once
 #include "attention/masks_part.h"
-#include "attention/plan.h"
+#include "attention/plan_by_rows.h"
 
 namespace gyre {
 
@@ -17,7 +17,7 @@ public:
     gyre_status run(gyre_context &context, char *memory) override;
 
 private:
-    Plan by_mask, by_range;
+    PlanByRows by_mask, by_range;
     const bool may_have_ranges; // else by_range has no part in it
 
     size_t span_bytes() const;

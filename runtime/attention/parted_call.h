@@ -1,4 +1,4 @@
-/// A call whose sequences are two parts, each a plan with kernels of its own. Stacks have no room for two more plans.
+/// A call whose sequences are two parts, each with plans of its own. Stacks have no room for more than one plan.
 #pragma once
 #include "gyre/context.h"
 #include "gyre/status.h"

@@ -26,6 +26,7 @@ struct Sequence {
     int64_t k_batch = 0;                   // entry of the keys' positions
     int64_t first_seen = 0, past_seen = 0; // keys outside are seen by no query; counted from k_first
     int64_t left = -1, right = -1;         // keys that a query sees before and beyond its own position; -1: unbounded
+    int64_t keys_shown = 0; // by lengths and the call's window, which choose the kernel, whatever a mask hides
 
     int64_t keys_seen() const { return past_seen - first_seen; }
     /// Sees what a range is.

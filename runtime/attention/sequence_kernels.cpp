@@ -21,7 +21,7 @@ const AttentionKernel &tiled_kernel(const SequenceKernels &kernels, const Attent
 
 bool has_few_rows(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
     return kernels.few_rows && are_few_rows(*kernels.few_rows, tiled_kernel(kernels, c, s.q_len), c.most_features(),
-                                            rows_of_key_head(c, s.q_len), s.keys_seen());
+                                            rows_of_key_head(c, s.q_len), s.keys_shown);
 }
 
 } // namespace
@@ -32,7 +32,7 @@ bool SequenceKernels::takes_whole_rows(const AttentionCall &c, const Sequence &s
 
 const AttentionKernel &SequenceKernels::choose(const AttentionCall &c, const Sequence &s) const {
     if (takes_whole_rows(c, s)) return *whole_rows;
-    if (has_many_rows(*this, c, s.q_len, s.keys_seen())) return *many_rows;
+    if (has_many_rows(*this, c, s.q_len, s.keys_shown)) return *many_rows;
     if (few_keys && sees_few_keys(c, s.q_len, s.k_len)) return *few_keys;
     if (has_few_rows(*this, c, s)) return *few_rows;
     return tiled_kernel(*this, c, s.q_len);

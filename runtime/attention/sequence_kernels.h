@@ -13,7 +13,7 @@ struct SequenceKernels {
     const AttentionKernel *few_rows = nullptr;   // instead, with vectors of keys instead of rows
     const AttentionKernel *narrow = nullptr;     // instead, where its row tile, of fewer rows, holds all rows
     const AttentionKernel *many_rows = nullptr;  // instead, with vectors that so many rows fill
-    const AttentionKernel *whole_rows = nullptr; // instead, without parts of keys, by a plan of their own (MixedPlan)
+    const AttentionKernel *whole_rows = nullptr; // instead, without parts of keys, by a plan of their own (PlanByRows)
     const AttentionKernel *few_keys = nullptr;   // instead, with factors that are no sums of shorter numbers
 
     /// The kernel that serves a sequence of the call.

@@ -1,8 +1,10 @@
 /// Results of gyre_attention() for few queries of which kernels for many queries take some or all.
 #include "support/attention_case.h"
 #include "support/compare.h"
+#include "support/each_kernel.h"
 #include "support/packed_sequences.h"
 
+#include <cmath>
 #include <vector>
 
 using namespace gyre::test;
@@ -19,6 +21,20 @@ void give_options(AttentionCase &c) {
     c.args.softcap = 20;
     c.args.sinks = c.hold(GYRE_F32, std::vector<double>(heads, 0.5));
     c.args.alibi = c.hold(GYRE_F32, std::vector<double>(heads, 0.01));
+}
+
+/// A mask that shows each query a range of the first keys, or scattered ones of them, and all of the room behind them.
+Tensor mask_of(int64_t queries, int64_t keys, int64_t room, bool is_range) {
+    Tensor mask(GYRE_BOOL, {queries, room});
+    for (int64_t i = 0; i < queries; i++)
+        for (int64_t j = 0; j < room; j++) mask.set({i, j}, j >= keys || (is_range ? j >= 30 : (i + j) % 3 != 0));
+    return mask;
+}
+
+/// Numbers with NaN behind them.
+std::vector<double> with_room(std::vector<double> numbers, size_t room) {
+    numbers.resize(room, NAN);
+    return numbers;
 }
 
 } // namespace
@@ -60,6 +76,30 @@ TEST_CASE("whole rows: packed sequences, some with few rows and some with many, 
                                                if (has_options) give_options(c);
                                                if (!has_lse) c.args.lse = nullptr;
                                            });
+}
+
+TEST_CASE(
+    "whole rows: keys of a cache that a mask hides in part have the bits that they have without the cache's room") {
+    constexpr int64_t queries = 6, group = 4, room = 1000;
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
+        for (const int64_t head_dim : {64, 91})
+            for (const int64_t keys : {91, 600})
+                for (const bool is_range : {false, true}) {
+                    AttentionCase alone(shape_of(queries, group, keys, head_dim, dtype));
+                    AttentionCase roomy(shape_of(queries, group, room, head_dim, dtype));
+                    alone.args.mask = alone.hold(mask_of(queries, keys, keys, is_range));
+                    roomy.args.mask = roomy.hold(mask_of(queries, keys, room, is_range));
+                    roomy.args.seqused_k = roomy.hold(GYRE_I32, {static_cast<double>(keys)});
+                    roomy.q.set_values(alone.q.values());
+                    roomy.k.set_values(with_room(alone.k.values(), roomy.k.values().size()));
+                    roomy.v.set_values(with_room(alone.v.values(), roomy.v.values().size()));
+                    alone.check();
+                    each_target([&](gyre_context *context) {
+                        REQUIRE(alone.run(context) == GYRE_OK);
+                        REQUIRE(roomy.run(context) == GYRE_OK);
+                        CHECK(roomy.out.values() == alone.out.values());
+                    });
+                }
 }
 
 TEST_CASE("whole rows: f32 with options is cut into parts of keys as well") {
