@@ -11,6 +11,10 @@ namespace {
 /// Kernels take powers below 2^-126 for 0: a relative error of 1e-6 of this probability.
 constexpr double least_weight = 0x1p-106;
 
+/// Forward kernels take weights below 4 * 2^-100 of the row's largest for 0 (attention_allowance.cpp), so that a result, and delta with
+/// it, lacks them: relative errors of 1e-6 of this much of each key.
+constexpr double least_weight_of_delta = 0x1p-78;
+
 /// Deviations of a sum of independent errors, in units of the largest (attention_allowance.cpp).
 constexpr double largest_of_independent = 5;
 
@@ -137,7 +141,7 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                 out.assign((size_t)v.dim, 0);
                 prob_grad.assign((size_t)s.k_length, 0);
                 prob_size.assign((size_t)s.k_length, 0);
-                double delta = 0;
+                double delta = 0, lost_size = 0;
                 for (int64_t j = 0; j < s.k_length; j++) {
                     const double p = row.weights[(size_t)j];
                     if (p == 0) continue; // masked keys may hold NaN
@@ -148,12 +152,13 @@ OracleBackward oracle_backward(const gyre_attention_args &forward, const gyre_te
                         keep * dot_of_magnitudes(grads.size.head(s.batch, at, h),
                                                  values.size.head(s.batch, s.k_begin + j, kv), v.dim);
                     delta += p * prob_grad[(size_t)j];
+                    lost_size += least_weight_of_delta * prob_size[(size_t)j];
                     for (int64_t d = 0; d < v.dim; d++) out[(size_t)d] += keep * p * value[d];
                 }
                 double delta_size = dot_of_magnitudes(out.data(), go, v.dim);
                 out_rotation.apply(out.data(), s.batch, at, true); // as it is stored, and rounded
                 const double *stored = stored_grad.head(s.batch, at, h);
-                delta_size = std::max(delta_size, dot_of_magnitudes(out.data(), stored, v.dim));
+                delta_size = std::max(delta_size, dot_of_magnitudes(out.data(), stored, v.dim)) + lost_size;
                 for (double &number : out) number = rounding_of(forward.out.dtype, number);
                 const DeltaError off{dot_of_magnitudes(out.data(), stored, v.dim),
                                      of_weights(row.weights, prob_grad, delta)};

@@ -46,6 +46,16 @@ std::vector<double> random_mask(ByteReader &r, int64_t count) {
     return mask;
 }
 
+/// Of each entry a range of keys, as padding leaves it.
+std::vector<double> random_ranges(ByteReader &r, int64_t batch, int64_t queries, int64_t keys) {
+    std::vector<double> mask;
+    for (int64_t b = 0; b < batch; b++) {
+        const int64_t first = r.between(0, keys), end = r.between(first, keys);
+        for (int64_t n = 0; n < queries * keys; n++) mask.push_back(n % keys >= first && n % keys < end);
+    }
+    return mask;
+}
+
 void draw_order_dependent(ByteReader &r, const ProblemRules &rules, Problem *p) {
     p->options.causal = r.rarely(2);
     if (r.rarely(4)) p->options.window_left = r.pick<int64_t>({0, 5, 33, 150});
@@ -68,7 +78,8 @@ Problem random_problem(ByteReader &r, const ProblemRules &rules) {
     const bool all_exist = rules.square || r.rarely(2);
     for (int64_t b = 0; b < batch; b++) p.k_length.push_back(all_exist ? keys : r.between(0, keys));
     if (rules.may_depend_on_order) draw_order_dependent(r, rules, &p);
-    if (!rules.has_gradients && r.rarely(4)) p.mask = random_mask(r, batch * queries * keys);
+    if (!rules.has_gradients && r.rarely(4))
+        p.mask = r.rarely(3) ? random_ranges(r, batch, queries, keys) : random_mask(r, batch * queries * keys);
     if (r.rarely(4)) p.bias = random_bias(r, batch * queries * keys);
     if (!rules.has_gradients && r.rarely(5)) p.sinks = test::normal_numbers(r.number<uint16_t>(), heads);
     if (r.rarely(6)) p.options.softcap = r.pick<float>({5, 50});

@@ -18,6 +18,9 @@ int64_t random_length(ByteReader &r) {
     }
 }
 
+/// Kernels are chosen by the number of keys, too: by limits of which some are above a thousand.
+int64_t random_keys_of_tokens(ByteReader &r) { return r.rarely(12) ? r.between(400, 3000) : r.between(1, 400); }
+
 int64_t random_dim(ByteReader &r) {
     if (r.rarely(24)) return r.between(1, 512);
     return r.rarely(4) ? r.between(1, 130) : r.pick<int64_t>({64, 64, 64, 32, 128, 80, 16});
@@ -83,12 +86,12 @@ AttentionPlan random_plan(ByteReader &r, const PlanRules &rules) {
     AttentionPlan p;
     p.layout = random_layout(r);
     p.dtype = random_dtype(r);
-    p.kv_heads = r.between(1, 3);
+    p.kv_heads = r.rarely(8) ? r.between(4, 10) : r.between(1, 3);
     p.heads = p.kv_heads * r.pick<int64_t>({1, 1, 2, 3, 8});
     p.dim = random_dim(r);
     p.v_dim = r.rarely(3) ? random_dim(r) : p.dim;
     const bool decoding = !rules.same_lengths && r.rarely(3);
-    p.seqlen_kv = decoding ? r.between(1, 400) : random_length(r);
+    p.seqlen_kv = decoding ? random_keys_of_tokens(r) : random_length(r);
     p.seqlen_q = rules.same_lengths ? p.seqlen_kv : decoding ? r.between(1, 16) : random_length(r);
     p.batch = p.packed() ? 1 : r.between(1, 3);
     if (p.packed()) {
