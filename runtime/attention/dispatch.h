@@ -51,7 +51,7 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 /// others' (SequenceKernels::narrow). nullptr likewise.
 const AttentionKernel *find_narrow_kernel(const gyre_context &context, const AttentionCall &call);
 
-/// The kernel that takes several key heads of a sequence of few keys at once, in place of the one that serves it (has_own_keys()). nullptr likewise.
+/// The kernel that takes several key heads of a sequence at once, in place of the one that serves it (has_own_keys()). nullptr likewise.
 const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &call);
 
 /// True if so many rows a key head are few, in a sequence with so many keys of `dim` features: `few`, with vectors of keys, then takes less time

@@ -20,7 +20,7 @@ struct TaskExtent;
 struct AttentionTask {
     AttentionCall call;
     SequenceKernels kernels;
-    const AttentionKernel *for_own_keys = nullptr;    // instead, of several key heads of sequences with few keys
+    const AttentionKernel *for_own_keys = nullptr;    // instead, of several key heads at once
     const AttentionKernel *unformed = nullptr;        // instead, where not all values that were formed are finite
     const AttentionKernel *unmasked = nullptr;        // instead, of row tiles whose mask comes to a range of keys
     ScoreViews score_views;                           // what the kernel's score function reads

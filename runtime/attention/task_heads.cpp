@@ -38,6 +38,17 @@ int64_t most_task_rows(const AttentionKernel &kernel, const AttentionCall &c, in
     return kernel.task_rows / kernel.row_tile * rows_of_tile(kernel, {heads, least_windowed, c.left + c.right + 1, 2});
 }
 
+/// True if keys and values of neighbouring heads lie side by side, as in [batch, seqlen, heads, head_dim], and few rows share them. One head's are some
+/// lines in each of many pages, and those of all heads follow each other. Many rows of a head gain less: keys that lie 4 KiB apart push each other out
+/// of L1 before the last of them.
+bool has_heads_in_tokens(const AttentionTask &task, int64_t queries) {
+    constexpr int64_t most_bytes = 1024; // of a key, counted for each row that reads it
+    const AttentionCall &c = task.call;
+    const bool heads_have_one_mask = !c.mask.data || c.mask.strides[1] == 0;
+    return heads_have_one_mask && c.k.head_stride < c.k.token_stride && c.v.head_stride < c.v.token_stride &&
+           task.rows(queries) * c.most_features() * static_cast<int64_t>(element_size(c.q.dtype)) <= most_bytes;
+}
+
 /// True if so few queries see so few keys that calling a kernel for each key head takes longer than what rows of a head gain by one after the other
 /// reading its keys: bench/notes has the measurements.
 bool are_few(const AttentionTask &task, int64_t queries, int64_t keys) {
@@ -48,6 +59,11 @@ bool are_few(const AttentionTask &task, int64_t queries, int64_t keys) {
     const int64_t most_keys = is_f32 ? most_own_keys : most_keys_of_16_bits;
     // Which blocks of keys a mask leaves must not depend on the other heads of a task.
     return keys <= (task.call.mask.data ? std::min(most_keys, task.for_own_keys->key_block) : most_keys);
+}
+
+/// True if a call of all key heads takes less time than one of each.
+bool gain_together(const AttentionTask &task, int64_t queries, int64_t keys) {
+    return has_heads_in_tokens(task, queries) || are_few(task, queries, keys);
 }
 
 /// True if for_own_keys is the same kernel for several key heads.
@@ -90,7 +106,7 @@ int64_t choose_task_tokens(const AttentionKernel &kernel, const AttentionCall &c
 }
 
 bool has_own_keys(const AttentionTask &task, const AttentionKernel &of_sequence, const Sequence &s) {
-    return is_x86 && gives_same_bits(task, of_sequence) && are_few(task, s.q_len, s.keys_seen());
+    return is_x86 && gives_same_bits(task, of_sequence) && gain_together(task, s.q_len, s.keys_seen());
 }
 
 int64_t choose_task_key_heads(const AttentionTask &task, int64_t longest, int threads) {
@@ -101,7 +117,7 @@ int64_t choose_task_key_heads(const AttentionTask &task, int64_t longest, int th
     if (!some_have) return 1;
     // A list of lengths may tell of few keys. One thread takes the key heads of other sequences one after the other as well.
     const bool may_see_few = c.has_lengths() && threads == 1;
-    if (!are_few(task, longest, c.most_keys_seen(longest)) && !may_see_few) return 1;
+    if (!gain_together(task, longest, c.most_keys_seen(longest)) && !may_see_few) return 1;
     const int64_t rows = task.for_own_keys->task_rows;
     const int64_t most = rows / std::max<int64_t>(longest * task.heads, 1);
     const int64_t enough = ceil_div(c.k.heads * c.sequences, int64_t{threads});

@@ -16,8 +16,8 @@ int64_t choose_task_tokens(const AttentionKernel &kernel, const AttentionCall &c
 /// Keys of a sequence whose key heads share a task, at most: with more, calling a kernel for each is little beside computing.
 constexpr int64_t most_own_keys = 128;
 
-/// Key heads of a task with all tokens of a sequence: several where keys are so few that calling a kernel takes longer than computing, but tasks
-/// for all threads.
+/// Key heads of a task with all tokens of a sequence: several where keys are so few that calling a kernel takes longer than computing, or where the
+/// heads of a token lie side by side, but tasks for all threads.
 int64_t choose_task_key_heads(const AttentionTask &task, int64_t longest, int threads);
 
 /// True if for_own_keys takes all key heads of a task at once. They have the bits that the sequence's kernel gives by a call for each.

@@ -1,4 +1,4 @@
-/// Few queries on few keys: a task takes the rows of several key heads, each with keys of its own.
+/// Few queries on few keys, or on keys whose heads lie side by side: a task takes the rows of several key heads, each with keys of its own.
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
@@ -64,9 +64,9 @@ TEST_CASE("rows of several key heads, with each option of scores, in each layout
 TEST_CASE("a head has the bits that it has alone, whatever other heads are in its task, with any number of threads") {
     for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16, GYRE_F16})
         for (const int64_t dim : {64, 80, 128})
-            for (const std::string option : {"none", "softcap"})
-                for (const int64_t keys : {9, 70, 129}) {
-                    AttentionCase c(AttentionShape().lengths(2, keys).head_counts(20, 10).dims(dim).of(dtype));
+            for (const std::string option : {"none", "softcap", "mask"})
+                for (const int64_t keys : {9, 70, 129, 400, 1300}) {
+                    AttentionCase c(AttentionShape().lengths(1, keys).head_counts(20, 10).dims(dim).of(dtype));
                     INFO(static_cast<int>(dtype), " of ", dim, ", ", option, ", ", keys, " keys");
                     add_option(&c, option);
                     c.args.lse = nullptr;
@@ -78,6 +78,24 @@ TEST_CASE("a head has the bits that it has alone, whatever other heads are in it
                         return one;
                     });
                 }
+}
+
+TEST_CASE("key heads side by side: each option of scores, types, rows a key head, and lengths") {
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16, GYRE_F16})
+        for (const std::string option : score_options)
+            for (const int64_t group : {1, 2}) {
+                AttentionCase c(AttentionShape()
+                                    .batches(2)
+                                    .lengths(1, 300)
+                                    .head_counts(6 * group, 6)
+                                    .dims(group == 1 ? 64 : 40)
+                                    .of(dtype));
+                CAPTURE(option);
+                add_option(&c, option);
+                c.check();
+                c.args.seqused_k = c.hold(GYRE_I32, {7, 299});
+                c.check();
+            }
 }
 
 TEST_CASE("lists of lengths: sequences of few keys, whose key heads share a task, of more, and of none") {
@@ -112,10 +130,12 @@ TEST_CASE("what a mask hides of one head, not finite, changes no bit of any") {
     }
 }
 
-TEST_CASE("key heads of few keys are cut into tasks for all threads, those of more keys are a task each") {
+TEST_CASE(
+    "key heads of few keys, or side by side, are cut into tasks for all threads, those of more keys are a task each") {
     struct Row {
         int64_t heads, keys;
         int32_t tasks; // with AVX2, of 4 at most; 0: the host is not asked
+        gyre_layout layout = GYRE_BHSD;
     };
     for (const std::string &target : runnable_targets()) {
         gyre_context_options with_pool = gyre_context_defaults();
@@ -127,9 +147,10 @@ TEST_CASE("key heads of few keys are cut into tasks for all threads, those of mo
         const bool has_own_keys = target.find("avx") != std::string::npos || target == "x86_64_amx";
         for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16, GYRE_F16}) {
             const int64_t most_keys = dtype == GYRE_F32 ? 128 : 96;
-            for (const Row &row : {Row{6, 8, 3}, Row{6, most_keys, 3}, Row{6, most_keys + 1, 4}, Row{1, 8, 0}}) {
+            for (const Row &row : {Row{6, 8, 3}, Row{6, most_keys, 3}, Row{6, most_keys + 1, 4}, Row{1, 8, 0},
+                                   Row{6, most_keys + 1, 3, GYRE_BSHD}}) {
                 const AttentionShape shape = AttentionShape().lengths(1, row.keys).head_counts(row.heads, row.heads);
-                AttentionCase c(AttentionShape(shape).dims(64).of(dtype));
+                AttentionCase c(AttentionShape(shape).dims(64).of(dtype).in(row.layout));
                 CAPTURE(target);
                 CAPTURE(dtype);
                 CAPTURE(row.heads);
