@@ -22,6 +22,14 @@ gyre_tensor heads_of(gyre_tensor view, int64_t first, int64_t count) {
     return view;
 }
 
+/// A mask that hides the first keys of each head, of some heads whole blocks of them, and some of the others.
+Tensor mask_of_heads(int64_t heads, int64_t keys) {
+    Tensor mask(GYRE_BOOL, {1, heads, 1, keys});
+    for (int64_t h = 0; h < heads; h++)
+        for (int64_t j = 0; j < keys; j++) mask.set({0, h, 0, j}, j >= 13 * h && (j + h) % 3 != 0);
+    return mask;
+}
+
 /// How many tasks the host was asked for; the caller does them all.
 int32_t asked_for = 0;
 
@@ -66,7 +74,8 @@ TEST_CASE("a head has the bits that it has alone, whatever other heads are in it
         for (const int64_t dim : {64, 80, 128})
             for (const std::string option : {"none", "softcap", "mask"})
                 for (const int64_t keys : {9, 70, 129, 400, 1300}) {
-                    AttentionCase c(AttentionShape().lengths(1, keys).head_counts(20, 10).dims(dim).of(dtype));
+                    AttentionCase c(
+                        AttentionShape().lengths(dim == 64 ? 2 : 1, keys).head_counts(20, 10).dims(dim).of(dtype));
                     INFO(static_cast<int>(dtype), " of ", dim, ", ", option, ", ", keys, " keys");
                     add_option(&c, option);
                     c.args.lse = nullptr;
@@ -78,6 +87,26 @@ TEST_CASE("a head has the bits that it has alone, whatever other heads are in it
                         return one;
                     });
                 }
+}
+
+TEST_CASE("a head with a mask of its own has the bits that it has alone") {
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16, GYRE_F16})
+        for (const int64_t keys : {70, 400}) {
+            AttentionCase c(AttentionShape().lengths(1, keys).head_counts(20, 10).dims(64).of(dtype));
+            c.args.lse = nullptr;
+            c.args.mask = c.hold(mask_of_heads(20, keys));
+            gyre_tensor of_head;
+            check_parts_of_call(c, 10, [&](int64_t h) {
+                gyre_attention_args one = c.args;
+                for (gyre_tensor *t : {&one.q, &one.out}) *t = heads_of(*t, 2 * h, 2);
+                for (gyre_tensor *t : {&one.k, &one.v}) *t = heads_of(*t, h, 1);
+                of_head = *c.args.mask;
+                of_head.data = static_cast<char *>(of_head.data) + 2 * h * of_head.strides[1];
+                of_head.shape[1] = 2;
+                one.mask = &of_head;
+                return one;
+            });
+        }
 }
 
 TEST_CASE("key heads side by side: each option of scores, types, rows a key head, and lengths") {

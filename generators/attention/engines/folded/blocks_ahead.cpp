@@ -10,7 +10,7 @@ using namespace Halide;
 namespace {
 
 /// The share of turn `turn` of `turns` of the lines of a block of rows of `features` elements, the first of which is row `first`. It
-/// takes distant places in turn: a processor reads several pages at once quicker than one.
+/// takes distant places in turn: a processor reads several pages at once quicker than one. Rows that begin within a line end in one line more.
 Asked share_of_block(const Sizes &z, const Func &offsets, int first, int features, const Type &type, const Expr &turn,
                      int turns) {
     constexpr int places = 8;
@@ -22,6 +22,8 @@ Asked share_of_block(const Sizes &z, const Func &offsets, int first, int feature
         const Expr line = before % places * (all / places) + before / places;
         asked.push_back({offsets, first + line / of_row, line % of_row * of_line});
     }
+    for (int n = 0; n < (z.key_block + turns - 1) / turns; n++)
+        asked.push_back({offsets, first + turn * z.key_block / turns + n, features - 1});
     return {asked};
 }
 
