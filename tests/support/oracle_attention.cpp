@@ -63,7 +63,7 @@ struct OutputSums {
         for (double *sums : {magnitude, square, visible})
             for (int64_t pair = 0; pair < rotation.pairs(); pair++) {
                 double &left = sums[rotation.left(pair)], &right = sums[rotation.right(pair)];
-                left = right = left + right;
+                left = right = (left + right) * rotation.growth(b, token, pair);
             }
     }
 };

@@ -38,9 +38,10 @@ void rotate_all(Dense &x, const OracleRotation &rotation, bool back) {
 void mix_pairs(Dense &x, const OracleRotation &rotation) {
     for (int64_t row = 0; row < x.batch * x.seqlen * x.heads; row++) {
         double *head = x.data.data() + row * x.dim;
+        const int64_t token = row / x.heads;
         for (int64_t pair = 0; pair < rotation.pairs(); pair++) {
             double &l = head[rotation.left(pair)], &r = head[rotation.right(pair)];
-            l = r = l + r;
+            l = r = (l + r) * rotation.growth(token / x.seqlen, token % x.seqlen, pair);
         }
     }
 }

@@ -14,6 +14,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Relative errors that f32 arithmetic leaves in powers and sums, and a rounding's.
 constexpr double f32_error = 2e-6, f32_rounding = 0x1p-24;
 
+/// Powers below it are 0.
+constexpr double least_power = 0x1p-126;
+
 gyre_tensor part_of(gyre_tensor t, int64_t stride, int32_t part) {
     t.data = static_cast<char *>(t.data) + stride * part * element_size(t.dtype);
     return t;
@@ -51,20 +54,21 @@ OracleMerge oracle_merge(const gyre_attention_merge_args &args) {
                 result.lse.push_back(merged);
                 result.lse_allowed.push_back(any ? f32_error + 2 * rounding_of(GYRE_F32, size + 1) : 0);
                 double *const out = result.out.head(b, i, h);
-                std::vector<double> magnitude((size_t)zeros.dim);
+                std::vector<double> magnitude((size_t)zeros.dim), lost((size_t)zeros.dim);
                 for (size_t p = 0; p < lses.size(); p++) {
                     if (lses[p][row] == -infinity) continue;
                     const double weight = std::exp(lses[p][row] - merged);
                     for (int64_t d = 0; d < zeros.dim; d++) {
-                        const double term = weight * outs[p].head(b, i, h)[d];
+                        const double number = outs[p].head(b, i, h)[d], term = weight * number;
                         out[d] += term;
                         magnitude[(size_t)d] += std::fabs(term);
+                        lost[(size_t)d] += least_power * std::fabs(number);
                     }
                 }
                 const double relative = f32_error + std::expm1(8 * f32_rounding * size);
                 for (int64_t d = 0; d < zeros.dim; d++)
                     result.out_allowed[(size_t)(out + d - result.out.data.data())] =
-                        relative * magnitude[(size_t)d] + rounding_of(o.dtype, out[d]);
+                        relative * magnitude[(size_t)d] + lost[(size_t)d] + rounding_of(o.dtype, out[d]);
             }
     return result;
 }

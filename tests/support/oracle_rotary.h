@@ -8,6 +8,8 @@
 
 #include <gyre/gyre.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -35,6 +37,10 @@ public:
     int64_t right(int64_t pair) const { return first_ + (pairing_ == GYRE_HALF ? pair + pairs_ : 2 * pair + 1); }
     double cosine(int64_t b, int64_t token, int64_t pair) const { return cos_[index(b, token, pair)]; }
     double sine(int64_t b, int64_t token, int64_t pair) const { return sin_[index(b, token, pair)]; }
+    /// What the sum of a pair's magnitudes is multiplied by, at most: 1, but where a table holds larger numbers.
+    double growth(int64_t b, int64_t token, int64_t pair) const {
+        return std::max({1.0, std::fabs(cosine(b, token, pair)), std::fabs(sine(b, token, pair))});
+    }
 
 private:
     size_t index(int64_t b, int64_t token, int64_t pair) const {
