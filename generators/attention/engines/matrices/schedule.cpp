@@ -85,8 +85,25 @@ void Matrices::schedule_products(const Levels &at) {
         .unroll(pi);
     schedule_sums(s.score_sums, s, s.feature_place, s.feature, at.scores);
     schedule_sums(s.weighted_sums, s, s.value_place, s.value_j, at.values);
-    s.weighted_sums.update(1).unscheduled();
-    s.weighted_sums.update(2).reorder(s.lane, s.p, s.g, s.guarded_j, s.guarded_turn);
+    if (s.guarded.defined()) schedule_seen_sums();
+}
+
+/// Two sums at a time, one for each row of a pair: blocks are seldom guarded, so that code is to be small.
+void Matrices::schedule_seen_sums() {
+    s.weighted_sums.update(1).rename(s.g, s.seen_g).reorder(s.lane, s.p, s.seen_g, s.guarded_turn).vectorize(s.lane);
+    s.seen_sums.compute_at(s.weighted_sums, s.p)
+        .store_in(MemoryType::Stack)
+        .bound(s.lane, 0, matrix_lanes)
+        .bound(s.own, 0, matrix_rows)
+        .vectorize(s.lane)
+        .unroll(s.own);
+    s.seen_sums.update()
+        .rename(s.lane, Var(matrix_lane_loop))
+        .rename(s.seen_place, RVar(matrix_depth_loop))
+        .reorder(RVar(matrix_depth_loop), Var(matrix_lane_loop), s.own, s.seen_j)
+        .unroll(s.own)
+        .never_partition_all();
+    store_matrices(s.seen_values, s).compute_at(s.seen_sums, s.seen_j).bound(s.own, 0, matrix_rows).unroll(s.own);
 }
 
 } // namespace gyre::attention
