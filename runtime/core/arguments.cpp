@@ -10,7 +10,8 @@ gyre_status adopt_over(void *defaults, const void *given, const char *name, cons
     uint32_t size;
     std::memcpy(&size, given, sizeof size);
     // A size between two members would leave half of a pointer.
-    if (size < sizes.oldest || size > sizes.today || size % sizes.step != 0)
+    const bool between_members = size % sizes.step != 0 && size != sizes.oldest;
+    if (size < sizes.oldest || size > sizes.today || between_members)
         return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.size", name),
                       "got %u, expected %zu: fill the structure by its defaults function", size, sizes.today);
     std::memcpy(defaults, given, size);

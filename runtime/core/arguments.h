@@ -17,7 +17,8 @@ const void *const *reserved_in(const Struct &, long) {
     return nullptr;
 }
 
-/// Sizes that a structure has had: from the oldest version's to today's, in steps of its alignment.
+/// Sizes that a structure has had: from the oldest version's to today's, in steps of its alignment. The oldest is where a later version's
+/// first member begins, which on 32 bits need be no such step.
 struct KnownSizes {
     size_t oldest, today, step;
 };

@@ -142,7 +142,7 @@ TEST_CASE("attention refuses bad numbers, biases and masks") {
             {"bias type", GYRE_BAD_TYPE, "bias", [](Call &k) { k.give(&Args::bias, GYRE_BOOL, {5, 7}); }},
             {"bias NULL", GYRE_BAD_ARGUMENT, "bias",
              [](Call &k) { k.give(&Args::bias, GYRE_F32, {5, 7}).data = nullptr; }},
-            {"bias keys far apart", GYRE_UNSUPPORTED, "bias",
+            {"bias keys far apart", past_2_31_elements, "bias",
              [](Call &k) { k.give(&Args::bias, GYRE_F32, {5, 7}).strides[1] = INT64_C(1) << 30; }},
             {"bias on CUDA", GYRE_UNSUPPORTED, "bias",
              [](Call &k) { k.give(&Args::bias, GYRE_F32, {5, 7}).device = GYRE_CUDA; }},

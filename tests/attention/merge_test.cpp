@@ -124,6 +124,8 @@ TEST_CASE("merge: a workspace of exactly the size that was asked for is enough, 
 }
 
 TEST_CASE("merge: bad arguments are refused by name, and nothing is written") {
+    const bool addresses_end = sizeof(void *) < 8; // before 2^31 elements of 4 bytes do
+    const gyre_status past_2_31 = addresses_end ? GYRE_BAD_ARGUMENT : GYRE_UNSUPPORTED;
     const std::vector<Refusal<MergeCase>> refusals = {
         {"size", GYRE_BAD_ARGUMENT, "size", [](MergeCase &c) { c.args.size--; }},
         {"layout", GYRE_BAD_ARGUMENT, "layout", [](MergeCase &c) { c.args.layout = (gyre_layout)7; }},
@@ -140,9 +142,9 @@ TEST_CASE("merge: bad arguments are refused by name, and nothing is written") {
          [](MergeCase &c) { c.args.part_lse_stride = INT64_C(1) << 62; }},
         {"largest lse stride", GYRE_BAD_ARGUMENT, "part_lse_stride",
          [](MergeCase &c) { c.args.part_lse_stride = INT64_MAX; }},
-        {"parts that end past 2^31 elements", GYRE_UNSUPPORTED, "part_out",
+        {"parts that end past 2^31 elements", past_2_31, addresses_end ? "part_out_stride" : "part_out",
          [](MergeCase &c) { c.args.part_out_stride = INT32_MAX / c.args.parts + 1; }},
-        {"lse that ends past 2^31 elements", GYRE_UNSUPPORTED, "part_lse",
+        {"lse that ends past 2^31 elements", past_2_31, addresses_end ? "part_lse_stride" : "part_lse",
          [](MergeCase &c) { c.args.part_lse_stride = INT32_MAX / c.args.parts + 1; }},
         {"no parts' data", GYRE_BAD_ARGUMENT, "part_out", [](MergeCase &c) { c.args.part_out.data = nullptr; }},
         {"no lse's data", GYRE_BAD_ARGUMENT, "part_lse", [](MergeCase &c) { c.args.part_lse.data = nullptr; }},

@@ -22,6 +22,10 @@ double least_product(int terms) {
     return (terms + 2 * products) * 0x1p-126;
 }
 
+/// So do all instructions on vectors of f32 of 32-bit ARM: a value, its product and the sum that this is added to, and that sum where its
+/// block is added to those before.
+constexpr double least_on_vectors = 4 * 0x1p-126;
+
 /// A power of two that is rounded next is off by its rounding and by a sixth of that (generators/passes/exp2_pairs.h).
 constexpr double roundings_of_weight = 7.0 / 6;
 
@@ -60,6 +64,7 @@ RowError error_of_row(const ScoreSize &size, double keys, const gyre_attention_a
     error.left_out = kernel.products();
     if (kernel.operands > 0 || kernel.terms > 0)
         error.products = (args.value_rope ? 2 : 1) * least_product(std::max(kernel.terms, 1)) * (keys + 1);
+    if (kernel.without_subnormals) error.products += (args.value_rope ? 2 : 1) * least_on_vectors * (keys + 1);
     return error;
 }
 

@@ -66,7 +66,7 @@ bool has_kernel_with(const std::string &target, const std::string &attribute) {
 
 KernelRounding rounding_of_kernel(const std::string &kernel) {
     return {half_spacing(fact_of(kernel, "operands")), half_spacing(fact_of(kernel, "sum")),
-            std::atoi(fact_of(kernel, "terms").c_str())};
+            std::atoi(fact_of(kernel, "terms").c_str()), kernel.find("__arm_32_neon") != std::string::npos};
 }
 
 KernelRounding rounding_of_call(const gyre_attention_args &args, const std::string &kernel, const std::string &target) {
@@ -74,7 +74,8 @@ KernelRounding rounding_of_call(const gyre_attention_args &args, const std::stri
     if (!args.mask) return own;
     const std::string type = args.q.dtype == GYRE_F32 ? "f32" : args.q.dtype == GYRE_F16 ? "f16" : "bf16";
     const KernelRounding plain = coarsest_rounding(target, "attention_plain_" + type + "_");
-    return {std::max(own.operands, plain.operands), std::max(own.sum, plain.sum), std::max(own.terms, plain.terms)};
+    return {std::max(own.operands, plain.operands), std::max(own.sum, plain.sum), std::max(own.terms, plain.terms),
+            own.without_subnormals};
 }
 
 double half_spacing(const std::string &type) {

@@ -18,6 +18,7 @@ struct KernelRounding {
     double operands = 0; // of weights and of rotated queries, keys and values, before products: fact `operands`
     double sum = 0;      // of the weights' sum: fact `sum`
     int terms = 0;       // bf16 numbers that factors are multiplied as; 0: they are multiplied in f32: fact `terms`
+    bool without_subnormals = false; // vectors take them for 0: arm_32_neon
     /// What products of weights and values leave out. Of two sums of two bf16 numbers it is the product of the second ones, each of
     /// which is below 2^-7 of its number, since the first is cut to 8 bits.
     double products() const { return terms == 2 ? 0x1p-14 : 0; }

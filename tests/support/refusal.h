@@ -21,6 +21,9 @@ inline bool blames(const std::string &named) {
     return behind == '.' || behind == '[';
 }
 
+/// The status of a tensor of 4-byte elements that ends past 2^31 of them: addresses of 32 bits end before.
+constexpr gyre_status past_2_31_elements = sizeof(void *) < 8 ? GYRE_BAD_SHAPE : GYRE_UNSUPPORTED;
+
 /// One way to spoil a good call, and what the refusal must say: `named` is the argument to blame, and after a blank perhaps a word
 /// that the message must hold, "score deberta"; nullptr: no argument is to blame.
 template <typename Case>
