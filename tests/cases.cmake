@@ -60,6 +60,7 @@ add_library(gyre_test_cases OBJECT
             attention/narrow_tile_test.cpp
             attention/one_part_test.cpp
             attention/own_keys_test.cpp
+            attention/padded_in_place_test.cpp
             attention/pages_test.cpp
             attention/pairs_in_place_test.cpp
             attention/plain_rows_test.cpp

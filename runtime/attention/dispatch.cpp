@@ -22,6 +22,11 @@ constexpr DispatchRule rules[] = {
 static_assert(sizeof rules / sizeof rules[0] <= sizeof gyre_context::found / sizeof gyre_context::found[0],
               "contexts keep what was found in each family");
 
+/// Such kernels gain with some rows and keys alone (choose_in_place()), so that others serve their calls.
+bool is_padded_in_place(const AttentionKernel &k) {
+    return k.padded && k.is(trait::partial) && k.is(trait::as_stored) && !k.is(trait::general);
+}
+
 /// True if a kernel is left out where another one takes less time. A context whose target is forced takes all of that target's own. Masks keep
 /// kernels whose row tiles are whole ones of those that take rows of a range (AttentionTask::unmasked). How long pairs of bf16 numbers take beside
 /// matrix tiles, for parts of keys, was not measured.
@@ -29,6 +34,7 @@ bool is_left_out(const gyre_context &context, const AttentionKernel &k, const At
     if (k.kernel->row == context.forced) return false;
     if (k.has_terms()) return without_terms || (k.padded && k.dtype == GYRE_F32); // what pads is multiplied, too
     const bool beside_tiles = k.is(trait::partial) && has_matrix_tiles(*context.best);
+    if (beside_tiles && k.dtype == GYRE_BF16 && is_padded_in_place(k)) return true; // nor was how long these take
     return k.has_bf16_dots() && (has_slow_bf16_dots() || beside_tiles) && !c.mask.data;
 }
 
@@ -76,7 +82,8 @@ const AttentionKernel *find_by_rules(const gyre_context &context, const Attentio
         const AttentionKernel *kernel = find_in_family(rule, context, c);
         if (!kernel) continue;
         // Few queries have another family: one whose kernels multiply f32 numbers, or one that is not for many rows alone.
-        const bool has_other = rule.is(trait::many_rows | trait::narrow) || is_left_out(context, *kernel, c, false);
+        const bool has_other = rule.is(trait::many_rows | trait::narrow) || is_padded_in_place(*kernel) ||
+                               is_left_out(context, *kernel, c, false);
         if (!rule.is(trait::partial) || !has_other) return kernel;
         if (!left_out) left_out = kernel;
     }
@@ -103,6 +110,12 @@ const AttentionKernel *find_narrow_kernel(const gyre_context &context, const Att
     if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on || c.score) return nullptr;
     const AttentionKernel *kernel = find_kernel_with(trait::partial | trait::as_stored | trait::narrow, context, c);
     return kernel && !is_left_out(context, *kernel, c, false) ? kernel : nullptr;
+}
+
+const AttentionKernel *find_in_place_kernel(const gyre_context &context, const AttentionCall &c) {
+    if (c.rotate_keys || c.rotate_values || c.value_blocks || c.general() || c.dropout.on || c.score) return nullptr;
+    const AttentionKernel *kernel = find_kernel_with(trait::partial | trait::as_stored, context, c);
+    return kernel && is_padded_in_place(*kernel) && !is_left_out(context, *kernel, c, false) ? kernel : nullptr;
 }
 
 const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &c) {

@@ -51,6 +51,16 @@ const AttentionKernel *find_few_rows_kernel(const gyre_context &context, const A
 /// others' (SequenceKernels::narrow). nullptr likewise.
 const AttentionKernel *find_narrow_kernel(const gyre_context &context, const AttentionCall &call);
 
+/// The padded kernel that serves the sequences of such a call in whose row tiles keys and values are read in place (SequenceKernels::in_place).
+/// nullptr likewise.
+const AttentionKernel *find_in_place_kernel(const gyre_context &context, const AttentionCall &call);
+
+/// Of padded kernels whose row tiles read keys and values in place, the one that takes so many rows a key head, which see so many keys of `dim`
+/// features, in less time than kernels that read all keys for each row or copy them. nullptr: they do not gain; `narrow`, `wide`: there is none.
+/// bench/notes has the measurements.
+const AttentionKernel *choose_in_place(const AttentionKernel *narrow, const AttentionKernel *wide, int64_t dim,
+                                       int64_t rows, int64_t keys);
+
 /// The kernel that takes several key heads of a sequence at once, in place of the one that serves it (has_own_keys()). nullptr likewise.
 const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &call);
 

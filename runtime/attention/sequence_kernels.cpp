@@ -16,7 +16,15 @@ bool has_many_rows(const SequenceKernels &kernels, const AttentionCall &c, int64
 /// The kernel for rows that are neither few nor many.
 const AttentionKernel &tiled_kernel(const SequenceKernels &kernels, const AttentionCall &c, int64_t queries) {
     const AttentionKernel *narrow = is_x86 ? kernels.narrow : nullptr;
-    return narrow && rows_of_key_head(c, queries) <= narrow->row_tile ? *narrow : *kernels.usual;
+    const bool is_own = narrow && !narrow->padded;
+    return is_own && rows_of_key_head(c, queries) <= narrow->row_tile ? *narrow : *kernels.usual;
+}
+
+/// The padded kernel that reads keys and values in place, if the sequence takes less time so. Head sizes of their own have others.
+const AttentionKernel *padded_in_place(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
+    const AttentionKernel *narrow = kernels.narrow && kernels.narrow->padded ? kernels.narrow : nullptr;
+    if (!is_x86 || !kernels.usual->padded) return nullptr;
+    return choose_in_place(narrow, kernels.in_place, c.most_features(), rows_of_key_head(c, s.q_len), s.keys_shown);
 }
 
 bool has_few_rows(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
@@ -34,6 +42,7 @@ const AttentionKernel &SequenceKernels::choose(const AttentionCall &c, const Seq
     if (takes_whole_rows(c, s)) return *whole_rows;
     if (has_many_rows(*this, c, s.q_len, s.keys_shown)) return *many_rows;
     if (few_keys && sees_few_keys(c, s.q_len, s.k_len)) return *few_keys;
+    if (const AttentionKernel *padded = padded_in_place(*this, c, s)) return *padded;
     if (has_few_rows(*this, c, s)) return *few_rows;
     return tiled_kernel(*this, c, s.q_len);
 }
@@ -53,7 +62,8 @@ void SequenceKernels::settle(const AttentionCall &c) {
     const bool keys_decide = has_many_rows(*this, c, c.q.seqlen, 0) && many_rows->dtype == c.q.dtype;
     if (keys_decide) return;
     usual = &tiled_kernel(*this, c, c.q.seqlen);
-    narrow = many_rows = nullptr;
+    many_rows = nullptr;
+    if (narrow && !narrow->padded) narrow = nullptr;
 }
 
 SequenceKernels find_sequence_kernels(const gyre_context &context, const AttentionCall &c, bool few_queries) {
@@ -67,6 +77,7 @@ SequenceKernels find_sequence_kernels(const gyre_context &context, const Attenti
     found.few_rows = find_few_rows_kernel(context, c);
     if (!is_x86) return found;
     found.narrow = find_narrow_kernel(context, c);
+    found.in_place = find_in_place_kernel(context, c);
     if (c.has_cu_seqlens_q || rows_of_key_head(c, c.q.seqlen) >= fewest_many_rows)
         found.many_rows = find_many_rows_kernel(context, c);
     if (c.has_lengths()) found.whole_rows = find_whole_rows_kernel(context, c);

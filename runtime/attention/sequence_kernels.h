@@ -12,6 +12,7 @@ struct SequenceKernels {
     const AttentionKernel *usual = nullptr;      // nullptr: no kernel takes the call
     const AttentionKernel *few_rows = nullptr;   // instead, with vectors of keys instead of rows
     const AttentionKernel *narrow = nullptr;     // instead, where its row tile, of fewer rows, holds all rows
+    const AttentionKernel *in_place = nullptr;   // instead, of any head size: keys are read where they are
     const AttentionKernel *many_rows = nullptr;  // instead, with vectors that so many rows fill
     const AttentionKernel *whole_rows = nullptr; // instead, without parts of keys, by a plan of their own (PlanByRows)
     const AttentionKernel *few_keys = nullptr;   // instead, with factors that are no sums of shorter numbers
@@ -25,9 +26,11 @@ struct SequenceKernels {
 
     /// Leaves those alone that some sequence of a plan may take: where all have as many queries, or keys, these decide at once.
     void settle(const AttentionCall &call);
-    bool are_one() const { return !(few_rows || narrow || many_rows || whole_rows || few_keys); }
+    bool are_one() const { return !(few_rows || narrow || in_place || many_rows || whole_rows || few_keys); }
     /// All but `whole_rows`; nullptr: there is none.
-    std::array<const AttentionKernel *, 5> all() const { return {usual, few_rows, narrow, many_rows, few_keys}; }
+    std::array<const AttentionKernel *, 6> all() const {
+        return {usual, few_rows, narrow, in_place, many_rows, few_keys};
+    }
 
 private:
     const AttentionKernel &choose(const AttentionCall &call, const Sequence &s) const;

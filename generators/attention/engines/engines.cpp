@@ -135,7 +135,7 @@ bool folded_gains_across_lanes(const Wanted &w) {
 
 /// Machines without AVX2 compute no quicker, and AVX-512 reads and computes so quickly from caches in f32 that asking costs more than memory takes.
 bool folded_gains_by_asking(const Wanted &w, bool across) {
-    if (across && w.dtype.bits() == 32 && w.target.has_feature(Target::AVX512)) return false;
+    if (across && !w.padded && w.dtype.bits() == 32 && w.target.has_feature(Target::AVX512)) return false;
     return w.target.has_feature(Target::AVX2);
 }
 
@@ -144,8 +144,9 @@ bool folded_gains_by_one_page(const Wanted &w, bool across) { return across || w
 
 Made make_folded(const Wanted &w) {
     const bool across = folded_gains_across_lanes(w);
+    auto provider = across && w.padded ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
     return std::make_unique<Folded>(
-        common_sizes(w), make_provider(w), w.knobs,
+        common_sizes(w), std::move(provider), w.knobs,
         Folded::Facts{folded_gains_by_asking(w, across), across, folded_gains_by_one_page(w, across)});
 }
 

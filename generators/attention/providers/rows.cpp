@@ -1,5 +1,6 @@
 #include "rows.h"
 
+#include "attention/recurrence/features.h"
 #include "attention/recurrence/rows.h"
 #include "common/stored_rows.h"
 #include "math/storage.h"
@@ -108,6 +109,7 @@ void RowsInWholeVectors::define(Stages &s, const Inputs &in, const OperandForm &
 Expr RowsInWholeVectors::place(const Stages &s, const Inputs &in, const Expr &feature) const {
     const Expr whole = in.v_head_dim / lanes * lanes;
     const Expr place = select(feature < whole, feature, feature - (in.v_head_dim - lanes) + whole);
+    if (counts_features(s)) return unsafe_promise_clamped(place, 0, s.v_features - 1);
     const int together = lanes * s.sizes.feature_chunk; // as many groups of these as the tensor needs
     const Expr groups =
         unsafe_promise_clamped((in.v_head_dim + (together - 1)) / together, 1, s.sizes.v_head_dim / together);

@@ -1,9 +1,12 @@
 // Keys and values that are read as they are stored, and once: the lines of both are asked for a block ahead.
 #include "stages.h"
 
+#include "attention/recurrence/task_schedule.h"
 #include "passes/lines_ahead.h"
 #include "passes/loop_name.h"
 #include "passes/prefetched_lines.h"
+
+#include <algorithm>
 
 namespace gyre::attention {
 using namespace Halide;
@@ -51,6 +54,40 @@ void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const Block
         return share_of_block(z, o.k_offsets, z.key_block, z.head_dim, lowering.keys.type(),
                               value(chunk) * keys_turns + value(keys), chunks * keys_turns);
     });
+}
+
+void ask_for_rows(const FoldedStages &s, const Lowering &lowering, const RowTurns &turns) {
+    const Sizes &z = s.sizes;
+    const OperandStages &o = s.operands;
+    Func(o.k_offsets).bound(s.j, 0, 2 * z.key_block).bound_storage(s.j, 2 * z.key_block);
+    Func(s.weighted_rows).store_in(MemoryType::Register); // as above
+    // Lowering comes after the engine is gone: what it calls holds copies.
+    const int of_line = cache_line_bytes / lowering.keys.type().bytes(), key_block = z.key_block;
+    const int chunk_features = z.feature_chunk, of_step = turns.keys;
+    const int turns_of_line = std::max(1, of_line / turns.features);
+    const int keys_of_turn = std::max(1, of_step / turns_of_line);
+    const int lines_of_chunk = (chunk_features + of_line - 1) / of_line;
+    const std::string features = loop_of(s.feature), keys = loop_of(s.value_j), steps = loop_of(s.key_step);
+    const std::string chunk = s.e.name(), tile = TaskLoops().tile.name(), blocks = loop_of(s.block);
+    const bool has_tiles = z.task_tiles > 1;
+    const auto is_first_tile = [=](const LoopValues &value) {
+        return has_tiles ? value(tile) == 0 : Internal::const_true();
+    };
+    ask_ahead(lowering.generator, s.folded_scores, features, lowering.values, [=](const LoopValues &value) {
+        Asked asked{{}, is_first_tile(value)};
+        const Expr turn = value(features), first = value(steps) * of_step + turn * keys_of_turn % of_step;
+        for (int key = 0; key < keys_of_turn; key++)
+            asked.lines.push_back({o.v_offsets, first + key, turn / turns_of_line * of_line});
+        return asked;
+    });
+    ask_ahead(lowering.generator, s.weighted_rows, keys, lowering.keys,
+              [=, count = lowering.key_count](const LoopValues &value) {
+                  const Expr key = key_block + value(keys);
+                  Asked asked{{}, is_first_tile(value) && value(blocks) * key_block + key < count};
+                  for (int line = 0; line < lines_of_chunk; line++)
+                      asked.lines.push_back({o.k_offsets, key, value(chunk) * chunk_features + line * of_line});
+                  return asked;
+              });
 }
 
 } // namespace gyre::attention

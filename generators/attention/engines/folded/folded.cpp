@@ -6,22 +6,30 @@
 namespace gyre::attention {
 using namespace Halide;
 
-void Folded::define_scores(const Inputs &) {
-    if (facts.across) return define_scores_across_lanes();
+void Folded::define_scores(const Inputs &in) {
+    if (facts.across) return define_scores_across_lanes(in);
     const Var &r = s.r, &t = s.t, &f = s.f, c("c");
     s.q_folded = Func("q_folded");
     s.q_folded(f, r, c, t) = s.q_scaled(r, c * k.fold + f, t);
     define_folded_scores(s, k.fold, k.key_vector, [&](const Expr &n) { return s.q_folded(f, r, n, t); });
 }
 
-void Folded::define_scores_across_lanes() {
+void Folded::define_scores_across_lanes(const Inputs &in) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f, g("g");
     const int w = k.lanes, rows = s.sizes.row_tile, keys = w / rows;
     RDom features(0, s.sizes.head_dim / w, "features");
+    if (s.sizes.padded) features.where(features < in.head_dim / w);
     s.feature = features;
     s.folded_scores = Func("folded_scores");
     const Expr feature = features * w + f;
     s.folded_scores(f, r, j, t, b) += s.q_rows(feature, r, t) * s.operands.k_rows(feature, j, b);
+    if (s.sizes.padded) { // the features after the last whole vector, with those before them taken for 0
+        RDom rest(0, 1, "rest");
+        rest.where(rest < in.head_dim % w);
+        const Expr last = in.head_dim - w + rest + f;
+        const Expr key = select(last >= in.head_dim / w * w, s.operands.k_rows(last, j, b), 0.0f);
+        s.folded_scores(f, r, j, t, b) += s.q_rows(unsafe_promise_clamped(last, 0, s.sizes.head_dim - 1), r, t) * key;
+    }
     s.across = sum_across_lanes(w, {g, t, b}, [&](const Expr &lane, const Expr &v) {
         return s.folded_scores(lane, v % rows, g * keys + v / rows, t, b);
     });
@@ -60,6 +68,7 @@ void Folded::lower(const Lowering &lowering) const {
     RowVectors::lower(lowering);
     if (!facts.across) take_neighbours_from_one_load(lowering.generator);
     if (!asks_for_blocks()) return;
+    if (in_whole_vectors()) return ask_for_rows(s, lowering, {k.key_unroll, k.lanes});
     const Sizes &z = s.sizes;
     const int features = facts.across ? k.lanes : k.fold; // of a turn
     ask_for_blocks(s, lowering, {z.key_block / k.key_unroll, z.head_dim / features, z.key_block, k.lanes});

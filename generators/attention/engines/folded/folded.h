@@ -33,6 +33,8 @@ public:
     void define_scores(const Inputs &in) override;
     int keys_of_maximum() const override { return joins_keys() ? weighed_keys : 1; }
     void lower(const Lowering &lowering) const override;
+    bool pads_queries() const override { return !in_whole_vectors(); }
+    int least_head_dim() const override { return in_whole_vectors() ? k.lanes : 0; }
 
 protected:
     int weight_step() const override { return keys_of_maximum(); }
@@ -49,11 +51,13 @@ private:
     bool joins_keys() const {
         return facts.across || (k.fold > 1 && s.sizes.row_tile * k.fold == k.lanes && k.key_unroll % weighed_keys == 0);
     }
+    /// Rows of any head size are read in vectors, of which the last ends with the row.
+    bool in_whole_vectors() const { return facts.across && s.sizes.padded; }
     const Facts facts;
     FoldedStages s;
 
     void schedule_scores(const Levels &at);
-    void define_scores_across_lanes();
+    void define_scores_across_lanes(const Inputs &in);
     void schedule_scores_across_lanes(const Levels &at);
     bool asks_for_blocks() const { return facts.asks_ahead && provider->reads_in_place(); }
 };

@@ -42,8 +42,10 @@ void Folded::schedule_scores_across_lanes(const Levels &at) {
         for (Func &round : *rounds) round.bound_extent(g, k.key_unroll / k.fold).unroll(g);
     s.folded_scores.compute_at(at.scores).bound(s.f, 0, k.lanes).bound(s.r, 0, s.sizes.row_tile);
     s.folded_scores.bound_extent(s.j, k.key_unroll);
-    for (Stage stage : {Stage(s.folded_scores), s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature)})
-        stage.vectorize(s.f).unroll(s.r).unroll(s.j);
+    s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature);
+    s.folded_scores.vectorize(s.f).unroll(s.r).unroll(s.j);
+    for (int update = 0; update < s.folded_scores.num_update_definitions(); update++)
+        s.folded_scores.update(update).vectorize(s.f).unroll(s.r).unroll(s.j);
 }
 
 void Folded::schedule_products(const Levels &at) {

@@ -32,6 +32,13 @@ struct BlockTurns {
 /// Asks for lines of keys and values a block ahead. Only for those that are read where they are.
 void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const BlockTurns &turns);
 
+/// A turn of the loop over features: the keys whose scores it adds to, and their features.
+struct RowTurns {
+    int keys, features;
+};
+/// The same where the call tells how many features there are: each turn asks for the values of its own keys, or for a key of the next block.
+void ask_for_rows(const FoldedStages &s, const Lowering &lowering, const RowTurns &turns);
+
 /// Schedules s.q_folded, which has `turns` vectors of `fold` places beside each row.
 void schedule_folded_queries(FoldedStages &s, int fold, int turns);
 /// Schedules the updates of s.weighted_rows, in vectors of `lanes` features.
