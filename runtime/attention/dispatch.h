@@ -60,6 +60,8 @@ const AttentionKernel *find_in_place_kernel(const gyre_context &context, const A
 /// bench/notes has the measurements.
 const AttentionKernel *choose_in_place(const AttentionKernel *narrow, const AttentionKernel *wide, int64_t dim,
                                        int64_t rows, int64_t keys);
+/// False if they do so of no head size: calls of few rows or keys look for none.
+bool may_be_in_place(gyre_dtype dtype, int64_t rows, int64_t keys);
 
 /// The kernel that takes several key heads of a sequence at once, in place of the one that serves it (has_own_keys()). nullptr likewise.
 const AttentionKernel *find_own_keys_kernel(const gyre_context &context, const AttentionCall &call);

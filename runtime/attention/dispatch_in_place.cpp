@@ -8,6 +8,7 @@ namespace gyre {
 namespace {
 
 constexpr int64_t never = INT64_MAX, from_memory = 4096;
+constexpr int64_t rows_of_any_keys = 8, least_keys_of_others = 64; // of all limits below
 
 /// By the rows of a key head, to 12, the fewest keys that they see.
 using LeastKeys = std::array<int64_t, 13>;
@@ -36,7 +37,7 @@ int64_t least_keys_on_avx2(gyre_dtype dtype, int64_t dim, size_t rows) {
 
 int64_t least_keys(gyre_dtype dtype, int64_t dim, size_t rows) {
     constexpr int64_t small_head = 32, small_head_of_floats = 40, medium_head = 64;
-    if (dtype != GYRE_F32 && rows == 8 && dim > medium_head) return 0;
+    if (dtype != GYRE_F32 && rows == rows_of_any_keys && dim > medium_head) return 0;
     if (dtype != GYRE_F32) return (dim <= small_head ? small_halves : halves)[rows];
     const int64_t least = (dim <= small_head_of_floats ? small_floats : floats)[rows];
     return rows == 4 && dim <= medium_head ? 2 * floats[rows] : least;
@@ -69,6 +70,11 @@ const AttentionKernel *choose_in_place(const AttentionKernel *narrow, const Atte
     if (on_avx2 || !wide) return narrow;
     const bool fills_narrow = narrow && (rows <= narrow->row_tile || (rows > wide->row_tile && !is_many));
     return fills_narrow ? narrow : wide;
+}
+
+bool may_be_in_place(gyre_dtype dtype, int64_t rows, int64_t keys) {
+    if (dtype == GYRE_F32) return rows >= 3 && keys >= least_keys_of_others;
+    return rows >= 2 && (rows == rows_of_any_keys || keys >= least_keys_of_others);
 }
 
 } // namespace gyre

@@ -76,8 +76,12 @@ SequenceKernels find_sequence_kernels(const gyre_context &context, const Attenti
     }
     found.few_rows = find_few_rows_kernel(context, c);
     if (!is_x86) return found;
-    found.narrow = find_narrow_kernel(context, c);
-    found.in_place = find_in_place_kernel(context, c);
+    if (!found.usual->padded) {
+        found.narrow = find_narrow_kernel(context, c);
+    } else if (c.has_cu_seqlens_q || may_be_in_place(c.q.dtype, rows_of_key_head(c, c.q.seqlen), c.k.seqlen)) {
+        found.narrow = find_narrow_kernel(context, c);
+        found.in_place = find_in_place_kernel(context, c);
+    }
     if (c.has_cu_seqlens_q || rows_of_key_head(c, c.q.seqlen) >= fewest_many_rows)
         found.many_rows = find_many_rows_kernel(context, c);
     if (c.has_lengths()) found.whole_rows = find_whole_rows_kernel(context, c);
