@@ -19,6 +19,20 @@ LaneSource source_in_round(int pairs, const Expr &lane, const Expr &upper) {
     return {place / apart, begin + place % apart};
 }
 
+LaneSource source_in_round(const Interleaving &of, const Expr &lane, const Expr &upper) {
+    const Expr begin = lane / of.run * of.run + upper * (of.run / 2), place = lane % of.run, unit = place / of.unit;
+    return {unit % 2, begin + unit / 2 * of.unit + place % of.unit};
+}
+
+Expr lane_of_interleaved(const LaneOfVector &before, const Expr &first, int apart, const Interleaving &of,
+                         const Expr &lane, const Expr &upper) {
+    const LaneSource source = source_in_round(of, lane, upper);
+    const Expr value = before(source.lane, first + source.second * apart);
+    return Internal::Call::make(value.type(), call_of_round,
+                                {before(lane, first), before(lane, first + apart), lane, of.run, upper, value, of.unit},
+                                Internal::Call::PureExtern);
+}
+
 Expr lane_of_round(const LaneOfVector &before, int lanes, int pairs, const Expr &lane, const Expr &pair,
                    const Expr &upper) {
     _halide_user_assert(lanes >= within && 2 * pairs <= lanes) << call_of_round << " of " << lanes << " lanes\n";

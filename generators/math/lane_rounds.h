@@ -20,14 +20,23 @@ using LaneOfVector = std::function<Halide::Expr(const Halide::Expr &lane, const 
 Halide::Expr lane_of_round(const LaneOfVector &before, int lanes, int pairs, const Halide::Expr &lane,
                            const Halide::Expr &pair, const Halide::Expr &upper);
 
-/// The name of the call that it is, and its arguments: both vectors' elements in lane at_lane, constants, and what it is, whatever the loop.
+/// A round of other transpositions: of each run of `run` lanes of two vectors it takes the lower or the upper half, and of both halves `unit` lanes in turn.
+struct Interleaving {
+    int run, unit;
+};
+/// Lane `lane` of what it makes of the vectors `first` and `first + apart`.
+Halide::Expr lane_of_interleaved(const LaneOfVector &before, const Halide::Expr &first, int apart,
+                                 const Interleaving &of, const Halide::Expr &lane, const Halide::Expr &upper);
+
+/// The name of the call that either is, and its arguments: both vectors' elements in lane at_lane, constants, and what it is, whatever the loop.
 extern const char *const call_of_round;
-enum ArgumentOfRound { of_first, of_second, at_lane, pairs_of_round, is_upper, as_it_is };
+enum ArgumentOfRound { of_first, of_second, at_lane, pairs_of_round, is_upper, as_it_is, unit_of_round };
 
 /// Where a lane of a round comes from: vector `second`, 0 or 1, of its pair.
 struct LaneSource {
     Halide::Expr second, lane;
 };
 LaneSource source_in_round(int pairs, const Halide::Expr &lane, const Halide::Expr &upper);
+LaneSource source_in_round(const Interleaving &of, const Halide::Expr &lane, const Halide::Expr &upper);
 
 } // namespace gyre

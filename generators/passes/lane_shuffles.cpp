@@ -22,9 +22,11 @@ class MapRounds : public IRMutator {
         if (!places || !is_const_zero(places->base) || !is_const_one(places->stride)) return mutate(op->args[as_it_is]);
         const int lanes = op->type.lanes(), pairs = constant(op->args[pairs_of_round]);
         const int upper = constant(op->args[is_upper]);
+        const int unit = op->args.size() > unit_of_round ? constant(op->args[unit_of_round]) : 0;
         std::vector<int> taken;
         for (int lane = 0; lane < lanes; lane++) {
-            const LaneSource source = source_in_round(pairs, lane, upper);
+            const LaneSource source = unit > 0 ? source_in_round(Interleaving{pairs, unit}, lane, upper)
+                                               : source_in_round(pairs, lane, upper);
             taken.push_back(constant(source.second) * lanes + constant(source.lane));
         }
         return Shuffle::make({mutate(op->args[of_first]), mutate(op->args[of_second])}, taken);

@@ -27,6 +27,13 @@ bool are_few_rows_beside_narrow(const AttentionKernel &narrow, int64_t rows, int
     return !is_whole && keys < least_keys;
 }
 
+/// f16 kernels of 8 rows of 64 features transpose a step of 32 keys, however few there are.
+bool are_few_scores_of_transposed(const AttentionKernel &other, int64_t rows, int64_t keys) {
+    constexpr int64_t row_tile = 8, head_dim = 64, few_scores = 128;
+    if (other.dtype != GYRE_F16 || other.vector_bytes < avx512_bytes || other.on_tiles) return false;
+    return other.row_tile == row_tile && other.head_dim == head_dim && rows <= row_tile && rows * keys <= few_scores;
+}
+
 constexpr int64_t fewest_whole_rows = 7; // of all limits below, without dropout
 constexpr int64_t keys_of_window = 128;  // too few to ask for the next ones
 
@@ -116,7 +123,7 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
     if (other.is(trait::narrow)) return are_few_rows_beside_narrow(other, rows, keys);
     if (other.has_bf16_dots()) return are_few_rows_beside_pairs(other.row_tile / 2, rows, keys);
     const int64_t most = other.on_tiles && keys >= keys_for_tiles ? 3 : 4;
-    if (rows <= std::min(most, other.row_tile / 2)) return true;
+    if (rows <= std::min(most, other.row_tile / 2) || are_few_scores_of_transposed(other, rows, keys)) return true;
     if (few.padded && other.padded && few.vector_bytes >= avx512_bytes && dim > small_head && !other.on_tiles)
         return are_few_rows_of_padded(few.dtype, dim, rows, keys);
     if (few.dtype != GYRE_F32 || few.vector_bytes < avx2_bytes || other.row_tile <= narrow_tile) return false;

@@ -89,13 +89,26 @@ bool key_lanes_gain_by_pairs(const Wanted &w) {
            w.head_dim % (2 * w.knobs.lanes) == 0;
 }
 
+/// Rows of a tile gain by transposed keys where there are 8, in f16: bench/notes has the measurements.
+bool transposes_keys(const Wanted &w) {
+    constexpr int vector_halves = 32;
+    const Knobs &k = w.knobs;
+    const int rows = k.row_vectors * k.row_tiles;
+    if (rows == 1) return false;
+    const bool may = w.dtype == Float(16) && k.lanes == 16 && !w.general && !w.padded && !w.own_keys;
+    _halide_user_assert(may && w.head_dim % vector_halves == 0 && k.key_unroll % k.lanes == 0)
+        << "row_vectors times row_tiles is " << rows << " and key_unroll " << k.key_unroll
+        << ", expected 1 with fold equal to lanes, or f16, 16 lanes and a multiple of them\n";
+    return true;
+}
+
 Made make_key_lanes(const Wanted &w) {
     auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
     const bool reads_values = one_row_reads_values_quicker(w), in_pairs = key_lanes_gain_by_pairs(w);
     return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs,
                                       KeyLanes::Facts{key_lanes_gain_by_asking(w), reads_values,
                                                       reads_values && in_pairs, rows_gain_by_asking(w), in_pairs,
-                                                      w.own_keys});
+                                                      w.own_keys, transposes_keys(w)});
 }
 
 template <class OnVectors>

@@ -53,7 +53,7 @@ void KeyLanes::define_queries(const Inputs &in) {
             unsafe_promise_clamped((in.v_head_dim + (together - 1)) / together, 1, z.v_head_dim / together);
 }
 
-void KeyLanes::define_scores(const Inputs &in) {
+void KeyLanes::define_scores_across_lanes(const Inputs &in) {
     const Sizes &z = s.sizes;
     const Func &k_rows = s.operands.k_rows;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;

@@ -57,6 +57,8 @@ struct KeyLaneStages : FoldedStages {
     Halide::Func lane_hidden;             // (l, r, t, b)   1: a bias or a mask hides some of its keys from the row
     Halide::Func row_hidden, hidden;      // (r, t, b) (b)  from a row, or any; undefined outside of the general family
     Halide::RVar hidden_j, hidden_tile;   // of the updates of lane_hidden and hidden
+    std::vector<Halide::Func> key_rounds; // (lane, upper, pair, d / 32, j / 16, b)   of their transposition
+    Halide::Func key_columns;             // (j, d, b)      keys as they are stored, f16 numbers as bits
 };
 
 /// Neighbouring keys whose values a row takes before the next row does: few enough for L1 or L2 to keep them. Divides key_block.
@@ -74,6 +76,7 @@ public:
         bool rows_ask; // it gains so where several rows compute on a key, and there alone: each asks for a share
         bool in_pairs; // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
         bool own_keys; // rows of a task may have keys of their own, which are few: none are asked for
+        bool transposes_keys; // rows of a tile multiply vectors of keys: folded_scores are (j, r, t, b)
     };
     KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), pair_groups(knobs.lanes), pairs{knobs.lanes},
@@ -90,18 +93,21 @@ public:
         form.one_page_apart = true;
         form.as_bits = facts.in_pairs;
         form.own_keys = facts.own_keys;
+        form.unwidened_keys = facts.transposes_keys;
         return form;
     }
     KeySteps steps() const override {
         KeySteps steps;
-        steps.scored = k.lanes;
+        steps.scored = facts.transposes_keys ? k.key_unroll : k.lanes;
         steps.in_vector = k.lanes;
         steps.of_task = true;
         steps.from_first = true;
         return steps;
     }
     void define_queries(const Inputs &in) override;
-    void define_scores(const Inputs &in) override;
+    void define_scores(const Inputs &in) override {
+        facts.transposes_keys ? define_transposed_scores(in) : define_scores_across_lanes(in);
+    }
     void define_maximum(const Visible &visible) override;
     void schedule() override;
     void lower(const Lowering &lowering) const override;
@@ -137,6 +143,13 @@ private:
     void add_values(const Inputs &in, const Visible &visible, int vectors, const Halide::Expr &chunks,
                     const Halide::Expr &first_chunk, const Halide::Expr &where);
     void schedule_values();
+    void define_scores_across_lanes(const Inputs &in);
+    void schedule_scores_across_lanes();
+    void define_transposed_keys();
+    void define_transposed_scores(const Inputs &in);
+    void schedule_transposed_scores();
+    int keys_asked_ahead() const; // of those that are transposed
+    void ask_for_next_steps(const Lowering &lowering) const;
     Halide::Func sum_across_lanes();
     /// Vectors of features that are read together: 2 if they are of pairs.
     int vectors_together() const { return facts.in_pairs ? 2 : 1; }

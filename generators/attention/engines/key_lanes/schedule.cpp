@@ -47,6 +47,49 @@ void KeyLanes::check() const {
         << "expected key_block to be a multiple of " << value_keys << "\n";
 }
 
+void KeyLanes::schedule_scores_across_lanes() {
+    const Sizes &z = s.sizes;
+    const int w = k.lanes;
+    for (size_t round = 0; round < s.lane_pairs.size(); round++) {
+        const int vectors = w >> (round + 1);
+        const Var bit = s.lane_pairs[round].args()[0];
+        s.lane_pairs[round].compute_at(s.masked, s.r).bound(bit, 0, 2).bound(s.f, 0, w).unroll(bit);
+        s.lane_sums[round].compute_at(s.masked, s.r).bound(s.f, 0, w);
+        for (Func *of_round : {&s.lane_pairs[round], &s.lane_sums[round]})
+            of_round->bound_extent(s.j, vectors).vectorize(s.f).unroll(s.j);
+    }
+    Func products = s.folded_scores.in();
+    products.compute_at(s.masked, s.t)
+        .bound(s.f, 0, w)
+        .bound_extent(s.j, w)
+        .bound(s.r, 0, z.row_tile)
+        .reorder(s.f, s.r, s.j)
+        .vectorize(s.f)
+        .unroll(s.r);
+    if (w > narrow_lanes) products.unroll(s.j);
+    // A turn of the loop over features takes all keys of the step: it asks for as many lines as it reads, and where a call tells how many turns there
+    // are, sums of one key after the other would wait for each of them.
+    const bool keys_inside = takes_keys_inside();
+    if (keys_inside)
+        s.folded_scores.compute_at(s.masked, s.t).bound_extent(s.j, w).bound(s.r, 0, z.row_tile).unroll(s.j);
+    else
+        s.folded_scores.compute_at(products, s.j);
+    s.folded_scores.vectorize(s.f).unroll(s.r);
+    for (int update = 0; update < s.folded_scores.num_update_definitions(); update++) {
+        Stage stage = s.folded_scores.update(update);
+        if (keys_inside) stage.reorder(s.f, s.r, s.j).unroll(s.j);
+        stage.vectorize(s.f).unroll(s.r);
+    }
+    Stage of_features = s.folded_scores.update(0);
+    std::vector<VarOrRVar> order = {s.f, s.r};
+    if (facts.in_pairs) order.emplace_back(s.feature_within);
+    if (keys_inside) order.emplace_back(s.j);
+    order.emplace_back(s.feature);
+    of_features.reorder(order);
+    if (facts.in_pairs) of_features.unroll(s.feature_within);
+    if (!keys_inside && !z.padded) of_features.unroll(s.feature);
+}
+
 // One task owns all rows that share keys. All of them take a step of keys, later a group of values, before the next one: the
 // first row reads it from memory, one key after the other, and the others from L1. So a block may be larger than L1.
 void KeyLanes::schedule() {
@@ -98,44 +141,10 @@ void KeyLanes::schedule() {
         .reorder(s.formed_j, s.r, s.t, s.key_step)
         .vectorize(s.formed_j)
         .never_partition_all();
-    for (size_t round = 0; round < s.lane_pairs.size(); round++) {
-        const int vectors = w >> (round + 1);
-        const Var bit = s.lane_pairs[round].args()[0];
-        s.lane_pairs[round].compute_at(s.masked, s.r).bound(bit, 0, 2).bound(s.f, 0, w).unroll(bit);
-        s.lane_sums[round].compute_at(s.masked, s.r).bound(s.f, 0, w);
-        for (Func *of_round : {&s.lane_pairs[round], &s.lane_sums[round]})
-            of_round->bound_extent(s.j, vectors).vectorize(s.f).unroll(s.j);
-    }
-    Func products = s.folded_scores.in();
-    products.compute_at(s.masked, s.t)
-        .bound(s.f, 0, w)
-        .bound_extent(s.j, w)
-        .bound(s.r, 0, z.row_tile)
-        .reorder(s.f, s.r, s.j)
-        .vectorize(s.f)
-        .unroll(s.r);
-    if (w > narrow_lanes) products.unroll(s.j);
-    // A turn of the loop over features takes all keys of the step: it asks for as many lines as it reads, and where a call tells how many turns there
-    // are, sums of one key after the other would wait for each of them.
-    const bool keys_inside = takes_keys_inside();
-    if (keys_inside)
-        s.folded_scores.compute_at(s.masked, s.t).bound_extent(s.j, w).bound(s.r, 0, z.row_tile).unroll(s.j);
+    if (facts.transposes_keys)
+        schedule_transposed_scores();
     else
-        s.folded_scores.compute_at(products, s.j);
-    s.folded_scores.vectorize(s.f).unroll(s.r);
-    for (int update = 0; update < s.folded_scores.num_update_definitions(); update++) {
-        Stage stage = s.folded_scores.update(update);
-        if (keys_inside) stage.reorder(s.f, s.r, s.j).unroll(s.j);
-        stage.vectorize(s.f).unroll(s.r);
-    }
-    Stage of_features = s.folded_scores.update(0);
-    std::vector<VarOrRVar> order = {s.f, s.r};
-    if (facts.in_pairs) order.emplace_back(s.feature_within);
-    if (keys_inside) order.emplace_back(s.j);
-    order.emplace_back(s.feature);
-    of_features.reorder(order);
-    if (facts.in_pairs) of_features.unroll(s.feature_within);
-    if (!keys_inside && !z.padded) of_features.unroll(s.feature);
+        schedule_scores_across_lanes();
     s.masked.update(s.masked.num_update_definitions() - 1).allow_race_conditions().vectorize(s.mask_j);
 
     for (Func *of_row : {&s.block_max, &s.block_sum})
@@ -181,10 +190,11 @@ void KeyLanes::schedule() {
     if (s.general.bias_rows.defined()) schedule_general_along_keys(s, {s.masked, s.t}, w);
 }
 
-/// Tables of offsets end with the last key.
+/// Tables of offsets end with the last key, or with what is asked for.
 void KeyLanes::end_tables_early(const Lowering &lowering) const {
-    const auto vectors = [keys = lowering.key_count, lanes = k.lanes, block = s.sizes.key_block](const Expr &b) {
-        return (keys - b * block + (lanes - 1)) / lanes;
+    const int more = k.lanes - 1 + (facts.transposes_keys ? keys_asked_ahead() : 0);
+    const auto vectors = [keys = lowering.key_count, lanes = k.lanes, more, block = s.sizes.key_block](const Expr &b) {
+        return (keys - b * block + more) / lanes;
     };
     for (const Func &offsets : {s.operands.k_offsets, s.operands.v_offsets})
         end_loop_early(lowering.generator, offsets, s.j.name(), loop_of(s.block), vectors);
@@ -195,9 +205,12 @@ void KeyLanes::lower(const Lowering &lowering) const {
     if (facts.in_pairs) map_neighbour_pairs(lowering.generator);
     const bool has_turns = s.sizes.head_dim > k.lanes * vectors_together(); // of the loop over features, which ask
     // Kernels of own keys have the loops of others, and so their bits.
-    if (facts.asks_ahead && has_turns && !facts.own_keys) ask_for_keys_and_values(lowering);
+    if (facts.transposes_keys)
+        ask_for_next_steps(lowering);
+    else if (facts.asks_ahead && has_turns && !facts.own_keys)
+        ask_for_keys_and_values(lowering);
     if (facts.rows_ask) share_requests(lowering);
-    if (facts.own_keys) end_tables_early(lowering);
+    if (facts.own_keys || facts.transposes_keys) end_tables_early(lowering);
     if (s.guarded_sums.defined()) // Halide forms them in any case
         guard_loop(lowering.generator, s.guarded_sums, loop_of(s.guarded_key), s.guarded);
     if (!s.cut.defined()) return;

@@ -91,14 +91,13 @@ void KeyLanes::schedule_values() {
     for (size_t i = 0; i < s.value_sums.size(); i++) {
         const ValueSum &sum = s.value_sums[i];
         const RVar key(value_key_loop(i)), chunk(value_chunk_loop), group(value_group_loop);
-        s.weighted_rows.update(static_cast<int>(i))
-            .rename(sum.chunk, chunk)
-            .rename(sum.group, group)
-            .allow_race_conditions()
-            .reorder(sum.lane, sum.vector, chunk, s.r, s.t, group)
-            .vectorize(sum.lane)
-            .unroll(sum.vector)
-            .never_partition_all();
+        Stage update = s.weighted_rows.update(static_cast<int>(i));
+        update.rename(sum.chunk, chunk).rename(sum.group, group).allow_race_conditions();
+        if (facts.transposes_keys)
+            update.reorder(sum.lane, sum.vector, s.r, chunk, s.t, group).unroll(s.r);
+        else
+            update.reorder(sum.lane, sum.vector, chunk, s.r, s.t, group);
+        update.vectorize(sum.lane).unroll(sum.vector).never_partition_all();
         // Asking for a line reads any memory but registers, for all that the compiler knows.
         Func of_group = sum.of_group;
         const std::vector<Var> at = of_group.args();
@@ -110,13 +109,15 @@ void KeyLanes::schedule_values() {
             .vectorize(s.l)
             .unroll(at[1])
             .unroll(at[2]);
-        of_group.update(0)
-            .rename(sum.key, key)
-            .reorder(s.l, at[1], at[2], key)
-            .vectorize(s.l)
-            .unroll(at[1])
-            .unroll(at[2])
-            .never_partition_all();
+        Stage of_key = of_group.update(0);
+        of_key.rename(sum.key, key);
+        if (facts.transposes_keys) { // all rows of a tile take a value while it is in a register
+            of_group.bound(s.r, 0, z.row_tile).unroll(s.r);
+            of_key.reorder(s.l, at[1], at[2], s.r, key).unroll(s.r);
+        } else {
+            of_key.reorder(s.l, at[1], at[2], key);
+        }
+        of_key.vectorize(s.l).unroll(at[1]).unroll(at[2]).never_partition_all();
         if (sum.keys_at_once > 1)
             of_group.update(1).reorder(s.l, at[1], sum.last_key).vectorize(s.l).unroll(at[1]).never_partition_all();
     }
