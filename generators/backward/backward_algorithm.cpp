@@ -7,9 +7,7 @@
 
 namespace gyre::backward {
 using namespace Halide;
-namespace {
 
-/// P and scale dS of a row and a key, before masking.
 Tuple weights(const Inputs &in, const Sizes &z, const Pair &of) {
     const Expr distance = alibi_of(in, of.key, of.row);
     if (!z.capped) {
@@ -20,6 +18,8 @@ Tuple weights(const Inputs &in, const Sizes &z, const Pair &of) {
     const Expr p = exp2_nonpositive(in.softcap * log2_e * bent + distance - of.lse);
     return {p, p * (of.prob_grad - of.delta) * ((1.0f - bent * bent) * in.scale)};
 }
+
+namespace {
 
 void define_prob_grads(Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
@@ -94,26 +94,32 @@ void define_sums(Stages &s, const Inputs &in) {
 
 } // namespace
 
-Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Func &dk, const Func &dv,
-                 const Func &bias_grad) {
-    Stages s;
-    s.sizes = sizes;
+void add_sums(Stages &s, const Func &dq, const Func &dk, const Func &dv) {
+    const Var &d = s.d, &x = s.x, &u = s.u, &y = s.y, &t = s.t;
     s.dq = dq;
     s.dk = dk;
     s.dv = dv;
-    const Var &d = s.d, &x = s.x, &u = s.u, &y = s.y, &t = s.t;
-
-    define_scores(s, in);
-    define_prob_grads(s, in);
-    define_weights(s, in);
-    define_sums(s, in);
     s.dq(d, y, t) = undef<float>();
     s.dk(d, x, u) = undef<float>();
     s.dv(d, x, u) = undef<float>();
     s.dq(d, y, t) += s.q_sum(d, y, t);
     s.dk(d, x, u) += s.k_sum(d, x, u);
     s.dv(d, x, u) += s.v_sum(d, x, u);
-    if (sizes.general) define_bias_grad(s, in, bias_grad);
+}
+
+Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Func &dk, const Func &dv,
+                 const Func &bias_grad) {
+    Stages s;
+    s.sizes = sizes;
+    define_scores(s, in);
+    define_prob_grads(s, in);
+    define_weights(s, in);
+    define_sums(s, in);
+    add_sums(s, dq, dk, dv);
+    if (sizes.general)
+        define_bias_grad(s, in, bias_grad, [&](const Expr &key, const Expr &row) -> Expr {
+            return s.weights(key, row % sizes.tile, row / sizes.tile)[2];
+        });
     return s;
 }
 

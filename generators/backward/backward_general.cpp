@@ -52,15 +52,15 @@ Tuple general_weights(const Stages &s, const Inputs &in, const Pair &of) {
     return {unless_masked(keep * p), unless_masked(score_grad * slope), unless_masked(score_grad)};
 }
 
-void define_bias_grad(Stages &s, const Inputs &in, const Func &bias_grad) {
+void define_bias_grad(Stages &s, const Inputs &in, const Func &bias_grad,
+                      const std::function<Expr(const Expr &, const Expr &)> &score_grad) {
     const Var &j = s.j, &i = s.i;
     RDom sums(0, in.key_sums, 0, in.row_sums, "sums");
     s.key_sum = sums.x;
     s.row_sum = sums.y;
     s.bias_grad = bias_grad;
     s.bias_grad(j, i) = undef<float>();
-    const Expr row = i + sums.y;
-    s.bias_grad(j, i) += s.weights(j + sums.x, row % s.sizes.tile, row / s.sizes.tile)[2];
+    s.bias_grad(j, i) += score_grad(j + sums.x, i + sums.y);
 }
 
 } // namespace gyre::backward

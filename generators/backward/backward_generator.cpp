@@ -1,8 +1,11 @@
 // Binds signature, algorithm and schedule of attention's gradients. No arithmetic and no loop order here.
 #include "../common/declared_arguments.h"
-#include "../common/facts.h"
 #include "../math/storage.h"
+#include "../passes/bf16_dot.h"
+#include "../passes/bf16_roundings.h"
+#include "backward_facts.h"
 #include "backward_schedules.h"
+#include "pairs/schedule.h"
 
 namespace gyre::backward {
 
@@ -12,6 +15,7 @@ public:
     GeneratorParam<bool> capped{"capped", false};
     GeneratorParam<bool> general{"general", false}; // capped or not, with bias and dropout
     GeneratorParam<bool> totals{"totals", false};   // no gradients, but what the weights of each row come to
+    GeneratorParam<bool> pairs{"pairs", false};     // multiplies pairs of bf16 numbers
 
     // Where to write what the runtime must know of the kernel; "": nowhere.
     GeneratorParam<std::string> facts{"facts", ""};
@@ -28,8 +32,7 @@ public:
     void configure() { arguments.declare(*this, {{"general", general}, {"gradients", !totals}, {"totals", totals}}); }
 
     void generate() {
-        Knobs knobs{vectors, tile, blocks, lanes};
-        if (knobs.lanes == 0) knobs.lanes = natural_vector_size<float>();
+        const Knobs knobs{vectors, tile, blocks, lanes > 0 ? static_cast<int>(lanes) : natural_vector_size<float>()};
         Sizes sizes;
         sizes.tile = tile;
         sizes.key_lanes = sizes.features = knobs.vectors * knobs.lanes;
@@ -40,8 +43,7 @@ public:
         sizes.capped = capped;
         sizes.general = general;
         _halide_user_assert(sizes.keys % sizes.key_lanes == 0)
-            << "tile * blocks is " << sizes.keys << ", expected a multiple of vectors * lanes, " << sizes.key_lanes
-            << "\n";
+            << "tile * blocks is " << sizes.keys << ", no multiple of vectors * lanes, " << sizes.key_lanes << "\n";
 
         const Halide::Expr features = feature_tiles * sizes.features;
         Inputs in;
@@ -67,29 +69,37 @@ public:
             in.delta = delta;
             in.softcap = softcap;
             if (general) bind_general(in);
-            Stages stages = algorithm(in, sizes, dq, dk, dv, general ? Halide::Func(bias_grad) : Halide::Func());
-            schedule_cpu(stages, in, knobs);
-            if (general) specialize_bias(stages);
+            compute(in, sizes, knobs);
         }
-        publish_facts(*this, facts,
-                      {{"gradients", totals ? 0 : 1},
-                       {"rows", sizes.rows},
-                       {"keys", sizes.keys},
-                       {"tile_size", sizes.tile},
-                       {"key_lanes", sizes.key_lanes},
-                       {"features", sizes.features}});
+        publish_facts(*this, facts, facts_of(sizes, !totals, pairs));
     }
 
 private:
+    void compute(const Inputs &in, const Sizes &sizes, const Knobs &knobs) {
+        const Halide::Func of_bias = general ? Halide::Func(bias_grad) : Halide::Func();
+        if (!pairs) {
+            Stages stages = algorithm(in, sizes, dq, dk, dv, of_bias);
+            schedule_cpu(stages, in, knobs);
+            if (general) specialize_bias(stages);
+            return;
+        }
+        PairStages stages = algorithm_of_pairs(in, sizes, knobs.lanes, dq, dk, dv, of_bias);
+        schedule_of_pairs(stages, in, knobs);
+        if (general) specialize_bias(stages);
+        map_bf16_dots(*this);
+        map_bf16_roundings(*this);
+    }
+
     void bind_shapes(const Sizes &sizes, const Halide::Expr &features) {
         const int row_tiles = sizes.rows / sizes.tile, key_tiles = sizes.keys / sizes.tile,
                   panels = sizes.keys / sizes.key_lanes;
-        const auto rows_of = [&](auto &tensor, int tiles) {
+        // Sums of pairs are formed of so many tiles as the caller has.
+        const auto rows_of = [&](auto &tensor, int tiles, bool all = true) {
             if (!tensor) return;
             tensor.dim(0).set_bounds(0, features);
             tensor.dim(1).set_bounds(0, sizes.tile);
-            tensor.dim(2).set_bounds(0, tiles);
-            tensor.dim(2).set_stride(tensor.dim(1).stride() * sizes.tile);
+            tensor.dim(2).set_min(0).set_stride(tensor.dim(1).stride() * sizes.tile);
+            if (all) tensor.dim(2).set_extent(tiles);
         };
         const auto numbers = [&](auto &statistic) {
             if (!statistic) return;
@@ -97,9 +107,9 @@ private:
             statistic.dim(1).set_bounds(0, row_tiles).set_stride(sizes.tile);
         };
         for (auto *tensor : {&q, &out_grad}) rows_of(*tensor, row_tiles);
-        for (auto *tensor : {&dk, &dv}) rows_of(*tensor, key_tiles);
+        for (auto *tensor : {&dk, &dv}) rows_of(*tensor, key_tiles, !pairs);
         rows_of(k, key_tiles);
-        rows_of(dq, row_tiles);
+        rows_of(dq, row_tiles, !pairs);
         for (auto *buffer : {&k_panels, &v_panels}) {
             if (!*buffer) continue;
             buffer->dim(0).set_bounds(0, sizes.key_lanes);

@@ -1,4 +1,4 @@
-#include "backward_schedules.h"
+#include "backward_parts.h"
 
 namespace gyre::backward {
 using namespace Halide;
@@ -26,6 +26,8 @@ void schedule_sum(Func total, Func sum, const Var &feature, const Var &scalar, c
             .unroll(scalar);
 }
 
+} // namespace
+
 void schedule_guard(Stages &s, int w) {
     Func *const peaks[] = {&s.row_peaks, &s.key_peaks};
     for (int n = 0; n < 2; n++) {
@@ -40,8 +42,15 @@ void schedule_guard(Stages &s, int w) {
     s.guarded.compute_root().update().unscheduled();
 }
 
-/// Biases and random words are laid out for a block once; whoever asks for none of them finds them skipped.
-void schedule_general(Stages &s, const Inputs &in, int w) {
+void schedule_sums(Stages &s, int w) {
+    const Sizes &z = s.sizes;
+    schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, {{s.q_key, s.q_tile}, {s.guarded_q_key, s.guarded_q_tile}}, z, w);
+    schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, {{s.k_row, s.k_tile}, {s.guarded_k_row, s.guarded_k_tile}}, z, w);
+    schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, {{s.v_row, s.v_tile}, {s.guarded_v_row, s.guarded_v_tile}}, z, w);
+}
+
+// Biases and random words are laid out for a block once; whoever asks for none of them finds them skipped.
+void schedule_general(Stages &s, int w) {
     const Sizes &z = s.sizes;
     Var jo("jo"), ji("ji"), word("word");
     s.biases.compute_root().bound(s.j, 0, z.keys).bound(s.i, 0, z.rows).vectorize(s.j, w);
@@ -58,8 +67,9 @@ void schedule_general(Stages &s, const Inputs &in, int w) {
     s.draws.compute_at(s.keep, jo).vectorize(s.a, w);
     Stage sum = s.bias_grad.update();
     sum.reorder(s.j, s.key_sum, s.row_sum, s.i).vectorize(s.j, w, TailStrategy::GuardWithIf);
-    s.weights.update(0).specialize(in.softcap > 0.0f);
 }
+
+namespace {
 
 /// A product over features, of a register tile.
 void schedule_product(Stages &s, Func product, const RVar &feature, int w) {
@@ -98,15 +108,14 @@ void schedule_weights(Stages &s, int w) {
 // sums. All five products run in register tiles of vectors x tile: in the first two vectors are of keys and scalars of rows,
 // in the sums vectors are of features.
 void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k) {
-    const Sizes &z = s.sizes;
     const int w = k.lanes;
     schedule_guard(s, w);
     schedule_weights(s, w);
     schedule_product(s, s.prob_grads, s.prob_feature, w);
-    schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, {{s.q_key, s.q_tile}, {s.guarded_q_key, s.guarded_q_tile}}, z, w);
-    schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, {{s.k_row, s.k_tile}, {s.guarded_k_row, s.guarded_k_tile}}, z, w);
-    schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, {{s.v_row, s.v_tile}, {s.guarded_v_row, s.guarded_v_tile}}, z, w);
-    if (z.general) schedule_general(s, in, w);
+    schedule_sums(s, w);
+    if (!s.sizes.general) return;
+    schedule_general(s, w);
+    s.weights.update(0).specialize(in.softcap > 0.0f);
 }
 
 // Lanes of a row's panels are summed in registers, then one after the other.

@@ -47,23 +47,29 @@ FormedWeights formed_weights(Stages &s, const Inputs &in) {
     return {formed.w * z.key_lanes + formed.x, formed.z * z.tile + formed.y, formed.y, formed.z};
 }
 
+Expr is_visible(const Inputs &in, const Expr &key, const Expr &row) {
+    return key < in.keys && row < in.rows && key <= row + in.last_visible && key >= row + in.first_visible;
+}
+
+Expr meets_edge(const Inputs &in, const Sizes &z, const Expr &row_tile) {
+    const Expr first = row_tile * z.tile, last = first + z.tile - 1;
+    return first < in.rows &&
+           (z.keys > in.keys || z.keys - 1 > first + in.last_visible || 0 < last + in.first_visible || last >= in.rows);
+}
+
 void define_edges(Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
     RDom edge(0, z.keys, 0, z.tile, 0, z.rows / z.tile, "edge");
     const Expr row = edge.z * z.tile + edge.y, key = edge.x;
-    const Expr tile_first = edge.z * z.tile, tile_last = tile_first + z.tile - 1;
-    edge.where(tile_first < in.rows);
-    edge.where(z.keys > in.keys || z.keys - 1 > tile_first + in.last_visible || 0 < tile_last + in.first_visible ||
-               tile_last >= in.rows);
-    const Expr visible =
-        key < in.keys && row < in.rows && key <= row + in.last_visible && key >= row + in.first_visible;
+    edge.where(meets_edge(in, z, edge.z));
     s.edge_key = edge.x;
     s.edge_row = edge.y;
     s.edge_tile = edge.z;
     const FuncRef old = s.weights(edge.x, edge.y, edge.z);
     const int count = s.weights.outputs();
     std::vector<Expr> kept;
-    for (int n = 0; n < count; n++) kept.push_back(select(visible, count > 1 ? old[n] : Expr(old), 0.0f));
+    for (int n = 0; n < count; n++)
+        kept.push_back(select(is_visible(in, key, row), count > 1 ? old[n] : Expr(old), 0.0f));
     s.weights(edge.x, edge.y, edge.z) = Tuple(kept);
 }
 

@@ -50,7 +50,7 @@ gyre_status BackwardOnCpu::prepare(gyre_context &context) {
     GYRE_TRY(find_backward_kernels(context, c, &task.kernels));
     GYRE_TRY(task.angles.prepare(context, c));
     table_bytes = task.angles.bytes();
-    slab_bytes = std::max(BackwardMemory(task.sizes(), nullptr).bytes, round_up(task.angles.scratch_bytes()));
+    slab_bytes = std::max(task.bytes(), round_up(task.angles.scratch_bytes()));
     return GYRE_OK;
 }
 
@@ -63,7 +63,7 @@ gyre_status BackwardOnCpu::run(gyre_context &context, char *memory) {
     const bool ok = filled && context.threads.run_all(task.count(), [&](int64_t index, int worker) {
         return task.run(index, slabs + static_cast<size_t>(worker) * slab_bytes);
     });
-    return finish_call(context, *task.kernels.blocks->kernel, ok);
+    return finish_call(context, *task.selected().kernel, ok);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "core/argument_tables.h"
 #include "core/contract.h"
 #include "core/kernel_call.h"
+#include "cpu/cpu_features.h"
 
 #include <algorithm>
 
@@ -22,6 +23,7 @@ KernelTable<BlockKernel> block_kernels("backward", [](const Kernel &k) {
     b.capped = attribute(k, "capped") == "true";
     b.general = attribute(k, "general") == "true";
     b.totals = attribute(k, "totals") == "true";
+    b.pairs = attribute(k, "pairs") == "true";
     b.rows = attribute(k, "rows", 0);
     b.keys = attribute(k, "keys", 0);
     b.tile = attribute(k, "tile_size", 0);
@@ -41,9 +43,10 @@ const SmallKernel *find_small(KernelTable<SmallKernel> &kernels, const gyre_cont
     return nullptr;
 }
 
-const BlockKernel *find_blocks(const gyre_context &context, bool capped, bool general) {
+const BlockKernel *find_blocks(const gyre_context &context, bool capped, bool general, bool pairs) {
     for (const BlockKernel &k : block_kernels.rows(*context.kernels))
-        if (!k.totals && k.general == general && k.capped == (capped && !general) && may_use(context, *k.kernel))
+        if (!k.totals && k.general == general && k.capped == (capped && !general) && k.pairs == pairs &&
+            may_use(context, *k.kernel))
             return &k;
     return nullptr;
 }
@@ -63,7 +66,8 @@ const ArgumentTables backward_tables = {tables, sizeof tables / sizeof tables[0]
 
 size_t BackwardKernels::workspace() const {
     size_t most = std::max({blocks->workspace, panels->workspace, delta->workspace});
-    if (totals) most = std::max(most, totals->workspace);
+    for (const BlockKernel *other : {totals, pairs})
+        if (other) most = std::max(most, other->workspace);
     for (int pairing : {GYRE_HALF, GYRE_INTERLEAVED})
         most = std::max({most, load[pairing]->workspace, store[pairing]->workspace});
     return most;
@@ -86,7 +90,9 @@ bool forward_splits_numbers(const gyre_context &context, const AttentionCall &c)
 gyre_status find_backward_kernels(const gyre_context &context, const AttentionCall &c, BackwardKernels *found) {
     BackwardKernels &k = *found;
     const bool capped = c.softcap > 0, general = c.bias.data || c.dropout.on;
-    k.blocks = find_blocks(context, capped, general);
+    k.blocks = find_blocks(context, capped, general, false);
+    if (c.q.dtype == GYRE_BF16) k.pairs = find_blocks(context, capped, general, true);
+    if (k.pairs && k.pairs->kernel->row != context.forced && has_slow_bf16_dots()) k.pairs = nullptr;
     k.panels = find_small(panel_kernels, context);
     k.delta = find_small(delta_kernels, context);
     bool complete = k.blocks && k.panels && k.delta;

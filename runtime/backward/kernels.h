@@ -5,6 +5,8 @@
 #include "core/context.h"
 #include "rotary/rotary_kernel.h"
 
+#include <numeric>
+
 namespace gyre {
 
 /// Adds what a block of rows and a block of keys mean for each other's gradients; or what the rows' weights come to.
@@ -19,6 +21,11 @@ struct BlockKernel {
     size_t workspace = 0;       // bytes
     ArgumentPlaces places;      // of BackwardArguments
     bool totals = false;        // forms no gradients
+    bool pairs = false;         // multiplies pairs of bf16 numbers
+
+    /// Rows, or keys, of which it takes as many as hold all that there are, and looks at no others.
+    int64_t row_unit() const { return pairs ? tile : rows; }
+    int64_t key_unit() const { return pairs ? std::lcm(tile, key_lanes) : keys; }
 };
 
 /// A kernel without facts but its workspace.
@@ -29,6 +36,8 @@ struct SmallKernel {
 
 struct BackwardKernels {
     const BlockKernel *blocks = nullptr, *totals = nullptr; // no totals: there is no such kernel, or no call for it
+    const BlockKernel *pairs =
+        nullptr; // multiplies what the forward pass has not rounded otherwise; nullptr: none, or no call for it
     const SmallKernel *panels = nullptr, *delta = nullptr;
     const RotaryKernel *load[2] = {}, *store[2] = {}; // from the tensors' type to f32, and back; by pairing
 

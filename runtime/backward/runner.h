@@ -17,8 +17,8 @@ struct BackwardRun {
 class BackwardRunner {
 public:
     BackwardRunner(const BackwardTask &task, int64_t index, int64_t kv_head, char *memory)
-        : task(task), c(task.call.forward), s(c.sequence(index)), index(index), kv_head(kv_head), z(task.sizes()),
-          m(z, memory) {}
+        : task(task), c(task.call.forward), s(c.sequence(index)), index(index), kv_head(kv_head),
+          kernel(task.blocks_of(s)), z(task.sizes(kernel)), m(z, memory) {}
 
     bool run();
 
@@ -27,6 +27,7 @@ private:
     const AttentionCall &c;
     const Sequence s;
     const int64_t index, kv_head;
+    const BlockKernel &kernel;
     const BackwardSizes z;
     const BackwardMemory m;
 
@@ -38,7 +39,7 @@ private:
     };
     Sight sight(int64_t first_row, int64_t first_key) const;
 
-    const BlockKernel &blocks() const { return *task.kernels.blocks; }
+    const BlockKernel &blocks() const { return kernel; }
     int64_t head(int64_t g) const { return kv_head * z.group + g; }
 
     const float *angles(const AngleTable *table, int64_t token) const {
@@ -82,7 +83,7 @@ private:
     void clear_past_end(float *rows, int64_t count) const;
     bool load_keys(int64_t first) const;
     bool run_keys(int64_t first) const;
-    bool form_panels(const float *rows, float *panels) const;
+    bool form_panels(const float *rows, int64_t keys, float *panels) const;
     bool add_block(int64_t g, int64_t first_row, int64_t first_key) const;
     void clear_unused_keys() const;
 };

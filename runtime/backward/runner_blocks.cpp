@@ -19,9 +19,9 @@ bool BackwardRunner::run() {
     return ok;
 }
 
-bool BackwardRunner::form_panels(const float *rows, float *panels) const {
+bool BackwardRunner::form_panels(const float *rows, int64_t keys, float *panels) const {
     const halide_type_t f32 = halide_type(GYRE_F32);
-    const int64_t lanes = blocks().key_lanes, count = z.keys / lanes;
+    const int64_t lanes = blocks().key_lanes, count = round_to(keys, blocks().key_unit()) / lanes;
     Buffer x(rows, f32, {{z.features, 1}, {lanes, z.stride}, {count, lanes * z.stride}});
     Buffer out(panels, f32, {{lanes, 1}, {z.features, lanes}, {count, z.features * lanes}});
     KernelArguments<PanelsArguments> arguments;
@@ -32,7 +32,8 @@ bool BackwardRunner::form_panels(const float *rows, float *panels) const {
 }
 
 void BackwardRunner::clear_past_end(float *rows, int64_t count) const {
-    std::memset(rows + count * z.stride, 0, static_cast<size_t>((z.keys - count) * z.stride) * sizeof(float));
+    const int64_t padding = round_to(count, blocks().key_unit()) - count;
+    std::memset(rows + count * z.stride, 0, static_cast<size_t>(padding * z.stride) * sizeof(float));
 }
 
 bool BackwardRunner::load_keys(int64_t first) const {
@@ -44,10 +45,10 @@ bool BackwardRunner::load_keys(int64_t first) const {
 bool BackwardRunner::run_keys(int64_t first) const {
     const int64_t count = std::min(z.keys, s.k_len - first);
     for (float *rows : {m.k_grad, m.v_grad})
-        std::memset(rows, 0, static_cast<size_t>(z.keys * z.stride) * sizeof(float));
+        std::memset(rows, 0, static_cast<size_t>(round_to(count, blocks().key_unit()) * z.stride) * sizeof(float));
     clear_past_end(m.v, count);
     if (!load_keys(first) || !load_operand(value_run(c.v, first, count), m.v)) return false;
-    if (!form_panels(m.k, m.k_panels) || !form_panels(m.v, m.v_panels)) return false;
+    if (!form_panels(m.k, count, m.k_panels) || !form_panels(m.v, count, m.v_panels)) return false;
     for (int64_t g = 0; g < z.group; g++)
         for (int64_t row = 0; row < s.q_len; row += blocks().rows)
             if (!add_block(g, row, first)) return false;
@@ -81,8 +82,9 @@ bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) 
     };
     const auto numbers = [&](float *data) { return Buffer(data + row, f32, {{tile, 1}, {b.rows / tile, tile}}); };
     Buffer q = tiled(m.q + row * z.stride, b.rows), out_grad = tiled(m.out_grad + row * z.stride, b.rows);
-    Buffer q_grad = tiled(m.q_grad + row * z.stride, b.rows);
-    Buffer k = tiled(m.k, b.keys), k_grad = tiled(m.k_grad, b.keys), v_grad = tiled(m.v_grad, b.keys);
+    const int64_t summed_keys = b.pairs ? round_to(seen.keys, tile) : b.keys;
+    Buffer q_grad = tiled(m.q_grad + row * z.stride, round_to(seen.rows, b.row_unit()));
+    Buffer k = tiled(m.k, b.keys), k_grad = tiled(m.k_grad, summed_keys), v_grad = tiled(m.v_grad, summed_keys);
     Buffer k_panels = panels(m.k_panels), v_panels = panels(m.v_panels);
     Buffer power = numbers(m.power), delta = numbers(m.delta);
     const auto feature_tiles = static_cast<int32_t>(z.features / b.features);

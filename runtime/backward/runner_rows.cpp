@@ -46,7 +46,7 @@ bool BackwardRunner::store(float *rows, const BackwardRun &r) const {
 
 bool BackwardRunner::load_queries() const {
     for (int64_t g = 0; g < z.group; g++) {
-        const int64_t rows = round_to(s.q_len, blocks().rows);
+        const int64_t rows = round_to(s.q_len, blocks().row_unit());
         float *const q = m.q + g * z.rows * z.stride, *const out_grad = m.out_grad + g * z.rows * z.stride;
         std::memset(m.q_grad + g * z.rows * z.stride, 0, static_cast<size_t>(rows * z.stride) * sizeof(float));
         for (float *padded : {q, out_grad}) // rows past the end

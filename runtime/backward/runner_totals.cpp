@@ -74,7 +74,7 @@ bool BackwardRunner::normalize_rows() const {
         for (int64_t row = 0; row < s.q_len; row += blocks().rows) any = any || has_large_scores(g, row);
     }
     for (int64_t first = 0; any && first < s.k_len; first += z.keys) {
-        if (!load_keys(first) || !form_panels(m.k, m.k_panels)) return false;
+        if (!load_keys(first) || !form_panels(m.k, std::min(z.keys, s.k_len - first), m.k_panels)) return false;
         for (int64_t g = 0; g < z.group; g++)
             for (int64_t row = 0; row < s.q_len; row += blocks().rows)
                 if (has_large_scores(g, row) && !add_totals(g, row, first)) return false;

@@ -12,9 +12,27 @@ constexpr int64_t cache_line_floats = 16;
 
 } // namespace
 
-BackwardSizes BackwardTask::sizes() const {
+const BlockKernel &BackwardTask::blocks_of(const Sequence &s) const {
     const AttentionCall &c = call.forward;
-    const BlockKernel &b = *kernels.blocks;
+    const bool is_rotated = c.rope.on || c.value_rope.on;
+    return kernels.pairs && (!is_rotated || rounding.of(s)) ? *kernels.pairs : *kernels.blocks;
+}
+
+const BlockKernel &BackwardTask::selected() const {
+    for (int64_t index = 0; kernels.pairs && index < call.forward.lengths(); index++)
+        if (&blocks_of(call.forward.sequence(index)) == kernels.pairs) return *kernels.pairs;
+    return *kernels.blocks;
+}
+
+size_t BackwardTask::bytes() const {
+    size_t most = 0;
+    for (const BlockKernel *b : {kernels.blocks, kernels.pairs})
+        if (b) most = std::max(most, BackwardMemory(sizes(*b), nullptr).bytes);
+    return most;
+}
+
+BackwardSizes BackwardTask::sizes(const BlockKernel &b) const {
+    const AttentionCall &c = call.forward;
     BackwardSizes z;
     z.features = round_to(std::max(c.q.dim, c.v.dim), b.features);
     z.stride = z.features + cache_line_floats;

@@ -24,8 +24,18 @@ struct BackwardTask {
     ForwardRounding rounding; // of what is rotated
     bool normalizes = false;  // rows of large scores, by the kernel of totals: the forward pass had others
 
-    /// The sizes of the task's memory, once the kernels are known.
-    BackwardSizes sizes() const;
+    /// The kernel of a sequence's blocks: of pairs, unless that rounds rotated numbers that the forward pass has not rounded, whose lse
+    /// is of others then.
+    const BlockKernel &blocks_of(const Sequence &s) const;
+
+    /// The kernel by whose name the call goes: the one of pairs if a sequence takes that.
+    const BlockKernel &selected() const;
+
+    /// The sizes of the task's memory with this kernel.
+    BackwardSizes sizes(const BlockKernel &blocks) const;
+
+    /// Bytes of the task's memory with any of the kernels, once these are known.
+    size_t bytes() const;
 
     /// How many tasks there are, once the call is known.
     int64_t count() const;

@@ -7,6 +7,7 @@
 #include "support/random.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace gyre::test;
 
@@ -94,16 +95,19 @@ TEST_CASE("backward: the reverse rotation is the gradient of gyre_rotary()") {
 
 TEST_CASE("backward: every kind of head_dim, with causal and without") {
     for (const int64_t head_dim : {1, 2, 10, 32, 33, 64, 80, 128, 200, 256, 512})
-        for (const int causal : {0, 1}) {
-            BackwardCase c(AttentionShape().lengths(14, 40).head_counts(2, 1).dims(head_dim));
-            c.forward.args.causal = causal;
-            c.check();
-        }
+        for (const int causal : {0, 1})
+            for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16}) {
+                BackwardCase c(AttentionShape().lengths(14, 40).head_counts(2, 1).dims(head_dim).of(dtype));
+                c.forward.args.causal = causal;
+                c.check();
+            }
 }
 
 TEST_CASE("backward: v_head_dim differs from head_dim") {
     const int64_t pairs[][2] = {{8, 10}, {10, 8}, {64, 32}, {32, 64}, {64, 128}, {192, 128}, {72, 200}};
-    for (const auto &dims : pairs) BackwardCase(AttentionShape().lengths(17, 65).dims(dims[0], dims[1])).check();
+    for (const auto &dims : pairs)
+        for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16})
+            BackwardCase(AttentionShape().lengths(17, 65).dims(dims[0], dims[1]).of(dtype)).check();
 }
 
 TEST_CASE("backward: every pair of lengths, with causal and without") {
@@ -116,12 +120,25 @@ TEST_CASE("backward: every pair of lengths, with causal and without") {
             }
 }
 
+TEST_CASE("backward: every pair of lengths around blocks of pairs of bf16") {
+    for (const int64_t seqlen_q : {1, 7, 8, 9, 191, 192, 193})
+        for (const int64_t seqlen_kv : {1, 15, 16, 17, 31, 33, 191, 192, 193})
+            for (const int causal : {0, 1}) {
+                BackwardCase c(AttentionShape().lengths(seqlen_q, seqlen_kv).dims(32).of(GYRE_BF16));
+                c.forward.args.causal = causal;
+                c.check();
+            }
+}
+
 TEST_CASE("backward: windows on either side, both alignments") {
     for (const gyre_alignment alignment : {GYRE_BOTTOM_RIGHT, GYRE_TOP_LEFT})
         for (const int64_t left : {-1, 0, 40, 150})
             for (const int64_t right : {-1, 0, 130})
-                for (const int64_t seqlen_q : {60, 230}) {
-                    BackwardCase c(AttentionShape().lengths(seqlen_q, 220).dims(32));
+                for (const auto &[seqlen_q, dtype] : {std::pair<int64_t, gyre_dtype>{60, GYRE_F32},
+                                                      {230, GYRE_F32},
+                                                      {60, GYRE_BF16},
+                                                      {230, GYRE_BF16}}) {
+                    BackwardCase c(AttentionShape().lengths(seqlen_q, 220).dims(32).of(dtype));
                     c.forward.args.alignment = alignment;
                     c.forward.args.window_left = left;
                     c.forward.args.window_right = right;
@@ -194,12 +211,13 @@ TEST_CASE("backward: key lengths, packed sequences, and what nobody sees gets 0"
 TEST_CASE("backward: softcap, ALiBi and scales") {
     for (const float softcap : {0.0f, 0.7f, 30.0f})
         for (const float scale : {0.0f, 1.0f, -0.3f})
-            for (const int alibi : {0, 1}) {
-                BackwardCase c(AttentionShape().lengths(60, 150).head_counts(2, 2).dims(32));
+            for (const int alibi : {0, 1, 2, 3}) {
+                const gyre_dtype dtype = alibi < 2 ? GYRE_F32 : GYRE_BF16;
+                BackwardCase c(AttentionShape().lengths(60, 150).head_counts(2, 2).dims(32).of(dtype));
                 c.forward.args.causal = 1;
                 c.forward.args.softcap = softcap;
                 c.forward.args.scale = scale;
-                if (alibi) c.forward.args.alibi = c.forward.hold(GYRE_F32, {0.25, -0.125});
+                if (alibi % 2) c.forward.args.alibi = c.forward.hold(GYRE_F32, {0.25, -0.125});
                 c.check();
             }
 }
@@ -218,7 +236,7 @@ TEST_CASE("backward: bf16 and f16") {
 
 TEST_CASE("backward: 1024 tokens") {
     for (const int causal : {0, 1}) {
-        BackwardCase c(AttentionShape().lengths(1024, 1024).dims(64));
+        BackwardCase c(AttentionShape().lengths(1024, 1024).dims(64).of(causal ? GYRE_BF16 : GYRE_F32));
         c.forward.args.causal = causal;
         c.check();
     }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 using namespace gyre::test;
 
@@ -50,10 +51,11 @@ void check_unseen_keys(BackwardCase &c) {
 } // namespace
 
 TEST_CASE("masked gradients: keys and values that no row sees, by position, by window, by a bias") {
-    for (const int64_t head_dim : {64, 24})
+    for (const auto &[head_dim, dtype] :
+         {std::pair<int64_t, gyre_dtype>{64, GYRE_F32}, {24, GYRE_F32}, {64, GYRE_BF16}})
         for (int way = 0; way < 4; way++) {
             CAPTURE(way);
-            BackwardCase c(AttentionShape().lengths(rows, keys).head_counts(2, 1).dims(head_dim));
+            BackwardCase c(AttentionShape().lengths(rows, keys).head_counts(2, 1).dims(head_dim).of(dtype));
             gyre_attention_args &args = c.forward.args;
             args.alignment = GYRE_TOP_LEFT;
             if (way == 0) args.causal = 1;
@@ -77,14 +79,16 @@ TEST_CASE("masked gradients: keys and values that no row sees, by position, by w
 }
 
 TEST_CASE("masked gradients: a row of NaN reaches the keys that it sees, and no others") {
-    for (const bool in_query : {true, false}) {
-        BackwardCase c(AttentionShape().lengths(40, 40).dims(64));
+    for (const auto &[in_query, dtype] :
+         {std::pair{true, GYRE_F32}, {false, GYRE_F32}, {true, GYRE_BF16}, {false, GYRE_BF16}}) {
+        BackwardCase c(AttentionShape().lengths(40, 40).dims(64).of(dtype));
         c.forward.args.causal = 1;
         each_target([&](gyre_context *context) {
             c.forward.q.fill_normal(3);
             c.out_grad.fill_normal(4);
             const Gradients clean = run(c, context);
-            for (int64_t d = 0; d < 64; d++) (in_query ? c.forward.q : c.out_grad).set({0, 25, 0, d}, std::nan(""));
+            Tensor &with_nan = in_query ? c.forward.q : c.out_grad;
+            for (int64_t d = 0; d < 64; d++) with_nan.set({0, 25, 0, d}, std::nan(""));
             const Gradients got = run(c, context);
             int64_t wrong = 0;
             for (size_t j = 0; j < 40; j++)
@@ -122,42 +126,47 @@ TEST_CASE("masked gradients: the first of two rows, which one key alone is maske
 
 TEST_CASE("masked gradients: rows past the end, to whose scores ALiBi adds more than f32 has powers for") {
     for (const float slope : {1.0f, -1.0f, 8.0f})
-        for (const int64_t of_queries : {5, 97}) {
-            BackwardCase c(AttentionShape().lengths(of_queries, 300).head_counts(1, 1).dims(64));
-            c.forward.args.alignment = GYRE_TOP_LEFT;
-            c.forward.args.alibi = c.forward.hold(GYRE_F32, {slope});
-            c.check();
-        }
+        for (const int64_t of_queries : {5, 97})
+            for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16}) {
+                BackwardCase c(AttentionShape().lengths(of_queries, 300).head_counts(1, 1).dims(64).of(dtype));
+                c.forward.args.alignment = GYRE_TOP_LEFT;
+                c.forward.args.alibi = c.forward.hold(GYRE_F32, {slope});
+                c.check();
+            }
 }
 
 TEST_CASE("masked gradients: ALiBi of the largest finite number, of which the nearest key alone is left") {
-    BackwardCase c(AttentionShape().lengths(20, 20).head_counts(1, 1).dims(64));
-    c.forward.args.causal = 1;
-    c.forward.args.alibi = c.forward.hold(GYRE_F32, {3e38});
-    each_target([&](gyre_context *context) {
-        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-        check_close("v_grad", c.v_grad.values(), c.out_grad.values(), 1e-5);
-    });
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16}) {
+        BackwardCase c(AttentionShape().lengths(20, 20).head_counts(1, 1).dims(64).of(dtype));
+        c.forward.args.causal = 1;
+        c.forward.args.alibi = c.forward.hold(GYRE_F32, {3e38});
+        each_target([&](gyre_context *context) {
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            check_close("v_grad", c.v_grad.values(), c.out_grad.values(), 1e-5);
+        });
+    }
 }
 
 // A row that sees one key has weight 1 there, whatever its score is, so long as that is formed as the forward pass formed it:
 // terms of 1e4 whose sum is small are off by 1e-2 if they are added otherwise.
 TEST_CASE("gradients: scores are those of the forward pass, roundings too") {
-    const int64_t count = 40, dim = 64;
-    BackwardCase c(AttentionShape().lengths(count, count).dims(dim));
-    c.forward.args.window_left = c.forward.args.window_right = 0;
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t d = 0; d < dim; d++) {
-            const int64_t pair = d % (dim / 2);
-            c.forward.q.set({0, i, 0, d}, 100 + std::sin((double)(i * 37 + pair)));
-            const double k = 100 * std::cos((double)(i * 11 + pair * 5));
-            c.forward.k.set({0, i, 0, d}, d < dim / 2 ? k : -k);
-        }
-    each_target([&](gyre_context *context) {
-        REQUIRE_MESSAGE(c.forward.run(context) == GYRE_OK, text(gyre_last_error()));
-        const std::string forward_kernel = gyre_selected_kernel(context);
-        if (forward_kernel.find("__x86_64_amx") != std::string::npos) return; // tiles add in an order of their own
-        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-        check_close("v_grad", c.v_grad.values(), c.out_grad.values(), 1e-5);
-    });
+    for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16}) {
+        const int64_t count = 40, dim = 64;
+        BackwardCase c(AttentionShape().lengths(count, count).dims(dim).of(dtype));
+        c.forward.args.window_left = c.forward.args.window_right = 0;
+        for (int64_t i = 0; i < count; i++)
+            for (int64_t d = 0; d < dim; d++) {
+                const int64_t pair = d % (dim / 2);
+                c.forward.q.set({0, i, 0, d}, 100 + std::sin((double)(i * 37 + pair)));
+                const double k = 100 * std::cos((double)(i * 11 + pair * 5));
+                c.forward.k.set({0, i, 0, d}, d < dim / 2 ? k : -k);
+            }
+        each_target([&](gyre_context *context) {
+            REQUIRE_MESSAGE(c.forward.run(context) == GYRE_OK, text(gyre_last_error()));
+            const std::string forward_kernel = gyre_selected_kernel(context);
+            if (forward_kernel.find("__x86_64_amx") != std::string::npos) return; // tiles add in an order of their own
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            check_close("v_grad", c.v_grad.values(), c.out_grad.values(), 1e-5);
+        });
+    }
 }
