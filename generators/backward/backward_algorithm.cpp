@@ -81,15 +81,19 @@ void define_sums(Stages &s, const Inputs &in) {
     s.v_sum = Func("v_sum");
     const auto of_key = [&](const RDom &n) -> Expr { return s.weights(n.y * z.tile + n.x, y, t)[1]; };
     const auto of_row = [&](const RDom &n, int which) -> Expr { return s.weights(u * z.tile + x, n.x, n.y)[which]; };
-    s.q_sum(d, y, t) += of_key(keys) * in.k(d, keys.x, keys.y);
-    s.q_sum(d, y, t) +=
-        of_key(guarded_keys) * if_weighted(of_key(guarded_keys), in.k(d, guarded_keys.x, guarded_keys.y));
-    const auto sum_rows = [&](Func sum, const Func &rows, int which, const RDom &usual, const RDom &guarded) {
-        sum(d, x, u) += of_row(usual, which) * rows(d, usual.x, usual.y);
-        sum(d, x, u) += of_row(guarded, which) * if_weighted(of_row(guarded, which), rows(d, guarded.x, guarded.y));
+    const auto guarded_sum = [&](int n, const Func &usual) {
+        return z.guards_apart ? s.guarded_sums[n] = Func("guarded_sum_" + std::to_string(n)) : usual;
     };
-    sum_rows(s.k_sum, in.q, 1, k_rows, guarded_k_rows);
-    sum_rows(s.v_sum, in.out_grad, 0, v_rows, guarded_v_rows);
+    s.q_sum(d, y, t) += of_key(keys) * in.k(d, keys.x, keys.y);
+    guarded_sum(0, s.q_sum)(d, y, t) +=
+        of_key(guarded_keys) * if_weighted(of_key(guarded_keys), in.k(d, guarded_keys.x, guarded_keys.y));
+    const auto sum_rows = [&](Func sum, int n, const Func &rows, int which, const RDom &usual, const RDom &guarded) {
+        sum(d, x, u) += of_row(usual, which) * rows(d, usual.x, usual.y);
+        guarded_sum(n, sum)(d, x, u) +=
+            of_row(guarded, which) * if_weighted(of_row(guarded, which), rows(d, guarded.x, guarded.y));
+    };
+    sum_rows(s.k_sum, 1, in.q, 1, k_rows, guarded_k_rows);
+    sum_rows(s.v_sum, 2, in.out_grad, 0, v_rows, guarded_v_rows);
 }
 
 } // namespace
@@ -105,6 +109,15 @@ void add_sums(Stages &s, const Func &dq, const Func &dk, const Func &dv) {
     s.dq(d, y, t) += s.q_sum(d, y, t);
     s.dk(d, x, u) += s.k_sum(d, x, u);
     s.dv(d, x, u) += s.v_sum(d, x, u);
+    if (!s.sizes.guards_apart) return;
+    for (int n = 0; n < 3; n++) {
+        Func &total = n == 0 ? s.dq : n == 1 ? s.dk : s.dv;
+        const Var &of_tile = n == 0 ? y : x;
+        RDom tiles(0, (n == 0 ? s.sizes.rows : s.sizes.keys) / s.sizes.tile, "guarded_tiles");
+        tiles.where(s.guarded() != 0);
+        s.guarded_tiles[n] = tiles;
+        total(d, of_tile, tiles) += s.guarded_sums[n](d, of_tile, tiles);
+    }
 }
 
 Stages algorithm(const Inputs &in, const Sizes &sizes, const Func &dq, const Func &dk, const Func &dv,

@@ -3,8 +3,8 @@
 #include "../math/storage.h"
 #include "../passes/bf16_dot.h"
 #include "../passes/bf16_roundings.h"
-#include "backward_facts.h"
 #include "backward_schedules.h"
+#include "backward_sizes.h"
 #include "pairs/schedule.h"
 
 namespace gyre::backward {
@@ -37,11 +37,9 @@ public:
         sizes.tile = tile;
         sizes.key_lanes = sizes.features = knobs.vectors * knobs.lanes;
         sizes.rows = sizes.keys = knobs.tile * knobs.blocks;
-        // The forward pass of plain calls runs on tiles there.
-        const bool after_tiles = target.value().has_feature(Halide::Target::AVX512_SapphireRapids);
-        if (after_tiles && !capped && !general && sizes.features % 16 == 0) sizes.summed_apart = 16;
         sizes.capped = capped;
         sizes.general = general;
+        fit_target(target, knobs.lanes, &sizes);
         _halide_user_assert(sizes.keys % sizes.key_lanes == 0)
             << "tile * blocks is " << sizes.keys << ", no multiple of vectors * lanes, " << sizes.key_lanes << "\n";
 

@@ -8,23 +8,28 @@ constexpr int cache_line = 16; // f32 elements
 
 /// One of the three sums: a register tile of `vectors` vectors of features and `tile` rows or keys is summed in registers,
 /// then added to what is there.
-void schedule_sum(Func total, Func sum, const Var &feature, const Var &scalar, const Var &tile,
-                  const std::vector<std::pair<RVar, RVar>> &loops, const Sizes &z, int lanes) {
-    Var chunk("chunk"), within("within");
-    total.update()
-        .split(feature, chunk, within, z.features)
-        .reorder(within, scalar, chunk, tile)
-        .vectorize(within, lanes)
-        .unroll(within)
-        .unroll(scalar);
-    sum.compute_at(total, chunk).vectorize(feature, lanes).unroll(feature).unroll(scalar);
-    for (size_t n = 0; n < loops.size(); n++)
-        sum.update(static_cast<int>(n))
-            .reorder(feature, scalar, loops[n].first, loops[n].second)
-            .vectorize(feature, lanes)
-            .unroll(feature)
+struct SummedTiles {
+    const Sizes &z;
+    int lanes;
+    Var feature, scalar;
+
+    template <typename Tile>
+    Var add(Stage total, const Tile &tile) const {
+        const Var chunk(Internal::unique_name("chunk")), within("within");
+        total.split(feature, chunk, within, z.features)
+            .reorder(within, scalar, chunk, tile)
+            .vectorize(within, lanes)
+            .unroll(within)
             .unroll(scalar);
-}
+        return chunk;
+    }
+    void sum_at(Func sum, Func total, const Var &chunk) const {
+        sum.compute_at(total, chunk).vectorize(feature, lanes).unroll(feature).unroll(scalar);
+    }
+    void sum(Stage update, const RVar &within, const RVar &tile) const {
+        update.reorder(feature, scalar, within, tile).vectorize(feature, lanes).unroll(feature).unroll(scalar);
+    }
+};
 
 } // namespace
 
@@ -43,10 +48,22 @@ void schedule_guard(Stages &s, int w) {
 }
 
 void schedule_sums(Stages &s, int w) {
-    const Sizes &z = s.sizes;
-    schedule_sum(s.dq, s.q_sum, s.d, s.y, s.t, {{s.q_key, s.q_tile}, {s.guarded_q_key, s.guarded_q_tile}}, z, w);
-    schedule_sum(s.dk, s.k_sum, s.d, s.x, s.u, {{s.k_row, s.k_tile}, {s.guarded_k_row, s.guarded_k_tile}}, z, w);
-    schedule_sum(s.dv, s.v_sum, s.d, s.x, s.u, {{s.v_row, s.v_tile}, {s.guarded_v_row, s.guarded_v_tile}}, z, w);
+    struct Loops {
+        RVar within, tile;
+    };
+    const auto schedule = [&](int n, Func total, Func sum, const Var &scalar, const Var &tile, const Loops &usual,
+                              const Loops &guarded) {
+        const SummedTiles tiles{s.sizes, w, s.d, scalar};
+        tiles.sum_at(sum, total, tiles.add(total.update(), tile));
+        tiles.sum(sum.update(0), usual.within, usual.tile);
+        if (!s.sizes.guards_apart) return tiles.sum(sum.update(1), guarded.within, guarded.tile);
+        Func apart = s.guarded_sums[n];
+        tiles.sum_at(apart, total, tiles.add(total.update(1), s.guarded_tiles[n]));
+        tiles.sum(apart.update(), guarded.within, guarded.tile);
+    };
+    schedule(0, s.dq, s.q_sum, s.y, s.t, {s.q_key, s.q_tile}, {s.guarded_q_key, s.guarded_q_tile});
+    schedule(1, s.dk, s.k_sum, s.x, s.u, {s.k_row, s.k_tile}, {s.guarded_k_row, s.guarded_k_tile});
+    schedule(2, s.dv, s.v_sum, s.x, s.u, {s.v_row, s.v_tile}, {s.guarded_v_row, s.guarded_v_tile});
 }
 
 // Biases and random words are laid out for a block once; whoever asks for none of them finds them skipped.

@@ -52,9 +52,10 @@ Expr is_visible(const Inputs &in, const Expr &key, const Expr &row) {
 }
 
 Expr meets_edge(const Inputs &in, const Sizes &z, const Expr &row_tile) {
-    const Expr first = row_tile * z.tile, last = first + z.tile - 1;
-    return first < in.rows &&
-           (z.keys > in.keys || z.keys - 1 > first + in.last_visible || 0 < last + in.first_visible || last >= in.rows);
+    const Expr tile_first = row_tile * z.tile, tile_last = tile_first + z.tile - 1;
+    const Expr is_cut = z.keys > in.keys || z.keys - 1 > tile_first + in.last_visible ||
+                        0 < tile_last + in.first_visible || tile_last >= in.rows;
+    return tile_first < in.rows && is_cut;
 }
 
 void define_edges(Stages &s, const Inputs &in) {

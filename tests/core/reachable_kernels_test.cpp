@@ -143,14 +143,15 @@ void reach_attention_of_bf16(Reached &reached) {
 }
 
 void reach_gradients(Reached &reached) {
-    for (const float softcap : {0.0f, 3.0f, -1.0f}) {
-        BackwardCase c(AttentionShape().lengths(2, 3));
-        if (softcap < 0)
-            c.forward.args.dropout = 0.5f;
-        else
-            c.forward.args.softcap = softcap;
-        reached.run(c);
-    }
+    for (const gyre_dtype type : {GYRE_F32, GYRE_BF16})
+        for (const float softcap : {0.0f, 3.0f, -1.0f}) {
+            BackwardCase c(AttentionShape().lengths(2, 3).of(type));
+            if (softcap < 0)
+                c.forward.args.dropout = 0.5f;
+            else
+                c.forward.args.softcap = softcap;
+            reached.run(c);
+        }
     for (const gyre_dtype type : float_types) {
         LinearBackwardCase c(AttentionShape().lengths(2, 3).of(type));
         reached.run(c.forward);
