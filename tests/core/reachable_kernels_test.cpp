@@ -108,7 +108,7 @@ void reach_attention_of_sizes(Reached &reached) {
 
 void reach_attention_of_rows(Reached &reached) {
     for (const gyre_dtype type : float_types)
-        for (const int64_t head_dim : {64, 128, 256})
+        for (const int64_t head_dim : {64, 96, 128, 256})
             for (const auto &[heads, keys] : {std::pair<int64_t, int64_t>{150, 1}, // more rows a key head than are few
                                               {150, 2},                            // and more scores
                                               {150, 200}, // and more keys than kernels for many queries take
