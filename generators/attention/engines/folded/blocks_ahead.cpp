@@ -13,10 +13,11 @@ using namespace Halide;
 namespace {
 
 /// The share of turn `turn` of `turns` of the lines of a block of rows of `features` elements, the first of which is row `first`. It
-/// takes distant places in turn: a processor reads several pages at once quicker than one. Rows that begin within a line end in one line more.
+/// takes distant places in turn: a processor reads several pages at once quicker than one. Rows that begin within a line end in one line more, for which
+/// tiles of few rows ask, too: in others that takes more time than it gains.
 Asked share_of_block(const Sizes &z, const Func &offsets, int first, int features, const Type &type, const Expr &turn,
                      int turns) {
-    constexpr int places = 8;
+    constexpr int places = 8, few_rows = 4;
     const int of_line = cache_line_bytes / type.bytes();
     const int of_row = (features + of_line - 1) / of_line, all = z.key_block * of_row;
     std::vector<LineAhead> asked;
@@ -25,7 +26,7 @@ Asked share_of_block(const Sizes &z, const Func &offsets, int first, int feature
         const Expr line = before % places * (all / places) + before / places;
         asked.push_back({offsets, first + line / of_row, line % of_row * of_line});
     }
-    for (int n = 0; n < (z.key_block + turns - 1) / turns; n++)
+    for (int n = 0; z.row_tile <= few_rows && n < (z.key_block + turns - 1) / turns; n++)
         asked.push_back({offsets, first + turn * z.key_block / turns + n, features - 1});
     return {asked};
 }
