@@ -41,7 +41,7 @@ public:
         sizes.general = general;
         fit_target(target, knobs.lanes, &sizes);
         _halide_user_assert(sizes.keys % sizes.key_lanes == 0)
-            << "tile * blocks is " << sizes.keys << ", no multiple of vectors * lanes, " << sizes.key_lanes << "\n";
+            << "tile * blocks is " << sizes.keys << ", expected a multiple of vectors * lanes, " << sizes.key_lanes << "\n";
 
         const Halide::Expr features = feature_tiles * sizes.features;
         Inputs in;

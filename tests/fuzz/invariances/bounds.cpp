@@ -143,7 +143,7 @@ AllowedGradients allowed_gradients(const Problem &p, const Gradients &g, const D
         of_k[n] = rotated * scale * value_norm * columns_of_keys.data[n / (size_t)p.k.dim * (size_t)p.v.dim];
     for (size_t n = 0; n < of_v.size(); n++)
         of_v[n] = (p.value_rope ? of_pair : 1) * columns_of_values.data[n / (size_t)p.v.dim * (size_t)p.v.dim];
-    const test::BackwardErrors errors = test::backward_errors(g.kernel, arguments_of(p));
+    const test::BackwardErrors errors = test::backward_errors(g.forward_kernel, arguments_of(p), g.kernel);
     return {test::gradient_allowance(gradient_of(g.q, of_q, score, delta, 2, 1), errors, p.dtype),
             test::gradient_allowance(gradient_of(g.k, of_k, score, delta, 2, 1), errors, p.dtype),
             test::gradient_allowance(gradient_of(g.v, of_v, score, 0, 0, 0), errors, p.dtype)};

@@ -112,7 +112,7 @@ Gradients run_backward(gyre_context *context, const Problem &p, const Dense &out
     const AttentionResult forward = call.result(context, gyre_attention(context, &call.args), p);
     Gradients g;
     g.wrong = forward.wrong;
-    g.kernel = forward.kernel;
+    g.forward_kernel = forward.kernel;
     g.out = forward.out;
     if (!g.wrong.empty()) return g;
     gyre_attention_backward_args args = gyre_attention_backward_defaults();
@@ -126,6 +126,7 @@ Gradients run_backward(gyre_context *context, const Problem &p, const Dense &out
     const gyre_status status = gyre_attention_backward(context, &args);
     if (status != GYRE_OK) g.wrong = std::string(gyre_status_string(status)) + ": " + gyre_last_error();
     if (!call.memory.intact()) g.wrong = "memory beside the gradients was written";
+    g.kernel = gyre_selected_kernel(context);
     g.q = call.memory.read(q, p.q, call.q_lengths);
     g.k = call.memory.read(k, p.k, p.k_length);
     g.v = call.memory.read(v, p.v, p.k_length);

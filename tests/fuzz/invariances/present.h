@@ -31,7 +31,7 @@ AttentionResult run(gyre_context *context, const Problem &p, const Presentation 
 
 struct Gradients {
     std::string wrong;
-    std::string kernel; // of the forward pass
+    std::string forward_kernel, kernel;
     test::Dense out, q, k, v;
 };
 
