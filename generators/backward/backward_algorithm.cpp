@@ -64,18 +64,7 @@ void define_sums(Stages &s, const Inputs &in) {
     for (RDom *of_rows : {&k_rows, &v_rows, &guarded_k_rows, &guarded_v_rows}) of_rows->where(tiles_see(of_rows->y, u));
     for (RDom *usual : {&keys, &k_rows, &v_rows}) usual->where(s.guarded() == 0);
     for (RDom *guarded : {&guarded_keys, &guarded_k_rows, &guarded_v_rows}) guarded->where(s.guarded() != 0);
-    s.q_key = keys.x;
-    s.q_tile = keys.y;
-    s.k_row = k_rows.x;
-    s.k_tile = k_rows.y;
-    s.v_row = v_rows.x;
-    s.v_tile = v_rows.y;
-    s.guarded_q_key = guarded_keys.x;
-    s.guarded_q_tile = guarded_keys.y;
-    s.guarded_k_row = guarded_k_rows.x;
-    s.guarded_k_tile = guarded_k_rows.y;
-    s.guarded_v_row = guarded_v_rows.x;
-    s.guarded_v_tile = guarded_v_rows.y;
+    name_loops(s, {keys, k_rows, v_rows}, {guarded_keys, guarded_k_rows, guarded_v_rows});
     s.q_sum = Func("q_sum");
     s.k_sum = Func("k_sum");
     s.v_sum = Func("v_sum");
@@ -97,6 +86,21 @@ void define_sums(Stages &s, const Inputs &in) {
 }
 
 } // namespace
+
+void name_loops(Stages &s, const SumLoops &usual, const SumLoops &guarded) {
+    s.q_key = usual.q.x;
+    s.q_tile = usual.q.y;
+    s.k_row = usual.k.x;
+    s.k_tile = usual.k.y;
+    s.v_row = usual.v.x;
+    s.v_tile = usual.v.y;
+    s.guarded_q_key = guarded.q.x;
+    s.guarded_q_tile = guarded.q.y;
+    s.guarded_k_row = guarded.k.x;
+    s.guarded_k_tile = guarded.k.y;
+    s.guarded_v_row = guarded.v.x;
+    s.guarded_v_tile = guarded.v.y;
+}
 
 void add_sums(Stages &s, const Func &dq, const Func &dk, const Func &dv) {
     const Var &d = s.d, &x = s.x, &u = s.u, &y = s.y, &t = s.t;

@@ -109,6 +109,14 @@ struct Stages {
     Halide::Func bias_grad;          // (j, i)      the generator's own output, which is added to
 };
 
+/// The loops of the sums for queries, keys and values: over the keys, or rows, of a tile, and over tiles.
+struct SumLoops {
+    Halide::RDom q, k, v;
+};
+
+/// Keeps the loops for schedules. `guarded`: those of guarded blocks.
+void name_loops(Stages &s, const SumLoops &usual, const SumLoops &guarded);
+
 /// `bias_grad`: general only.
 Stages algorithm(const Inputs &in, const Sizes &sizes, const Halide::Func &dq, const Halide::Func &dk,
                  const Halide::Func &dv, const Halide::Func &bias_grad);
