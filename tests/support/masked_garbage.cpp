@@ -32,6 +32,12 @@ void put(AttentionCase &c, const Garbage &garbage) {
         }
 }
 
+RowSees in_causal_window(const AttentionCase &c) {
+    return [first = c.shape.seqlen_kv - c.shape.seqlen_q, window = c.args.window_left](int64_t i, int64_t j) {
+        return j <= first + i && j >= first + i - window;
+    };
+}
+
 void check_garbage(AttentionCase &c, const RowSees &sees, const std::vector<int64_t> &keys, bool on_devices) {
     const std::vector<double> k = c.k.values(), v = c.v.values();
     const auto check = [&](gyre_context *context) {

@@ -19,6 +19,9 @@ void put(AttentionCase &c, const Garbage &garbage);
 
 using RowSees = std::function<bool(int64_t i, int64_t j)>;
 
+/// What the rows of a causal case with `window_left` see. The last query stands at the last key.
+RowSees in_causal_window(const AttentionCase &c);
+
 /// Rows that see none of `keys` must have the bits that they have without garbage there; in rows that see NaN no element of
 /// out is a number. `c` holds no garbage yet. On every target, or on every device instead.
 void check_garbage(AttentionCase &c, const RowSees &sees, const std::vector<int64_t> &keys, bool on_devices = false);
