@@ -55,8 +55,8 @@ const AttentionKernel *find_narrow_kernel(const gyre_context &context, const Att
 /// nullptr likewise.
 const AttentionKernel *find_in_place_kernel(const gyre_context &context, const AttentionCall &call);
 
-/// Of padded kernels whose row tiles read keys and values in place, the one that takes so many rows a key head, which see so many keys of `dim`
-/// features, in less time than kernels that read all keys for each row or copy them. nullptr: they do not gain; `narrow`, `wide`: there is none.
+/// Chooses between two padded kernels whose row tiles read keys and values in place, for so many rows a key head that see so many keys of `dim`
+/// features. nullptr: other kernels, which read all keys for each row or copy them, take less time. `narrow` or `wide` is nullptr where there is none.
 /// bench/notes has the measurements.
 const AttentionKernel *choose_in_place(const AttentionKernel *narrow, const AttentionKernel *wide, int64_t dim,
                                        int64_t rows, int64_t keys);

@@ -43,7 +43,7 @@ int64_t least_keys(gyre_dtype dtype, int64_t dim, size_t rows) {
     return rows == 4 && dim <= medium_head ? 2 * floats[rows] : least;
 }
 
-/// The same of more rows than 12, in tiles of 8.
+/// The fewest keys that more than 12 rows see, in tiles of 8.
 int64_t least_keys_of_many(gyre_dtype dtype, int64_t dim, int64_t rows) {
     constexpr int64_t small_head = 40, medium_head = 64, large_head = 96, two_tiles = 16, three_tiles = 24;
     if (dtype != GYRE_F32) return dim > (rows <= two_tiles ? medium_head : large_head) ? 256 : never;

@@ -46,7 +46,7 @@ std::vector<double> random_mask(ByteReader &r, int64_t count) {
     return mask;
 }
 
-/// Of each entry a range of keys, as padding leaves it.
+/// A mask that shows each entry a range of keys, as padding does.
 std::vector<double> random_ranges(ByteReader &r, int64_t batch, int64_t queries, int64_t keys) {
     std::vector<double> mask;
     for (int64_t b = 0; b < batch; b++) {

@@ -36,7 +36,7 @@ void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const Block
 struct RowTurns {
     int keys, features;
 };
-/// The same where the call tells how many features there are: each turn asks for the values of its own keys, or for a key of the next block.
+/// Asks where the call tells how many features there are: each turn asks for the values of its own keys, or for a key of the next block.
 void ask_for_rows(const FoldedStages &s, const Lowering &lowering, const RowTurns &turns);
 
 /// Schedules s.q_folded, which has `turns` vectors of `fold` places beside each row.

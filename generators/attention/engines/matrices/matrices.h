@@ -15,7 +15,7 @@ struct MatrixStages : SoftmaxStages {
     Halide::Func weight_matrices;        // (f, y, c, p, t, b)   two rows of weights, 4 keys
     Halide::Func score_sums;    // (lane, p, g, t, b)   of a pair of queries and one of keys, before they are scaled
     Halide::Func weighted_sums; // (lane, p, g, t, b)   of a pair of queries and one of features
-    // Of guarded blocks. own: the row of a pair whose product it is.
+    // Guarded blocks have these. `own` is the row of a pair for which a product is formed.
     Halide::Var own{"own"}, seen_g{"seen_g"};
     Halide::Func seen_values; // (f, y, own, c, p, g, t, b)   v_matrices, with 0 for keys that the row does not see
     Halide::Func seen_sums;   // (lane, own, p, g, t, b)      as weighted_sums; only those of the row count
