@@ -60,11 +60,13 @@ class Inputs:
     bias               [1, heads, queries, keys]
     slopes, sinks      [heads] float32
     lengths            [batch] int32
+    heads_in_tokens    whether libraries find q, k and v as [batch, tokens, heads, dim]
     """
 
-    def __init__(self, call, dtype, seed=1):
+    def __init__(self, call, dtype, seed=1, heads_in_tokens=False):
         random = np.random.default_rng(seed)
         self.call = call
+        self.heads_in_tokens = heads_in_tokens
 
         def normal(*shape, spread=1.0):
             return rounded(spread * random.standard_normal(shape, np.float32), dtype)

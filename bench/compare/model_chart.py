@@ -14,7 +14,7 @@ from model_report import PEERS, groups, read, summary
 
 FIGURES = pathlib.Path(__file__).parent / "figures"
 COLOURS = {"f32": "#1f6fb4", "f16": "#2a9d52", "bf16": "#d95f02"}
-NAMES = {"torch": "PyTorch", "vllm": "vLLM"}
+DRAWN = ("torch", "vllm")
 LEFT, WIDTH, RIGHT = 270, 560, 20
 TOP, ROW, FOOT = 66, 36, 44
 LEAST, MOST = 1 / 32, 32
@@ -60,7 +60,7 @@ def axis(bottom):
 
 
 def dot(result, peer, y):
-    title = escape(f"{result['call']}, {result['dtype']}: {NAMES[peer]} {result[peer]:.2f}")
+    title = escape(f"{result['call']}, {result['dtype']}: {PEERS[peer]} {result[peer]:.2f}")
     return f'<circle cx="{place(result[peer]):.1f}" cy="{y:.1f}" r="3"><title>{title}</title></circle>'
 
 
@@ -77,7 +77,7 @@ def dots(results, peer, kinds, line):
 def legend(results_by_type):
     for number, (dtype, results) in enumerate(results_by_type.items()):
         x = 16 + 280 * number
-        means = ", ".join(f"{NAMES[peer]} {summary(results, peer)[0]:.2f}" for peer in PEERS if summary(results, peer))
+        means = ", ".join(f"{PEERS[peer]} {summary(results, peer)[0]:.2f}" for peer in DRAWN if summary(results, peer))
         yield f'<circle cx="{x}" cy="52" r="4" fill="{COLOURS[dtype]}"/>'
         yield text(x + 9, 56, f"{dtype}: {means}")
 
@@ -101,7 +101,7 @@ def draw(record, threads):
         yield text(LEFT - 10, y + ROW / 2 + 4, name, 'text-anchor="end"')
         yield f'<path d="M{LEFT} {y + ROW}h{WIDTH}" stroke="#ddd"/>'
     for line, results in enumerate(by_type.values(), 1):
-        for peer in reversed(PEERS):
+        for peer in reversed(DRAWN):
             yield from dots(results, peer, kinds, line / (len(by_type) + 1))
     yield "</svg>"
 
@@ -110,14 +110,14 @@ def table(record, threads):
     """Every call in Markdown, that which loses most first."""
     by_type = {dtype: {result["call"]: result for result in results}
                for (dtype, number), results in groups(record["results"]).items() if number == threads}
-    columns = [(dtype, peer) for dtype in by_type for peer in PEERS]
+    columns = [(dtype, peer) for dtype in by_type for peer in DRAWN]
     rows = {}
     for dtype, peer in columns:
         for name, result in by_type[dtype].items():
             rows.setdefault(name, []).append(result.get(peer))
     yield (f"Time of the other divided by Gyre's, {record['processor']}, {threads} thread{'s' if threads > 1 else ''}, target "
            f"{record['target']}, {record['date']}, PyTorch {record['torch']}, {record['vllm']}. `model_chart.py` writes this file.\n")
-    yield "| call | " + " | ".join(f"{dtype}: {NAMES[peer]}" for dtype, peer in columns) + " |"
+    yield "| call | " + " | ".join(f"{dtype}: {PEERS[peer]}" for dtype, peer in columns) + " |"
     yield "|---|" + "---|" * len(columns)
     for name, ratios in sorted(rows.items(), key=lambda row: min(ratio for ratio in row[1] if ratio)):
         yield f"| {name} | " + " | ".join(f"{ratio:.2f}" if ratio else "" for ratio in ratios) + " |"

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-PEERS = ("torch", "vllm")
+PEERS = {"torch": "PyTorch", "vllm": "vLLM", "onnxruntime": "onnxruntime"}  # by the names that records have
 
 
 def machine():
@@ -38,13 +38,14 @@ def summary(results, peer):
 
 def print_tables(record):
     for (dtype, threads), results in groups(record["results"]).items():
+        peers = [peer for peer in PEERS if any(peer in result for result in results)]
         print(f"\n{dtype}, {threads} thread(s), target {record['target']}; {record['processor']}, {record['date']}; PyTorch "
               f"{record['torch']}; {record['vllm'] or 'without vLLM'}. Ratios: time of the other / ours, and their noise in percent.")
-        print(f"{'call':50} {'PyTorch':>7} {'±%':>3} {'vLLM':>7} {'±%':>3} {'our ms':>9}  kernel; PyTorch's best form")
+        print(f"{'call':50} {' '.join(f'{PEERS[peer][:7]:>7} {chr(177)}%' for peer in peers)} {'our ms':>9}  kernel; PyTorch's best form")
         for result in slowest_first(results):
-            print(f"{result['call']:50} {cell(result, 'torch')} {cell(result, 'vllm')} {result['ms']['gyre']:9.4f}  "
+            print(f"{result['call']:50} {' '.join(cell(result, peer) for peer in peers)} {result['ms']['gyre']:9.4f}  "
                   f"{result['kernel']}; {result['form']}")
-        for peer in PEERS:
+        for peer in peers:
             found = summary(results, peer)
             if found:
                 print(f"{peer}: geometric mean {found[0]:.2f}, faster than ours in {found[1]} of {found[2]}")

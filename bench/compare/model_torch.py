@@ -23,7 +23,18 @@ def narrow(array, dtype):
 
 
 def tensors(inputs, dtype):
-    return [narrow(x, dtype) for x in (inputs.q, inputs.k, inputs.v)]
+    """[batch, heads, tokens, dim]; where a token's heads lie side by side, a view of [batch, tokens, heads, dim]."""
+    if not inputs.heads_in_tokens:
+        return [narrow(x, dtype) for x in (inputs.q, inputs.k, inputs.v)]
+    return [narrow(x.swapaxes(1, 2), dtype).transpose(1, 2) for x in (inputs.q, inputs.k, inputs.v)]
+
+
+def results(inputs, dtype):
+    """NaN, [batch, heads, queries, v_head_dim] as tensors() has them."""
+    batch, heads, queries = inputs.q.shape[:3]
+    size = (batch, queries, heads) if inputs.heads_in_tokens else (batch, heads, queries)
+    found = torch.full((*size, inputs.call.value_dim), float("nan"), dtype=DTYPES[dtype])
+    return found.transpose(1, 2) if inputs.heads_in_tokens else found
 
 
 def added_mask(inputs, dtype):

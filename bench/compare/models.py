@@ -1,4 +1,4 @@
-"""Times the attention calls of model_calls.py beside PyTorch's best form of each, and beside vLLM's kernels where they have it.
+"""Times the attention calls of model_calls.py beside PyTorch's best form of each, and beside vLLM's and onnxruntime's where they have it.
 
     python models.py [--library build/lib/libgyre.so] [--dtype f32 f16 bf16] [--threads 1] [--target native] [--only BERT] [--odd]
     python models.py --drawn 200 --seed 7 ...
@@ -40,7 +40,7 @@ def error(out, rows):
 
 
 class Peers:
-    """PyTorch, Gyre with a context of its own, and vLLM if it is there. The environment is set before this is made."""
+    """PyTorch, Gyre with a context of its own, and the others that are wanted. The environment is set before this is made."""
 
     def __init__(self, options):
         import gyre
@@ -54,6 +54,11 @@ class Peers:
         self.vllm = None
         if not options.no_vllm:
             self.load_vllm(vllm_kind or kind_of(gyre.info()["features"]))
+        self.onnxruntime = None
+        if options.onnxruntime:
+            import model_onnxruntime
+
+            self.onnxruntime = model_onnxruntime
 
     def load_vllm(self, kind):
         try:
@@ -74,7 +79,7 @@ def kind_of(features):
 def checked_runs(call, inputs, dtype, peers):
     """By name, functions whose results are right, and all errors. Errors: RuntimeError, if ours is wrong."""
     q, k, v = peers.torch.tensors(inputs, dtype)
-    out = q.new_full((*q.shape[:3], call.value_dim), float("nan"))
+    out = peers.torch.results(inputs, dtype)
     options = peers.ours.keywords(call, inputs, lambda x: peers.torch.narrow(x, dtype))
     runs = {"gyre": peers.ours.prepare(peers.context, q, k, v, out, options)}
     rows = sampled_rows(inputs)
@@ -83,6 +88,9 @@ def checked_runs(call, inputs, dtype, peers):
     if not errors["gyre"] <= TOLERANCE[dtype]:
         raise RuntimeError(f"{call.name}, {dtype}: Gyre is off by {errors['gyre']:.1e}")
     others = {f"torch {form}": run for form, run in peers.torch.forms(call, inputs, dtype).items()}
+    if peers.onnxruntime:
+        forms = peers.onnxruntime.forms(call, inputs, dtype, peers.context.threads)
+        others.update({f"onnxruntime {form}": run for form, run in forms.items()})
     packed = peers.vllm.form(call, inputs, dtype) if peers.vllm else None
     if packed:
         others["vllm"] = packed
@@ -99,18 +107,25 @@ def checked_runs(call, inputs, dtype, peers):
     return runs, errors
 
 
+def best_forms(runs, clock):
+    """By library, the run of its fastest form; and the name of PyTorch's."""
+    by_library = {}
+    for name, run in runs.items():
+        library, _, form = name.partition(" ")
+        by_library.setdefault(library, {})[form] = run
+    best = {library: fastest(forms, clock) for library, forms in by_library.items()}
+    return {library: by_library[library][form] for library, form in best.items()}, best.get("torch", "")
+
+
 def measure(call, dtype, options, peers):
     """One call's figures."""
-    inputs = Inputs(call, dtype)
+    inputs = Inputs(call, dtype, heads_in_tokens=options.order == "tokens")
     runs, errors = checked_runs(call, inputs, dtype, peers)
     found = {"call": call.name, "dtype": dtype, "threads": peers.context.threads, "kernel": peers.context.selected_kernel,
              "error": errors["gyre"], "errors_of_others": max((errors[name] for name in errors.keys() - {"gyre"}), default=0.0)}
-    forms = {name: run for name, run in runs.items() if name.startswith("torch ")}
     alone = peers.context.threads == 1
     clock = time.process_time if alone else time.perf_counter
-    best = fastest(forms, clock) if forms else None
-    found["form"] = best.removeprefix("torch ") if best else ""
-    runs = {name.split()[0]: run for name, run in runs.items() if name not in forms or name == best}
+    runs, found["form"] = best_forms(runs, clock)
     times = alternate(runs, clock, options.seconds, dict.fromkeys(runs, peers.context.threads))
     found["ms"] = {name: 1e3 * float(np.median(each)) for name, each in times.items()}
     for name in times.keys() - {"gyre"}:
@@ -128,8 +143,11 @@ def arguments():
     parser.add_argument("--odd", action="store_true", help="the calls of odd_calls.py instead")
     parser.add_argument("--drawn", type=int, default=0, metavar="COUNT", help="calls drawn at random (drawn_calls.py) instead")
     parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
+    parser.add_argument("--order", choices=["heads", "tokens"], default="heads",
+                        help="how queries, keys and values lie: a head's tokens side by side, or a token's heads")
     parser.add_argument("--seconds", type=float, default=1.0, help="of rounds for a call")
     parser.add_argument("--no-vllm", action="store_true")
+    parser.add_argument("--onnxruntime", action="store_true", help="beside its operators, too, which have f32 and f16")
     parser.add_argument("--json", metavar="FILE", help="write the results, too")
     options = parser.parse_args()
     use_library(parser, options.library)
@@ -159,7 +177,7 @@ def main():
         for number, call in enumerate(calls, 1):
             results.append(measure(call, dtype, options, peers))
             print(f"{number} of {len(calls)}, {dtype}: {call.name}", file=sys.stderr, flush=True)
-    record = {**machine(), "target": options.target, "torch": peers.torch.version(), "vllm": peers.vllm.name if peers.vllm else "",
+    record = {**machine(), "target": options.target, "order": options.order, "torch": peers.torch.version(), "vllm": peers.vllm.name if peers.vllm else "",
               "results": results}
     print_tables(record)
     if options.json:

@@ -1,0 +1,143 @@
+"""A call of model_calls by onnxruntime: its operators Attention, MultiHeadAttention and GroupQueryAttention, those that have the call.
+
+GroupQueryAttention finds all keys but those of the queries in a cache, and appends these. bf16 has no kernels.
+"""
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from model_arrays import angles
+from model_torch import added_mask
+from onnx import helper
+
+TYPES = {"f32": (np.float32, onnx.TensorProto.FLOAT), "f16": (np.float16, onnx.TensorProto.FLOAT16)}
+INTEGER = onnx.TensorProto.INT32
+CONTRIBUTED = "com.microsoft"
+OPSETS = (("", 24), (CONTRIBUTED, 1))
+
+
+class Graph:
+    """Nodes and what they read: by name, arrays that the caller keeps."""
+
+    def __init__(self, dtype):
+        self.dtype, self.type = TYPES[dtype]
+        self.nodes, self.inputs = [], {}
+
+    def give(self, name, array, dtype=None):
+        """The name; "" without an array, as an optional input has it."""
+        if array is None:
+            return ""
+        self.inputs[name] = np.ascontiguousarray(array, dtype or self.dtype)
+        return name
+
+    def add(self, operator, inputs, outputs, domain="", **attributes):
+        given = {name: value for name, value in attributes.items() if value is not None}
+        self.nodes.append(helper.make_node(operator, inputs, outputs, domain=domain, **given))
+
+    def run(self, threads, results):
+        """A function that computes `results`, by name arrays of which the first is returned; they may be inputs, too."""
+        kinds = {np.dtype(np.int32): INTEGER}
+        values = [[helper.make_tensor_value_info(name, kinds.get(array.dtype, self.type), array.shape) for name, array in arrays.items()]
+                  for arrays in (self.inputs, results)]
+        model = helper.make_model(helper.make_graph(self.nodes, "attention", *values), ir_version=11,
+                                  opset_imports=[helper.make_opsetid(*each) for each in OPSETS])
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.add_session_config_entry("session.force_spinning_stop", "1")  # its threads would take time from the others
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        binding = session.io_binding()
+        for arrays, bind in ((self.inputs, binding.bind_ortvalue_input), (results, binding.bind_ortvalue_output)):
+            for name, array in arrays.items():
+                bind(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
+        first = torch.from_numpy(next(iter(results.values())))
+
+        def run():
+            session.run_with_iobinding(binding)
+            return first
+
+        return run
+
+
+def side_by_side(x):
+    """[batch, tokens, heads * dim]"""
+    return x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1)
+
+
+def by_heads(run, call):
+    return lambda: run().view(call.batch, call.queries, call.heads, -1).transpose(1, 2)
+
+
+def rotated(graph, call, name):
+    """The name of a tensor, rotated by a node of its own if the call has a rotation."""
+    if not call.rope:
+        return name
+    angle = angles(np.arange(call.keys), call.rope, call.head_dim)
+    tables = [graph.give(part, np.broadcast_to(table(angle), (call.batch, *angle.shape)))
+              for part, table in (("cos", np.cos), ("sin", np.sin))]
+    graph.add("RotaryEmbedding", [name, *tables], [f"{name}_rotated"], interleaved=int(call.rope.pairing == "interleaved"),
+              rotary_embedding_dim=call.rope.rotary_dim)
+    return f"{name}_rotated"
+
+
+def is_square(call):
+    return call.causal and call.queries == call.keys and not (call.window or call.padding or call.alibi or call.relative_bias)
+
+
+def mask_of(call, inputs, dtype):
+    """What is added to scores, None if the diagonal says all."""
+    plain_token = call.causal and call.queries == 1 and not (call.window or call.padding or call.alibi or call.relative_bias)
+    if is_square(call) or plain_token:
+        return None
+    mask = added_mask(inputs, dtype)
+    return None if mask is None else mask.expand(-1, -1, call.queries, -1).numpy()
+
+
+def attention(call, inputs, dtype, threads):
+    graph = Graph(dtype)
+    q, k = (rotated(graph, call, graph.give(name, array)) for name, array in (("q", inputs.q), ("k", inputs.k)))
+    mask = mask_of(call, inputs, dtype)
+    graph.add("Attention", [q, k, graph.give("v", inputs.v), graph.give("mask", mask)], ["out"], is_causal=int(is_square(call)),
+              scale=inputs.scale, softcap=call.softcap or None)
+    shape = (call.batch, call.heads, call.queries, call.value_dim)
+    return graph.run(threads, {"out": np.empty(shape, graph.dtype)})
+
+
+def multi_head(call, inputs, dtype, threads):
+    graph = Graph(dtype)
+    names = [graph.give(name, side_by_side(array)) for name, array in (("q", inputs.q), ("k", inputs.k), ("v", inputs.v))]
+    graph.add("MultiHeadAttention", [*names, "", "", graph.give("mask", mask_of(call, inputs, dtype))], ["out"], CONTRIBUTED,
+              num_heads=call.heads, scale=inputs.scale, unidirectional=int(is_square(call)))
+    return by_heads(graph.run(threads, {"out": np.empty((call.batch, call.queries, call.heads * call.value_dim), graph.dtype)}), call)
+
+
+def group_query(call, inputs, dtype, threads):
+    graph = Graph(dtype)
+    lengths = np.full(call.batch, call.keys) if inputs.lengths is None else inputs.lengths
+    last = [np.stack([x[entry, :, held - call.queries:held] for entry, held in enumerate(lengths)]) for x in (inputs.k, inputs.v)]
+    names = [graph.give(name, side_by_side(x)) for name, x in zip("qkv", (inputs.q, *last))]
+    names += [graph.give("keys", inputs.k), graph.give("values", inputs.v), graph.give("last", lengths - 1, np.int32),
+              graph.give("total", np.array([call.keys]), np.int32)]
+    angle = angles(np.arange(call.keys), call.rope, call.head_dim) if call.rope else None
+    names += [graph.give(name, None if angle is None else table(angle)) for name, table in (("cos", np.cos), ("sin", np.sin))]
+    added = call.alibi or call.relative_bias or call.padding == "left"
+    names += ["", graph.give("mask", mask_of(call, inputs, dtype) if added else None), graph.give("sinks", inputs.sinks)]
+    graph.add("GroupQueryAttention", names, ["out", "all_keys", "all_values"], CONTRIBUTED, num_heads=call.heads,
+              kv_num_heads=call.kv_heads, scale=inputs.scale, softcap=call.softcap or None,
+              local_window_size=call.window + 1 if call.window else None, do_rotary=int(bool(call.rope)),
+              rotary_interleaved=int(bool(call.rope) and call.rope.pairing == "interleaved"))
+    shape = (call.batch, call.queries, call.heads * call.head_dim)
+    cache = {"all_keys": graph.inputs["keys"], "all_values": graph.inputs["values"]}
+    return by_heads(graph.run(threads, {"out": np.empty(shape, graph.dtype), **cache}), call)
+
+
+def forms(call, inputs, dtype, threads):
+    """By operator, functions that return [batch, heads, queries, v_head_dim]."""
+    if dtype not in TYPES:
+        return {}
+    found = {} if call.sinks else {"Attention": attention}
+    if call.group == 1 and not (call.softcap or call.sinks or call.rope):
+        found["MultiHeadAttention"] = multi_head
+    if call.causal and call.value_dim == call.head_dim and call.padding != "right":
+        found["GroupQueryAttention"] = group_query
+    return {name: form(call, inputs, dtype, threads) for name, form in found.items()}
