@@ -5,6 +5,7 @@
 #include "passes/given_memory.h"
 #include "passes/half_vectors.h"
 #include "passes/lane_shuffles.h"
+#include "passes/masked_tails.h"
 #include "passes/small_stack.h"
 #include "providers/providers.h"
 
@@ -56,6 +57,8 @@ void AttentionGenerator::generate() {
     } else {
         engine->schedule();
         engine->lower({*this, *k, *v, keys, in.tokens * in.heads, dense ? Halide::Expr(first_slot) : Halide::Expr()});
+        const int masked_bits = least_masked_bits(get_target());
+        if (padded && masked_bits > 0) mask_tails(*this, masked_bits);
         if (general) end_bias_early(engine->shared(), engine->steps().in_vector);
         if (general && engine->shared().general.bias_lanes.out.defined()) {
             end_transposed_bias_early(engine->shared());

@@ -74,7 +74,6 @@ private:
     void specialize(Stages &stages);
     void specialize_score(Stages &stages, const Halide::Expr &dense);
     void specialize_bias(GeneralStages &stages);
-    bool has_masks_of_bytes() const { return get_target().has_feature(Halide::Target::AVX512_Skylake); }
     void end_with_keys(const Stages &stages, const Halide::Func &of, const std::string &loop, int keys_a_turn);
     void end_bias_early(const Stages &stages, int keys_in_vector);
     void end_transposed_bias_early(const Stages &stages);

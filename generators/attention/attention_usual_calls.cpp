@@ -53,7 +53,8 @@ void AttentionGenerator::end_bias_early(const Stages &stages, int keys_in_vector
     const int lanes = along_keys ? keys_in_vector : stages.sizes.lanes;
     end_with_keys(stages, g.bias_rows, g.bias_rows.args()[0].name(), lanes);
     end_with_keys(stages, g.bias_rows, loop_of(g.attend_j), lanes);
-    if (get_target().has_feature(Halide::Target::AVX2)) mask_bounded(*this, g.bias_rows, has_masks_of_bytes() ? 8 : 32);
+    const int masked_bits = least_masked_bits(get_target());
+    if (masked_bits > 0) mask_bounded(*this, g.bias_rows, masked_bits);
 }
 
 /// Nor are more transposed, and nothing of a block in which a mask hides none.
@@ -67,7 +68,7 @@ void AttentionGenerator::end_transposed_bias_early(const Stages &stages) {
     }
     if (g.unchanged.defined()) guard_loop(*this, stages.masked, loop_of(g.other_j), g.unchanged);
     if (!g.pair_rows.defined()) return;
-    if (has_masks_of_bytes()) mask_bounded(*this, g.pair_rows, 8);
+    if (least_masked_bits(get_target()) == 8) mask_bounded(*this, g.pair_rows, 8);
     end_with_keys(stages, g.pair_rows, g.pair_rows.args()[0].name(), 2 * lanes);
     end_with_keys(stages, stages.masked, pair_block_loop, 2 * lanes);
 }

@@ -119,9 +119,8 @@ void schedule_whole_vectors(Func rows, const RotatedRows &vars, int lanes) {
     }
 }
 
-void schedule_rotated_rows(Func rows, const RotatedRows &vars, int lanes) {
-    row_by_row(rows, rows.update(0), vars.copied, vars.any_copied)
-        .vectorize(vars.copied, lanes, TailStrategy::GuardWithIf);
+void schedule_rotated_rows(Func rows, const RotatedRows &vars, int lanes, TailStrategy tail) {
+    row_by_row(rows, rows.update(0), vars.copied, vars.any_copied).vectorize(vars.copied, lanes, tail);
     schedule_rotations(rows, vars, lanes);
 }
 

@@ -52,8 +52,9 @@ RotatedRows rotate(Halide::Func rows, const std::vector<Halide::Var> &args, cons
 /// Vectorises the copy and the updates of whole vectors of a rotation in `lanes`, and no others: little code.
 void schedule_whole_vectors(Halide::Func rows, const RotatedRows &vars, int lanes);
 
-/// Vectorises the copy and the updates that rotate() appended.
-void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, int lanes);
+/// Vectorises the copy and the updates that rotate() appended. `tail`: of the copy, GuardWithIf, or Predicate where the machine masks vectors.
+void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, int lanes,
+                           Halide::TailStrategy tail = Halide::TailStrategy::GuardWithIf);
 
 /// Unrolls the copy as well: rows have a known number of features, a multiple of copy_lanes.
 void schedule_rotated_rows(Halide::Func rows, const RotatedRows &vars, int lanes, int copy_lanes);

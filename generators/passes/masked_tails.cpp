@@ -33,11 +33,12 @@ struct Tail {
 /// Takes loads of places that are bounded by the end of a row by `mask`.
 class MaskLoads : public IRMutator {
 public:
-    MaskLoads(Tail tail, Expr mask) : tail(std::move(tail)), mask(std::move(mask)) {}
+    MaskLoads(Tail tail, Expr mask, int bits) : tail(std::move(tail)), mask(std::move(mask)), bits(bits) {}
 
 private:
     const Tail tail;
     const Expr mask;
+    const int bits;       // of an element, at least
     bool bounded = false; // some place of the index was
 
     /// True if the lanes are the condition's, and the bound changes none for which it holds.
@@ -55,7 +56,8 @@ private:
         return op->a;
     }
     Expr visit(const Load *op) override {
-        if (op->type.lanes() != mask.type().lanes() || !is_const_one(op->predicate)) return IRMutator::visit(op);
+        if (op->type.lanes() != mask.type().lanes() || op->type.bits() < bits || !is_const_one(op->predicate))
+            return IRMutator::visit(op);
         bounded = false;
         const Expr index = simplify(mutate(op->index));
         const auto *dense = index.as<Ramp>();
@@ -65,11 +67,17 @@ private:
 };
 
 class MaskTails : public IRMutator {
+public:
+    explicit MaskTails(int bits) : bits(bits) {}
+
+private:
+    const int bits;
+
     using IRMutator::visit;
     Expr visit(const Select *op) override {
         const Tail tail(op->condition);
         if (!tail.base.defined()) return IRMutator::visit(op);
-        const Expr inside = MaskLoads(tail, op->condition).mutate(op->true_value);
+        const Expr inside = MaskLoads(tail, op->condition, bits).mutate(op->true_value);
         return Select::make(op->condition, inside, mutate(op->false_value));
     }
 };
@@ -110,7 +118,11 @@ private:
 
 class TailsPass : public IRMutator {
 public:
-    Stmt mutate(const Stmt &s) override { return mask_tails(s); }
+    explicit TailsPass(int bits) : bits(bits) {}
+    Stmt mutate(const Stmt &s) override { return mask_tails(s, bits); }
+
+private:
+    const int bits;
     using IRMutator::mutate;
 };
 
@@ -131,9 +143,16 @@ private:
 
 } // namespace
 
-Stmt mask_tails(const Stmt &body) { return MaskTails().mutate(body); }
+int least_masked_bits(const Target &target) {
+    if (target.has_feature(Target::AVX512_Skylake)) return 8;
+    return target.has_feature(Target::AVX2) ? 32 : 0;
+}
 
-void mask_tails(GeneratorBase &generator) { generator.get_pipeline().add_custom_lowering_pass(new TailsPass); }
+Stmt mask_tails(const Stmt &body, int bits) { return MaskTails(bits).mutate(body); }
+
+void mask_tails(GeneratorBase &generator, int bits) {
+    generator.get_pipeline().add_custom_lowering_pass(new TailsPass(bits));
+}
 
 Stmt mask_bounded(const Stmt &production, int bits) { return MaskBounded(bits).mutate(production); }
 

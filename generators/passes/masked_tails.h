@@ -9,11 +9,14 @@
 
 namespace gyre {
 
-/// Does so with loads in vectors that are chosen by such a condition, of lanes in a row against one end.
-Halide::Internal::Stmt mask_tails(const Halide::Internal::Stmt &body);
+/// The fewest bits of an element that the target's masked loads and stores take: 32 on AVX2, 8 on AVX-512; 0: it has none.
+int least_masked_bits(const Halide::Target &target);
 
-/// Arranges that once the pipeline is lowered. For targets whose masked loads take elements of 16 bits (AVX-512).
-void mask_tails(Halide::Internal::GeneratorBase &generator);
+/// Does so with loads in vectors of at least `bits` an element that are chosen by such a condition, of lanes in a row against one end.
+Halide::Internal::Stmt mask_tails(const Halide::Internal::Stmt &body, int bits);
+
+/// Arranges that once the pipeline is lowered.
+void mask_tails(Halide::Internal::GeneratorBase &generator, int bits);
 
 /// Does so with loads in vectors of at least `bits` an element that `production` forms of places bounded by a last one, min(i + lane, last). No
 /// condition chooses among them: lanes past the last place become 0, and must count for nothing.

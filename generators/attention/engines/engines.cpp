@@ -9,6 +9,7 @@
 #include "pairs/pairs.h"
 #include "passes/bf16_dot.h"
 #include "passes/bf16_matrices.h"
+#include "passes/masked_tails.h"
 #include "passes/tile_products.h"
 #include "tiles/tiles.h"
 #include "vectors/vectors.h"
@@ -30,6 +31,8 @@ Sizes common_sizes(const Wanted &w) {
     z.padded = w.padded;
     z.lanes = k.fold > 0 ? k.lanes / k.fold : k.lanes;
     z.whole_vectors = z.lanes == k.lanes;
+    const int masked_bits = least_masked_bits(w.target);
+    if (masked_bits > 0 && w.dtype.bits() >= masked_bits) z.row_ends = TailStrategy::Predicate;
     z.row_tile = k.row_vectors * k.row_tiles * z.lanes;
     z.task_tiles = k.task_tiles;
     z.key_block = k.key_block;

@@ -1,5 +1,6 @@
 /// Sizes that the recurrence and every engine share, and that the code is specialised for.
 #pragma once
+#include <Halide.h>
 
 namespace gyre::attention {
 
@@ -14,6 +15,7 @@ struct Sizes {
     int feature_step = 16;     // if `padded`, features that loops take at least; divides head_dim and v_head_dim
     int lanes = 16;            // block of the transpositions
     bool whole_vectors = true; // of the machine have so many lanes
+    Halide::TailStrategy row_ends = Halide::TailStrategy::GuardWithIf; // how loops over a row of a tensor end
 };
 
 } // namespace gyre::attention

@@ -33,7 +33,7 @@ void schedule_results(Stages &s, int w, int stored_lanes) {
     if (is_few_vectors(s.sizes, s.sizes.v_head_dim))
         schedule_rotated_rows(s.out, s.out_rotated, stored_lanes, stored_lanes);
     else
-        schedule_rotated_rows(s.out, s.out_rotated, w);
+        schedule_rotated_rows(s.out, s.out_rotated, w, s.sizes.row_ends);
 }
 
 } // namespace
@@ -56,7 +56,7 @@ void schedule_query_lanes(Stages &s, Func prepared, Transpose &lanes_of_rows, in
     if (is_few_vectors(s.sizes, s.sizes.head_dim))
         schedule_rotated_rows(s.q_rows, s.q_rotated, row_lanes, row_lanes);
     else
-        schedule_rotated_rows(s.q_rows, s.q_rotated, row_lanes);
+        schedule_rotated_rows(s.q_rows, s.q_rotated, row_lanes, s.sizes.row_ends);
 }
 
 void schedule_task(Stages &s, int stored_lanes) {

@@ -102,7 +102,7 @@ void KeyLanes::schedule() {
     for (Func *of_row : {&s.row_tokens, &s.row_heads})
         if (of_row->defined()) of_row->compute_root().bound_storage(s.t, z.task_tiles).bound(s.r, 0, z.row_tile);
     s.q_rows.compute_root().bound_storage(s.t, z.task_tiles).bound(s.d, 0, z.head_dim).bound(s.r, 0, z.row_tile);
-    schedule_rotated_rows(s.q_rows, s.q_rotated, w);
+    schedule_rotated_rows(s.q_rows, s.q_rotated, w, z.row_ends);
     if (s.q_placed.defined())
         s.q_placed.compute_root()
             .bound_storage(s.t, z.task_tiles)
@@ -185,7 +185,7 @@ void KeyLanes::schedule() {
         .unroll(which)
         .unroll(di);
     s.out.compute_root();
-    schedule_rotated_rows(s.out, s.out_rotated, w);
+    schedule_rotated_rows(s.out, s.out_rotated, w, z.row_ends);
 
     if (s.general.bias_rows.defined()) schedule_general_along_keys(s, {s.masked, s.t}, w);
 }

@@ -67,7 +67,7 @@ void Tiles::lower(const Lowering &lowering) const {
         guard_loop(lowering.generator, loop_of(exact->s.block), s.any_exact);
     }
     if (s.seen_finite.defined()) guard_loop(lowering.generator, loop_of(s.marked_turn), s.cleaned);
-    if (s.sizes.padded) mask_tails(lowering.generator);
+    if (s.sizes.padded) mask_tails(lowering.generator, 8);
     if (facts.terms == 1) map_neighbour_pairs(lowering.generator);
     map_tile_products(lowering.generator);
     pipeline(lowering);
