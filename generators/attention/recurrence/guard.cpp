@@ -39,7 +39,7 @@ struct Together {
 Together values_together(const Stages &s, int lanes, int step) {
     const Sizes &z = s.sizes;
     int all = 8 * lanes;
-    if (counts_features(s)) { // as few features as a call may have
+    if (z.padded) { // as few features as a call may have
         const int features = std::gcd(lanes, z.feature_step);
         return {features, std::gcd(all / features, step)};
     }
@@ -71,11 +71,13 @@ void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, boo
     const bool own_keys = s.operands.key_heads.defined();
     std::vector<Range> looked_at{{0, chunks_of_features(s, in, features)}, {0, z.key_block / keys}};
     if (own_keys) looked_at.emplace_back(0, in.key_heads);
-    RDom values(looked_at, "guard_values"), all(0, lanes, "guard_lanes");
+    const int vector = std::min(vector_lanes, lanes);
+    RDom values(looked_at, "guard_values"), all(0, vector, "guard_lanes");
     values.where(cut && b * z.key_block + values.y * keys < in.keys); // keys after the last one are rows like the last
     values.where(values.y * keys + (keys - 1) >= first);
     all.where(cut);
     s.value_peaks = Func("value_peaks");
+    s.joined_peaks = Func("joined_peaks");
     s.guarded = Func("guarded");
     // The first row of each key head.
     const Expr tile =
@@ -88,7 +90,10 @@ void define_guarded(Stages &s, const Inputs &in, int vector_lanes, int step, boo
     s.value_peaks(l, b) = Expr(0u);
     s.guarded(b) = 0;
     s.value_peaks(l, b) = max(s.value_peaks(l, b), bits & infinity);
-    s.guarded(b) = max(s.guarded(b), select(s.value_peaks(all, b) >= infinity, 1, 0));
+    Expr joined = s.value_peaks(l, b);
+    for (int other = vector; other < lanes; other += vector) joined = max(joined, s.value_peaks(other + l, b));
+    s.joined_peaks(l, b) = joined;
+    s.guarded(b) = max(s.guarded(b), select(s.joined_peaks(all, b) >= infinity, 1, 0));
     s.peak_chunk = values.x;
     s.peak_key = values.y;
     if (own_keys) s.peak_head = values.z;
@@ -145,7 +150,8 @@ void define_guarded_product(Stages &s, Func product, const Visible &visible, boo
 
 void schedule_guard(Stages &s, int lanes) {
     if (!s.guarded.defined()) return;
-    for (Func *one_block : {&s.value_peaks, &s.guarded}) one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
+    for (Func *one_block : {&s.value_peaks, &s.joined_peaks, &s.guarded})
+        one_block->compute_at(s.state, s.block).bound_storage(s.b, 1);
     if (s.cut.defined()) s.cut.compute_at(s.state, s.block).bound_storage(s.b, 1);
     const int together = s.guard_lanes, vector = std::min(lanes, together);
     s.value_peaks.bound(s.l, 0, together).vectorize(s.l, vector).unroll(s.l);
@@ -154,6 +160,7 @@ void schedule_guard(Stages &s, int lanes) {
     else
         s.value_peaks.update().reorder(s.l, s.peak_chunk, s.peak_key);
     s.value_peaks.update().vectorize(s.l, vector).unroll(s.l);
+    s.joined_peaks.vectorize(s.l, vector);
     s.guarded.update().unscheduled();
 }
 

@@ -35,7 +35,8 @@ struct Stages {
     Halide::RVar mask_j;               // of its last update
     Halide::Func block_max, block_sum; // (r, t, b)
     Halide::RVar max_j;                // of the update of block_max
-    Halide::Func value_peaks, guarded; // (l, b) (b)  guard.h; undefined: values are integers, or on tiles
+    Halide::Func value_peaks, joined_peaks; // (l, b)  of the lanes of several vectors, and of one
+    Halide::Func guarded;                   // (b)  guard.h; undefined: values are integers, or on tiles
     Halide::Func cut;    // (b)  0: no values are looked at; else from key cut - 1 on; undefined: a condition tells
     int guard_lanes = 0; // values of a key that it looks at together
     Halide::RVar peak_chunk, peak_key, peak_head, peak_lane; // of their updates
