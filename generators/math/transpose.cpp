@@ -6,8 +6,8 @@ namespace gyre {
 using namespace Halide;
 namespace {
 
-/// Lanes of which these rounds take less time than perfect shuffles of whole vectors: of 8 such a shuffle is two instructions, and of several of them the compiler
-/// makes more; of 16 it is one. bench/notes has the measurements.
+/// Lanes of which these rounds take less time than perfect shuffles of vectors: of 8 such a shuffle is two instructions, or one that stores 16, and of several of
+/// them the compiler makes more; of 16 it is one. bench/notes has the measurements.
 constexpr int lanes_of_rounds = 8;
 
 /// An index, and after it the dimensions that a transposition leaves as they are.
@@ -36,14 +36,14 @@ void define_rounds_of_lanes(Transpose *t, const Func &in, const std::string &nam
 
 } // namespace
 
-Transpose transpose(const Func &in, int n, const std::string &name, bool whole_vectors) {
+Transpose transpose(const Func &in, int n, const std::string &name) {
     Transpose t;
     t.n = n;
     t.out = Func(name);
     const std::vector<Var> dims = in.args();
     const std::vector<Var> more(dims.begin() + 2, dims.end());
 
-    t.in_lane_rounds = whole_vectors && n == lanes_of_rounds;
+    t.in_lane_rounds = n == lanes_of_rounds;
     if (t.in_lane_rounds) {
         define_rounds_of_lanes(&t, in, name, more);
         return t;

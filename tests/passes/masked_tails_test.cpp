@@ -32,8 +32,8 @@ std::string text_of(const Stmt &s) {
     return text.str();
 }
 
-bool is_masked(const Stmt &s) { return count(text_of(gyre::mask_tails(s)), "row[ramp(first, 1, 16)] if (") == 1; }
-bool is_left(const Stmt &s) { return text_of(gyre::mask_tails(s)) == text_of(s); }
+bool is_masked(const Stmt &s) { return count(text_of(gyre::mask_tails(s, 32)), "row[ramp(first, 1, 16)] if (") == 1; }
+bool is_left(const Stmt &s, int least_bits = 32) { return text_of(gyre::mask_tails(s, least_bits)) == text_of(s); }
 
 const Expr bounded = Min::make(place, each(length - 1));
 
@@ -73,6 +73,17 @@ TEST_CASE("masked tails: the end of a row, as it is written and as Halide narrow
     CHECK(is_masked(chosen(LT::make(place, each(length)), bounded)));
     const Expr left = saturating_cast(Int(16), saturating_sub(length, first));
     CHECK(is_masked(chosen(LT::make(cast(Int(16, lanes), Ramp::make(0, 1, lanes)), each(left)), bounded)));
+}
+
+TEST_CASE("masked tails: elements that a target's masked loads do not take are left as they are") {
+    const Stmt of_32_bits = chosen(LT::make(place, each(length)), bounded);
+    CHECK(is_left(of_32_bits, 64));
+    CHECK(!is_left(of_32_bits, 32));
+    CHECK(!is_left(of_32_bits, 8));
+    CHECK(gyre::least_masked_bits(Target("x86-64-linux-avx2")) == 32);
+    CHECK(gyre::least_masked_bits(Target("x86-64-linux-avx512_skylake")) == 8);
+    CHECK(gyre::least_masked_bits(Target("x86-64-linux-sse41")) == 0);
+    CHECK(gyre::least_masked_bits(Target("arm-64-linux")) == 0);
 }
 
 TEST_CASE("masked tails: other bounds, other lanes and other conditions are left as they are") {

@@ -30,7 +30,6 @@ Sizes common_sizes(const Wanted &w) {
     z.head_dim = z.v_head_dim = w.head_dim;
     z.padded = w.padded;
     z.lanes = k.fold > 0 ? k.lanes / k.fold : k.lanes;
-    z.whole_vectors = z.lanes == k.lanes;
     const int masked_bits = least_masked_bits(w.target);
     if (masked_bits > 0 && w.dtype.bits() >= masked_bits) z.row_ends = TailStrategy::Predicate;
     z.row_tile = k.row_vectors * k.row_tiles * z.lanes;

@@ -14,8 +14,9 @@ struct Sizes {
     int feature_chunk = 8;     // features of the accumulator that are folded together; divides v_head_dim
     int feature_step = 16;     // if `padded`, features that loops take at least; divides head_dim and v_head_dim
     int lanes = 16;            // block of the transpositions
-    bool whole_vectors = true; // of the machine have so many lanes
-    Halide::TailStrategy row_ends = Halide::TailStrategy::GuardWithIf; // how loops over a row of a tensor end
+
+    /// How loops over a row of a tensor end.
+    Halide::TailStrategy row_ends = Halide::TailStrategy::GuardWithIf;
 };
 
 } // namespace gyre::attention
