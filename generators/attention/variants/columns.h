@@ -6,6 +6,7 @@ namespace gyre::attention {
 
 /// The loop of such an update over column blocks, each of as many keys as a vector has lanes.
 constexpr char column_block_loop[] = "column_block";
+constexpr char row_block_loop[] = "row_block";
 
 /// The loop of an update over pairs of keys, each of whose turns takes as many pairs as a vector has lanes.
 constexpr char pair_block_loop[] = "pair_block";

@@ -1,4 +1,5 @@
 // The last row tile of a task, which may be short.
+#include "attention/variants/columns.h"
 #include "passes/loop_limits.h"
 #include "passes/short_tiles.h"
 #include "row_vectors.h"
@@ -23,7 +24,7 @@ void RowVectors::end_last_tile(const Lowering &lowering) const {
                                          z.lanes,
                                          busy_sums,
                                          rows.names,
-                                         {along, "rb", "mask_rows", "pair_ro"}});
+                                         {along, "mask_rows", row_block_loop}});
     const auto vectors = [=, rows_of_task = lowering.rows](const Expr &t) {
         return (min(rows_of_task - t * of_tile, of_tile) + (z.lanes - 1)) / z.lanes;
     };
