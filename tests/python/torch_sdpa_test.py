@@ -54,6 +54,27 @@ class Sdpa(unittest.TestCase):
             self.assertLess((mine - expected).abs().max(), 1e-12)
         self.assertEqual(gyre.torch.sdpa_calls().get("forward", 0), before.get("forward", 0))
 
+    def test_strides_are_pytorchs(self):
+        """Models call view() on what they get, and compiled functions take strides for granted."""
+        operator, backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu, torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
+
+        def strides(make, shape, dtype):
+            q = make(torch.zeros(*shape, dtype=dtype))
+            out, lse = operator(q, q, q)
+            results = (out, lse, *backward(torch.zeros_like(out), q, q, q, out, lse, 0.0, False))
+            return [[stride for extent, stride in zip(each.shape, each.stride()) if extent > 1] for each in results]
+
+        makers = {"heads first": lambda x: x, "tokens first": lambda x: x.transpose(1, 2), "part": lambda x: x[..., :8], "batch last": lambda x: x.permute(1, 2, 0, 3),
+                  "features apart": lambda x: x.transpose(2, 3), "expanded": lambda x: x[:, :1].expand(-1, 4, -1, -1)}
+        for name, make in makers.items():
+            for shape in ((2, 3, 5, 16), (1, 3, 5, 16), (2, 1, 5, 16), (2, 3, 1, 16)):
+                for dtype in (torch.float32, torch.float64):  # which is left to PyTorch
+                    with self.subTest(f"{name} {shape} {dtype}"):
+                        right = strides(make, shape, dtype)
+                        gyre.torch.enable_sdpa()
+                        self.assertEqual(strides(make, shape, dtype), right)
+                        gyre.torch.disable_sdpa()
+
     def test_compiled(self):
         gyre.torch.enable_sdpa()
         q = random(2, 4, 9, 64)

@@ -38,6 +38,8 @@ def _capsule(array: Any, name: str) -> Any:
         device = array.__dlpack_device__()[0]
         if device not in CPU_DEVICES:
             raise ValueError(f"{name}: is on a device of DLPack's type {int(device)}, expected the CPU (1)")
+        if getattr(array, "is_neg", bool)():  # a view of PyTorch's, which hands out the numbers before they are negated
+            raise ValueError(f"{name}: is a view that negates, expected resolve_neg() of it")
         try:
             return array.__dlpack__(max_version=(1, 0))
         except TypeError:  # a producer from before version 1

@@ -47,10 +47,14 @@ gyre_tensor view(const Tensor &tensor, const char *name) {
     result.rank = static_cast<int32_t>(sizes.size());
     int64_t *strides;
     TORCH_ERROR_CODE_CHECK(aoti_torch_get_strides(tensor.get(), &strides));
+    int64_t elements = 1;
     for (std::size_t i = 0; i < sizes.size(); i++) {
         result.shape[i] = sizes[i];
         result.strides[i] = strides[i];
+        elements *= sizes[i];
     }
+    // Without elements strides mean nothing, and those of an expanded tensor are 0, also after contiguous().
+    if (elements == 0 && result.rank > 0) result.strides[result.rank - 1] = 1;
     return result;
 }
 

@@ -22,7 +22,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
                cu_seqlens_q, cu_seqlens_k, block_table, rope, value_rope, keys_rotated, values_rotated, q_positions, k_positions,
                dropout, dropout_seed, dropout_offset, return_lse, out
 
-    Calls with block_table have no gradients, and alibi has none. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
+    Calls with block_table have no gradients, and alibi has none. lse has gradients, too, but not with dropout, nor where v has 512
+    features. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
     Where gradients are not recorded, `out` is where the result is written. Under autocast q, k and v are cast to its type.
     Gradients have no gradients, and there are none forward: both raise.
     Returns out, or (out, lse). Errors: RuntimeError with the library's text; ValueError, TypeError, NotImplementedError.

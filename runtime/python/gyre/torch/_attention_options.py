@@ -8,12 +8,13 @@ import torch
 from .._values import LAYOUTS, choose
 from ._attention_short import packed, short, short_with_lse
 from ._attention_words import AttentionOptions, words_of
+from ._gradients import attention as _with_gradients
 from ._modes import any_autocast, autocast, grads_are_on, has_tangents, is_traced, refuse_tangents
 from ._operators import direct
 
 _ops = torch.ops.gyre
-_with_gradients, _with_lse, _forward, _plain, _out = (
-    _ops.attention.default, _ops.attention_with_lse.default, _ops.attention_forward.default, _ops.attention_plain.default,
+_with_lse, _forward, _plain, _out = (
+    _ops.attention_with_lse.default, _ops.attention_forward.default, _ops.attention_plain.default,
     _ops.attention_out.default)
 _direct_with_lse, _direct_forward = direct(_with_lse), direct(_forward)
 
@@ -67,7 +68,7 @@ def _requires_grad(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, words: dic
 
 
 def _as_bias(mask: torch.Tensor, bias: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor:
-    masked = torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, -math.inf)
+    masked = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -math.inf)
     return masked if bias is None else bias + masked
 
 

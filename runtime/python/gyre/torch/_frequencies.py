@@ -40,7 +40,7 @@ def _constant(rope: Rope, head_dim: int) -> torch.Tensor:
     numbers = [float(word) for word in rope.words.split()]
     if rope.inv_freq is None:
         numbers = series(numbers[0], *series_of(rope, operator.index(head_dim)))
-    return torch.tensor(numbers, dtype=torch.float64)
+    return torch.tensor(numbers, dtype=torch.float64, device="cpu")
 
 
 def frequencies(rope: Rope | None, name: str, head_dim: int, offset: bool = False) -> torch.Tensor | None:

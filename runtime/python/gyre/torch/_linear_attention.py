@@ -7,6 +7,7 @@ import torch
 from .. import Rope
 from .._values import LAYOUTS, choose
 from ._frequencies import frequencies, same_pairing
+from ._gradients_linear import linear_attention as _linear_attention
 from ._modes import autocast, has_tangents, refuse_tangents
 
 State = tuple[torch.Tensor, torch.Tensor]
@@ -27,7 +28,7 @@ def linear_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causa
     kv_state, k_state = state if state is not None else (None, None)
     if not torch.compiler.is_compiling() and has_tangents():
         refuse_tangents(q, k, v, kv_state, k_state)
-    out, *after = torch.ops.gyre.linear_attention(
+    out, *after = _linear_attention(
         q, k, v, return_state, kv_state, k_state, seqused_k, cu_seqlens_q, cu_seqlens_k, q_positions, k_positions,
         frequencies(rope, "rope", q.shape[-1]), causal, same_pairing(rope)["interleaved"],
         1.0 if rope is None else rope.attention_factor, choose(layout, "layout", LAYOUTS))

@@ -7,11 +7,12 @@ import torch
 from .. import Rope
 from .._values import LAYOUTS, choose
 from ._frequencies import frequencies
+from ._gradients_rotary import rotary as _rotary, rotary_qk as _qk
 from ._modes import has_tangents, records_gradients, refuse_tangents
 from ._operators import direct
+from ._transforms import transforms
 
 _ops = torch.ops.gyre
-_rotary, _qk = _ops.rotary.default, _ops.rotary_qk.default
 _rotary_out, _qk_out = direct(_ops.rotary_out.default), direct(_ops.rotary_qk_out.default)
 
 
@@ -52,7 +53,7 @@ def rotary(x: torch.Tensor, rope: Rope | tuple[torch.Tensor, torch.Tensor], *, p
     interleaved  the pairing of tables
     """
     options = _options((x,), rope, positions, position_offset, reverse, interleaved, layout)
-    if torch.compiler.is_compiling() or records_gradients(x):
+    if torch.compiler.is_compiling() or records_gradients(x) or transforms():
         result: torch.Tensor = _rotary(x, **options)
         return result
     out = torch.empty_like(x)
@@ -65,7 +66,7 @@ def rotary_qk(q: torch.Tensor, k: torch.Tensor, rope: Rope | tuple[torch.Tensor,
               layout: str = "bhsd") -> tuple[torch.Tensor, torch.Tensor]:
     """rotary() of queries and keys of the same tokens in one pass."""
     options = _options((q, k), rope, positions, position_offset, reverse, interleaved, layout)
-    if torch.compiler.is_compiling() or records_gradients(q, k):
+    if torch.compiler.is_compiling() or records_gradients(q, k) or transforms():
         results: tuple[torch.Tensor, torch.Tensor] = _qk(q, k, **options)
         return results
     q_out, k_out = torch.empty_like(q), torch.empty_like(k)

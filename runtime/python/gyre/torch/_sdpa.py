@@ -2,12 +2,17 @@
 
 import warnings
 from collections import Counter
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from . import _sdpa_fallback
+from ._attention_short import packed, short_with_lse
+from ._operators import direct
+from ._sdpa_layout import as_pytorch_lays_grads, as_pytorch_lays_lse, tokens_come_first
 
+_attention_out = direct(torch.ops.gyre.attention_out.default)
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
 _calls: Counter[str] = Counter()
 _taken: torch.library.Library | None = None  # the registration; it ends with this object
@@ -26,28 +31,37 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, is_causal:
              scale: float | None = None) -> tuple[Tensor, Tensor]:
     if not _takes(q, k, v, dropout_p, attn_mask) or scale == 0:
         _calls["left to PyTorch"] += 1
-        return _sdpa_fallback.forward(q, k, v, dropout_p, is_causal, attn_mask, scale)
+        out, lse = _sdpa_fallback.forward(q, k, v, dropout_p, is_causal, attn_mask, scale)
+        return torch.empty_like(q).copy_(out), as_pytorch_lays_lse(lse)
     _calls["forward"] += 1
-    mask = bias = None
+    words: dict[str, Any] = {"causal": True} if is_causal else {}
     if attn_mask is not None and attn_mask.dtype == torch.bool:
-        mask = attn_mask.reshape((1,) * (4 - attn_mask.dim()) + tuple(attn_mask.shape))
-    else:
-        bias = _sdpa_fallback.as_bias(attn_mask, q.dtype)
-    result: tuple[Tensor, Tensor] = torch.ops.gyre.attention_with_lse(
-        _contiguous(q), _contiguous(k), _contiguous(v), mask=mask, bias=bias, scale=scale or 0.0, causal=is_causal, top_left=True)
-    return result
+        words["mask"] = attn_mask.reshape((1,) * (4 - attn_mask.dim()) + tuple(attn_mask.shape))
+    elif attn_mask is not None:
+        words["bias"] = _sdpa_fallback.as_bias(attn_mask, q.dtype)
+    q_read, k, v = _contiguous(q), _contiguous(k), _contiguous(v)
+    if scale is not None:
+        words["scale"] = scale
+    few = packed(words | {"top_left": True}) if tokens_come_first(q) else None
+    if few is not None:
+        out, lse = short_with_lse(q_read, k, v, *few)
+        return out, as_pytorch_lays_lse(lse)
+    out, lse = torch.empty_like(q), q.new_empty(q.shape[:3], dtype=torch.float32)
+    written = _contiguous(out)
+    _attention_out(q_read, k, v, written, lse, top_left=True, **words)
+    return out if written is out else out.copy_(written), as_pytorch_lays_lse(lse)
 
 
 def _backward(out_grad: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, dropout_p: float, is_causal: bool, *,
               attn_mask: Tensor | None = None, scale: float | None = None) -> tuple[Tensor, Tensor, Tensor]:
     if not _takes(q, k, v, dropout_p, attn_mask) or scale == 0:
         _calls["backward left to PyTorch"] += 1
-        return _sdpa_fallback.backward(out_grad, q, k, v, dropout_p, is_causal, attn_mask, scale)
+        return as_pytorch_lays_grads(_sdpa_fallback.backward(out_grad, q, k, v, dropout_p, is_causal, attn_mask, scale))
     _calls["backward"] += 1
     grads: tuple[Tensor, Tensor, Tensor, Tensor] = torch.ops.gyre.attention_backward(
         *(_contiguous(x) for x in (out_grad, q, k, v, out)), lse.contiguous(), False, bias=_sdpa_fallback.as_bias(attn_mask, q.dtype),
         scale=scale or 0.0, causal=is_causal, top_left=True)
-    return grads[:3]
+    return as_pytorch_lays_grads(grads[:3])
 
 
 def enable_sdpa() -> None:

@@ -11,7 +11,7 @@ def as_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
     if mask is None:
         return None
     if mask.dtype == torch.bool:
-        mask = torch.zeros(mask.shape, dtype=dtype).masked_fill_(~mask, -math.inf)
+        mask = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -math.inf)
     return mask.reshape((1,) * (4 - mask.dim()) + tuple(mask.shape))
 
 
@@ -19,7 +19,7 @@ def _weights(q: Tensor, k: Tensor, is_causal: bool, mask: Tensor | None, scale: 
     """Probabilities, and the log of their denominators, in q's type or float32 if that is shorter."""
     scores = (q @ k.transpose(-1, -2)) * scale
     if is_causal:
-        scores = scores.masked_fill(~torch.ones(scores.shape[-2:], dtype=torch.bool).tril(), -math.inf)
+        scores = scores.masked_fill(~torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril(), -math.inf)
     bias = as_bias(mask, scores.dtype)
     if bias is not None:
         scores = scores + bias

@@ -1,0 +1,43 @@
+"""Gradients of rotations: rotations back."""
+
+from typing import Any, Callable
+
+import torch
+from torch import Tensor
+
+from ._gradients_once import contiguous
+from ._transforms import transformable
+
+ROTARY = "inv_freq cos sin positions position_offset reverse interleaved rotary_offset factor layout".split()
+REVERSE = ROTARY.index("reverse")
+
+
+def _keep_rotary(tensors: int) -> Callable[[Any, tuple[Any, ...], Any], None]:
+    """Makes the function that keeps what the gradient needs, of an operator whose first so many inputs are rotated."""
+
+    def keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.save_for_backward(*inputs[tensors : tensors + 4])
+        ctx.options = list(inputs[tensors + 4 :])
+
+    return keep
+
+
+def _options_back(ctx: Any) -> list[Any]:
+    options = [*ctx.saved_tensors, *ctx.options]
+    options[REVERSE] = not options[REVERSE]
+    return options
+
+
+def _rotary_gradients(ctx: Any, out_grad: Tensor) -> tuple[Tensor | None, ...]:
+    return (rotary(contiguous(out_grad), *_options_back(ctx)),) + (None,) * len(ROTARY)
+
+
+def _rotary_qk_gradients(ctx: Any, q_grad: Tensor, k_grad: Tensor) -> tuple[Tensor | None, ...]:
+    grads = rotary_qk(contiguous(q_grad), contiguous(k_grad), *_options_back(ctx))
+    return (*grads,) + (None,) * len(ROTARY)
+
+
+torch.library.register_autograd("gyre::rotary", _rotary_gradients, setup_context=_keep_rotary(1))
+torch.library.register_autograd("gyre::rotary_qk", _rotary_qk_gradients, setup_context=_keep_rotary(2))
+rotary = transformable(torch.ops.gyre.rotary.default, _keep_rotary(1), _rotary_gradients)
+rotary_qk = transformable(torch.ops.gyre.rotary_qk.default, _keep_rotary(2), _rotary_qk_gradients)

@@ -1,0 +1,31 @@
+"""The operators under torch.func's transforms (grad, vjp, jacrev, vmap), which do not take gradients that an operator has registered."""
+
+from typing import Any, Callable
+
+import torch
+
+# Whether a transform is at work: what torch.autograd.Function asks.
+transforms: Callable[[], bool] = torch._C._are_functorch_transforms_active
+
+
+def transformable(operator: Any, keep: Callable[..., None], gradients: Callable[..., Any], registered: Any = None) -> Callable[..., Any]:
+    """Returns a call of the operator with these gradients, as torch.library.register_autograd() takes them.
+
+    registered    the operator that has them, for calls that no transform looks at; None: `operator`
+    """
+    registered = registered or operator
+    arguments = [(argument.name, argument.default_value) for argument in operator._schema.arguments]
+
+    class Function(torch.autograd.Function):
+        generate_vmap_rule = True
+        forward = staticmethod(operator)
+        setup_context = staticmethod(keep)
+        backward = staticmethod(gradients)
+
+    def call(*given: Any, **words: Any) -> Any:
+        if torch.compiler.is_compiling() or not transforms():
+            return registered(*given, **words)
+        by_name = dict(zip([name for name, _ in arguments], given)) | words
+        return Function.apply(*[by_name.get(name, default) for name, default in arguments])
+
+    return call
