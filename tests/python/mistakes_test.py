@@ -75,7 +75,9 @@ class Mistakes(unittest.TestCase):
             ({"keys_rotated": True}, ValueError, "keys_rotated"), ({"context": 3}, TypeError, "context: got int"),
             ({"seqused_k": [5]}, ValueError, r"seqused_k\[0\]: got 5"), ({"seqused_k": [2**40]}, ValueError, "32 bits"),
             ({"seqused_k": [0.5]}, TypeError, "expected integers"), ({"cu_seqlens_q": [0, 4]}, ValueError, "cu_seqlens_q"),
-            ({"value_order": "columns"}, ValueError, "value_order"),
+            ({"value_order": "columns"}, ValueError, "value_order"), ({"scale": 1e-50}, ValueError, "scale: got 1e-50, which is 0 in float32"),
+            ({"softcap": 1e-50}, ValueError, "softcap: got 1e-50"), ({"score_inputs": [1]}, TypeError, "score_inputs: got list"),
+            ({"seqused_k": [4, -(2**40)]}, ValueError, "seqused_k: got -1099511627776"), ({"seqused_k": [[1], 2]}, TypeError, "seqused_k: got a list"),
         ]:
             with self.subTest(str(options)):
                 self.refuse(error, said, gyre.attention, Q, Q, Q, **options)

@@ -239,6 +239,9 @@ class Operators(unittest.TestCase):
             ("q: got rank 3", lambda: gyre.torch.attention(q[0], k, v)),
             ("q: got rank 5", lambda: torch.ops.gyre.attention_out(q[None], k, v, q, None)),
             ("scale: got 0, expected another", lambda: gyre.torch.attention(q, k, v, scale=0.0)),
+            ("scale: got 1e-50, which is 0 in float32", lambda: gyre.torch.attention(q, k, v, scale=1e-50)),
+            ("softcap: got 1e-50, which is 0 in float32", lambda: gyre.torch.attention(q, k, v, softcap=1e-50)),
+            ("dropout_offset: got 4294967296", lambda: gyre.torch.attention(q, k, v, dropout=0.5, dropout_offset=2**32)),
             ("out: is given where gradients", lambda: gyre.torch.attention(q.clone().requires_grad_(), k, v, out=q)),
             ("value_rope: got another", lambda: gyre.torch.attention(q, k, v, rope=gyre.Rope(), value_rope=gyre.Rope(pairing="interleaved"))),
         ]:

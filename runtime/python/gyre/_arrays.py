@@ -122,12 +122,15 @@ def as_list(numbers: Any, name: str) -> Any:
     """A list of Python's integers becomes an array of int32; an array stays as it is. Errors: TypeError, ValueError."""
     if not isinstance(numbers, (list, tuple, range)):
         return numbers
-    exact = np.asarray(numbers)
+    try:
+        exact = np.asarray(numbers)
+    except (ValueError, OverflowError) as error:
+        raise TypeError(f"{name}: got a list of which NumPy makes no array: {error}") from None
     if exact.size and exact.dtype.kind not in "iu":
-        raise TypeError(f"{name}: got {exact.dtype} in a list, expected integers")
+        raise TypeError(f"{name}: got {exact.dtype} in a list, expected integers of 32 bits")
     narrow = exact.astype(np.int32)
     if (narrow != exact).any():
-        raise ValueError(f"{name}: got {exact.max()} in a list, expected numbers of 32 bits")
+        raise ValueError(f"{name}: got {exact[narrow != exact][0]} in a list, expected numbers of 32 bits")
     return narrow
 
 

@@ -5,7 +5,7 @@ from typing import Any, Mapping
 from ._arrays import as_list
 from ._call import Call
 from ._structures import AttentionArgs, ScoreInput
-from ._values import ALIGNMENTS, LAYOUTS, VALUE_ORDERS, choose, flag, integer, real, text
+from ._values import ALIGNMENTS, LAYOUTS, VALUE_ORDERS, choose, flag, integer, real, scale_of, single, text
 from ._rope import Rope, pointer_to
 
 
@@ -20,6 +20,8 @@ def window_of(window: Any) -> tuple[int, int]:
 
 def _add_scores(call: Call, args: AttentionArgs, score: str | None, inputs: Mapping[str, Any] | None) -> None:
     args.score = text(score, "score")
+    if inputs and not isinstance(inputs, Mapping):
+        raise TypeError(f"score_inputs: got {type(inputs).__name__}, expected arrays by name")
     if inputs:
         views = [ScoreInput(text(name, "score_inputs"), call.tensor(array, f"score_inputs.{name}"))
                  for name, array in inputs.items()]
@@ -34,12 +36,10 @@ def attention_args(call: Call, q: Any, k: Any, v: Any, *, scale: float | None, c
                    score_inputs: Mapping[str, Any] | None, dropout: float, dropout_seed: int, dropout_offset: int,
                    value_order: str, layout: str) -> AttentionArgs:
     """Everything but out and lse. Errors: ValueError, TypeError."""
-    if scale is not None and real(scale, "scale") == 0:
-        raise ValueError("scale: got 0, expected another number, or None for 1 / sqrt(head_dim)")
     left, right = window_of(window)
     args = AttentionArgs(
         layout=choose(layout, "layout", LAYOUTS), q=call.tensor(q, "q"), k=call.tensor(k, "k"), v=call.tensor(v, "v"),
-        scale=0.0 if scale is None else real(scale, "scale"), softcap=real(softcap, "softcap"),
+        scale=scale_of(scale), softcap=single(softcap, "softcap"),
         causal=flag(causal, "causal"), alignment=choose(alignment, "alignment", ALIGNMENTS), window_left=left,
         window_right=right, bias=call.optional(bias, "bias"), mask=call.optional(mask, "mask"),
         sinks=call.optional(sinks, "sinks"), alibi=call.optional(alibi, "alibi"),

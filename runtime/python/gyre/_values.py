@@ -47,6 +47,24 @@ def real(value: Any, name: str) -> float:
         raise TypeError(f"{name}: got {value!r}, expected a number") from None
 
 
+def single(value: Any, name: str) -> float:
+    """Returns a number that the library takes in float32, where 0 means something else. Errors: TypeError, ValueError."""
+    number = real(value, name)
+    if number != 0 and abs(number) <= 2.0**-150:
+        raise ValueError(f"{name}: got {number:g}, which is 0 in float32, expected another number")
+    return number
+
+
+def scale_of(scale: Any) -> float:
+    """The scale as the library takes it, to which 0 is what None is here. Errors: TypeError, ValueError."""
+    if scale is None:
+        return 0.0
+    number = single(scale, "scale")
+    if number == 0:
+        raise ValueError("scale: got 0, expected another number, or None for 1 / sqrt(head_dim)")
+    return number
+
+
 def each(values: Any, name: str) -> list[Any]:
     """The members of a list or an array. Errors: TypeError."""
     if isinstance(values, str) or not hasattr(values, "__iter__") or getattr(values, "shape", None) == ():

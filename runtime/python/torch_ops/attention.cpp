@@ -55,8 +55,8 @@ void AttentionArguments::fill(const Tensor &q, const Tensor &k, const Tensor &v,
     rope.attention_factor = rope_factor;
     set_rope(inv_freq, "inv_freq", interleaved, &rope, &args.rope);
     set_rope(value_inv_freq, "value_inv_freq", interleaved, &value_rope, &args.value_rope);
-    args.scale = static_cast<float>(scale);
-    args.softcap = static_cast<float>(softcap);
+    args.scale = single(scale, "scale");
+    args.softcap = single(softcap, "softcap");
     args.causal = causal;
     args.alignment = top_left ? GYRE_TOP_LEFT : GYRE_BOTTOM_RIGHT;
     args.window_left = window_left;
@@ -64,6 +64,7 @@ void AttentionArguments::fill(const Tensor &q, const Tensor &k, const Tensor &v,
     args.keys_rotated = keys_rotated;
     args.values_rotated = values_rotated;
     args.dropout = static_cast<float>(dropout);
+    expect(dropout_offset >= 0 && dropout_offset <= UINT32_MAX, "dropout_offset: got ", dropout_offset, ", expected 0 .. ", UINT32_MAX);
     args.dropout_seed = static_cast<uint64_t>(dropout_seed);
     args.dropout_offset = static_cast<uint32_t>(dropout_offset);
 }

@@ -14,7 +14,7 @@ Tensor attention_plain(const Tensor &q, const Tensor &k, const Tensor &v, double
     args.v = view(v, "v");
     Tensor out = new_out(args.q, args.v, layout);
     args.out = view(out, "out");
-    args.scale = static_cast<float>(scale);
+    args.scale = single(scale, "scale");
     args.causal = causal;
     check(gyre_attention(context(), &args));
     return out;

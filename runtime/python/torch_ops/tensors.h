@@ -46,6 +46,13 @@ void expect(bool right, const Words &...words) {
     throw std::runtime_error(text.str());
 }
 
+/// A number as the library takes it, whose 0 means something else. Errors: throws, where a number other than 0 rounds to 0.
+inline float single(double number, const char *name) {
+    const float result = static_cast<float>(number);
+    expect(result != 0 || number == 0, name, ": got ", number, ", which is 0 in float32, expected another number");
+    return result;
+}
+
 /// Views a tensor in the CPU's memory. Errors: throws, which PyTorch turns into RuntimeError.
 gyre_tensor view(const Tensor &tensor, const char *name);
 

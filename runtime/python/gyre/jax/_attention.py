@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import Rope, _library
 from .._frequencies import frequencies_of, same_pairing
-from .._values import ALIGNMENTS, choose
+from .._values import ALIGNMENTS, choose, scale_of, single
 
 _file = _library.path.parent / "libgyre_jax.so"
 if not _file.exists():
@@ -62,7 +62,7 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
     if q.ndim != 4 or v.ndim != 4:
         raise ValueError(f"q, v: got rank {q.ndim} and {v.ndim}, expected 4")
     left, right = window if window is not None else (-1, -1)
-    options = {"scale": scale or 0.0, "softcap": softcap, "causal": bool(causal),
+    options = {"scale": scale_of(scale), "softcap": single(softcap, "softcap"), "causal": bool(causal),
                "top_left": choose(alignment, "alignment", ALIGNMENTS) == 1, "window_left": left, "window_right": right,
                "interleaved": same_pairing(rope, value_rope), "rope_factor": 1.0 if rope is None else rope.attention_factor,
                "inv_freq": frequencies_of(rope, "rope", q.shape[-1]),
