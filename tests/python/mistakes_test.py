@@ -77,7 +77,7 @@ class Mistakes(unittest.TestCase):
             ({"seqused_k": [0.5]}, TypeError, "expected integers"), ({"cu_seqlens_q": [0, 4]}, ValueError, "cu_seqlens_q"),
             ({"value_order": "columns"}, ValueError, "value_order"), ({"scale": 1e-50}, ValueError, "scale: got 1e-50, which is 0 in float32"),
             ({"softcap": 1e-50}, ValueError, "softcap: got 1e-50"), ({"score_inputs": [1]}, TypeError, "score_inputs: got list"),
-            ({"seqused_k": [4, -(2**40)]}, ValueError, "seqused_k: got -1099511627776"), ({"seqused_k": [[1], 2]}, TypeError, "seqused_k: got a list"),
+            ({"seqused_k": [4, -(2**40)]}, ValueError, "seqused_k: got -1099511627776"), ({"seqused_k": [[1], 2]}, TypeError, "seqused_k: got .* list"),
         ]:
             with self.subTest(str(options)):
                 self.refuse(error, said, gyre.attention, Q, Q, Q, **options)
