@@ -241,6 +241,9 @@ class Operators(unittest.TestCase):
             ("scale: got 0, expected another", lambda: gyre.torch.attention(q, k, v, scale=0.0)),
             ("scale: got 1e-50, which is 0 in float32", lambda: gyre.torch.attention(q, k, v, scale=1e-50)),
             ("softcap: got 1e-50, which is 0 in float32", lambda: gyre.torch.attention(q, k, v, softcap=1e-50)),
+            ("rope.rotary_dim: got 63, expected an even", lambda: gyre.torch.attention(q[..., :63], k[..., :63], v, rope=gyre.Rope())),
+            ("rope.rotary_dim: got 3, expected an even", lambda: gyre.torch.rotary(q, gyre.Rope(rotary_dim=3))),
+            ("value_rope.theta: got 0.5, expected a finite", lambda: gyre.torch.attention(q, k, v, value_rope=gyre.Rope(theta=0.5))),
             ("dropout_offset: got 4294967296", lambda: gyre.torch.attention(q, k, v, dropout=0.5, dropout_offset=2**32)),
             ("out: is given where gradients", lambda: gyre.torch.attention(q.clone().requires_grad_(), k, v, out=q)),
             ("value_rope: got another", lambda: gyre.torch.attention(q, k, v, rope=gyre.Rope(), value_rope=gyre.Rope(pairing="interleaved"))),
@@ -251,6 +254,12 @@ class Operators(unittest.TestCase):
         with self.assertRaisesRegex(NotImplementedError, "no gradients of calls with block_table"):
             gyre.torch.attention(q.requires_grad_(), k[:, :, :8], v[:, :, :8], block_table=pages,
                                  seqused_k=torch.tensor([2, 2], dtype=torch.int32)).sum().backward()
+
+    def test_seeds_are_those_of_numpys_functions(self):
+        q, k, v = inputs()
+        for seed in (1, 2**63, 2**64 - 1):
+            right = gyre.attention(q, k, v, layout="bhsd", dropout=0.5, dropout_seed=seed)
+            self.assertTrue(torch.equal(gyre.torch.attention(q, k, v, dropout=0.5, dropout_seed=seed), right))
 
     def test_threads(self):
         q, k, v = inputs(lq=60, lk=60)

@@ -1,6 +1,7 @@
 """Frequencies of a rotation as numbers, for the operators that take nothing else."""
 
 import functools
+import math
 
 from ._rope import Rope
 
@@ -28,18 +29,25 @@ def check_rope(rope: Rope, name: str, offset: bool = False) -> None:
         raise ValueError(f"{name}.rotary_offset: got {rope.rotary_offset}, expected 0")
 
 
-def series_of(rope: Rope, head_dim: int) -> tuple[int, int]:
-    """How many features of a head turn, and what the frequencies' exponents are divided by, for a rope with theta."""
+def series_of(rope: Rope, name: str, theta: float, head_dim: int) -> tuple[int, int]:
+    """How many features of a head turn, and what the frequencies' exponents are divided by, for a rope with theta.
+
+    Errors: ValueError, in the library's words: it sees no more than frequencies, by which it cannot tell.
+    """
+    if not 1 <= theta < math.inf:
+        raise ValueError(f"{name}.theta: got {theta:g}, expected a finite number >= 1")
     rotary_dim = rope.rotary_dim or head_dim - rope.rotary_offset
+    if rotary_dim <= 0 or rotary_dim % 2:
+        raise ValueError(f"{name}.rotary_dim: got {rotary_dim}, expected an even number > 0")
     return rotary_dim, rotary_dim if rope.over_rotary_dim else head_dim
 
 
 def frequencies_of(rope: Rope | None, name: str, head_dim: int, offset: bool = False) -> tuple[float, ...]:
-    """Radians a token, for each pair of features; none for None. Errors: those of check_rope()."""
+    """Radians a token, for each pair of features; none for None. Errors: those of check_rope() and series_of()."""
     if rope is None:
         return ()
     check_rope(rope, name, offset)
-    return rope.inv_freq if rope.inv_freq is not None else _kept_series(rope.theta, *series_of(rope, head_dim))
+    return rope.inv_freq if rope.inv_freq is not None else _kept_series(rope.theta, *series_of(rope, name, rope.theta, head_dim))
 
 
 def same_pairing(*ropes: Rope | None) -> bool:

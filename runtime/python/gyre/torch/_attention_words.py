@@ -95,7 +95,10 @@ def _add_window(words: dict[str, Any], options: AttentionOptions, q: torch.Tenso
 def _add_dropout(words: dict[str, Any], options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) -> None:
     if options["dropout"]:
         words["dropout"] = options["dropout"]
-        words["dropout_seed"], words["dropout_offset"] = options.get("dropout_seed", 0), options.get("dropout_offset", 0)
+        seed = options.get("dropout_seed", 0)
+        # The operators have seeds of 64 bits with a sign.
+        words["dropout_seed"] = seed - 2**64 if type(seed) is int and 2**63 <= seed < 2**64 else seed
+        words["dropout_offset"] = options.get("dropout_offset", 0)
 
 
 # Options that become other words of the operators.

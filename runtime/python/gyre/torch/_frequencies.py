@@ -35,11 +35,11 @@ def _tensor(inv_freq: tuple[float, ...]) -> torch.Tensor:
     return made
 
 
-def _constant(rope: Rope, head_dim: int) -> torch.Tensor:
+def _constant(rope: Rope, name: str, head_dim: int) -> torch.Tensor:
     """Forms the frequencies while torch.compile traces it. It compiles anew where a rotation has other words, but not where a Rope is another object."""
     numbers = [float(word) for word in rope.words.split()]
     if rope.inv_freq is None:
-        numbers = series(numbers[0], *series_of(rope, operator.index(head_dim)))
+        numbers = series(numbers[0], *series_of(rope, name, numbers[0], operator.index(head_dim)))
     return torch.tensor(numbers, dtype=torch.float64, device="cpu")
 
 
@@ -49,7 +49,7 @@ def frequencies(rope: Rope | None, name: str, head_dim: int, offset: bool = Fals
         return None
     if _is_compiling():
         check_rope(rope, name, offset)
-        return _constant(rope, head_dim)
+        return _constant(rope, name, head_dim)
     kept = rope.kept.get((head_dim, offset)) if type(rope) is Rope else None
     if kept is None:
         kept = _tensor(frequencies_of(rope, name, head_dim, offset))
