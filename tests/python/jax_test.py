@@ -41,6 +41,17 @@ class Jax(unittest.TestCase):
                 right = gyre.attention(*(np.asarray(x) for x in (q, k, v)), **options)
                 np.testing.assert_allclose(gyre.jax.attention(q, k, v, **options), right, atol=1e-5)
 
+    def test_mistakes(self):
+        q, k, v = inputs()
+        for error, said, options in ((TypeError, "window: got 3", {"window": 3}), (TypeError, "window: got 1.5", {"window": (1.5, 0)}), (TypeError, "causal: got 1", {"causal": 1}),
+                                     (ValueError, "scale: got 0", {"scale": 0.0}), (ValueError, "rope.theta: got 0.5", {"rope": gyre.Rope(theta=0.5)})):
+            with self.assertRaisesRegex(error, said):
+                gyre.jax.attention(q, k, v, **options)
+        with self.assertRaisesRegex(TypeError, "k: got list"):
+            gyre.jax.attention(q, [1.0], v)
+        with self.assertRaisesRegex(Exception, "q: got i32, expected f32"):
+            gyre.jax.attention(q.astype(int), k, v)
+
     def test_gradients(self):
         q, k, v = inputs()
         weight = jnp.asarray(np.random.default_rng(1).standard_normal((2, 12, 4, 64)), jnp.float32)

@@ -20,7 +20,14 @@ gyre_dtype dtype_of(ffi::DataType type) {
         return GYRE_F16;
     case ffi::DataType::BF16:
         return GYRE_BF16;
-    default: // which the library refuses, naming the argument
+    // The library refuses these, naming the argument.
+    case ffi::DataType::S32:
+        return GYRE_I32;
+    case ffi::DataType::S64:
+        return GYRE_I64;
+    case ffi::DataType::PRED:
+        return GYRE_BOOL;
+    default:
         return GYRE_F64;
     }
 }

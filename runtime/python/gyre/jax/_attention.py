@@ -8,8 +8,10 @@ import jax
 import numpy as np
 
 from .. import Rope, _library
+from .._attention_args import window_of
+from .._call import shape_of
 from .._frequencies import frequencies_of, same_pairing
-from .._values import ALIGNMENTS, choose, scale_of, single
+from .._values import ALIGNMENTS, choose, flag, scale_of, single
 
 _file = _library.path.parent / "libgyre_jax.so"
 if not _file.exists():
@@ -59,10 +61,11 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
 
     Errors: what XLA raises, with the library's text; ValueError, TypeError.
     """
-    if q.ndim != 4 or v.ndim != 4:
-        raise ValueError(f"q, v: got rank {q.ndim} and {v.ndim}, expected 4")
-    left, right = window if window is not None else (-1, -1)
-    options = {"scale": scale_of(scale), "softcap": single(softcap, "softcap"), "causal": bool(causal),
+    for name, array in (("q", q), ("k", k), ("v", v)):
+        if len(shape_of(array, name)) != 4:
+            raise ValueError(f"{name}: got rank {len(array.shape)}, expected 4")
+    left, right = window_of(window)
+    options = {"scale": scale_of(scale), "softcap": single(softcap, "softcap"), "causal": bool(flag(causal, "causal")),
                "top_left": choose(alignment, "alignment", ALIGNMENTS) == 1, "window_left": left, "window_right": right,
                "interleaved": same_pairing(rope, value_rope), "rope_factor": 1.0 if rope is None else rope.attention_factor,
                "inv_freq": frequencies_of(rope, "rope", q.shape[-1]),
