@@ -3,11 +3,13 @@
     python mistakes_test.py
 """
 
+import subprocess
+import sys
 import unittest
 
 import gyre
 import numpy as np
-from support import random
+from support import BF16, random
 
 Q = random(1, 4, 2, 64)
 
@@ -60,6 +62,23 @@ class Mistakes(unittest.TestCase):
         self.refuse(ValueError, "q: got strides", gyre.attention, Q[..., ::-1], Q, Q)
         repeated = np.broadcast_to(Q[:, :, :1], Q.shape)
         np.testing.assert_array_equal(gyre.attention(Q, repeated, repeated), gyre.attention(Q, repeated.copy(), repeated.copy()))
+
+    def test_rotations(self):
+        self.refuse(ValueError, "inv_freq: got no frequencies", gyre.Rope, inv_freq=[])
+        for config in (None, "config.json", [1]):
+            self.refuse(TypeError, "^config: got", gyre.Rope.from_config, config)
+        for head in ({"hidden_size": "512", "num_attention_heads": 8}, {"head_dim": 64, "rope_theta": "x"}):
+            self.refuse(TypeError, "^(hidden_size|rope_theta): got", gyre.Rope.from_config, head)
+        self.refuse(ValueError, "rope_theta: got 0", gyre.Rope.from_config, {"head_dim": 64, "rope_theta": 0})
+
+    def test_merged_types(self):
+        parts, lse = np.stack([Q, Q]), np.zeros((2, 1, 2, 4), np.float32)
+        for dtype in ("int8", "nothing", np.float16):
+            self.refuse(ValueError, "out_dtype: got", gyre.merge_states, parts, lse, out_dtype=dtype)
+        if BF16:  # NumPy knows the word once ml_dtypes is imported, which a program need not do
+            script = ("import gyre, numpy as n; print(gyre.merge_states(n.ones((2, 1, 4, 2, 64), 'f4'), n.zeros((2, 1, 2, 4), 'f4'), "
+                      "out_dtype='bfloat16')[0].dtype)")
+            self.assertEqual(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout.strip(), "bfloat16")
 
     def test_numbers(self):
         for options, error, said in [

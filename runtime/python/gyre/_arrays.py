@@ -140,6 +140,9 @@ def empty(like: Any, shape: Sequence[int], dtype: str | None = None) -> Any:
         import torch
 
         return like.new_empty(tuple(shape), dtype=getattr(torch, dtype) if dtype else like.dtype, requires_grad=False)
+    if dtype == "bfloat16":
+        import ml_dtypes  # noqa: F401  tells NumPy the name
+
     return np.empty(tuple(shape), dtype or np.dtype(like.dtype))
 
 

@@ -27,6 +27,8 @@ def merge_states(part_out: Any, part_lse: Any, *, layout: str = "bshd", out_dtyp
     shape, lse_shape = shape_of(part_out, "part_out"), shape_of(part_lse, "part_lse")
     if not shape or not lse_shape or shape[0] != lse_shape[0]:
         raise ValueError(f"part_lse: got shape {lse_shape}, expected as many parts as part_out's {shape}")
+    if out_dtype is not None and out_dtype not in ("float32", "float16", "bfloat16"):
+        raise ValueError(f"out_dtype: got {out_dtype!r}, expected float32, float16, bfloat16 or None")
     outs, lses = call.view(part_out, "part_out"), call.view(part_lse, "part_lse")
     out = empty(part_out, shape[1:], out_dtype or NAMES[outs.dtype])
     lse = empty(part_out, lse_shape[1:], "float32")

@@ -45,6 +45,8 @@ class Rope:
         self.inv_freq = None if inv_freq is None else tuple([real(f, "inv_freq") for f in each(inv_freq, "inv_freq")])
         self.rotary_dim = integer(rotary_dim, "rotary_dim")
         if self.inv_freq is not None:
+            if not self.inv_freq:
+                raise ValueError("inv_freq: got no frequencies, expected at least one")
             self.rotary_dim = self.rotary_dim or 2 * len(self.inv_freq)
             if self.rotary_dim != 2 * len(self.inv_freq):
                 raise ValueError(f"inv_freq: got {len(self.inv_freq)} frequencies, expected rotary_dim / 2 = {self.rotary_dim // 2}")

@@ -5,7 +5,7 @@ from typing import Any, Mapping
 
 from . import _library
 from ._structures import FrequencyRule
-from ._values import integer
+from ._values import integer, real
 
 # A rule has these keys; a configuration without a rule of its own has them itself.
 _REALS = ("factor", "attention_factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim", "low_freq_factor",
@@ -27,6 +27,8 @@ _PER_LAYER = ("head_dim", "qk_rope_head_dim", "hidden_size", "num_attention_head
 
 
 def _everything(config: Any) -> Mapping[str, Any]:
+    if not isinstance(config, Mapping) and not hasattr(config, "__dict__"):
+        raise TypeError(f"config: got {type(config).__name__}, expected a model's configuration, or a mapping as in its config.json")
     return config if isinstance(config, Mapping) else config.to_dict() if hasattr(config, "to_dict") else vars(config)
 
 
@@ -94,7 +96,7 @@ def _head_dim(config: _Config) -> int:
     hidden, heads = config.get("hidden_size", "n_embd"), config.get("num_attention_heads", "n_head")
     if not hidden or not heads:
         raise ValueError("head_dim: got none, expected it, or hidden_size and num_attention_heads")
-    return int(hidden // heads)
+    return integer(hidden, "hidden_size") // integer(heads, "num_attention_heads")
 
 
 def _share(config: _Config, share: float) -> float:
@@ -141,14 +143,18 @@ def read(given: Any, length: int, layer_type: str | None) -> dict[str, Any]:
     for name in (*_COUNTS, "partial_rotary_factor"):
         parameters.setdefault(name, config.get(name))
     name = parameters.get("rope_type") or parameters.get("type") or "default"
-    theta = parameters.get("rope_theta") or config.get("rope_theta", "rotary_emb_base") or 10000.0
+    theta = parameters.get("rope_theta")
+    theta = config.get("rope_theta", "rotary_emb_base") if theta is None else theta
+    theta = 10000.0 if theta is None else real(theta, "rope_theta")
+    if theta <= 0:  # which is the library's word for not given
+        raise ValueError(f"rope_theta: got {theta:g}, expected a finite number >= 1")
     head_dim = _head_dim(config)
     share = _share(config, parameters["partial_rotary_factor"] or config.get("rotary_pct") or 1.0)
     explicit = config.get("rotary_dim")
     whole = _OLDER_NAMES.get(name, name) == "proportional"  # the rule itself leaves features as they are
     rotary_dim = integer(explicit, "rotary_dim") if explicit else head_dim if whole else int(head_dim * share)
 
-    rule = FrequencyRule(rope_type=_OLDER_NAMES.get(name, name).encode(), rope_theta=float(theta))
+    rule = FrequencyRule(rope_type=_OLDER_NAMES.get(name, name).encode(), rope_theta=theta)
     _fill(parameters, rule)
     _fill_lists(parameters, rule, rotary_dim // 2)
     frequencies = (ctypes.c_double * max(rotary_dim // 2, 1))()

@@ -11,6 +11,7 @@ void set_frequencies(const Tensor &inv_freq, const char *name, gyre_rope *rope) 
     expect(frequencies.rank == 1 && frequencies.dtype == GYRE_F64 &&
                (frequencies.shape[0] < 2 || frequencies.strides[0] == 1),
            name, ": expected frequencies, a contiguous float64 tensor [rotary_dim / 2]");
+    expect(frequencies.shape[0] > 0, name, ": got no frequencies, expected at least one");
     expect(frequencies.shape[0] < INT32_MAX / 2, name, ": got more frequencies than a head has features");
     rope->inv_freq = static_cast<const double *>(frequencies.data);
     rope->rotary_dim = static_cast<int32_t>(2 * frequencies.shape[0]);
