@@ -83,6 +83,16 @@ class RotaryValue(unittest.TestCase):
         masked = module(query=x, key=x, value=x, mask=mask_of("causal", 11, 11))
         torch.testing.assert_close(module(query=x, key=x, value=x, causal=True), masked, atol=1e-5, rtol=1e-5)
 
+    def test_without_rotations(self):
+        """Shares of 0, and of heads of one feature, half of which is none."""
+        x = random(5, 3, 8)
+        for heads, shares in ((2, (0.0, 0.0)), (2, (0.5, 0.0)), (2, (0.0, 0.5)), (8, ())):
+            layer = gyre.torch.RotaryValueMultiHeadAttention(heads, 8, *shares)
+            self.assertEqual(layer(query=x, key=x, value=x, causal=True).shape, x.shape)
+        layer = gyre.torch.LinearAttention(2, 8, rope_percentage=0.0)
+        whole, (first, state) = layer(x)[0], layer(x[:2])
+        torch.testing.assert_close(torch.cat((first, layer(x[2:], state, 2)[0])), whole)
+
     def test_dropout_is_of_training_alone(self):
         module, x = gyre.torch.RotaryValueMultiHeadAttention(4, 64, dropout_prob=0.5), random(11, 3, 64)
         first, second = (module(query=x, key=x, value=x) for _ in range(2))
@@ -93,6 +103,9 @@ class RotaryValue(unittest.TestCase):
 
     def test_mistakes(self):
         for said, make in (("heads: got 3", lambda: gyre.torch.RotaryValueMultiHeadAttention(3, 16)),
+                           ("dropout_prob: got -1", lambda: gyre.torch.RotaryValueMultiHeadAttention(2, 16, dropout_prob=-1.0)),
+                           ("mask: got rank 2", lambda: gyre.torch.RotaryValueMultiHeadAttention(2, 16)(
+                               query=random(5, 1, 16), key=random(5, 1, 16), value=random(5, 1, 16), mask=torch.ones(5, 5))),
                            ("rope_percentage: got 0.4", lambda: gyre.torch.RotaryValueMultiHeadAttention(2, 16, 0.4))):
             with self.assertRaisesRegex(ValueError, said):
                 make()

@@ -250,6 +250,8 @@ class Operators(unittest.TestCase):
         ]:
             with self.assertRaisesRegex((RuntimeError, ValueError), f"^{said}"):  # the library's words alone
                 call()
+        with self.assertRaisesRegex(TypeError, "^mask: got torch.int64, expected torch.bool"):
+            gyre.torch.attention(q.clone().requires_grad_(), k, v, mask=torch.ones(9, 12, dtype=torch.int64))
         pages = torch.zeros(2, 1, dtype=torch.int32)
         with self.assertRaisesRegex(NotImplementedError, "no gradients of calls with block_table"):
             gyre.torch.attention(q.requires_grad_(), k[:, :, :8], v[:, :, :8], block_table=pages,

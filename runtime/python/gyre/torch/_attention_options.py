@@ -68,6 +68,8 @@ def _requires_grad(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, words: dic
 
 
 def _as_bias(mask: torch.Tensor, bias: torch.Tensor | None, dtype: torch.dtype) -> torch.Tensor:
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask: got {mask.dtype}, expected torch.bool")
     masked = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -math.inf)
     return masked if bias is None else bias + masked
 

@@ -85,6 +85,8 @@ class RotaryValueMultiHeadAttention(_MultiHead):
         super().__init__(heads, d_model, True)
         self.rotary = self.rope("rope_percentage", rope_percentage)
         self.value_rotary = self.rope("rope_value_percentage", rope_value_percentage)
+        if not 0 <= dropout_prob < 1:
+            raise ValueError(f"dropout_prob: got {dropout_prob}, expected a probability, 0 <= p < 1")
         self.dropout_prob = dropout_prob
 
     def forward(self, *, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor,
@@ -96,11 +98,14 @@ class RotaryValueMultiHeadAttention(_MultiHead):
 
         Returns [seqlen_q, batch, d_model].
         """
+        if mask is not None and mask.dim() != 3:
+            raise ValueError(f"mask: got rank {mask.dim()}, expected [seqlen_q or 1, seqlen_kv, batch or 1]")
         q, k, v = self.query(query), self.key(key), self.value(value)
+        turns = self.rotary is not None or self.value_rotary is not None
         dropout = self.dropout_prob if self.training else 0.0
         out = attention(
             q, k, v, causal=causal, alignment="top_left", mask=None if mask is None else mask.bool().permute(2, 0, 1)[:, None],
-            rope=self.rotary, value_rope=self.value_rotary, q_positions=torch.arange(q.shape[1]), dropout=dropout,
+            rope=self.rotary, value_rope=self.value_rotary, q_positions=torch.arange(q.shape[1]) if turns else None, dropout=dropout,
             dropout_seed=int(torch.randint(0, 2**62, ())) if dropout else 0, layout="bshd")
         return self.joined(out)
 
@@ -128,7 +133,7 @@ class LinearAttention(_MultiHead):
 
         Returns [seqlen, batch, d_model] and the state after x.
         """
-        positions = torch.arange(position, position + x.shape[0])
+        positions = None if self.rotary is None else torch.arange(position, position + x.shape[0])
         out, state = linear_attention(self.query(x), self.key(x), self.value(x), causal=self.causal, rope=self.rotary, q_positions=positions,
                                       k_positions=positions, state=state, return_state=True, layout="bshd")
         return self.joined(out), state
