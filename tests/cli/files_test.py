@@ -125,6 +125,7 @@ class Files(GyreTest):
     def test_a_full_disk_is_a_failure_while_running(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full here")
-        with open("/dev/full", "w") as full:
-            result = subprocess.run([self.program, "info"], stdout=full, stderr=subprocess.PIPE, text=True)
-        self.assertEqual((result.returncode, result.stderr.count("\n")), (1, 1))
+        for words in (["info"], ["--help"], ["attention", "--help"], ["--version"]):
+            with self.subTest(" ".join(words)), open("/dev/full", "w") as full:
+                result = subprocess.run([self.program, *words], stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual((result.returncode, result.stderr.count("\n")), (1, 1))

@@ -12,6 +12,8 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <sstream>
+#include <string>
 
 namespace gyre::cli {
 namespace {
@@ -30,6 +32,20 @@ void require_command(const CLI::App &app) {
 
 int report(const CLI::App &app, const std::string &message, int exit_code) {
     std::fprintf(stderr, "%s\n", one_line(command_line_of(app) + ": " + message).c_str());
+    return exit_code;
+}
+
+/// Prints what --help or --version asks for, and returns the exit code.
+int tell(const CLI::App &app, const CLI::Success &asked) {
+    std::ostringstream text;
+    const int exit_code = app.exit(asked, text);
+    std::string told = text.str();
+    if (!told.empty() && told.back() == '\n') told.pop_back(); // which print() adds
+    try {
+        print(told);
+    } catch (const RunError &error) {
+        return report(app, error.what(), 1);
+    }
     return exit_code;
 }
 
@@ -99,7 +115,7 @@ int run_command_line(int argc, char **argv, const Program &program,
             takes_all->second(Command::Words(argv + 2, argv + argc));
         return 0;
     } catch (const CLI::Success &help_or_version) {
-        return app.exit(help_or_version);
+        return tell(app, help_or_version);
     } catch (const CLI::ParseError &error) {
         const bool other_fault = !dynamic_cast<const CLI::ExtrasError *>(&error);
         const Complaint complaint =
