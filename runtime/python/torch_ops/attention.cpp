@@ -2,6 +2,7 @@
 #include "attention.h"
 #include "boxing.h"
 
+#include <cstdint>
 #include <tuple>
 
 namespace gyre_torch {
@@ -65,7 +66,8 @@ void AttentionArguments::fill(const Tensor &q, const Tensor &k, const Tensor &v,
     args.keys_rotated = keys_rotated;
     args.values_rotated = values_rotated;
     args.dropout = static_cast<float>(dropout);
-    expect(dropout_offset >= 0 && dropout_offset <= UINT32_MAX, "dropout_offset: got ", dropout_offset, ", expected 0 .. ", UINT32_MAX);
+    expect(dropout_offset >= 0 && dropout_offset <= UINT32_MAX, "dropout_offset: got ", dropout_offset,
+           ", expected 0 .. ", UINT32_MAX);
     args.dropout_seed = static_cast<uint64_t>(dropout_seed);
     args.dropout_offset = static_cast<uint32_t>(dropout_offset);
 }
