@@ -56,7 +56,8 @@ void AttentionGenerator::generate() {
         estimate(sizes);
     } else {
         engine->schedule();
-        engine->lower({*this, *k, *v, keys, in.tokens * in.heads, dense ? Halide::Expr(first_slot) : Halide::Expr()});
+        engine->lower({*this, *k, *v, in.k.slot_stride, in.v.slot_stride, keys, in.tokens * in.heads,
+                       dense ? Halide::Expr(first_slot) : Halide::Expr()});
         const int masked_bits = least_masked_bits(get_target());
         if (padded && masked_bits > 0) mask_tails(*this, masked_bits);
         if (general) end_bias_early(engine->shared(), engine->steps().in_vector);

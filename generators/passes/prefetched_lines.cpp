@@ -52,6 +52,12 @@ Stmt ask_for_line(const Expr &memory, const Expr &byte) {
     return Evaluate::make(Call::make(Int(32), "llvm.prefetch.p0", {address, read, all_caches, data}, Call::Extern));
 }
 
+Expr may_begin_within_lines(const OutputImageParam &tensor, const Expr &stride) {
+    const Expr first = reinterpret<uint64_t>(Variable::make(Handle(), tensor.name()));
+    const Expr apart = cast<uint64_t>(cast<int64_t>(stride) * tensor.type().bytes());
+    return ((first | apart) & cast<uint64_t>(cache_line_bytes - 1)) != cast<uint64_t>(0);
+}
+
 void map_prefetches(GeneratorBase &generator) { generator.get_pipeline().add_custom_lowering_pass(new MapPrefetches); }
 
 } // namespace gyre

@@ -12,23 +12,38 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-/// The share of turn `turn` of `turns` of the lines of a block of rows of `features` elements, the first of which is row `first`. It
-/// takes distant places in turn: a processor reads several pages at once quicker than one. Rows that begin within a line end in one line more, for which
-/// tiles of few rows ask, too: in others that takes more time than it gains.
-Asked share_of_block(const Sizes &z, const Func &offsets, int first, int features, const Type &type, const Expr &turn,
-                     int turns) {
-    constexpr int places = 8, few_rows = 4;
-    const int of_line = cache_line_bytes / type.bytes();
-    const int of_row = (features + of_line - 1) / of_line, all = z.key_block * of_row;
+/// Rows of a block: the first is row `first`.
+struct BlockOfRows {
+    OutputImageParam tensor;
+    Expr stride; // elements from row to row
+    Func offsets;
+    int first, rows, features;
+    int places; // whose lines are asked for in turn
+    bool asks_for_all_ends;
+};
+
+/// The share of turn `turn` of `turns` of the lines of a block.
+Asked share_of_lines(const BlockOfRows &block, const Expr &turn, int turns) {
+    const int of_line = cache_line_bytes / block.tensor.type().bytes();
+    const int of_row = (block.features + of_line - 1) / of_line, all = block.rows * of_row;
     std::vector<LineAhead> asked;
     for (int n = 0; n < (all + turns - 1) / turns; n++) {
         const Expr before = turn * all / turns + n;
-        const Expr line = before % places * (all / places) + before / places;
-        asked.push_back({offsets, first + line / of_row, line % of_row * of_line});
+        const Expr line = before % block.places * (all / block.places) + before / block.places;
+        asked.push_back({block.offsets, block.first + line / of_row, line % of_row * of_line});
     }
-    for (int n = 0; z.row_tile <= few_rows && n < (z.key_block + turns - 1) / turns; n++)
-        asked.push_back({offsets, first + turn * z.key_block / turns + n, features - 1});
     return {asked};
+}
+
+/// Rows that begin within a line end in one line more. Where they follow each other, it is one of the next row.
+Asked share_of_last_lines(const BlockOfRows &block, const Expr &turn, int turns) {
+    const Expr apart = block.stride != block.features && may_begin_within_lines(block.tensor, block.stride);
+    const int turns_of_row = turns % block.rows == 0 ? turns / block.rows : 1;
+    Asked asked;
+    if (!block.asks_for_all_ends) asked.where = apart && turn % turns_of_row == 0;
+    for (int n = 0; n < (block.rows + turns - 1) / turns; n++)
+        asked.lines.push_back({block.offsets, block.first + turn * block.rows / turns + n, block.features - 1});
+    return asked;
 }
 
 } // namespace
@@ -47,14 +62,18 @@ void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const Block
     const int turns_of_block = turns_of.steps * turns;
     const std::string features = loop_of(s.feature), keys = loop_of(s.value_j);
     const std::string tiles = loop_of(s.key_step), chunk = s.e.name();
-    ask_ahead(lowering.generator, s.folded_scores, features, lowering.values, [=](const LoopValues &value) {
-        return share_of_block(z, o.v_offsets, 0, z.v_head_dim, lowering.values.type(),
-                              value(tiles) * turns + value(features), turns_of_block);
-    });
-    ask_ahead(lowering.generator, s.weighted_rows, keys, lowering.keys, [=](const LoopValues &value) {
-        return share_of_block(z, o.k_offsets, z.key_block, z.head_dim, lowering.keys.type(),
-                              value(chunk) * keys_turns + value(keys), chunks * keys_turns);
-    });
+    const BlockOfRows values{lowering.values,   lowering.value_stride, o.v_offsets, 0, z.key_block, z.v_head_dim,
+                             turns_of.places, turns_of.asks_for_all_ends};
+    const BlockOfRows next_keys{lowering.keys, lowering.key_stride, o.k_offsets,     z.key_block,
+                                z.key_block,   z.head_dim,          turns_of.places, turns_of.asks_for_all_ends};
+    for (const auto share : {share_of_lines, share_of_last_lines}) {
+        ask_ahead(lowering.generator, s.folded_scores, features, lowering.values, [=](const LoopValues &value) {
+            return share(values, value(tiles) * turns + value(features), turns_of_block);
+        });
+        ask_ahead(lowering.generator, s.weighted_rows, keys, lowering.keys, [=](const LoopValues &value) {
+            return share(next_keys, value(chunk) * keys_turns + value(keys), chunks * keys_turns);
+        });
+    }
 }
 
 void ask_for_rows(const FoldedStages &s, const Lowering &lowering, const RowTurns &turns) {

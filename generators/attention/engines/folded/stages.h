@@ -27,7 +27,10 @@ void define_folded_scores(FoldedStages &s, int fold, int together, const FoldedQ
 /// The turns of a block's loops: steps of scores, of each the loop over features, and the loop over keys of a chunk of weighted values.
 struct BlockTurns {
     int steps, features, keys;
-    int lanes; // of vectors of offsets
+    int lanes;      // of vectors of offsets
+    int places = 1; // of a block, whose lines are asked for in turn
+    /// Asks for the lines of last features of aligned rows, too: of a few rows of pairs that costs nothing, and reads memory in order quicker.
+    bool asks_for_all_ends = false;
 };
 /// Asks for lines of keys and values a block ahead. Only for those that are read where they are.
 void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const BlockTurns &turns);

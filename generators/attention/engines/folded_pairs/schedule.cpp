@@ -51,10 +51,13 @@ void FoldedPairs::lower(const Lowering &lowering) const {
     map_bf16_roundings(lowering.generator);
     RowVectors::lower(lowering);
     take_neighbours_from_one_load(lowering.generator);
+    constexpr int places = 2, few_rows = 4; // rows that follow each other are read quicker from two places
     const Sizes &z = s.sizes;
-    ask_for_blocks(
-        s, lowering,
-        {z.key_block / k.key_unroll, z.head_dim / (2 * k.fold), z.key_block / FoldedPairStages::weighed_keys, k.lanes});
+    BlockTurns turns{z.key_block / k.key_unroll, z.head_dim / (2 * k.fold),
+                     z.key_block / FoldedPairStages::weighed_keys, k.lanes};
+    turns.places = places;
+    turns.asks_for_all_ends = z.row_tile <= few_rows;
+    ask_for_blocks(s, lowering, turns);
 }
 
 } // namespace gyre::attention
