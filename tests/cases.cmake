@@ -40,6 +40,7 @@ add_library(gyre_test_cases OBJECT
             attention/decode_wide_test.cpp
             attention/dropout_test.cpp
             attention/few_keys_test.cpp
+            attention/float_tiles_test.cpp
             attention/few_rows_test.cpp
             attention/general_lengths_test.cpp
             attention/general_test.cpp

@@ -17,14 +17,14 @@ bool are_few_rows_beside_pairs(int64_t half_tile, int64_t rows, int64_t keys) {
     return rows < half_tile || (rows == half_tile && keys < keys_in_caches) || rows * keys <= few_scores;
 }
 
-/// Narrow tiles of which a row stays empty gain by keys that the others share, if there are enough of them. Those of pairs gain by whole ones only
-/// then, and otherwise where keys come from memory.
+/// Narrow tiles of which a row stays empty gain by keys that the others share, if there are enough of them. Those of f32 gain by whole ones only
+/// then, and so do those of pairs, which otherwise gain where keys come from memory.
 bool are_few_rows_beside_narrow(const AttentionKernel &narrow, int64_t rows, int64_t keys) {
     constexpr int64_t least_keys = 64, least_keys_of_pairs = 256, keys_in_caches = 1024;
     if (rows <= narrow.row_tile / 2) return true;
     const bool is_whole = rows == narrow.row_tile;
     if (narrow.has_bf16_dots()) return keys < (is_whole ? least_keys_of_pairs : keys_in_caches);
-    return !is_whole && keys < least_keys;
+    return (!is_whole || narrow.dtype == GYRE_F32) && keys < least_keys;
 }
 
 /// f16 kernels of 8 rows of 64 features transpose a step of 32 keys, however few there are.
@@ -116,19 +116,29 @@ int64_t most_keys_of_whole_rows(int64_t key_heads, int64_t tasks_of_a_head) {
     return std::max(AttentionTask::least_part, keys_of_a_head * key_heads) * tasks_of_a_head;
 }
 
+/// True if f32 rows gain by row tiles of AVX-512 that they do not fill: these read a key once for all rows. Where keys of several heads lie side by side,
+/// 4096 bytes apart, what each row reads again comes from L2.
+bool gain_in_tiles_of_floats(const AttentionKernel &tiled, int64_t rows, int64_t keys) {
+    constexpr int64_t few_keys = 64, some_keys = 256, narrow_tile = 4;
+    if (tiled.dtype != GYRE_F32 || tiled.vector_bytes < avx512_bytes || tiled.padded) return false;
+    if (tiled.row_tile == narrow_tile) return rows == 2 && keys >= few_keys;
+    return (rows == 6 && keys >= few_keys) || ((rows == 5 || (rows >= 10 && rows <= 12)) && keys >= some_keys);
+}
+
 } // namespace
 
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t dim, int64_t rows, int64_t keys) {
     constexpr int64_t small_head = 32, large_head = 128, keys_for_tiles = 128, narrow_tile = 4;
     if (other.is(trait::narrow)) return are_few_rows_beside_narrow(other, rows, keys);
     if (other.has_bf16_dots()) return are_few_rows_beside_pairs(other.row_tile / 2, rows, keys);
+    if (gain_in_tiles_of_floats(other, rows, keys)) return false;
     const int64_t most = other.on_tiles && keys >= keys_for_tiles ? 3 : 4;
     if (rows <= std::min(most, other.row_tile / 2) || are_few_scores_of_transposed(other, rows, keys)) return true;
     if (few.padded && other.padded && few.vector_bytes >= avx512_bytes && dim > small_head && !other.on_tiles)
         return are_few_rows_of_padded(few.dtype, dim, rows, keys);
     if (few.dtype != GYRE_F32 || few.vector_bytes < avx2_bytes || other.row_tile <= narrow_tile) return false;
     const bool has_avx512 = few.vector_bytes >= avx512_bytes;
-    const bool is_almost_whole = has_avx512 && !few.padded && rows == other.row_tile - 1;
+    const bool is_almost_whole = !few.padded && rows % other.row_tile == other.row_tile - 1;
     if (rows % other.row_tile == 0 || is_almost_whole) return false;
     if (has_avx512) return rows <= (few.padded ? 128 : 12);
     return rows <= (few.head_dim >= large_head ? 128 : 7);

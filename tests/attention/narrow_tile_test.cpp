@@ -1,4 +1,4 @@
-/// gyre_attention() of few queries in 16 bits whose rows a key head fill half of a row tile and more, but no more than a narrow one: on AVX-512, and
+/// gyre_attention() of few queries whose rows a key head fill half of a row tile and more, but no more than a narrow one: on AVX-512, and
 /// in bf16 on AVX512-BF16, kernels with row tiles of four rows take them.
 #include "support/attention_case.h"
 #include "support/compare.h"
@@ -21,7 +21,7 @@ AttentionCase case_of(gyre_dtype type, int64_t queries, int64_t keys, int64_t he
 
 template <class Check>
 void each_type_and_size(Check &&check) {
-    for (const gyre_dtype type : {GYRE_F16, GYRE_BF16})
+    for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
         for (const int64_t head_dim : {64, 128}) check(type, head_dim);
 }
 
@@ -30,7 +30,8 @@ struct Narrow {
     gyre_dtype type;
     int64_t whole_from, three_from; // so many keys
 };
-constexpr Narrow narrow[] = {{"x86_64_avx512", "attention_narrow_as_stored_f16_", GYRE_F16, 1, 64},
+constexpr Narrow narrow[] = {{"x86_64_avx512", "attention_narrow_as_stored_f32_", GYRE_F32, 64, 64},
+                             {"x86_64_avx512", "attention_narrow_as_stored_f16_", GYRE_F16, 1, 64},
                              {"x86_64_avx512_bf16", "attention_narrow_as_stored_bf16_", GYRE_BF16, 256, 1024}};
 
 } // namespace
@@ -133,7 +134,7 @@ TEST_CASE("narrow tiles: lengths of a cache, and threads") {
 }
 
 TEST_CASE("narrow tiles: packed sequences, some of which have them, give the bits that each has alone") {
-    for (const gyre_dtype type : {GYRE_F16, GYRE_BF16})
+    for (const gyre_dtype type : {GYRE_F32, GYRE_F16, GYRE_BF16})
         for (const int64_t heads : {2, 3, 4})
             check_packed_and_alone(AttentionShape().head_counts(heads, 1).dims(64).of(type), {0, 1, 1, 5, 7},
                                    {0, 1300, 1400, 1500, 4000}, [](AttentionCase &c) { c.args.causal = 1; });
