@@ -17,6 +17,8 @@ void Folded::define_scores(const Inputs &in) {
 void Folded::define_scores_across_lanes(const Inputs &in) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f, g("g");
     const int w = k.lanes, rows = s.sizes.row_tile, keys = w / rows;
+    k_features = in.head_dim;
+    v_features = in.v_head_dim;
     RDom features(0, s.sizes.head_dim / w, "features");
     if (s.sizes.padded) features.where(features < in.head_dim / w);
     s.feature = features;
@@ -68,7 +70,7 @@ void Folded::lower(const Lowering &lowering) const {
     RowVectors::lower(lowering);
     if (!facts.across) take_neighbours_from_one_load(lowering.generator);
     if (!asks_for_blocks()) return;
-    if (in_whole_vectors()) return ask_for_rows(s, lowering, {k.key_unroll, k.lanes});
+    if (in_whole_vectors()) return ask_for_rows(s, lowering, {k.key_unroll, k.lanes, k_features, v_features});
     const Sizes &z = s.sizes;
     const int features = facts.across ? k.lanes : k.fold; // of a turn
     ask_for_blocks(s, lowering, {z.key_block / k.key_unroll, z.head_dim / features, z.key_block, k.lanes});

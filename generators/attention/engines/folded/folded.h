@@ -55,6 +55,7 @@ private:
     bool in_whole_vectors() const { return facts.across && s.sizes.padded; }
     const Facts facts;
     FoldedStages s;
+    Halide::Expr k_features, v_features; // of the call
 
     void schedule_scores(const Levels &at);
     void define_scores_across_lanes(const Inputs &in);

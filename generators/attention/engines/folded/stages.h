@@ -35,9 +35,10 @@ struct BlockTurns {
 /// Asks for lines of keys and values a block ahead. Only for those that are read where they are.
 void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const BlockTurns &turns);
 
-/// A turn of the loop over features: the keys whose scores it adds to, and their features.
+/// A turn of the loop over features: the keys whose scores it adds to, and their features. The call tells how many features rows have.
 struct RowTurns {
     int keys, features;
+    Halide::Expr of_key, of_value;
 };
 /// Asks where the call tells how many features there are: each turn asks for the values of its own keys, or for a key of the next block.
 void ask_for_rows(const FoldedStages &s, const Lowering &lowering, const RowTurns &turns);
