@@ -1,5 +1,5 @@
-/// gyre_attention() of few queries in f32 whose rows a key head fill no row tile: by how many there are and how many keys they see, row tiles that stay
-/// partly empty take them, or keys along the lanes.
+/// gyre_attention() of few queries in f32 whose rows a key head fill no row tile: by how many there are and how many keys they see, row tiles
+/// that stay partly empty take them, or keys along the lanes.
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/each_kernel.h"
@@ -12,8 +12,7 @@ using namespace gyre::test;
 namespace {
 
 AttentionCase case_of(int64_t rows, int64_t keys, int64_t head_dim) {
-    return AttentionCase(
-        AttentionShape().lengths(1, keys).head_counts(2 * rows, 2).dims(head_dim).of(GYRE_F32));
+    return AttentionCase(AttentionShape().lengths(1, keys).head_counts(2 * rows, 2).dims(head_dim).of(GYRE_F32));
 }
 
 struct Limit {
@@ -21,13 +20,13 @@ struct Limit {
     int64_t head_dim, rows, keys; // the fewest
 };
 constexpr Limit limits[] = {
-    {"x86_64_avx512", 64, 6, 64},   {"x86_64_avx512", 128, 6, 64},  {"x86_64_avx512", 64, 5, 256},
-    {"x86_64_avx512", 128, 5, 256}, {"x86_64_avx512", 64, 10, 256}, {"x86_64_avx512", 128, 10, 256},
+    {"x86_64_avx512", 64, 6, 64},    {"x86_64_avx512", 128, 6, 64},  {"x86_64_avx512", 64, 5, 256},
+    {"x86_64_avx512", 128, 5, 256},  {"x86_64_avx512", 64, 10, 256}, {"x86_64_avx512", 128, 10, 256},
     {"x86_64_avx512", 128, 11, 256}, {"x86_64_avx512", 64, 12, 256}, {"x86_64_avx512", 256, 2, 64},
-    {"x86_64_avx512", 64, 7, 1},    {"x86_64_avx2", 64, 7, 1},      {"x86_64_avx2", 128, 7, 1},
+    {"x86_64_avx512", 64, 7, 1},     {"x86_64_avx2", 64, 7, 1},      {"x86_64_avx2", 128, 7, 1},
     {"x86_64_avx2", 128, 15, 1}};
 
-constexpr Limit never[] = {{"x86_64_avx512", 64, 9, 3000}, {"x86_64_avx512", 128, 9, 3000},
+constexpr Limit never[] = {{"x86_64_avx512", 64, 9, 3000},  {"x86_64_avx512", 128, 9, 3000},
                            {"x86_64_avx512", 128, 2, 3000}, {"x86_64_avx2", 64, 6, 3000},
                            {"x86_64_avx2", 128, 14, 3000},  {"x86_64_avx2", 256, 2, 3000}};
 

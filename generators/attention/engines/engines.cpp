@@ -140,8 +140,8 @@ Made make_vectors(const Wanted &w) {
 
 constexpr int many_features = 256; // of f32
 
-/// No load repeats a number of 16 bits as f32 along a vector. In f32 sums across lanes, which cost the same for any head size, gain where there are many
-/// features, or four rows on AVX-512, by fewer loads.
+/// No load repeats a number of 16 bits as f32 along a vector. In f32 sums across lanes, which cost the same for any head size, gain where there
+/// are many features, or four rows on AVX-512, by fewer loads.
 bool folded_gains_across_lanes(const Wanted &w) {
     constexpr int few_rows = 4;
     if (!w.as_stored || w.dtype.bits() == 16) return w.as_stored;
@@ -151,8 +151,8 @@ bool folded_gains_across_lanes(const Wanted &w) {
            (w.head_dim >= many_features || (w.target.has_feature(Target::AVX512) && few_rows * k.fold == k.lanes));
 }
 
-/// Machines without AVX2 compute no quicker, and AVX-512 reads and computes so quickly on many features of f32 from caches that asking costs more than
-/// memory takes.
+/// Machines without AVX2 compute no quicker, and AVX-512 reads and computes so quickly on many features of f32 from caches that asking costs
+/// more than memory takes.
 bool folded_gains_by_asking(const Wanted &w, bool across) {
     const bool has_many = across && !w.padded && w.dtype.bits() == 32 && w.head_dim >= many_features;
     if (has_many && w.target.has_feature(Target::AVX512)) return false;

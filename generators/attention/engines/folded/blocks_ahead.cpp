@@ -66,8 +66,8 @@ void ask_for_blocks(const FoldedStages &s, const Lowering &lowering, const Block
     const int turns_of_block = turns_of.steps * turns;
     const std::string features = loop_of(s.feature), keys = loop_of(s.value_j);
     const std::string tiles = loop_of(s.key_step), chunk = s.e.name();
-    const BlockOfRows values{lowering.values,   lowering.value_stride, o.v_offsets, 0, z.key_block, z.v_head_dim,
-                             turns_of.places, turns_of.asks_for_all_ends};
+    const BlockOfRows values{lowering.values, lowering.value_stride, o.v_offsets,     0,
+                             z.key_block,     z.v_head_dim,          turns_of.places, turns_of.asks_for_all_ends};
     const BlockOfRows next_keys{lowering.keys, lowering.key_stride, o.k_offsets,     z.key_block,
                                 z.key_block,   z.head_dim,          turns_of.places, turns_of.asks_for_all_ends};
     for (const auto share : {share_of_lines, share_of_last_lines}) {
