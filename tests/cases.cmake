@@ -58,6 +58,7 @@ add_library(gyre_test_cases OBJECT
             attention/narrow_keys_test.cpp
             attention/narrow_scores_test.cpp
             attention/last_rows_test.cpp
+            attention/uncopied_test.cpp
             attention/narrow_tile_test.cpp
             attention/transposed_keys_test.cpp
             attention/one_part_test.cpp

@@ -137,7 +137,9 @@ const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const 
     const auto own_with = [&](unsigned as_stored) {
         return has_options ? nullptr : find_kernel_with(trait::partial | trait::many_rows | as_stored, context, c);
     };
-    if (const AttentionKernel *own = own_with(trait::as_stored)) return own;
+    const AttentionKernel *in_place = own_with(trait::as_stored);
+    const bool was_measured = in_place && !(in_place->padded && has_matrix_tiles(*context.best));
+    if (was_measured) return in_place;
     if (const AttentionKernel *own = own_with(0)) return own;
     const auto is_usable = [](const AttentionKernel *k, int64_t bytes) {
         return k && k->vector_bytes >= bytes && !k->has_terms() && !k->on_tiles;
@@ -153,6 +155,20 @@ const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const 
     if (c.q.dtype != GYRE_F32) return nullptr;
     const AttentionKernel *many = find_unformed_kernel(context, c, true);
     return is_usable(many, avx2_bytes) ? many : nullptr;
+}
+
+const AttentionKernel *find_uncopied_kernel(const gyre_context &context, const AttentionCall &c,
+                                            const AttentionKernel &usual) {
+    if (!is_x86 || usual.is(trait::general | trait::dropout | trait::score) || has_matrix_tiles(*context.best))
+        return nullptr;
+    if (c.q.dtype != GYRE_F32 || c.k.dtype != GYRE_F32 || c.rotate_keys || c.rotate_values || c.k.heads == 0)
+        return nullptr;
+    if (c.sinks || c.pages.pages > 0) return nullptr; // kernels of parts have no sinks; pages were not measured
+    const AttentionKernel *found = find_kernel_with(trait::partial | trait::many_rows | trait::as_stored, context, c);
+    // Blocks of as many keys have the same bits.
+    const bool is_alike =
+        found && found->vector_bytes == usual.vector_bytes && found->key_block == usual.key_block && !usual.on_tiles;
+    return is_alike ? found : nullptr;
 }
 
 const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &c, bool without_terms) {

@@ -80,6 +80,14 @@ const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const 
 bool are_many_rows(const AttentionKernel &many, const AttentionKernel &few, int64_t dim, int64_t rows, int64_t keys);
 constexpr int64_t fewest_many_rows = 8; // of any such kernel: with fewer none is looked for
 
+/// The kernel that serves those sequences of a call with many queries whose rows are so few that copies of keys and values gain nothing
+/// (SequenceKernels::uncopied), with the bits of `usual`. nullptr: none is linked, or the call's keys and values are not as it takes them.
+const AttentionKernel *find_uncopied_kernel(const gyre_context &context, const AttentionCall &call,
+                                            const AttentionKernel &usual);
+
+/// True if a sequence's rows are so few. bench/notes has the measurements.
+bool are_rows_uncopied(const AttentionCall &call, const Sequence &sequence);
+
 /// The kernel for many queries that serves those sequences of a call of few queries with lengths that have many rows a key head, as it does if
 /// they are alone. nullptr: there is none.
 const AttentionKernel *find_whole_rows_kernel(const gyre_context &context, const AttentionCall &call);

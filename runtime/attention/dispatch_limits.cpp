@@ -61,12 +61,15 @@ bool are_plain_rows_on_avx2(const AttentionKernel &few, int64_t dim, int64_t row
 
 /// True if so many rows take less time in kernels that other calls take, too.
 bool are_plain_rows(const AttentionKernel &plain, const AttentionKernel &few, int64_t dim, int64_t rows, int64_t keys) {
-    constexpr int64_t small_head = 32, medium_head = 64, large_head = 128, keys_in_caches = 512;
+    constexpr int64_t small_head = 32, medium_head = 64, large_head = 128, keys_in_caches = 512, few_keys = 256;
     if (plain.vector_bytes < avx512_bytes) return are_plain_rows_on_avx2(few, dim, rows);
     if (rows >= least_many_rows) return true;
     if (few.dtype != GYRE_F32 || !few.padded || plain.on_tiles) return false;
     if (dim <= medium_head) return rows >= (dim <= small_head ? 10 : 12);
-    return dim <= large_head && keys <= keys_in_caches && rows >= 14;
+    if (dim <= large_head) return keys <= keys_in_caches && rows >= 14;
+    // Others copy keys, and more keys are read in place in row tiles of 8 rows.
+    const bool are_next_to_none = dim > 192 && keys < 32;
+    return plain.is(trait::many_rows) && rows >= 15 && keys < few_keys && !are_next_to_none;
 }
 
 /// Padded kernels of AVX2: a row tile takes as long for a row as for a vector of 8, and for a second vector less than for the first.
@@ -147,7 +150,7 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
 bool are_many_rows(const AttentionKernel &many, const AttentionKernel &few, int64_t dim, int64_t rows, int64_t keys) {
     constexpr int64_t rows_of_ten_places = 7;
     if (many.is(trait::general)) return are_whole_rows_of_options(few, many, dim, rows);
-    if (many.is(trait::many_rows)) return rows >= least_rows(many);
+    if (many.is(trait::many_rows) && !many.padded) return rows >= least_rows(many);
     if (!are_plain_rows(many, few, dim, rows, keys)) return false;
     // A last row tile has the vectors that it fills.
     const int64_t lanes = many.vector_bytes / static_cast<int64_t>(sizeof(float));

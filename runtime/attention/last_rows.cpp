@@ -43,7 +43,7 @@ float *first_of(char *data, int64_t index) {
 void LastRows::prepare(const gyre_context &context, const AttentionCall &c, const AttentionKernel &kernel,
                        int64_t sharing) {
     const bool has_vectors = kernel.vector_bytes >= avx2_bytes && !kernel.on_tiles && !kernel.has_terms();
-    const bool is_plain = !kernel.is(trait::partial | trait::general | trait::dropout | trait::score);
+    const bool is_plain = !kernel.is(trait::general | trait::dropout | trait::score);
     if (!is_x86 || !has_vectors || !is_plain || has_matrix_tiles(*context.best)) return;
     // Kernels round queries that are rotated to different types.
     if (c.rope.on || c.value_rope.on || c.k.dtype != c.q.dtype || sharing > most_last_rows) return;

@@ -43,7 +43,7 @@ AttentionKernel kernel_to_fit(const AttentionTask &t) {
     // A kernel of one row tile serves sequences that have no more rows, and others those that have.
     if (is_x86 && t.kernels.few_rows && all.task_rows == all.row_tile)
         all.task_rows = std::max(all.task_rows, t.kernels.few_rows->task_rows);
-    for (const AttentionKernel *other : {t.kernels.few_keys, t.unmasked}) {
+    for (const AttentionKernel *other : {t.kernels.few_keys, t.kernels.uncopied, t.unmasked}) {
         if (!other) continue;
         all.row_tile = std::lcm(all.row_tile, other->row_tile);
         all.task_rows = std::min(all.task_rows, other->task_rows) / all.row_tile * all.row_tile;

@@ -41,6 +41,7 @@ bool SequenceKernels::takes_whole_rows(const AttentionCall &c, const Sequence &s
 const AttentionKernel &SequenceKernels::choose(const AttentionCall &c, const Sequence &s) const {
     if (takes_whole_rows(c, s)) return *whole_rows;
     if (has_many_rows(*this, c, s.q_len, s.keys_shown)) return *many_rows;
+    if (is_x86 && uncopied && are_rows_uncopied(c, s)) return *uncopied;
     if (few_keys && sees_few_keys(c, s.q_len, s.k_len)) return *few_keys;
     if (const AttentionKernel *padded = padded_in_place(*this, c, s)) return *padded;
     if (has_few_rows(*this, c, s)) return *few_rows;
@@ -72,6 +73,7 @@ SequenceKernels find_sequence_kernels(const gyre_context &context, const Attenti
     if (!found.usual) return found;
     if (!found.usual->is(trait::partial)) {
         found.few_keys = find_few_keys_kernel(context, c, *found.usual);
+        found.uncopied = find_uncopied_kernel(context, c, *found.usual);
         return found;
     }
     found.few_rows = find_few_rows_kernel(context, c);

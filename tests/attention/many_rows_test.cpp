@@ -148,7 +148,7 @@ TEST_CASE("many rows: the fewest rows of AVX-512's own kernels, in one call and 
         }
 }
 
-TEST_CASE("many rows: the fewest rows that fill seven of ten places of vectors, where no kernels are for them alone") {
+TEST_CASE("many rows: the fewest rows that fill seven of ten places of vectors, in plain and padded kernels") {
     struct Rows {
         const char *target;
         int64_t head_dim, rows;
@@ -168,7 +168,7 @@ TEST_CASE("many rows: the fewest rows that fill seven of ten places of vectors, 
         const Context context(r.target);
         AttentionCase c(AttentionShape().lengths(1, 600).head_counts(r.rows, 1).dims(r.head_dim));
         REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
-        CHECK(ran_plain(context) == r.are_many);
+        CHECK((r.head_dim == 72 ? ran_own(context) : ran_plain(context)) == r.are_many);
     }
 }
 

@@ -63,7 +63,9 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
                                         : has("split_as_stored_f32_d64")   ? "attention_split_as_stored"
                                                                            : "attention_split"));
     CHECK(family_of(16, &rope, 0) == "attention_split");
-    CHECK(family_of(17, nullptr, 0) == "attention_plain");
+    CHECK(family_of(17, nullptr, 0) ==
+          (has("many_rows_as_stored_f32_d64") ? "attention_many_rows_as_stored" : "attention_plain"));
+    CHECK(family_of(193, nullptr, 0) == "attention_plain");
     CHECK(family_of(1, &rope, 0) == "attention_split");
     CHECK(family_of(1, nullptr, 3) == "attention_decode");
     CHECK(family_of(1, &rope, 3) == "attention_general");

@@ -134,7 +134,8 @@ Made make_pairs(const Wanted &w) {
 /// Rows of few queries take every key once, and ask for the next ones where short row tiles were measured, too.
 Made make_vectors(const Wanted &w) {
     const bool to_last = ends_at_last_rows(w);
-    return std::make_unique<Vectors>(common_sizes(w), make_provider(w), w.knobs,
+    auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
+    return std::make_unique<Vectors>(common_sizes(w), std::move(provider), w.knobs,
                                      Vectors::Facts{to_last, to_last && w.many_rows});
 }
 

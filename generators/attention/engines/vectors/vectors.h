@@ -26,6 +26,7 @@ public:
     void define_queries(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
     void lower(const Lowering &lowering) const override;
+    int least_head_dim() const override { return reads_padded_in_place() ? k.lanes : 0; }
 
 protected:
     int weight_step() const override { return 1; }
@@ -42,6 +43,7 @@ private:
     LaneStages s;
 
     void ask_for_keys_and_values(const Lowering &lowering) const;
+    bool reads_padded_in_place() const { return s.sizes.padded && provider->reads_in_place(); }
 };
 
 /// Defines queries along the lanes, times the scale.
