@@ -17,7 +17,8 @@ class RowsAlongLanes : public StateLayout {
     }
 
     Expr normalised(const Expr &sum, const Expr &inverse) const override {
-        return select(inverse != 0.0f, sum * inverse, 0.0f);
+        // By bits: a compiler that does not expect NaN may take it for 0.
+        return select(reinterpret<uint32_t>(inverse) != Expr(0u), sum * inverse, 0.0f);
     }
 };
 
