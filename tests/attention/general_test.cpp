@@ -161,6 +161,10 @@ TEST_CASE("ALiBi in both alignments, with causal and without, with key lengths")
                 c.check();
                 c.args.seqused_k = c.hold(GYRE_I32, {70, 41});
                 c.check();
+                Tensor bias(GYRE_F32, {33, 70}); // distances shift a row's scores alike, which lse alone tells
+                bias.fill_normal(5);
+                c.args.bias = c.hold(std::move(bias));
+                c.check();
             }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 using namespace gyre::test;
 
@@ -34,10 +35,17 @@ TEST_CASE("masked keys: of causal attention, from the first row that does not se
 TEST_CASE("masked keys: the last feature alone of the first value that some row does not see") {
     for (const gyre_dtype type : types)
         for (const int64_t head_dim : {16, 40, 64, 112, 160, 256})
-            for (const int64_t rows : {2, 4, 30}) {
+            for (const auto &[rows, by_mask] :
+                 {std::pair<int64_t, bool>{2, false}, {4, false}, {30, false}, {2, true}, {30, true}}) {
                 AttentionCase c(AttentionShape().lengths(rows, 150).head_counts(2, 2).dims(head_dim).of(type));
-                c.args.causal = 1;
-                const int64_t hidden = 150 - rows + 1;
+                const int64_t hidden = by_mask ? 75 : 150 - rows + 1; // to the first row
+                c.args.causal = !by_mask;
+                if (by_mask) {
+                    Tensor mask(GYRE_BOOL, {rows, 150});
+                    for (int64_t i = 0; i < rows; i++)
+                        for (int64_t j = 0; j < 150; j++) mask.set({i, j}, i > 0 || j != hidden);
+                    c.args.mask = c.hold(std::move(mask));
+                }
                 const double before = c.v.get({0, hidden, 0, head_dim - 1});
                 each_target([&](gyre_context *context) {
                     c.v.set({0, hidden, 0, head_dim - 1}, before);
@@ -93,6 +101,17 @@ TEST_CASE(
             window.args.window_left = block - 2;
             window.args.window_right = rows;
             check_garbage(window, [&](int64_t i, int64_t j) { return j >= i + block + 2 - rows; }, {block});
+        }
+}
+
+TEST_CASE("masked keys: the one key of a block that the last row does not see, where blocks begin before a window") {
+    for (const gyre_dtype type : types)
+        for (const int64_t block : {16, 32, 64, 96, 128, 192, 256}) {
+            // Row i sees the keys from i on, so that blocks begin with key 0. Three heads leave no few rows to another kernel.
+            AttentionCase c(AttentionShape().lengths(block + 2, 2 * block).head_counts(3, 1).dims(64).of(type));
+            c.args.window_left = block - 2;
+            c.args.window_right = block + 2;
+            check_garbage(c, [](int64_t i, int64_t j) { return j >= i; }, {block});
         }
 }
 
