@@ -126,7 +126,7 @@ void algorithm(RecurrenceEngine &engine, const Inputs &in, const Func &out, cons
     const StateLayout &layout = engine.layout();
     s.normalised = Func("normalised");
     s.normalised(r, d, t) = layout.normalised(layout.sum(s.state, z, {r, t, d}), s.inverse_sum(r, t));
-    s.out_rows = transpose(s.normalised, z.lanes, "out_rows");
+    s.out_rows = transpose(s.normalised, z.lanes, "out_rows", true);
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);
     engine.mend_results(in);

@@ -62,21 +62,22 @@ TEST_CASE("rounds of lanes transpose, as shuffles and lane by lane") {
         }
 }
 
-TEST_CASE("blocks of 8 lanes, and others, are transposed alike") {
-    for (const int n : {4, 8}) {
-        const PassGenerator made([=](Internal::GeneratorBase &generator, Func out) {
-            Var x{"x"}, row{"row"}, column{"column"};
-            Func in{"in"};
-            in(column, row) = cast<float>(100 * row + column);
-            in.compute_root();
-            gyre::Transpose t = gyre::transpose(in, n, "t");
-            out(x) = t.out(x % (2 * n), x / (2 * n));
-            out.bound(x, 0, 4 * n * n);
-            gyre::schedule_transpose(t, {out, x});
-            gyre::map_lane_rounds(generator);
-        });
-        CHECK((count(made.lowered(), "shuffle(") > 0) == (n == 8));
-        const Buffer<float> result = made.run(4 * n * n);
-        for (int x = 0; x < 4 * n * n; x++) CHECK(result(x) == (float)(100 * (x % (2 * n)) + x / (2 * n)));
-    }
+TEST_CASE("blocks of 8 lanes, and others, are transposed alike, by rounds of lanes or without") {
+    for (const int n : {4, 8})
+        for (const bool has_lane_rounds : {true, false}) {
+            const PassGenerator made([=](Internal::GeneratorBase &generator, Func out) {
+                Var x{"x"}, row{"row"}, column{"column"};
+                Func in{"in"};
+                in(column, row) = cast<float>(100 * row + column);
+                in.compute_root();
+                gyre::Transpose t = gyre::transpose(in, n, "t", has_lane_rounds);
+                out(x) = t.out(x % (2 * n), x / (2 * n));
+                out.bound(x, 0, 4 * n * n);
+                gyre::schedule_transpose(t, {out, x});
+                if (has_lane_rounds) gyre::map_lane_rounds(generator);
+            });
+            CHECK((count(made.lowered(), "shuffle(") > 0) == (n == 8 && has_lane_rounds));
+            const Buffer<float> result = made.run(4 * n * n);
+            for (int x = 0; x < 4 * n * n; x++) CHECK(result(x) == (float)(100 * (x % (2 * n)) + x / (2 * n)));
+        }
 }

@@ -43,7 +43,8 @@ Stmt stored(const Expr &index, int bits) {
     return Store::make("to", loaded, Ramp::make(0, 1, lanes), Parameter(), const_true(lanes), {});
 }
 bool is_masked_from(int least_bits, const Expr &index, int bits) {
-    return count(text_of(gyre::mask_bounded(stored(index, bits), least_bits)), "1, 16)] if (ramp(first, 1, 16) <= x16(") == 1;
+    return count(text_of(gyre::mask_bounded(stored(index, bits), least_bits)),
+                 "1, 16)] if (ramp(first, 1, 16) <= x16(") == 1;
 }
 
 } // namespace

@@ -29,12 +29,12 @@ struct Stages {
 
     OperandStages operands;
 
-    Halide::Func scores;               // (r, j, t, b)  raw
-    Halide::Func masked;               // (r, j, t, b)  capped, biased and masked
-    Halide::RVar formed_j, key_step;   // of its first update, if it is formed in steps
-    Halide::RVar mask_j;               // of its last update
-    Halide::Func block_max, block_sum; // (r, t, b)
-    Halide::RVar max_j;                // of the update of block_max
+    Halide::Func scores;                    // (r, j, t, b)  raw
+    Halide::Func masked;                    // (r, j, t, b)  capped, biased and masked
+    Halide::RVar formed_j, key_step;        // of its first update, if it is formed in steps
+    Halide::RVar mask_j;                    // of its last update
+    Halide::Func block_max, block_sum;      // (r, t, b)
+    Halide::RVar max_j;                     // of the update of block_max
     Halide::Func value_peaks, joined_peaks; // (l, b)  of the lanes of several vectors, and of one
     Halide::Func guarded;                   // (b)  guard.h; undefined: values are integers, or on tiles
     Halide::Func cut;    // (b)  0: no values are looked at; else from key cut - 1 on; undefined: a condition tells

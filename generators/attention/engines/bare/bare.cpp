@@ -113,7 +113,7 @@ void Bare::define_product_of_values(const Inputs &in, const Visible &visible) {
     s.weighted_sums = Func("weighted_sums");
     s.weighted_sums(d, r, t, b) = s.weighted_rows(d, r, t, b);
     if (s.sizes.row_tile > 1) add_edges(visible);
-    s.weighted_lanes = transpose(s.weighted_sums, s.sizes.lanes, "weighted_lanes");
+    s.weighted_lanes = transpose(s.weighted_sums, s.sizes.lanes, "weighted_lanes", true);
     s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
 }
 

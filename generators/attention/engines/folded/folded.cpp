@@ -62,7 +62,7 @@ void Folded::define_product_of_values(const Inputs &, const Visible &visible) {
     s.value_j = keys;
     s.weighted_rows(d, r, t, b) += value_weight(keys) * s.operands.v_rows(d, keys, b);
     guard(s.weighted_rows, visible, {r, d});
-    s.weighted_lanes = transpose(s.weighted_rows, s.sizes.lanes, "weighted_lanes");
+    s.weighted_lanes = transpose(s.weighted_rows, s.sizes.lanes, "weighted_lanes", true);
     s.weighted(r, d, t, b) = s.weighted_lanes.out(r, d, t, b);
 }
 

@@ -68,7 +68,7 @@ void FoldedPairs::define_product_of_values(const Inputs &, const Visible &visibl
 
     s.weighted_rows = Func("weighted_rows");
     sum_value_pairs(s, s.weighted_rows, {d, r, t, b}, s.weight_pairs, s.value_pairs, {groups, together, in_sight});
-    s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes");
+    s.weighted_lanes = transpose(s.weighted_rows, z.lanes, "weighted_lanes", true);
     s.weighted(r, d, t, b) = s.weighted_lanes.out(r, PairsOfVectors{bf16_dot_lanes}.place(d), t, b);
 }
 

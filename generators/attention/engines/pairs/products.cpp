@@ -20,7 +20,7 @@ Expr seen_bits(const LaneStages &s, const Expr &pair) {
 
 void define_query_pairs(LaneStages &s, const Var &c) {
     const Var &r = s.r, &t = s.t;
-    s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
+    s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes", true);
     s.q_scaled = Func("q_scaled");
     s.q_scaled(r, c, t) = bf16_pair(s.q_lanes.out(r, c * 2, t), s.q_lanes.out(r, c * 2 + 1, t));
 }

@@ -4,7 +4,7 @@ namespace gyre::attention {
 using namespace Halide;
 
 void define_scaled_lanes(LaneStages &s, const Expr &scale) {
-    s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes");
+    s.q_lanes = transpose(s.q_rows, s.sizes.lanes, "q_lanes", true);
     s.q_scaled = Func("q_scaled");
     s.q_scaled(s.r, s.d, s.t) = s.q_lanes.out(s.r, s.d, s.t) * scale;
 }

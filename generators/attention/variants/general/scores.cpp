@@ -74,7 +74,7 @@ void add_pairs(Stages &s, const Inputs &in, const Row &row, const Expr &where, c
     };
     g.pair_rows = Func("pair_rows");
     g.pair_rows(c, r, t, b) = neighbour_pair(bits(2 * c), bits(2 * c + 1));
-    g.pair_lanes = transpose(g.pair_rows, s.sizes.lanes, "pair_lanes");
+    g.pair_lanes = transpose(g.pair_rows, s.sizes.lanes, "pair_lanes", true);
     RDom paired(0, 2, 0, block / 2, "paired");
     paired.where(where && b * block + 2 * paired.y / together * together <= tile_last_key);
     g.key_of_pair = paired.x;
@@ -144,7 +144,7 @@ void define_general_scores(Stages &s, const Inputs &in, const Expr &tile_last_ke
     biased.dom.where((along_rows ? has_rows : is_biased) && b * z.key_block + biased.first <= tile_last_key);
     g.bias_j = biased.lane;
     g.bias_update = s.masked.num_update_definitions();
-    if (along_rows) g.bias_lanes = transpose(g.bias_rows, z.lanes, "bias_lanes");
+    if (along_rows) g.bias_lanes = transpose(g.bias_rows, z.lanes, "bias_lanes", true);
     const Expr score = in_units(s.masked(r, biased.key, t, b), unit_left);
     const Expr added = along_rows ? g.bias_lanes.out(r, biased.key, t, b) : g.bias_rows(biased.key, r, t, b);
     Expr masked_key = is_masked(added);

@@ -88,7 +88,7 @@ public:
         if (keys) {
             a.rows = Func(name + "_rows");
             a.rows(s.j, s.r, s.t, s.b) = value;
-            a.lanes = transpose(a.rows, s.sizes.lanes, name + "_lanes");
+            a.lanes = transpose(a.rows, s.sizes.lanes, name + "_lanes", true);
         }
         a.kept(s.r, key, s.t, s.b) = keys ? Expr(a.lanes.out(s.r, key, s.t, s.b)) : value;
         parts.along.push_back(a);
