@@ -57,7 +57,7 @@ private:
     }
     Expr visit(const Load *op) override {
         if (op->type.lanes() != mask.type().lanes() || op->type.bits() < bits || !is_const_one(op->predicate))
-            return IRMutator::visit(op);
+            return op;
         bounded = false;
         const Expr index = simplify(mutate(op->index));
         const auto *dense = index.as<Ramp>();
