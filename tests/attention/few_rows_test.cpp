@@ -35,9 +35,8 @@ TEST_CASE("how many rows of a key head take kernels with vectors of keys") {
     }
 }
 
-TEST_CASE("row tiles of f32 that are whole or lack a row take kernels with row tiles, however few keys a window shows; "
-          "on AVX-512 "
-          "those that lack two do where they see 64 keys") {
+TEST_CASE("row tiles of f32 that are whole or lack a row take kernels with row tiles, however few keys a window shows, "
+          "and those that lack two do on AVX-512 where they see 64 keys") {
     const std::vector<std::string> runnable = runnable_targets();
     for (const char *target : {"x86_64_avx512", "x86_64_avx2"}) {
         if (std::find(runnable.begin(), runnable.end(), target) == runnable.end()) continue;
