@@ -85,7 +85,7 @@ class Campaigns(TuneTest):
         self.assertLess(max(evidence["of_stored_time"]), 0.97)
         for name in ("date", "machine", "shape", "candidates_tried", "median_us", "replaced_median_us", "noise_percent"):
             self.assertIn(name, evidence)
-        self.assertTrue(entries[OTHER]["evidence"]["kept"] or entries[OTHER]["evidence"]["of_stored_time"])
+        self.assertTrue(entries[OTHER]["evidence"].get("kept") or entries[OTHER]["evidence"]["of_stored_time"])
         rows = self.rows()
         self.assertEqual(list(rows), self.kernels)
         self.assertRegex(rows[self.kernels[0]], r"changed \| 0\.\d+, 0\.\d+ \| .*fault=0")
