@@ -42,6 +42,11 @@ class Call(NamedTuple):
     def group(self):
         return self.heads // self.kv_heads
 
+    @property
+    def is_causal_alone(self):
+        """Whether nothing but the diagonal hides keys, and nothing is added to scores."""
+        return self.causal and not (self.window or self.padding or self.alibi or self.relative_bias)
+
 
 NEOX_20B = Rope("half", 24)
 PHI_2 = Rope("half", 32)

@@ -68,26 +68,30 @@ def by_heads(run, call):
     return lambda: run().view(call.batch, call.queries, call.heads, -1).transpose(1, 2)
 
 
+def tables(graph, call, *batch):
+    """The names of cosines and sines, [*batch, tokens, pairs]; "" without a rotation."""
+    if not call.rope:
+        return ["", ""]
+    angle = angles(np.arange(call.keys), call.rope, call.head_dim)
+    return [graph.give(name, np.broadcast_to(table(angle), (*batch, *angle.shape))) for name, table in (("cos", np.cos), ("sin", np.sin))]
+
+
 def rotated(graph, call, name):
     """The name of a tensor, rotated by a node of its own if the call has a rotation."""
     if not call.rope:
         return name
-    angle = angles(np.arange(call.keys), call.rope, call.head_dim)
-    tables = [graph.give(part, np.broadcast_to(table(angle), (call.batch, *angle.shape)))
-              for part, table in (("cos", np.cos), ("sin", np.sin))]
-    graph.add("RotaryEmbedding", [name, *tables], [f"{name}_rotated"], interleaved=int(call.rope.pairing == "interleaved"),
-              rotary_embedding_dim=call.rope.rotary_dim)
+    graph.add("RotaryEmbedding", [name, *tables(graph, call, call.batch)], [f"{name}_rotated"],
+              interleaved=int(call.rope.pairing == "interleaved"), rotary_embedding_dim=call.rope.rotary_dim)
     return f"{name}_rotated"
 
 
 def is_square(call):
-    return call.causal and call.queries == call.keys and not (call.window or call.padding or call.alibi or call.relative_bias)
+    return call.is_causal_alone and call.queries == call.keys
 
 
 def mask_of(call, inputs, dtype):
     """What is added to scores, None if the diagonal says all."""
-    plain_token = call.causal and call.queries == 1 and not (call.window or call.padding or call.alibi or call.relative_bias)
-    if is_square(call) or plain_token:
+    if call.is_causal_alone and call.queries in (1, call.keys):
         return None
     mask = added_mask(inputs, dtype)
     return None if mask is None else mask.expand(-1, -1, call.queries, -1).numpy()
@@ -118,8 +122,7 @@ def group_query(call, inputs, dtype, threads):
     names = [graph.give(name, side_by_side(x)) for name, x in zip("qkv", (inputs.q, *last))]
     names += [graph.give("keys", inputs.k), graph.give("values", inputs.v), graph.give("last", lengths - 1, np.int32),
               graph.give("total", np.array([call.keys]), np.int32)]
-    angle = angles(np.arange(call.keys), call.rope, call.head_dim) if call.rope else None
-    names += [graph.give(name, None if angle is None else table(angle)) for name, table in (("cos", np.cos), ("sin", np.sin))]
+    names += tables(graph, call)
     added = call.alibi or call.relative_bias or call.padding == "left"
     names += ["", graph.give("mask", mask_of(call, inputs, dtype) if added else None), graph.give("sinks", inputs.sinks)]
     graph.add("GroupQueryAttention", names, ["out", "all_keys", "all_values"], CONTRIBUTED, num_heads=call.heads,

@@ -41,14 +41,13 @@ def print_tables(record):
         peers = [peer for peer in PEERS if any(peer in result for result in results)]
         print(f"\n{dtype}, {threads} thread(s), target {record['target']}; {record['processor']}, {record['date']}; PyTorch "
               f"{record['torch']}; {record['vllm'] or 'without vLLM'}. Ratios: time of the other / ours, and their noise in percent.")
-        print(f"{'call':50} {' '.join(f'{PEERS[peer][:7]:>7} {chr(177)}%' for peer in peers)} {'our ms':>9}  kernel; PyTorch's best form")
+        print(f"{'call':50} {' '.join(f'{PEERS[peer][:7]:>7}  ±%' for peer in peers)} {'our ms':>9}  kernel; PyTorch's best form")
         for result in slowest_first(results):
             print(f"{result['call']:50} {' '.join(cell(result, peer) for peer in peers)} {result['ms']['gyre']:9.4f}  "
                   f"{result['kernel']}; {result['form']}")
         for peer in peers:
-            found = summary(results, peer)
-            if found:
-                print(f"{peer}: geometric mean {found[0]:.2f}, faster than ours in {found[1]} of {found[2]}")
+            mean, faster, count = summary(results, peer)
+            print(f"{peer}: geometric mean {mean:.2f}, faster than ours in {faster} of {count}")
 
 
 def rounded(value):

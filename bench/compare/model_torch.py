@@ -102,10 +102,9 @@ def sequence_by_sequence(call, inputs, q, k, v):
 def fused_forms(call, inputs, dtype, q, k, v):
     options = {"scale": inputs.scale}
     found = {}
-    square_causal = call.causal and call.queries == call.keys and not (call.window or call.padding or call.alibi or call.relative_bias)
-    if square_causal:
+    if call.is_causal_alone and call.queries == call.keys:
         found.update({"is_causal": masked_forms(call, q, k, v, None, {"is_causal": True, **options})})
-    elif call.causal and call.queries == 1 and not (call.padding or call.alibi or call.relative_bias or call.window):
+    elif call.is_causal_alone and call.queries == 1:
         found.update({"no mask": masked_forms(call, q, k, v, None, options)})
     else:
         given = masks(inputs, dtype) or {"no mask": None}
