@@ -74,5 +74,4 @@ def _attention_gradients(ctx: Any, out_grad: Tensor | None, lse_grad: Tensor | N
     return (q_grad, k_grad, v_grad, *options)
 
 
-torch.library.register_autograd("gyre::attention", _attention_gradients, setup_context=_keep_attention)
 attention = transformable(torch.ops.gyre.attention_with_lse.default, _keep_attention, _attention_gradients, torch.ops.gyre.attention.default)

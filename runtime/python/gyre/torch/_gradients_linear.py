@@ -26,5 +26,4 @@ def _linear_gradients(ctx: Any, out_grad: Tensor, kv_grad: Tensor, k_grad: Tenso
     return (*grads[:3], None, *states) + (None,) * (len(LINEAR) - 2 + len(ctx.options))
 
 
-torch.library.register_autograd("gyre::linear_attention", _linear_gradients, setup_context=_keep_linear)
 linear_attention = transformable(torch.ops.gyre.linear_attention.default, _keep_linear, _linear_gradients)

@@ -37,7 +37,5 @@ def _rotary_qk_gradients(ctx: Any, q_grad: Tensor, k_grad: Tensor) -> tuple[Tens
     return (*grads,) + (None,) * len(ROTARY)
 
 
-torch.library.register_autograd("gyre::rotary", _rotary_gradients, setup_context=_keep_rotary(1))
-torch.library.register_autograd("gyre::rotary_qk", _rotary_qk_gradients, setup_context=_keep_rotary(2))
 rotary = transformable(torch.ops.gyre.rotary.default, _keep_rotary(1), _rotary_gradients)
 rotary_qk = transformable(torch.ops.gyre.rotary_qk.default, _keep_rotary(2), _rotary_qk_gradients)

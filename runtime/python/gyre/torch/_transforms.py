@@ -9,11 +9,12 @@ transforms: Callable[[], bool] = torch._C._are_functorch_transforms_active
 
 
 def transformable(operator: Any, keep: Callable[..., None], gradients: Callable[..., Any], registered: Any = None) -> Callable[..., Any]:
-    """Returns a call of the operator with these gradients, as torch.library.register_autograd() takes them.
+    """Registers gradients as torch.library.register_autograd() takes them, and returns a call of the operator that transforms take, too.
 
     registered    the operator that has them, for calls that no transform looks at; None: `operator`
     """
     registered = registered or operator
+    torch.library.register_autograd(registered._schema.name, gradients, setup_context=keep)
     arguments = [(argument.name, argument.default_value) for argument in operator._schema.arguments]
 
     class Function(torch.autograd.Function):
