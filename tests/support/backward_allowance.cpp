@@ -32,7 +32,9 @@ BackwardErrors backward_errors(const std::string &forward_kernel, const gyre_att
     const double of_lse = 2 * rounding.sum;
     const int rotated = !forward.rope ? 0 : forward.keys_rotated ? 1 : 2; // queries, and keys
     const double of_values = forward.value_rope && !forward.values_rotated ? rounding.operands : 0;
-    return {f32_error + of_lse + of_values + of_products,
+    // Kernels that multiply pairs of bf16 round the output's gradient once it is rotated.
+    const double of_out_grad = forward.value_rope ? of_products : 0;
+    return {f32_error + of_lse + of_values + of_out_grad + of_products,
             roundings_of_score * f32_rounding + of_power * rotated * rounding.operands, roundings_of_result,
             roundings_of_weight * rounding.operands + rounding.products(), rotated ? rounding.operands : 0};
 }
