@@ -170,7 +170,7 @@ function(gyre_kernel_sources library flavour sources_out)
 endfunction()
 
 # gyre_asks_for_masks(<library> <out>): whether some kernel of attention on CPUs takes masks. Programs with such a library are linked with
-# what looks for ranges in masks (runtime/attention/masks_part.h).
+# what looks for ranges in masks (runtime/attention/masks/part.h).
 function(gyre_asks_for_masks library out)
     set(${out} FALSE PARENT_SCOPE)
     foreach (target IN LISTS GYRE_KNOWN_TARGETS)

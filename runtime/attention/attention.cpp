@@ -1,10 +1,10 @@
 // gyre_attention(): checks, plans, and runs.
-#include "attention/batch_as_heads.h"
-#include "attention/check.h"
-#include "attention/mask_spans.h"
-#include "attention/masks_part.h"
-#include "attention/plan_by_rows.h"
-#include "attention/tensors.h"
+#include "attention/call/tensors.h"
+#include "attention/check/check.h"
+#include "attention/masks/part.h"
+#include "attention/masks/spans.h"
+#include "attention/plan/batch_as_heads.h"
+#include "attention/plan/by_rows.h"
 #include "core/arguments.h"
 #include "core/run_call.h"
 

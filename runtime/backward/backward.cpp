@@ -1,5 +1,5 @@
 // gyre_attention_backward(): checks, forms the angles, and runs a task for every sequence and key head.
-#include "attention/tensors.h"
+#include "attention/call/tensors.h"
 #include "backward/task.h"
 #include "backward/tensors.h"
 #include "core/arguments.h"

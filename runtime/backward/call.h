@@ -1,6 +1,6 @@
 /// A checked call of attention's backward pass: the forward call that it belongs to, and the gradients' views.
 #pragma once
-#include "attention/call.h"
+#include "attention/call/call.h"
 
 namespace gyre {
 

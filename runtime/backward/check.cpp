@@ -1,6 +1,6 @@
 // Checks of gyre_attention_backward(): those of the forward call, and of what it adds to it.
-#include "attention/check.h"
-#include "attention/tensors.h"
+#include "attention/check/check.h"
+#include "attention/call/tensors.h"
 #include "backward/call.h"
 #include "core/arguments.h"
 #include "core/error.h"

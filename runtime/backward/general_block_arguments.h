@@ -1,6 +1,6 @@
 /// What the general family of attention's gradients is called with beyond the others' arguments.
 #pragma once
-#include "attention/bias.h"
+#include "attention/call/bias.h"
 #include "backward/call.h"
 #include "core/argument_tables.h"
 

@@ -1,7 +1,7 @@
 #include "backward/kernels.h"
 
-#include "attention/dispatch.h"
-#include "attention/split.h"
+#include "attention/dispatch/dispatch.h"
+#include "attention/plan/split.h"
 #include "core/argument_tables.h"
 #include "core/contract.h"
 #include "core/kernel_call.h"

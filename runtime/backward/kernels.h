@@ -1,6 +1,6 @@
 /// The kernels that attention's backward pass consists of.
 #pragma once
-#include "attention/sequence_kernels.h"
+#include "attention/dispatch/sequence_kernels.h"
 #include "core/argument_row.h"
 #include "core/context.h"
 #include "rotary/rotary_kernel.h"

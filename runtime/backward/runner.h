@@ -1,6 +1,6 @@
 /// The run of a task over one sequence and key head: its rows, then every block of keys with all rows that see some of it.
 #pragma once
-#include "attention/visible_keys.h"
+#include "attention/call/visible_keys.h"
 #include "backward/task.h"
 
 namespace gyre {

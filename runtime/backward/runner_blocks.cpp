@@ -1,5 +1,5 @@
 // Blocks of keys, and of each with the rows that see some of it the shares of gradients.
-#include "attention/head_terms.h"
+#include "attention/call/head_terms.h"
 #include "backward/general_block_arguments.h"
 #include "backward/runner.h"
 #include "core/argument_tables.h"

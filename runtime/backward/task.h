@@ -10,7 +10,7 @@
 /// The order of all sums is that of tokens and heads, whoever runs the task: results are the same bits with any number of
 /// threads.
 #pragma once
-#include "attention/angle_tables.h"
+#include "attention/operands/angle_tables.h"
 #include "backward/call.h"
 #include "backward/kernels.h"
 #include "backward/memory.h"

@@ -1,7 +1,7 @@
 #include "cuda/attention.h"
 
-#include "attention/dispatch.h"
-#include "attention/split.h"
+#include "attention/dispatch/dispatch.h"
+#include "attention/plan/split.h"
 #include "cuda/angles.h"
 #include "cuda/score_tensors.h"
 #include "cuda/workspace.h"

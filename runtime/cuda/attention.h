@@ -1,8 +1,8 @@
 /// gyre_attention() with tensors on a CUDA device: one launch, before which others write queries, keys and values that are rotated in the
 /// call, or keys and values that are not aligned, and after which another merges parts of the keys.
 #pragma once
-#include "attention/kernels.h"
-#include "attention/tensors.h"
+#include "attention/call/tensors.h"
+#include "attention/dispatch/kernels.h"
 #include "cuda/call.h"
 #include "cuda/dense_rows.h"
 #include "cuda/score_function.h"

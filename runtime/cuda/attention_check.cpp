@@ -1,5 +1,5 @@
 // What AttentionOnDevice takes, and what it refuses.
-#include "attention/check.h"
+#include "attention/check/check.h"
 #include "core/kernel_call.h"
 #include "cuda/attention.h"
 #include "cuda/score_tensors.h"

@@ -1,5 +1,5 @@
 // What a kernel is called with, for a run of batch entries.
-#include "attention/head_terms.h"
+#include "attention/call/head_terms.h"
 #include "cuda/angles.h"
 #include "cuda/attention.h"
 #include "cuda/launch.h"

@@ -1,5 +1,5 @@
 // What BackwardOnDevice takes, and what it refuses.
-#include "attention/tensors.h"
+#include "attention/call/tensors.h"
 #include "core/arguments.h"
 #include "core/kernel_call.h"
 #include "cuda/backward.h"

@@ -1,7 +1,7 @@
 /// Tensors that kernels cannot read where they are: those that are rotated in the call, from pages, too, those whose rows are not
 /// aligned as asynchronous copies ask, and those of another head size. They are written once a call, into the workspace.
 #pragma once
-#include "attention/call.h"
+#include "attention/call/call.h"
 #include "cuda/rotary_launch.h"
 
 namespace gyre::cuda {

@@ -1,6 +1,6 @@
 #include "cuda/merge.h"
 
-#include "attention/merge_check.h"
+#include "attention/merge/check.h"
 #include "core/argument_tables.h"
 #include "core/kernel_arguments.h"
 

@@ -1,8 +1,8 @@
 /// Merging on a CUDA device, in one launch: of parts that gyre_attention_merge() is given, and of those that a call of attention
 /// cut its keys into.
 #pragma once
-#include "attention/merge_task.h"
-#include "attention/tensors.h"
+#include "attention/call/tensors.h"
+#include "attention/merge/task.h"
 #include "cuda/call.h"
 #include "cuda/launch.h"
 

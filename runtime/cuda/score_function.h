@@ -1,6 +1,6 @@
 /// The tensors that a score function asks for, as kernels of CUDA devices take them: whole, behind their own dimensions heads and batch.
 #pragma once
-#include "attention/score_inputs.h"
+#include "attention/call/score_inputs.h"
 #include "core/argument_tables.h"
 #include "core/kernel_arguments.h"
 #include "cuda/driver.h"

@@ -1,6 +1,6 @@
 /// A call's bias and mask, as kernels of CUDA devices take them: whole, at any strides.
 #pragma once
-#include "attention/call.h"
+#include "attention/call/call.h"
 #include "core/argument_tables.h"
 #include "core/kernel_arguments.h"
 

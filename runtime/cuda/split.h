@@ -3,7 +3,7 @@
 ///
 /// Rows of a block of threads are queries times the heads that share a key head: keys and values are read once for all of them.
 #pragma once
-#include "attention/kernels.h"
+#include "attention/dispatch/kernels.h"
 #include "cuda/merge.h"
 
 namespace gyre::cuda {

@@ -1,5 +1,5 @@
 // Checks of gyre_linear_attention_backward(): those of the forward call's inputs, and of what it adds to them.
-#include "attention/check.h"
+#include "attention/check/check.h"
 #include "core/arguments.h"
 #include "core/error.h"
 #include "linear/check.h"

@@ -1,6 +1,6 @@
 /// Checked calls of linear attention and of its gradients.
 #pragma once
-#include "attention/call.h"
+#include "attention/call/call.h"
 
 namespace gyre {
 

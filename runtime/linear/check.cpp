@@ -1,8 +1,8 @@
 // Checks of gyre_linear_attention(): those of attention, and of what is different.
 #include "linear/check.h"
 
-#include "attention/check.h"
-#include "attention/tensors.h"
+#include "attention/call/tensors.h"
+#include "attention/check/check.h"
 #include "core/error.h"
 #include "core/overlap.h"
 

@@ -8,7 +8,7 @@
 ///
 /// The order of all sums is that of tokens, whoever runs the task: results are the same bits with any number of threads.
 #pragma once
-#include "attention/angle_tables.h"
+#include "attention/operands/angle_tables.h"
 #include "linear/memory.h"
 #include "linear/rows.h"
 

@@ -1,16 +1,18 @@
-"""The rooms of the house, and which of them a source file may include from."""
+"""The rooms of a house, which is a folder, and which of them a source file may include from."""
 
 import pathlib
 import re
 
 # Rooms from the bottom to the top. A file includes from its own room and from those of the lines above its own; rooms of one line do
-# not know each other.
+# not know each other. A file that is in no folder of the house is a room of its own.
 FLOORS = {
     "runtime": (("cpu",), ("core",), ("frequencies", "rotary"), ("attention",), ("backward", "cache", "linear"), ("cuda",)),
+    "runtime/attention": (("call",), ("masks", "operands"), ("check",), ("merge",), ("dispatch",), ("task",), ("plan",), ("masked",),
+                          ("attention.cpp",)),
     "generators": (("math",), ("passes",), ("common",), ("rotary",), ("attention",), ("backward",), ("linear",)),
 }
 # Rooms that see the public headers alone, or stand alone.
-APART = {"runtime": ("cli", "embedded", "modules", "python"), "generators": ("tuning",)}
+APART = {"runtime": ("cli", "embedded", "modules", "python"), "runtime/attention": (), "generators": ("tuning",)}
 SOURCES = {".c", ".cpp", ".h", ".inc"}
 INCLUDED = re.compile(r'^ *# *include *"([^"]+)"', re.M)
 
@@ -20,15 +22,14 @@ def sources(house):
 
 
 def room_of(house, path):
-    """The room that a path is in; None: it is in no folder of the house."""
-    parts = path.relative_to(house).parts if path.is_relative_to(house) else ()
-    return parts[0] if len(parts) > 1 else None
+    """The room that a path is in; None: it is outside."""
+    return path.relative_to(house).parts[0] if path.is_relative_to(house) else None
 
 
 def included(house, source):
-    """The files of the house that a source includes, which are found beside it first, as a compiler finds them."""
+    """The files that a source includes, which are found beside it first, as a compiler finds them, then from the house or what it is in."""
     for name in INCLUDED.findall(source.read_text(encoding="utf-8")):
-        for folder in (source.parent, house):
+        for folder in (source.parent, house, house.parent):
             path = pathlib.Path(folder / name).resolve()
             if path.is_file():
                 yield path
