@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-PEERS = {"torch": "PyTorch", "vllm": "vLLM", "onnxruntime": "onnxruntime"}  # by the names that records have
+PEERS = {"torch": "PyTorch", "vllm": "vLLM", "onnxruntime": "onnxruntime", "onednn": "oneDNN"}  # by the names that records have
 
 
 def machine():

@@ -1,4 +1,4 @@
-"""Times the attention calls of model_calls.py beside PyTorch's best form of each, and beside vLLM's and onnxruntime's where they have it.
+"""Times the attention calls of model_calls.py beside PyTorch's best form of each, and beside vLLM's, onnxruntime's and oneDNN's where they have it.
 
     python models.py [--library build/lib/libgyre.so] [--dtype f32 f16 bf16] [--threads 1] [--target native] [--only BERT] [--odd]
     python models.py --drawn 200 --seed 7 ...
@@ -59,6 +59,11 @@ class Peers:
             import model_onnxruntime
 
             self.onnxruntime = model_onnxruntime
+        self.onednn = None
+        if options.onednn:
+            import model_onednn
+
+            self.onednn = model_onednn.OneDnn(options.onednn)
 
     def load_vllm(self, kind):
         try:
@@ -91,9 +96,8 @@ def checked_runs(call, inputs, dtype, peers):
     if peers.onnxruntime:
         forms = peers.onnxruntime.forms(call, inputs, dtype, peers.context.threads)
         others.update({f"onnxruntime {form}": run for form, run in forms.items()})
-    packed = peers.vllm.form(call, inputs, dtype) if peers.vllm else None
-    if packed:
-        others["vllm"] = packed
+    alone = {name: peer.form(call, inputs, dtype) for name, peer in (("vllm", peers.vllm), ("onednn", peers.onednn)) if peer}
+    others.update({name: run for name, run in alone.items() if run})
     for name, run in others.items():
         try:
             errors[name] = error(run().float().numpy(), rows)
@@ -148,6 +152,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=1.0, help="of rounds for a call")
     parser.add_argument("--no-vllm", action="store_true")
     parser.add_argument("--onnxruntime", action="store_true", help="beside its operators, too, which have f32 and f16")
+    parser.add_argument("--onednn", metavar="LIBDNNL", help="beside the Graph API of this libdnnl.so, too")
     parser.add_argument("--json", metavar="FILE", help="write the results, too")
     options = parser.parse_args()
     use_library(parser, options.library)
