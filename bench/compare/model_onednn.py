@@ -18,14 +18,18 @@ class OneDnn:
         """A function that returns [batch, heads, queries, v_head_dim]; None for what the pattern does not have."""
         if call.sinks or call.rope:
             return None
+        mask = added_mask(inputs, dtype)
+        is_old = self.library.version < (3, 8)  # masks of heads are wrong and take a second, values that are narrower than keys end the program
+        if is_old and (call.value_dim != call.head_dim or (mask is not None and mask.shape[1] > 1)):
+            return None
         graph = Graph(self.library)
         q, k, v = (by_key_heads(x, call) for x in tensors(inputs, dtype))
-        mask = added_mask(inputs, dtype)
         query, key, value = (graph.given(dtype, x) for x in (q, k, v))
         shape = (*q.shape[:-1], call.keys)
+        of_scores = dtype if is_old else "f32"
 
         def scores(operation, *read, **attributes):
-            return graph.add(operation, read, graph.logical("f32", shape), **attributes)
+            return graph.add(operation, read, graph.logical(of_scores, shape), **attributes)
 
         def constant(number):
             return graph.given(dtype, torch.full((1,), number, dtype=q.dtype))
@@ -34,9 +38,10 @@ class OneDnn:
         if call.softcap:
             score = scores("Multiply", scores("Tanh", score), constant(call.softcap))
         if mask is not None:
-            score = scores("Add", score, graph.given(dtype, by_key_heads(mask, call).contiguous()))
+            whole = mask.expand(call.batch, -1, -1, -1)  # 3.6 reads it so
+            score = scores("Add", score, graph.given(dtype, by_key_heads(whole, call).contiguous()))
         weights = graph.add("SoftMax", [score], graph.logical(dtype, shape))
         result = torch.empty((*q.shape[:-1], call.value_dim), dtype=q.dtype)
         output = graph.add("MatMul", [weights, value], graph.given(dtype, result))
         run = graph.compiled(output)
-        return run if call.group == 1 else lambda: run().flatten(1, 2)
+        return run if run is None or call.group == 1 else lambda: run().flatten(1, 2)

@@ -1,6 +1,6 @@
 """A graph of oneDNN's Graph API, by ctypes: operations on tensors, and the one partition that they become.
 
-Names and numbers are those of oneapi/dnnl/dnnl_graph_types.h, 3.x.
+Names and numbers are those of oneapi/dnnl/dnnl_graph_types.h, 3.x, whose softmax has a mode from 3.8 on.
 """
 
 import ctypes
@@ -21,17 +21,25 @@ def pointers(tensors):
     return (ctypes.c_void_p * len(tensors))(*(ctypes.addressof(each) for each in tensors))
 
 
-def whole(shape):
-    """Strides of a tensor without gaps."""
-    strides = [1]
-    for size in reversed(shape[1:]):
-        strides.insert(0, strides[0] * size)
+def strides_of(shape, given=None):
+    """The given strides; without them, and where there is one element, those of a tensor without gaps."""
+    strides = [given[-1] if given and shape[-1] > 1 else 1]
+    for place in reversed(range(len(shape) - 1)):
+        whole = strides[0] * shape[place + 1]
+        strides.insert(0, given[place] if given and shape[place] > 1 else whole)
     return strides
+
+
+class Version(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_int), ("minor", ctypes.c_int), ("patch", ctypes.c_int), ("hash", ctypes.c_char_p)]
 
 
 class Library:
     def __init__(self, path):
         self.c = ctypes.CDLL(path)
+        self.c.dnnl_version.restype = ctypes.POINTER(Version)
+        version = self.c.dnnl_version().contents
+        self.version = (version.major, version.minor, version.patch)
         self.engine, self.stream = ctypes.c_void_p(), ctypes.c_void_p()
         self.call("dnnl_engine_create", ctypes.byref(self.engine), CPU, ctypes.c_size_t(0))
         self.call("dnnl_stream_create", ctypes.byref(self.stream), self.engine, 1)
@@ -59,7 +67,7 @@ class Graph:
 
     def logical(self, dtype, shape, strides=None):
         tensor = LogicalTensor(len(self.tensors), len(shape), Dimensions(*shape), TYPES[dtype], VARIABLE, STRIDED,
-                               Dimensions(*(strides or whole(shape))))
+                               Dimensions(*strides_of(shape, strides)))
         self.tensors.append(tensor)
         return tensor
 
@@ -77,7 +85,8 @@ class Graph:
             c.call("dnnl_graph_op_set_attr_bool", made, TRANSPOSE_B, ctypes.byref(ctypes.c_uint8(1)), ctypes.c_size_t(1))
         if operation == "SoftMax":
             c.call("dnnl_graph_op_set_attr_s64", made, AXIS, ctypes.byref(ctypes.c_int64(-1)), ctypes.c_size_t(1))
-            c.call("dnnl_graph_op_set_attr_str", made, MODE, b"inf_as_zero", ctypes.c_size_t(11))
+            if c.version >= (3, 8):
+                c.call("dnnl_graph_op_set_attr_str", made, MODE, b"inf_as_zero", ctypes.c_size_t(11))
         for tensor in inputs:
             c.call("dnnl_graph_op_add_input", made, ctypes.byref(tensor))
         c.call("dnnl_graph_op_add_output", made, ctypes.byref(output))
@@ -85,14 +94,14 @@ class Graph:
         return output
 
     def compiled(self, output):
-        """A function that runs the graph. RuntimeError if it is not one partition."""
+        """A function that runs the graph; None if it is not one partition."""
         c = self.library
         c.call("dnnl_graph_graph_finalize", self.graph)
         c.call("dnnl_graph_graph_filter", self.graph, 1)
         count = ctypes.c_size_t()
         c.call("dnnl_graph_graph_get_partition_num", self.graph, ctypes.byref(count))
         if count.value != 1:
-            raise RuntimeError(f"{count.value} partitions")
+            return None
         partition = ctypes.c_void_p()
         c.call("dnnl_graph_graph_get_partitions", self.graph, ctypes.c_size_t(1), ctypes.byref(partition))
         compiled = c.made("dnnl_graph_compiled_partition_create", partition)
