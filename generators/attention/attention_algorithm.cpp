@@ -105,8 +105,12 @@ void algorithm(RecurrenceEngine &engine, const Inputs &in, const Func &out, cons
     s.lse = lse;
     const Var &i = s.i, &h = s.h, &r = s.r, &t = s.t, &d = s.d;
     const bool counted = z.padded && engine.counts_features();
-    s.k_features = counted ? features_in_steps(z, in.head_dim, z.head_dim) : Expr(z.head_dim);
-    s.v_features = counted ? features_in_steps(z, in.v_head_dim, z.v_head_dim) : Expr(z.v_head_dim);
+    const auto in_steps = [&](int step, const Expr &of_call, int most) {
+        return counted ? features_in_steps(step, of_call, most) : Expr(most);
+    };
+    s.k_features = in_steps(z.feature_step, in.head_dim, z.head_dim);
+    s.v_features = in_steps(z.feature_step, in.v_head_dim, z.v_head_dim);
+    s.value_chunks = in_steps(z.value_step, in.v_head_dim, z.v_head_dim) / z.feature_chunk;
     s.tile_rows = in.tile_rows;
     if (s.tile_rows.defined()) s.tiles = (in.rows + s.tile_rows - 1) / s.tile_rows;
     define_queries(engine, in);
@@ -124,8 +128,10 @@ void algorithm(RecurrenceEngine &engine, const Inputs &in, const Func &out, cons
     s.lse(i, h) = s.row_lse(row_of_tile, tile_of_row);
 
     const StateLayout &layout = engine.layout();
+    // Copies of results take whole steps, of which products may form less.
+    const Expr formed = counted && z.value_step < z.feature_step ? s.value_chunks : Expr();
     s.normalised = Func("normalised");
-    s.normalised(r, d, t) = layout.normalised(layout.sum(s.state, z, {r, t, d}), s.inverse_sum(r, t));
+    s.normalised(r, d, t) = layout.normalised(layout.sum(s.state, z, {r, t, d, formed}), s.inverse_sum(r, t));
     s.out_rows = transpose(s.normalised, z.lanes, "out_rows", true);
     s.out_copy = Func("out_copy");
     s.out_copy(d, r, t) = s.out_rows.out(d, r, t);

@@ -36,7 +36,7 @@ Sizes common_sizes(const Wanted &w) {
     z.task_tiles = k.task_tiles;
     z.key_block = k.key_block;
     z.feature_chunk = k.feature_chunk;
-    z.feature_step = std::lcm(std::lcm(k.feature_chunk, k.lanes), k.key_vector);
+    z.feature_step = z.value_step = std::lcm(std::lcm(k.feature_chunk, k.lanes), k.key_vector);
     return z;
 }
 
@@ -44,7 +44,7 @@ Made make_tiles(const Wanted &w) {
     Sizes z = common_sizes(w);
     z.padded = w.padded || w.head_dim % tile_depth != 0;
     z.head_dim = z.v_head_dim = (w.head_dim + tile_depth - 1) / tile_depth * tile_depth;
-    z.feature_step = std::lcm(z.feature_step, tile_depth);
+    z.feature_step = z.value_step = std::lcm(z.feature_step, tile_depth);
     const int terms = w.dtype.is_bfloat() ? 1 : w.dtype.bits() == 16 ? 2 : 3;
     const bool weighs_rows = terms == 1 && w.partial && !w.padded && !cache_format(w).in_tiles;
     const bool whole_head = !weighs_rows && Tiles::holds_whole_head(z.v_head_dim, w.knobs.row_vectors);
@@ -127,16 +127,23 @@ Made make_folded_pairs(const Wanted &w) {
 /// A last row tile that is short is computed by copies of the loops, which was measured on x86 alone.
 bool ends_at_last_rows(const Wanted &w) { return w.target.has_feature(Target::AVX2) && !w.autoscheduled; }
 
+/// With rows along the lanes, products may end with any chunk of features.
+Sizes sizes_of_rows(const Wanted &w) {
+    Sizes z = common_sizes(w);
+    z.value_step = w.knobs.feature_chunk;
+    return z;
+}
+
 Made make_pairs(const Wanted &w) {
-    return std::make_unique<Pairs>(common_sizes(w), make_provider(w), w.knobs, ends_at_last_rows(w));
+    return std::make_unique<Pairs>(sizes_of_rows(w), make_provider(w), w.knobs, ends_at_last_rows(w));
 }
 
 /// Rows of few queries take every key once, and ask for the next ones where short row tiles were measured, too.
 Made make_vectors(const Wanted &w) {
-    const bool to_last = ends_at_last_rows(w);
-    auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
-    return std::make_unique<Vectors>(common_sizes(w), std::move(provider), w.knobs,
-                                     Vectors::Facts{to_last, to_last && w.many_rows});
+    const bool to_last = ends_at_last_rows(w), in_whole_vectors = w.padded && w.as_stored;
+    auto provider = in_whole_vectors ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
+    return std::make_unique<Vectors>(in_whole_vectors ? common_sizes(w) : sizes_of_rows(w), std::move(provider),
+                                     w.knobs, Vectors::Facts{to_last, to_last && w.many_rows});
 }
 
 constexpr int many_features = 256; // of f32

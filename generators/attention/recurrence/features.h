@@ -6,8 +6,7 @@
 namespace gyre::attention {
 
 /// The number of features that a call has, at most `most`, rounded up to whole steps.
-inline Halide::Expr features_in_steps(const Sizes &z, const Halide::Expr &of_call, int most) {
-    const int step = z.feature_step;
+inline Halide::Expr features_in_steps(int step, const Halide::Expr &of_call, int most) {
     return Halide::unsafe_promise_clamped((of_call + (step - 1)) / step, 1, most / step) * step;
 }
 

@@ -13,6 +13,7 @@ struct Sizes {
     int key_block = 128;   // keys of a block
     int feature_chunk = 8; // features of the accumulator that are folded together; divides v_head_dim
     int feature_step = 16; // if `padded`, features that loops take at least; divides head_dim and v_head_dim
+    int value_step = 16;   // likewise, features that products of weights and values take; feature_chunk divides it
     int lanes = 16;        // block of the transpositions
 
     /// How loops over a row of a tensor end.

@@ -20,6 +20,7 @@ struct Stages {
     Halide::Expr rows_of_tile() const { return tile_rows.defined() ? tile_rows : Halide::Expr(sizes.row_tile); }
     Halide::Expr first_row() const { return t * rows_of_tile(); } // of row tile t
     Halide::Expr k_features, v_features; // of q and k, and of v and out, that loops take: features.h
+    Halide::Expr value_chunks;           // of feature_chunk features each, that products of weights and values form
     Halide::Var i{"i"}, h{"h"}, r{"r"}, t{"t"}, j{"j"}, b{"b"}, d{"d"}, e{"e"}, l{"l"};
 
     Halide::Func row_tokens, row_heads; // (r, t)     i and h of a row; undefined if heads is the constant 1

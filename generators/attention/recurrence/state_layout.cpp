@@ -28,7 +28,8 @@ int tuples(const Sizes &z) { return z.v_head_dim / z.feature_chunk; }
 
 Expr StateLayout::sum(const Func &state, const Sizes &z, const At &at) const {
     std::vector<Expr> accumulators;
-    for (int c = 0; c < z.feature_chunk; c++) accumulators.push_back(state(at.r, at.t, tuple(z, at.d))[c]);
+    const Expr of_feature = tuple(z, at.d), e = at.tuples.defined() ? min(of_feature, at.tuples - 1) : of_feature;
+    for (int c = 0; c < z.feature_chunk; c++) accumulators.push_back(state(at.r, at.t, e)[c]);
     return mux(place(z, at.d), accumulators);
 }
 

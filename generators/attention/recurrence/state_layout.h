@@ -23,9 +23,10 @@ public:
     /// The tuple of feature d, and its place there.
     virtual Halide::Expr tuple(const Sizes &z, const Halide::Expr &d) const = 0;
     virtual Halide::Expr place(const Sizes &z, const Halide::Expr &d) const = 0;
-    /// The accumulator of feature d of row r of row tile t.
+    /// The accumulator of feature d of row r of row tile t. `tuples`: there are no more; undefined: as many as the kernel's head size has.
     struct At {
         Halide::Var r, t, d;
+        Halide::Expr tuples;
     };
     virtual Halide::Expr sum(const Halide::Func &state, const Sizes &z, const At &at) const;
     /// What sums begin with.

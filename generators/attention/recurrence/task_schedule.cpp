@@ -74,7 +74,7 @@ void schedule_task(Stages &s, int stored_lanes) {
     s.out_copy.bound_storage(s.d, z.v_head_dim);
     if (counts_features(s)) s.out_copy.bound(s.d, 0, s.v_features);
     schedule_results(s, w, stored_lanes);
-    s.state.bound(s.e, 0, s.v_features / z.feature_chunk)
+    s.state.bound(s.e, 0, s.value_chunks)
         .bound_storage(s.e, z.v_head_dim / z.feature_chunk)
         .bound(s.r, 0, z.row_tile)
         .vectorize(s.r, w);

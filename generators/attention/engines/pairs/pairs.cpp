@@ -1,5 +1,6 @@
 #include "pairs.h"
 
+#include "attention/recurrence/features.h"
 #include "math/bf16_pairs.h"
 #include "passes/bf16_dot.h"
 #include "passes/bf16_roundings.h"
@@ -30,7 +31,8 @@ void Pairs::define_operands(const Inputs &) {
 
 void Pairs::define_scores(const Inputs &in) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
-    RDom features(0, s.k_features / 2, "features");
+    const Expr count = s.sizes.padded ? features_in_steps(2, in.head_dim, s.sizes.head_dim) : s.k_features;
+    RDom features(0, count / 2, "features");
     s.feature = features;
     s.score_sums = Func("score_sums");
     s.score_sums(r, j, t, b) = 0.0f;

@@ -1,5 +1,7 @@
 #include "vectors.h"
 
+#include "attention/recurrence/features.h"
+
 namespace gyre::attention {
 using namespace Halide;
 
@@ -13,8 +15,7 @@ void Vectors::define_queries(const Inputs &in) { define_scaled_lanes(s, in.scale
 
 void Vectors::define_scores(const Inputs &in) {
     // What is behind a row in memory is not read.
-    const Expr count =
-        reads_padded_in_place() ? unsafe_promise_clamped(in.head_dim, 1, s.sizes.head_dim) : s.k_features;
+    const Expr count = s.sizes.padded ? features_in_steps(k.key_vector, in.head_dim, s.sizes.head_dim) : s.k_features;
     const Expr feature = features_of_scores(s, count, k.key_vector);
     s.scores = Func("scores");
     s.scores(s.r, s.j, s.t, s.b) += s.q_scaled(s.r, feature, s.t) * s.operands.k_rows(feature, s.j, s.b);
