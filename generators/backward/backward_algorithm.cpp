@@ -24,7 +24,7 @@ namespace {
 void define_prob_grads(Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &j = s.j, &y = s.y, &t = s.t;
-    RDom prob_features(0, in.features, "prob_features");
+    RDom prob_features(0, in.v_features, "prob_features");
     s.prob_feature = prob_features;
     s.prob_grads = Func("prob_grads");
     s.prob_grads(j, y, t) +=

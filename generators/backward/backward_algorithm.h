@@ -49,11 +49,12 @@ constexpr int most_features = 512;
 
 /// What a kernel reads. Blocks are whole: rows and keys past the end hold finite numbers.
 struct Inputs {
-    Halide::Func q, out_grad;          // (d, y, t)  rotated
-    Halide::Func k;                    // (d, x, u)  rotated
-    Halide::Func k_panels, v_panels;   // (l, d, p)  rotated
-    Halide::Func lse, delta;           // (y, t)     lse in units of log2(e)
-    Halide::Expr rows, keys, features; // that there are; `features` a multiple of Sizes::features
+    Halide::Func q, out_grad;            // (d, y, t)  rotated
+    Halide::Func k;                      // (d, x, u)  rotated
+    Halide::Func k_panels, v_panels;     // (l, d, p)  rotated
+    Halide::Func lse, delta;             // (y, t)     lse in units of log2(e)
+    Halide::Expr rows, keys, features;   // that there are; `features` a multiple of Sizes::features
+    Halide::Expr k_features, v_features; // of these, products of q and k, and of v, take so many; 0 is behind them
     Halide::Expr scale;
     Halide::Expr first_visible; // row i sees keys first_visible + i <= j …
     Halide::Expr last_visible;  //                            … j <= last_visible + i

@@ -41,7 +41,8 @@ public:
         sizes.general = general;
         fit_target(target, knobs.lanes, &sizes);
         _halide_user_assert(sizes.keys % sizes.key_lanes == 0)
-            << "tile * blocks is " << sizes.keys << ", expected a multiple of vectors * lanes, " << sizes.key_lanes << "\n";
+            << "tile * blocks is " << sizes.keys << ", expected a multiple of vectors * lanes, " << sizes.key_lanes
+            << "\n";
 
         const Halide::Expr features = feature_tiles * sizes.features;
         Inputs in;
@@ -51,6 +52,7 @@ public:
         in.rows = rows;
         in.keys = keys;
         in.features = features;
+        in.k_features = Halide::unsafe_promise_clamped(head_dim, 1, features);
         in.scale = scale;
         in.first_visible = first_visible;
         in.last_visible = last_visible;
@@ -62,6 +64,7 @@ public:
             schedule_totals_cpu(stages, knobs);
         } else {
             in.out_grad = out_grad;
+            in.v_features = Halide::unsafe_promise_clamped(v_head_dim, 1, features);
             in.k = k;
             in.v_panels = v_panels;
             in.delta = delta;

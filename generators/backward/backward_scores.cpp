@@ -6,7 +6,7 @@ using namespace Halide;
 void define_scores(Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
     const Var &j = s.j, &d = s.d, &y = s.y, &t = s.t;
-    RDom score_features(0, in.features, "score_features");
+    RDom score_features(0, in.k_features, "score_features");
     s.score_feature = score_features;
     s.scores = Func("scores");
     s.q_scaled = Func("q_scaled");
@@ -15,7 +15,8 @@ void define_scores(Stages &s, const Inputs &in) {
         return in.k_panels(j % z.key_lanes, feature, j / z.key_lanes) * s.q_scaled(feature, y, t);
     };
     if (z.summed_apart > 0) {
-        RDom within(0, z.summed_apart, "part_features"), parts(0, in.features / z.summed_apart, "score_parts");
+        RDom within(0, z.summed_apart, "part_features"),
+            parts(0, (in.k_features + (z.summed_apart - 1)) / z.summed_apart, "score_parts");
         s.score_feature = within;
         s.score_part = parts;
         s.score_parts = Func("score_parts");

@@ -88,6 +88,7 @@ bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) 
     Buffer k_panels = panels(m.k_panels), v_panels = panels(m.v_panels);
     Buffer power = numbers(m.power), delta = numbers(m.delta);
     const auto feature_tiles = static_cast<int32_t>(z.features / b.features);
+    const auto head_dim = static_cast<int32_t>(c.q.dim), v_head_dim = static_cast<int32_t>(c.v.dim);
     const float alibi = c.alibi ? HeadTerms::finite_product(c.alibi[head(g)], log2_e) : 0;
     using A = BackwardArguments;
     KernelArguments<A> arguments(b.places);
@@ -101,6 +102,8 @@ bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) 
     arguments[A::rows] = &seen.rows;
     arguments[A::keys] = &seen.keys;
     arguments[A::feature_tiles] = &feature_tiles;
+    arguments[A::head_dim] = &head_dim;
+    arguments[A::v_head_dim] = &v_head_dim;
     arguments[A::scale] = &c.scale;
     arguments[A::first_visible] = &seen.visible.first;
     arguments[A::last_visible] = &seen.visible.last;

@@ -39,6 +39,7 @@ bool BackwardRunner::add_totals(int64_t g, int64_t first_row, int64_t first_key)
                   {{b.key_lanes, 1}, {z.features, b.key_lanes}, {b.keys / b.key_lanes, z.features * b.key_lanes}});
     Buffer power = numbers(m.power), totals = numbers(m.totals);
     const auto feature_tiles = static_cast<int32_t>(z.features / b.features);
+    const auto head_dim = static_cast<int32_t>(c.q.dim);
     const float alibi = 0; // with it the forward pass splits no numbers
     using A = BackwardArguments;
     KernelArguments<A> arguments(b.places);
@@ -48,6 +49,7 @@ bool BackwardRunner::add_totals(int64_t g, int64_t first_row, int64_t first_key)
     arguments[A::rows] = &seen.rows;
     arguments[A::keys] = &seen.keys;
     arguments[A::feature_tiles] = &feature_tiles;
+    arguments[A::head_dim] = &head_dim;
     arguments[A::scale] = &c.scale;
     arguments[A::first_visible] = &seen.visible.first;
     arguments[A::last_visible] = &seen.visible.last;

@@ -97,13 +97,13 @@ TEST_CASE("a kernel whose arguments differ in anything is refused") {
 
 TEST_CASE("what a variant adds to its arguments is expected of it alone") {
     const halide_type_t f32(halide_type_float, 32), i32(halide_type_int, 32);
-    said = {said_buffer("q", f32, 3),          said_buffer("out_grad", f32, 3), said_buffer("k", f32, 3),
-            said_buffer("k_panels", f32, 3),   said_buffer("v_panels", f32, 3), said_buffer("lse", f32, 2),
-            said_buffer("delta", f32, 2),      said_scalar("rows", i32),        said_scalar("keys", i32),
-            said_scalar("feature_tiles", i32), said_scalar("scale", f32),       said_scalar("first_visible", i32),
-            said_scalar("last_visible", i32),  said_scalar("alibi", f32),       said_scalar("alibi_origin", i32),
-            said_scalar("softcap", f32),       said_output("dq", f32, 3),       said_output("dk", f32, 3),
-            said_output("dv", f32, 3)};
+    said = {said_buffer("q", f32, 3),          said_buffer("out_grad", f32, 3),   said_buffer("k", f32, 3),
+            said_buffer("k_panels", f32, 3),   said_buffer("v_panels", f32, 3),   said_buffer("lse", f32, 2),
+            said_buffer("delta", f32, 2),      said_scalar("rows", i32),          said_scalar("keys", i32),
+            said_scalar("feature_tiles", i32), said_scalar("head_dim", i32),      said_scalar("v_head_dim", i32),
+            said_scalar("scale", f32),         said_scalar("first_visible", i32), said_scalar("last_visible", i32),
+            said_scalar("alibi", f32),         said_scalar("alibi_origin", i32),  said_scalar("softcap", f32),
+            said_output("dq", f32, 3),         said_output("dk", f32, 3),         said_output("dv", f32, 3)};
     {
         HostCandidate plain("backward", "gradients=1 capped=false rows=8 workspace=0");
         CHECK_MESSAGE(plain.add() == GYRE_OK, refusal());

@@ -29,7 +29,8 @@ PairStages algorithm_of_pairs(const Inputs &in, const Sizes &sizes, int lanes, c
     s.sizes = sizes;
     const KeyPairs keys{lanes, sizes.key_lanes};
     define_operands(s, in, keys);
-    RDom score_features(0, in.features / 2, "score_features"), prob_features(0, in.features / 2, "prob_features");
+    RDom score_features(0, (in.k_features + 1) / 2, "score_features");
+    RDom prob_features(0, (in.v_features + 1) / 2, "prob_features");
     s.score_feature = score_features;
     s.prob_feature = prob_features;
     define_product(s.scores, "scores", s, s.k_features, s.q_features, score_features);
