@@ -18,8 +18,8 @@
 # SOURCES    the generator, C++17; each file is compiled for the machine that builds
 # GENERATOR  the name that it was registered by; default: the library's
 # TARGETS    rows of GyreTargets.cmake of the architecture that is compiled for, with an operating system; host: the best that
-#            this machine can run (default, but `all` when cross-compiling); all. For cuda the generator has a parameter device_code
-#            and ends with cuda::lower_to_cuda() (passes/cuda/lower.h)
+#            this machine can run (default, but `cpu` when cross-compiling); cpu: all but devices; all: also devices', where there is
+#            an nvcc. For cuda the generator has a parameter device_code and ends with cuda::lower_to_cuda() (passes/cuda/lower.h)
 # PARAMS     GeneratorParams that all targets have. The build stops at one that the generator does not have
 # KNOBS      declares which GeneratorParams are knobs, in the format of generators/*/*_knobs.json: gyre tune <library> --build <build>/<library>
 #            --tuning <folder> then searches them (bench/tune/README.md)
@@ -52,8 +52,8 @@ function(gyre_add_generator library)
     endforeach ()
     if (arg_UNPARSED_ARGUMENTS OR arg_KEYWORDS_MISSING_VALUES)
         message(FATAL_ERROR "${who}: got ${arg_UNPARSED_ARGUMENTS}${arg_KEYWORDS_MISSING_VALUES}, expected values after one of ${valid}")
-    elseif (NOT library MATCHES "^[A-Za-z_][A-Za-z0-9_]*$")
-        message(FATAL_ERROR "${who}: the name becomes part of symbols: expected letters, digits and _")
+    elseif (NOT library MATCHES "^[A-Za-z_][A-Za-z0-9_]*$" OR library STREQUAL "gyre")
+        message(FATAL_ERROR "${who}: the name becomes part of symbols: expected letters, digits and _, and not gyre")
     elseif (TARGET ${library})
         message(FATAL_ERROR "${who}: ${library} is a target already: expected another name")
     elseif (NOT arg_SOURCES)
@@ -85,7 +85,7 @@ function(gyre_add_generator library)
     if (NOT arg_TARGETS)
         set(arg_TARGETS host)
         if (CMAKE_CROSSCOMPILING)
-            set(arg_TARGETS all)
+            set(arg_TARGETS cpu)
         endif ()
     endif ()
     gyre_find_targets(arg_TARGETS error)

@@ -135,8 +135,8 @@ function(gyre_write_target_list file)
     file(CONFIGURE OUTPUT "${file}" CONTENT "${rows}")
 endfunction()
 
-# gyre_find_targets(<list> <error>): resolves `host`, the best target that this machine can run, and `all` in the list; at a
-# name that is none of this architecture's, <error> says what is valid. Without an operating system processors go by many
+# gyre_find_targets(<list> <error>): resolves in the list `host`, the best target that this machine can run, `cpu`, all of this
+# architecture but devices', and `all`; at a name that is none of this architecture's, <error> says what is valid. Without an operating system processors go by many
 # names: there any of its targets is.
 function(gyre_find_targets list error)
     set(targets "")
@@ -152,6 +152,12 @@ function(gyre_find_targets list error)
     foreach (target IN LISTS ${list})
         if (target STREQUAL "all" AND GYRE_TARGETS_HERE)
             list(APPEND targets ${GYRE_TARGETS_HERE})
+        elseif (target STREQUAL "cpu" AND GYRE_TARGETS_HERE)
+            foreach (each IN LISTS GYRE_TARGETS_HERE)
+                if (NOT GYRE_TARGET_${each}_DEVICE)
+                    list(APPEND targets ${each})
+                endif ()
+            endforeach ()
         elseif (target STREQUAL "host" AND NOT CMAKE_CROSSCOMPILING)
             gyre_find_host_target(host)
             list(APPEND targets ${host})
@@ -163,7 +169,7 @@ function(gyre_find_targets list error)
                 string(APPEND valid ", host")
             endif ()
             if (GYRE_TARGETS_HERE)
-                string(APPEND valid ", all")
+                string(APPEND valid ", cpu, all")
             endif ()
             set(what "is no target of ${CMAKE_SYSTEM_PROCESSOR}")
             if (GYRE_TARGET_${target}_ARCH STREQUAL CMAKE_SYSTEM_PROCESSOR AND GYRE_TARGET_${target}_DEVICE)

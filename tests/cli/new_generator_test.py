@@ -26,7 +26,7 @@ class NewGenerator(GyreTest):
         self.assertIn("gated_2_generator.cpp", os.listdir(self.path("a/b")))
 
     def test_refused(self):
-        for name in ("2nd", "My", "a-b", "a b", ""):
+        for name in ("2nd", "My", "a-b", "a b", "", "gyre"):
             self.refuse("small letters, digits and _", "new-generator", name)
         self.refuse("NAME", "new-generator")
         self.succeed("new-generator", "twice")

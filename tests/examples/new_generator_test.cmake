@@ -8,7 +8,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/../tools.cmake")
 function(build_and_run folder program)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "OPTIONS;RUN")
     execute_process(COMMAND "${CMAKE_COMMAND}" -S "${WORK}/swiglu" -B "${folder}" -G "${GENERATOR}" "-DCMAKE_PREFIX_PATH=${PREFIX}"
-                            -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=${PYTHON}" -DGYRE_CUDA=OFF ${arg_OPTIONS}
+                            -DCMAKE_BUILD_TYPE=Release "-DPython3_EXECUTABLE=${PYTHON}" ${arg_OPTIONS}
                     COMMAND_ERROR_IS_FATAL ANY)
     execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" --parallel 2 COMMAND_ERROR_IS_FATAL ANY)
     execute_process(COMMAND ${arg_RUN} "${folder}/${program}" COMMAND_ERROR_IS_FATAL ANY)

@@ -59,6 +59,7 @@ refuse("SCHEDULE is no keyword; valid: SOURCES, TARGETS, PARAMS, TUNING, GENERAT
 refuse("got fast, expected values after one of" "twice fast SOURCES twice.cpp")
 refuse("got PARAMS, expected values after one of" "${good} PARAMS")
 refuse("the name becomes part of symbols" "my-twice SOURCES twice.cpp")
+refuse("the name becomes part of symbols" "gyre SOURCES twice.cpp")
 refuse("taken is a target already" "taken SOURCES twice.cpp")
 refuse("PARAMS: got times, expected name=value" "${good} PARAMS times")
 refuse("KNOBS: there is no" "${good} KNOBS nowhere.json")

@@ -35,8 +35,8 @@ std::string named(std::string text, const std::string &name) {
 void take_name(Options &options, const std::string &name) {
     const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
     const auto is_valid = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; };
-    if (name.empty() || !is_letter(name[0]) || !std::all_of(name.begin(), name.end(), is_valid))
-        refuse("NAME", "'" + name + "'", "small letters, digits and _: it becomes part of symbols");
+    if (name.empty() || !is_letter(name[0]) || !std::all_of(name.begin(), name.end(), is_valid) || name == "gyre")
+        refuse("NAME", "'" + name + "'", "small letters, digits and _, and not gyre: it becomes part of symbols");
     options.name = name;
 }
 
