@@ -39,6 +39,12 @@ class LinearAttention(GyreTest):
             self.succeed(*COMMAND, "--causal", alignment)
             self.close(self.load("o.npy"), defined(*qkv, causal=True), TOLERANCE)
         self.refuse("--causal middle", *COMMAND, "--causal", "middle")
+        # Fewer keys than queries: the last query does not see the last key.
+        self.save("n.npy", np.array([9] * len(qkv[0])))
+        self.refuse("--causal bottom_right --seqused-k", *COMMAND, "--causal", "bottom_right", "--seqused-k", "n.npy")
+        for causal in (["--causal"], ["--causal", "top_left"]):
+            self.succeed(*COMMAND, *causal, "--seqused-k", "n.npy")
+            self.close(self.load("o.npy")[:, :, :9], defined(*qkv, causal=True)[:, :, :9], TOLERANCE)
         self.succeed(*COMMAND, "--threads", "2")
         self.close(self.load("o.npy"), defined(*qkv), TOLERANCE)
 

@@ -56,7 +56,7 @@ AttentionCall::AttentionCall(const AttentionOptions &options, const AttentionTen
     args_.values_rotated = options.values_rotated;
     args_.value_order = options.value_order.value_or(GYRE_VALUES_IN_ROWS);
     args_.dropout = float(options.dropout.value_or(0));
-    args_.dropout_seed = std::uint64_t(options.dropout_seed.value_or(0));
+    args_.dropout_seed = options.dropout_seed.value_or(0);
     args_.dropout_offset = std::uint32_t(options.dropout_offset.value_or(0));
     names_.insert(names_.end(), options.argument_names().begin(), options.argument_names().end());
     names_.insert(names_.end(), {{"causal", "--causal"}, {"alignment", "--causal"}});

@@ -22,12 +22,21 @@ namespace {
 
 struct Options {
     CommonOptions common;
-    std::string rope, out, c;
+    std::string rope, out, c, c_name;
     std::optional<std::int64_t> head_dim, length;
 };
 
+void take_c_name(Options &options, const std::string &name) {
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    const auto is_valid = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); };
+    if (name.empty() || !is_letter(name[0]) || !std::all_of(name.begin(), name.end(), is_valid))
+        refuse("--c-name", "'" + name + "'", "letters, digits and _: it becomes part of names in C");
+    options.c_name = name;
+}
+
 void run(const Options &options) {
     if (options.out.empty() && options.c.empty()) refuse("--out", "missing, and --c too", "one of the two");
+    refuse_without({"--c-name", !options.c_name.empty()}, {"--c", !options.c.empty()});
     check_outputs({{"--out", options.out}, {"--c", options.c}});
     const RopeConfig config = read_rope(options.rope);
     const std::optional<std::int64_t> head_dim = options.head_dim ? options.head_dim : implied_head_dim(config);
@@ -35,11 +44,13 @@ void run(const Options &options) {
     const std::int64_t rotary_dim = rotary_dim_of(config, *head_dim);
     if (rotary_dim % 2 != 0 || rotary_dim > *head_dim) {
         refuse("--head-dim", std::to_string(*head_dim) + ", of which " + std::to_string(rotary_dim) + " rotate",
-               "an even number that rotate");
+               "an even number of them that rotate");
     }
     const Frequencies frequencies = frequencies_of(config, rotary_dim, *head_dim, options.length.value_or(0));
 
-    if (!options.c.empty()) write_c_table("--c", options.c, frequencies.inv_freq, frequencies.attention_factor);
+    if (!options.c.empty())
+        write_c_table("--c", options.c, options.c_name.empty() ? "gyre" : options.c_name, frequencies.inv_freq,
+                      frequencies.attention_factor);
     JsonObject json;
     json.add("operation", "frequencies");
     json.add("rope_type", config.rope_type);
@@ -70,6 +81,9 @@ void add_frequencies(const Command &program) {
     add_text(command, "--out", options->out, "F.npy", "float64, [rotary_dim/2], radians a token");
     add_text(command, "--c", options->c, "F.h",
              "a C table for gyre_embedded_angles(), for machines without an operating system");
+    command.add_option("--c-name", "NAME",
+                       "what the names in F.h begin with, default gyre: of several tables of one program",
+                       [options](const std::string &name) { take_c_name(*options, name); });
     add_json(command, options->common);
     command.run([options] { run(*options); });
 }

@@ -6,12 +6,20 @@
 
 #include <algorithm>
 #include <functional>
+#include <iomanip>
 #include <numeric>
+#include <sstream>
 
 namespace gyre::cli {
 namespace {
 
 double physical_memory() { return double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE)); }
+
+std::string gigabytes(double bytes) {
+    std::ostringstream text;
+    text << std::setprecision(3) << bytes / 1e9 << " GB";
+    return text.str();
+}
 
 } // namespace
 
@@ -66,8 +74,8 @@ Array make_array(const std::string &subject, gyre_dtype dtype, Shape shape) {
     // In floating point, where the product of any extents cannot overflow.
     const double bytes = std::accumulate(shape.begin(), shape.end(), double(dtype_size(dtype)), std::multiplies<>());
     if (bytes > physical_memory()) {
-        refuse(subject, "an array of shape " + shape_text(shape) + " needs " + std::to_string(bytes / 1e9) + " GB",
-               "at most this machine's memory, " + std::to_string(physical_memory() / 1e9) + " GB");
+        refuse(subject, "an array of shape " + shape_text(shape) + " needs " + gigabytes(bytes),
+               "at most this machine's memory, " + gigabytes(physical_memory()));
     }
     Array array;
     array.dtype = dtype;

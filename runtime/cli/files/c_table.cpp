@@ -18,17 +18,33 @@ std::uint64_t turns_of(const std::string &option, double radians) {
     return static_cast<std::uint64_t>(turns * 18446744073709551616.0);
 }
 
+/// FNV-1a in 32 bits.
+std::string hash_of(const std::string &text) {
+    std::uint32_t hash = 2166136261u;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    return std::to_string(hash) + "u";
+}
+
+std::string in_capitals(std::string name) {
+    for (char &c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    return name;
+}
+
 } // namespace
 
-void write_c_table(const std::string &option, const std::string &path, const std::vector<double> &frequencies,
-                   double attention_factor) {
-    std::string text = "/* Frequencies for gyre_embedded_angles(), and its scale. Written by gyre frequencies. */\n"
-                       "#ifndef GYRE_FREQUENCIES_H\n#define GYRE_FREQUENCIES_H\n\n#include <stdint.h>\n\n";
-    text += "#define GYRE_ROTARY_DIM " + std::to_string(2 * frequencies.size()) + "\n";
-    text += "#define GYRE_ATTENTION_FACTOR " + json_number(attention_factor) + "f\n";
-    text += "static const uint64_t gyre_frequencies[GYRE_ROTARY_DIM / 2] = {\n";
-    for (const double frequency : frequencies) text += "    " + std::to_string(turns_of(option, frequency)) + "u,\n";
-    text += "};\n\n#endif\n";
+void write_c_table(const std::string &option, const std::string &path, const std::string &name,
+                   const std::vector<double> &frequencies, double attention_factor) {
+    const std::string prefix = in_capitals(name), guard = prefix + "_FREQUENCY_TABLE";
+    std::string table = "#define " + prefix + "_ROTARY_DIM " + std::to_string(2 * frequencies.size()) + "\n";
+    table += "#define " + prefix + "_ATTENTION_FACTOR " + json_number(attention_factor) + "f\n";
+    table += "static const uint64_t " + name + "_frequencies[" + prefix + "_ROTARY_DIM / 2] = {\n";
+    for (const double frequency : frequencies) table += "    " + std::to_string(turns_of(option, frequency)) + "u,\n";
+    table += "};\n";
+    const std::string text =
+        "/* Frequencies for gyre_embedded_angles(), and its scale. Written by gyre frequencies. */\n#ifndef " + guard +
+        "\n#define " + guard + " " + hash_of(table) + "\n\n#include <stdint.h>\n\n" + table + "\n#elif " + guard +
+        " != " + hash_of(table) + "\n#error \"another table is called " + name +
+        "_frequencies: give one of them another name, gyre frequencies --c-name\"\n#endif\n";
 
     const SignalsHeld signals;
     OutputFile file(path);

@@ -45,7 +45,8 @@ void check_combinations(const AttentionOptions &options) {
     refuse_together({cu_q, layout});
     refuse_together({cu_q, given("--bias", options.bias)});
     refuse_together({cu_q, given("--mask", options.mask)});
-    if (options.scale && float(*options.scale) == 0) refuse("--scale", "0", "another number");
+    if (options.scale && float(*options.scale) == 0)
+        refuse("--scale", "0", "another number; without the option it is 1/sqrt(head_dim)");
     for (const auto &[option, value] : {std::pair("--scale", options.scale), std::pair("--softcap", options.softcap)}) {
         if (value && std::isinf(float(*value))) refuse(option, std::to_string(*value), "a number that fits f32");
     }

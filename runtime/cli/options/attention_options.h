@@ -20,7 +20,6 @@ void add_causal(const Command &command, std::optional<gyre_alignment> &causal);
 struct AttentionOptions : DeclaredOptions {
     static constexpr double any = -std::numeric_limits<double>::infinity();
     static constexpr std::int64_t most_tokens = std::numeric_limits<std::int32_t>::max();
-    static constexpr std::int64_t most_seeds = std::numeric_limits<std::int64_t>::max();
     static constexpr std::int64_t most_calls = std::numeric_limits<std::uint32_t>::max();
 
     // clang-format off
@@ -40,7 +39,7 @@ struct AttentionOptions : DeclaredOptions {
     File page_table{*this, "--page-table", "T.npy", "int, [batch, pages]: --k and --v are pools of pages, --seqused-k says how many keys exist"};
     Choice<gyre_value_order> value_order{*this, "--value-order", {{"rows", GYRE_VALUES_IN_ROWS}, {"blocks", GYRE_VALUES_IN_BLOCKS}}, "how --v keeps values; in blocks: [v_head_dim][32] of every 32 tokens, bf16"};
     RealNumber dropout{*this, "--dropout", 0, "probability that a weight becomes 0, below 1"};
-    WholeNumber dropout_seed{*this, "--dropout-seed", 0, most_seeds, "key of the random numbers, default 0"};
+    Seed dropout_seed{*this, "--dropout-seed", "key of the random numbers, default 0"};
     WholeNumber dropout_offset{*this, "--dropout-offset", 0, most_calls, "of this call among those with the seed, default 0"};
     WholeNumber rotary_dim{*this, "--rotary-dim", 0, most_tokens, "RoPE: rotated features of q and k"};
     WholeNumber rotary_v_dim{*this, "--rotary-v-dim", 0, most_tokens, "RoPER: rotated features of v"};

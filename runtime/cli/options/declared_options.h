@@ -56,6 +56,12 @@ struct WholeNumber : std::optional<std::int64_t> {
     }
 };
 
+struct Seed : std::optional<std::uint64_t> {
+    Seed(DeclaredOptions &of, const char *option, const char *help) {
+        of.declare(option, [=](const Command &command) { add_seed(command, option, *this, help); });
+    }
+};
+
 struct RealNumber : std::optional<double> {
     RealNumber(DeclaredOptions &of, const char *option, double least, const char *help) {
         of.declare(option,

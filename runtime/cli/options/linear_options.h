@@ -11,13 +11,16 @@
 
 namespace gyre::cli {
 
+/// --causal; --causal top_left, which it means; --causal bottom_right, which is the same where there are as many keys as queries.
+void add_linear_causal(const Command &command, std::optional<gyre_alignment> &causal);
+
 /// Every option but those of the tensors.
 struct LinearOptions : DeclaredOptions {
     static constexpr std::int64_t most_features = std::numeric_limits<std::int32_t>::max();
 
     // clang-format off
     Declared<std::optional<gyre_layout>> layout{*this, add_layout};
-    Declared<std::optional<gyre_alignment>> causal{*this, add_causal}; // both mean the same: there are as many queries as keys
+    Declared<std::optional<gyre_alignment>> causal{*this, add_linear_causal};
     File seqused_k{*this, "--seqused-k", "N.npy", "int, [batch]: only so many keys exist"};
     File cu_seqlens_q{*this, "--cu-seqlens-q", "C.npy", "int, [batch + 1]: where packed sequences begin"};
     File cu_seqlens_k{*this, "--cu-seqlens-k", "C.npy", "the same for keys and values"};

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <sstream>
 
 namespace gyre::cli {
@@ -36,6 +37,19 @@ Option add_whole_number(const Command &command, const std::string &option, std::
         if (!value || *value < least || *value > most) {
             reject(option, text, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
         }
+    };
+    return command.add_option(option, "N", help, parse);
+}
+
+Option add_seed(const Command &command, const std::string &option, std::optional<std::uint64_t> &value,
+                const std::string &help) {
+    const auto parse = [&value, option](const std::string &text) {
+        std::uint64_t number = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+        if (error != std::errc() || end != text.data() + text.size())
+            reject(option, text,
+                   "a whole number from 0 to " + std::to_string(std::numeric_limits<std::uint64_t>::max()));
+        value = number;
     };
     return command.add_option(option, "N", help, parse);
 }

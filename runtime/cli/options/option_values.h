@@ -16,6 +16,10 @@ namespace gyre::cli {
 Option add_whole_number(const Command &command, const std::string &option, std::optional<std::int64_t> &value,
                         std::int64_t least, std::int64_t most, const std::string &help);
 
+/// A whole number from 0 to 2^64 - 1.
+Option add_seed(const Command &command, const std::string &option, std::optional<std::uint64_t> &value,
+                const std::string &help);
+
 /// least may be -infinity; open: the least value itself is refused. Never infinite or NaN.
 Option add_real_number(const Command &command, const std::string &option, std::optional<double> &value, double least,
                        bool open, const std::string &help);
