@@ -64,6 +64,9 @@ def chosen_knobs(recipes, recipe, words):
             refuse("knob", f"'{word}'", "name=value, a whole number")
         if name not in valid:
             refuse("knob", f"'{name}'", f"one of {', '.join(valid) or 'none: this kernel has no knobs'}")
+        values = valid[name].get("range", valid[name]["values"])
+        if not min(values) <= int(value) <= max(values):
+            refuse("knob", f"'{word}'", f"{min(values)} to {max(values)}")
         knobs[name] = int(value)
     return knobs
 
@@ -111,10 +114,10 @@ def make(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="cmake/go kernel", allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="cmake/go kernel", usage="cmake/go kernel NAME [--target host] [--out FILE] [knob=value …]", allow_abbrev=False)
     parser.add_argument("build")
-    parser.add_argument("kernel")
-    parser.add_argument("knobs", nargs="*")
+    parser.add_argument("kernel", metavar="NAME")
+    parser.add_argument("knobs", nargs="*", default=[])
     parser.add_argument("--target", default="host")
     parser.add_argument("--out")
     try:

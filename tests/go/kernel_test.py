@@ -72,6 +72,7 @@ class Kernel(unittest.TestCase):
         self.refuse("kernel: 'rotary_f33_half'; expected one of rotary_f32_half, ", "rotary_f33_half")
         self.refuse("knob: 'lanees'; expected one of lanes", KERNEL, "lanees=8")
         self.refuse("knob: 'lanes=many'; expected name=value", KERNEL, "lanes=many")
+        self.refuse("knob: 'lanes=4096'; expected ", KERNEL, "lanes=4096")
         self.refuse("means 2 kernels; expected one of rotary_f32_half", "rotary_f32_[hi]*")
 
 
