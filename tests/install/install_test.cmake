@@ -47,6 +47,20 @@ foreach (program IN LISTS programs)
     message(STATUS "${output}")
 endforeach ()
 
+# Components that are not there are named, with the reason.
+function(refuse_component expected words)
+    file(WRITE "${WORK}/component/CMakeLists.txt" "cmake_minimum_required(VERSION 3.16)\nproject(component LANGUAGES C)\nfind_package(gyre REQUIRED ${words})\n")
+    execute_process(COMMAND "${CMAKE_COMMAND}" --fresh -S "${WORK}/component" -B "${WORK}/component/build" -G "${GENERATOR}"
+                            "-DCMAKE_PREFIX_PATH=${prefix}" ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+    string(REGEX REPLACE "[ \n]+" " " output "${output}")
+    string(FIND "${output}" "${expected}" at)
+    if (result EQUAL 0 OR at EQUAL -1)
+        message(FATAL_ERROR "find_package(gyre ${words}): expected \"${expected}\", got ${result}:\n${output}")
+    endif ()
+endfunction()
+refuse_component("sharde is no component; valid: runtime, static, shared, modules" "COMPONENTS sharde")
+refuse_component("component modules" "COMPONENTS static modules" -DBLA_VENDOR=Nobodys)
+
 run("choosing the shared library" "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -DGYRE_SHARED=ON)
 
 # Plain commands: a program with the library inside, with and without --static, and one with the shared library.
