@@ -13,7 +13,22 @@ extern "C" {
 #endif
 
 /** A rule for the rotation frequencies, by the parameter names of model configurations. Zero means "not given": the
- *  rule's own default, or an error where the rule needs it. What each rule reads: runtime/frequencies/frequencies.cpp. */
+ *  rule's own default, or an error where the rule needs it.
+ *
+ *      rope_type      needs                                              also reads, beside rope_theta
+ *      default
+ *      linear         factor
+ *      dynamic        factor, max_position_embeddings                    length
+ *      yarn           trained length, factor                             attention_factor, beta_fast, beta_slow, mscale,
+ *                                                                        mscale_all_dim, truncate
+ *      longrope       trained length, short_factor, long_factor,         attention_factor, length
+ *                     factor without attention_factor
+ *      llama3         trained length, factor, low_freq_factor,
+ *                     high_freq_factor
+ *      proportional                                                      partial_rotary_factor, factor, both 1 if not given
+ *
+ *  The trained length is original_max_position_embeddings, else max_position_embeddings. yarn and longrope take for a factor that is
+ *  not given max_position_embeddings divided by the trained length. */
 typedef struct gyre_frequency_rule {
     /** Bytes of the structure, set by the defaults function. */
     uint32_t size;
@@ -65,7 +80,7 @@ static inline gyre_frequency_rule gyre_frequency_defaults(void) {
 /** Forms inv_freq[i], i in [0, rotary_dim / 2), in radians a token, and the factor s that cos and sin are multiplied by. `length`
  *  is the tokens of the sequence, which dynamic and longrope read; 0: not known. Computes in double.
  *  Errors: BAD_ARGUMENT (null, unknown rule, a missing or impossible parameter), BAD_SHAPE (rotary_dim odd, <= 0 or
- *  above head_dim). */
+ *  above head_dim; head_dim <= 0; rotary_dim 2 with dynamic). */
 GYRE_API gyre_status gyre_frequencies(const gyre_frequency_rule *rule, int32_t rotary_dim, int32_t head_dim,
                                       int64_t length, double *inv_freq, double *attention_factor);
 

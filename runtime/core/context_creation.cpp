@@ -58,6 +58,10 @@ gyre_status make_context(const gyre_context_options &o, gyre_context **context) 
         if (!best && (!library || k.library == library) && k.row && k.row->device == GYRE_CPU && obtain(*k.row))
             best = k.row;
     if (!best && *prebuilt_refusal()) return fail(Failure::unsupported, "%s", prebuilt_refusal());
+    if (!best && library)
+        return refuse(GYRE_UNSUPPORTED, "library", "\"%.64s\" has no kernel that this machine can run", o.library);
+    if (!best && list->kernels().empty())
+        return fail(Failure::unsupported, "no kernels are linked: link gyre::gyre, or a library of gyre_add_kernels()");
     if (!best) return refuse(GYRE_UNSUPPORTED, "target", "no linked kernel can run on this machine");
     const int threads = o.threads ? o.threads : available_processors();
     GYRE_TRY(watch_forks());

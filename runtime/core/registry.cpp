@@ -156,14 +156,16 @@ namespace {
 
 /// Every string that the registry will read.
 gyre_status check_library(const gyre_kernel_library *library) {
-    if (!library || !library->name || (library->count && !library->kernels))
-        return refuse(GYRE_BAD_ARGUMENT, "library", "got NULL, expected a library, its name and its kernels");
+    if (!library) return refuse(GYRE_BAD_ARGUMENT, "library", "got NULL");
     if (library->size != sizeof *library)
         return refuse(GYRE_BAD_ARGUMENT, "library.size", "got %u, expected %zu", library->size, sizeof *library);
     if (library->kernel_interface != GYRE_KERNEL_INTERFACE)
         return refuse(GYRE_UNSUPPORTED, "library.kernel_interface",
                       "got %u in \"%.64s\", expected %d: make the library again", library->kernel_interface,
-                      library->name, GYRE_KERNEL_INTERFACE);
+                      library->name ? library->name : "", GYRE_KERNEL_INTERFACE);
+    if (!library->name) return refuse(GYRE_BAD_ARGUMENT, "library.name", "got NULL, expected a name of its own");
+    if (library->count && !library->kernels)
+        return refuse(GYRE_BAD_ARGUMENT, "library.kernels", "got NULL, expected %zu kernels", library->count);
     for (size_t i = 0; i < library->count; i++) {
         const gyre_kernel &k = library->kernels[i];
         for (const char *text : {k.name, k.operation, k.variant, k.target, k.attributes, k.evidence})

@@ -1,18 +1,8 @@
 /// gyre_frequencies(): checks what every rule shares, runs the rule that `rope_type` names, hands over its result.
 ///
-///     rope_type      reads, besides rope_theta                                          HF transformers' function
-///     default        -
-///     linear         factor                                                             linear_scaling
-///     dynamic        factor, max_position_embeddings; length                            dynamic_ntk
-///     yarn           factor, original_max_position_embeddings, attention_factor,        yarn
-///                    beta_fast, beta_slow, mscale, mscale_all_dim, truncate
-///     longrope       short_factor, long_factor, factor, attention_factor,               longrope
-///                    original_max_position_embeddings, max_position_embeddings; length
-///     llama3         factor, low_freq_factor, high_freq_factor,                         llama3
-///                    original_max_position_embeddings
-///     proportional   partial_rotary_factor, factor; divides by head_dim                 proportional
+/// gyre/frequencies.h says what each rule reads. HF transformers' functions by the same names give the same numbers.
 ///
-/// A new rule is one function, declared in rules.h, and one row of `rules`.
+/// A new rule is one function, declared in rules.h, one row of `rules`, and one of the header's table.
 #include "core/arguments.h"
 #include "core/entry.h"
 #include "frequencies/rules.h"

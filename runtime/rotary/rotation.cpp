@@ -115,6 +115,10 @@ gyre_status check_rope(const gyre_rope *given, const char *name, int64_t head_di
     if (r.rotary_offset < 0 || r.rotary_offset > head_dim)
         return refuse(GYRE_BAD_SHAPE, ArgumentName("%s.rotary_offset", name), "got %d, expected 0 .. head_dim %lld",
                       r.rotary_offset, static_cast<long long>(head_dim));
+    if (!r.rotary_dim && head_dim > 0 && (rotary_dim % 2 || rotary_dim == 0))
+        return refuse(GYRE_BAD_SHAPE, ArgumentName("%s.rotary_dim", name),
+                      "got 0, which means the %lld features from rotary_offset %d on, expected an even number > 0",
+                      static_cast<long long>(rotary_dim), r.rotary_offset);
     if (rotary_dim < 0 || rotary_dim % 2 || (rotary_dim == 0 && head_dim > 0))
         return refuse(GYRE_BAD_SHAPE, ArgumentName("%s.rotary_dim", name), "got %lld, expected an even number > 0",
                       static_cast<long long>(rotary_dim));

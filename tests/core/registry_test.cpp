@@ -94,6 +94,7 @@ TEST_CASE("kernels of another architecture are listed and never run") {
     gyre_context *none = nullptr;
     const gyre_context_options options = of_library("foreign");
     CHECK(gyre_context_create(&options, &none) == GYRE_UNSUPPORTED);
+    CHECK(text(gyre_last_error_argument()) == "library");
 }
 
 TEST_CASE("libraries that cannot be registered are refused by name") {
@@ -113,6 +114,11 @@ TEST_CASE("libraries that cannot be registered are refused by name") {
     CHECK(gyre_register_kernels(&older.library) == GYRE_BAD_ARGUMENT);
     StandIn nameless(nullptr, target.c_str());
     CHECK(gyre_register_kernels(&nameless.library) == GYRE_BAD_ARGUMENT);
+    CHECK(text(gyre_last_error_argument()) == "library.name");
+    StandIn without_kernels("without_kernels", target.c_str());
+    without_kernels.library.kernels = nullptr;
+    CHECK(gyre_register_kernels(&without_kernels.library) == GYRE_BAD_ARGUMENT);
+    CHECK(text(gyre_last_error_argument()) == "library.kernels");
 
     REQUIRE(gyre_register_kernels(&good.library) == GYRE_OK);
     StandIn same("good", target.c_str()), prebuilt("gyre", target.c_str());

@@ -31,7 +31,7 @@ TEST_CASE("rotary refuses bad ropes") {
              k.c.args.rope.rotary_dim = 2;
              k.c.args.rope.rotary_offset = std::numeric_limits<int32_t>::max();
          }},
-        {"odd head", GYRE_BAD_SHAPE, "rotary_dim",
+        {"odd head", GYRE_BAD_SHAPE, "rotary_dim the 15 features",
          [](RotaryCall &k) { k.c.args.x.shape[3] = k.c.args.out.shape[3] = 15; }},
         {"theta NaN", GYRE_BAD_ARGUMENT, "theta", [](RotaryCall &k) { k.c.args.rope.theta = not_a_number; }},
         {"theta infinite", GYRE_BAD_ARGUMENT, "theta", [](RotaryCall &k) { k.c.args.rope.theta = infinity; }},
