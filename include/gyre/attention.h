@@ -162,8 +162,8 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
  *  bounds. A batch entry of bias or mask spans less than 2^31 elements. A workspace is memory of the device; with NULL the memory comes
  *  from a pool of the context, in the stream's order. Unsupported there: value_order, prepared_mask,
  *  head sizes above those of all linked kernels, and scores and dropout that none was made for. With few queries the last bits of
- *  the result depend on the device and on the number of sequences and heads. devices.md tells which kernels there are, and how calls become
- *  launches.
+ *  the result depend on the device and on the number of sequences and heads. include/gyre/devices.md of the sources tells which
+ *  kernels there are, and how calls become launches.
  *  Errors: as gyre_rotary(), each naming the argument. */
 GYRE_API gyre_status gyre_attention(gyre_context *context, const gyre_attention_args *args);
 

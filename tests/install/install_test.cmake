@@ -61,6 +61,22 @@ endfunction()
 refuse_component("sharde is no component; valid: runtime, static, shared, modules" "COMPONENTS sharde")
 refuse_component("component modules" "COMPONENTS static modules" -DBLA_VENDOR=Nobodys)
 
+# CMake before 3.18, whose words the package's file then does without.
+file(WRITE "${WORK}/older/CMakeLists.txt" "cmake_minimum_required(VERSION 3.16)
+project(older LANGUAGES C)
+set(CMAKE_VERSION 3.16.3)
+find_package(gyre 0.1 REQUIRED)
+get_target_property(aliased gyre::gyre ALIASED_TARGET)
+if (aliased)
+    message(FATAL_ERROR \"gyre::gyre is an alias, which CMake 3.16 refuses\")
+endif ()
+add_executable(older \"${CMAKE_CURRENT_LIST_DIR}/consumer.c\")
+target_link_libraries(older PRIVATE gyre::gyre m)
+")
+run("configuring as CMake 3.16" "${CMAKE_COMMAND}" -S "${WORK}/older" -B "${WORK}/older/build" -G "${GENERATOR}" "-DCMAKE_PREFIX_PATH=${prefix}")
+run("building it" "${CMAKE_COMMAND}" --build "${WORK}/older/build")
+run("running it" "${WORK}/older/build/older")
+
 run("choosing the shared library" "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -DGYRE_SHARED=ON)
 
 # Plain commands: a program with the library inside, with and without --static, and one with the shared library.
