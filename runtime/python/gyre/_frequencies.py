@@ -50,8 +50,8 @@ def frequencies_of(rope: Rope | None, name: str, head_dim: int, offset: bool = F
     return rope.inv_freq if rope.inv_freq is not None else _kept_series(rope.theta, *series_of(rope, name, rope.theta, head_dim))
 
 
-def same_pairing(*ropes: Rope | None) -> bool:
-    """Whether those that are given are interleaved. Errors: ValueError, where they differ."""
+def are_interleaved(*ropes: Rope | None) -> bool:
+    """The pairing of the ropes that are given. Errors: ValueError, where they differ."""
     pairings = {rope.pairing for rope in ropes if rope is not None}
     if len(pairings) > 1:
         raise ValueError("value_rope: got another pairing than rope's, expected the same")

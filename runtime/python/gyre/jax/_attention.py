@@ -10,7 +10,7 @@ import numpy as np
 from .. import Rope, _library
 from .._attention_args import window_of
 from .._call import shape_of
-from .._frequencies import frequencies_of, same_pairing
+from .._frequencies import frequencies_of, are_interleaved
 from .._values import ALIGNMENTS, choose, flag, scale_of, single
 
 _file = _library.path.parent / "libgyre_jax.so"
@@ -67,7 +67,7 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
     left, right = window_of(window)
     options = {"scale": scale_of(scale), "softcap": single(softcap, "softcap"), "causal": bool(flag(causal, "causal")),
                "top_left": choose(alignment, "alignment", ALIGNMENTS) == 1, "window_left": left, "window_right": right,
-               "interleaved": same_pairing(rope, value_rope), "rope_factor": 1.0 if rope is None else rope.attention_factor,
+               "interleaved": are_interleaved(rope, value_rope), "rope_factor": 1.0 if rope is None else rope.attention_factor,
                "inv_freq": frequencies_of(rope, "rope", q.shape[-1]),
                "value_inv_freq": frequencies_of(value_rope, "value_rope", v.shape[-1])}
     return _attention(q, k, v, tuple(options.items()))

@@ -6,7 +6,7 @@ import torch
 
 from .. import prepare_mask as prepare
 from . import _attention_options
-from ._attention_words import AttentionOptions
+from ._attention_arguments import AttentionOptions
 from ._modes import grads_are_on, has_tangents, is_traced
 from ._unrecorded import unrecorded
 

@@ -5,25 +5,25 @@ from typing import Any
 import torch
 
 from ._operators import direct
+from ._results import BHSD
+from ._schemas import ATTENTION
 
 _ops = torch.ops.gyre
 short, short_with_lse = direct(_ops._attention_short.default), direct(_ops._attention_short_with_lse.default)
 
 # As torch_ops/attention_short.cpp reads them.
-_PLACES = {name: place for place, name in enumerate(
-    "bias mask sinks alibi seqused_k cu_seqlens_q cu_seqlens_k block_table q_positions k_positions inv_freq value_inv_freq prepared_mask".split())}
+_PLACES = {name: place for place, name in enumerate(ATTENTION.tensors)}
 _BITS = {"causal": 1, "top_left": 2, "interleaved": 4, "keys_rotated": 8, "values_rotated": 16}
 _LAYOUT, _FIRST, _SECOND = 8, 16, 20
-_BHSD = 1
 _HALF = 1 << 31
 
 
-def packed(words: dict[str, Any]) -> tuple[Any, ...] | None:
-    """What `short` takes after q, k and v. None: these words do not fit, or are not of the type that they ought to be."""
+def packed(arguments: dict[str, Any]) -> tuple[Any, ...] | None:
+    """What `short` takes after q, k and v. None: these arguments do not fit, or are not of the type that they ought to be."""
     first = second = None
     scale = softcap = 0.0
-    layout, flags, left, right = _BHSD, 0, -1, -1
-    for name, value in words.items():
+    layout, flags, left, right = BHSD, 0, -1, -1
+    for name, value in arguments.items():
         if name in _PLACES:
             if not isinstance(value, torch.Tensor):
                 return None
@@ -54,6 +54,10 @@ def packed(words: dict[str, Any]) -> tuple[Any, ...] | None:
     if type(left) is not int or type(right) is not int or not (-_HALF <= left < _HALF and -_HALF <= right < _HALF):
         return None
     return first, second, scale, softcap, flags | layout << _LAYOUT, right << 32 | left & 0xFFFFFFFF
+
+
+def layout_of(flags: int) -> int:
+    return flags >> _LAYOUT & 3
 
 
 _library = torch.library.Library("gyre", "IMPL")

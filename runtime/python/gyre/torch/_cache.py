@@ -3,8 +3,9 @@
 import torch
 
 from .. import Rope
+from .._frequencies import are_interleaved
 from .._values import LAYOUTS, choose
-from ._frequencies import frequencies, same_pairing
+from ._frequencies import frequencies
 
 
 def cache_append(k: torch.Tensor, v: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tensor, *,
@@ -19,5 +20,5 @@ def cache_append(k: torch.Tensor, v: torch.Tensor, k_cache: torch.Tensor, v_cach
     torch.ops.gyre.cache_append(
         k.detach(), v.detach(), k_cache, v_cache, cache_seqlens, block_table, cu_seqlens_k, positions,
         frequencies(rope, "rope", k.shape[-1]), frequencies(value_rope, "value_rope", v.shape[-1]),
-        same_pairing(rope, value_rope)["interleaved"], 1.0 if rope is None else rope.attention_factor,
+        are_interleaved(rope, value_rope), 1.0 if rope is None else rope.attention_factor,
         choose(layout, "layout", LAYOUTS), choose(cache_layout, "cache_layout", LAYOUTS))

@@ -1,14 +1,11 @@
 """Rotations as the tensors that operators take."""
 
 import operator
-from typing import Any
 
 import torch
 
 from .. import Rope
 from .._frequencies import check_rope, frequencies_of, series, series_of
-from .._frequencies import same_pairing as are_interleaved
-
 
 _is_compiling = torch.compiler.is_compiling
 
@@ -36,7 +33,7 @@ def _tensor(inv_freq: tuple[float, ...]) -> torch.Tensor:
 
 
 def _constant(rope: Rope, name: str, head_dim: int) -> torch.Tensor:
-    """Forms the frequencies while torch.compile traces it. It compiles anew where a rotation has other words, but not where a Rope is another object."""
+    """Forms the frequencies while torch.compile traces it. It compiles anew where a rotation has other numbers, but not where a Rope is another object."""
     numbers = [float(word) for word in rope.words.split()]
     if rope.inv_freq is None:
         numbers = series(numbers[0], *series_of(rope, name, numbers[0], operator.index(head_dim)))
@@ -56,8 +53,3 @@ def frequencies(rope: Rope | None, name: str, head_dim: int, offset: bool = Fals
         if _may_be_kept(kept):
             rope.kept[head_dim, offset] = kept
     return kept
-
-
-def same_pairing(*ropes: Rope | None) -> dict[str, Any]:
-    """Returns the pairing of the ropes that are given. Errors: ValueError, where they differ."""
-    return {"interleaved": are_interleaved(*ropes)}

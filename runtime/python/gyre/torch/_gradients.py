@@ -5,22 +5,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._fakes import BHSD, THD
-from ._gradients_once import contiguous, once
+from ._gradients_once import once
+from ._results import BHSD, THD
+from ._schemas import ATTENTION
+from ._tensors import contiguous
 from ._transforms import transformable
 
-ATTENTION = ("bias mask sinks alibi seqused_k cu_seqlens_q cu_seqlens_k block_table q_positions k_positions inv_freq value_inv_freq "
-             "prepared_mask scale softcap causal top_left window_left window_right interleaved rope_factor keys_rotated values_rotated dropout "
-             "dropout_seed dropout_offset layout").split()
-TENSORS = ATTENTION.index("scale")  # so many options are tensors
 WITHOUT_GRADIENTS = ("mask", "block_table")
-SINKS = ATTENTION.index("sinks")
+SINKS = ATTENTION.options.index("sinks")
 
 
 def _keep_attention(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
     q, k, v, *options = inputs
-    ctx.save_for_backward(q, k, v, *output, *options[:TENSORS])
-    ctx.options = options[TENSORS:]
+    tensors = len(ATTENTION.tensors)
+    ctx.save_for_backward(q, k, v, *output, *options[:tensors])
+    ctx.options = options[tensors:]
     ctx.set_materialize_grads(False)  # what nobody reads has no gradient, where zeros would cost as much as numbers
 
 
@@ -47,7 +46,7 @@ def _with_lse_as_a_feature(lse_grad: Tensor, out_grad: Tensor, v: Tensor, out: T
 @once
 def _attention_gradients(ctx: Any, out_grad: Tensor | None, lse_grad: Tensor | None) -> tuple[Tensor | None, ...]:
     q, k, v, out, lse, *tensors = ctx.saved_tensors
-    named, (*_, dropout, _, _, layout) = dict(zip(ATTENTION, tensors)), ctx.options
+    named, (*_, dropout, _, _, layout) = dict(zip(ATTENTION.tensors, tensors)), ctx.options
     for name in WITHOUT_GRADIENTS:
         if named[name] is not None:
             raise NotImplementedError(f"gyre::attention has no gradients of calls with {name}")
@@ -58,7 +57,7 @@ def _attention_gradients(ctx: Any, out_grad: Tensor | None, lse_grad: Tensor | N
         if dropout or v.shape[-1] == 512:
             raise NotImplementedError("gyre::attention has no gradients of lse with dropout, nor with 512 features of v")
         wide_grad, wide_v, wide_out = _with_lse_as_a_feature(lse_grad, out_grad, v, out, layout)
-    needs = (*ctx.needs_input_grad, *[False] * len(ATTENTION))  # PyTorch tells nothing of options behind the last that was given
+    needs = (*ctx.needs_input_grad, *[False] * len(ATTENTION.options))  # PyTorch tells nothing of options behind the last that was given
     need_bias, need_sinks = needs[3], needs[3 + SINKS]
     # The gradients of q, k and v see sinks in lse alone.
     tensors[SINKS] = None
@@ -67,7 +66,7 @@ def _attention_gradients(ctx: Any, out_grad: Tensor | None, lse_grad: Tensor | N
     if lse_grad is not None:
         v_grad = v_grad[..., :-1]
     bias_grad = bias_grad.to(named["bias"].dtype) if need_bias else None
-    options: list[Tensor | None] = [None] * len(ATTENTION)
+    options: list[Tensor | None] = [None] * len(ATTENTION.options)
     options[0] = bias_grad
     if need_sinks:
         options[SINKS] = _sinks_gradient(named["sinks"], out_grad, lse_grad, out, lse, layout)

@@ -5,16 +5,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ._gradients_once import contiguous, once
+from ._gradients_once import once
+from ._schemas import Schema
+from ._tensors import contiguous
 from ._transforms import transformable
 
-LINEAR = "kv_state k_state seqused_k cu_seqlens_q cu_seqlens_k q_positions k_positions inv_freq".split()
+LINEAR = Schema(torch.ops.gyre.linear_attention.default, 4)
 
 
 def _keep_linear(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     q, k, v, ctx.return_state, *options = inputs
-    ctx.save_for_backward(q, k, v, *options[: len(LINEAR)])
-    ctx.options = options[len(LINEAR) :]
+    tensors = len(LINEAR.tensors)
+    ctx.save_for_backward(q, k, v, *options[:tensors])
+    ctx.options = options[tensors:]
 
 
 @once
@@ -23,7 +26,7 @@ def _linear_gradients(ctx: Any, out_grad: Tensor, kv_grad: Tensor, k_grad: Tenso
     after = (kv_grad.contiguous(), k_grad.contiguous()) if ctx.return_state else (None, None)
     grads = torch.ops.gyre.linear_attention_backward(contiguous(out_grad), *after, q, k, v, *tensors, *ctx.options)
     states = grads[3:] if tensors[0] is not None else (None, None)
-    return (*grads[:3], None, *states) + (None,) * (len(LINEAR) - 2 + len(ctx.options))
+    return (*grads[:3], None, *states) + (None,) * (len(LINEAR.options) - 2)
 
 
 linear_attention = transformable(torch.ops.gyre.linear_attention.default, _keep_linear, _linear_gradients)

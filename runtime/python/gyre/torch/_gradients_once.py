@@ -7,11 +7,6 @@ import torch
 from torch import Tensor
 
 
-def contiguous(tensor: Tensor) -> Tensor:
-    """The tensor with the features of a head side by side, which the operators want."""
-    return tensor if tensor.stride(-1) == 1 else tensor.contiguous()
-
-
 class _Last(torch.autograd.Function):
     """Gives the first `count` tensors back, as results of all of them whose gradients nobody knows."""
 

@@ -5,19 +5,21 @@ from typing import Any, Callable
 import torch
 from torch import Tensor
 
-from ._gradients_once import contiguous
+from ._schemas import Schema
+from ._tensors import contiguous
 from ._transforms import transformable
 
-ROTARY = "inv_freq cos sin positions position_offset reverse interleaved rotary_offset factor layout".split()
-REVERSE = ROTARY.index("reverse")
+ROTARY = Schema(torch.ops.gyre.rotary.default, 1)
+REVERSE = ROTARY.options.index("reverse")
 
 
-def _keep_rotary(tensors: int) -> Callable[[Any, tuple[Any, ...], Any], None]:
+def _keep_rotary(rotated: int) -> Callable[[Any, tuple[Any, ...], Any], None]:
     """Makes the function that keeps what the gradient needs, of an operator whose first so many inputs are rotated."""
+    first_number = rotated + len(ROTARY.tensors)
 
     def keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.save_for_backward(*inputs[tensors : tensors + 4])
-        ctx.options = list(inputs[tensors + 4 :])
+        ctx.save_for_backward(*inputs[rotated:first_number])
+        ctx.options = list(inputs[first_number:])
 
     return keep
 
@@ -29,12 +31,12 @@ def _options_back(ctx: Any) -> list[Any]:
 
 
 def _rotary_gradients(ctx: Any, out_grad: Tensor) -> tuple[Tensor | None, ...]:
-    return (rotary(contiguous(out_grad), *_options_back(ctx)),) + (None,) * len(ROTARY)
+    return (rotary(contiguous(out_grad), *_options_back(ctx)),) + (None,) * len(ROTARY.options)
 
 
 def _rotary_qk_gradients(ctx: Any, q_grad: Tensor, k_grad: Tensor) -> tuple[Tensor | None, ...]:
     grads = rotary_qk(contiguous(q_grad), contiguous(k_grad), *_options_back(ctx))
-    return (*grads,) + (None,) * len(ROTARY)
+    return (*grads,) + (None,) * len(ROTARY.options)
 
 
 rotary = transformable(torch.ops.gyre.rotary.default, _keep_rotary(1), _rotary_gradients)

@@ -5,10 +5,11 @@ from typing import Any
 import torch
 
 from .. import Rope
+from .._frequencies import are_interleaved
 from .._values import LAYOUTS, choose
-from ._frequencies import frequencies, same_pairing
+from ._frequencies import frequencies
 from ._gradients_linear import linear_attention as _linear_attention
-from ._modes import autocast, has_tangents, refuse_tangents
+from ._modes import autocast, refuse_tangents
 
 State = tuple[torch.Tensor, torch.Tensor]
 
@@ -26,10 +27,9 @@ def linear_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causa
     """
     q, k, v = autocast(q, k, v)
     kv_state, k_state = state if state is not None else (None, None)
-    if not torch.compiler.is_compiling() and has_tangents():
-        refuse_tangents(q, k, v, kv_state, k_state)
+    refuse_tangents(q, k, v, kv_state, k_state)
     out, *after = _linear_attention(
         q, k, v, return_state, kv_state, k_state, seqused_k, cu_seqlens_q, cu_seqlens_k, q_positions, k_positions,
-        frequencies(rope, "rope", q.shape[-1]), causal, same_pairing(rope)["interleaved"],
+        frequencies(rope, "rope", q.shape[-1]), causal, are_interleaved(rope),
         1.0 if rope is None else rope.attention_factor, choose(layout, "layout", LAYOUTS))
     return (out, tuple(after)) if return_state else out

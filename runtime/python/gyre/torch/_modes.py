@@ -23,6 +23,8 @@ def refuse_tangents(*tensors: torch.Tensor | None) -> None:
 
     Errors: NotImplementedError.
     """
+    if is_traced() or not has_tangents():
+        return
     for tensor in tensors:
         if tensor is not None and forward_ad.unpack_dual(tensor).tangent is not None:
             raise NotImplementedError("gyre.torch: got a tensor with a tangent, whose derivative is not computed, expected gradients by backward()")

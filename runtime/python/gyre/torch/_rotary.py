@@ -8,7 +8,7 @@ from .. import Rope
 from .._values import LAYOUTS, choose
 from ._frequencies import frequencies
 from ._gradients_rotary import rotary as _rotary, rotary_qk as _qk
-from ._modes import has_tangents, records_gradients, refuse_tangents
+from ._modes import records_gradients, refuse_tangents
 from ._operators import direct
 from ._transforms import transforms
 
@@ -20,8 +20,7 @@ def _options(tensors: tuple[torch.Tensor, ...], rope: Rope | tuple[torch.Tensor,
              position_offset: int, reverse: bool, interleaved: bool, layout: str) -> dict[str, Any]:
     """What the operators do not do by themselves: PyTorch takes its time for each argument that is handed on."""
     options: dict[str, Any] = {}
-    if not torch.compiler.is_compiling() and has_tangents():
-        refuse_tangents(*tensors)
+    refuse_tangents(*tensors)
     if positions is not None:
         options["positions"] = positions
     if position_offset:

@@ -11,15 +11,12 @@ from . import _sdpa_fallback
 from ._attention_short import packed, short_with_lse
 from ._operators import direct
 from ._sdpa_layout import as_pytorch_lays_grads, as_pytorch_lays_lse, tokens_come_first
+from ._tensors import bias_of, contiguous, of_rank_4
 
 _attention_out = direct(torch.ops.gyre.attention_out.default)
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
 _calls: Counter[str] = Counter()
 _taken: torch.library.Library | None = None  # the registration; it ends with this object
-
-
-def _contiguous(tensor: Tensor) -> Tensor:
-    return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
 def _takes(q: Tensor, k: Tensor, v: Tensor, dropout_p: float, mask: Tensor | None) -> bool:
@@ -34,21 +31,21 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, is_causal:
         out, lse = _sdpa_fallback.forward(q, k, v, dropout_p, is_causal, attn_mask, scale)
         return torch.empty_like(q).copy_(out), as_pytorch_lays_lse(lse)
     _calls["forward"] += 1
-    words: dict[str, Any] = {"causal": True} if is_causal else {}
+    arguments: dict[str, Any] = {"causal": True} if is_causal else {}
     if attn_mask is not None and attn_mask.dtype == torch.bool:
-        words["mask"] = attn_mask.reshape((1,) * (4 - attn_mask.dim()) + tuple(attn_mask.shape))
+        arguments["mask"] = of_rank_4(attn_mask)
     elif attn_mask is not None:
-        words["bias"] = _sdpa_fallback.as_bias(attn_mask, q.dtype)
-    q_read, k, v = _contiguous(q), _contiguous(k), _contiguous(v)
+        arguments["bias"] = bias_of(attn_mask, q.dtype)
+    q_read, k, v = contiguous(q), contiguous(k), contiguous(v)
     if scale is not None:
-        words["scale"] = scale
-    few = packed(words | {"top_left": True}) if tokens_come_first(q) else None
+        arguments["scale"] = scale
+    few = packed(arguments | {"top_left": True}) if tokens_come_first(q) else None
     if few is not None:
         out, lse = short_with_lse(q_read, k, v, *few)
         return out, as_pytorch_lays_lse(lse)
     out, lse = torch.empty_like(q), q.new_empty(q.shape[:3], dtype=torch.float32)
-    written = _contiguous(out)
-    _attention_out(q_read, k, v, written, lse, top_left=True, **words)
+    written = contiguous(out)
+    _attention_out(q_read, k, v, written, lse, top_left=True, **arguments)
     return out if written is out else out.copy_(written), as_pytorch_lays_lse(lse)
 
 
@@ -59,7 +56,7 @@ def _backward(out_grad: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, ls
         return as_pytorch_lays_grads(_sdpa_fallback.backward(out_grad, q, k, v, dropout_p, is_causal, attn_mask, scale))
     _calls["backward"] += 1
     grads: tuple[Tensor, Tensor, Tensor, Tensor] = torch.ops.gyre.attention_backward(
-        *(_contiguous(x) for x in (out_grad, q, k, v, out)), lse.contiguous(), False, bias=_sdpa_fallback.as_bias(attn_mask, q.dtype),
+        *(contiguous(x) for x in (out_grad, q, k, v, out)), lse.contiguous(), False, bias=bias_of(attn_mask, q.dtype),
         scale=scale or 0.0, causal=is_causal, top_left=True)
     return as_pytorch_lays_grads(grads[:3])
 

@@ -5,14 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-
-def as_bias(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """A mask of any kind as what is added to the scores, of rank 4."""
-    if mask is None:
-        return None
-    if mask.dtype == torch.bool:
-        mask = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -math.inf)
-    return mask.reshape((1,) * (4 - mask.dim()) + tuple(mask.shape))
+from ._tensors import bias_of
 
 
 def _weights(q: Tensor, k: Tensor, is_causal: bool, mask: Tensor | None, scale: float) -> tuple[Tensor, Tensor]:
@@ -20,7 +13,7 @@ def _weights(q: Tensor, k: Tensor, is_causal: bool, mask: Tensor | None, scale: 
     scores = (q @ k.transpose(-1, -2)) * scale
     if is_causal:
         scores = scores.masked_fill(~torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).tril(), -math.inf)
-    bias = as_bias(mask, scores.dtype)
+    bias = bias_of(mask, scores.dtype)
     if bias is not None:
         scores = scores + bias
     lse = torch.logsumexp(scores, -1)

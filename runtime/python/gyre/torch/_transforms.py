@@ -4,6 +4,8 @@ from typing import Any, Callable
 
 import torch
 
+from ._schemas import Schema
+
 # Whether a transform is at work: what torch.autograd.Function asks.
 transforms: Callable[[], bool] = torch._C._are_functorch_transforms_active
 
@@ -15,7 +17,7 @@ def transformable(operator: Any, keep: Callable[..., None], gradients: Callable[
     """
     registered = registered or operator
     torch.library.register_autograd(registered._schema.name, gradients, setup_context=keep)
-    arguments = [(argument.name, argument.default_value) for argument in operator._schema.arguments]
+    bind = Schema(operator, 0).bind
 
     class Function(torch.autograd.Function):
         generate_vmap_rule = True
@@ -23,10 +25,9 @@ def transformable(operator: Any, keep: Callable[..., None], gradients: Callable[
         setup_context = staticmethod(keep)
         backward = staticmethod(gradients)
 
-    def call(*given: Any, **words: Any) -> Any:
+    def call(*given: Any, **named: Any) -> Any:
         if torch.compiler.is_compiling() or not transforms():
-            return registered(*given, **words)
-        by_name = dict(zip([name for name, _ in arguments], given)) | words
-        return Function.apply(*[by_name.get(name, default) for name, default in arguments])
+            return registered(*given, **named)
+        return Function.apply(*bind(given, named).values())
 
     return call

@@ -9,6 +9,7 @@ from typing import Any, Callable
 import torch
 
 from .. import torch as operators
+from ..torch._tensors import contiguous
 from ._rotations import Rotation, of_one, recognize
 
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
@@ -52,10 +53,6 @@ def _takes(rotation: Rotation, q: Any, k: Any, cos: Any, sin: Any, axis: int) ->
             and not cos.requires_grad and not sin.requires_grad and _tables_are_as_told(rotation, cos, sin))
 
 
-def _contiguous(x: torch.Tensor) -> torch.Tensor:
-    return x if x.stride(-1) == 1 else x.contiguous()
-
-
 def _taking(original: Callable[..., Any], rotation: Rotation) -> Callable[..., Any]:
     @functools.wraps(original)
     def rotate(q: Any, k: Any, cos: Any, sin: Any, *others: Any, unsqueeze_dim: int = 1, **named: Any) -> Any:
@@ -63,7 +60,7 @@ def _taking(original: Callable[..., Any], rotation: Rotation) -> Callable[..., A
         if others or named or not _takes(rotation, q, k, cos, sin, unsqueeze_dim):
             return original(q, k, cos, sin, *others, unsqueeze_dim=unsqueeze_dim, **named)
         _calls += 1
-        return rotation.rotate(_contiguous(q), _contiguous(k), rotation.distinct(cos), rotation.distinct(sin),
+        return rotation.rotate(contiguous(q), contiguous(k), rotation.distinct(cos), rotation.distinct(sin),
                                "bhsd" if unsqueeze_dim == 1 else "bshd")
 
     return rotate
@@ -76,7 +73,7 @@ def _taking_one(original: Callable[..., Any], rotation: Rotation) -> Callable[..
         if others or named or rotation.sorted or not _takes(rotation, x, x, cos, sin, unsqueeze_dim):
             return original(x, cos, sin, *others, unsqueeze_dim=unsqueeze_dim, **named)
         _calls += 1
-        return operators.rotary(_contiguous(x), (rotation.distinct(cos), rotation.distinct(sin)),
+        return operators.rotary(contiguous(x), (rotation.distinct(cos), rotation.distinct(sin)),
                                 interleaved=rotation.pairing == "interleaved", layout="bhsd" if unsqueeze_dim == 1 else "bshd")
 
     return rotate

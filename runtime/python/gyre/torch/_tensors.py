@@ -1,0 +1,28 @@
+"""Tensors as the operators want them."""
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def contiguous(tensor: Tensor) -> Tensor:
+    """The tensor with the features of a head side by side."""
+    return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
+
+
+def of_rank_4(tensor: Tensor) -> Tensor:
+    """A view with extents of 1 before those that the tensor has."""
+    return tensor.reshape((1,) * (4 - tensor.dim()) + tuple(tensor.shape))
+
+
+def masking_bias(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """What a boolean mask, True: attend, adds to scores: 0 and -inf."""
+    return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -math.inf)
+
+
+def bias_of(mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """What a mask of PyTorch's, boolean or added, adds to scores, of rank 4."""
+    if mask is None:
+        return None
+    return of_rank_4(masking_bias(mask, dtype) if mask.dtype == torch.bool else mask)
