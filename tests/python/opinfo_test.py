@@ -15,9 +15,9 @@ try:
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
+from torch_support import ROUNDING
 
 (SDPA,) = (op for op in op_db if op.name == "nn.functional.scaled_dot_product_attention")
-ROUNDING = {torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 
 
 def allowances(q, k, v, scale, dtype):

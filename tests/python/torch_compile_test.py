@@ -3,19 +3,14 @@
     python torch_compile_test.py        skipped where there is no PyTorch, or the library was built without its operators
 """
 
-import sys
 import unittest
 
-try:
-    import torch
-    import torch._dynamo.testing
+from torch_support import inputs  # skips the test where there is no gyre.torch
 
-    import gyre
-    import gyre.torch
-except ImportError as error:
-    print(f"skipped: {error}")
-    sys.exit(77)
-from torch_support import inputs
+import gyre
+import gyre.torch
+import torch
+import torch._dynamo.testing
 
 
 def attend(q, k, v, rope):

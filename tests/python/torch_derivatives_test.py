@@ -3,20 +3,15 @@
     python torch_derivatives_test.py        skipped where there is no PyTorch, or the library was built without its operators
 """
 
-import sys
 import unittest
 import warnings
 
-try:
-    import torch
-    from torch.autograd import forward_ad
+from torch_support import inputs  # skips the test where there is no gyre.torch
 
-    import gyre
-    import gyre.torch
-except ImportError as error:
-    print(f"skipped: {error}")
-    sys.exit(77)
-from torch_support import inputs
+import gyre
+import gyre.torch
+import torch
+from torch.autograd import forward_ad
 
 ROPE = gyre.Rope()
 attention = gyre.torch.attention

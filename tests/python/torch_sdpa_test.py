@@ -3,18 +3,13 @@
     python torch_sdpa_test.py        skipped where there is no PyTorch, or the library was built without its operators
 """
 
-import sys
 import unittest
 
-try:
-    import torch
-    import torch.nn.functional as F
+from torch_support import causal, eager, random  # skips the test where there is no gyre.torch
 
-    import gyre.torch
-except ImportError as error:
-    print(f"skipped: {error}")
-    sys.exit(77)
-from torch_support import causal, eager, random
+import gyre.torch
+import torch
+import torch.nn.functional as F
 
 
 class Sdpa(unittest.TestCase):

@@ -1,23 +1,17 @@
-"""gyre.torch: operators, gradients, torch.compile and autocast.
+"""gyre.torch's attention and rotations: results, gradients, and PyTorch's modes.
 
     python torch_test.py        skipped where there is no PyTorch, or the library was built without its operators
 """
 
-import sys
 import threading
 import unittest
 
-try:
-    import torch
-    from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch.utils._python_dispatch import TorchDispatchMode
+from torch_support import ROUNDING, causal, eager, inputs, random  # skips the test where there is no gyre.torch
 
-    import gyre
-    import gyre.torch
-except ImportError as error:
-    print(f"skipped: {error}")
-    sys.exit(77)
-from torch_support import ROUNDING, causal, eager, inputs, random
+import gyre
+import gyre.torch
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 
 class Operators(unittest.TestCase):
@@ -99,65 +93,6 @@ class Operators(unittest.TestCase):
         out, lse = torch.ops.gyre.attention(*plain)
         check(torch.ops.gyre.attention_backward.default, (out, *plain, out, lse, False))
 
-    def test_calls_without_options_take_the_short_way(self):
-        class Names(TorchDispatchMode):
-            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-                names.append(str(func))
-                return func(*args, **(kwargs or {}))
-
-        q, k, v = inputs()
-        lengths = torch.tensor([7, 12], dtype=torch.int32)
-        for given, way in (({}, "_attention_unrecorded"), ({"causal": True, "scale": 0.2}, "_attention_unrecorded"),
-                           ({"mask": None, "softcap": 0.0}, "attention_plain"),
-                           ({"window": (3, 0)}, "_attention_short"), ({"return_lse": True}, "_attention_short_with_lse"),
-                           ({"rope": gyre.Rope(), "seqused_k": lengths}, "_attention_short"),
-                           ({"rope": gyre.Rope(), "seqused_k": lengths, "sinks": torch.zeros(4)}, "attention_forward"),
-                           ({"dropout": 0.5, "return_lse": True}, "attention_with_lse")):
-            names = []
-            with self.subTest(given), Names():
-                gyre.torch.attention(q, k, v, **given)
-            self.assertEqual([name for name in names if "gyre" in name], [f"gyre.{way}.default"])
-        with self.assertRaisesRegex(TypeError, r"attention\(\) got an unexpected keyword argument 'maks'"):
-            gyre.torch.attention(q, k, v, maks=None)
-
-    def test_the_short_way_takes_every_option_to_its_place(self):
-        """Bits are those of the operator with all arguments."""
-        q, k, v = inputs()
-        keys, rope, turned = k.shape[2], gyre.Rope(), gyre.Rope(theta=100.0, rotary_dim=32)
-        inv_freq = torch.tensor([10000.0 ** (-i / 32) for i in range(32)], dtype=torch.float64)
-        turned_freq = torch.tensor([100.0 ** (-i / 16) for i in range(16)], dtype=torch.float64)
-        lengths, mask = torch.tensor([7, 12], dtype=torch.int32), random(2, 1, 9, 12) > 0
-        tensors = {"bias": random(1, 4, 9, 12), "mask": mask, "sinks": random(4), "alibi": random(4).abs(), "seqused_k": lengths,
-                   "q_positions": torch.arange(9, dtype=torch.int32) * 3, "k_positions": torch.arange(keys, dtype=torch.int32) * 2}
-        cases = [({name: given}, {name: given}) for name, given in tensors.items() if "positions" not in name]
-        cases += [({"rope": rope, name: tensors[name]}, {"inv_freq": inv_freq, name: tensors[name]}) for name in tensors]
-        cases += [({"rope": rope, "value_rope": turned}, {"inv_freq": inv_freq, "value_inv_freq": turned_freq}),
-                  ({"rope": gyre.Rope(pairing="interleaved"), "keys_rotated": True}, {"inv_freq": inv_freq, "interleaved": True, "keys_rotated": True}),
-                  ({"value_rope": rope, "values_rotated": True}, {"value_inv_freq": inv_freq, "values_rotated": True}),
-                  ({"softcap": 3.0, "scale": 0.3}, {"softcap": 3.0, "scale": 0.3}),
-                  ({"alignment": "top_left", "causal": True}, {"top_left": True, "causal": True})]
-        cases += [({"window": (left, right)}, {"window_left": left, "window_right": right}) for left, right in ((3, 0), (0, 2), (-1, 1), (2, -1), (4, 5))]
-        for given, words in cases:
-            for causal_too in ({}, {"causal": True}):
-                with self.subTest(given=given, **causal_too):
-                    out, lse = gyre.torch.attention(q, k, v, return_lse=True, **(given | causal_too))
-                    right = torch.ops.gyre.attention_with_lse(q, k, v, **(words | causal_too))
-                    self.assertTrue(torch.equal(out, right[0]) and torch.equal(lse, right[1]))
-                    self.assertTrue(torch.equal(gyre.torch.attention(q, k, v, **(given | causal_too)), right[0]))
-        swapped = [x.transpose(1, 2) for x in (q, k, v)]
-        self.assertTrue(torch.equal(gyre.torch.attention(*swapped, layout="bshd", softcap=3.0).transpose(1, 2), gyre.torch.attention(q, k, v, softcap=3.0)))
-        with self.assertRaisesRegex(RuntimeError, "place 15"):
-            torch.ops.gyre._attention_short(q, k, v, lengths, None, 0.0, 0.0, 15 << 16, -1)
-
-    def test_options_that_are_too_large_for_the_short_way(self):
-        q, k, v = inputs()
-        far = gyre.torch.attention(q, k, v, window=(2**40, 2**40))
-        self.assertTrue(torch.equal(far, gyre.torch.attention(q, k, v)))
-        with self.assertRaisesRegex(RuntimeError, "window_left"):
-            gyre.torch.attention(q, k, v, window=(2**70, 0))
-        with self.assertRaisesRegex(RuntimeError, "seqused_k"):
-            gyre.torch.attention(q, k, v, seqused_k=[7, 12])
-
     def test_a_rotation_that_a_mode_saw_first(self):
         """What is kept of it serves calls after the mode, of the same object and of another that says the same."""
         q, k, v = inputs()
@@ -209,53 +144,6 @@ class Operators(unittest.TestCase):
         q.requires_grad_()
         gyre.torch.attention(q, k, v, mask=mask, prepared_mask=prepared).sum().backward()
         self.assertIsNotNone(q.grad)
-
-    def test_what_would_be_lost_is_refused(self):
-        q, k, v = inputs()
-        shifted = gyre.Rope(rotary_offset=16, rotary_dim=32)
-        for name in ("rope", "value_rope"):
-            with self.assertRaisesRegex(ValueError, f"{name}.rotary_offset: got 16"):
-                gyre.torch.attention(q, k, v, **{name: shifted})
-        with self.assertRaisesRegex(ValueError, "rotary_offset"):
-            gyre.torch.cache_append(k, v, torch.zeros_like(k), torch.zeros_like(v), rope=shifted)
-        turned = gyre.torch.rotary(q, shifted)
-        self.assertTrue(torch.equal(turned[..., :16], q[..., :16]) and torch.equal(turned[..., 48:], q[..., 48:]))
-        self.assertFalse(torch.equal(turned[..., 16:48], q[..., 16:48]))
-        for window in (5, (1, 2, 3), "ab3"):
-            with self.assertRaisesRegex(TypeError, "window: got"):
-                gyre.torch.attention(q, k, v, window=window)
-        slopes = torch.ones(q.shape[1], requires_grad=True)
-        with self.assertRaisesRegex(ValueError, "alibi: requires gradients"):
-            gyre.torch.attention(q, k, v, alibi=slopes)
-        with torch.no_grad():
-            self.assertFalse(gyre.torch.attention(q, k, v, alibi=slopes).requires_grad)
-
-    def test_mistakes_are_exceptions(self):
-        q, k, v = inputs()
-        for said, call in [
-            ("k: got shape", lambda: gyre.torch.attention(q, k[..., :32], v)),
-            ("q: got f64", lambda: gyre.torch.attention(q.double(), k, v)),
-            ("mask: got a type that gyre does not take, expected float32", lambda: gyre.torch.attention(q, k, v, mask=torch.ones(9, 12).byte())),
-            ("q: got rank 3", lambda: gyre.torch.attention(q[0], k, v)),
-            ("q: got rank 5", lambda: torch.ops.gyre.attention_out(q[None], k, v, q, None)),
-            ("scale: got 0, expected another", lambda: gyre.torch.attention(q, k, v, scale=0.0)),
-            ("scale: got 1e-50, which is 0 in float32", lambda: gyre.torch.attention(q, k, v, scale=1e-50)),
-            ("softcap: got 1e-50, which is 0 in float32", lambda: gyre.torch.attention(q, k, v, softcap=1e-50)),
-            ("rope.rotary_dim: got 63, expected an even", lambda: gyre.torch.attention(q[..., :63], k[..., :63], v, rope=gyre.Rope())),
-            ("rope.rotary_dim: got 3, expected an even", lambda: gyre.torch.rotary(q, gyre.Rope(rotary_dim=3))),
-            ("value_rope.theta: got 0.5, expected a finite", lambda: gyre.torch.attention(q, k, v, value_rope=gyre.Rope(theta=0.5))),
-            ("dropout_offset: got 4294967296", lambda: gyre.torch.attention(q, k, v, dropout=0.5, dropout_offset=2**32)),
-            ("out: is given where gradients", lambda: gyre.torch.attention(q.clone().requires_grad_(), k, v, out=q)),
-            ("value_rope: got another", lambda: gyre.torch.attention(q, k, v, rope=gyre.Rope(), value_rope=gyre.Rope(pairing="interleaved"))),
-        ]:
-            with self.assertRaisesRegex((RuntimeError, ValueError), f"^{said}"):  # the library's words alone
-                call()
-        with self.assertRaisesRegex(TypeError, "^mask: got torch.int64, expected torch.bool"):
-            gyre.torch.attention(q.clone().requires_grad_(), k, v, mask=torch.ones(9, 12, dtype=torch.int64))
-        pages = torch.zeros(2, 1, dtype=torch.int32)
-        with self.assertRaisesRegex(NotImplementedError, "no gradients of calls with block_table"):
-            gyre.torch.attention(q.requires_grad_(), k[:, :, :8], v[:, :, :8], block_table=pages,
-                                 seqused_k=torch.tensor([2, 2], dtype=torch.int32)).sum().backward()
 
     def test_seeds_are_those_of_numpys_functions(self):
         q, k, v = inputs()

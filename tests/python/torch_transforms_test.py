@@ -3,19 +3,14 @@
     python torch_transforms_test.py        skipped where there is no PyTorch, or the library was built without its operators
 """
 
-import sys
 import unittest
 import warnings
 
-try:
-    import torch
+from torch_support import inputs, random  # skips the test where there is no gyre.torch
 
-    import gyre
-    import gyre.torch
-except ImportError as error:
-    print(f"skipped: {error}")
-    sys.exit(77)
-from torch_support import inputs, random
+import gyre
+import gyre.torch
+import torch
 
 ROPE = gyre.Rope()
 attention = gyre.torch.attention
