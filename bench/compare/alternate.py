@@ -1,8 +1,4 @@
-"""Times functions in turn, because machines change their speed from second to second: only ratios of one round are compared.
-
-`clock` is time.process_time for functions of one thread, so that what other programs take of the processor is not counted, or
-time.perf_counter.
-"""
+"""Times functions in turn, because machines change their speed from second to second: only ratios of one round are compared."""
 
 import os
 import time
@@ -11,6 +7,11 @@ import numpy as np
 
 TURN = 0.002  # seconds that a turn takes at least, by repeating short calls
 MOST_TRIES = 10  # of a turn in which all threads work
+
+
+def clock_of(threads):
+    """The process's for functions of one thread, so that what other programs take of the processor is not counted."""
+    return time.process_time if threads == 1 else time.perf_counter
 
 
 def seconds(run, repeats, clock):

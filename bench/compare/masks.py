@@ -1,17 +1,17 @@
 """Times attention with masks, as padded batches have them, beside PyTorch's and beside the call without a mask.
 
-    python masks.py [--library build/lib/libgyre.so] [--dtype f32|bf16] [--threads 1] [--rounds 12]
+    python masks.py [--library build/lib/libgyre.so] [--dtype f32|bf16] [--threads 1] [--seconds 1]
 
-All run in one process and take turns, because machines change their speed from second to second; compared are minima. Results are
-compared before anything is timed. PyTorch gets key and value heads as they are stored (enable_gqa), and the mask in either form
+All run in one process and take turns, because machines change their speed from second to second. Results are compared before anything is
+timed. PyTorch gets key and value heads as they are stored (enable_gqa), and the mask in either form
 that its kernels know: boolean, or 0 and -inf added in the type of the queries; the faster one counts.
 """
 
 import argparse
 import sys
-import time
 
 import numpy as np
+from alternate import alternate, clock_of, fastest, ratio
 from measured_library import add_library, use_library
 
 # name: batch, query heads, key heads, queries, keys, mask
@@ -45,18 +45,11 @@ def mask_of(kind, batch, queries, keys):
     return np.ascontiguousarray(mask)
 
 
-def minima(calls, rounds):
-    """Milliseconds of each call, the least of so many rounds in which each has its turn."""
-    best = dict.fromkeys(calls, float("inf"))
-    for _ in range(rounds):
-        for name, call in calls.items():
-            begin = time.perf_counter()
-            call()
-            best[name] = min(best[name], 1e3 * (time.perf_counter() - begin))
-    return best
+def measure(shape, context, options):
+    """Rounds of seconds of our call with and without the mask, and of PyTorch's better form."""
+    import model_ours
+    import torch
 
-
-def time_call(gyre, torch, context, shape, options):
     batch, heads, kv_heads, queries, keys, kind = shape
     random = np.random.default_rng(1)
     dtype = torch.float32 if options.dtype == "f32" else torch.bfloat16
@@ -68,20 +61,17 @@ def time_call(gyre, torch, context, shape, options):
     sdpa = torch.nn.functional.scaled_dot_product_attention
     causal = "causal" in kind
 
-    def ours(result, **arguments):
-        return lambda: gyre.attention(q, k, v, layout="bhsd", out=result, context=context, **arguments)
-
-    calls = {
-        "masked": ours(out, mask=mask),
-        "plain": ours(plain_out, causal=causal),
-        "boolean": lambda: sdpa(q, k, v, attn_mask=mask, enable_gqa=True),
-        "added": lambda: sdpa(q, k, v, attn_mask=added, enable_gqa=True)}
-    calls["masked"]()
+    runs = {"masked": model_ours.prepare(context, q, k, v, out, {"layout": "bhsd", "mask": mask}),
+            "plain": model_ours.prepare(context, q, k, v, plain_out, {"layout": "bhsd", "causal": causal})}
+    forms = {"boolean": lambda: sdpa(q, k, v, attn_mask=mask, enable_gqa=True), "added": lambda: sdpa(q, k, v, attn_mask=added, enable_gqa=True)}
+    runs["masked"]()
     seen = mask.any(-1, keepdim=True).expand(batch, 1, queries, 1)  # PyTorch's rows that see nothing are NaN or means
-    error = torch.where(seen, (out - calls["boolean"]()).abs(), 0).max().item()
+    error = torch.where(seen, (out - forms["boolean"]()).abs(), 0).max().item()
     if error > TOLERANCE[options.dtype]:
         sys.exit(f"{kind}: results differ by {error}")
-    return minima(calls, options.rounds)
+    clock = clock_of(options.threads)
+    runs["torch"] = forms[fastest(forms, clock)]
+    return alternate(runs, clock, options.seconds, dict.fromkeys(runs, options.threads))
 
 
 def main():
@@ -90,7 +80,7 @@ def main():
     parser.add_argument("--dtype", choices=TOLERANCE, default="bf16")
     parser.add_argument("--head-dim", type=int, default=64)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--seconds", type=float, default=1, help="of rounds for a call")
     options = parser.parse_args()
     use_library(parser, options.library)
     import torch
@@ -101,9 +91,9 @@ def main():
     context = gyre.Context(threads=options.threads)
     print(f"{'call, ' + options.dtype:42s} {'ms':>8s} {'of the plain call':>18s} {'PyTorch / ours':>15s}")
     for name, shape in CALLS.items():
-        best = time_call(gyre, torch, context, shape, options)
-        peer = min(best["boolean"], best["added"])
-        print(f"{name:42s} {best['masked']:8.3f} {best['masked'] / best['plain']:18.2f} {peer / best['masked']:15.2f}", flush=True)
+        times = measure(shape, context, options)
+        masked, plain, peer = (times[run] for run in ("masked", "plain", "torch"))
+        print(f"{name:42s} {1e3 * np.median(masked):8.3f} {ratio(masked, plain)[0]:18.2f} {ratio(peer, masked)[0]:15.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -10,10 +10,9 @@ medians of the rounds' ratios, slowest first. README.md tells how to install the
 import argparse
 import os
 import sys
-import time
 
 import numpy as np
-from alternate import alternate, fastest, ratio
+from alternate import alternate, clock_of, fastest, ratio
 from measured_library import add_library, use_library
 from drawn_calls import drawn_calls
 from model_arrays import Inputs, sampled_rows
@@ -127,8 +126,7 @@ def measure(call, dtype, options, peers):
     runs, errors = checked_runs(call, inputs, dtype, peers)
     found = {"call": call.name, "dtype": dtype, "threads": peers.context.threads, "kernel": peers.context.selected_kernel,
              "error": errors["gyre"], "errors_of_others": max((errors[name] for name in errors.keys() - {"gyre"}), default=0.0)}
-    alone = peers.context.threads == 1
-    clock = time.process_time if alone else time.perf_counter
+    clock = clock_of(peers.context.threads)
     runs, found["form"] = best_forms(runs, clock)
     times = alternate(runs, clock, options.seconds, dict.fromkeys(runs, peers.context.threads))
     found["ms"] = {name: 1e3 * float(np.median(each)) for name, each in times.items()}

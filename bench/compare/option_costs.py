@@ -8,10 +8,9 @@ quartiles in percent, and the ratio of the minima. Results of masks that hide no
 
 import argparse
 import sys
-import time
 
 import numpy as np
-from alternate import alternate, ratio
+from alternate import alternate, clock_of, ratio
 from element_types import TYPES, element_type
 from measured_library import add_library, use_library
 from option_cases import SHAPES, variants
@@ -52,8 +51,7 @@ def measure(name, shape, variant, options, context, kind):
         error = float(np.abs(t.out.astype(np.float64) - t.plain.astype(np.float64)).max())
         if not error <= TOLERANCE[options.dtype]:
             sys.exit(f"{name}: differs by {error:.1e} from the plain call")
-    clock = time.process_time if options.threads == 1 else time.perf_counter
-    times = alternate(runs, clock, options.seconds, dict.fromkeys(runs, options.threads), most=options.rounds)
+    times = alternate(runs, clock_of(options.threads), options.seconds, dict.fromkeys(runs, options.threads), most=options.rounds)
     return (*ratio(times["with"], times["plain"]), times["with"].min() / times["plain"].min(), 1e3 * times["plain"].min(), kernel)
 
 
