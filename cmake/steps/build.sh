@@ -37,7 +37,7 @@ configure() {
     [[ -z $home || $home == "$root" ]] || fail "$tree was configured for $home; run cmake/go clean first"
     [[ -n $home ]] || set -- -DGYRE_BUILD_TESTS=OFF -DGYRE_BUILD_BENCH=OFF "$@"
     mapfile -t taken_back < <(to_take_back)
-    for name in $(cat /dev/null "${taken_back[@]}"); do unset+=("-U${name%%=*}"); done
+    while read -r name; do unset+=("-U${name%%=*}"); done < <(cat /dev/null "${taken_back[@]}")
     if [[ -z $home || -e $tree/limits-of-demo && $command == test ]]; then
         mkdir -p "$tree"
         while read -r limit; do
