@@ -35,9 +35,9 @@ struct SmallKernel {
 };
 
 struct BackwardKernels {
-    const BlockKernel *blocks = nullptr, *totals = nullptr; // no totals: there is no such kernel, or no call for it
-    const BlockKernel *pairs =
-        nullptr; // multiplies what the forward pass has not rounded otherwise; nullptr: none, or no call for it
+    const BlockKernel *blocks = nullptr;
+    const BlockKernel *totals = nullptr; // nullptr: there is no such kernel, or no call for it
+    const BlockKernel *pairs = nullptr; // multiplies what the forward pass has not rounded otherwise; nullptr: as above
     const SmallKernel *panels = nullptr, *delta = nullptr;
     const RotaryKernel *load[2] = {}, *store[2] = {}; // from the tensors' type to f32, and back; by pairing
 

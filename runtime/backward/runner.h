@@ -1,6 +1,6 @@
 /// The run of a task over one sequence and key head: its rows, then every block of keys with all rows that see some of it.
 #pragma once
-#include "attention/call/visible_keys.h"
+#include "backward/block_arguments.h"
 #include "backward/task.h"
 
 namespace gyre {
@@ -31,13 +31,7 @@ private:
     const BackwardSizes z;
     const BackwardMemory m;
 
-    /// What a block of rows sees of a block of keys.
-    struct Sight {
-        int32_t rows, keys;
-        VisibleKeys visible;
-        bool nothing;
-    };
-    Sight sight(int64_t first_row, int64_t first_key) const;
+    BlockSight sight(int64_t first_row, int64_t first_key) const;
 
     const BlockKernel &blocks() const { return kernel; }
     int64_t head(int64_t g) const { return kv_head * z.group + g; }

@@ -2,8 +2,6 @@
 #include "attention/call/head_terms.h"
 #include "backward/general_block_arguments.h"
 #include "backward/runner.h"
-#include "core/argument_tables.h"
-#include "core/kernel_arguments.h"
 
 #include <algorithm>
 #include <cstring>
@@ -56,7 +54,7 @@ bool BackwardRunner::run_keys(int64_t first) const {
            store(m.v_grad, value_run(task.call.v_grad, first, count));
 }
 
-BackwardRunner::Sight BackwardRunner::sight(int64_t first_row, int64_t first_key) const {
+BlockSight BackwardRunner::sight(int64_t first_row, int64_t first_key) const {
     const int64_t rows = std::min(blocks().rows, s.q_len - first_row);
     const int64_t keys = std::min(blocks().keys, s.k_len - first_key);
     const int64_t distance = first_key - first_row - c.shift(s);
@@ -68,47 +66,26 @@ BackwardRunner::Sight BackwardRunner::sight(int64_t first_row, int64_t first_key
 /// Nothing, if no row sees a key of the block.
 bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) const {
     const BlockKernel &b = blocks();
-    const Sight seen = sight(first_row, first_key);
+    const BlockSight seen = sight(first_row, first_key);
     if (seen.nothing) return true;
 
-    const halide_type_t f32 = halide_type(GYRE_F32);
-    const int64_t tile = b.tile, row = g * z.rows + first_row;
-    const auto tiled = [&](float *data, int64_t extent) {
-        return Buffer(data, f32, {{z.features, 1}, {tile, z.stride}, {extent / tile, tile * z.stride}});
-    };
-    const auto panels = [&](float *data) {
-        return Buffer(data, f32,
-                      {{b.key_lanes, 1}, {z.features, b.key_lanes}, {b.keys / b.key_lanes, z.features * b.key_lanes}});
-    };
-    const auto numbers = [&](float *data) { return Buffer(data + row, f32, {{tile, 1}, {b.rows / tile, tile}}); };
-    Buffer q = tiled(m.q + row * z.stride, b.rows), out_grad = tiled(m.out_grad + row * z.stride, b.rows);
-    const int64_t summed_keys = b.pairs ? round_to(seen.keys, tile) : b.keys;
-    Buffer q_grad = tiled(m.q_grad + row * z.stride, round_to(seen.rows, b.row_unit()));
-    Buffer k = tiled(m.k, b.keys), k_grad = tiled(m.k_grad, summed_keys), v_grad = tiled(m.v_grad, summed_keys);
-    Buffer k_panels = panels(m.k_panels), v_panels = panels(m.v_panels);
-    Buffer power = numbers(m.power), delta = numbers(m.delta);
-    const auto feature_tiles = static_cast<int32_t>(z.features / b.features);
-    const auto head_dim = static_cast<int32_t>(c.q.dim), v_head_dim = static_cast<int32_t>(c.v.dim);
-    const float alibi = c.alibi ? HeadTerms::finite_product(c.alibi[head(g)], log2_e) : 0;
+    const int64_t row = g * z.rows + first_row;
+    const BlockViews views{b, z};
+    Buffer out_grad = views.rows(m.out_grad + row * z.stride, b.rows);
+    Buffer q_grad = views.rows(m.q_grad + row * z.stride, round_to(seen.rows, b.row_unit()));
+    const int64_t summed_keys = b.pairs ? round_to(seen.keys, b.tile) : b.keys;
+    Buffer k = views.rows(m.k, b.keys), v_panels = views.panels(m.v_panels), delta = views.numbers(m.delta + row);
+    Buffer k_grad = views.rows(m.k_grad, summed_keys), v_grad = views.rows(m.v_grad, summed_keys);
+    const auto v_head_dim = static_cast<int32_t>(c.v.dim);
+    BlockArguments shared(views, m, row, c.q.dim, c.alibi ? HeadTerms::finite_product(c.alibi[head(g)], log2_e) : 0);
     using A = BackwardArguments;
     KernelArguments<A> arguments(b.places);
-    arguments[A::q] = &q;
+    shared.add_to(&arguments, seen, c);
     arguments[A::out_grad] = &out_grad;
     arguments[A::k] = &k;
-    arguments[A::k_panels] = &k_panels;
     arguments[A::v_panels] = &v_panels;
-    arguments[A::lse] = &power;
-    arguments[A::delta] = &delta;
-    arguments[A::rows] = &seen.rows;
-    arguments[A::keys] = &seen.keys;
-    arguments[A::feature_tiles] = &feature_tiles;
-    arguments[A::head_dim] = &head_dim;
     arguments[A::v_head_dim] = &v_head_dim;
-    arguments[A::scale] = &c.scale;
-    arguments[A::first_visible] = &seen.visible.first;
-    arguments[A::last_visible] = &seen.visible.last;
-    arguments[A::alibi] = &alibi;
-    arguments[A::alibi_origin] = &seen.visible.origin;
+    arguments[A::delta] = &delta;
     arguments[A::softcap] = &c.softcap;
     arguments[A::dq] = &q_grad;
     arguments[A::dk] = &k_grad;

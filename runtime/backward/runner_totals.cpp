@@ -2,8 +2,6 @@
 // otherwise than those here, by more than lse is. What the weights of such a row come to is found first, by the scores that gradients are
 // formed of, and divides all that the row adds to gradients.
 #include "backward/runner.h"
-#include "core/argument_tables.h"
-#include "core/kernel_arguments.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,32 +27,15 @@ bool BackwardRunner::has_large_scores(int64_t g, int64_t first_row) const {
 
 bool BackwardRunner::add_totals(int64_t g, int64_t first_row, int64_t first_key) const {
     const BlockKernel &b = *task.kernels.totals;
-    const Sight seen = sight(first_row, first_key);
+    const BlockSight seen = sight(first_row, first_key);
     if (seen.nothing) return true;
-    const halide_type_t f32 = halide_type(GYRE_F32);
-    const int64_t tile = b.tile, row = g * z.rows + first_row;
-    const auto numbers = [&](float *data) { return Buffer(data + row, f32, {{tile, 1}, {b.rows / tile, tile}}); };
-    Buffer q(m.q + row * z.stride, f32, {{z.features, 1}, {tile, z.stride}, {b.rows / tile, tile * z.stride}});
-    Buffer panels(m.k_panels, f32,
-                  {{b.key_lanes, 1}, {z.features, b.key_lanes}, {b.keys / b.key_lanes, z.features * b.key_lanes}});
-    Buffer power = numbers(m.power), totals = numbers(m.totals);
-    const auto feature_tiles = static_cast<int32_t>(z.features / b.features);
-    const auto head_dim = static_cast<int32_t>(c.q.dim);
-    const float alibi = 0; // with it the forward pass splits no numbers
+    const int64_t row = g * z.rows + first_row;
+    const BlockViews views{b, z};
+    Buffer totals = views.numbers(m.totals + row);
+    BlockArguments shared(views, m, row, c.q.dim, 0); // with ALiBi the forward pass splits no numbers
     using A = BackwardArguments;
     KernelArguments<A> arguments(b.places);
-    arguments[A::q] = &q;
-    arguments[A::k_panels] = &panels;
-    arguments[A::lse] = &power;
-    arguments[A::rows] = &seen.rows;
-    arguments[A::keys] = &seen.keys;
-    arguments[A::feature_tiles] = &feature_tiles;
-    arguments[A::head_dim] = &head_dim;
-    arguments[A::scale] = &c.scale;
-    arguments[A::first_visible] = &seen.visible.first;
-    arguments[A::last_visible] = &seen.visible.last;
-    arguments[A::alibi] = &alibi;
-    arguments[A::alibi_origin] = &seen.visible.origin;
+    shared.add_to(&arguments, seen, c);
     arguments[A::row_totals] = &totals;
     Slab slab(m.scratch, b.workspace);
     return arguments.call(*b.kernel, slab);
