@@ -86,29 +86,32 @@ void run_rotary(const BenchOptions &options, const RotaryOptions &rotary) {
     print_report(options, bench("rotary", options, call));
 }
 
+/// Random queries, keys and values of the shape, and room for the result.
+struct BenchTensors {
+    Array q, k, v, out;
+
+    BenchTensors(const BenchOptions &options, gyre_layout layout) {
+        const BenchShape &s = options.shape;
+        const gyre_dtype dtype = options.common.dtype.value_or(GYRE_F32);
+        q = random_array(dtype, tensor_shape(layout, s.batch, s.num_heads, s.seqlen_q, s.head_dim), 1);
+        k = random_array(dtype, tensor_shape(layout, s.batch, s.num_kv_heads, s.seqlen_kv, s.head_dim), 2);
+        v = random_array(dtype, tensor_shape(layout, s.batch, s.num_kv_heads, s.seqlen_kv, s.v_head_dim), 3);
+        out = make_array("--shape", dtype, tensor_shape(layout, s.batch, s.num_heads, s.seqlen_q, s.v_head_dim));
+    }
+};
+
 void run_attention(const BenchOptions &options, const AttentionOptions &attention) {
     check_combinations(attention);
-    const BenchShape &s = options.shape;
-    const gyre_layout layout = layout_of(attention);
-    const gyre_dtype dtype = options.common.dtype.value_or(GYRE_F32);
-    const Array q = random_array(dtype, tensor_shape(layout, s.batch, s.num_heads, s.seqlen_q, s.head_dim), 1);
-    const Array k = random_array(dtype, tensor_shape(layout, s.batch, s.num_kv_heads, s.seqlen_kv, s.head_dim), 2);
-    const Array v = random_array(dtype, tensor_shape(layout, s.batch, s.num_kv_heads, s.seqlen_kv, s.v_head_dim), 3);
-    Array out = make_array("--shape", dtype, tensor_shape(layout, s.batch, s.num_heads, s.seqlen_q, s.v_head_dim));
-    AttentionCall call(attention, {view(q), view(k), view(v), view(out), nullptr, "--shape", "--shape", "--shape"});
+    BenchTensors t(options, layout_of(attention));
+    AttentionCall call(attention,
+                       {view(t.q), view(t.k), view(t.v), view(t.out), nullptr, "--shape", "--shape", "--shape"});
     print_report(options, bench("attention", options, call));
 }
 
 void run_linear_attention(const BenchOptions &options, const LinearOptions &linear) {
     check_combinations(linear);
-    const BenchShape &s = options.shape;
-    const gyre_layout layout = layout_of(linear);
-    const gyre_dtype dtype = options.common.dtype.value_or(GYRE_F32);
-    const Array q = random_array(dtype, tensor_shape(layout, s.batch, s.num_heads, s.seqlen_q, s.head_dim), 1);
-    const Array k = random_array(dtype, tensor_shape(layout, s.batch, s.num_kv_heads, s.seqlen_kv, s.head_dim), 2);
-    const Array v = random_array(dtype, tensor_shape(layout, s.batch, s.num_kv_heads, s.seqlen_kv, s.v_head_dim), 3);
-    Array out = make_array("--shape", dtype, tensor_shape(layout, s.batch, s.num_heads, s.seqlen_q, s.v_head_dim));
-    LinearCall call(linear, {view(q), view(k), view(v), view(out), "--shape", "--shape", "--shape"});
+    BenchTensors t(options, layout_of(linear));
+    LinearCall call(linear, {view(t.q), view(t.k), view(t.v), view(t.out), "--shape", "--shape", "--shape"});
     print_report(options, bench("linear-attention", options, call));
 }
 
