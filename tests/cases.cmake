@@ -95,6 +95,7 @@ add_library(gyre_test_cases OBJECT
             cache/append_arguments_test.cpp
             cache/append_test.cpp
             core/addresses_test.cpp
+            core/caller_state_test.cpp
             core/contract_test.cpp
             core/default_contexts_test.cpp
             core/dispatch_test.cpp
