@@ -1,6 +1,7 @@
 """Shapes of calls, and the options whose cost option_costs.py measures on them."""
 
-from typing import Any, Callable, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from model_calls import Call

@@ -15,8 +15,6 @@ import programs
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = 150  # of one command
 GRADIENTS = "backward on devices*the same bits every time,backward on devices*rows that are not aligned"
-SECONDS = 150  # of one command
-GRADIENTS = "backward on devices*the same bits every time,backward on devices*rows that are not aligned"
 SECTIONS = ("SpeedOfLight", "WarpStateStats", "SchedulerStats", "MemoryWorkloadAnalysis", "ComputeWorkloadAnalysis", "LaunchStats")
 METRICS = {  # of those that the sections have, what is shown; all of them are in visit.jsonl
     "gpu__time_duration.sum": "time", "launch__grid_size": "blocks", "launch__registers_per_thread": "registers",

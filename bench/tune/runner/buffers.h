@@ -17,7 +17,6 @@ public:
     Buffers(gyre_dtype dtype, std::vector<std::int64_t> shape, std::size_t copies, std::uint64_t seed);
 
     gyre_tensor view(std::size_t copy) const;
-    std::size_t bytes_each() const { return bytes_each_; }
 
 private:
     struct Free {

@@ -1,7 +1,8 @@
 """Arrays of callers as the library sees them: NumPy's directly, others through DLPack. Nothing is copied; strides are kept."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 

@@ -1,7 +1,8 @@
 """Fused attention, with RoPE and RoPER."""
 
+from collections.abc import Mapping
 from ctypes import pointer
-from typing import Any, Mapping
+from typing import Any
 
 from ._arrays import empty, hand_over
 from ._attention_args import attention_args

@@ -1,6 +1,7 @@
 """The arguments that attention and its gradients share."""
 
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from ._arrays import as_list
 from ._call import Call

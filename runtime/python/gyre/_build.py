@@ -7,7 +7,8 @@ import pathlib
 import re
 import subprocess
 import tempfile
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from . import _build_tools, _library
 from ._context import Context

@@ -9,7 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from . import _info, _library
 

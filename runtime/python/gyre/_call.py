@@ -1,7 +1,8 @@
 """The arrays of one call of the library, and the call itself."""
 
+from collections.abc import Sequence
 from ctypes import pointer
-from typing import Any, Sequence
+from typing import Any
 
 from . import _library
 from ._arrays import View, view

@@ -1,7 +1,8 @@
 """How pictures are drawn: each function fills the axes that it is given. The scripts of bench/plots draw by it as well."""
 
 import math
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 
 def angles(figure: Any, axes: Any, numbers: Any) -> None:

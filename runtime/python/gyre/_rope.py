@@ -2,8 +2,9 @@
 
 import ctypes
 import functools
+from collections.abc import Sequence
 from ctypes import pointer
-from typing import Any, Sequence
+from typing import Any
 
 from . import _rope_config
 from ._arrays import view

@@ -1,7 +1,8 @@
 """Configurations of models as the arguments of Rope."""
 
 import ctypes
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 from . import _library
 from ._structures import FrequencyRule

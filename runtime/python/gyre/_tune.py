@@ -8,8 +8,9 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any
 
 from ._values import choose, integer, real
 

@@ -2,7 +2,8 @@
 
 import math
 import operator
-from typing import Any, Mapping
+from collections.abc import Mapping
+from typing import Any
 
 LAYOUTS = {"bshd": 0, "bhsd": 1, "thd": 2}
 ALIGNMENTS = {"bottom_right": 0, "top_left": 1}

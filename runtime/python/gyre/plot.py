@@ -4,7 +4,8 @@ matplotlib is loaded by the first picture. Errors of all functions: ImportError 
 the numbers.
 """
 
-from typing import TYPE_CHECKING, Any, Sequence
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 

@@ -41,9 +41,9 @@ class AttentionOptions(TypedDict, total=False):
 
 # Options that the operators take under the same name: tensors unless they are None, and numbers unless they are 0.
 _TENSORS = frozenset(ATTENTION.tensors) & AttentionOptions.__annotations__.keys()
-_NUMBERS = frozenset("softcap keys_rotated values_rotated".split())
+_NUMBERS = frozenset(("softcap", "keys_rotated", "values_rotated"))
 # Options that others look at.
-_SEEN_ELSEWHERE = frozenset("dropout_seed dropout_offset return_lse out".split())
+_SEEN_ELSEWHERE = frozenset(("dropout_seed", "dropout_offset", "return_lse", "out"))
 
 
 def arguments_of(options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Shapes and strides of what the operators return, for torch.compile and fake tensors."""
 
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any, Callable
+from typing import Any
 
 import torch
 from torch import Tensor

@@ -1,7 +1,8 @@
 """Gradients that have none themselves."""
 
 import functools
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor

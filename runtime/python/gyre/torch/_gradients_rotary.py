@@ -1,6 +1,7 @@
 """Gradients of rotations: rotations back."""
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor

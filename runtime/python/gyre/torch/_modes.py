@@ -1,6 +1,6 @@
 """What PyTorch's modes ask of a call: a type under autocast, gradients, and tangents."""
 
-from typing import Callable
+from collections.abc import Callable
 
 import torch
 from torch.autograd import forward_ad

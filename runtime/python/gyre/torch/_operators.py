@@ -1,6 +1,7 @@
 """PyTorch's operators without what Python does before each call."""
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 
 def direct(operator: Any) -> Callable[..., Any]:

@@ -1,6 +1,7 @@
 """Arguments of the operators, by the names that their schemas in torch_ops/ give them."""
 
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 

@@ -1,6 +1,7 @@
 """The operators under torch.func's transforms (grad, vjp, jacrev, vmap), which do not take gradients that an operator has registered."""
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 

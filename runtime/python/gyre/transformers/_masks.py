@@ -1,6 +1,7 @@
 """Masks for attention_forward(): None, or [batch, keys] where only padding has to be told, or [batch, 1, queries, keys]."""
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from transformers.masking_utils import causal_mask_function, prepare_padding_mask, sdpa_mask, sliding_window_causal_mask_function

@@ -3,8 +3,9 @@
 import functools
 import sys
 import weakref
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Callable
+from typing import Any
 
 import torch
 
