@@ -20,6 +20,7 @@ add_library(gyre_test_support OBJECT
             support/linear_case.cpp
             support/masked_garbage.cpp
             support/on_device.cpp
+            support/random_linear.cpp
             support/rotary_case.cpp
             support/sanitizer_options.cpp
             support/score_models.cpp

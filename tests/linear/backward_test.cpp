@@ -5,7 +5,7 @@
 #include "support/compare.h"
 #include "support/each_kernel.h"
 #include "support/linear_backward_case.h"
-#include "support/random.h"
+#include "support/random_linear.h"
 
 using namespace gyre::test;
 
@@ -165,40 +165,9 @@ TEST_CASE("linear backward: bf16 and f16") {
 TEST_CASE("linear backward: random combinations of all options match the oracle") {
     for (uint64_t seed = 1; seed <= 30; seed++) {
         CAPTURE(seed);
-        Random random(seed);
-        const int causal = random.chance(0.6);
-        const int64_t kv_heads = random.integer(1, 3), keys = random.integer(1, 210);
-        const int64_t queries = causal ? keys : random.integer(1, 210),
-                      head_dim = random.pick<int64_t>({4, 16, 32, 33, 64, 80});
-        LinearBackwardCase c(
-            AttentionShape()
-                .batches(random.integer(1, 3))
-                .lengths(queries, keys)
-                .head_counts(kv_heads * random.integer(1, 3), kv_heads)
-                .dims(head_dim, random.chance(0.6) ? head_dim : random.integer(1, 100))
-                .of(random.chance(0.7) ? GYRE_F32 : GYRE_BF16)
-                .in(random.pick<gyre_layout>({GYRE_BSHD, GYRE_BHSD}), Placement::with_gaps(random.integer(0, 4))),
-            seed);
-        c.forward.args.causal = causal;
-        if (random.chance(0.4)) {
-            std::vector<double> used;
-            for (int64_t b = 0; b < c.forward.shape.batch; b++) used.push_back((double)random.integer(0, keys));
-            c.forward.args.seqused_k = c.forward.hold(GYRE_I32, used);
-        }
-        if (random.chance(0.5)) {
-            gyre_rope rope = gyre_rope_defaults();
-            rope.pairing = random.pick<gyre_pairing>({GYRE_HALF, GYRE_INTERLEAVED});
-            rope.rotary_dim = (int32_t)(2 * random.integer(1, head_dim / 2));
-            c.forward.args.rope = c.forward.hold(rope);
-            Tensor positions(GYRE_I32, {queries}), of_keys(GYRE_I32, {keys});
-            positions.fill_uniform_integers(seed, 0, 5000);
-            of_keys.fill_uniform_integers(seed + 1, 0, 5000);
-            c.forward.args.q_positions = c.forward.hold(positions);
-            c.forward.args.k_positions = c.forward.hold(of_keys);
-        }
-        if (random.chance(0.5)) {
-            c.give_states();
-        }
+        RandomLinear random(seed, 210);
+        LinearBackwardCase c(random.shape, seed);
+        if (random.set_options(c.forward)) c.give_states();
         c.check();
     }
 }

@@ -8,7 +8,8 @@ import programs
 FILES = ("rotary/rotary", "rotary/angles", "rotary/memory", "cuda/cache_append_cuda", "cuda/attention_cuda", "cuda/attention_cuda_bias",
          "cuda/attention_cuda_decode", "cuda/attention_cuda_dropout", "cuda/attention_cuda_f32", "cuda/attention_cuda_function",
          "cuda/attention_cuda_hopper", "cuda/attention_cuda_lists", "cuda/attention_cuda_narrow_keys", "cuda/attention_cuda_padded",
-         "cuda/attention_cuda_scores", "cuda/attention_cuda_sizes", "cuda/backward_cuda", "cuda/backward_cuda_scores", "cuda/linear_cuda", "cuda/masked_keys_cuda")
+         "cuda/attention_cuda_scores", "cuda/attention_cuda_sizes", "cuda/backward_cuda", "cuda/backward_cuda_scores", "cuda/linear_cuda", "cuda/masked_keys_cuda",
+         "cuda/merge_cuda")
 OF_THE_EMULATED_DEVICE = "*on such devices alone"  # it becomes devices of other kinds
 SECONDS = 120  # of one file: a test that hangs is one file's loss
 AT_ONCE = 6
