@@ -22,7 +22,7 @@ function(gyre_add_runtime name)
     endif ()
     # Where a project joins sources into units (CMAKE_UNITY_BUILD): these have names of their own that others have, too.
     set(apart ${arg_SOURCES})
-    list(FILTER apart INCLUDE REGEX "(attention/(dispatch/kernels|merge/task)|cache/append|cuda/(device|functions|launch)|linear/kernels|rotary/(angles|rotary_kernel)|core/no_prebuilt_kernels)[.]cp*$")
+    list(FILTER apart INCLUDE REGEX "(attention/(dispatch/kernels|merge/task)|cache/append|cuda/(device|driver/functions|driver/launch)|linear/kernels|rotary/(angles|rotary_kernel)|core/no_prebuilt_kernels)[.]cp*$")
     set_source_files_properties(${apart} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     # Reading these takes longer than compiling most files that include them.
     set(headers algorithm array cmath cstring memory mutex new string string_view vector gyre/gyre.h)

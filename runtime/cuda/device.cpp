@@ -3,12 +3,12 @@
 
 #include "core/argument_tables.h"
 #include "core/contract.h"
-#include "cuda/append.h"
-#include "cuda/attention.h"
-#include "cuda/backward.h"
-#include "cuda/linear.h"
-#include "cuda/merge.h"
-#include "cuda/rotary.h"
+#include "cuda/attention/attention.h"
+#include "cuda/attention/merge.h"
+#include "cuda/backward/backward.h"
+#include "cuda/cache/append.h"
+#include "cuda/linear/linear.h"
+#include "cuda/rotary/rotary.h"
 
 namespace gyre {
 namespace {

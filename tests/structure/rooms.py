@@ -9,10 +9,11 @@ FLOORS = {
     "runtime": (("cpu",), ("core",), ("frequencies", "rotary"), ("attention",), ("backward", "cache", "linear"), ("cuda",)),
     "runtime/attention": (("call",), ("masks", "operands"), ("check",), ("merge",), ("dispatch",), ("task",), ("plan",), ("masked",),
                           ("attention.cpp",)),
+    "runtime/cuda": (("driver",), ("rotary",), ("rows",), ("attention",), ("backward", "cache", "linear"), ("device.cpp",)),
     "generators": (("math",), ("passes",), ("common",), ("rotary",), ("attention",), ("backward",), ("linear",)),
 }
 # Rooms that see the public headers alone, or stand alone.
-APART = {"runtime": ("cli", "embedded", "modules", "python"), "runtime/attention": (), "generators": ("tuning",)}
+APART = {"runtime": ("cli", "embedded", "modules", "python"), "runtime/attention": (), "runtime/cuda": (), "generators": ("tuning",)}
 SOURCES = {".c", ".cpp", ".h", ".inc"}
 INCLUDED = re.compile(r'^ *# *include *"([^"]+)"', re.M)
 
