@@ -165,6 +165,8 @@ TEST_CASE(
         int64_t heads, keys;
         int32_t tasks; // with AVX2, of 4 at most; 0: the host is not asked
         gyre_layout layout = GYRE_BHSD;
+        gyre_tensor gyre_attention_args::*heads_first =
+            nullptr; // the one tensor that is stored so, in whichever layout
     };
     for (const std::string &target : runnable_targets()) {
         gyre_context_options with_pool = gyre_context_defaults();
@@ -176,10 +178,17 @@ TEST_CASE(
         const bool has_own_keys = target.find("avx") != std::string::npos || target == "x86_64_amx";
         for (const gyre_dtype dtype : {GYRE_F32, GYRE_BF16, GYRE_F16}) {
             const int64_t most_keys = dtype == GYRE_F32 ? 128 : 96;
-            for (const Row &row : {Row{6, 8, 3}, Row{6, most_keys, 3}, Row{6, most_keys + 1, 4}, Row{1, 8, 0},
-                                   Row{6, most_keys + 1, 3, GYRE_BSHD}}) {
+            for (const Row &row :
+                 {Row{6, 8, 3}, Row{6, most_keys, 3}, Row{6, most_keys + 1, 4}, Row{1, 8, 0},
+                  Row{6, most_keys + 1, 3, GYRE_BSHD}, Row{6, most_keys + 1, 4, GYRE_BSHD, &gyre_attention_args::k},
+                  Row{6, most_keys + 1, 4, GYRE_BSHD, &gyre_attention_args::v}}) {
                 const AttentionShape shape = AttentionShape().lengths(1, row.keys).head_counts(row.heads, row.heads);
                 AttentionCase c(AttentionShape(shape).dims(64).of(dtype).in(row.layout));
+                if (row.heads_first) {
+                    int64_t *strides = (c.args.*row.heads_first).strides;
+                    strides[1] = 64;
+                    strides[2] = 64 * row.keys;
+                }
                 CAPTURE(target);
                 CAPTURE(dtype);
                 CAPTURE(row.heads);

@@ -4,6 +4,7 @@
 """
 
 import gc
+import types
 import unittest
 import weakref
 
@@ -28,6 +29,13 @@ class Foreign:
         return self.array.__dlpack__(**options)
 
 
+class Standard(Foreign):
+    """An array of a library that follows the array API standard: results become its arrays."""
+
+    def __array_namespace__(self, **options):
+        return types.SimpleNamespace(asarray=Standard)
+
+
 class Dlpack(unittest.TestCase):
     def test_both_versions_and_any_strides(self):
         q = random(2, 6, 3, 64)
@@ -43,6 +51,25 @@ class Dlpack(unittest.TestCase):
         given = Foreign(out)
         self.assertIs(gyre.attention(q, q, q, out=given), given)
         np.testing.assert_array_equal(out, gyre.attention(q, q, q))
+
+    def test_results_are_of_the_arguments_library_unless_they_are_given(self):
+        numbers, packed = random(1, 5, 2, 64), random(5, 2, 64)
+        x, rope = Standard(numbers), gyre.Rope()
+        state = gyre.linear_attention(x, x, x, return_state=True)[1]
+        out, lse = gyre.attention(x, x, x, return_lse=True)
+        whole = gyre.attention(packed, packed, packed, cu_seqlens_q=[0, 5], cu_seqlens_k=[0, 5], layout="thd", return_lse=True)
+        parts = [np.stack([part] * 2) for part in whole]
+        made = {"rotary": [gyre.rotary(x, rope)], "rotary_qk": gyre.rotary_qk(x, x, rope), "attention": [gyre.attention(x, x, x), out, lse],
+                "merge_states": gyre.merge_states(*map(Standard, parts), layout="thd"),
+                "attention_backward": gyre.attention_backward(x, x, x, x, out, lse), "linear_attention": [gyre.linear_attention(x, x, x), *state],
+                "linear_attention_backward": gyre.linear_attention_backward(x, x, x, x)}
+        for name, results in made.items():
+            with self.subTest(name):
+                self.assertEqual([type(result) for result in results], [Standard] * len(results))
+        given = [np.zeros_like(numbers) for _ in range(3)]
+        for got, out in ((gyre.rotary(x, rope, out=given[0]), given[0]), (gyre.attention(x, x, x, out=given[1]), given[1]),
+                         (gyre.linear_attention(x, x, x, out=given[2]), given[2]), (gyre.rotary_qk(x, x, rope, out=(given[0], given[1]))[1], given[1])):
+            self.assertIs(got, out)
 
     def test_memory_lives_as_long_as_a_rope_that_has_it(self):
         angle = np.arange(4)[:, None] * np.ones(32)

@@ -46,6 +46,14 @@ class Rotary(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "rope: has tables"):
             copy.deepcopy(gyre.Rope(cos=np.ones((4, 32), np.float32), sin=np.ones((4, 32), np.float32)))
 
+    def test_a_rope_tells_what_it_is(self):
+        self.assertEqual(repr(gyre.Rope()), "gyre.Rope(theta=10000)")
+        self.assertEqual(repr(gyre.Rope(500.0, rotary_dim=32, pairing="interleaved", attention_factor=1.5)),
+                         "gyre.Rope(theta=500, rotary_dim=32, pairing='interleaved', attention_factor=1.5)")
+        self.assertEqual(repr(gyre.Rope(inv_freq=[1.0, 0.5])), "gyre.Rope(inv_freq=[2 frequencies], rotary_dim=4)")
+        table = np.ones((4, 32), np.float32)
+        self.assertEqual(repr(gyre.Rope(cos=table, sin=table)), "gyre.Rope(cos=…, sin=…)")
+
     def test_queries_and_keys_together(self):
         q, k, rope = random(2, 5, 4, 64), random(2, 5, 2, 64), gyre.Rope()
         q_out, k_out = gyre.rotary_qk(q, k, rope, position_offset=2)
@@ -119,6 +127,26 @@ class Linear(unittest.TestCase):
         self.assertEqual([x.shape for x in state], [(2, 2, 64, 64), (2, 2, 64)])
         second = gyre.linear_attention(q[:, 25:], k[:, 25:], v[:, 25:], causal=True, state=state)
         assert_close(self, np.concatenate([first, second], axis=1), right, 1e-4)
+
+    def test_packed_sequences_have_states_of_their_own(self):
+        q, k, v = (random(40, 2, 32, seed=i) for i in range(3))
+        lists = np.array([0, 15, 40], np.int32)
+        out, state = gyre.linear_attention(q, k, v, cu_seqlens_q=lists, cu_seqlens_k=lists, return_state=True, layout="thd")
+        for sequence, tokens in enumerate((slice(0, 15), slice(15, 40))):
+            right, alone = gyre.linear_attention(*(x[None, tokens] for x in (q, k, v)), return_state=True)
+            assert_close(self, out[tokens], right[0], 1e-5)
+            for got, expected in zip(state, alone):
+                assert_close(self, got[sequence], expected[0], 1e-5 * np.abs(expected).max())
+        with self.assertRaisesRegex(ValueError, "^cu_seqlens_q"):
+            gyre.linear_attention(q, k, v, return_state=True, layout="thd")
+
+    def test_layouts_of_states(self):
+        q, k, v = (random(2, 9, 4 if i == 0 else 2, 32, seed=i) for i in range(3))
+        out, state = gyre.linear_attention(q, k, v, return_state=True)
+        turned, same = gyre.linear_attention(*(x.swapaxes(1, 2) for x in (q, k, v)), return_state=True, layout="bhsd")
+        np.testing.assert_array_equal(turned.swapaxes(1, 2), out)
+        for got, expected in zip(same, state):
+            np.testing.assert_array_equal(got, expected)
 
     def test_gradients(self):
         q, k, v, out_grad = (random(1, 6, 2, 32, seed=i) for i in range(4))
