@@ -48,6 +48,7 @@ class Attention(unittest.TestCase):
             ({"seqused_k": [7, 12]}, {"seen": np.arange(12) < np.array([7, 12])[:, None, None, None]}),
             ({"dropout": 0.25, "dropout_seed": 2**40 + 3, "dropout_offset": 5},
              {"keep": reference.dropout(0.25, 2**40 + 3, 5, 2, 4, 9, 12)}),
+            ({"dropout": 0.25}, {"keep": reference.dropout(0.25, 0, 0, 2, 4, 9, 12)}),
         ]
         for options, expected in cases:
             with self.subTest(str(list(options))):

@@ -18,6 +18,7 @@ class Contexts(unittest.TestCase):
     def test_options(self):
         context = gyre.Context(threads=1)
         self.assertEqual((context.threads, context.selected_kernel), (1, ""))
+        self.assertEqual(gyre.Context().threads, gyre.Context(threads=0).threads)
         q = random(1, 40, 2, 64)
         gyre.attention(q, q, q, context=context)
         self.assertIn("attention_", context.selected_kernel)

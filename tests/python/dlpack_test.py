@@ -46,6 +46,20 @@ class Dlpack(unittest.TestCase):
         np.testing.assert_array_equal(gyre.attention(Foreign(turned), Foreign(q), Foreign(q)),
                                       gyre.attention(turned.copy(), q, q))
 
+    def test_every_type(self):
+        q = random(1, 4, 2, 64)
+        for dtype in (np.float16, np.float32):
+            x = q.astype(dtype)
+            np.testing.assert_array_equal(gyre.attention(Foreign(x), Foreign(x), Foreign(x)), gyre.attention(x, x, x))
+        table = np.cos(np.ones((4, 32)))  # float64
+        right = gyre.rotary(q, gyre.Rope(cos=table, sin=table))
+        np.testing.assert_array_equal(gyre.rotary(q, gyre.Rope(cos=Foreign(table), sin=Foreign(table))), right)
+        for dtype in (np.int32, np.int64):
+            positions = np.arange(4, dtype=dtype) * 3
+            np.testing.assert_array_equal(gyre.rotary(q, gyre.Rope(), positions=Foreign(positions)), gyre.rotary(q, gyre.Rope(), positions=positions))
+        mask = np.tri(4, dtype=bool)
+        np.testing.assert_array_equal(gyre.attention(q, q, q, mask=Foreign(mask)), gyre.attention(q, q, q, mask=mask))
+
     def test_results_are_written_to_the_owners_memory(self):
         q, out = random(1, 5, 2, 64), np.zeros((1, 5, 2, 64), np.float32)
         given = Foreign(out)

@@ -113,6 +113,8 @@ class Mistakes(unittest.TestCase):
         self.refuse(TypeError, "inv_freq: got 'abc'", gyre.Rope, inv_freq="abc")
         self.refuse(TypeError, "inv_freq: got 'x'", gyre.Rope, inv_freq=["x"])
         self.refuse(TypeError, "sections: got 5", gyre.Rope, sections=5)
+        self.refuse(ValueError, "sections: got 5, expected at most 4", gyre.Rope, sections=[8] * 5)
+        self.assertEqual(gyre.Rope(sections=[8] * 4).axes, 4)
         self.refuse(ValueError, "inv_freq: got 3", gyre.Rope, inv_freq=[1, 2, 3], rotary_dim=8)
         self.refuse(ValueError, "rope.theta: got 0.5", gyre.rotary, Q, gyre.Rope(theta=0.5))
         self.refuse(ValueError, "rope.sin: got NULL beside", gyre.rotary, Q, gyre.Rope(cos=np.ones((4, 32), np.float32)))
