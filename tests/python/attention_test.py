@@ -98,7 +98,7 @@ class Attention(unittest.TestCase):
             ("^prepared_mask: was prepared for window_right -1, got 0",
              lambda: gyre.attention(q, k, k, mask=mask, prepared_mask=prepared, causal=True)),
             ("^prepared_mask: is given without mask", lambda: gyre.attention(q, k, k, prepared_mask=prepared)),
-            ("^prepared_mask: got shape", lambda: gyre.attention(q, k, k, mask=mask, prepared_mask=prepared[::2])),
+            ("^prepared_mask: got int64 of shape", lambda: gyre.attention(q, k, k, mask=mask, prepared_mask=prepared[::2])),
             ("^prepared_mask_size: got", lambda: gyre.attention(q, k, k, mask=mask, prepared_mask=prepared[:-9])),
             ("^prepared_mask: does not hold", lambda: gyre.attention(q, k, k, mask=mask, prepared_mask=np.zeros_like(prepared))),
             ("^mask: got NULL", lambda: gyre.prepare_mask(None, q, k)),

@@ -41,11 +41,6 @@ class Mistakes(unittest.TestCase):
         self.refuse(ValueError, "out: got shape", gyre.attention, Q, Q, Q, out=np.zeros((1, 3, 2, 64), np.float32))
 
     def test_memory(self):
-        fixed = Q.copy()
-        fixed.flags.writeable = False
-        np.testing.assert_array_equal(gyre.attention(fixed, fixed, fixed), gyre.attention(Q, Q, Q))
-        self.refuse(ValueError, "out: is read-only", gyre.attention, Q, Q, Q, out=fixed)
-        self.refuse(ValueError, "out: is read-only", gyre.rotary, Q, gyre.Rope(), out=fixed)
         self.refuse(ValueError, "out: strides make elements share memory", gyre.attention, Q, Q, Q,
                     out=np.lib.stride_tricks.as_strided(Q.copy(), Q.shape, (0, 0, 0, 4)))
         self.refuse(ValueError, "out: overlaps k", gyre.attention, Q.copy(), Q, Q, out=Q)
@@ -54,6 +49,21 @@ class Mistakes(unittest.TestCase):
         self.refuse(ValueError, "q: data at .* is not aligned", gyre.attention, askew, Q, Q)
         record = np.zeros((1, 4, 2, 64), [("x", np.float32), ("y", np.int8)])
         self.refuse(ValueError, "q: got strides of .* bytes", gyre.attention, record["x"], Q, Q)
+
+    def test_read_only_memory(self):
+        kept = Q.copy()
+        kept.flags.writeable = False
+        for name, call in {"q_out": lambda: gyre.rotary_qk(Q, Q, gyre.Rope(), out=(kept, Q.copy())),
+                           "k_out": lambda: gyre.rotary_qk(Q, Q, gyre.Rope(), out=(Q.copy(), kept)),
+                           "k_cache": lambda: gyre.cache_append(Q, Q, kept, Q.copy())}.items():
+            self.refuse(ValueError, f"^{name}: is read-only", call)
+        for function, *arguments in (gyre.attention, Q, Q, Q), (gyre.linear_attention, Q, Q, Q), (gyre.rotary, Q, gyre.Rope()):
+            self.refuse(ValueError, "^out: is read-only", function, *arguments, out=kept)
+        np.testing.assert_array_equal(gyre.attention(kept, kept, kept), gyre.attention(Q, Q, Q))
+        out, lse = (np.stack([x] * 2) for x in gyre.attention(Q[0], Q[0], Q[0], cu_seqlens_q=[0, 4], cu_seqlens_k=[0, 4], layout="thd", return_lse=True))
+        for array in (out, lse):
+            array.flags.writeable = False
+        self.assertEqual(gyre.merge_states(out, lse, layout="thd")[0].shape, Q[0].shape)
 
     def test_strides(self):
         backwards = Q[:, ::-1, ::-1]
@@ -93,7 +103,8 @@ class Mistakes(unittest.TestCase):
             ({"dropout_offset": 2**32}, ValueError, f"dropout_offset: got {2**32}, expected 0 .. {2**32 - 1}"),
             ({"window": (-(2**63) - 1, 1)}, ValueError, f"window: got {-(2**63) - 1}, expected {-(2**63)} .. {2**63 - 1}"), ({"score": 3}, TypeError, "score"),
             ({"score": "a\0b"}, ValueError, "score"), ({"score": "nothing"}, NotImplementedError, "score"),
-            ({"score_inputs": {"x": Q}}, ValueError, "score_inputs"), ({"rope": 10000.0}, TypeError, "rope: got float"),
+            ({"score_inputs": {"x": Q}}, ValueError, "score_inputs"),
+            ({"mask": np.tri(4, dtype=bool), "prepared_mask": np.zeros(9, np.float32)}, ValueError, "^prepared_mask: got float32"), ({"rope": 10000.0}, TypeError, "rope: got float"),
             ({"keys_rotated": True}, ValueError, "keys_rotated"), ({"context": 3}, TypeError, "context: got int"),
             ({"seqused_k": [5]}, ValueError, r"seqused_k\[0\]: got 5"), ({"seqused_k": [2**40]}, ValueError, "32 bits"),
             ({"seqused_k": [0.5]}, TypeError, "expected integers"), ({"cu_seqlens_q": [0, 4]}, ValueError, "cu_seqlens_q"),

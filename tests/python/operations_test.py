@@ -140,6 +140,22 @@ class Linear(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "^cu_seqlens_q"):
             gyre.linear_attention(q, k, v, return_state=True, layout="thd")
 
+    def test_queries_see_all_keys_unless_told(self):
+        q, k, v, out_grad = (random(1, 12, 2, 32, seed=i) for i in range(4))
+        assert_close(self, gyre.linear_attention(q, k, v), self.expected(q, k, v, np.ones((12, 12), bool)), 1e-4)
+        for got, right in zip(gyre.linear_attention_backward(out_grad, q, k, v), gyre.linear_attention_backward(out_grad, q, k, v, causal=False)):
+            np.testing.assert_array_equal(got, right)
+        self.assertFalse(np.array_equal(got, gyre.linear_attention_backward(out_grad, q, k, v, causal=True)[2]))
+
+    def test_gradients_of_pieces_are_those_of_the_whole(self):
+        q, k, v, out_grad = (random(2, 40, 2, 32, seed=i) for i in range(4))
+        first, second = slice(0, 25), slice(25, 40)
+        _, state = gyre.linear_attention(*(x[:, first] for x in (q, k, v)), causal=True, return_state=True)
+        *late, of_state = gyre.linear_attention_backward(*(x[:, second] for x in (out_grad, q, k, v)), causal=True, state=state)
+        early = gyre.linear_attention_backward(*(x[:, first] for x in (out_grad, q, k, v)), causal=True, state_out_grad=of_state)
+        for got, rest, right in zip(early, late, gyre.linear_attention_backward(out_grad, q, k, v, causal=True)):
+            assert_close(self, np.concatenate([got, rest], axis=1), right, 1e-4 * np.abs(right).max())
+
     def test_layouts_of_states(self):
         q, k, v = (random(2, 9, 4 if i == 0 else 2, 32, seed=i) for i in range(3))
         out, state = gyre.linear_attention(q, k, v, return_state=True)

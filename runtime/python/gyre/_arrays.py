@@ -15,7 +15,6 @@ CPU = 1  # gyre_device
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3, "int32": 4, "int64": 5, "bool": 6}
 _DLPACK_DTYPES = {(2, 32): 0, (2, 16): 1, (4, 16): 2, (2, 64): 3, (0, 32): 4, (0, 64): 5, (6, 8): 6}
 _EXPECTED = "float32, float16, bfloat16, float64, int32, int64 or bool"
-SIZES = (4, 2, 2, 8, 4, 8, 1)  # bytes of an element, by gyre_dtype
 
 
 @dataclass

@@ -4,7 +4,7 @@ from ctypes import byref, c_size_t
 from typing import Any
 
 from . import _library
-from ._arrays import SIZES, as_list, empty
+from ._arrays import DTYPES, as_list, empty
 from ._attention_args import window_of
 from ._call import Call
 from ._structures import AttentionArgs
@@ -42,7 +42,8 @@ def add_prepared_mask(call: Call, args: AttentionArgs, prepared_mask: Any) -> No
     if prepared_mask is None:
         return
     view = call.view(prepared_mask, "prepared_mask")
-    if len(view.shape) != 1 or view.strides != (1,):
-        raise ValueError(f"prepared_mask: got shape {view.shape} with strides {view.strides}, expected what prepare_mask() returned")
+    if len(view.shape) != 1 or view.strides != (1,) or view.dtype != DTYPES["int64"]:
+        raise ValueError(f"prepared_mask: got {prepared_mask.dtype} of shape {view.shape} with strides {view.strides}, "
+                         "expected what prepare_mask() returned")
     args.prepared_mask = view.data
-    args.prepared_mask_size = view.shape[0] * SIZES[view.dtype]
+    args.prepared_mask_size = 8 * view.shape[0]
