@@ -99,6 +99,8 @@ TEST_CASE("linear: refuses bad structures, tensors, shapes, states and overlaps"
         {"out's shape", GYRE_BAD_SHAPE, "out", [](Call &c) { c.a.out.shape[3] = 16; }},
         {"out repeats", GYRE_BAD_SHAPE, "out", [](Call &c) { c.a.out.strides[1] = 0; }},
         {"out is k", GYRE_BAD_ARGUMENT, "out", [](Call &c) { c.a.out.data = c.a.k.data; }},
+        {"out is a state", GYRE_BAD_ARGUMENT, "out", [](Call &c) { c.a.out.data = c.a.kv_state->data; }},
+        {"out is sums of keys", GYRE_BAD_ARGUMENT, "out", [](Call &c) { c.a.out.data = c.a.k_state->data; }},
         {"half a state after", GYRE_BAD_ARGUMENT, "kv_state_out", [](Call &c) { c.a.kv_state_out = nullptr; }},
         {"state after: shape", GYRE_BAD_SHAPE, "kv_state_out",
          [](Call &c) { c.spoil(&Forward::kv_state_out).shape[0] = 1; }},
@@ -131,8 +133,10 @@ TEST_CASE("linear: causal packed sequences have the same queries and keys") {
     LinearCase c(AttentionShape().lengths(6, 6).dims(16).in(GYRE_THD), 1, 2);
     c.args.causal = 1;
     c.args.cu_seqlens_q = c.hold(GYRE_I32, {0, 2, 6});
-    c.args.cu_seqlens_k = c.hold(GYRE_I32, {0, 3, 6});
-    check_refused("lists differ", c.run(nullptr), GYRE_BAD_ARGUMENT, "cu_seqlens_k");
+    for (const double second : {1.0, 3.0}) {
+        c.args.cu_seqlens_k = c.hold(GYRE_I32, {0, second, 6});
+        check_refused("lists differ", c.run(nullptr), GYRE_BAD_ARGUMENT, "cu_seqlens_k");
+    }
     c.args.causal = 0;
     CHECK(c.run(nullptr) == GYRE_OK);
 }

@@ -119,6 +119,56 @@ TEST_CASE("linear: bf16 and f16") {
             }
 }
 
+TEST_CASE("linear: causal queries and keys with positions in one array, read by strides and as numbers of their own") {
+    gyre_rope rope = gyre_rope_defaults();
+    LinearCase c(AttentionShape().batches(2).lengths(20, 20).head_counts(4, 2).dims(16));
+    c.args.causal = 1;
+    c.args.rope = &rope;
+    Tensor all(GYRE_I64, {80});
+    all.fill_uniform_integers(3, 0, 1000);
+    const gyre_tensor numbers = *c.hold(std::move(all));
+    const auto view = [&](gyre_dtype type, const std::vector<int64_t> &strides) {
+        gyre_tensor t = numbers;
+        t.dtype = type;
+        t.rank = static_cast<int32_t>(strides.size());
+        const int64_t shape[] = {2, 2, 20};
+        std::copy(shape + 3 - t.rank, shape + 3, t.shape);
+        std::copy(strides.begin(), strides.end(), t.strides);
+        return t;
+    };
+    gyre_tensor of_queries = view(GYRE_I64, {20, 1}), of_keys;
+    c.args.q_positions = &of_queries;
+    c.args.k_positions = &of_keys;
+    for (const gyre_dtype type : {GYRE_I64, GYRE_I32})
+        for (const std::vector<int64_t> &strides : {std::vector<int64_t>{20, 1}, {0, 1}, {20, 2}}) {
+            of_keys = view(type, strides);
+            c.check();
+        }
+    rope.axes = 2;
+    rope.sections[0] = rope.sections[1] = 4;
+    of_queries = view(GYRE_I64, {40, 20, 1});
+    for (const int64_t axis_stride : {40, 20}) {
+        of_keys = view(GYRE_I64, {axis_stride, 20, 1});
+        c.check();
+    }
+}
+
+TEST_CASE("linear: states with gaps between their rows") {
+    for (const int causal : {0, 1}) {
+        LinearCase c(AttentionShape().batches(2).lengths(40, 40).head_counts(4, 2).dims(16, 24));
+        c.args.causal = causal;
+        c.give_states();
+        for (auto [state, values] :
+             {std::pair{&c.args.kv_state, c.kv_state.values()}, {&c.args.k_state, c.k_state.values()}}) {
+            Tensor apart(GYRE_F32, state == &c.args.kv_state ? c.kv_state.shape() : c.k_state.shape(),
+                         Placement::with_gaps(5));
+            apart.set_values(values);
+            *state = c.hold(std::move(apart));
+        }
+        c.check();
+    }
+}
+
 TEST_CASE("linear: random combinations of all options match the oracle") {
     for (uint64_t seed = 1; seed <= 40; seed++) {
         CAPTURE(seed);
