@@ -75,9 +75,6 @@ gyre_status check_overlap(const BackwardCall &c, const gyre_attention_args &give
         for (const auto &[other, other_name] : read)
             if (to != other && !disjoint(*to, *other))
                 return refuse(GYRE_BAD_ARGUMENT, name, "overlaps %s, expected other memory", other_name);
-    for (const auto &[to, name] : written)
-        if (given.bias && !disjoint(*given.bias, *to))
-            return refuse(GYRE_BAD_ARGUMENT, name, "overlaps forward.bias, expected other memory");
     if (!disjoint(f.q, f.out))
         return refuse(GYRE_BAD_ARGUMENT, "forward.out", "overlaps forward.q, whose values the backward pass needs");
     const MembersOf forward_arguments("forward");

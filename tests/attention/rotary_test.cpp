@@ -129,6 +129,20 @@ TEST_CASE("a cache of keys and values that are rotated already") {
         }
 }
 
+TEST_CASE("a cache of which keys or values alone are rotated already, by the same rotation") {
+    const gyre_rope rope = make_rope(GYRE_HALF);
+    for (const bool keys : {false, true})
+        for (const bool values : {false, true})
+            for (const int64_t queries : {3, 40}) {
+                AttentionCase c(AttentionShape().batches(2).lengths(queries, 66).head_counts(4, 2).dims(64));
+                c.args.causal = 1;
+                c.args.rope = c.args.value_rope = &rope;
+                c.args.keys_rotated = keys;
+                c.args.values_rotated = values;
+                c.check();
+            }
+}
+
 TEST_CASE("rotating inside is rotating outside") {
     const gyre_rope rope = make_rope(GYRE_HALF, 48);
     AttentionCase inside(AttentionShape().batches(2).lengths(50, 50).head_counts(2, 2).dims(64));

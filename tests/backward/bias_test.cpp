@@ -186,6 +186,8 @@ TEST_CASE("backward: refuses gradients of a bias that cannot be") {
          [](BackwardCase &c) { c.args.bias_grad = c.forward.hold(normal(GYRE_F32, {1, 103, 130})); }},
         {"rank", GYRE_BAD_SHAPE, "bias_grad",
          [](BackwardCase &c) { c.args.bias_grad = c.forward.hold(normal(GYRE_F32, {1, 4, 103, 130})); }},
+        {"fewer dimensions", GYRE_BAD_SHAPE, "bias_grad",
+         [](BackwardCase &c) { c.args.bias_grad = c.forward.hold(normal(GYRE_F32, {4, 103})); }},
         {"gaps", GYRE_BAD_SHAPE, "bias_grad",
          [](BackwardCase &c) {
              c.args.bias_grad = c.forward.hold(normal(GYRE_F32, {4, 103, 130}, Placement::ordered({2, 1, 0})));
@@ -194,8 +196,9 @@ TEST_CASE("backward: refuses gradients of a bias that cannot be") {
          [](BackwardCase &c) {
              c.args.bias_grad = c.forward.hold(normal(GYRE_F32, {4, 103, 130}, Placement::with_strides({0, 130, 1})));
          }},
-        {"is the bias", GYRE_BAD_ARGUMENT, "bias_grad",
-         [](BackwardCase &c) { c.args.bias_grad = c.forward.args.bias; }},
+        {"is the bias", GYRE_BAD_ARGUMENT, "bias", [](BackwardCase &c) { c.args.bias_grad = c.forward.args.bias; }},
+        {"q_grad in the bias", GYRE_BAD_ARGUMENT, "bias",
+         [](BackwardCase &c) { c.args.q_grad.data = c.forward.args.bias->data; }},
         {"in q_grad", GYRE_BAD_ARGUMENT, "q_grad bias_grad",
          [](BackwardCase &c) {
              gyre_tensor view = *c.args.bias_grad;

@@ -66,6 +66,11 @@ private:
 
 } // namespace
 
+TEST_CASE("rotary_qk: no heads of queries, or of keys") {
+    QkCase(GYRE_F32, GYRE_BSHD, 37, 0, 2).check();
+    QkCase(GYRE_F32, GYRE_BHSD, 37, 6, 0).check();
+}
+
 TEST_CASE("rotary_qk: every type, layout and pairing, forwards and back") {
     for (const gyre_dtype dtype : {GYRE_F32, GYRE_F16, GYRE_BF16})
         for (const gyre_layout layout : {GYRE_BSHD, GYRE_BHSD, GYRE_THD})

@@ -105,6 +105,11 @@ TEST_CASE("rotary refuses bad positions") {
              k.tables({41, 8});
              ((int64_t *)k.positions().data)[4] = 41;
          }},
+        {"offset beside positions", GYRE_BAD_ARGUMENT, "position_offset",
+         [](RotaryCall &k) {
+             k.positions();
+             k.c.args.position_offset = 1;
+         }},
         {"type", GYRE_BAD_TYPE, "positions", [](RotaryCall &k) { k.positions().dtype = GYRE_F64; }},
         {"NULL", GYRE_BAD_ARGUMENT, "positions", [](RotaryCall &k) { k.positions().data = nullptr; }},
         {"other tokens", GYRE_BAD_SHAPE, "positions", [](RotaryCall &k) { k.positions().shape[1] = 4; }},
