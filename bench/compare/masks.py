@@ -83,8 +83,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=1, help="of rounds for a call")
     options = parser.parse_args()
     use_library(parser, options.library)
-    import torch
-
+    try:
+        import torch
+    except ImportError as problem:
+        print(f"nothing to compare with: {problem}")
+        return
     import gyre
 
     torch.set_num_threads(options.threads)
