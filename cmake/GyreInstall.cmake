@@ -99,7 +99,7 @@ install(FILES "${PROJECT_BINARY_DIR}/GyreRuntimeSources.cmake" "${CMAKE_CURRENT_
               "${CMAKE_CURRENT_LIST_DIR}/cached_command.cmake" "${CMAKE_CURRENT_LIST_DIR}/file_key.cmake"
               "${CMAKE_CURRENT_LIST_DIR}/streaming_stores.cmake"
         DESTINATION "${gyre_package_dir}" COMPONENT dev)
-foreach (module IN ITEMS AddGenerator AddKernels Checks Cuda Embedded EmbeddedLibrary Families Generators Halide Kernels Knobs OwnGenerator OwnLists Runtime Targets Variants)
+foreach (module IN ITEMS AddGenerator AddKernels Checks Cuda Embedded EmbeddedLibrary Families Generators Halide KernelLists Kernels Knobs OwnGenerator OwnLists Runtime Targets Variants)
     install(FILES "${CMAKE_CURRENT_LIST_DIR}/Gyre${module}.cmake" DESTINATION "${gyre_package_dir}" COMPONENT dev)
 endforeach ()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
