@@ -72,7 +72,7 @@ void Folded::lower(const Lowering &lowering) const {
     if (!asks_for_blocks()) return;
     if (in_whole_vectors()) return ask_for_rows(s, lowering, {k.key_unroll, k.lanes, k_features, v_features});
     const Sizes &z = s.sizes;
-    const int features = facts.across ? k.lanes : k.fold; // of a turn
+    const int features = facts.across ? k.lanes : k.fold * joined_turns(); // of a turn
     ask_for_blocks(s, lowering, {z.key_block / k.key_unroll, z.head_dim / features, z.key_block, k.lanes});
 }
 

@@ -60,6 +60,10 @@ private:
     void schedule_scores(const Levels &at);
     void define_scores_across_lanes(const Inputs &in);
     void schedule_scores_across_lanes(const Levels &at);
+    /// Turns of the loop over features that are one: of so few multiply-adds that asking takes as long.
+    int joined_turns() const {
+        return asks_for_blocks() && !facts.across && k.fold > 1 && k.key_vector == 1 && !s.sizes.padded ? 2 : 1;
+    }
     bool asks_for_blocks() const { return facts.asks_ahead && provider->reads_in_place(); }
 };
 

@@ -30,6 +30,7 @@ void Folded::schedule_scores(const Levels &at) {
     schedule_folded_queries(s, k.fold, z.head_dim / k.fold);
     s.folded_scores.compute_at(at.scores).bound(s.f, 0, k.fold);
     schedule_features(s, s.folded_scores, {s.f, s.r, s.j}, k.key_vector);
+    join_feature_turns(s, joined_turns());
     for (Stage stage : {Stage(s.folded_scores), Stage(s.folded_scores.update())})
         stage.vectorize(s.f).vectorize(s.r, w).unroll(s.r).unroll(s.j);
 }

@@ -25,6 +25,13 @@ void schedule_folded_queries(FoldedStages &s, int fold, int turns) {
         .vectorize(s.r, z.lanes);
 }
 
+void join_feature_turns(FoldedStages &s, int turns) {
+    if (turns == 1) return;
+    const RVar turn("turn"), within("within");
+    s.folded_scores.update().split(s.feature, turn, within, turns).reorder(s.f, s.r, s.j, within, turn).unroll(within);
+    s.feature = turn;
+}
+
 void schedule_weighted_rows(FoldedStages &s, int lanes) {
     for (Stage stage : {Stage(s.weighted_rows), s.weighted_rows.update().reorder(s.d, s.r, s.value_j)})
         stage.vectorize(s.d, lanes).unroll(s.d).unroll(s.r);

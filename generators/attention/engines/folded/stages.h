@@ -45,6 +45,8 @@ void ask_for_rows(const FoldedStages &s, const Lowering &lowering, const RowTurn
 
 /// Schedules s.q_folded, which has `turns` vectors of `fold` places beside each row.
 void schedule_folded_queries(FoldedStages &s, int fold, int turns);
+/// Makes so many turns of the loop of s.folded_scores over features one: to look whether a turn asks for lines takes as long as several multiply-adds.
+void join_feature_turns(FoldedStages &s, int turns);
 /// Schedules the updates of s.weighted_rows, in vectors of `lanes` features.
 void schedule_weighted_rows(FoldedStages &s, int lanes);
 /// Schedules the guarded updates of `product`, if there are some; unrolled where little code is not what counts.

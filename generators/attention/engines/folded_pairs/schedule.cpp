@@ -7,6 +7,15 @@
 
 namespace gyre::attention {
 using namespace Halide;
+namespace {
+
+/// Of the loop over features. Eight rows gain so, four do not, whose steps have more keys: bench/notes has the measurements.
+int joined_turns(const Sizes &z, int turns) {
+    constexpr int few_rows = 4, least_turns = 8;
+    return z.row_tile > few_rows && turns % least_turns == 0 ? turns / least_turns : 1;
+}
+
+} // namespace
 
 void FoldedPairs::check() const {
     RowVectors::check();
@@ -30,9 +39,11 @@ void FoldedPairs::schedule_queries() {
 void FoldedPairs::schedule_products(const Levels &at) {
     const Sizes &z = s.sizes;
     const int w = z.lanes;
-    schedule_folded_queries(s, k.fold, z.head_dim / (2 * k.fold));
+    const int turns = z.head_dim / (2 * k.fold);
+    schedule_folded_queries(s, k.fold, turns);
     s.folded_scores.compute_at(at.scores).bound(s.f, 0, k.fold);
     s.folded_scores.update().reorder(s.f, s.r, s.j, s.feature);
+    join_feature_turns(s, joined_turns(z, turns));
     for (Stage stage : {Stage(s.folded_scores), Stage(s.folded_scores.update())})
         stage.vectorize(s.f).vectorize(s.r, w).unroll(s.r).unroll(s.j);
     s.weight_pairs.compute_at(at.weights)
@@ -53,7 +64,8 @@ void FoldedPairs::lower(const Lowering &lowering) const {
     take_neighbours_from_one_load(lowering.generator);
     constexpr int places = 2, few_rows = 4; // rows that follow each other are read quicker from two places
     const Sizes &z = s.sizes;
-    BlockTurns turns{z.key_block / k.key_unroll, z.head_dim / (2 * k.fold),
+    const int of_features = z.head_dim / (2 * k.fold);
+    BlockTurns turns{z.key_block / k.key_unroll, of_features / joined_turns(z, of_features),
                      z.key_block / FoldedPairStages::weighed_keys, k.lanes};
     turns.places = places;
     turns.asks_for_all_ends = z.row_tile <= few_rows;
