@@ -45,7 +45,7 @@ add_library(gyre_test_cases OBJECT
             attention/few_rows_test.cpp
             attention/general_lengths_test.cpp
             attention/general_test.cpp
-            attention/invariance_test.cpp
+            attention/invariance_test.cpp attention/key_columns_test.cpp
             attention/lists_arguments_test.cpp
             attention/long_keys_test.cpp
             attention/many_rows_test.cpp

@@ -36,14 +36,14 @@ void define_rounds_of_lanes(Transpose *t, const Func &in, const std::string &nam
 
 } // namespace
 
-Transpose transpose(const Func &in, int n, const std::string &name, bool has_lane_rounds) {
+Transpose transpose(const Func &in, int n, const std::string &name, bool has_lane_rounds, bool from_memory) {
     Transpose t;
     t.n = n;
     t.out = Func(name);
     const std::vector<Var> dims = in.args();
     const std::vector<Var> more(dims.begin() + 2, dims.end());
 
-    t.in_lane_rounds = has_lane_rounds && n == lanes_of_rounds;
+    t.in_lane_rounds = has_lane_rounds && (from_memory || n == lanes_of_rounds);
     if (t.in_lane_rounds) {
         define_rounds_of_lanes(&t, in, name, more);
         return t;

@@ -8,6 +8,9 @@
 
 namespace gyre {
 
+/// Sums of multiply-adds that do not wait for each other: two a cycle begin, and each takes four.
+constexpr int busy_sums = 8;
+
 struct RowTiles {
     Halide::Func of;            // whose loop `tile` is over tiles, counted from 0
     std::string tile;           // the loop

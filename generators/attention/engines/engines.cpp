@@ -82,7 +82,8 @@ bool one_row_reads_values_quicker(const Wanted &w) {
 
 /// Where several rows compute on a key, those that do not gain otherwise do. Padded kernels have too many sizes of rows to gain in all of them.
 bool rows_gain_by_asking(const Wanted &w) {
-    return w.target.has_feature(Target::AVX2) && !w.padded && !w.own_keys && !key_lanes_gain_by_asking(w);
+    if (w.padded || w.own_keys || w.many_rows) return false;
+    return w.target.has_feature(Target::AVX2) && !key_lanes_gain_by_asking(w);
 }
 
 /// Other machines widen numbers that are neighbours by one operation, too.
@@ -91,11 +92,25 @@ bool key_lanes_gain_by_pairs(const Wanted &w) {
            w.head_dim % (2 * w.knobs.lanes) == 0;
 }
 
-/// Rows of a tile gain by transposed keys where there are 8, in f16: bench/notes has the measurements.
+/// Large row tiles of f32 gain by keys in columns: bench/notes has the measurements.
+bool has_key_columns(const Wanted &w) {
+    if (!w.many_rows) return false;
+    const Knobs &k = w.knobs;
+    const int rows = k.row_vectors * k.row_tiles;
+    _halide_user_assert(w.dtype == Float(32) && w.general)
+        << "expected general=true and f32 with many_rows=true and fold equal to lanes\n";
+    _halide_user_assert(rows % rows_of_group == 0 && k.key_unroll == k.lanes)
+        << "row_vectors times row_tiles is " << rows << " and key_unroll " << k.key_unroll << ", expected a multiple of "
+        << rows_of_group << " and lanes, " << k.lanes << "\n";
+    return true;
+}
+
+/// Rows of a tile gain by transposed keys where there are 8, in f16, and by columns of f32: bench/notes has the measurements.
 bool transposes_keys(const Wanted &w) {
     constexpr int vector_halves = 32;
     const Knobs &k = w.knobs;
     const int rows = k.row_vectors * k.row_tiles;
+    if (has_key_columns(w)) return true;
     if (rows == 1) return false;
     const bool may = w.dtype == Float(16) && k.lanes == 16 && !w.general && !w.padded && !w.own_keys;
     _halide_user_assert(may && w.head_dim % vector_halves == 0 && k.key_unroll % k.lanes == 0)
@@ -110,7 +125,7 @@ Made make_key_lanes(const Wanted &w) {
     return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs,
                                       KeyLanes::Facts{key_lanes_gain_by_asking(w), reads_values,
                                                       reads_values && in_pairs, rows_gain_by_asking(w), in_pairs,
-                                                      w.own_keys, transposes_keys(w)});
+                                                      w.own_keys, transposes_keys(w), has_key_columns(w)});
 }
 
 template <class OnVectors>

@@ -171,6 +171,15 @@ const AttentionKernel *find_uncopied_kernel(const gyre_context &context, const A
     return is_alike ? found : nullptr;
 }
 
+const AttentionKernel *find_key_columns_kernel(const gyre_context &context, const AttentionCall &c,
+                                               const AttentionKernel &usual) {
+    if (!is_x86 || usual.is(trait::dropout | trait::score) || has_matrix_tiles(*context.best)) return nullptr;
+    if (c.q.dtype != GYRE_F32 || c.rotate_keys || c.rotate_values || c.value_blocks || c.k.heads == 0) return nullptr;
+    if (c.sinks && !usual.is(trait::partial)) return nullptr; // kernels of parts have no sinks
+    if (!c.has_cu_seqlens_q && !may_gain_by_key_columns(c, c.q.seqlen * (c.q.heads / c.k.heads))) return nullptr;
+    return find_kernel_with(trait::general | trait::partial | trait::many_rows | trait::as_stored, context, c);
+}
+
 const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &c, bool without_terms) {
     for (const DispatchRule &rule : rules) {
         if (rule.is(trait::formed) || !rule.takes(c, false)) continue;

@@ -34,11 +34,16 @@ bool has_few_rows(const SequenceKernels &kernels, const AttentionCall &c, const 
 
 } // namespace
 
+bool SequenceKernels::takes_key_columns(const AttentionCall &c, const Sequence &s) const {
+    return is_x86 && key_columns && gain_by_key_columns(c, s);
+}
+
 bool SequenceKernels::takes_whole_rows(const AttentionCall &c, const Sequence &s) const {
-    return is_x86 && whole_rows && are_whole_rows(c, *usual, *whole_rows, s);
+    return is_x86 && whole_rows && !takes_key_columns(c, s) && are_whole_rows(c, *usual, *whole_rows, s);
 }
 
 const AttentionKernel &SequenceKernels::choose(const AttentionCall &c, const Sequence &s) const {
+    if (takes_key_columns(c, s)) return *key_columns;
     if (takes_whole_rows(c, s)) return *whole_rows;
     if (has_many_rows(*this, c, s.q_len, s.keys_shown)) return *many_rows;
     if (is_x86 && uncopied && are_rows_uncopied(c, s)) return *uncopied;
@@ -55,7 +60,7 @@ void SequenceKernels::settle(const AttentionCall &c) {
         *this = {&of(c, c.sequence(0))};
         return;
     }
-    if (has_many_rows(*this, c, c.q.seqlen, c.k.seqlen)) {
+    if (!key_columns && has_many_rows(*this, c, c.q.seqlen, c.k.seqlen)) {
         *this = {many_rows};
         return;
     }
@@ -71,6 +76,7 @@ SequenceKernels find_sequence_kernels(const gyre_context &context, const Attenti
     SequenceKernels found;
     found.usual = find_attention_kernel(context, c, few_queries);
     if (!found.usual) return found;
+    found.key_columns = find_key_columns_kernel(context, c, *found.usual);
     if (!found.usual->is(trait::partial)) {
         found.few_keys = find_few_keys_kernel(context, c, *found.usual);
         found.uncopied = find_uncopied_kernel(context, c, *found.usual);

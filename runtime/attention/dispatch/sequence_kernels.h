@@ -17,6 +17,7 @@ struct SequenceKernels {
     const AttentionKernel *whole_rows = nullptr; // instead, without parts of keys, by a plan of their own (PlanByRows)
     const AttentionKernel *few_keys = nullptr;   // instead, with factors that are no sums of shorter numbers
     const AttentionKernel *uncopied = nullptr;   // instead, where rows are too few to gain by copies of keys and values
+    const AttentionKernel *key_columns = nullptr; // instead, where rows leave the vectors of others almost empty
 
     /// The kernel that serves a sequence of the call.
     const AttentionKernel &of(const AttentionCall &call, const Sequence &s) const {
@@ -28,14 +29,15 @@ struct SequenceKernels {
     /// Leaves those alone that some sequence of a plan may take: where all have as many queries, or keys, these decide at once.
     void settle(const AttentionCall &call);
     bool are_one() const {
-        return !(few_rows || narrow || in_place || many_rows || whole_rows || few_keys || uncopied);
+        return !(few_rows || narrow || in_place || many_rows || whole_rows || few_keys || uncopied || key_columns);
     }
     /// All but `whole_rows`; nullptr: there is none.
-    std::array<const AttentionKernel *, 7> all() const {
-        return {usual, few_rows, narrow, in_place, many_rows, few_keys, uncopied};
+    std::array<const AttentionKernel *, 8> all() const {
+        return {usual, few_rows, narrow, in_place, many_rows, few_keys, uncopied, key_columns};
     }
 
 private:
+    bool takes_key_columns(const AttentionCall &call, const Sequence &s) const;
     const AttentionKernel &choose(const AttentionCall &call, const Sequence &s) const;
 };
 

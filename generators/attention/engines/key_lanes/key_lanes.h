@@ -9,6 +9,10 @@
 #include "math/bf16_pairs.h"
 #include "stages.h"
 
+#include <set>
+#include <string>
+#include <utility>
+
 namespace gyre::attention {
 
 /// feature_chunk neighbouring vectors stand in the elements of the state's tuple, the next ones behind them.
@@ -44,6 +48,7 @@ public:
         bool in_pairs; // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
         bool own_keys; // rows of a task may have keys of their own, which are few: none are asked for
         bool transposes_keys; // rows of a tile multiply vectors of keys: folded_scores are (j, r, t, b)
+        bool in_columns;      // keys of f32 are, and rows of a tile end with the last: key_columns.cpp
     };
     KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), pair_groups(knobs.lanes), pairs{knobs.lanes},
@@ -60,7 +65,7 @@ public:
         form.one_page_apart = true;
         form.as_bits = facts.in_pairs;
         form.own_keys = facts.own_keys;
-        form.unwidened_keys = facts.transposes_keys;
+        form.unwidened_keys = facts.transposes_keys && !facts.in_columns;
         return form;
     }
     KeySteps steps() const override {
@@ -79,6 +84,8 @@ public:
     void schedule() override;
     void lower(const Lowering &lowering) const override;
     bool pads_queries() const override { return false; }
+    bool begins_with_block() const override { return facts.in_columns; }
+    bool may_see_no_block() const override { return facts.in_columns; }
     int least_head_dim() const override { return s.sizes.padded ? k.lanes : 0; }
 
 protected:
@@ -99,6 +106,7 @@ private:
     int value_features = 0; // of a weighted value that are in registers together
     KeyLaneStages s;
     Halide::Expr k_features, v_features; // of the call
+    std::set<std::pair<std::string, std::string>> row_groups; // loops over them, of register tiles
     Halide::Expr rows_alike;             // values lie as keys do, so that one table of offsets is that of both
 
     void choose_sizes(); // feature_chunk and value_features
@@ -115,6 +123,13 @@ private:
     void define_transposed_keys();
     void define_transposed_scores(const Inputs &in);
     void schedule_transposed_scores();
+    void schedule_key_rounds();
+    void define_key_columns(const Inputs &in);
+    void schedule_key_columns();
+    Halide::Expr place_of_feature(const Inputs &in, const Halide::Expr &feature) const; // in key_columns
+    void unroll_rows(Halide::Stage stage, const Halide::Func &of, const Halide::Var &row);
+    void end_last_tile(const Lowering &lowering) const;
+    void ask_for_next_columns(const Lowering &lowering) const;
     int keys_asked_ahead() const; // of those that are transposed
     void ask_for_next_steps(const Lowering &lowering) const;
     Halide::Func sum_across_lanes();

@@ -173,6 +173,10 @@ void KeyLanes::schedule() {
     for (Func *whole_task : {&s.inverse_sum, &s.row_lse, &s.out_copy})
         whole_task->compute_root().bound_storage(s.t, z.task_tiles);
     s.lse.compute_root();
+    if (facts.in_columns) {
+        s.lse.vectorize(s.i, w, TailStrategy::GuardWithIf);
+        s.state.update(s.state.num_update_definitions() - 1).vectorize(s.e, w).never_partition_all();
+    }
     Var which("which");
     const int together = vectors_together();
     s.out_copy.bound(s.d, 0, s.feature_groups * (w * z.feature_chunk))
@@ -192,7 +196,7 @@ void KeyLanes::schedule() {
 
 /// Tables of offsets end with the last key, or with what is asked for.
 void KeyLanes::end_tables_early(const Lowering &lowering) const {
-    const int more = k.lanes - 1 + (facts.transposes_keys ? keys_asked_ahead() : 0);
+    const int more = k.lanes - 1 + (facts.in_columns ? k.lanes : facts.transposes_keys ? keys_asked_ahead() : 0);
     const auto vectors = [keys = lowering.key_count, lanes = k.lanes, more, block = s.sizes.key_block](const Expr &b) {
         return (keys - b * block + more) / lanes;
     };
@@ -205,7 +209,9 @@ void KeyLanes::lower(const Lowering &lowering) const {
     if (facts.in_pairs) map_neighbour_pairs(lowering.generator);
     const bool has_turns = s.sizes.head_dim > k.lanes * vectors_together(); // of the loop over features, which ask
     // Kernels of own keys have the loops of others, and so their bits.
-    if (facts.transposes_keys)
+    if (facts.in_columns)
+        end_last_tile(lowering);
+    else if (facts.transposes_keys)
         ask_for_next_steps(lowering);
     else if (facts.asks_ahead && has_turns && !facts.own_keys)
         ask_for_keys_and_values(lowering);

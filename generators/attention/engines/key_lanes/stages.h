@@ -29,8 +29,12 @@ struct KeyLaneStages : FoldedStages {
     Halide::Func row_hidden, hidden;      // (r, t, b) (b)  from a row, or any; undefined outside of the general family
     Halide::RVar hidden_j, hidden_tile;   // of the updates of lane_hidden and hidden
     std::vector<Halide::Func> key_rounds; // (lane, upper, pair, d / 32, j / 16, b)   of their transposition
+    Transpose transposed_keys;            // (j, d, b)      of f32
     Halide::Func key_columns;             // (j, d, b)      keys as they are stored, f16 numbers as bits
 };
+
+/// Rows of f32 beside keys in columns, of which a register tile has a few groups: the last tile ends with a whole one.
+constexpr int rows_of_group = 4;
 
 /// Neighbouring keys whose values a row takes before the next row does: few enough for L1 or L2 to keep them. Divides key_block.
 constexpr int value_keys = 64;

@@ -46,19 +46,22 @@ void KeyLanes::define_transposed_keys() {
 
 void KeyLanes::define_transposed_scores(const Inputs &in) {
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
-    define_transposed_keys();
-    RDom features(0, s.sizes.head_dim, "features");
+    facts.in_columns ? define_key_columns(in) : define_transposed_keys();
+    const Sizes &z = s.sizes;
+    RDom features(0, z.padded ? unsafe_promise_clamped(in.head_dim, 1, z.head_dim) : Expr(z.head_dim), "features");
     // Only those vectors of a step's keys of which some row sees one.
-    features.where(b * s.sizes.key_block + j / vector_keys * vector_keys <= visible(in).tile_last);
+    if (k.key_unroll > k.lanes)
+        features.where(b * s.sizes.key_block + j / vector_keys * vector_keys <= visible(in).tile_last);
     s.feature = features;
     s.folded_scores = Func("folded_scores");
-    s.folded_scores(j, r, t, b) +=
-        s.q_rows(features, r, t) * widen(reinterpret(Float(16), s.key_columns(j, features, b)));
+    const Expr key = facts.in_columns ? s.key_columns(j, place_of_feature(in, features), b)
+                                      : widen(reinterpret(Float(16), s.key_columns(j, features, b)));
+    s.folded_scores(j, r, t, b) += s.q_rows(features, r, t) * key;
     s.scores = Func("scores");
     s.scores(r, j, t, b) = s.folded_scores(j, r, t, b);
 }
 
-void KeyLanes::schedule_transposed_scores() {
+void KeyLanes::schedule_key_rounds() {
     const std::vector<Var> at = s.key_rounds.back().args(); // lane, upper, pair, chunk, …
     for (Func &round : s.key_rounds)
         round.bound_storage(s.b, 1)
@@ -74,19 +77,21 @@ void KeyLanes::schedule_transposed_scores() {
         .bound_extent(at[4], k.key_unroll / vector_keys)
         .store_in(MemoryType::Stack);
     for (size_t round = 0; round + 1 < s.key_rounds.size(); round++) s.key_rounds[round].compute_at(last, at[3]);
+}
+
+void KeyLanes::schedule_transposed_scores() {
+    facts.in_columns ? schedule_key_columns() : schedule_key_rounds();
     // Asking for a line reads any memory but registers, for all that the compiler knows.
     s.folded_scores.compute_at(s.masked, s.t)
         .store_in(MemoryType::Register)
         .bound_extent(s.j, k.key_unroll)
         .bound(s.r, 0, s.sizes.row_tile);
     const Var lane("key_lane");
-    s.folded_scores.vectorize(s.j, k.lanes).unroll(s.j).unroll(s.r);
-    s.folded_scores.update()
-        .split(s.j, s.j, lane, k.lanes)
-        .reorder(lane, s.r, s.j, s.feature)
-        .vectorize(lane)
-        .unroll(s.r)
-        .unroll(s.j);
+    s.folded_scores.vectorize(s.j, k.lanes).unroll(s.j);
+    unroll_rows(s.folded_scores, s.folded_scores, s.r);
+    Stage sum = s.folded_scores.update();
+    sum.split(s.j, s.j, lane, k.lanes).reorder(lane, s.r, s.j, s.feature).vectorize(lane).unroll(s.j);
+    unroll_rows(sum, s.folded_scores, s.r);
 }
 
 int KeyLanes::keys_asked_ahead() const { return steps_ahead * k.key_unroll; }

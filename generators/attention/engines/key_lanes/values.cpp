@@ -94,10 +94,11 @@ void KeyLanes::schedule_values() {
         Stage update = s.weighted_rows.update(static_cast<int>(i));
         update.rename(sum.chunk, chunk).rename(sum.group, group).allow_race_conditions();
         if (facts.transposes_keys)
-            update.reorder(sum.lane, sum.vector, s.r, chunk, s.t, group).unroll(s.r);
+            update.reorder(sum.lane, sum.vector, s.r, chunk, s.t, group);
         else
             update.reorder(sum.lane, sum.vector, chunk, s.r, s.t, group);
         update.vectorize(sum.lane).unroll(sum.vector).never_partition_all();
+        if (facts.transposes_keys) unroll_rows(update, s.weighted_rows, s.r);
         // Asking for a line reads any memory but registers, for all that the compiler knows.
         Func of_group = sum.of_group;
         const std::vector<Var> at = of_group.args();
@@ -112,8 +113,10 @@ void KeyLanes::schedule_values() {
         Stage of_key = of_group.update(0);
         of_key.rename(sum.key, key);
         if (facts.transposes_keys) { // all rows of a tile take a value while it is in a register
-            of_group.bound(s.r, 0, z.row_tile).unroll(s.r);
-            of_key.reorder(s.l, at[1], at[2], s.r, key).unroll(s.r);
+            of_group.bound(s.r, 0, z.row_tile);
+            unroll_rows(of_group, of_group, s.r);
+            of_key.reorder(s.l, at[1], at[2], s.r, key);
+            unroll_rows(of_key, of_group, s.r);
         } else {
             of_key.reorder(s.l, at[1], at[2], key);
         }

@@ -7,9 +7,6 @@
 namespace gyre::attention {
 using namespace Halide;
 
-/// Sums of multiply-adds that do not wait for each other: two a cycle begin, and each takes four.
-constexpr int busy_sums = 8;
-
 /// Leaves out the vectors of a task's last row tile that have no row, and the rows of its biases that are not there.
 void RowVectors::end_last_tile(const Lowering &lowering) const {
     const Stages &s = shared();

@@ -1,0 +1,39 @@
+// Which rows of f32 take less time as scalars beside keys in columns: limits as bench/notes has measured them.
+#include "attention/dispatch/dispatch.h"
+#include "attention/call/key_parts.h"
+
+#include <algorithm>
+
+namespace gyre {
+namespace {
+
+constexpr int64_t few_rows = 12; // which a row tile holds
+
+/// True if so many rows of a call with options leave the last vectors of other kernels' row tiles almost empty.
+bool are_rows_of_options(int64_t dim, int64_t rows) {
+    constexpr int64_t small_head = 48;
+    if (rows >= 17 && rows <= 24) return true;
+    if (rows >= 33 && rows <= (dim <= small_head ? 36 : 40)) return true;
+    return dim > small_head && rows >= 49 && rows <= 52;
+}
+
+} // namespace
+
+bool may_gain_by_key_columns(const AttentionCall &c, int64_t rows) {
+    if (rows >= 10 && rows <= few_rows) return true;
+    return c.general() && (rows == 8 || are_rows_of_options(c.most_features(), rows));
+}
+
+bool gain_by_key_columns(const AttentionCall &c, const Sequence &s) {
+    // Few rows take longer where many keys come from memory. Few queries may have parts of keys.
+    constexpr int64_t least_of_few_rows = 48, most_of_few_rows = 128;
+    constexpr int64_t least_keys = 32, most_keys = 1024, many_rows = 41, most_of_many_rows = 512;
+    constexpr int64_t keys_of_one_part = key_parts::least_halved - 1;
+    const int64_t rows = s.q_len * (c.q.heads / c.k.heads), keys = s.keys_shown;
+    if (!may_gain_by_key_columns(c, rows)) return false;
+    if (rows <= few_rows) return keys >= least_of_few_rows && keys <= most_of_few_rows;
+    const int64_t most = rows < many_rows ? most_keys : most_of_many_rows;
+    return keys >= least_keys && keys <= (s.q_len <= most_few_queries ? std::min(most, keys_of_one_part) : most);
+}
+
+} // namespace gyre
