@@ -46,25 +46,15 @@ public:
         if (get_target().os == Halide::Target::NoOS) bind_dense();
         const bool by_instruction = has_bf16_rounding(get_target());
         const Bf16 bf16 = by_instruction ? Bf16::by_instruction : Bf16::as_integers;
-        const Inputs in{x,
-                        cos,
-                        sin,
-                        offset,
-                        pairs,
-                        direction,
-                        whole(little_code, pairs),
-                        copied_before,
-                        after,
-                        copied_after,
-                        whole(little_code && vector_copies, copied_after),
-                        bf16};
-        Stages stages = algorithm(in, pairing, out, dtype);
+        Stages stages = algorithm({x, cos, sin, offset, pairs, direction, whole(little_code, pairs), copied_before,
+                                   after, copied_after, whole(little_code && vector_copies, copied_after), bf16},
+                                  pairing, out, dtype);
         map_half_vectors(*this);
         if (by_instruction) map_bf16_roundings(*this);
         if (using_autoscheduler())
             estimate();
         else
-            schedule_cpu(stages, in, cos.dim(1).stride() == 0 && sin.dim(1).stride() == 0, knobs);
+            schedule_cpu(stages, pairs, cos.dim(1).stride() == 0 && sin.dim(1).stride() == 0, knobs);
         publish_facts(*this, facts, {}, using_autoscheduler());
     }
 

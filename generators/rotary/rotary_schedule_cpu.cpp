@@ -30,15 +30,14 @@ void schedule_little_code(Stages &s, const Knobs &k) {
 // Rows are walked as they lie in memory; a row is one vector loop over its pairs, with the usual row lengths unrolled.
 // The caller gives runs of tokens short enough for their table rows to stay in L1 over all heads. With several rows at once,
 // the usual lengths' loops are for rows with the same angles, which a chunk of them then reads once.
-void schedule_cpu(Stages &s, const Inputs &in, const Expr &same_angles, const Knobs &k) {
+void schedule_cpu(Stages &s, const Expr &pairs, const Expr &same_angles, const Knobs &k) {
     if (k.usual_lengths == 0) return schedule_little_code(s, k);
-    RVar chunk("chunk"), lane("lane"), copied("copied");
+    RVar chunk("chunk"), lane("lane");
     Var rows("rows"), row("row");
     s.out.compute_root();
-    s.out.update(0).allow_race_conditions().vectorize(s.before, k.lanes, TailStrategy::GuardWithIf);
-    Stage copy = s.out.update(1);
-    copy.allow_race_conditions().split(s.after, copied, lane, k.lanes, TailStrategy::GuardWithIf).vectorize(lane);
-    for (int usual : {128, 64}) copy.specialize(in.copied_after == usual).unroll(copied);
+    const std::pair<Stage, RVar> copies[] = {{s.out.update(0), s.before}, {s.out.update(1), s.after}};
+    for (auto [copy, feature] : copies)
+        copy.allow_race_conditions().vectorize(feature, k.lanes, TailStrategy::GuardWithIf);
     Stage rotation = s.out.update(2);
     rotation.allow_race_conditions()
         .split(s.pair, chunk, lane, k.lanes, TailStrategy::GuardWithIf)
@@ -52,7 +51,7 @@ void schedule_cpu(Stages &s, const Inputs &in, const Expr &same_angles, const Kn
         .bound_storage(s.i, k.lanes)
         .vectorize(s.i, k.lanes, TailStrategy::GuardWithIf);
     for (int usual : {64, 32})
-        rotation.specialize(k.rows > 1 ? in.pairs == usual && same_angles : in.pairs == usual).unroll(chunk);
+        rotation.specialize(k.rows > 1 ? pairs == usual && same_angles : pairs == usual).unroll(chunk);
 }
 
 } // namespace gyre::rotary

@@ -6,15 +6,14 @@ namespace gyre::rotary {
 
 /// Numbers that a tuner may change. Every field is a GeneratorParam of the same name.
 struct Knobs {
-    int lanes = 0; // pairs at once; 0: the target's natural width for f32
-    int usual_lengths =
-        1; // 1: loops of their own, unrolled, for 32 and 64 pairs, and for 64 and 128 features; 0: little code
+    int lanes = 0;         // pairs at once; 0: the target's natural width for f32
+    int usual_lengths = 1; // 1: loops of their own, unrolled, for 32 and 64 pairs; 0: little code
     int vector_copies = 0; // with little code, 1: features after the window are copied in vectors; 0: one by one
     int rows = 1;          // neighbouring rows at once, which read angles once where they have the same
 };
 
-/// `same_angles`: the rows along dimension a have the same angles.
-void schedule_cpu(Stages &s, const Inputs &in, const Halide::Expr &same_angles, const Knobs &k);
+/// `pairs`: as in Inputs; `same_angles`: the rows along dimension a have the same angles.
+void schedule_cpu(Stages &s, const Halide::Expr &pairs, const Halide::Expr &same_angles, const Knobs &k);
 
 /// Schedules outputs that the caches cannot hold: asks for what is read some rows later, and leaves the stores as Halide has them, for
 /// cmake/streaming_stores.cmake to turn into ones past the caches. `pairs`: a multiple of `lanes`.
