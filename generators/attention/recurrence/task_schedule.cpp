@@ -29,8 +29,8 @@ void schedule_results(Stages &s, int w, int stored_lanes) {
         .unroll(ri)
         .unroll(dc);
     schedule_transpose(s.out_rows, {s.out_copy, dc});
-    // Else the first round's lanes are of several accumulators, which Halide takes one by one.
-    if (s.out_rows.in_lane_rounds)
+    // Else the lanes of a vector of the first round are of several accumulators, which Halide takes one by one.
+    if (s.out_rows.in_lane_rounds && s.sizes.feature_chunk > w / 2)
         s.normalised.compute_at(s.out_copy, dc).bound_extent(s.d, w).bound_extent(s.r, w).vectorize(s.r).unroll(s.d);
     s.out.compute_root();
     if (is_few_vectors(s.sizes, s.sizes.v_head_dim))
