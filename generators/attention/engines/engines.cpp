@@ -100,8 +100,8 @@ bool has_key_columns(const Wanted &w) {
     _halide_user_assert(w.dtype == Float(32) && w.general)
         << "expected general=true and f32 with many_rows=true and fold equal to lanes\n";
     _halide_user_assert(rows % rows_of_group == 0 && k.key_unroll == k.lanes)
-        << "row_vectors times row_tiles is " << rows << " and key_unroll " << k.key_unroll << ", expected a multiple of "
-        << rows_of_group << " and lanes, " << k.lanes << "\n";
+        << "row_vectors times row_tiles is " << rows << " and key_unroll " << k.key_unroll
+        << ", expected a multiple of " << rows_of_group << " and lanes, " << k.lanes << "\n";
     return true;
 }
 

@@ -45,13 +45,13 @@ void KeyLanes::define_transposed_keys() {
 }
 
 void KeyLanes::define_transposed_scores(const Inputs &in) {
+    const Sizes &z = s.sizes;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b;
     facts.in_columns ? define_key_columns(in) : define_transposed_keys();
-    const Sizes &z = s.sizes;
     RDom features(0, z.padded ? unsafe_promise_clamped(in.head_dim, 1, z.head_dim) : Expr(z.head_dim), "features");
     // Only those vectors of a step's keys of which some row sees one.
     if (k.key_unroll > k.lanes)
-        features.where(b * s.sizes.key_block + j / vector_keys * vector_keys <= visible(in).tile_last);
+        features.where(b * z.key_block + j / vector_keys * vector_keys <= visible(in).tile_last);
     s.feature = features;
     s.folded_scores = Func("folded_scores");
     const Expr key = facts.in_columns ? s.key_columns(j, place_of_feature(in, features), b)
