@@ -71,7 +71,7 @@ AttentionShape few_heads(int64_t batch, int64_t queries, int64_t keys) {
 
 TEST_CASE("masks that are ranges of keys in every row") {
     for (const gyre_dtype type : {GYRE_F32, GYRE_BF16})
-        for (const int64_t queries : {1, 5, 40})
+        for (const int64_t queries : {1, 4, 40})
             for (const std::vector<Range> &ranges : {std::vector<Range>{{0, 90}, {0, 1}, {0, 64}},
                                                      {{7, 90}, {89, 90}, {33, 90}},
                                                      {{3, 80}, {0, 0}, {16, 48}}}) {
