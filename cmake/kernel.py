@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from errors import RunError, UsageError, refuse
 from recipes import Recipes
 from runner import Limits
-from space import declaration_path, read_declaration
+from space import declaration_path, knob_range, read_declaration
 from workshop import NotBuilt, Workshop
 
 HANGING = Limits(seconds=3600, mebibytes=65536)
@@ -64,9 +64,9 @@ def chosen_knobs(recipes, recipe, words):
             refuse("knob", f"'{word}'", "name=value, a whole number")
         if name not in valid:
             refuse("knob", f"'{name}'", f"one of {', '.join(valid) or 'none: this kernel has no knobs'}")
-        values = valid[name].get("range", valid[name]["values"])
-        if not min(values) <= int(value) <= max(values):
-            refuse("knob", f"'{word}'", f"{min(values)} to {max(values)}")
+        least, most = knob_range(valid[name])
+        if not least <= int(value) <= most:
+            refuse("knob", f"'{word}'", f"{least} to {most}")
         knobs[name] = int(value)
     return knobs
 

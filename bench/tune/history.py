@@ -38,7 +38,7 @@ def revert(options):
     ]
     if not found:
         known = sorted({f"{entry['kernel']} --target {entry['target']}" for entry in history.entries})
-        refuse("kernel", f"'{options.kernel}': nothing was written for it", f"one of {', '.join(known) or 'none'}")
+        refuse("kernel", f"'{options.kernel}': nothing was written for it", f"one of {', '.join(known)}" if known else "a kernel that gyre tune has written knobs of")
     targets = sorted({entry["target"] for entry in found})
     if len(targets) > 1:
         refuse("--target", "missing", f"one of {', '.join(targets)}")

@@ -8,7 +8,7 @@ from errors import refuse
 from programs import find_runner
 from runner import Limits, Runner
 from shapes import complete_shape
-from space import folder_of, read_declaration, space_of
+from space import folder_of, knob_range, read_declaration, space_of
 from study import Study, open_storage
 from tuning_file import TuningFile
 from workshop import Plan, Workshop
@@ -56,6 +56,10 @@ class Setup:
         for name in given:
             if name not in self.space.names:
                 refuse(f"--knobs {name}", "not a knob", f"one of {', '.join(self.space.names)}")
+            if not self.autoscheduler:
+                least, most = knob_range(declaration["knobs"][name])
+                if not least <= given[name] <= most:
+                    refuse(f"--knobs {name}={given[name]}", "outside the knob's range", f"{least} to {most}")
         self.start = self.space.complete(given) if given else self.space.nearest_valid(stored)
         violated = self.space.violated(self.start)
         if violated:

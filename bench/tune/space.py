@@ -124,6 +124,12 @@ def declaration_path(generators, operation):
     return os.path.join(folder_of(generators, operation), f"{operation}_knobs.json")
 
 
+def knob_range(knob):
+    """The least and the largest value that a declared knob takes: its range, or else those worth trying, as tuning files have it."""
+    values = knob.get("range", knob["values"])
+    return min(values), max(values)
+
+
 def read_declaration(path):
     try:
         with open(path, encoding="utf-8") as file:

@@ -36,6 +36,7 @@ class Options(TuneTest):
             ("--shape hkv", KERNEL, "--shape", "h=3,hkv=2"),
             ("--knobs colour lanes", KERNEL, "--knobs", "colour=3"),
             ("--knobs lanes=wide", KERNEL, "--knobs", "lanes=wide"),
+            ("--knobs lanes=4096 expected to", KERNEL, "--knobs", "lanes=4096"),
             ("--study a/b", KERNEL, "--study", "a/b"),
             ("--limit-memory", KERNEL, "--limit-memory", 1),
             ("--autoscheduler magic", KERNEL, "--autoscheduler", "magic"),
