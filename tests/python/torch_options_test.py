@@ -49,6 +49,8 @@ class Options(unittest.TestCase):
         cases += [({"rope": rope, "value_rope": turned}, {"inv_freq": inv_freq, "value_inv_freq": turned_freq}),
                   ({"rope": gyre.Rope(pairing="interleaved"), "keys_rotated": True}, {"inv_freq": inv_freq, "interleaved": True, "keys_rotated": True}),
                   ({"value_rope": rope, "values_rotated": True}, {"value_inv_freq": inv_freq, "values_rotated": True}),
+                  ({"value_rope": gyre.Rope(theta=100.0, rotary_dim=32, pairing="interleaved")},
+                   {"value_inv_freq": turned_freq, "interleaved": True}),
                   ({"softcap": 3.0, "scale": 0.3}, {"softcap": 3.0, "scale": 0.3}),
                   ({"alignment": "top_left", "causal": True}, {"top_left": True, "causal": True})]
         cases += [({"window": (left, right)}, {"window_left": left, "window_right": right}) for left, right in ((3, 0), (0, 2), (-1, 1), (2, -1), (4, 5))]
