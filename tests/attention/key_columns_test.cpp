@@ -146,9 +146,15 @@ TEST_CASE("key columns: heads that share keys, values of another size, windows, 
 }
 
 TEST_CASE("key columns: threads, and results in the queries' memory") {
-    AttentionCase c(AttentionShape().batches(3).lengths(20, 150).head_counts(6, 2).dims(96));
-    give_options(c, alibi);
-    c.check_threads({1, 2, 5});
+    for (const int64_t rows : {20, 36, 50}) { // which several threads share
+        AttentionCase c(AttentionShape().batches(2).lengths(rows, 300).head_counts(1, 1).dims(96));
+        give_options(c, alibi);
+        c.args.causal = 1;
+        c.check_threads({1, 2, 5, 16});
+        c.args.seqused_k = c.hold(GYRE_I32, {300, 290});
+        c.check();
+        c.check_threads({1, 3, 16});
+    }
     AttentionCase few(AttentionShape().batches(3).lengths(3, 120).head_counts(8, 2).dims(64)); // 12 rows
     few.check_threads({1, 2, 5});
     few.check_in_place();
