@@ -175,8 +175,7 @@ TEST_CASE("key columns: nothing is read past the last key, and what a row does n
         }
     AttentionCase c(shape_of(20, 150, 64));
     c.args.mask = c.hold(scattered(20, 150));
-    check_garbage(
-        c, [](int64_t i, int64_t j) { return i != 1 && (i * 7 + j * 3) % 5 < 3; }, {0, 3, 77, 149});
+    check_garbage(c, [](int64_t i, int64_t j) { return i != 1 && (i * 7 + j * 3) % 5 < 3; }, {0, 3, 77, 149});
 }
 
 TEST_CASE("key columns: packed sequences, some of which have them, give the bits that each has alone") {

@@ -1,6 +1,6 @@
 // Which rows of f32 take less time as scalars beside keys in columns: limits as bench/notes has measured them.
-#include "attention/dispatch/dispatch.h"
 #include "attention/call/key_parts.h"
+#include "attention/dispatch/dispatch.h"
 
 #include <algorithm>
 

@@ -105,9 +105,9 @@ private:
     int keys_at_once() const { return s.sizes.padded ? 1 : keys_at_once_of(value_features / k.lanes); }
     int value_features = 0; // of a weighted value that are in registers together
     KeyLaneStages s;
-    Halide::Expr k_features, v_features; // of the call
+    Halide::Expr k_features, v_features;                      // of the call
     std::set<std::pair<std::string, std::string>> row_groups; // loops over them, of register tiles
-    Halide::Expr rows_alike;             // values lie as keys do, so that one table of offsets is that of both
+    Halide::Expr rows_alike; // values lie as keys do, so that one table of offsets is that of both
 
     void choose_sizes(); // feature_chunk and value_features
     void check() const;
