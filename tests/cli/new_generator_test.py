@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 
 from harness import GyreTest
 
@@ -24,6 +25,17 @@ class NewGenerator(GyreTest):
     def test_another_folder(self):
         self.succeed("new-generator", "gated_2", "--out", "a/b")
         self.assertIn("gated_2_generator.cpp", os.listdir(self.path("a/b")))
+
+    def test_a_folder_with_a_blank(self):
+        said = self.succeed("new-generator", "swiglu", "--out", "it's mine")
+        self.assertIn("cmake -S 'it'\\''s mine' -B 'it'\\''s mine/build' ", said)
+
+    def test_nothing_is_left_of_what_cannot_be_written(self):
+        shell = f'ulimit -f 0; trap "" XFSZ; exec "{self.program}" new-generator swiglu'
+        done = subprocess.run(["sh", "-c", shell], cwd=self.directory, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("cannot be written", done.stderr)
+        self.assertEqual(os.listdir(self.directory), [])
 
     def test_refused(self):
         for name in ("2nd", "My", "a-b", "a b", "", "gyre"):

@@ -32,6 +32,15 @@ std::string named(std::string text, const std::string &name) {
     return text;
 }
 
+/// The text as one word of a shell.
+std::string word(const std::string &text) {
+    const bool plain = text.find_first_of(" \t\n'\"\\$`!*?[](){}<>|&;#~") == std::string::npos;
+    if (plain) return text;
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    return quoted + "'";
+}
+
 void take_name(Options &options, const std::string &name) {
     const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
     const auto is_valid = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; };
@@ -47,16 +56,21 @@ void write(const Options &options) {
     if (fs::exists(folder, error)) refuse("--out", folder.string() + " is there already", "a folder that is made");
     if (!fs::create_directories(folder, error)) throw RunError(folder.string() + ": " + error.message());
     const SignalsHeld held;
-    for (const Template &t : templates) {
-        const std::string text = named(t.text, options.name);
-        OutputFile file((folder / named(t.file, options.name)).string());
-        file.write(text.data(), text.size());
-        file.commit();
+    try {
+        for (const Template &t : templates) {
+            const std::string text = named(t.text, options.name);
+            OutputFile file((folder / named(t.file, options.name)).string());
+            file.write(text.data(), text.size());
+            file.commit();
+        }
+    } catch (...) {
+        fs::remove_all(folder, error); // or the next try would be refused
+        throw;
     }
+    const std::string made = word(folder.string()), build = word((folder / "build").string());
     print(folder.string() + ": a generator, its knobs and a program. Next, with gyre in ~/gyre and Halide 21:\n" +
-          "  cmake -S " + folder.string() + " -B " + folder.string() + "/build -DCMAKE_PREFIX_PATH=~/gyre\n" +
-          "  cmake --build " + folder.string() + "/build && " + folder.string() + "/build/" + options.name +
-          "_program");
+          "  cmake -S " + made + " -B " + build + " -DCMAKE_PREFIX_PATH=~/gyre\n" + "  cmake --build " + build +
+          " && " + word((folder / "build" / (options.name + "_program")).string()));
 }
 
 } // namespace
