@@ -121,6 +121,7 @@ class RefusedOptions(GyreTest):
         self.attention("--dropout-seed --dropout", "--dropout-seed", 7)
         self.attention("--dropout-offset --dropout", "--dropout-offset", 7)
         self.attention("--dropout-offset", "--dropout", 0.5, "--dropout-offset", 1 << 32)
+        self.attention("--dropout-seed 18446744073709551615", "--dropout", 0.5, "--dropout-seed", 1 << 64)
 
     def test_contradictions(self):
         rope = '{"rope_type": "default"}'

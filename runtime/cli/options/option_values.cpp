@@ -15,6 +15,14 @@ namespace {
     refuse(option, "'" + text + "'", expected);
 }
 
+template <typename Number>
+std::optional<Number> parse(const std::string &text) {
+    Number value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
 std::string decimal(double value) {
     std::ostringstream text;
     text << value;
@@ -23,12 +31,7 @@ std::string decimal(double value) {
 
 } // namespace
 
-std::optional<std::int64_t> parse_whole_number(const std::string &text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
+std::optional<std::int64_t> parse_whole_number(const std::string &text) { return parse<std::int64_t>(text); }
 
 Option add_whole_number(const Command &command, const std::string &option, std::optional<std::int64_t> &value,
                         std::int64_t least, std::int64_t most, const std::string &help) {
@@ -43,15 +46,13 @@ Option add_whole_number(const Command &command, const std::string &option, std::
 
 Option add_seed(const Command &command, const std::string &option, std::optional<std::uint64_t> &value,
                 const std::string &help) {
-    const auto parse = [&value, option](const std::string &text) {
-        std::uint64_t number = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc() || end != text.data() + text.size())
+    const auto take = [&value, option](const std::string &text) {
+        value = parse<std::uint64_t>(text);
+        if (!value)
             reject(option, text,
                    "a whole number from 0 to " + std::to_string(std::numeric_limits<std::uint64_t>::max()));
-        value = number;
     };
-    return command.add_option(option, "N", help, parse);
+    return command.add_option(option, "N", help, take);
 }
 
 Option add_real_number(const Command &command, const std::string &option, std::optional<double> &value, double least,
