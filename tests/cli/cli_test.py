@@ -18,6 +18,7 @@ from harness import GyreTest
 from attention_gradients_test import AttentionGradients
 from attention_rotation_test import AttentionRotation
 from attention_test import Attention
+from c_table_test import CTable
 from files_test import Files
 from frequencies_test import Frequencies
 from help_test import Help
