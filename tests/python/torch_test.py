@@ -58,6 +58,14 @@ class Operators(unittest.TestCase):
                 # Central differences: of the third order in steps of 1e-3, and roundings of float32 in both sums, which are of random signs.
                 self.assertLess(abs((moved[0] - moved[1]) / 2 - predicted), 5e-9 * direction.abs().sum())
 
+    def test_rotations_are_those_of_numpys_functions(self):
+        q, k, _ = inputs()
+        for rope in (gyre.Rope(attention_factor=1.5), gyre.Rope(pairing="interleaved"), gyre.Rope(theta=100.0, rotary_dim=16, rotary_offset=8)):
+            for options in ({}, {"position_offset": 7}, {"reverse": True}, {"positions": torch.arange(12, dtype=torch.int32) * 3}):
+                x = k if "positions" in options else q
+                with self.subTest(rope=rope, **options):
+                    self.assertTrue(torch.equal(gyre.torch.rotary(x, rope, **options), gyre.rotary(x, rope, layout="bhsd", **options)))
+
     def test_rotary_tables_of_models(self):
         q, k = random(2, 4, 9, 64, dtype=torch.bfloat16, grad=True), random(2, 2, 9, 64, dtype=torch.bfloat16, seed=1)
         angle = torch.arange(9)[:, None] * torch.tensor([10000.0 ** (-i / 32) for i in range(32)])
