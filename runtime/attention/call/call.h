@@ -103,6 +103,8 @@ struct AttentionCall {
     /// General by nothing else.
     bool alibi_alone() const { return alibi && !(bias.data || mask.data || softcap > 0 || score); }
     bool cap_alone() const { return softcap > 0 && !(bias.data || mask.data || alibi || score); }
+    /// Keys and values are read as rows that the caller has stored, and not rotated before.
+    bool is_in_rows() const { return !(rotate_keys || rotate_values || value_blocks); }
     Sequence sequence(int64_t index) const;
     /// What the first key that a window shows a sequence is rounded to: keys whose random words are drawn together, and in bf16 blocks of
     /// values where a context has kernels for them, because values in rows give the same bits.

@@ -119,10 +119,6 @@ const AttentionKernel *find_unformed_kernel(const gyre_context &context, const A
 const AttentionKernel *find_few_keys_kernel(const gyre_context &context, const AttentionCall &call,
                                             const AttentionKernel &kernel);
 
-/// From so many keys a row on, f32 and f16 numbers are multiplied on tiles, as sums of three and two bf16 numbers, in less time than in vectors:
-/// bench/notes has the measurements.
-constexpr int64_t least_keys_in_terms(gyre_dtype dtype) { return dtype == GYRE_F32 ? 384 : 32; }
-
 /// True if the rows of a sequence of the call see so few keys, on average, that find_few_keys_kernel() serves it.
 bool sees_few_keys(const AttentionCall &call, int64_t queries, int64_t keys);
 

@@ -128,6 +128,10 @@ bool gain_in_tiles_of_floats(const AttentionKernel &tiled, int64_t rows, int64_t
     return (rows == 6 && keys >= few_keys) || ((rows == 5 || (rows >= 10 && rows <= 12)) && keys >= some_keys);
 }
 
+/// From so many keys a row on, f32 and f16 numbers are multiplied on tiles, as sums of three and two bf16 numbers, in less time than in vectors:
+/// bench/notes has the measurements.
+constexpr int64_t least_keys_in_terms(gyre_dtype dtype) { return dtype == GYRE_F32 ? 384 : 32; }
+
 } // namespace
 
 bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int64_t dim, int64_t rows, int64_t keys) {
