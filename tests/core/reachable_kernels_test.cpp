@@ -13,8 +13,6 @@
 #include <iterator>
 #include <set>
 
-#include <set>
-
 using namespace gyre::test;
 
 namespace {
@@ -112,6 +110,7 @@ void reach_attention_of_rows(Reached &reached) {
             for (const auto &[heads, keys] : {std::pair<int64_t, int64_t>{150, 1}, // more rows a key head than are few
                                               {150, 2},                            // and more scores
                                               {150, 200}, // and more keys than kernels for many queries take
+                                              {12, 64},   // keys in columns
                                               {4, 300},   // a narrow row tile
                                               {8, 200}})  // whole row tiles
                 reached.run(
