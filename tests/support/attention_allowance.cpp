@@ -82,7 +82,7 @@ double rounding_of_lse(const RowError &error) {
 
 /// What storing adds to a number that is off by so much; a number that is not finite may not be off at all.
 double stored(gyre_dtype dtype, double exact, double error) {
-    return std::isfinite(exact) ? error + rounding_of(dtype, std::fabs(exact) + error) : 0;
+    return std::isfinite(exact) ? rounded_error(dtype, exact, error) : 0;
 }
 
 } // namespace

@@ -145,6 +145,10 @@ double rounding_of(gyre_dtype dtype, double x) {
     return power_of_two(std::max(exponent_of(x), smallest_exponent) - mantissa_bits - 1);
 }
 
+double rounded_error(gyre_dtype dtype, double x, double error) {
+    return error + rounding_of(dtype, std::fabs(x) + error);
+}
+
 void poison_elements(gyre_dtype dtype, unsigned char *to, int64_t stride, int64_t count) {
     with_poison(dtype, [&](auto pattern) {
         for (int64_t i = 0; i < count; i++) store(to + i * stride * (int64_t)sizeof pattern, pattern);

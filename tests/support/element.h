@@ -24,6 +24,9 @@ double rounded(gyre_dtype dtype, double value);
 /// What rounding to the type may change x by: half the spacing of the type's numbers around it.
 double rounding_of(gyre_dtype dtype, double x);
 
+/// What a number is off by that is within `error` of x and then rounded, perhaps beyond the next power of two.
+double rounded_error(gyre_dtype dtype, double x, double error);
+
 /// Makes elements a quiet NaN with a payload that no computation makes; integers and booleans a number that no test uses.
 void poison_elements(gyre_dtype dtype, unsigned char *to, int64_t stride, int64_t count);
 

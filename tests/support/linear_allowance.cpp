@@ -30,8 +30,8 @@ double linear_error(const gyre_linear_attention_args &args) {
 std::vector<double> linear_allowance(const OracleNumbers &expected, gyre_dtype dtype, double relative) {
     std::vector<double> allowed(expected.exact.size());
     for (size_t n = 0; n < allowed.size(); n++) {
-        const double rounding = dtype == GYRE_F32 ? 0 : rounding_of(dtype, expected.exact[n]);
-        allowed[n] = relative * expected.magnitude[n] + rounding + least;
+        const double error = relative * expected.magnitude[n] + least;
+        allowed[n] = dtype == GYRE_F32 ? error : rounded_error(dtype, expected.exact[n], error);
     }
     return allowed;
 }

@@ -99,7 +99,7 @@ OracleAppended appended(const gyre_cache_append_args &args, const gyre_tensor &f
                     const bool rotated = tolerance != 0; // NaN is
                     result.written[at] = true;
                     result.exact[at] = rotated ? number : rounded(cache.dtype, number);
-                    result.allowed[at] = rotated ? tolerance + rounding_of(cache.dtype, number) : 0;
+                    result.allowed[at] = rotated ? rounded_error(cache.dtype, number, tolerance) : 0;
                 }
             }
         }

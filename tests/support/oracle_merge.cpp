@@ -68,7 +68,7 @@ OracleMerge oracle_merge(const gyre_attention_merge_args &args) {
                 const double relative = f32_error + std::expm1(8 * f32_rounding * size);
                 for (int64_t d = 0; d < zeros.dim; d++)
                     result.out_allowed[(size_t)(out + d - result.out.data.data())] =
-                        relative * magnitude[(size_t)d] + lost[(size_t)d] + rounding_of(o.dtype, out[d]);
+                        rounded_error(o.dtype, out[d], relative * magnitude[(size_t)d] + lost[(size_t)d]);
             }
     return result;
 }

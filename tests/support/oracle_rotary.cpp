@@ -132,8 +132,8 @@ std::vector<double> rotary_tolerances(const gyre_rotary_args &args, const Oracle
     for (size_t i = 0; i < expected.out.data.size(); i++) {
         const double magnitude = expected.magnitude.data[i];
         allowed.push_back(magnitude == 0 ? 0
-                                         : factor * (promised + f32_arithmetic) * magnitude +
-                                               rounding_of(args.out.dtype, expected.out.data[i]));
+                                         : rounded_error(args.out.dtype, expected.out.data[i],
+                                                         factor * (promised + f32_arithmetic) * magnitude));
     }
     return allowed;
 }
