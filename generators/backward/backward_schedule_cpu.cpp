@@ -102,7 +102,7 @@ void schedule_weights(Stages &s, int w) {
         .bound_storage(s.d, most_features + cache_line)
         .bound(s.y, 0, z.tile)
         .bound(s.t, 0, z.rows / z.tile)
-        .vectorize(s.d, w);
+        .vectorize(s.d, w, TailStrategy::RoundUp); // of rows that are whole vectors
     s.weights.compute_root().bound(s.j, 0, z.keys).bound(s.y, 0, z.tile).bound(s.t, 0, z.rows / z.tile);
     s.weights.update(0)
         .allow_race_conditions()
