@@ -61,7 +61,7 @@ class Graph:
 
     def __init__(self, library):
         self.library = library
-        self.tensors, self.kept = [], []  # logical ones by their numbers; by number, memory
+        self.tensors, self.memory = [], {}  # logical ones by their numbers; by number, what was given
         self.count = 0
         self.graph = library.made("dnnl_graph_graph_create", CPU)
 
@@ -74,7 +74,7 @@ class Graph:
     def given(self, dtype, memory):
         """A tensor of PyTorch's memory."""
         tensor = self.logical(dtype, memory.shape, memory.stride())
-        self.kept.append((tensor, memory))
+        self.memory[tensor.id] = memory
         return tensor
 
     def add(self, operation, inputs, output, transpose_b=False):
@@ -105,7 +105,7 @@ class Graph:
         partition = ctypes.c_void_p()
         c.call("dnnl_graph_graph_get_partitions", self.graph, ctypes.c_size_t(1), ctypes.byref(partition))
         compiled = c.made("dnnl_graph_compiled_partition_create", partition)
-        memory = {tensor.id: each for tensor, each in self.kept}
+        memory = self.memory
         inputs = [tensor for tensor in self.ports(partition) if tensor.id != output.id]
         c.call("dnnl_graph_partition_compile", partition, compiled, ctypes.c_size_t(len(inputs)), pointers(inputs), ctypes.c_size_t(1),
                pointers([output]), c.engine)

@@ -8,7 +8,10 @@ import gyre
 import model_ours
 import numpy as np
 import torch
+from model_arrays import angles
+from model_calls import Rope
 
+HALF = Rope("half")
 ROPES = {"plain": (), "rope": ("rope",), "roper": ("rope", "value_rope")}  # arguments of gyre.attention()
 
 
@@ -25,7 +28,7 @@ def of_gyre(context, q, k, v, causal, rotation, **more):
 
 def tables(length, head_dim):
     """cos and sin, float32 [length, head_dim / 2]."""
-    angle = np.arange(length)[:, None] * 10000.0 ** (-np.arange(head_dim // 2) / (head_dim // 2))
+    angle = angles(np.arange(length), HALF, head_dim)
     return np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
 
 

@@ -56,7 +56,7 @@ const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const 
     };
     // Sequences of one call have one type of kernel.
     if (c.q.dtype == GYRE_F16 && !c.has_cu_seqlens_q && !has_options) {
-        if (c.k.heads == 0 || c.q.seqlen * (c.q.heads / c.k.heads) < least_many_rows) return nullptr;
+        if (c.k.heads == 0 || c.rows(c.q.seqlen) < least_many_rows) return nullptr;
         AttentionCall wide = c;
         wide.q.dtype = GYRE_F32;
         const AttentionKernel *many = find_unformed_kernel(context, wide, true);
@@ -85,7 +85,7 @@ const AttentionKernel *find_key_columns_kernel(const gyre_context &context, cons
     if (!is_x86 || usual.is(trait::dropout | trait::score) || has_matrix_tiles(*context.best)) return nullptr;
     if (c.q.dtype != GYRE_F32 || !c.is_in_rows() || c.k.heads == 0) return nullptr;
     if (c.sinks && !usual.is(trait::partial)) return nullptr; // kernels of parts have no sinks
-    if (!c.has_cu_seqlens_q && !may_gain_by_key_columns(c, c.q.seqlen * (c.q.heads / c.k.heads))) return nullptr;
+    if (!c.has_cu_seqlens_q && !may_gain_by_key_columns(c, c.rows(c.q.seqlen))) return nullptr;
     return find_kernel_with(trait::general | trait::partial | trait::many_rows | trait::as_stored, context, c);
 }
 

@@ -29,7 +29,7 @@ bool gain_by_key_columns(const AttentionCall &c, const Sequence &s) {
     constexpr int64_t least_of_few_rows = 48, most_of_few_rows = 128;
     constexpr int64_t least_keys = 32, most_keys = 1024, many_rows = 41, most_of_many_rows = 512;
     constexpr int64_t keys_of_one_part = key_parts::least_halved - 1;
-    const int64_t rows = s.q_len * (c.q.heads / c.k.heads), keys = s.keys_shown;
+    const int64_t rows = c.rows(s.q_len), keys = s.keys_shown;
     if (!may_gain_by_key_columns(c, rows)) return false;
     if (rows <= few_rows) return keys >= least_of_few_rows && keys <= most_of_few_rows;
     const int64_t most = rows < many_rows ? most_keys : most_of_many_rows;

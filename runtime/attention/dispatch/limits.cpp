@@ -169,7 +169,7 @@ bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, con
     if (whole.is(trait::sloped) || whole.has_terms()) return false;
     // Tasks of one head (choose_task_heads()) have a row a query.
     const bool has_heads = !(c.mask.data && c.mask.strides[1] != 0);
-    const int64_t group = c.q.heads / c.k.heads, heads = has_heads ? group : 1;
+    const int64_t group = c.sharing(), heads = has_heads ? group : 1;
     const int64_t rows = s.q_len * heads, tasks = ceil_div(s.q_len, whole.token_unit(heads)) * (group / heads);
     const auto gains = [&](int64_t of_rows) {
         return c.general() ? are_whole_rows_of_options(decoding, whole, c.most_features(), of_rows)
@@ -182,7 +182,7 @@ bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, con
 }
 
 bool may_have_whole_rows(const AttentionCall &c) {
-    return c.dropout.on || (c.k.heads > 0 && c.q.seqlen * (c.q.heads / c.k.heads) >= fewest_whole_rows);
+    return c.dropout.on || (c.k.heads > 0 && c.rows(c.q.seqlen) >= fewest_whole_rows);
 }
 
 bool sees_few_keys(const AttentionCall &c, int64_t queries, int64_t keys) {

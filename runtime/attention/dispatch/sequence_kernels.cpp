@@ -5,31 +5,28 @@
 namespace gyre {
 namespace {
 
-int64_t rows_of_key_head(const AttentionCall &c, int64_t queries) { return queries * (c.q.heads / c.k.heads); }
-
 bool has_many_rows(const SequenceKernels &kernels, const AttentionCall &c, int64_t queries, int64_t keys_seen) {
     return is_x86 && kernels.many_rows &&
-           are_many_rows(*kernels.many_rows, *kernels.usual, c.most_features(), rows_of_key_head(c, queries),
-                         keys_seen);
+           are_many_rows(*kernels.many_rows, *kernels.usual, c.most_features(), c.rows(queries), keys_seen);
 }
 
 /// The kernel for rows that are neither few nor many.
 const AttentionKernel &tiled_kernel(const SequenceKernels &kernels, const AttentionCall &c, int64_t queries) {
     const AttentionKernel *narrow = is_x86 ? kernels.narrow : nullptr;
     const bool is_own = narrow && !narrow->padded;
-    return is_own && rows_of_key_head(c, queries) <= narrow->row_tile ? *narrow : *kernels.usual;
+    return is_own && c.rows(queries) <= narrow->row_tile ? *narrow : *kernels.usual;
 }
 
 /// The padded kernel that reads keys and values in place, if the sequence takes less time so. Head sizes of their own have others.
 const AttentionKernel *padded_in_place(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
     const AttentionKernel *narrow = kernels.narrow && kernels.narrow->padded ? kernels.narrow : nullptr;
     if (!is_x86 || !kernels.usual->padded) return nullptr;
-    return choose_in_place(narrow, kernels.in_place, c.most_features(), rows_of_key_head(c, s.q_len), s.keys_shown);
+    return choose_in_place(narrow, kernels.in_place, c.most_features(), c.rows(s.q_len), s.keys_shown);
 }
 
 bool has_few_rows(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
     return kernels.few_rows && are_few_rows(*kernels.few_rows, tiled_kernel(kernels, c, s.q_len), c.most_features(),
-                                            rows_of_key_head(c, s.q_len), s.keys_shown);
+                                            c.rows(s.q_len), s.keys_shown);
 }
 
 } // namespace
@@ -86,11 +83,11 @@ SequenceKernels find_sequence_kernels(const gyre_context &context, const Attenti
     if (!is_x86) return found;
     if (!found.usual->padded) {
         found.narrow = find_narrow_kernel(context, c);
-    } else if (c.has_cu_seqlens_q || may_be_in_place(c.q.dtype, rows_of_key_head(c, c.q.seqlen), c.k.seqlen)) {
+    } else if (c.has_cu_seqlens_q || may_be_in_place(c.q.dtype, c.rows(c.q.seqlen), c.k.seqlen)) {
         found.narrow = find_narrow_kernel(context, c);
         found.in_place = find_in_place_kernel(context, c);
     }
-    if (c.has_cu_seqlens_q || rows_of_key_head(c, c.q.seqlen) >= fewest_many_rows)
+    if (c.has_cu_seqlens_q || c.rows(c.q.seqlen) >= fewest_many_rows)
         found.many_rows = find_many_rows_kernel(context, c);
     if (c.has_lengths()) found.whole_rows = find_whole_rows_kernel(context, c);
     return found;

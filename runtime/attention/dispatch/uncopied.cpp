@@ -21,7 +21,7 @@ bool are_small(int64_t dim, int64_t rows, int64_t keys) {
 bool are_rows_uncopied(const AttentionCall &c, const Sequence &s) {
     constexpr int64_t most_rows = 192;
     constexpr int64_t least_sharing_sets = 21, most_sharing_sets = 48, two_vectors = 32, least_keys_of_vectors = 128;
-    const int64_t rows = s.q_len * (c.q.heads / c.k.heads);
+    const int64_t rows = c.rows(s.q_len);
     if (rows < least_many_rows || rows > most_rows || are_small(c.most_features(), rows, s.keys_shown)) return false;
     if (!share_sets(c.k) && !share_sets(c.v)) return true;
     if (rows < least_sharing_sets || rows > most_sharing_sets) return false;

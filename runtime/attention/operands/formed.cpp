@@ -51,7 +51,7 @@ bool pays_to_form_operands(const AttentionCall &c) {
     if (c.empty() || c.k.empty() || c.sequences == 0) return false;
     const int64_t queries = c.has_cu_seqlens_q ? c.q.seqlen / c.sequences : c.q.seqlen;
     const int64_t bytes = slots_of_head(c) * c.k.heads * (c.k.dim + c.v.dim) * 2;
-    return queries * (c.q.heads / c.k.heads) >= fewest_rows && bytes <= most_bytes;
+    return c.rows(queries) >= fewest_rows && bytes <= most_bytes;
 }
 
 void FormedOperands::prepare(const gyre_context &context, const AttentionCall &c) {

@@ -81,7 +81,7 @@ int64_t choose_task_heads(const AttentionKernel &kernel, const AttentionCall &c,
     if (drops_for_one || kernel.is(trait::score | trait::sloped) || c.empty() || c.k.heads == 0) return 1;
     // Ranges of keys are looked for where all rows of a task have one mask.
     if (has_masks_part() && has_spans(c) && c.mask.strides[1] != 0 && !kernel.is(trait::partial)) return 1;
-    const int64_t group = c.q.heads / c.k.heads;
+    const int64_t group = c.sharing();
     const auto fits = [&](int64_t heads) {
         const int64_t tokens = std::min(longest, kernel.token_unit(heads)), rows = kernel.task_rows;
         return tokens * heads <= kernel.task_rows && fits_rows(c.q, heads, rows) && fits_rows(c.out, heads, rows) &&

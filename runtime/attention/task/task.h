@@ -40,7 +40,7 @@ struct AttentionTask {
     size_t scratch_bytes() const;
 
     /// Rows a key head; there is one.
-    int64_t rows(int64_t queries) const { return queries * sharing(); }
+    int64_t rows(int64_t queries) const { return call.rows(queries); }
     const AttentionKernel &kernel_of(const Sequence &s) const { return kernels.of(call, s); }
 
     /// Makes tasks take keys and values as they are stored.
@@ -65,7 +65,7 @@ struct AttentionTask {
     int64_t work(const Sequence &s) const;
 
     /// Query heads that share a key head; there is one.
-    int64_t sharing() const { return call.q.heads / call.k.heads; }
+    int64_t sharing() const { return call.sharing(); }
     /// Tasks that the query heads of one key head are cut into; the last may have fewer heads than the others.
     int64_t head_runs() const { return ceil_div(sharing(), heads); }
     /// Tasks that the key heads are cut into; the last may have fewer.

@@ -9,7 +9,7 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-/// Of the loop over features. Eight rows gain so, four do not, whose steps have more keys: bench/notes has the measurements.
+/// How many turns of the loop over features become one. Tiles of four rows, whose steps have more keys, gain nothing by it: bench/notes.
 int joined_turns(const Sizes &z, int turns) {
     constexpr int few_rows = 4, least_turns = 8;
     return z.row_tile > few_rows && turns % least_turns == 0 ? turns / least_turns : 1;
