@@ -61,8 +61,9 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
         });
     };
     CHECK(family_of(16, nullptr, 0) == (has("many_rows_as_stored_f32_d64") ? "attention_many_rows_as_stored"
-                                        : has("split_as_stored_f32_d64")   ? "attention_split_as_stored"
-                                                                           : "attention_split"));
+                                        : has("split_as_stored_f32_d64")
+                                            ? "attention_plain" // AVX2: row tiles from 16 rows on
+                                            : "attention_split"));
     CHECK(family_of(16, &rope, 0) == "attention_split");
     CHECK(family_of(17, nullptr, 0) ==
           (has("many_rows_as_stored_f32_d64") ? "attention_many_rows_as_stored" : "attention_plain"));
