@@ -32,6 +32,12 @@ class Mistakes(unittest.TestCase):
             gyre.torch.attention(q, k, v, alibi=slopes)
         with torch.no_grad():
             self.assertFalse(gyre.torch.attention(q, k, v, alibi=slopes).requires_grad)
+        for name in ("scale", "softcap", "dropout"):
+            number = torch.tensor(0.5, requires_grad=True)
+            with self.subTest(name), self.assertRaisesRegex(ValueError, f"{name}: requires gradients"):
+                gyre.torch.attention(q.detach(), k.detach(), v.detach(), **{name: number})
+            with torch.no_grad():
+                self.assertFalse(gyre.torch.attention(q, k, v, **{name: number}).requires_grad)
 
     def test_mistakes_are_exceptions(self):
         q, k, v = inputs()

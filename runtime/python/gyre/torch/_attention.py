@@ -22,8 +22,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
                cu_seqlens_q, cu_seqlens_k, block_table, rope, value_rope, keys_rotated, values_rotated, q_positions, k_positions,
                dropout, dropout_seed, dropout_offset, return_lse, out
 
-    Calls with block_table have no gradients, and alibi has none. lse has gradients, too, but not with dropout, nor where v has 512
-    features. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
+    Calls with block_table have no gradients. alibi, scale, softcap and dropout have none: one that requires them is refused.
+    lse has gradients, too, but not with dropout, nor where v has 512 features. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
     Where gradients are not recorded, `out` is where the result is written. Under autocast q, k and v are cast to its type.
     Gradients have no gradients, and there are none forward: both raise.
     Returns out, or (out, lse). Errors: RuntimeError with the library's text; ValueError, TypeError, NotImplementedError.
@@ -34,7 +34,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
         name, given = next((name, x) for name, x in (("q", q), ("k", k), ("v", v)) if not isinstance(x, torch.Tensor))
         raise TypeError(f"{name}: got {type(given).__name__}, expected a torch.Tensor") from None
     # Python takes as long to fill in 23 defaults and to look at them as the library takes for a token: a call without options does not.
-    if options or recorded or scale == 0 or layout != "bhsd" or is_traced() or has_tangents():
+    if options or recorded or (scale is not None and (type(scale) is not float or scale == 0)) or layout != "bhsd" or is_traced() or has_tangents():
         return _attention_options.attention(q, k, v, scale, causal, layout, options)
     return unrecorded(q, k, v, scale or 0.0, causal)
 
