@@ -14,6 +14,7 @@ sys.path.insert(0, SOURCES)
 
 import optuna
 from fake_generator import FAULTS
+from programs import runnable_targets
 from space import declaration_path
 
 SHAPE = "h=4,lq=64,d=64"
@@ -43,7 +44,7 @@ class TuneTest(unittest.TestCase):
     def make_build(self):
         """A build tree with the real generators but its own search spaces and tuning database."""
         content = recipes_of(self.build)
-        runnable = self.runnable_targets()
+        runnable = runnable_targets(self.build)
         self.target = next(
             kernel["target"]
             for kernel in content["kernels"]
@@ -62,11 +63,6 @@ class TuneTest(unittest.TestCase):
         for folder in ("build/kernels", "tuning"):
             os.makedirs(self.path(folder))
         self.write_json("build/kernels/recipes.json", content)
-
-    def runnable_targets(self):
-        """The targets whose kernels this machine can run."""
-        info = subprocess.run([self.program, "info", "--json"], check=True, capture_output=True, text=True).stdout
-        return {target["name"] for target in json.loads(info)["targets"] if target["linked"] and target["runnable"]}
 
     def write_json(self, name, content):
         with open(self.path(name), "w", encoding="utf-8") as file:

@@ -28,10 +28,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | 
     arguments = arguments_of(options, q, v)
     if has_tangents():
         refuse_tangents(q, k, v, arguments.get("bias"), arguments.get("sinks"), arguments.get("alibi"))
-    recorded = grads_are_on() and _requires_grad(q, k, v, arguments)
-    if grads_are_on():
-        for name, number in (("scale", scale), *((name, arguments.get(name)) for name in ("softcap", "dropout"))):
-            _refuse_gradients(name, number)
+    recorded = grads_are_on() and _requires_grad(q, k, v, scale, arguments)
     if recorded and "mask" in arguments:
         arguments["bias"] = _with_mask(arguments.get("bias"), arguments.pop("mask"), q.dtype)
         arguments.pop("prepared_mask", None)
@@ -63,18 +60,15 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | 
     return (_direct_with_lse if return_lse else _direct_forward)(q, k, v, **arguments)
 
 
-def _requires_grad(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, arguments: dict[str, Any]) -> bool:
-    """Whether gradients are asked for. Errors: ValueError (of slopes)."""
+def _requires_grad(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: Any, arguments: dict[str, Any]) -> bool:
+    """Whether gradients are asked for. Errors: ValueError (of slopes, and of numbers that are tensors)."""
+    for name, number in (("scale", scale), ("softcap", arguments.get("softcap")), ("dropout", arguments.get("dropout"))):
+        if isinstance(number, torch.Tensor) and number.requires_grad:
+            raise ValueError(f"{name}: requires gradients, which are not computed, expected {name}.detach()")
     if "alibi" in arguments and arguments["alibi"].requires_grad:
         raise ValueError("alibi: requires gradients, which are not computed, expected alibi.detach(), or a bias of slopes times distances")
     return (q.requires_grad or k.requires_grad or v.requires_grad or ("bias" in arguments and arguments["bias"].requires_grad)
             or ("sinks" in arguments and arguments["sinks"].requires_grad))
-
-
-def _refuse_gradients(name: str, number: Any) -> None:
-    """A number that is a tensor with gradients would lose them. Errors: ValueError."""
-    if isinstance(number, torch.Tensor) and number.requires_grad:
-        raise ValueError(f"{name}: requires gradients, which are not computed, expected {name}.detach()")
 
 
 def _with_mask(bias: torch.Tensor | None, mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
