@@ -1,4 +1,4 @@
-/// What a kernel is to be, as its generator is told. Only the tables that pick an engine and a provider read it.
+/// What a kernel is to be, as its generator is told. Only what picks and makes an engine and its provider reads it.
 #pragma once
 #include "engines/knobs.h"
 
