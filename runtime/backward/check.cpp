@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace gyre {
 namespace {
@@ -61,20 +62,28 @@ gyre_status check_bias_gradient(const gyre_attention_backward_args &a, const gyr
     return GYRE_OK;
 }
 
+struct NamedView {
+    const Heads *view;
+    const char *name;
+};
+
+gyre_status check_apart(const NamedView &written, const NamedView &other) {
+    if (disjoint(*written.view, *other.view)) return GYRE_OK;
+    return refuse(GYRE_BAD_ARGUMENT, written.name, "overlaps %s, expected other memory", other.name);
+}
+
 /// What is written is apart from all that is read, and from each other.
 gyre_status check_overlap(const BackwardCall &c, const gyre_attention_args &given) {
     const AttentionCall &f = c.forward;
     const Heads lse = f.lse.as_heads(f.q), bias_grad = c.bias_grad.as_heads();
-    const std::pair<const Heads *, const char *> written[] = {
+    const NamedView written[] = {
         {&c.q_grad, "q_grad"}, {&c.k_grad, "k_grad"}, {&c.v_grad, "v_grad"}, {&bias_grad, "bias_grad"}};
-    const std::pair<const Heads *, const char *> read[] = {
-        {&f.q, "forward.q"},   {&f.k, "forward.k"},       {&f.v, "forward.v"},   {&f.out, "forward.out"},
-        {&lse, "forward.lse"}, {&c.out_grad, "out_grad"}, {&c.q_grad, "q_grad"}, {&c.k_grad, "k_grad"},
-        {&c.v_grad, "v_grad"}, {&bias_grad, "bias_grad"}};
-    for (const auto &[to, name] : written)
-        for (const auto &[other, other_name] : read)
-            if (to != other && !disjoint(*to, *other))
-                return refuse(GYRE_BAD_ARGUMENT, name, "overlaps %s, expected other memory", other_name);
+    const NamedView read[] = {{&f.q, "forward.q"},     {&f.k, "forward.k"},   {&f.v, "forward.v"},
+                              {&f.out, "forward.out"}, {&lse, "forward.lse"}, {&c.out_grad, "out_grad"}};
+    for (const auto *to = std::begin(written); to != std::end(written); to++) {
+        for (const auto &other : read) GYRE_TRY(check_apart(*to, other));
+        for (const auto *other = to + 1; other != std::end(written); other++) GYRE_TRY(check_apart(*to, *other));
+    }
     if (!disjoint(f.q, f.out))
         return refuse(GYRE_BAD_ARGUMENT, "forward.out", "overlaps forward.q, whose values the backward pass needs");
     const MembersOf forward_arguments("forward");

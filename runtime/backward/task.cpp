@@ -36,7 +36,7 @@ BackwardSizes BackwardTask::sizes(const BlockKernel &b) const {
     BackwardSizes z;
     z.features = round_to(std::max(c.q.dim, c.v.dim), b.features);
     z.stride = z.features + cache_line_floats;
-    z.group = c.k.heads > 0 ? c.q.heads / c.k.heads : 0;
+    z.group = c.sharing();
     z.rows = round_to(c.q.seqlen, b.rows); // packed sequences: together they are no longer
     z.keys = b.keys;
     z.run = b.rows;

@@ -34,7 +34,7 @@ bool attend(const LinearRun &r, int64_t first, int64_t count, bool causal) {
 LinearRun::LinearRun(const LinearTask &task, const LinearSizes &sizes, int64_t index, int64_t first_head, char *memory)
     : task(task), call(task.call), c(task.call.heads), z(sizes), m(sizes, memory),
       kernels(task.kernels, sizes.features, m.scratch), s(task.call.sequence(index)), index(index),
-      first_head(first_head), group(c.q.heads / c.k.heads), kv_head(first_head) {}
+      first_head(first_head), group(c.sharing()), kv_head(first_head) {}
 
 void LinearRun::clear(float *memory, int64_t first, int64_t past) const {
     clear_floats(memory + first * z.stride, (past - first) * z.stride);
@@ -96,7 +96,7 @@ LinearSizes LinearTask::sizes(bool backward) const {
     z.heads = heads;
     z.rotated = c.rope.on;
     z.backward = backward;
-    if (backward && call.causal && c.k.heads > 0) z.kept_rows = c.q.heads / c.k.heads * c.q.seqlen;
+    if (backward && call.causal) z.kept_rows = c.rows(c.q.seqlen);
     z.workspace = kernels.workspace();
     return z;
 }

@@ -126,9 +126,9 @@ struct AttentionCall {
     int64_t existing_keys(int64_t index) const { return seqused_k ? seqused_k[index] : sequence(index).k_len; }
     /// pos_q of row 0 among the keys, for causal, window and ALiBi.
     int64_t shift(const Sequence &s) const { return alignment == GYRE_TOP_LEFT ? 0 : s.k_len - s.q_len; }
-    /// Query heads that share a key head; there is one.
-    int64_t sharing() const { return q.heads / k.heads; }
-    /// Rows a key head of a sequence with so many queries; there is one.
+    /// Query heads that share a key head; 0: there are no key heads.
+    int64_t sharing() const { return k.heads > 0 ? q.heads / k.heads : 0; }
+    /// Rows a key head of a sequence with so many queries; 0 likewise.
     int64_t rows(int64_t queries) const { return queries * sharing(); }
     /// Features of a key, or of a value if these are more.
     int64_t most_features() const { return std::max(q.dim, v.dim); }

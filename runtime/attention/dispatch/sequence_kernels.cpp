@@ -29,19 +29,23 @@ bool has_few_rows(const SequenceKernels &kernels, const AttentionCall &c, const 
                                             c.rows(s.q_len), s.keys_shown);
 }
 
-} // namespace
-
-bool SequenceKernels::takes_key_columns(const AttentionCall &c, const Sequence &s) const {
-    return is_x86 && key_columns && gain_by_key_columns(c, s);
+bool has_key_columns(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
+    return is_x86 && kernels.key_columns && gain_by_key_columns(c, s);
 }
 
+bool has_whole_rows(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
+    return is_x86 && kernels.whole_rows && are_whole_rows(c, *kernels.usual, *kernels.whole_rows, s);
+}
+
+} // namespace
+
 bool SequenceKernels::takes_whole_rows(const AttentionCall &c, const Sequence &s) const {
-    return is_x86 && whole_rows && !takes_key_columns(c, s) && are_whole_rows(c, *usual, *whole_rows, s);
+    return !has_key_columns(*this, c, s) && has_whole_rows(*this, c, s);
 }
 
 const AttentionKernel &SequenceKernels::choose(const AttentionCall &c, const Sequence &s) const {
-    if (takes_key_columns(c, s)) return *key_columns;
-    if (takes_whole_rows(c, s)) return *whole_rows;
+    if (has_key_columns(*this, c, s)) return *key_columns;
+    if (has_whole_rows(*this, c, s)) return *whole_rows;
     if (has_many_rows(*this, c, s.q_len, s.keys_shown)) return *many_rows;
     if (is_x86 && uncopied && are_rows_uncopied(c, s)) return *uncopied;
     if (few_keys && sees_few_keys(c, s.q_len, s.k_len)) return *few_keys;

@@ -37,7 +37,6 @@ struct SequenceKernels {
     }
 
 private:
-    bool takes_key_columns(const AttentionCall &call, const Sequence &s) const;
     const AttentionKernel &choose(const AttentionCall &call, const Sequence &s) const;
 };
 

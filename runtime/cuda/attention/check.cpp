@@ -75,7 +75,7 @@ Heads AttentionOnDevice::pool(const Heads &keys) const {
 }
 
 /// Query heads that share a key head.
-int64_t AttentionOnDevice::group() const { return call.q.heads / std::max<int64_t>(call.k.heads, 1); }
+int64_t AttentionOnDevice::group() const { return call.sharing(); }
 
 /// Rows of all tiles of `rows` rows, `fold` of each query: a packed sequence may begin and end within one.
 int64_t AttentionOnDevice::most_rows(int64_t rows, int64_t fold) const {

@@ -4,7 +4,6 @@
 #include "cuda/attention/score_tensors.h"
 #include "cuda/backward/backward.h"
 
-#include <algorithm>
 
 namespace gyre::cuda {
 namespace {
@@ -62,7 +61,7 @@ gyre_status BackwardOnDevice::launch_gradient(gyre_context &context, const Scope
     Buffer q_bounds(f.cu_seqlens_q, i32, {{sequences + 1, 1}}), k_bounds(f.cu_seqlens_k, i32, {{sequences + 1, 1}});
     Buffer counts(has_counts ? f.seqused_k + first : nullptr, i32, {{sequences, 1}});
     const bool bottom_right = f.alignment == GYRE_BOTTOM_RIGHT;
-    const auto group = static_cast<int32_t>(f.q.heads / std::max<int64_t>(f.k.heads, 1));
+    const auto group = static_cast<int32_t>(f.sharing());
     const auto bound = [](int64_t window) { return window < 0 ? no_window : static_cast<int32_t>(window); };
     const int32_t left = bound(f.left), right = bound(f.right);
     Buffer alibi(f.alibi, f32, {{f.q.heads, 1}});

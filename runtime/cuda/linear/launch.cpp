@@ -183,7 +183,7 @@ gyre_status LinearOnDevice::add_sums(const Entries &of, const LinearArray &from,
 gyre_status LinearOnDevice::attend(const Entries &of) const {
     const AttentionCall &c = call.heads;
     Lists lists(c, args.cu_seqlens_q, of.first, of.count);
-    const auto group = static_cast<int32_t>(c.q.heads / c.k.heads);
+    const auto group = static_cast<int32_t>(c.sharing());
     const bool causal = call.causal, rotated = rotary;
     const Heads &to = results.view();
     Buffer q, q_rotated, k, k_rotated, v, kv, k_sum, out;
