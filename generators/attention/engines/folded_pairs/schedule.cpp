@@ -9,9 +9,11 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-/// How many turns of the loop over features become one. Tiles of four rows, whose steps have more keys, gain nothing by it: bench/notes.
+constexpr int few_rows = 4; // tiles of at most so many have steps of more keys
+
+/// How many turns of the loop over features become one. Tiles of few rows gain nothing by it: bench/notes.
 int joined_turns(const Sizes &z, int turns) {
-    constexpr int few_rows = 4, least_turns = 8;
+    constexpr int least_turns = 8;
     return z.row_tile > few_rows && turns % least_turns == 0 ? turns / least_turns : 1;
 }
 
@@ -62,7 +64,7 @@ void FoldedPairs::lower(const Lowering &lowering) const {
     map_bf16_roundings(lowering.generator);
     RowVectors::lower(lowering);
     take_neighbours_from_one_load(lowering.generator);
-    constexpr int places = 2, few_rows = 4; // rows that follow each other are read quicker from two places
+    constexpr int places = 2; // rows that follow each other are read quicker from two places
     const Sizes &z = s.sizes;
     const int of_features = z.head_dim / (2 * k.fold);
     BlockTurns turns{z.key_block / k.key_unroll, of_features / joined_turns(z, of_features),
