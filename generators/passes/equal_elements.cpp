@@ -62,7 +62,60 @@ private:
     }
 };
 
+class KeepOnce : public LoopMutator {
+public:
+    KeepOnce(const std::set<std::string> &allocations, const std::string &variable)
+        : LoopMutator("no loop over " + variable + " stores equal elements of " + *allocations.begin()),
+          allocations(allocations), variable(variable) {}
+
+private:
+    using LoopMutator::visit;
+    const std::set<std::string> allocations;
+    const std::string variable;
+    const For *loop = nullptr;         // over `variable`, whose body this is in
+    std::map<std::string, Expr> inner; // what is named within it
+
+    Stmt visit(const For *op) override {
+        if (loop || variable_of_loop(op->name) != variable) return LoopMutator::visit(op);
+        loop = op;
+        const Stmt turns = LoopMutator::visit(op);
+        loop = nullptr;
+        inner.clear();
+        return turns;
+    }
+    template <class Named>
+    void note(const Named *op) {
+        if (loop) inner[op->name] = substitute(inner, mutate(op->value));
+    }
+    Expr visit(const Let *op) override {
+        note(op);
+        return LoopMutator::visit(op);
+    }
+    Stmt visit(const LetStmt *op) override {
+        note(op);
+        return LoopMutator::visit(op);
+    }
+    Expr visit(const Load *op) override {
+        if (!loop || !allocations.count(op->name)) return LoopMutator::visit(op);
+        const Expr index = simplify(substitute(loop->name, 0, substitute(inner, op->index)));
+        return Load::make(op->type, op->name, index, op->image, op->param, op->predicate, {});
+    }
+    // What is stored is formed where it is stored: other turns do not form it.
+    Stmt visit(const Store *op) override {
+        if (!loop || !allocations.count(op->name)) return LoopMutator::visit(op);
+        found = true;
+        const Expr value = substitute(inner, mutate(op->value));
+        const Stmt store = Store::make(op->name, value, op->index, op->param, op->predicate, op->alignment);
+        return IfThenElse::make(Variable::make(Int(32), loop->name) == 0, store);
+    }
+};
+
 } // namespace
+
+void keep_equal_elements_once(GeneratorBase &generator, const std::set<std::string> &allocations,
+                              const std::string &variable) {
+    generator.get_pipeline().add_custom_lowering_pass(new KeepOnce(allocations, variable));
+}
 
 void load_equal_elements_once(GeneratorBase &generator, const std::string &allocation, const std::string &variable) {
     generator.get_pipeline().add_custom_lowering_pass(new LoadOnce(allocation, variable));

@@ -1,7 +1,8 @@
-/// Elements that a loop would load again and again, though they are equal.
+/// Elements that a loop would load or store again and again, though they are equal.
 #pragma once
 #include <Halide.h>
 
+#include <set>
 #include <string>
 
 namespace gyre {
@@ -10,6 +11,12 @@ namespace gyre {
 /// first turn's elements before it, so that what is formed of them is formed once. Stops the build if there is no such loop.
 /// It is called before what gives the elements of Tuples one allocation.
 void load_equal_elements_once(Halide::Internal::GeneratorBase &generator, const std::string &allocation,
+                              const std::string &variable);
+
+/// Elements of `allocations` that loops over `variable` load and store are equal in all turns, and nothing else reads those of other turns than 0: this
+/// turn alone forms and stores them, and all turns load its. Stops the build if no such loop stores any. It is called before what gives the
+/// elements of Tuples one allocation, and before what takes loops apart.
+void keep_equal_elements_once(Halide::Internal::GeneratorBase &generator, const std::set<std::string> &allocations,
                               const std::string &variable);
 
 } // namespace gyre

@@ -110,6 +110,7 @@ std::vector<RowVectors::Packed> RowVectors::packed() const {
 void RowVectors::lower(const Lowering &lowering) const {
     if (k.key_vector > 1) keep_values_in_registers(lowering.generator);
     if (rows.to_last) {
+        if (sums_once()) sum_once(lowering);
         end_last_tile(lowering);
         rescale_once(lowering);
     }
@@ -121,11 +122,20 @@ void RowVectors::lower(const Lowering &lowering) const {
                        });
 }
 
+/// An element of the tuples that the state of a row tile is made of.
+std::string RowVectors::of_state(int element) const { return shared().state.name() + "." + std::to_string(element); }
+
+/// Each tuple of the state has a place for its rows' maxima and sums: they are stored with the first one's, and only those are read.
+void RowVectors::sum_once(const Lowering &lowering) const {
+    const Stages &s = shared();
+    const int chunk = s.sizes.feature_chunk;
+    keep_equal_elements_once(lowering.generator, {of_state(chunk), of_state(chunk + 1)}, s.e.name());
+}
+
 /// Each tuple of the state holds its rows' maxima: what a block does to them is formed once.
 void RowVectors::rescale_once(const Lowering &lowering) const {
     const Stages &s = shared();
-    const std::string maxima = s.state.name() + "." + std::to_string(s.sizes.feature_chunk);
-    load_equal_elements_once(lowering.generator, maxima, s.e.name());
+    load_equal_elements_once(lowering.generator, of_state(s.sizes.feature_chunk), s.e.name());
 }
 
 Func read_as_vectors(Func elements, const Func &product, const RVar &step, const Var &along, int lanes) {

@@ -33,6 +33,8 @@ protected:
     virtual void schedule_queries() = 0;
     virtual void schedule_products(const Levels &at) = 0;
     virtual bool stores_weights() const { return true; }
+    /// A row's maximum and sum are stored with its first features alone; otherwise with all.
+    virtual bool sums_once() const { return false; }
     /// Keys whose scores stand beside each other in a vector that is stored: above 1 where vectors of rows are whole row tiles.
     virtual int keys_in_vector() const { return 1; }
     bool weighs_from_first() const override { return steps().from_first; }
@@ -64,6 +66,8 @@ protected:
 
 private:
     void end_last_tile(const Lowering &lowering) const;
+    std::string of_state(int element) const;
+    void sum_once(const Lowering &lowering) const;
     void rescale_once(const Lowering &lowering) const;
 };
 

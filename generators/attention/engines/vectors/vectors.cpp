@@ -1,5 +1,6 @@
 #include "vectors.h"
 
+#include "attention/recurrence/blocks.h"
 #include "attention/recurrence/features.h"
 
 namespace gyre::attention {
@@ -19,6 +20,15 @@ void Vectors::define_scores(const Inputs &in) {
     const Expr feature = features_of_scores(s, count, k.key_vector);
     s.scores = Func("scores");
     s.scores(s.r, s.j, s.t, s.b) += s.q_scaled(s.r, feature, s.t) * s.operands.k_rows(feature, s.j, s.b);
+}
+
+/// Masks from the first key on that some row does not see.
+void Vectors::define_maximum(const Visible &visible) {
+    if (!facts.of_avx2) return RowVectors::define_maximum(visible);
+    const Expr first_key = s.b * s.sizes.key_block;
+    const Expr from = select(first_key < visible.every_first, 0, visible.every_last + 1 - first_key);
+    mask_scores(s, visible, steps(), visible.at_edge(first_key, s.sizes.key_block), from);
+    find_maximum(s, visible, keys_of_maximum());
 }
 
 void Vectors::define_product_of_values(const Inputs &, const Visible &visible) {

@@ -16,6 +16,7 @@ public:
     struct Facts {
         bool to_last;    // of a last row tile that is short no more is computed than vectors with a row
         bool asks_ahead; // lines of keys and values are asked for before they are read
+        bool of_avx2;    // where less of what surrounds the products was measured
     };
     Vectors(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : RowVectors(std::move(provider), knobs, facts.to_last), facts(facts) {
@@ -25,11 +26,13 @@ public:
     KeySteps steps() const override { return steps_of_row_tile(k.key_unroll); }
     void define_queries(const Inputs &in) override;
     void define_scores(const Inputs &in) override;
+    void define_maximum(const Visible &visible) override;
     void lower(const Lowering &lowering) const override;
     int least_head_dim() const override { return reads_padded_in_place() ? k.lanes : 0; }
 
 protected:
     int weight_step() const override { return 1; }
+    bool sums_once() const override { return facts.of_avx2; }
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     void check() const override;
     void schedule_queries() override;
