@@ -2,6 +2,7 @@
 #include "attention_generator.h"
 
 #include "attention_algorithm.h"
+#include "passes/aligned_branches.h"
 #include "passes/given_memory.h"
 #include "passes/half_vectors.h"
 #include "passes/lane_shuffles.h"
@@ -65,8 +66,10 @@ void AttentionGenerator::generate() {
             end_transposed_bias_early(engine->shared());
             ask_for_bias(engine->shared());
         }
+        if (asks_for_results()) ask_for_results(engine->shared());
         specialize(engine->stages());
     }
+    if (is_of_avx2()) align_branches();
     map_lane_rounds(*this);
     map_half_vectors(*this);
     if (get_target().os == Halide::Target::NoOS) use_small_stack(*this);

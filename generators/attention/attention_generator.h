@@ -58,6 +58,14 @@ private:
     bool has_sinks() const { return !partial && !dense; }
     /// What drops weights of many rows, or scores, is told its head, which is one number.
     bool has_one_head() const { return (dropout && !partial) || !score.value().empty() || dense || sloped; }
+    bool is_of_avx2() const {
+        const Halide::Target &is = target.value();
+        return is.has_feature(Halide::Target::AVX2) && !is.has_feature(Halide::Target::AVX512);
+    }
+    /// Plain calls of many rows do, in f32.
+    bool asks_for_results() const {
+        return is_of_avx2() && dtype.value() == Halide::Float(32) && !partial && !general && fold == 0;
+    }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
     Facts known(const RecurrenceEngine &engine);
 
@@ -78,6 +86,7 @@ private:
     void end_bias_early(const Stages &stages, int keys_in_vector);
     void end_transposed_bias_early(const Stages &stages);
     void ask_for_bias(const Stages &stages);
+    void ask_for_results(const Stages &stages);
     void estimate(const Sizes &sizes);
 };
 

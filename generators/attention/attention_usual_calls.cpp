@@ -1,12 +1,16 @@
 // What arguments usually are: loops of their own for it, how far a bias is read and what is asked for, and estimates for autoschedulers.
 #include "attention_generator.h"
 
+#include "attention/recurrence/task_schedule.h"
 #include "attention/variants/columns.h"
 #include "common/estimates.h"
 #include "passes/lines_ahead.h"
 #include "passes/loop_limits.h"
 #include "passes/loop_name.h"
 #include "passes/masked_tails.h"
+#include "passes/prefetched_lines.h"
+
+#include <algorithm>
 
 namespace gyre::attention {
 
@@ -85,6 +89,31 @@ void AttentionGenerator::ask_for_bias(const Stages &stages) {
     ask(stages.general.bias_rows, bias_16);
     ask(stages.general.bias_rows, mask);
     if (stages.general.pair_rows.defined()) ask(stages.general.pair_rows, bias_16);
+}
+
+/// While a row tile's last values are weighted, the lines that its results will be stored in are asked for: on few keys a call waits for them. Measured
+/// in f32 on AVX2.
+void AttentionGenerator::ask_for_results(const Stages &stages) {
+    const Sizes z = stages.sizes;
+    const int of_line = cache_line_bytes / out_type().bytes(), turns = std::max(1, of_line / z.feature_chunk);
+    const int rows = (z.row_tile + turns - 1) / turns, features = std::max(of_line, z.feature_chunk);
+    const std::string chunk = stages.e.name(), tile = TaskLoops().tile.name(), block = loop_of(stages.block);
+    const Halide::Expr stride = out.dim(2).stride(), heads = q.dim(1).extent(), last = last_visible, end = keys;
+    ask_ahead(
+        *this, stages.state, chunk, *out,
+        [=](const LoopValues &value) {
+            const Halide::Expr first_row = value(tile) * z.row_tile, turn = value(chunk);
+            Asked asked;
+            asked.where =
+                heads == 1 && (value(block) + 1) * z.key_block > min(first_row + z.row_tile - 1 + last, end - 1);
+            for (int row = 0; row < rows; row++)
+                for (int feature = 0; feature < features; feature += of_line)
+                    asked.places.push_back(
+                        Halide::cast<int64_t>(first_row + turn % turns * rows + row) * stride +
+                        turn / turns * features + feature);
+            return asked;
+        },
+        tile);
 }
 
 /// A task of plain attention on a thousand keys, for autoschedulers. They fail at loops of no iteration (Adams2019)

@@ -63,6 +63,9 @@ private:
             std::vector<Stmt> requests;
             for (const LineAhead &line : asked.lines) requests.push_back(request(line));
             for (const RowsAhead &rows : asked.rows) requests.push_back(request(rows));
+            for (const Expr &place : asked.places)
+                requests.push_back(ask_for_line(Variable::make(Handle(), tensor.name()),
+                                                cast<int64_t>(simplify(place)) * tensor.type().bytes()));
             const Stmt all = Block::make(requests);
             body = Block::make(is_const_one(asked.where) ? all : IfThenElse::make(asked.where, all), body);
         }

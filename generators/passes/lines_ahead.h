@@ -28,6 +28,7 @@ struct Asked {
     std::vector<LineAhead> lines;
     Halide::Expr where = Halide::Internal::const_true();
     std::vector<RowsAhead> rows = {};
+    std::vector<Halide::Expr> places = {}; // elements of the tensor, counted from its first, whose lines are asked for
 };
 
 /// The value of an enclosing loop, by the name of its variable, which a split, a reduction or a pure dimension gave it.

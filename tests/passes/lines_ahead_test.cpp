@@ -53,6 +53,19 @@ TEST_CASE("lines of rows further on are asked for, by the values of the loops ar
     for (int i = 0; i < 16; i++) CHECK(result(i) == (float)(SumOfRows::rows * i + 16 * (0 + 1 + 2 + 3 + 4 + 5)));
 }
 
+TEST_CASE("lines of places that are told are asked for") {
+    SumOfRows s;
+    const PassGenerator made = s.asking("one", [](const gyre::LoopValues &value) {
+        gyre::Asked asked;
+        asked.places = {cast<int64_t>(value("pair")) * 48, cast<int64_t>(value("one")) + 7};
+        return asked;
+    });
+    const std::string lowered = made.lowered();
+    CAPTURE(lowered);
+    CHECK(count(lowered, "llvm.prefetch.p0(") == 2);
+    CHECK(count(lowered, "begins[") == 1); // the sum's own
+}
+
 TEST_CASE("lines are asked for in the turns that a condition names, and no others") {
     SumOfRows s;
     const PassGenerator made = s.asking("one", [&](const gyre::LoopValues &value) {
