@@ -29,10 +29,8 @@ void schedule_results(Stages &s, int w, int stored_lanes) {
         .unroll(ri)
         .unroll(dc);
     schedule_transpose(s.out_rows, {s.out_copy, dc});
-    // Else the lanes of a vector of the first round are of several accumulators, or of tuples that end with the call's features, which Halide
-    // takes one by one.
-    const bool few_tuples = counts_features(s) && s.sizes.value_step < s.sizes.feature_step;
-    if (s.out_rows.in_lane_rounds && (s.sizes.feature_chunk > w / 2 || few_tuples))
+    // Else the lanes of a vector of the first round are of several accumulators, which Halide takes one by one.
+    if (s.out_rows.in_lane_rounds)
         s.normalised.compute_at(s.out_copy, dc).bound_extent(s.d, w).bound_extent(s.r, w).vectorize(s.r).unroll(s.d);
     s.out.compute_root();
     if (is_few_vectors(s.sizes, s.sizes.v_head_dim))
