@@ -4,7 +4,7 @@
 #   operation   whose generator makes it
 #   variant     the name of its kernels, with {dtype}, {size}, {pairing}, {score} and {from}, which is f32 and the type itself
 #   machines    the types of its kernels on each kind of machine. cpu: every target of GyreTargets.cmake without MACHINE; a
-#               feature: those of them that have it; another word: the targets that have it as MACHINE
+#               feature: those of them that have it; a target: it alone; another word: the targets that have it as MACHINE
 #   parameters  of the generator; those that are true, and the format of the cache, are what dispatch knows the family by
 #   for         the words of OPS that take it; default: its operation
 #   for_devices further ones that take it for devices alone
@@ -170,7 +170,9 @@ endfunction()
 # gyre_target_is(<target> <kind of machine> <out>)
 function(gyre_target_is target machine out)
     set(${out} FALSE PARENT_SCOPE)
-    if (GYRE_TARGET_${target}_MACHINE)
+    if (machine STREQUAL target)
+        set(${out} TRUE PARENT_SCOPE)
+    elseif (GYRE_TARGET_${target}_MACHINE)
         if (machine STREQUAL GYRE_TARGET_${target}_MACHINE)
             set(${out} TRUE PARENT_SCOPE)
         endif ()

@@ -23,6 +23,7 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
                                                "plain_value_blocks",
                                                "many_rows_as_stored",
                                                "key_columns",
+                                               "options_as_stored",
                                                "many_rows",
                                                "narrow_as_stored",
                                                "split_as_stored",
@@ -72,7 +73,9 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
     CHECK(family_of(1, nullptr, 3) == "attention_decode");
     CHECK(family_of(1, &rope, 3) == "attention_general");
     CHECK(family_of(17, nullptr, 3) ==
-          (has("key_columns_f32_d64") ? "attention_key_columns" : "attention_general")); // 34 rows
+          (has("key_columns_f32_d64")            ? "attention_key_columns"
+           : has("options_as_stored_f32_dmax512") ? "attention_options_as_stored"
+                                                  : "attention_general")); // 34 rows
     CHECK(family_of(30, nullptr, 3) == "attention_general");                             // 60
 }
 

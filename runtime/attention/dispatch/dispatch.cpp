@@ -85,8 +85,10 @@ const AttentionKernel *find_key_columns_kernel(const gyre_context &context, cons
     if (!is_x86 || usual.is(trait::dropout | trait::score) || has_matrix_tiles(*context.best)) return nullptr;
     if (c.q.dtype != GYRE_F32 || !c.is_in_rows() || c.k.heads == 0) return nullptr;
     if (c.sinks && !usual.is(trait::partial)) return nullptr; // kernels of parts have no sinks
-    if (!c.has_cu_seqlens_q && !may_gain_by_key_columns(c, c.rows(c.q.seqlen))) return nullptr;
-    return find_kernel_with(trait::general | trait::partial | trait::many_rows | trait::as_stored, context, c);
+    const AttentionKernel *found =
+        find_kernel_with(trait::general | trait::partial | trait::many_rows | trait::as_stored, context, c);
+    const bool may_gain = found && (c.has_cu_seqlens_q || may_gain_by_key_columns(*found, c, c.rows(c.q.seqlen)));
+    return may_gain ? found : nullptr;
 }
 
 const AttentionKernel *find_unformed_kernel(const gyre_context &context, const AttentionCall &c, bool without_terms) {

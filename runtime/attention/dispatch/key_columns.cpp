@@ -1,4 +1,5 @@
-// Which rows of f32 take less time as scalars beside keys in columns: limits as bench/notes has measured them.
+// Which rows of f32 take less time beside keys that are read where they are: on AVX-512 as scalars beside keys in columns, on AVX2 along vectors. Limits
+// are as bench/notes has measured them.
 #include "attention/call/key_parts.h"
 #include "attention/dispatch/dispatch.h"
 
@@ -17,20 +18,30 @@ bool are_rows_of_options(int64_t dim, int64_t rows) {
     return dim > small_head && rows >= 49 && rows <= 52;
 }
 
+/// AVX2: fewer rows leave vectors empty, and of more a copy of keys and values costs little.
+bool are_rows_along_vectors(const AttentionCall &c, int64_t rows) {
+    constexpr int64_t vector = 8, least_rows = 11, most_rows = 48;
+    return c.general() && (rows == vector || (rows >= least_rows && rows <= most_rows));
+}
+
+bool are_along_vectors(const AttentionKernel &kernel) { return kernel.vector_bytes < avx512_bytes; }
+
 } // namespace
 
-bool may_gain_by_key_columns(const AttentionCall &c, int64_t rows) {
+bool may_gain_by_key_columns(const AttentionKernel &kernel, const AttentionCall &c, int64_t rows) {
+    if (are_along_vectors(kernel)) return are_rows_along_vectors(c, rows);
     if (rows >= 10 && rows <= few_rows) return true;
     return c.general() && (rows == 8 || are_rows_of_options(c.most_features(), rows));
 }
 
-bool gain_by_key_columns(const AttentionCall &c, const Sequence &s) {
+bool gain_by_key_columns(const AttentionKernel &kernel, const AttentionCall &c, const Sequence &s) {
     // Few rows take longer where many keys come from memory. Few queries may have parts of keys.
     constexpr int64_t least_of_few_rows = 48, most_of_few_rows = 128;
     constexpr int64_t least_keys = 32, most_keys = 1024, many_rows = 41, most_of_many_rows = 512;
     constexpr int64_t keys_of_one_part = key_parts::least_halved - 1;
     const int64_t rows = c.rows(s.q_len), keys = s.keys_shown;
-    if (!may_gain_by_key_columns(c, rows)) return false;
+    if (!may_gain_by_key_columns(kernel, c, rows)) return false;
+    if (are_along_vectors(kernel)) return keys <= (s.q_len <= most_few_queries ? keys_of_one_part : most_keys);
     if (rows <= few_rows) return keys >= least_of_few_rows && keys <= most_of_few_rows;
     const int64_t most = rows < many_rows ? most_keys : most_of_many_rows;
     return keys >= least_keys && keys <= (s.q_len <= most_few_queries ? std::min(most, keys_of_one_part) : most);

@@ -30,7 +30,7 @@ bool has_few_rows(const SequenceKernels &kernels, const AttentionCall &c, const 
 }
 
 bool has_key_columns(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
-    return is_x86 && kernels.key_columns && gain_by_key_columns(c, s);
+    return is_x86 && kernels.key_columns && gain_by_key_columns(*kernels.key_columns, c, s);
 }
 
 bool has_whole_rows(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
