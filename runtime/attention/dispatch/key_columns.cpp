@@ -18,13 +18,20 @@ bool are_rows_of_options(int64_t dim, int64_t rows) {
     return dim > small_head && rows >= 49 && rows <= 52;
 }
 
-/// AVX2: fewer rows leave vectors empty, and of more a copy of keys and values costs little.
+bool are_along_vectors(const AttentionKernel &kernel) { return kernel.vector_bytes < avx512_bytes; }
+
+/// Fewer rows leave vectors empty, and of more a copy of keys and values costs little.
 bool are_rows_along_vectors(const AttentionCall &c, int64_t rows) {
     constexpr int64_t vector = 8, least_rows = 11, most_rows = 48;
     return c.general() && (rows == vector || (rows >= least_rows && rows <= most_rows));
 }
 
-bool are_along_vectors(const AttentionKernel &kernel) { return kernel.vector_bytes < avx512_bytes; }
+/// Long keys take longer where they come from memory: each chunk of features reads all lines of a block again.
+bool are_read_quickly(const AttentionCall &c, int64_t keys) {
+    constexpr int64_t most_keys = 1024, medium_head = 96, few_numbers = 144 * 1024;
+    const int64_t features = c.most_features();
+    return keys <= most_keys && (features <= medium_head || c.k.heads * keys * features <= few_numbers);
+}
 
 } // namespace
 
@@ -41,7 +48,8 @@ bool gain_by_key_columns(const AttentionKernel &kernel, const AttentionCall &c, 
     constexpr int64_t keys_of_one_part = key_parts::least_halved - 1;
     const int64_t rows = c.rows(s.q_len), keys = s.keys_shown;
     if (!may_gain_by_key_columns(kernel, c, rows)) return false;
-    if (are_along_vectors(kernel)) return keys <= (s.q_len <= most_few_queries ? keys_of_one_part : most_keys);
+    if (are_along_vectors(kernel))
+        return are_read_quickly(c, keys) && (s.q_len > most_few_queries || keys <= keys_of_one_part);
     if (rows <= few_rows) return keys >= least_of_few_rows && keys <= most_of_few_rows;
     const int64_t most = rows < many_rows ? most_keys : most_of_many_rows;
     return keys >= least_keys && keys <= (s.q_len <= most_few_queries ? std::min(most, keys_of_one_part) : most);
