@@ -1,5 +1,5 @@
 /// gyre_attention() in f32 of rows that leave the vectors of other kernels almost empty: on AVX-512 a kernel takes them whose keys are transposed, and
-/// whose rows are scalars.
+/// whose rows are scalars. On AVX2 another takes rows with options, whose keys are read where they are.
 #include "support/attention_case.h"
 #include "support/compare.h"
 #include "support/decode_options.h"
@@ -20,9 +20,9 @@ AttentionShape shape_of(int64_t queries, int64_t keys, int64_t head_dim, int64_t
     return AttentionShape().lengths(queries, keys).head_counts(2 * group, 2).dims(head_dim);
 }
 
-bool has_target() {
+bool has_target(const char *target = "x86_64_avx512") {
     const std::vector<std::string> targets = runnable_targets();
-    return std::find(targets.begin(), targets.end(), "x86_64_avx512") != targets.end();
+    return std::find(targets.begin(), targets.end(), target) != targets.end();
 }
 
 bool takes(AttentionCase &c) {
@@ -89,6 +89,30 @@ TEST_CASE("key columns: on how many keys") {
     CHECK_FALSE(takes(shape_of(50, 513, 64), alibi));
     CHECK(takes(shape_of(5, 511, 64, 4), alibi));
     CHECK_FALSE(takes(shape_of(5, 512, 64, 4), alibi));
+}
+
+TEST_CASE("options in place: which rows and keys they are on AVX2") {
+    if (!has_target("x86_64_avx2")) return;
+    const auto takes_in_place = [](const AttentionShape &shape, int options = alibi) {
+        const Context context("x86_64_avx2");
+        AttentionCase c(shape);
+        give_options(c, options);
+        REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+        return text(gyre_selected_kernel(context)).rfind("attention_options_as_stored_f32", 0) == 0;
+    };
+    for (const int64_t rows : {7, 8, 9, 10, 11, 16, 17, 48, 49}) {
+        CAPTURE(rows);
+        CHECK(takes_in_place(shape_of(rows, 20, 64)) == (rows == 8 || (rows >= 11 && rows <= 48)));
+        CHECK_FALSE(takes_in_place(shape_of(rows, 20, 64), 0));
+    }
+    CHECK(takes_in_place(shape_of(5, 511, 96, 4)));
+    CHECK_FALSE(takes_in_place(shape_of(5, 512, 96, 4)));
+    CHECK(takes_in_place(shape_of(20, 1024, 96)));
+    CHECK_FALSE(takes_in_place(shape_of(20, 1025, 96)));
+    CHECK(takes_in_place(shape_of(20, 576, 128))); // 2 key heads
+    CHECK_FALSE(takes_in_place(shape_of(20, 577, 128)));
+    CHECK(takes_in_place(shape_of(20, 100, 64).keys_of(GYRE_F16)));
+    CHECK_FALSE(takes_in_place(shape_of(20, 100, 64).of(GYRE_F16)));
 }
 
 TEST_CASE("key columns: rotated keys, and sinks of many queries are for others") {

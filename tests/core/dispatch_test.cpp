@@ -72,11 +72,10 @@ TEST_CASE("rules of dispatch: every attention kernel is of a family that they na
     CHECK(family_of(1, &rope, 0) == "attention_split");
     CHECK(family_of(1, nullptr, 3) == "attention_decode");
     CHECK(family_of(1, &rope, 3) == "attention_general");
-    CHECK(family_of(17, nullptr, 3) ==
-          (has("key_columns_f32_d64")            ? "attention_key_columns"
-           : has("options_as_stored_f32_dmax512") ? "attention_options_as_stored"
-                                                  : "attention_general")); // 34 rows
-    CHECK(family_of(30, nullptr, 3) == "attention_general");                             // 60
+    CHECK(family_of(17, nullptr, 3) == (has("key_columns_f32_d64")             ? "attention_key_columns"
+                                        : has("options_as_stored_f32_dmax512") ? "attention_options_as_stored"
+                                                                               : "attention_general")); // 34 rows
+    CHECK(family_of(30, nullptr, 3) == "attention_general");                                            // 60
 }
 
 TEST_CASE("f16 keys and values of few queries are read as they are stored on AVX-512, unless the call rotates them") {

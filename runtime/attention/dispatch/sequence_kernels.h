@@ -17,7 +17,8 @@ struct SequenceKernels {
     const AttentionKernel *whole_rows = nullptr; // instead, without parts of keys, by a plan of their own (PlanByRows)
     const AttentionKernel *few_keys = nullptr;   // instead, with factors that are no sums of shorter numbers
     const AttentionKernel *uncopied = nullptr;   // instead, where rows are too few to gain by copies of keys and values
-    const AttentionKernel *key_columns = nullptr; // instead, of rows with options: keys and values are read where they are
+    const AttentionKernel *key_columns =
+        nullptr; // instead, of rows with options: keys and values are read where they are
 
     /// The kernel that serves a sequence of the call.
     const AttentionKernel &of(const AttentionCall &call, const Sequence &s) const {
