@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -34,10 +35,17 @@ public:
     std::int32_t rank() const { return rank_; }
     /// [rank()] numbers, outermost first.
     const std::int64_t *data() const { return extents_.data(); }
-    /// The number of elements of a tensor of this shape.
+    /// The number of elements of a tensor of this shape. Throws Error (GYRE_BAD_SHAPE) for extents below 0 and more than 2^63 - 1 elements.
     std::int64_t product() const {
         std::int64_t product = 1;
-        for (std::int32_t i = 0; i < rank_; i++) product *= extents_[static_cast<std::size_t>(i)];
+        for (std::int32_t i = 0; i < rank_; i++) {
+            const std::int64_t extent = extents_[static_cast<std::size_t>(i)];
+            if (extent < 0)
+                throw Error(GYRE_BAD_SHAPE, "view: got an extent of " + std::to_string(extent) + ", expected >= 0");
+            if (extent > 0 && product > std::numeric_limits<std::int64_t>::max() / extent)
+                throw Error(GYRE_BAD_SHAPE, "view: got a shape of more than 2^63 - 1 elements, expected fewer");
+            product *= extent;
+        }
         return product;
     }
 

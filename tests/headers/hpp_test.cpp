@@ -55,6 +55,9 @@ TEST_CASE("hpp: a view takes its type, shape and strides from C++") {
 TEST_CASE("hpp: a view that cannot be right is refused") {
     std::vector<float> numbers(24);
     CHECK(thrown_by([&] { gyre::view(numbers, {5, 5}); }) == GYRE_BAD_SHAPE);
+    CHECK(thrown_by([&] { gyre::view(numbers, {-6, -4}); }) == GYRE_BAD_SHAPE);
+    const std::int64_t wraps = (std::int64_t(1) << 62) + 6; // times 4: 24 modulo 2^64
+    CHECK(thrown_by([&] { gyre::view(numbers, {wraps, 4}); }) == GYRE_BAD_SHAPE);
     CHECK(thrown_by([&] { gyre::view(numbers.data(), {1, 1, 2, 3, 4}); }) == GYRE_BAD_SHAPE);
     CHECK(thrown_by([&] { gyre::view(numbers.data(), {}); }) == GYRE_BAD_SHAPE);
     CHECK(thrown_by([&] { gyre::view(numbers.data(), {6, 4}, {4}); }) == GYRE_BAD_SHAPE);
