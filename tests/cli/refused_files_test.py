@@ -119,6 +119,14 @@ class RefusedFiles(GyreTest):
         for dtype in ("complex64", "uint8", "int16", "U3", "longdouble"):
             self.refuse_x("elements of type", "type.npy", self.bytes_of(self.x.astype(dtype)))
 
+    def test_expected_types_are_the_options(self):
+        """Of a type that no option takes."""
+        q = self.save("q.npy", self.normal(1, 2, 4, 8))
+        for option, expected in (("--mask", "expected bool"), ("--bias", "expected float16, float32 or float64"), ("--positions", "expected int32 or int64")):
+            bad = self.save("bad.npy", np.ones((4, 4), np.uint8))
+            command = ("rotary", "--x", q, "--out", "o.npy") if option == "--positions" else ("attention", "--q", q, "--k", q, "--v", q, "--out", "o.npy")
+            self.refuse(f"{option} bad.npy elements of type '|u1' {expected}", *command, option, bad)
+
     def test_a_structured_type(self):
         self.refuse_x("structured", "struct.npy", self.bytes_of(np.zeros(3, [("a", "f4"), ("b", "i4")])))
 

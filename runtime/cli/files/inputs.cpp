@@ -7,6 +7,10 @@
 namespace gyre::cli {
 namespace {
 
+const char float_types[] = "float16, float32 or float64";
+const char integer_types[] = "int32 or int64";
+const char mask_types[] = "bool, true = attend";
+
 std::string subject_of(const std::string &option, const std::string &path) { return option + " " + path; }
 
 [[noreturn]] void refuse_type(const std::string &option, const std::string &path, gyre_dtype dtype,
@@ -15,14 +19,14 @@ std::string subject_of(const std::string &option, const std::string &path) { ret
 }
 
 Array read_integers(const std::string &option, const std::string &path) {
-    Array array = read_npy(option, path);
-    if (array.dtype != GYRE_I32 && array.dtype != GYRE_I64) refuse_type(option, path, array.dtype, "int32 or int64");
+    Array array = read_npy(option, path, integer_types);
+    if (array.dtype != GYRE_I32 && array.dtype != GYRE_I64) refuse_type(option, path, array.dtype, integer_types);
     return array;
 }
 
 Array read_any_float(const std::string &option, const std::string &path) {
-    Array array = read_npy(option, path);
-    if (!is_float(array.dtype)) refuse_type(option, path, array.dtype, "f16, f32 or f64");
+    Array array = read_npy(option, path, float_types);
+    if (!is_float(array.dtype)) refuse_type(option, path, array.dtype, float_types);
     return array;
 }
 
@@ -45,8 +49,8 @@ Array read_lengths(const std::string &option, const std::string &path) {
 }
 
 Array read_mask(const std::string &option, const std::string &path) {
-    Array array = read_npy(option, path);
-    if (array.dtype != GYRE_BOOL) refuse_type(option, path, array.dtype, "bool, true = attend");
+    Array array = read_npy(option, path, mask_types);
+    if (array.dtype != GYRE_BOOL) refuse_type(option, path, array.dtype, mask_types);
     return array;
 }
 

@@ -42,7 +42,7 @@ std::string read_dictionary(std::ifstream &file, std::uintmax_t file_size, const
 
 } // namespace
 
-Array read_npy(const std::string &option, const std::string &path) {
+Array read_npy(const std::string &option, const std::string &path, const char *types) {
     const std::string subject = option + " " + path;
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(path, error);
@@ -52,7 +52,7 @@ Array read_npy(const std::string &option, const std::string &path) {
     const std::uintmax_t file_size = std::filesystem::file_size(path, error);
     if (!file || error) refuse(subject, "cannot be read", "a readable .npy file");
 
-    const NpyHeader header = parse_npy_dictionary(subject, read_dictionary(file, file_size, subject));
+    const NpyHeader header = parse_npy_dictionary(subject, read_dictionary(file, file_size, subject), types);
     const double wanted = std::accumulate(header.shape.begin(), header.shape.end(), double(dtype_size(header.dtype)),
                                           std::multiplies<>());
     const double present = double(file_size) - double(file.tellg());

@@ -10,7 +10,8 @@ namespace gyre::cli {
 
 /// Throws UsageError that names the option and the file: missing, a directory, not .npy, an unknown version, a type
 /// that is not float16/32/64, bool, int32/64, big-endian, Fortran order, too short or too long.
-Array read_npy(const std::string &option, const std::string &path);
+/// types: those that the caller takes, for the refusal of a type that no caller takes.
+Array read_npy(const std::string &option, const std::string &path, const char *types);
 
 struct NpyOutput {
     std::string path;

@@ -83,19 +83,18 @@ private:
     std::string_view rest_;
 };
 
-gyre_dtype parse_descr(const std::string &subject, const std::string &descr) {
-    const std::string expected = "float16, float32, float64, bool, int32 or int64";
+gyre_dtype parse_descr(const std::string &subject, const std::string &descr, const char *types) {
     for (const TypeCode &type : type_codes) {
         if (descr.size() != 3 || descr.compare(1, 2, type.code) != 0) continue;
         if (descr[0] == '>') refuse(subject, "big-endian numbers (" + descr + ")", "little-endian ones");
         return type.dtype;
     }
-    refuse(subject, "elements of type '" + descr + "'", expected);
+    refuse(subject, "elements of type '" + descr + "'", types);
 }
 
 } // namespace
 
-NpyHeader parse_npy_dictionary(const std::string &subject, const std::string &text) {
+NpyHeader parse_npy_dictionary(const std::string &subject, const std::string &text, const char *types) {
     NpyHeader header;
     std::set<std::string> keys;
     Literals literals(subject, text);
@@ -106,7 +105,7 @@ NpyHeader parse_npy_dictionary(const std::string &subject, const std::string &te
         if (!keys.insert(key).second) refuse(subject, "a header with two entries '" + key + "'", "one of each");
         if (key == "descr") {
             if (literals.take("[")) refuse(subject, "a structured type", "plain numbers");
-            header.dtype = parse_descr(subject, literals.quoted());
+            header.dtype = parse_descr(subject, literals.quoted(), types);
         } else if (key == "fortran_order") {
             if (literals.take("True")) refuse(subject, "Fortran order", "C order (numpy.ascontiguousarray)");
             literals.expect("False");

@@ -18,7 +18,7 @@ struct NpyHeader {
 
 /// Reads the dictionary, in time linear in its length. Throws UsageError that blames subject for what it does not
 /// understand, and for types and orders that Gyre does not read.
-NpyHeader parse_npy_dictionary(const std::string &subject, const std::string &text);
+NpyHeader parse_npy_dictionary(const std::string &subject, const std::string &text, const char *types);
 
 /// Everything that stands before the data, version 1.0, padded to a multiple of 64 bytes. Not for bf16, which NumPy
 /// lacks.

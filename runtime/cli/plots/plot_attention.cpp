@@ -32,7 +32,7 @@ double element(const Array &a, std::int64_t i) {
 /// [rows, heads, seqlen_q, seqlen_kv], as f64.
 Array read_maps(const std::string &path) {
     const std::string subject = "--probabilities " + path;
-    const Array given = read_npy("--probabilities", path);
+    const Array given = read_npy("--probabilities", path, "float16, float32 or float64");
     if (given.dtype != GYRE_F32 && given.dtype != GYRE_F64) refuse(subject, dtype_name(given.dtype), "f32 or f64");
     if (given.shape.size() < 2 || given.shape.size() > 4 || given.size() == 0)
         refuse(subject, "shape " + shape_text(given.shape),

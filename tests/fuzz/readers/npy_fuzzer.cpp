@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     const std::string text = raw ? std::string((const char *)bytes, count) : fuzz::edited(r, files);
     std::ofstream(file_name(), std::ios::binary) << text;
     try {
-        const cli::Array array = cli::read_npy("--x", file_name());
+        const cli::Array array = cli::read_npy("--x", file_name(), "float32");
         size_t wanted = cli::dtype_size(array.dtype);
         for (const int64_t extent : array.shape) wanted *= (size_t)extent;
         if (array.bytes.size() != wanted) report("the array has other bytes than its shape says");
