@@ -49,6 +49,33 @@ class Sdpa(unittest.TestCase):
             self.assertLess((mine - expected).abs().max(), 1e-12)
         self.assertEqual(gyre.torch.sdpa_calls().get("forward", 0), before.get("forward", 0))
 
+    def test_what_is_no_number_stays_so(self):
+        """Whether the call is taken (float32) or left (float64). A row that sees no key gives 0."""
+        mask = torch.ones(4, 4, dtype=torch.bool)
+        mask[1] = False
+        expected = torch.zeros(1, 2, 4, dtype=torch.bool)
+        expected[0, 0, 2] = True
+        gyre.torch.enable_sdpa()
+        for dtype in (torch.float32, torch.float64):
+            q, k, v = (random(1, 2, 4, 64, seed=seed).to(dtype) for seed in range(3))
+            q[0, 0, 2, 5] = torch.nan
+            q.requires_grad_()
+            out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+            grad = torch.autograd.grad(out.sum(), q)[0]
+            for tensor in (out, grad):
+                self.assertTrue(torch.equal(tensor.isnan().all(-1), expected) and torch.equal(tensor.isnan().any(-1), expected))
+                self.assertTrue(torch.equal(tensor[:, :, 1], torch.zeros_like(tensor[:, :, 1])))
+
+    def test_scales_that_the_library_refuses_are_left(self):
+        q, k, v = (random(1, 2, 4, 64, seed=seed) for seed in range(3))
+        gyre.torch.enable_sdpa()
+        for scale in (float("inf"), float("nan"), 1e300, 1e-50, 0.0):
+            before = gyre.torch.sdpa_calls().get("left to PyTorch", 0)
+            out = F.scaled_dot_product_attention(q, k, v, scale=scale)
+            self.assertEqual(gyre.torch.sdpa_calls()["left to PyTorch"], before + 1)
+            if abs(scale) < 1:
+                self.assertTrue(torch.allclose(out, v.mean(2, keepdim=True).expand_as(out), atol=1e-6))
+
     def test_strides_are_pytorchs(self):
         """Models call view() on what they get, and compiled functions take strides for granted."""
         operator, backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu, torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward

@@ -15,18 +15,20 @@ from ._tensors import bias_of, contiguous, of_rank_4
 
 _attention_out = direct(torch.ops.gyre.attention_out.default)
 _TYPES = (torch.float32, torch.float16, torch.bfloat16)
+_LEAST_SCALE, _LARGEST_SCALE = torch.finfo(torch.float32).tiny, torch.finfo(torch.float32).max  # the library takes 0, inf and NaN as mistakes
 _calls: Counter[str] = Counter()
 _taken: torch.library.Library | None = None  # the registration; it ends with this object
 
 
-def _takes(q: Tensor, k: Tensor, v: Tensor, dropout_p: float, mask: Tensor | None) -> bool:
+def _takes(q: Tensor, k: Tensor, v: Tensor, dropout_p: float, mask: Tensor | None, scale: float | None) -> bool:
     return (q.dtype in _TYPES and dropout_p == 0 and max(q.shape[-1], v.shape[-1]) <= 512
+            and (scale is None or _LEAST_SCALE <= abs(scale) <= _LARGEST_SCALE)
             and (mask is None or mask.dtype == torch.bool or mask.dtype in _TYPES))
 
 
 def _forward(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, is_causal: bool = False, *, attn_mask: Tensor | None = None,
              scale: float | None = None) -> tuple[Tensor, Tensor]:
-    if not _takes(q, k, v, dropout_p, attn_mask) or scale == 0:
+    if not _takes(q, k, v, dropout_p, attn_mask, scale):
         _calls["left to PyTorch"] += 1
         out, lse = _sdpa_fallback.forward(q, k, v, dropout_p, is_causal, attn_mask, scale)
         return torch.empty_like(q).copy_(out), as_pytorch_lays_lse(lse)
@@ -51,7 +53,7 @@ def _forward(q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0, is_causal:
 
 def _backward(out_grad: Tensor, q: Tensor, k: Tensor, v: Tensor, out: Tensor, lse: Tensor, dropout_p: float, is_causal: bool, *,
               attn_mask: Tensor | None = None, scale: float | None = None) -> tuple[Tensor, Tensor, Tensor]:
-    if not _takes(q, k, v, dropout_p, attn_mask) or scale == 0:
+    if not _takes(q, k, v, dropout_p, attn_mask, scale):
         _calls["backward left to PyTorch"] += 1
         return as_pytorch_lays_grads(_sdpa_fallback.backward(out_grad, q, k, v, dropout_p, is_causal, attn_mask, scale))
     _calls["backward"] += 1

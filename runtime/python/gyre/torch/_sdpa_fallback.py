@@ -17,7 +17,7 @@ def _weights(q: Tensor, k: Tensor, is_causal: bool, mask: Tensor | None, scale: 
     if bias is not None:
         scores = scores + bias
     lse = torch.logsumexp(scores, -1)
-    return torch.nan_to_num(torch.exp(scores - lse[..., None]), nan=0.0), lse
+    return torch.exp(scores - lse[..., None]).masked_fill((lse == -math.inf)[..., None], 0.0), lse  # of rows that see no key
 
 
 def _wide(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
