@@ -44,6 +44,7 @@ class Jax(unittest.TestCase):
     def test_mistakes(self):
         q, k, v = inputs()
         for error, said, options in ((TypeError, "window: got 3", {"window": 3}), (TypeError, "window: got 1.5", {"window": (1.5, 0)}), (TypeError, "causal: got 1", {"causal": 1}),
+                                     (TypeError, "rope: got float", {"rope": 1e4}), (TypeError, "value_rope: got str", {"value_rope": "x"}),
                                      (ValueError, "scale: got 0", {"scale": 0.0}), (ValueError, "rope.theta: got 0.5", {"rope": gyre.Rope(theta=0.5)})):
             with self.assertRaisesRegex(error, said):
                 gyre.jax.attention(q, k, v, **options)
@@ -62,6 +63,14 @@ class Jax(unittest.TestCase):
         for mine, right in zip(loss(lambda *x: gyre.jax.attention(*x, causal=True)),
                                loss(lambda *x: jax.nn.dot_product_attention(*x, is_causal=True))):
             np.testing.assert_allclose(mine, right, atol=3e-5)
+
+    def test_gradients_of_narrow_keys(self):
+        q, k, v = inputs()
+        k, v = k.astype(jnp.bfloat16), v.astype(jnp.bfloat16)
+        grads = jax.grad(lambda *x: gyre.jax.attention(*x, causal=True).sum(), argnums=(0, 1, 2))
+        right = grads(q, k.astype(q.dtype), v.astype(q.dtype))
+        for x, mine, expected in zip((q, k, v), grads(q, k, v), right):
+            np.testing.assert_array_equal(mine, expected.astype(x.dtype))
 
     def test_gradients_with_roper(self):
         q, k, v = inputs()

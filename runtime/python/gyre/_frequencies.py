@@ -51,8 +51,8 @@ def frequencies_of(rope: Rope | None, name: str, head_dim: int, offset: bool = F
 
 
 def are_interleaved(*ropes: Rope | None) -> bool:
-    """The pairing of the ropes that are given. Errors: ValueError, where they differ."""
-    pairings = {rope.pairing for rope in ropes if rope is not None}
+    """The pairing of the ropes that are given. Errors: ValueError, where they differ. What is no Rope is refused by those who read its frequencies."""
+    pairings = {rope.pairing for rope in ropes if isinstance(rope, Rope)}
     if len(pairings) > 1:
         raise ValueError("value_rope: got another pairing than rope's, expected the same")
     return pairings == {"interleaved"}

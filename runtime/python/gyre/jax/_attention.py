@@ -44,9 +44,13 @@ def _keep(q: Any, k: Any, v: Any, options: tuple[tuple[str, Any], ...]) -> tuple
 
 
 def _gradients(options: tuple[tuple[str, Any], ...], kept: tuple[Any, ...], out_grad: Any) -> Any:
-    shapes = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in kept[:3])
+    q, k, v, out, lse = kept
+    # Keys and values may have 16 bits beside queries of 32, which the gradients do not take.
+    tensors = (q, k.astype(q.dtype), v.astype(q.dtype))
+    shapes = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in tensors)
     call = jax.ffi.ffi_call("gyre_jax_attention_backward", shapes, vmap_method="sequential")
-    return call(*kept, out_grad, **_attributes(options))
+    grads = call(*tensors, out, lse, out_grad, **_attributes(options))
+    return tuple(grad.astype(x.dtype) for grad, x in zip(grads, (q, k, v)))
 
 
 _attention.defvjp(_keep, _gradients)
@@ -67,7 +71,7 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
     left, right = window_of(window)
     options = {"scale": scale_of(scale), "softcap": single(softcap, "softcap"), "causal": bool(flag(causal, "causal")),
                "top_left": choose(alignment, "alignment", ALIGNMENTS) == 1, "window_left": left, "window_right": right,
-               "interleaved": are_interleaved(rope, value_rope), "rope_factor": 1.0 if rope is None else rope.attention_factor,
-               "inv_freq": frequencies_of(rope, "rope", q.shape[-1]),
+               "interleaved": are_interleaved(rope, value_rope), "inv_freq": frequencies_of(rope, "rope", q.shape[-1]),
+               "rope_factor": 1.0 if rope is None else rope.attention_factor,
                "value_inv_freq": frequencies_of(value_rope, "value_rope", v.shape[-1])}
     return _attention(q, k, v, tuple(options.items()))
