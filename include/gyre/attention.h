@@ -154,7 +154,7 @@ static inline gyre_attention_args gyre_attention_defaults(void) {
 /** Fused attention, in one pass, without an array of seqlen_q x seqlen_kv:
  *      S = scale * R(q) R(k)^T, capped, given to the score function, biased, masked
  *      P = softmax over keys, some dropped;   out_i = R(-i) sum_j P_ij R(j) v_j
- *  Softmax and sums are in f32. A row that sees no key gives 0, and lse -inf. The bits of the result do not depend on the
+ *  Softmax and sums are in f32. A row that sees no key gives 0, and lse -inf, also with sinks. The bits of the result do not depend on the
  *  number of threads. Sources: Dao et al., FlashAttention, arXiv:2205.14135 (online softmax); Su et al., RoFormer,
  *  arXiv:2104.09864 (R); Harik and Jayasiri, RoPER (rotated values).
  *  On a CUDA device all tensors, lists and positions are in its memory, and launches are queued on cuda_stream, as

@@ -31,6 +31,14 @@ class Attention(unittest.TestCase):
                 self.check(q, k, v)
                 self.check(q, k, v, options={"causal": True}, seen=reference.visible(20, 33, "bottom_right"))
 
+    def test_sinks_of_rows_that_see_no_key(self):
+        """lse is -inf, as without sinks: parts are merged by it."""
+        for dtype in dtypes():
+            for rows in (1, 3, 40):
+                q, k = random(2, rows, 4, 64, dtype=dtype), random(2, 65, 2, 64, dtype=dtype)
+                out, lse = gyre.attention(q, k, k, sinks=random(4), seqused_k=[0, 65], return_lse=True)
+                self.assertTrue((out[0] == 0).all() and np.isneginf(lse[0]).all() and np.isfinite(lse[1]).all())
+
     def test_options_one_by_one(self):
         q, k, v = random(2, 9, 4, 64), random(2, 12, 2, 64), random(2, 12, 2, 64, seed=1)
         bias, mask = random(4, 9, 12), random(2, 1, 9, 12) > -1

@@ -10,6 +10,7 @@ from ._call import Call, lse_shape, need_rank
 from ._context import Context
 from ._prepared_mask import add_prepared_mask
 from ._rope import Rope
+from ._values import flag
 
 
 def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: bool = False, alignment: str = "bottom_right",
@@ -50,7 +51,7 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
     return_lse      also return log of the softmax's denominator, natural, float32, [batch, num_heads, seqlen_q]
                     ("thd": [num_heads, tokens])
 
-    A row that sees no key gives 0 and -inf. Arrays are NumPy's, or any with __dlpack__; they are not copied.
+    A row that sees no key gives 0 and -inf, also with sinks. Arrays are NumPy's, or any with __dlpack__; they are not copied.
     Returns out, or (out, lse). Errors: ValueError, TypeError, NotImplementedError (no linked kernel does it), MemoryError.
     """
     call = Call()
@@ -66,7 +67,7 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
     if out is None:
         out = empty(q, (*shape[:-1], need_rank(v, "v", "bshd" if block_table is not None else layout)[-1]))
     args.out = call.tensor(out, "out", write=True)
-    lse = empty(q, lse_shape(shape, layout), "float32") if return_lse else None
+    lse = empty(q, lse_shape(shape, layout), "float32") if flag(return_lse, "return_lse") else None
     if lse is not None:
         args.lse = pointer(call.tensor(lse, "lse", write=True))
     call.run("gyre_attention", args, context)
