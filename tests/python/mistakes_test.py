@@ -30,6 +30,8 @@ class Mistakes(unittest.TestCase):
         self.refuse(TypeError, "^v: got f32, expected f16", gyre.attention, Q, Q.astype(np.float16), Q)
         self.refuse(TypeError, "^k: got f32, expected f16", gyre.attention, Q.astype(np.float16), Q, Q)
         self.refuse(TypeError, "mask: got f32, expected bool", gyre.attention, Q, Q, Q, mask=np.ones((4, 4), np.float32))
+        self.refuse(TypeError, "^mask: got dtype uint8, expected bool$", gyre.attention, Q, Q, Q, mask=np.ones((4, 4), np.uint8))
+        self.refuse(TypeError, "^k: got f16, expected f32", gyre.attention_backward, Q, Q, Q.astype(np.float16), Q, Q, np.zeros((1, 2, 4), np.float32))
         self.refuse(TypeError, "seqused_k: got i64", gyre.attention, Q, Q, Q, seqused_k=np.array([4]))
         self.refuse(TypeError, "masked array", gyre.attention, np.ma.masked_array(Q), Q, Q)
 
@@ -94,7 +96,7 @@ class Mistakes(unittest.TestCase):
         for options, error, said in [
             ({"scale": "1"}, TypeError, "scale"), ({"scale": 0}, ValueError, "scale: got 0"),
             ({"scale": float("nan")}, ValueError, "scale: got -?nan"), ({"scale": 10**400}, ValueError, "scale: got inf"),
-            ({"softcap": -1}, ValueError, "softcap"), ({"causal": 1}, TypeError, "causal: got 1"),
+            ({"softcap": -1}, ValueError, "softcap"), ({"causal": 1}, TypeError, "causal: got 1"), ({"return_lse": 1}, TypeError, "^return_lse: got 1"),
             ({"window": 3}, TypeError, "window"), ({"window": (1, -5)}, ValueError, "window_right: got -5"),
             ({"window": (2**70, 1)}, ValueError, "window: got"), ({"layout": "sbhd"}, ValueError, "layout: got 'sbhd', expected"),
             ({"alignment": 0}, ValueError, "alignment"), ({"dropout": 1.0}, ValueError, "dropout"),

@@ -39,12 +39,61 @@ class Mistakes(unittest.TestCase):
             with torch.no_grad():
                 self.assertFalse(gyre.torch.attention(q, k, v, **{name: number}).requires_grad)
 
+    def test_gradients_that_would_be_lost(self):
+        q, k, v = inputs()
+        learnt = torch.ones(32, requires_grad=True)
+        for name, options in {"inv_freq": {"inv_freq": learnt}, "theta": {"theta": learnt[0] + 1e4}, "attention_factor": {"attention_factor": learnt[0]}}.items():
+            with self.subTest(name), self.assertRaisesRegex(ValueError, f"^{name}: requires gradients"):
+                gyre.Rope(**options)
+        table, learnt_table = torch.ones(9, 32), torch.ones(9, 32, requires_grad=True)
+        for name, tables in {"cos": (learnt_table, table), "sin": (table, learnt_table)}.items():
+            with self.subTest(name), self.assertRaisesRegex(ValueError, f"^{name}: requires gradients"):
+                gyre.torch.rotary(q, tables)
+            with self.subTest(name), self.assertRaisesRegex(ValueError, f"^{name}: requires gradients"):
+                gyre.torch.rotary_qk(q, k[:, :, :9], tables)
+            with torch.no_grad():
+                self.assertTrue(torch.equal(gyre.torch.rotary(q, tables), gyre.torch.rotary(q, (table, table))))
+        for out in (torch.empty_like(q).requires_grad_(), torch.empty_like(q).requires_grad_() * 1):
+            with self.assertRaisesRegex(ValueError, "^out: requires gradients"):
+                gyre.torch.attention(q, k, v, out=out)
+            with torch.no_grad():
+                self.assertTrue(torch.equal(gyre.torch.attention(q, k, v, out=out), gyre.torch.attention(q, k, v)))
+        cache = torch.zeros(2, 2, 16, 64, requires_grad=True)
+        with self.assertRaisesRegex(ValueError, "^k_cache: requires gradients"):
+            gyre.torch.cache_append(k, v, cache, torch.zeros(2, 2, 16, 64))
+        with self.assertRaisesRegex(ValueError, "^v_cache: requires gradients"):
+            gyre.torch.cache_append(k, v, torch.zeros(2, 2, 16, 64), cache)
+
+    def test_flags_and_tensors_are_what_they_are_in_numpy(self):
+        q, k, v = inputs()
+        learns = q.clone().requires_grad_()
+        for bad in (1, 0, None, "yes", 1.0, torch.tensor(True)):
+            for name in ("causal", "keys_rotated", "values_rotated", "return_lse"):
+                for queries in (q, learns):
+                    with self.subTest(f"{name}={bad!r}"), self.assertRaisesRegex(TypeError, f"^{name}: got .*expected True or False"):
+                        gyre.torch.attention(queries, k, v, **{name: bad})
+            with self.assertRaisesRegex(TypeError, "^reverse: got"):
+                gyre.torch.rotary(q, gyre.Rope(), reverse=bad)
+            for name in ("causal", "return_state"):
+                with self.assertRaisesRegex(TypeError, f"^{name}: got"):
+                    gyre.torch.linear_attention(k, k, v, **{name: bad})
+        for name in ("bias", "mask", "sinks", "alibi", "seqused_k", "block_table", "q_positions", "out"):
+            with self.subTest(name), self.assertRaisesRegex(TypeError, f"^{name}: got list, expected a torch.Tensor"):
+                gyre.torch.attention(q, k, v, **{name: [1, 2]})
+        for rope in (None, 1e4, (torch.ones(9, 32),), [torch.ones(9, 32)] * 2):
+            with self.assertRaisesRegex(TypeError, "^rope: got .*expected a gyre.Rope, or a tuple"):
+                gyre.torch.rotary(q, rope)
+        with self.assertRaisesRegex(TypeError, "^x: got ndarray"):
+            gyre.torch.rotary(q.numpy(), gyre.Rope())
+        with self.assertRaisesRegex(TypeError, "^k: got ndarray"):
+            gyre.torch.rotary_qk(q, q.numpy(), gyre.Rope())
+
     def test_mistakes_are_exceptions(self):
         q, k, v = inputs()
         for said, call in [
             ("k: got shape", lambda: gyre.torch.attention(q, k[..., :32], v)),
             ("q: got f64", lambda: gyre.torch.attention(q.double(), k, v)),
-            ("mask: got a type that gyre does not take, expected float32", lambda: gyre.torch.attention(q, k, v, mask=torch.ones(9, 12).byte())),
+            ("mask: got a type that gyre does not take, expected bool", lambda: gyre.torch.attention(q, k, v, mask=torch.ones(9, 12).byte())),
             ("q: got rank 3", lambda: gyre.torch.attention(q[0], k, v)),
             ("q: got rank 5", lambda: torch.ops.gyre.attention_out(q[None], k, v, q, None)),
             ("scale: got 0, expected another", lambda: gyre.torch.attention(q, k, v, scale=0.0)),

@@ -15,6 +15,7 @@ CPU = 1  # gyre_device
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3, "int32": 4, "int64": 5, "bool": 6}
 _DLPACK_DTYPES = {(2, 32): 0, (2, 16): 1, (4, 16): 2, (2, 64): 3, (0, 32): 4, (0, 64): 5, (6, 8): 6}
 _EXPECTED = "float32, float16, bfloat16, float64, int32, int64 or bool"
+_EXPECTED_OF = {"mask": "bool"}  # arguments that take one type of these
 
 
 @dataclass
@@ -51,7 +52,7 @@ _numpy_dtypes: dict[np.dtype, int] = {}  # those that calls have met: a dtype ta
 def _dtype_of(dtype: np.dtype, name: str) -> int:
     number = DTYPES.get(dtype.name)
     if number is None or not dtype.isnative:
-        raise TypeError(f"{name}: got dtype {dtype}, expected {_EXPECTED}")
+        raise TypeError(f"{name}: got dtype {dtype}, expected {_EXPECTED_OF.get(name, _EXPECTED)}")
     return _numpy_dtypes.setdefault(dtype, number)
 
 
@@ -91,7 +92,8 @@ def _view_dlpack(array: Any, name: str, write: bool) -> View:
     tensor, read_only, owner = _dlpack.read(array, name)
     dtype = _DLPACK_DTYPES.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     if dtype is None:
-        raise TypeError(f"{name}: got DLPack's type code {tensor.code} of {tensor.bits} bits, expected {_EXPECTED}")
+        raise TypeError(f"{name}: got DLPack's type code {tensor.code} of {tensor.bits} bits, "
+                        f"expected {_EXPECTED_OF.get(name, _EXPECTED)}")
     if write and read_only:
         raise ValueError(f"{name}: is read-only, expected memory to write to")
     if not 0 <= tensor.ndim <= MAX_RANK:  # so many extents are read

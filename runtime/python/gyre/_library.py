@@ -64,7 +64,8 @@ for _name, (_result, _arguments) in _FUNCTIONS.items():
 
 def fail(status: int) -> NoReturn:
     """Raises what a status means, with the library's text."""
-    raise _EXCEPTIONS.get(status, RuntimeError)(library.gyre_last_error().decode())
+    text = library.gyre_last_error().decode()
+    raise _EXCEPTIONS.get(status, RuntimeError)(text.removeprefix("forward."))  # gradients take those arguments without a structure of their own
 
 
 def check(status: int) -> None:

@@ -37,7 +37,9 @@ def integer(value: Any, name: str, bits: int = 32, signed: bool = True) -> int:
 
 
 def real(value: Any, name: str) -> float:
-    """Returns a number as a float. Errors: TypeError."""
+    """Returns a number as a float. Errors: TypeError; ValueError, of a tensor whose gradient would be lost."""
+    if getattr(value, "requires_grad", False):
+        raise ValueError(f"{name}: requires gradients, which are not computed, expected {name}.detach()")
     try:
         if isinstance(value, str):
             raise TypeError

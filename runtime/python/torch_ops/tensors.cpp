@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <string_view>
 
 namespace gyre_torch {
 namespace {
@@ -20,8 +21,9 @@ gyre_dtype known_dtype(const Tensor &tensor, const char *name) {
     TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(tensor.get(), &dtype));
     const auto &known = known_dtypes();
     const auto found = std::find(known.begin(), known.end(), dtype);
-    expect(found != known.end(), name,
-           ": got a type that gyre does not take, expected float32, float16, bfloat16, float64, int32, int64 or bool");
+    const char *expected =
+        std::string_view(name) == "mask" ? "bool" : "float32, float16, bfloat16, float64, int32, int64 or bool";
+    expect(found != known.end(), name, ": got a type that gyre does not take, expected ", expected);
     return static_cast<gyre_dtype>(found - known.begin());
 }
 

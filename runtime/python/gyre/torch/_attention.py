@@ -24,6 +24,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
 
     Calls with block_table have no gradients. alibi, scale, softcap and dropout have none: one that requires them is refused.
     lse has gradients, too, but not with dropout, nor where v has 512 features. Where gradients are recorded, a mask is handed on as a bias of 0 and -inf.
+    Where gradients are recorded, k and v of 16 bits beside q in float32 are converted to float32.
     Where gradients are not recorded, `out` is where the result is written. Under autocast q, k and v are cast to its type.
     Gradients have no gradients, and there are none forward: both raise.
     Returns out, or (out, lse). Errors: RuntimeError with the library's text; ValueError, TypeError, NotImplementedError.
@@ -34,9 +35,18 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
         name, given = next((name, x) for name, x in (("q", q), ("k", k), ("v", v)) if not isinstance(x, torch.Tensor))
         raise TypeError(f"{name}: got {type(given).__name__}, expected a torch.Tensor") from None
     # Python takes as long to fill in 23 defaults and to look at them as the library takes for a token: a call without options does not.
-    if options or recorded or (scale is not None and (type(scale) is not float or scale == 0)) or layout != "bhsd" or is_traced() or has_tangents():
-        return _attention_options.attention(q, k, v, scale, causal, layout, options)
-    return unrecorded(q, k, v, scale or 0.0, causal)
+    is_short = (
+        not options
+        and not recorded
+        and (scale is None or (type(scale) is float and scale != 0))
+        and type(causal) is bool
+        and layout == "bhsd"
+        and not is_traced()
+        and not has_tangents()
+    )
+    if is_short:
+        return unrecorded(q, k, v, scale or 0.0, causal)
+    return _attention_options.attention(q, k, v, scale, causal, layout, options)
 
 
 def prepare_mask(mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, *, causal: bool = False, alignment: str = "bottom_right",

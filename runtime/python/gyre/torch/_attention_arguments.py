@@ -6,9 +6,10 @@ import torch
 
 from .. import Rope
 from .._frequencies import are_interleaved
-from .._values import ALIGNMENTS, choose
+from .._values import ALIGNMENTS, choose, flag
 from ._frequencies import frequencies
 from ._schemas import ATTENTION
+from ._tensors import as_tensor
 
 
 class AttentionOptions(TypedDict, total=False):
@@ -39,9 +40,9 @@ class AttentionOptions(TypedDict, total=False):
     prepared_mask: torch.Tensor | None
 
 
-# Options that the operators take under the same name: tensors unless they are None, and numbers unless they are 0.
+# Options that the operators take under the same name: tensors unless they are None, flags unless they are False.
 _TENSORS = frozenset(ATTENTION.tensors) & AttentionOptions.__annotations__.keys()
-_NUMBERS = frozenset(("softcap", "keys_rotated", "values_rotated"))
+_FLAGS = frozenset(("keys_rotated", "values_rotated"))
 # Options that others look at.
 _SEEN_ELSEWHERE = frozenset(("dropout_seed", "dropout_offset", "return_lse", "out"))
 
@@ -52,8 +53,11 @@ def arguments_of(options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) ->
     for name, value in options.items():
         if name in _TENSORS:
             if value is not None:
-                arguments[name] = value
-        elif name in _NUMBERS:
+                arguments[name] = as_tensor(value, name)
+        elif name in _FLAGS:
+            if flag(value, name):
+                arguments[name] = True
+        elif name == "softcap":
             if value:
                 arguments[name] = value
         elif name in _TRANSLATIONS:

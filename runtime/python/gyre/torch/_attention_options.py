@@ -4,14 +4,14 @@ from typing import Any
 
 import torch
 
-from .._values import LAYOUTS, choose
+from .._values import LAYOUTS, choose, flag
 from ._attention_arguments import AttentionOptions, arguments_of
 from ._attention_short import packed, short, short_with_lse
 from ._gradients import attention as _with_gradients
 from ._modes import any_autocast, autocast, grads_are_on, has_tangents, is_traced, refuse_tangents
 from ._operators import direct
 from ._results import BHSD, new_lse
-from ._tensors import masking_bias
+from ._tensors import as_tensor, masking_bias, refuse_gradients
 
 _ops = torch.ops.gyre
 _with_lse, _forward, _plain, _out = (
@@ -23,6 +23,7 @@ _direct_with_lse, _direct_forward = direct(_with_lse), direct(_forward)
 def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | None, causal: bool, layout: str,
               options: AttentionOptions) -> Any:
     """attention() of _attention.py, with whichever options are given."""
+    causal = flag(causal, "causal") == 1
     if any_autocast():
         q, k, v = autocast(q, k, v)
     arguments = arguments_of(options, q, v)
@@ -34,7 +35,9 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | 
         arguments.pop("prepared_mask", None)
     if scale == 0:
         raise ValueError("scale: got 0, expected another number, or None for 1 / sqrt(head_dim)")
-    return_lse, out = options.get("return_lse"), options.get("out")
+    if recorded and _has_narrow_keys(q, k, v) and "block_table" not in arguments:
+        k, v = k.float(), v.float()
+    return_lse, out = flag(options.get("return_lse", False), "return_lse") == 1, options.get("out")
     if not (arguments or recorded or return_lse) and out is None:
         return _plain(q, k, v, scale or 0.0, causal, choose(layout, "layout", LAYOUTS))
     if scale is not None:
@@ -46,6 +49,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | 
     if out is not None:
         if recorded:
             raise ValueError("out: is given where gradients are recorded, expected None")
+        refuse_gradients(as_tensor(out, "out"), "out")
         lse = new_lse(q, arguments.get("layout", BHSD)) if return_lse else None
         _out(q, k, v, out, lse, **arguments)
         return (out, lse) if return_lse else out
@@ -69,6 +73,11 @@ def _requires_grad(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: Any
         raise ValueError("alibi: requires gradients, which are not computed, expected alibi.detach(), or a bias of slopes times distances")
     return (q.requires_grad or k.requires_grad or v.requires_grad or ("bias" in arguments and arguments["bias"].requires_grad)
             or ("sinks" in arguments and arguments["sinks"].requires_grad))
+
+
+def _has_narrow_keys(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> bool:
+    """Whether keys and values have 16 bits beside queries of 32, which attention takes, but its gradients do not."""
+    return q.dtype == torch.float32 and k.dtype == v.dtype and k.dtype in (torch.float16, torch.bfloat16)
 
 
 def _with_mask(bias: torch.Tensor | None, mask: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -6,6 +6,7 @@ from .. import Rope
 from .._frequencies import are_interleaved
 from .._values import LAYOUTS, choose
 from ._frequencies import frequencies
+from ._tensors import refuse_gradients
 
 
 def cache_append(k: torch.Tensor, v: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tensor, *,
@@ -17,6 +18,8 @@ def cache_append(k: torch.Tensor, v: torch.Tensor, k_cache: torch.Tensor, v_cach
 
     Errors: RuntimeError with the library's text; ValueError, TypeError.
     """
+    refuse_gradients(k_cache, "k_cache")
+    refuse_gradients(v_cache, "v_cache")
     torch.ops.gyre.cache_append(
         k.detach(), v.detach(), k_cache, v_cache, cache_seqlens, block_table, cu_seqlens_k, positions,
         frequencies(rope, "rope", k.shape[-1]), frequencies(value_rope, "value_rope", v.shape[-1]),

@@ -6,7 +6,7 @@ import torch
 
 from .. import Rope
 from .._frequencies import are_interleaved
-from .._values import LAYOUTS, choose
+from .._values import LAYOUTS, choose, flag
 from ._frequencies import frequencies
 from ._gradients_linear import linear_attention as _linear_attention
 from ._modes import autocast, refuse_tangents
@@ -25,6 +25,7 @@ def linear_attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, causa
     Returns out, or (out, state). Errors: RuntimeError with the library's text; ValueError, TypeError, NotImplementedError
     (gradients of gradients, and tangents).
     """
+    causal, return_state = flag(causal, "causal") == 1, flag(return_state, "return_state") == 1
     q, k, v = autocast(q, k, v)
     kv_state, k_state = state if state is not None else (None, None)
     refuse_tangents(q, k, v, kv_state, k_state)

@@ -5,11 +5,12 @@ from typing import Any
 import torch
 
 from .. import Rope
-from .._values import LAYOUTS, choose
+from .._values import LAYOUTS, choose, flag
 from ._frequencies import frequencies
 from ._gradients_rotary import rotary as _rotary, rotary_qk as _qk
 from ._modes import records_gradients, refuse_tangents
 from ._operators import direct
+from ._tensors import as_tensor, refuse_gradients
 from ._transforms import transforms
 
 _ops = torch.ops.gyre
@@ -20,17 +21,24 @@ def _options(tensors: tuple[torch.Tensor, ...], rope: Rope | tuple[torch.Tensor,
              position_offset: int, reverse: bool, interleaved: bool, layout: str) -> dict[str, Any]:
     """What the operators do not do by themselves: PyTorch takes its time for each argument that is handed on."""
     options: dict[str, Any] = {}
+    for name, tensor in zip(("x",) if len(tensors) == 1 else ("q", "k"), tensors):
+        as_tensor(tensor, name)
     refuse_tangents(*tensors)
     if positions is not None:
-        options["positions"] = positions
+        options["positions"] = as_tensor(positions, "positions")
     if position_offset:
         options["position_offset"] = position_offset
-    if reverse:
-        options["reverse"] = reverse
+    if flag(reverse, "reverse"):
+        options["reverse"] = True
     if layout != "bhsd":
         options["layout"] = choose(layout, "layout", LAYOUTS)
-    if isinstance(rope, tuple):
-        options["cos"], options["sin"] = rope
+    interleaved = flag(interleaved, "interleaved") == 1
+    if isinstance(rope, tuple) and len(rope) == 2:
+        for name, table in zip(("cos", "sin"), rope):
+            options[name] = as_tensor(table, name)
+            refuse_gradients(table, name)
+    elif not isinstance(rope, Rope):
+        raise TypeError(f"rope: got {type(rope).__name__}, expected a gyre.Rope, or a tuple (cos, sin)")
     else:
         options["inv_freq"] = frequencies(rope, "rope", tensors[0].shape[-1], offset=True)
         interleaved = rope.pairing == "interleaved"
@@ -48,7 +56,8 @@ def rotary(x: torch.Tensor, rope: Rope | tuple[torch.Tensor, torch.Tensor], *, p
     """gyre.rotary() of a tensor, with its gradient, and that one's. Tangents raise NotImplementedError.
 
     rope         a gyre.Rope, or tables (cos, sin): [rows, rotary_dim / 2] read at the position, or [batch or 1, seqlen,
-                 rotary_dim / 2] a row a token; any floating-point type and strides, without a copy. No gradient of tables
+                 rotary_dim / 2] a row a token; any floating-point type and strides, without a copy. Tables have no gradients: those that require
+                 them are refused
     interleaved  the pairing of tables
     """
     options = _options((x,), rope, positions, position_offset, reverse, interleaved, layout)

@@ -1,9 +1,23 @@
 """Tensors as the operators want them."""
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
+
+
+def as_tensor(value: Any, name: str) -> Tensor:
+    """The value itself. Errors: TypeError, if it is no tensor."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name}: got {type(value).__name__}, expected a torch.Tensor")
+    return value
+
+
+def refuse_gradients(tensor: Tensor, name: str) -> None:
+    """Stops what would lose gradients without a word. Errors: ValueError."""
+    if torch.is_grad_enabled() and tensor.requires_grad:
+        raise ValueError(f"{name}: requires gradients, which are not computed, expected {name}.detach()")
 
 
 def contiguous(tensor: Tensor) -> Tensor:

@@ -87,7 +87,8 @@ def _roformer(original: Callable[..., Any]) -> Callable[..., Any]:
     def rotate(sinusoidal_pos: torch.Tensor, query_layer: torch.Tensor, key_layer: torch.Tensor,
                value_layer: torch.Tensor | None = None) -> tuple[torch.Tensor, ...]:
         global _calls
-        if torch.compiler.is_compiling() or query_layer.dtype not in _TYPES or sinusoidal_pos.dtype not in _TYPES:
+        if (torch.compiler.is_compiling() or query_layer.dtype not in _TYPES or sinusoidal_pos.dtype not in _TYPES
+                or sinusoidal_pos.requires_grad):
             own: tuple[torch.Tensor, ...] = original(sinusoidal_pos, query_layer, key_layer, value_layer)
             return own
         _calls += 1
