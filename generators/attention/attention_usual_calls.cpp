@@ -108,9 +108,8 @@ void AttentionGenerator::ask_for_results(const Stages &stages) {
                 heads == 1 && (value(block) + 1) * z.key_block > min(first_row + z.row_tile - 1 + last, end - 1);
             for (int row = 0; row < rows; row++)
                 for (int feature = 0; feature < features; feature += of_line)
-                    asked.places.push_back(
-                        Halide::cast<int64_t>(first_row + turn % turns * rows + row) * stride +
-                        turn / turns * features + feature);
+                    asked.places.push_back(Halide::cast<int64_t>(first_row + turn % turns * rows + row) * stride +
+                                           turn / turns * features + feature);
             return asked;
         },
         tile);

@@ -5,8 +5,6 @@
 namespace gyre {
 
 // Halide 21 hands LLVM's options on by this variable alone.
-void align_branches() {
-    setenv("HL_LLVM_ARGS", "-x86-align-branch-boundary=64 -x86-align-branch=fused+jcc", 0);
-}
+void align_branches() { setenv("HL_LLVM_ARGS", "-x86-align-branch-boundary=64 -x86-align-branch=fused+jcc", 0); }
 
 } // namespace gyre

@@ -63,7 +63,8 @@ TEST_CASE("lines of places that are told are asked for") {
     const std::string lowered = made.lowered();
     CAPTURE(lowered);
     CHECK(count(lowered, "llvm.prefetch.p0(") == 2);
-    CHECK(count(lowered, "begins[") == 1); // the sum's own
+    CHECK(count(lowered, ".pair)*(int64)48)*(int64)4)") == 1); // bytes
+    CHECK(count(lowered, ".one) + (int64)7)*(int64)4)") == 1);
 }
 
 TEST_CASE("lines are asked for in the turns that a condition names, and no others") {
@@ -149,8 +150,7 @@ TEST_CASE("a loop that is not there cannot ask, nor by a loop that is not around
     SumOfRows missing, inside;
     const PassGenerator nowhere = missing.asking("row", [](const gyre::LoopValues &) { return gyre::Asked{}; });
     CHECK(refusal([&] { nowhere.lowered(); }).find("no loop row of sum") != std::string::npos);
-    const PassGenerator by_inner = inside.asking("pair", [&](const gyre::LoopValues &value) {
-        return gyre::Asked{{{inside.begins, value("one"), 0}}};
-    });
+    const PassGenerator by_inner = inside.asking(
+        "pair", [&](const gyre::LoopValues &value) { return gyre::Asked{{{inside.begins, value("one"), 0}}}; });
     CHECK(refusal([&] { by_inner.lowered(); }).find("is in no loop one") != std::string::npos);
 }
