@@ -31,6 +31,9 @@ bool decodes_capped(const Context &context, const AttentionShape &shape) {
     return decodes(context, c);
 }
 
+/// On AVX2 fewer keys of f32 are read where they are, by another kernel (key_columns_test.cpp).
+int64_t keys_of_others(const std::string &target) { return target == "x86_64_avx2" ? 600 : 100; }
+
 /// The targets whose vectors the limits were measured for.
 std::vector<std::string> measured_targets() {
     std::vector<std::string> found;
@@ -49,15 +52,16 @@ TEST_CASE("whole rows: the fewest rows, whether queries or heads") {
     };
     for (const std::string &target : measured_targets()) {
         const Context context(target.c_str());
+        const int64_t keys = keys_of_others(target);
         for (const Least &least : {Least{GYRE_F32, 64, 14}, {GYRE_F32, 72, 14}, {GYRE_F32, 32, 8}, {GYRE_F16, 128, 14}})
             for (const int64_t rows : {least.rows - 1, least.rows}) {
                 INFO(target, " ", rows, " rows of ", least.head_dim);
                 const bool few = rows < least.rows;
-                CHECK(decodes_capped(context, shape_of(rows, 1, 100, least.head_dim, least.dtype)) == few);
-                CHECK(decodes_capped(context, shape_of(1, rows, 100, least.head_dim, least.dtype)) == few);
+                CHECK(decodes_capped(context, shape_of(rows, 1, keys, least.head_dim, least.dtype)) == few);
+                CHECK(decodes_capped(context, shape_of(1, rows, keys, least.head_dim, least.dtype)) == few);
             }
-        CHECK(decodes_capped(context, shape_of(9, 3, 100, 128, GYRE_F32)));
-        CHECK_FALSE(decodes_capped(context, shape_of(14, 2, 100, 128, GYRE_F32)));
+        CHECK(decodes_capped(context, shape_of(9, 3, keys, 128, GYRE_F32)));
+        CHECK_FALSE(decodes_capped(context, shape_of(14, 2, keys, 128, GYRE_F32)));
     }
 }
 
@@ -137,7 +141,7 @@ TEST_CASE("whole rows: numbers of rows around vectors, at head sizes without ker
                           {GYRE_F32, 40, 13, true},
                           {GYRE_F32, 40, 14, false}}) {
         INFO(static_cast<int>(r.dtype), " ", r.rows, " rows of ", r.head_dim);
-        AttentionCase c(shape_of(r.rows, 1, 100, r.head_dim, r.dtype));
+        AttentionCase c(shape_of(r.rows, 1, keys_of_others("x86_64_avx2"), r.head_dim, r.dtype));
         c.args.softcap = 20;
         CHECK(decodes(context, c) == r.few);
         c.check();
@@ -155,7 +159,7 @@ TEST_CASE("whole rows: heads that have masks of their own are not rows of one ti
             for (int64_t i = 0; i < mask.count(); i++) seen.push_back(i % 3 != 0);
             mask.set_values(seen);
             c.args.mask = c.hold(std::move(mask));
-            CHECK(decodes(context, c) == of_heads);
+            CHECK(decodes(context, c) == of_heads); // else 16 rows
             c.check();
         }
     }

@@ -48,8 +48,10 @@ bool gain_by_key_columns(const AttentionKernel &kernel, const AttentionCall &c, 
     constexpr int64_t keys_of_one_part = key_parts::least_halved - 1;
     const int64_t rows = c.rows(s.q_len), keys = s.keys_shown;
     if (!may_gain_by_key_columns(kernel, c, rows)) return false;
+    const bool has_own_masks = c.mask.data && c.mask.strides[1] != 0; // tasks of one head (choose_task_heads())
     if (are_along_vectors(kernel))
-        return are_read_quickly(c, keys) && (s.q_len > most_few_queries || keys <= keys_of_one_part);
+        return (!has_own_masks || are_rows_along_vectors(c, s.q_len)) && are_read_quickly(c, keys) &&
+               (s.q_len > most_few_queries || keys <= keys_of_one_part);
     if (rows <= few_rows) return keys >= least_of_few_rows && keys <= most_of_few_rows;
     const int64_t most = rows < many_rows ? most_keys : most_of_many_rows;
     return keys >= least_keys && keys <= (s.q_len <= most_few_queries ? std::min(most, keys_of_one_part) : most);
