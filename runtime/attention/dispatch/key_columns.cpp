@@ -22,15 +22,16 @@ bool are_along_vectors(const AttentionKernel &kernel) { return kernel.vector_byt
 
 /// Fewer rows leave vectors empty, and of more a copy of keys and values costs little.
 bool are_rows_along_vectors(const AttentionCall &c, int64_t rows) {
-    constexpr int64_t vector = 8, least_rows = 11, most_rows = 48;
-    return c.general() && (rows == vector || (rows >= least_rows && rows <= most_rows));
+    constexpr int64_t least_rows = 11, most_rows = 48;
+    return c.general() && rows >= least_rows && rows <= most_rows;
 }
 
-/// Long keys take longer where they come from memory: each chunk of features reads all lines of a block again.
-bool are_read_quickly(const AttentionCall &c, int64_t keys) {
-    constexpr int64_t most_keys = 1024, medium_head = 96, few_numbers = 144 * 1024;
+/// From memory long keys take longer, since each chunk of features reads all lines of a block again, and so do few rows, because none asks for lines.
+bool are_read_quickly(const AttentionCall &c, int64_t rows, int64_t keys) {
+    constexpr int64_t most_keys = 1024, medium_head = 96, two_vectors = 16, few_numbers = 144 * 1024;
     const int64_t features = c.most_features();
-    return keys <= most_keys && (features <= medium_head || c.k.heads * keys * features <= few_numbers);
+    const bool from_memory = features <= medium_head && rows > two_vectors;
+    return keys <= most_keys && (from_memory || c.k.heads * keys * features <= few_numbers);
 }
 
 } // namespace
@@ -50,7 +51,7 @@ bool gain_by_key_columns(const AttentionKernel &kernel, const AttentionCall &c, 
     if (!may_gain_by_key_columns(kernel, c, rows)) return false;
     const bool has_own_masks = c.mask.data && c.mask.strides[1] != 0; // tasks of one head (choose_task_heads())
     if (are_along_vectors(kernel))
-        return (!has_own_masks || are_rows_along_vectors(c, s.q_len)) && are_read_quickly(c, keys) &&
+        return (!has_own_masks || are_rows_along_vectors(c, s.q_len)) && are_read_quickly(c, rows, keys) &&
                (s.q_len > most_few_queries || keys <= keys_of_one_part);
     if (rows <= few_rows) return keys >= least_of_few_rows && keys <= most_of_few_rows;
     const int64_t most = rows < many_rows ? most_keys : most_of_many_rows;
