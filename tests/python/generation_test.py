@@ -134,6 +134,18 @@ class Rotations(unittest.TestCase):
         self.assertIn("other features than the first", recognize(deepseek.apply_rotary_pos_emb))
         self.assertIn("another rotation", recognize(nanochat.apply_rotary_pos_emb))  # it turns the other way
 
+    def test_learnt_tables_keep_their_gradients(self):
+        config = {name: value for name, value in SIZES.items() if name != "num_key_value_heads"}
+        model = T.RoFormerModel(T.RoFormerConfig(**config, embedding_size=64)).eval()
+        tables = model.encoder.embed_positions.weight.requires_grad_()
+        tokens, grads = torch.randint(3, 97, (2, 9)), []
+        for enable in (lambda: None, lambda: gyre.transformers.enable_rotary(model)):
+            enable()
+            grads.append(torch.autograd.grad(model(tokens).last_hidden_state[..., 0].sum(), tables)[0])
+        gyre.transformers.disable_rotary()
+        self.assertGreater(grads[0].abs().max(), 0)
+        self.assertTrue(torch.equal(*grads))
+
     def test_roformer(self):
         for value in (False, True):
             config = {name: size for name, size in SIZES.items() if name != "num_key_value_heads"}
