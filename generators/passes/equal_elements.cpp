@@ -83,6 +83,9 @@ private:
         inner.clear();
         return turns;
     }
+    Expr of_first_turn(const Expr &index) const {
+        return simplify(substitute(loop->name, 0, substitute(inner, index)));
+    }
     template <class Named>
     void note(const Named *op) {
         if (loop) inner[op->name] = substitute(inner, mutate(op->value));
@@ -97,17 +100,45 @@ private:
     }
     Expr visit(const Load *op) override {
         if (!loop || !allocations.count(op->name)) return LoopMutator::visit(op);
-        const Expr index = simplify(substitute(loop->name, 0, substitute(inner, op->index)));
-        return Load::make(op->type, op->name, index, op->image, op->param, op->predicate, {});
+        return Load::make(op->type, op->name, of_first_turn(op->index), op->image, op->param, op->predicate, {});
     }
-    // What is stored is formed where it is stored: other turns do not form it.
-    Stmt visit(const Store *op) override {
-        if (!loop || !allocations.count(op->name)) return LoopMutator::visit(op);
+    bool is_kept(const Stmt &statement) const {
+        const Store *const store = statement.as<Store>();
+        return loop && store && allocations.count(store->name) > 0;
+    }
+    // Stores that follow each other: the last turn forms all values before it stores any, as any of them may be made of what is there.
+    Stmt keep(const std::vector<const Store *> &stores) {
+        _halide_user_assert(stores.size() == allocations.size())
+            << "loop " << loop->name << " stores " << int(stores.size())
+            << " equal elements after each other, expected " << int(allocations.size()) << "\n";
         found = true;
-        const Expr value = substitute(inner, mutate(op->value));
-        const Stmt store = Store::make(op->name, value, op->index, op->param, op->predicate, op->alignment);
-        return IfThenElse::make(Variable::make(Int(32), loop->name) == 0, store);
+        const auto name_of = [](const Store *store) { return store->name + ".kept"; };
+        std::vector<Stmt> stored;
+        for (const Store *store : stores) {
+            const Expr value = Variable::make(store->value.type(), name_of(store));
+            stored.push_back(Store::make(store->name, value, of_first_turn(store->index), store->param,
+                                         store->predicate, ModulusRemainder()));
+        }
+        Stmt kept = Block::make(stored);
+        for (const Store *store : stores)
+            kept = LetStmt::make(name_of(store), substitute(inner, mutate(store->value)), kept);
+        const Expr turn = Variable::make(Int(32), loop->name);
+        return IfThenElse::make(turn == simplify(loop->min + loop->extent - 1), kept);
     }
+    Stmt visit(const Block *op) override {
+        if (!is_kept(op->first)) return LoopMutator::visit(op);
+        std::vector<const Store *> stores{op->first.as<Store>()};
+        Stmt rest = op->rest;
+        while (const Block *more = rest.as<Block>()) {
+            if (!is_kept(more->first)) break;
+            stores.push_back(more->first.as<Store>());
+            rest = more->rest;
+        }
+        if (!is_kept(rest)) return Block::make(keep(stores), mutate(rest));
+        stores.push_back(rest.as<Store>());
+        return keep(stores);
+    }
+    Stmt visit(const Store *op) override { return is_kept(op) ? keep({op}) : LoopMutator::visit(op); }
 };
 
 } // namespace

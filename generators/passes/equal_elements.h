@@ -13,10 +13,9 @@ namespace gyre {
 void load_equal_elements_once(Halide::Internal::GeneratorBase &generator, const std::string &allocation,
                               const std::string &variable);
 
-/// Elements of `allocations` that loops over `variable` load and store are equal in all turns, and nothing else reads those of other turns than 0: this
-/// turn alone forms and stores them, and all turns load its. Turns that need what was there before the loop need load_equal_elements_once() after
-/// this. Stops the build if no such loop stores any. It is called before what gives the elements of Tuples one allocation, and before what takes
-/// loops apart.
+/// Elements of `allocations` that loops over `variable` load and store are equal in all turns, and nothing else reads those of other turns than 0: the last
+/// turn alone forms and stores them, there, and all turns load what stood there before. Stops the build if no such loop stores any, or one does not
+/// store all of them after each other. It is called before what gives the elements of Tuples one allocation, and before what takes loops apart.
 void keep_equal_elements_once(Halide::Internal::GeneratorBase &generator, const std::set<std::string> &allocations,
                               const std::string &variable);
 

@@ -125,7 +125,7 @@ void RowVectors::lower(const Lowering &lowering) const {
 /// An element of the tuples that the state of a row tile is made of.
 std::string RowVectors::of_state(int element) const { return shared().state.name() + "." + std::to_string(element); }
 
-/// Each tuple of the state has a place for its rows' maxima and sums: they are stored with the first one's, and only those are read.
+/// Each tuple of the state has a place for its rows' maxima and sums: they are stored in the first one's, and only those are read.
 void RowVectors::sum_once(const Lowering &lowering) const {
     const Stages &s = shared();
     const int chunk = s.sizes.feature_chunk;

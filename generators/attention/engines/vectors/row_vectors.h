@@ -33,7 +33,7 @@ protected:
     virtual void schedule_queries() = 0;
     virtual void schedule_products(const Levels &at) = 0;
     virtual bool stores_weights() const { return true; }
-    /// A row's maximum and sum are stored with its first features alone; otherwise with all.
+    /// A row's maximum and sum are stored once; otherwise with each chunk of its features.
     virtual bool sums_once() const { return false; }
     /// Keys whose scores stand beside each other in a vector that is stored: above 1 where vectors of rows are whole row tiles.
     virtual int keys_in_vector() const { return 1; }
