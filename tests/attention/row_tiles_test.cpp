@@ -32,6 +32,22 @@ TEST_CASE("row tiles: every count of rows, with a bias and without") {
                 }
 }
 
+TEST_CASE("row tiles: several blocks of keys, and head sizes of odd and even numbers of chunks of features") {
+    for (const gyre_dtype type : {GYRE_F32, GYRE_BF16, GYRE_F16})
+        for (const int64_t head_dim : {1, 8, 9, 12, 20, 76})
+            for (const int64_t rows : {25, 49, 56, 80})
+                for (const bool biased : {false, true}) {
+                    CAPTURE(rows);
+                    AttentionCase c(AttentionShape().lengths(rows, 300).dims(head_dim).of(type));
+                    if (biased) {
+                        Tensor bias(type, {1, rows, 300});
+                        bias.fill_normal(3);
+                        c.args.bias = c.hold(std::move(bias));
+                    }
+                    c.check();
+                }
+}
+
 TEST_CASE("row tiles: rows of several heads, a mask, and threads") {
     for (const int64_t tokens : {5, 11, 17, 25})
         for (const bool masked : {false, true}) {
