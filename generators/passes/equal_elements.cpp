@@ -12,35 +12,31 @@ using namespace Halide;
 using namespace Halide::Internal;
 namespace {
 
-class LoadOnce : public LoopMutator {
+/// Knows what is named within a loop over `variable`, so that indices are written by its own variable.
+class TurnMutator : public LoopMutator {
 public:
-    LoadOnce(const std::string &allocation, const std::string &variable)
-        : LoopMutator("no loop over " + variable + " loads equal elements of " + allocation), allocation(allocation),
-          variable(variable) {}
+    TurnMutator(const std::string &variable, const std::string &missing) : LoopMutator(missing), variable(variable) {}
 
-private:
+protected:
+    const For *loop = nullptr; // over `variable`, whose body this is in
+
+    /// The loop, once it is mutated, and what goes around it.
+    virtual Stmt around(const Stmt &whole) { return whole; }
+    /// What a name stands for.
+    virtual Expr named(const Expr &value) { return value; }
+    Expr without_names(const Expr &e) const { return substitute(inner, e); }
+    Expr of_turn(const Expr &turn, const Expr &index) const {
+        return simplify(substitute(loop->name, turn, without_names(index)));
+    }
+
     using LoopMutator::visit;
-    const std::string allocation, variable;
-    const For *loop = nullptr;         // over `variable`, whose body this is in
-    std::map<std::string, Expr> inner; // what is named within it
-    std::vector<Expr> first;           // the loads of its first turn
-
-    std::string name_of(size_t load) const { return allocation + ".of_all_" + std::to_string(load); }
-
     Stmt visit(const For *op) override {
         if (loop || variable_of_loop(op->name) != variable) return LoopMutator::visit(op);
         loop = op;
-        Stmt turns = LoopMutator::visit(op);
+        const Stmt turns = LoopMutator::visit(op);
         loop = nullptr;
         inner.clear();
-        found = found || !first.empty();
-        for (size_t load = 0; load < first.size(); load++) turns = LetStmt::make(name_of(load), first[load], turns);
-        first.clear();
-        return turns;
-    }
-    template <class Named>
-    void note(const Named *op) {
-        if (loop) inner[op->name] = substitute(inner, op->value);
+        return around(turns);
     }
     Expr visit(const Let *op) override {
         note(op);
@@ -50,9 +46,40 @@ private:
         note(op);
         return LoopMutator::visit(op);
     }
+
+private:
+    const std::string variable;
+    std::map<std::string, Expr> inner;
+
+    template <class Named>
+    void note(const Named *op) {
+        if (loop) inner[op->name] = without_names(named(op->value));
+    }
+};
+
+class LoadOnce : public TurnMutator {
+public:
+    LoadOnce(const std::string &allocation, const std::string &variable)
+        : TurnMutator(variable, "no loop over " + variable + " loads equal elements of " + allocation),
+          allocation(allocation) {}
+
+private:
+    const std::string allocation;
+    std::vector<Expr> first; // the loads of the loop's first turn
+
+    std::string name_of(size_t load) const { return allocation + ".of_all_" + std::to_string(load); }
+
+    Stmt around(const Stmt &whole) override {
+        Stmt turns = whole;
+        found = found || !first.empty();
+        for (size_t load = 0; load < first.size(); load++) turns = LetStmt::make(name_of(load), first[load], turns);
+        first.clear();
+        return turns;
+    }
+    using TurnMutator::visit;
     Expr visit(const Load *op) override {
-        if (!loop || op->name != allocation) return LoopMutator::visit(op);
-        const Expr index = simplify(substitute(loop->name, loop->min, substitute(inner, op->index)));
+        if (!loop || op->name != allocation) return TurnMutator::visit(op);
+        const Expr index = of_turn(loop->min, op->index);
         const Expr load = Load::make(op->type, op->name, index, {}, {}, const_true(op->type.lanes()), {});
         const auto same =
             std::find_if(first.begin(), first.end(), [&](const Expr &other) { return equal(other, load); });
@@ -62,44 +89,20 @@ private:
     }
 };
 
-class KeepOnce : public LoopMutator {
+class KeepOnce : public TurnMutator {
 public:
     KeepOnce(const std::set<std::string> &allocations, const std::string &variable)
-        : LoopMutator("no loop over " + variable + " stores equal elements of " + *allocations.begin()),
-          allocations(allocations), variable(variable) {}
+        : TurnMutator(variable, "no loop over " + variable + " stores equal elements of " + *allocations.begin()),
+          allocations(allocations) {}
 
 private:
-    using LoopMutator::visit;
     const std::set<std::string> allocations;
-    const std::string variable;
-    const For *loop = nullptr;         // over `variable`, whose body this is in
-    std::map<std::string, Expr> inner; // what is named within it
 
-    Stmt visit(const For *op) override {
-        if (loop || variable_of_loop(op->name) != variable) return LoopMutator::visit(op);
-        loop = op;
-        const Stmt turns = LoopMutator::visit(op);
-        loop = nullptr;
-        inner.clear();
-        return turns;
-    }
-    Expr of_first_turn(const Expr &index) const {
-        return simplify(substitute(loop->name, 0, substitute(inner, index)));
-    }
-    template <class Named>
-    void note(const Named *op) {
-        if (loop) inner[op->name] = substitute(inner, mutate(op->value));
-    }
-    Expr visit(const Let *op) override {
-        note(op);
-        return LoopMutator::visit(op);
-    }
-    Stmt visit(const LetStmt *op) override {
-        note(op);
-        return LoopMutator::visit(op);
-    }
+    Expr named(const Expr &value) override { return mutate(value); }
+    Expr of_first_turn(const Expr &index) const { return of_turn(0, index); }
+    using TurnMutator::visit;
     Expr visit(const Load *op) override {
-        if (!loop || !allocations.count(op->name)) return LoopMutator::visit(op);
+        if (!loop || !allocations.count(op->name)) return TurnMutator::visit(op);
         return Load::make(op->type, op->name, of_first_turn(op->index), op->image, op->param, op->predicate, {});
     }
     bool is_kept(const Stmt &statement) const {
@@ -121,12 +124,12 @@ private:
         }
         Stmt kept = Block::make(stored);
         for (const Store *store : stores)
-            kept = LetStmt::make(name_of(store), substitute(inner, mutate(store->value)), kept);
+            kept = LetStmt::make(name_of(store), without_names(mutate(store->value)), kept);
         const Expr turn = Variable::make(Int(32), loop->name);
         return IfThenElse::make(turn == simplify(loop->min + loop->extent - 1), kept);
     }
     Stmt visit(const Block *op) override {
-        if (!is_kept(op->first)) return LoopMutator::visit(op);
+        if (!is_kept(op->first)) return TurnMutator::visit(op);
         std::vector<const Store *> stores{op->first.as<Store>()};
         Stmt rest = op->rest;
         while (const Block *more = rest.as<Block>()) {
@@ -138,7 +141,7 @@ private:
         stores.push_back(rest.as<Store>());
         return keep(stores);
     }
-    Stmt visit(const Store *op) override { return is_kept(op) ? keep({op}) : LoopMutator::visit(op); }
+    Stmt visit(const Store *op) override { return is_kept(op) ? keep({op}) : TurnMutator::visit(op); }
 };
 
 } // namespace

@@ -67,8 +67,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | 
 def _requires_grad(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: Any, arguments: dict[str, Any]) -> bool:
     """Whether gradients are asked for. Errors: ValueError (of slopes, and of numbers that are tensors)."""
     for name, number in (("scale", scale), ("softcap", arguments.get("softcap")), ("dropout", arguments.get("dropout"))):
-        if isinstance(number, torch.Tensor) and number.requires_grad:
-            raise ValueError(f"{name}: requires gradients, which are not computed, expected {name}.detach()")
+        if isinstance(number, torch.Tensor):
+            refuse_gradients(number, name)
     if "alibi" in arguments and arguments["alibi"].requires_grad:
         raise ValueError("alibi: requires gradients, which are not computed, expected alibi.detach(), or a bias of slopes times distances")
     return (q.requires_grad or k.requires_grad or v.requires_grad or ("bias" in arguments and arguments["bias"].requires_grad)
