@@ -8,7 +8,7 @@
 #     gyre_add_generator(matmul SOURCES matmul_generator.cpp TARGETS x86_64_avx512_bf16 x86_64_avx2)
 #     target_link_libraries(my_program PRIVATE matmul)
 #
-#     #include <passes/bf16_dot.h>              // in the generator
+#     #include <passes/instructions/bf16_dot.h>              // in the generator
 #     #include <matmul.h>                       // in the program
 #     matmul__x86_64_avx2(NULL, &x, &w, &out);  // a function for each target; the first argument is Halide's user context
 #

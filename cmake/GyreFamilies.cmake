@@ -28,7 +28,7 @@
 
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${GYRE_GENERATORS_DIR}/families.json")
 file(READ "${GYRE_GENERATORS_DIR}/families.json" gyre_families)
-set(gyre_tile_depth 32) # tile_depth of generators/passes/tile_products.h
+set(gyre_tile_depth 32) # tile_depth of generators/passes/instructions/tile_products.h
 set(gyre_wide_sizes d256) # of the list `wide`, as gyre_list_sizes() gives them
 
 # gyre_family_field(<row> <field> <default> <out>)

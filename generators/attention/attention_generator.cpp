@@ -2,12 +2,12 @@
 #include "attention_generator.h"
 
 #include "attention_algorithm.h"
-#include "passes/aligned_branches.h"
-#include "passes/given_memory.h"
-#include "passes/half_vectors.h"
-#include "passes/lane_shuffles.h"
-#include "passes/masked_tails.h"
-#include "passes/small_stack.h"
+#include "passes/instructions/aligned_branches.h"
+#include "passes/instructions/half_vectors.h"
+#include "passes/instructions/lane_shuffles.h"
+#include "passes/memory/given_memory.h"
+#include "passes/memory/masked_tails.h"
+#include "passes/memory/small_stack.h"
 #include "providers/providers.h"
 
 namespace gyre::attention {

@@ -4,11 +4,11 @@
 #include "attention/recurrence/task_schedule.h"
 #include "attention/variants/columns.h"
 #include "common/estimates.h"
-#include "passes/lines_ahead.h"
-#include "passes/loop_limits.h"
+#include "passes/instructions/prefetched_lines.h"
 #include "passes/loop_name.h"
-#include "passes/masked_tails.h"
-#include "passes/prefetched_lines.h"
+#include "passes/memory/masked_tails.h"
+#include "passes/order/lines_ahead.h"
+#include "passes/order/loop_limits.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Binds signature, algorithm and schedule of attention's gradients. No arithmetic and no loop order here.
 #include "../common/declared_arguments.h"
 #include "../math/storage.h"
-#include "../passes/bf16_dot.h"
-#include "../passes/bf16_roundings.h"
+#include "../passes/instructions/bf16_dot.h"
+#include "../passes/instructions/bf16_roundings.h"
 #include "backward_schedules.h"
 #include "backward_sizes.h"
 #include "pairs/schedule.h"

@@ -1,7 +1,7 @@
 #include "facts.h"
 
-#include "../passes/allocation_bounds.h"
-#include "../passes/workspace_slots.h"
+#include "../passes/memory/allocation_bounds.h"
+#include "../passes/memory/workspace_slots.h"
 
 #include <algorithm>
 #include <fstream>

@@ -4,7 +4,7 @@
 
 namespace gyre {
 
-/// The name of the call that stands for a rounding until passes/bf16_roundings.h maps it.
+/// The name of the call that stands for a rounding until passes/instructions/bf16_roundings.h maps it.
 constexpr const char *bf16_rounding_call = "bf16_rounding";
 
 /// The bits of `value` (f32) rounded to bf16, nearest even: as narrow(), in a third of the operations or fewer, but that on

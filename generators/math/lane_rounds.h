@@ -16,7 +16,7 @@ using LaneOfVector = std::function<Halide::Expr(const Halide::Expr &lane, const 
 /// All but the last two rounds put the first vector's runs of lanes before the second's. These two stay within 4 lanes, as most shuffles of x86 do: the first
 /// takes single lanes of both in turn, the last joins pairs of them.
 ///
-/// A pipeline that does so needs map_lane_rounds() (passes/lane_shuffles.h).
+/// A pipeline that does so needs map_lane_rounds() (passes/instructions/lane_shuffles.h).
 Halide::Expr lane_of_round(const LaneOfVector &before, int lanes, int pairs, const Halide::Expr &lane,
                            const Halide::Expr &pair, const Halide::Expr &upper);
 

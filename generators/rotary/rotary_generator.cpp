@@ -2,9 +2,9 @@
 #include "../common/declared_arguments.h"
 #include "../common/estimates.h"
 #include "../common/facts.h"
-#include "../passes/bf16_roundings.h"
-#include "../passes/half_vectors.h"
-#include "../passes/prefetched_lines.h"
+#include "../passes/instructions/bf16_roundings.h"
+#include "../passes/instructions/half_vectors.h"
+#include "../passes/instructions/prefetched_lines.h"
 #include "rotary_schedules.h"
 
 namespace gyre::rotary {

@@ -31,7 +31,7 @@ typedef struct slab_block {
 } slab_block;
 
 /** The memory of a running kernel, which is its user context. Kernels without an operating system are given `base` and allocate nothing
- *  (generators/passes/given_memory.h); those of the host, on which the library is tested, allocate blocks, which need not be freed in order. */
+ *  (generators/passes/memory/given_memory.h); those of the host, on which the library is tested, allocate blocks, which need not be freed in order. */
 typedef struct slab {
     char *base;
     size_t size;

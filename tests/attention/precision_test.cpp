@@ -70,7 +70,7 @@ struct PrecisionCase : AttentionCase {
 
 } // namespace
 
-// Without lse, tiles take powers of two of small scores in fixed point (generators/passes/exp2_pairs.h), which adds a thirtieth to
+// Without lse, tiles take powers of two of small scores in fixed point (generators/passes/instructions/exp2_pairs.h), which adds a thirtieth to
 // errors of weights; and which weights of a row are rounded well depends on where powers of two are.
 TEST_CASE("precision: bf16 outputs are as good as those of the usual way of rounding") {
     for (const int64_t head_dim : {64, 72, 128})

@@ -1,4 +1,4 @@
-"""Asserts that no conditional jump of attention's kernels for AVX2 lies across two lines of the instruction cache: generators/passes/aligned_branches.h.
+"""Asserts that no conditional jump of attention's kernels for AVX2 lies across two lines of the instruction cache: generators/passes/instructions/aligned_branches.h.
 
     python jumps_test.py KERNELS OBJDUMP      KERNELS: the folder <build>/kernels
 

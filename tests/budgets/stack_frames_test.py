@@ -117,7 +117,7 @@ def main():
         more = [f"… and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         sys.exit("\n".join(found[:SHOWN] + more) + """
 
-A block that a kernel uses at places which are not constant belongs into its workspace (generators/passes/workspace_slots.h). What
+A block that a kernel uses at places which are not constant belongs into its workspace (generators/passes/memory/workspace_slots.h). What
 is left is what the compiler spills: unroll less, or let a schedule form fewer values at once. -DGYRE_LISTINGS=ON shows both.""")
     print(f"{len(frames)} kernels, all with frames of at most {LIMIT} bytes; the largest:")
     for kernel, size in largest if "--list" in sys.argv[3:] else largest[:5]:

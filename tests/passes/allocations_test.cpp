@@ -1,9 +1,9 @@
-/// passes/equal_elements.h, passes/joined_tuples.h, passes/small_stack.h and passes/register_values.h: where memory is.
+/// passes/memory/equal_elements.h, passes/memory/joined_tuples.h, passes/memory/small_stack.h and passes/memory/register_values.h: where memory is.
 #include "pass_generator.h"
-#include "passes/equal_elements.h"
-#include "passes/joined_tuples.h"
-#include "passes/register_values.h"
-#include "passes/small_stack.h"
+#include "passes/memory/equal_elements.h"
+#include "passes/memory/joined_tuples.h"
+#include "passes/memory/register_values.h"
+#include "passes/memory/small_stack.h"
 
 #include <doctest/doctest.h>
 

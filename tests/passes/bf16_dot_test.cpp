@@ -1,6 +1,6 @@
-/// passes/bf16_dot.h: a vector of products of pairs is one instruction; another number of lanes is refused.
+/// passes/instructions/bf16_dot.h: a vector of products of pairs is one instruction; another number of lanes is refused.
 #include "pass_generator.h"
-#include "passes/bf16_dot.h"
+#include "passes/instructions/bf16_dot.h"
 
 #include <doctest/doctest.h>
 

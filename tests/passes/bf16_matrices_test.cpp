@@ -1,6 +1,6 @@
-/// passes/bf16_matrices.h: a nest of 4 lanes and 4 numbers over widened bf16 becomes one instruction, and what is none is refused.
+/// passes/instructions/bf16_matrices.h: a nest of 4 lanes and 4 numbers over widened bf16 becomes one instruction, and what is none is refused.
 #include "pass_generator.h"
-#include "passes/bf16_matrices.h"
+#include "passes/instructions/bf16_matrices.h"
 
 #include <doctest/doctest.h>
 

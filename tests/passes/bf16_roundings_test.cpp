@@ -1,7 +1,7 @@
-/// passes/bf16_roundings.h: roundings to bf16 become instructions where the target has one for so many lanes, and integer operations else.
+/// passes/instructions/bf16_roundings.h: roundings to bf16 become instructions where the target has one for so many lanes, and integer operations else.
 #include "math/bf16_rounding.h"
 #include "pass_generator.h"
-#include "passes/bf16_roundings.h"
+#include "passes/instructions/bf16_roundings.h"
 
 #include <doctest/doctest.h>
 

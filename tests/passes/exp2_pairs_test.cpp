@@ -1,6 +1,6 @@
-/// passes/exp2_pairs.h: powers of two, two a lane, as near as its header says.
+/// passes/instructions/exp2_pairs.h: powers of two, two a lane, as near as its header says.
 #include "pass_generator.h"
-#include "passes/exp2_pairs.h"
+#include "passes/instructions/exp2_pairs.h"
 
 #include <doctest/doctest.h>
 

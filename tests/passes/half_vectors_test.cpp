@@ -1,6 +1,6 @@
-/// passes/half_vectors.h: conversions of f16 by integer operations, on targets that need them, and nothing elsewhere.
+/// passes/instructions/half_vectors.h: conversions of f16 by integer operations, on targets that need them, and nothing elsewhere.
 #include "pass_generator.h"
-#include "passes/half_vectors.h"
+#include "passes/instructions/half_vectors.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
-/// passes/held_tiles.h and sums of columns (passes/tile_products.h): which tiles a loop over steps loads, and which it holds.
+/// passes/order/held_tiles.h and sums of columns (passes/instructions/tile_products.h): which tiles a loop over steps loads, and which it holds.
 #include "pass_generator.h"
-#include "passes/held_tiles.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/tile_products.h"
+#include "passes/order/held_tiles.h"
 
 #include <doctest/doctest.h>
 

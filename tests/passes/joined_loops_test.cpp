@@ -1,7 +1,7 @@
-/// passes/joined_loops.h and passes/empty_loops.h: two loops that are one, and loops that do not run where those in them have no turn.
+/// passes/order/joined_loops.h and passes/order/empty_loops.h: two loops that are one, and loops that do not run where those in them have no turn.
 #include "pass_generator.h"
-#include "passes/empty_loops.h"
-#include "passes/joined_loops.h"
+#include "passes/order/empty_loops.h"
+#include "passes/order/joined_loops.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
-/// math/lane_rounds.h and passes/lane_shuffles.h: rounds transpose, in loops of any kind, and are shuffles where vectors are whole.
+/// math/lane_rounds.h and passes/instructions/lane_shuffles.h: rounds transpose, in loops of any kind, and are shuffles where vectors are whole.
 #include "math/lane_rounds.h"
 #include "math/transpose.h"
 #include "pass_generator.h"
-#include "passes/lane_shuffles.h"
+#include "passes/instructions/lane_shuffles.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
-/// passes/lines_ahead.h: lines that a table finds, or that lie further on, are asked for in each turn of a loop, and nothing else changes.
+/// passes/order/lines_ahead.h: lines that a table finds, or that lie further on, are asked for in each turn of a loop, and nothing else changes.
 #include "pass_generator.h"
-#include "passes/lines_ahead.h"
+#include "passes/order/lines_ahead.h"
 
 #include <doctest/doctest.h>
 

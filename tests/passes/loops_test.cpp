@@ -1,8 +1,8 @@
-/// passes/loop_branches.h, passes/loop_limits.h and passes/prefetched_lines.h: branches before loops, loops that do not run, loops that end early, and lines that are asked for.
+/// passes/order/loop_branches.h, passes/order/loop_limits.h and passes/instructions/prefetched_lines.h: branches before loops, loops that do not run, loops that end early, and lines that are asked for.
 #include "pass_generator.h"
-#include "passes/loop_branches.h"
-#include "passes/loop_limits.h"
-#include "passes/prefetched_lines.h"
+#include "passes/instructions/prefetched_lines.h"
+#include "passes/order/loop_branches.h"
+#include "passes/order/loop_limits.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
-/// passes/masked_tails.h on statements made by hand: what becomes a masked load, and what is left as it is.
+/// passes/memory/masked_tails.h on statements made by hand: what becomes a masked load, and what is left as it is.
 #include "../support/lowered_text.h"
-#include "passes/masked_tails.h"
+#include "passes/memory/masked_tails.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
-/// passes/neighbour_pairs.h: what becomes one dense load, and that all pairs are those that were asked for.
+/// passes/instructions/neighbour_pairs.h: what becomes one dense load, and that all pairs are those that were asked for.
 #include "pass_generator.h"
-#include "passes/neighbour_pairs.h"
+#include "passes/instructions/neighbour_pairs.h"
 
 #include <doctest/doctest.h>
 

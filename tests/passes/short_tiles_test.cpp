@@ -1,6 +1,6 @@
-/// passes/short_tiles.h: of a last row tile that is short, vectors with a row alone are computed, and rows that are there formed.
+/// passes/order/short_tiles.h: of a last row tile that is short, vectors with a row alone are computed, and rows that are there formed.
 #include "pass_generator.h"
-#include "passes/short_tiles.h"
+#include "passes/order/short_tiles.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
-/// passes/step_pipeline.h: pipelined loops give what plain ones do, for any number of turns, and other loops are refused.
+/// passes/order/step_pipeline.h: pipelined loops give what plain ones do, for any number of turns, and other loops are refused.
 #include "../support/guarded_memory.h"
 #include "pass_generator.h"
-#include "passes/step_pipeline.h"
+#include "passes/order/step_pipeline.h"
 
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
-/// passes/tile_products.h: a block of 2 x 2 tiles loads each operand once a step, whatever Halide has named around its products.
+/// passes/instructions/tile_products.h: a block of 2 x 2 tiles loads each operand once a step, whatever Halide has named around its products.
 #include "pass_generator.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/tile_products.h"
 
 #include <doctest/doctest.h>
 

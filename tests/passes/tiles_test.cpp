@@ -1,9 +1,9 @@
-/// passes/tile_products.h, tile_nest.h, tile_sequence.h and interleave.h: products on matrix tiles, and their order among other work.
+/// passes/instructions/tile_products.h, tile_nest.h, tile_sequence.h and interleave.h: products on matrix tiles, and their order among other work.
 #include "pass_generator.h"
-#include "passes/interleave.h"
-#include "passes/tile_nest.h"
-#include "passes/tile_products.h"
-#include "passes/tile_sequence.h"
+#include "passes/instructions/tile_nest.h"
+#include "passes/instructions/tile_products.h"
+#include "passes/instructions/tile_sequence.h"
+#include "passes/order/interleave.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
-/// passes/whole_vectors.h on statements made by hand: elements at known places come from whole vectors, others are refused.
+/// passes/memory/whole_vectors.h on statements made by hand: elements at known places come from whole vectors, others are refused.
 #include "../support/lowered_text.h"
-#include "passes/whole_vectors.h"
+#include "passes/memory/whole_vectors.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
-/// passes/workspace_slots.h: one allocation a kernel, whose slots blocks have in turn; passes/given_memory.h: which its caller gives.
+/// passes/memory/workspace_slots.h: one allocation a kernel, whose slots blocks have in turn; passes/memory/given_memory.h: which its caller gives.
 #include "pass_generator.h"
-#include "passes/given_memory.h"
-#include "passes/workspace_slots.h"
+#include "passes/memory/given_memory.h"
+#include "passes/memory/workspace_slots.h"
 
 #include <doctest/doctest.h>
 

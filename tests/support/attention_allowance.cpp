@@ -26,7 +26,7 @@ double least_product(int terms) {
 /// block is added to those before.
 constexpr double least_on_vectors = 4 * 0x1p-126;
 
-/// A power of two that is rounded next is off by its rounding and by a sixth of that (generators/passes/exp2_pairs.h).
+/// A power of two that is rounded next is off by its rounding and by a sixth of that (generators/passes/instructions/exp2_pairs.h).
 constexpr double roundings_of_weight = 7.0 / 6;
 
 /// Independent errors are at most their largest value, so that their deviation is below 0.6 of it: eight deviations.

@@ -2,9 +2,9 @@
 
 #include "attention/providers/providers.h"
 #include "makers.h"
-#include "passes/bf16_dot.h"
-#include "passes/bf16_matrices.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/bf16_dot.h"
+#include "passes/instructions/bf16_matrices.h"
+#include "passes/instructions/tile_products.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "makers.h"
 
-#include "passes/masked_tails.h"
+#include "passes/memory/masked_tails.h"
 
 #include <numeric>
 

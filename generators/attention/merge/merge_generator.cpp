@@ -2,7 +2,7 @@
 #include "../../common/declared_arguments.h"
 #include "../../common/estimates.h"
 #include "../../common/facts.h"
-#include "../../passes/half_vectors.h"
+#include "../../passes/instructions/half_vectors.h"
 #include "merge_schedules.h"
 
 namespace gyre::merge {

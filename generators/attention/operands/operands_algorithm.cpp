@@ -2,7 +2,7 @@
 
 #include "../../common/stored_rows.h"
 #include "../../math/norms.h"
-#include "../../passes/tile_products.h"
+#include "../../passes/instructions/tile_products.h"
 
 namespace gyre::operands {
 using namespace Halide;

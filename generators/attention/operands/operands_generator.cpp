@@ -1,8 +1,8 @@
 // Binds signature, algorithm and schedule of keys and values in the form of tiles. No arithmetic and no loop order here.
 #include "../../common/declared_arguments.h"
 #include "../../common/facts.h"
-#include "../../passes/bf16_roundings.h"
-#include "../../passes/tile_products.h"
+#include "../../passes/instructions/bf16_roundings.h"
+#include "../../passes/instructions/tile_products.h"
 #include "operands_schedules.h"
 
 namespace gyre::operands {

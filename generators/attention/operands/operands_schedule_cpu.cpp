@@ -1,5 +1,5 @@
 #include "../../math/norms.h"
-#include "../../passes/tile_products.h"
+#include "../../passes/instructions/tile_products.h"
 #include "operands_schedules.h"
 
 namespace gyre::operands {

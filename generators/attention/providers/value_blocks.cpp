@@ -1,6 +1,6 @@
 #include "value_blocks.h"
 
-#include "passes/tile_products.h"
+#include "passes/instructions/tile_products.h"
 
 namespace gyre::attention {
 using namespace Halide;

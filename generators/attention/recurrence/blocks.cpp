@@ -3,7 +3,7 @@
 #include "attention/variants/general/scores.h"
 #include "keys_of_block.h"
 #include "math/transcendental.h"
-#include "passes/loop_branches.h"
+#include "passes/order/loop_branches.h"
 #include "scores.h"
 
 namespace gyre::attention {

@@ -2,7 +2,7 @@
 
 #include "backward/backward_general.h"
 #include "backward/pairs/parts.h"
-#include "passes/bf16_dot.h"
+#include "passes/instructions/bf16_dot.h"
 
 namespace gyre::backward {
 using namespace Halide;

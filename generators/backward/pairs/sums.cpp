@@ -1,7 +1,7 @@
 #include "backward/backward_guard.h"
 #include "backward/backward_scores.h"
 #include "backward/pairs/parts.h"
-#include "passes/bf16_dot.h"
+#include "passes/instructions/bf16_dot.h"
 
 namespace gyre::backward {
 using namespace Halide;

@@ -1,7 +1,7 @@
 // Binds signature, algorithm and schedule of panels. No arithmetic and no loop order here.
 #include "../../common/declared_arguments.h"
 #include "../../common/facts.h"
-#include "../../passes/lane_shuffles.h"
+#include "../../passes/instructions/lane_shuffles.h"
 #include "panels_schedules.h"
 
 namespace gyre::panels {

@@ -1,7 +1,7 @@
 // Binds signature, algorithm and schedule of linear attention's features. No arithmetic and no loop order here.
 #include "../../common/declared_arguments.h"
 #include "../../common/facts.h"
-#include "../../passes/half_vectors.h"
+#include "../../passes/instructions/half_vectors.h"
 #include "features_schedules.h"
 
 namespace gyre::features {

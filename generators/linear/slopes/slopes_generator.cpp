@@ -2,7 +2,7 @@
 // here.
 #include "../../common/declared_arguments.h"
 #include "../../common/facts.h"
-#include "../../passes/half_vectors.h"
+#include "../../passes/instructions/half_vectors.h"
 #include "slopes_schedules.h"
 
 namespace gyre::slopes {

@@ -4,7 +4,7 @@
 /// the elements (row, column) of each 16 x 8 tile with row = L / 4 + 8 half and column = 2 (L % 4) + pair, half and pair
 /// in {0, 1}: 4 registers in f32, 2 words in 16 bits. Those of two neighbouring tiles are what an mma takes as its left operand.
 #pragma once
-#include "../nest_index.h"
+#include "../instructions/nest_index.h"
 #include "warp_nest.h"
 
 #include <map>

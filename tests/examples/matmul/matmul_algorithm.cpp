@@ -3,8 +3,8 @@
 #include <math/bf16_pairs.h>
 #include <math/storage.h>
 #include <math/transcendental.h>
-#include <passes/bf16_dot.h>
-#include <passes/bf16_matrices.h>
+#include <passes/instructions/bf16_dot.h>
+#include <passes/instructions/bf16_matrices.h>
 
 namespace matmul {
 using namespace Halide;

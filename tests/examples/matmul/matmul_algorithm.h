@@ -14,9 +14,9 @@ namespace matmul {
 /// What multiplies. One panel of x has `rows` rows, one of w `columns` columns.
 enum class Engine {
     vectors,  // multiply-add of f32 numbers
-    pairs,    // vdpbf16ps: passes/bf16_dot.h
-    matrices, // bfmmla: passes/bf16_matrices.h
-    tiles,    // AMX: passes/tile_products.h
+    pairs,    // vdpbf16ps: passes/instructions/bf16_dot.h
+    matrices, // bfmmla: passes/instructions/bf16_matrices.h
+    tiles,    // AMX: passes/instructions/tile_products.h
 };
 
 struct Inputs {

@@ -2,10 +2,10 @@
 #include "matmul_cuda.h"
 #include "matmul_schedules.h"
 
-#include <passes/bf16_dot.h>
-#include <passes/bf16_matrices.h>
 #include <passes/cuda/lower.h>
-#include <passes/tile_products.h>
+#include <passes/instructions/bf16_dot.h>
+#include <passes/instructions/bf16_matrices.h>
+#include <passes/instructions/tile_products.h>
 
 namespace matmul {
 

@@ -1,7 +1,7 @@
 #include "matmul_schedules.h"
 
-#include <passes/bf16_matrices.h>
-#include <passes/tile_products.h>
+#include <passes/instructions/bf16_matrices.h>
+#include <passes/instructions/tile_products.h>
 
 namespace matmul {
 using namespace Halide;
@@ -22,7 +22,7 @@ void schedule_vectors(Stages &s, const Knobs &k, const LoopLevel &at) {
         .unroll(within);
 }
 
-/// The loops that passes/tile_products.h makes instructions of.
+/// The loops that passes/instructions/tile_products.h makes instructions of.
 void schedule_tiles(Stages &s, const LoopLevel &at) {
     Var row(gyre::tile_row_loop), column(gyre::tile_column_loop), rows("tiles_down"), columns("tiles_across");
     const auto tiles = [&](Stage stage, const Var &r, const Var &n) {
@@ -40,7 +40,7 @@ void schedule_tiles(Stages &s, const LoopLevel &at) {
     tiles(s.sums.update(), s.r, s.n).rename(s.k, depth).reorder(depth, column, row, columns, rows, s.of_chunk);
 }
 
-/// The loops that passes/bf16_matrices.h makes instructions of: one vector a pair of rows and a pair of columns.
+/// The loops that passes/instructions/bf16_matrices.h makes instructions of: one vector a pair of rows and a pair of columns.
 void schedule_matrices(Stages &s, const LoopLevel &at) {
     const Var lane(gyre::matrix_lane_loop);
     const RVar depth(gyre::matrix_depth_loop);

@@ -1,13 +1,13 @@
 #include "bare.h"
 
-#include "passes/empty_loops.h"
-#include "passes/equal_elements.h"
-#include "passes/formed_in_place.h"
-#include "passes/joined_loops.h"
-#include "passes/joined_tuples.h"
-#include "passes/loop_branches.h"
 #include "passes/loop_name.h"
-#include "passes/opaque_loops.h"
+#include "passes/memory/equal_elements.h"
+#include "passes/memory/formed_in_place.h"
+#include "passes/memory/joined_tuples.h"
+#include "passes/order/empty_loops.h"
+#include "passes/order/joined_loops.h"
+#include "passes/order/loop_branches.h"
+#include "passes/order/opaque_loops.h"
 
 namespace gyre::attention {
 using namespace Halide;

@@ -2,9 +2,9 @@
 #include "stages.h"
 
 #include "attention/recurrence/task_schedule.h"
-#include "passes/lines_ahead.h"
+#include "passes/instructions/prefetched_lines.h"
 #include "passes/loop_name.h"
-#include "passes/prefetched_lines.h"
+#include "passes/order/lines_ahead.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "folded.h"
 
 #include "math/halves.h"
-#include "passes/neighbour_sums.h"
+#include "passes/instructions/neighbour_sums.h"
 
 namespace gyre::attention {
 using namespace Halide;

@@ -2,8 +2,8 @@
 
 #include "math/bf16_pairs.h"
 #include "math/halves.h"
-#include "passes/bf16_dot.h"
-#include "passes/neighbour_pairs.h"
+#include "passes/instructions/bf16_dot.h"
+#include "passes/instructions/neighbour_pairs.h"
 
 namespace gyre::attention {
 using namespace Halide;

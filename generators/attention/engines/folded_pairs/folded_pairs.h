@@ -1,10 +1,10 @@
 /// Few rows of bf16 whose keys and values are read where they are: beside each row of the queries stand its next `fold` pairs of neighbouring
 /// features, and a key's pairs are repeated along the vector. Values of two neighbouring keys become pairs in registers, with features along the
-/// lanes, and a row's weights of these keys are the scalar that multiplies them. Both products are dot products of pairs (passes/bf16_dot.h).
+/// lanes, and a row's weights of these keys are the scalar that multiplies them. Both products are dot products of pairs (passes/instructions/bf16_dot.h).
 #pragma once
 #include "attention/engines/folded/stages.h"
 #include "attention/engines/pairs/products.h"
-#include "passes/bf16_dot.h"
+#include "passes/instructions/bf16_dot.h"
 
 namespace gyre::attention {
 

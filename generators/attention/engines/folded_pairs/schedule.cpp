@@ -1,9 +1,9 @@
 #include "folded_pairs.h"
 
-#include "passes/bf16_dot.h"
-#include "passes/bf16_roundings.h"
-#include "passes/neighbour_pairs.h"
-#include "passes/neighbour_sums.h"
+#include "passes/instructions/bf16_dot.h"
+#include "passes/instructions/bf16_roundings.h"
+#include "passes/instructions/neighbour_pairs.h"
+#include "passes/instructions/neighbour_sums.h"
 
 namespace gyre::attention {
 using namespace Halide;

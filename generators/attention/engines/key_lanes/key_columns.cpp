@@ -2,11 +2,11 @@
 // row that is not there, and neither queries, results nor biases are transposed. Row tiles are large, and the last one ends with its rows.
 #include "attention/recurrence/task_schedule.h"
 #include "key_lanes.h"
-#include "passes/lines_ahead.h"
-#include "passes/loop_branches.h"
-#include "passes/loop_limits.h"
 #include "passes/loop_name.h"
-#include "passes/short_tiles.h"
+#include "passes/order/lines_ahead.h"
+#include "passes/order/loop_branches.h"
+#include "passes/order/loop_limits.h"
+#include "passes/order/short_tiles.h"
 
 namespace gyre::attention {
 using namespace Halide;

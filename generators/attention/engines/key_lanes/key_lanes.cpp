@@ -1,7 +1,7 @@
 #include "key_lanes.h"
 
 #include "math/bf16_pairs.h"
-#include "passes/neighbour_pairs.h"
+#include "passes/instructions/neighbour_pairs.h"
 
 namespace gyre::attention {
 using namespace Halide;

@@ -1,8 +1,8 @@
 // Keys and values that are read as they are stored, and once: lines of both are asked for while the others are computed on.
 #include "key_lanes.h"
-#include "passes/lines_ahead.h"
+#include "passes/instructions/prefetched_lines.h"
 #include "passes/loop_name.h"
-#include "passes/prefetched_lines.h"
+#include "passes/order/lines_ahead.h"
 
 #include <algorithm>
 

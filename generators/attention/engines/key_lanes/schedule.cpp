@@ -2,9 +2,9 @@
 #include "attention/variants/dropout/kept_along_keys.h"
 #include "attention/variants/general/scores.h"
 #include "key_lanes.h"
-#include "passes/loop_limits.h"
+#include "passes/instructions/neighbour_pairs.h"
 #include "passes/loop_name.h"
-#include "passes/neighbour_pairs.h"
+#include "passes/order/loop_limits.h"
 
 #include <algorithm>
 

@@ -3,9 +3,9 @@
 #include "key_lanes.h"
 #include "math/lane_rounds.h"
 #include "math/storage.h"
-#include "passes/lines_ahead.h"
+#include "passes/instructions/prefetched_lines.h"
 #include "passes/loop_name.h"
-#include "passes/prefetched_lines.h"
+#include "passes/order/lines_ahead.h"
 
 namespace gyre::attention {
 using namespace Halide;

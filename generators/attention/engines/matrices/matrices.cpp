@@ -4,9 +4,9 @@
 #include "math/bf16_rounding.h"
 #include "math/storage.h"
 #include "math/transcendental.h"
-#include "passes/bf16_matrices.h"
-#include "passes/bf16_roundings.h"
-#include "passes/loop_limits.h"
+#include "passes/instructions/bf16_matrices.h"
+#include "passes/instructions/bf16_roundings.h"
+#include "passes/order/loop_limits.h"
 
 namespace gyre::attention {
 using namespace Halide;

@@ -1,6 +1,6 @@
-// The two products on matrices of bf16 in vector registers (passes/bf16_matrices.h).
+// The two products on matrices of bf16 in vector registers (passes/instructions/bf16_matrices.h).
 #include "matrices.h"
-#include "passes/bf16_matrices.h"
+#include "passes/instructions/bf16_matrices.h"
 
 namespace gyre::attention {
 using namespace Halide;

@@ -2,8 +2,8 @@
 
 #include "attention/recurrence/features.h"
 #include "math/bf16_pairs.h"
-#include "passes/bf16_dot.h"
-#include "passes/bf16_roundings.h"
+#include "passes/instructions/bf16_dot.h"
+#include "passes/instructions/bf16_roundings.h"
 
 #include <numeric>
 

@@ -1,4 +1,4 @@
-/// Both products by dot products of bf16 pairs (passes/bf16_dot.h): a pair of neighbouring features of a key, or of one feature's
+/// Both products by dot products of bf16 pairs (passes/instructions/bf16_dot.h): a pair of neighbouring features of a key, or of one feature's
 /// values of neighbouring keys, is a scalar that multiplies a vector of pairs of queries or weights. Queries are not scaled, so that
 /// what is not rotated is not rounded; the scale is applied to the scores in f32.
 #pragma once

@@ -2,7 +2,7 @@
 
 #include "attention/recurrence/scores.h"
 #include "math/bf16_pairs.h"
-#include "passes/bf16_dot.h"
+#include "passes/instructions/bf16_dot.h"
 
 namespace gyre::attention {
 using namespace Halide;

@@ -1,8 +1,8 @@
-// The two products by dot products of bf16 pairs (passes/bf16_dot.h).
+// The two products by dot products of bf16 pairs (passes/instructions/bf16_dot.h).
 #include "pairs.h"
 
 #include "attention/recurrence/cache_lines.h"
-#include "passes/bf16_dot.h"
+#include "passes/instructions/bf16_dot.h"
 
 namespace gyre::attention {
 using namespace Halide;

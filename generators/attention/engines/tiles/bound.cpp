@@ -12,7 +12,7 @@
 #include "math/bf16_pairs.h"
 #include "math/norms.h"
 #include "math/storage.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/tile_products.h"
 
 namespace gyre::attention {
 using namespace Halide;

@@ -9,8 +9,8 @@
 #include "attention/recurrence/scores.h"
 #include "common/slope_reach.h"
 #include "math/norms.h"
-#include "passes/exp2_pairs.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/exp2_pairs.h"
+#include "passes/instructions/tile_products.h"
 #include "tiles.h"
 
 #include <iterator>

@@ -6,7 +6,7 @@
 // afterwards (marks.cpp). Of finite values the bits are the same either way; other tasks do without.
 #include "tiles.h"
 
-#include "passes/tile_products.h"
+#include "passes/instructions/tile_products.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The sizes and knobs that matrix tiles take.
-#include "passes/tile_products.h"
+#include "passes/instructions/tile_products.h"
 #include "tiles.h"
 
 namespace gyre::attention {

@@ -2,7 +2,7 @@
 
 #include "attention/engines/engines.h"
 #include "attention/providers/providers.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/tile_products.h"
 #include "tiles.h"
 
 namespace gyre::attention {

@@ -1,7 +1,7 @@
 // Queries, keys and values as matrix tiles take them.
 #include "math/bf16_pairs.h"
-#include "passes/neighbour_pairs.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/neighbour_pairs.h"
+#include "passes/instructions/tile_products.h"
 #include "terms.h"
 #include "tiles.h"
 

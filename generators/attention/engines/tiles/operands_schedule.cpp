@@ -1,5 +1,5 @@
 // Where a block's keys and values are packed for matrix tiles, or copied.
-#include "passes/tile_products.h"
+#include "passes/instructions/tile_products.h"
 #include "tiles.h"
 
 namespace gyre::attention {

@@ -1,7 +1,7 @@
 // Scores and weighted values on matrix tiles of bf16.
 #include "math/bf16_pairs.h"
 #include "math/storage.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/tile_products.h"
 #include "terms.h"
 #include "tiles.h"
 

@@ -3,7 +3,7 @@
 #include "attention/variants/dropout/kept.h"
 #include "attention/variants/general/scores.h"
 #include "attention/variants/score/stage.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/tile_products.h"
 
 #include <algorithm>
 

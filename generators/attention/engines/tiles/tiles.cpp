@@ -1,8 +1,8 @@
 #include "tiles.h"
 
 #include "attention/recurrence/blocks.h"
-#include "passes/exp2_pairs.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/exp2_pairs.h"
+#include "passes/instructions/tile_products.h"
 
 namespace gyre::attention {
 using namespace Halide;

@@ -2,8 +2,8 @@
 #include "attention/variants/dropout/kept.h"
 #include "math/bf16_pairs.h"
 #include "math/transcendental.h"
-#include "passes/exp2_pairs.h"
-#include "passes/tile_products.h"
+#include "passes/instructions/exp2_pairs.h"
+#include "passes/instructions/tile_products.h"
 #include "terms.h"
 #include "tiles.h"
 

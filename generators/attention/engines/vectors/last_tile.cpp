@@ -1,7 +1,7 @@
 // The last row tile of a task, which may be short.
 #include "attention/variants/columns.h"
-#include "passes/loop_limits.h"
-#include "passes/short_tiles.h"
+#include "passes/order/loop_limits.h"
+#include "passes/order/short_tiles.h"
 #include "row_vectors.h"
 
 namespace gyre::attention {

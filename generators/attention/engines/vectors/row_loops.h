@@ -10,7 +10,7 @@ namespace gyre::attention {
 
 class RowLoops {
 public:
-    /// `to_last`: of a last row tile that is short they end with its last vector (passes/short_tiles.h).
+    /// `to_last`: of a last row tile that is short they end with its last vector (passes/order/short_tiles.h).
     RowLoops(bool to_last, int lanes) : to_last(to_last), lanes(lanes) {}
 
     /// Vectors along `row`, unrolled. The result is the stage.

@@ -4,10 +4,10 @@
 #include "attention/variants/dropout/kept.h"
 #include "attention/variants/general/scores.h"
 #include "attention/variants/score/stage.h"
-#include "passes/equal_elements.h"
-#include "passes/loop_limits.h"
 #include "passes/loop_name.h"
-#include "passes/register_values.h"
+#include "passes/memory/equal_elements.h"
+#include "passes/memory/register_values.h"
+#include "passes/order/loop_limits.h"
 
 namespace gyre::attention {
 using namespace Halide;

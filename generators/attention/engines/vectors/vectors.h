@@ -1,7 +1,7 @@
 /// Many rows on vectors of f32: a key's or a value's element is a scalar that multiplies a vector of queries or weights, so that
 /// maximum, sum and rescaling are plain vector operations and neither keys nor values are ever transposed.
 #pragma once
-#include "passes/loop_limits.h"
+#include "passes/order/loop_limits.h"
 #include "row_vectors.h"
 
 namespace gyre::attention {

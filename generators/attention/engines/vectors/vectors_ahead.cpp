@@ -1,8 +1,8 @@
 // Keys and values that few row tiles take: the lines of both are asked for while the block before, or the other product, is computed.
 #include "attention/recurrence/task_schedule.h"
-#include "passes/lines_ahead.h"
+#include "passes/instructions/prefetched_lines.h"
 #include "passes/loop_name.h"
-#include "passes/prefetched_lines.h"
+#include "passes/order/lines_ahead.h"
 #include "vectors.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "attention/variants/score/stage.h"
 #include "math/bf16_pairs.h"
 #include "math/transcendental.h"
-#include "passes/neighbour_pairs.h"
+#include "passes/instructions/neighbour_pairs.h"
 
 #include <functional>
 

@@ -1,7 +1,7 @@
 #include "short_tiles.h"
 
-#include "loop_mutator.h"
-#include "loop_name.h"
+#include "../loop_mutator.h"
+#include "../loop_name.h"
 #include "turns_together.h"
 
 #include <algorithm>

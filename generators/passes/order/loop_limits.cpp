@@ -1,7 +1,7 @@
 #include "loop_limits.h"
 
-#include "loop_mutator.h"
-#include "loop_name.h"
+#include "../loop_mutator.h"
+#include "../loop_name.h"
 
 namespace gyre {
 using namespace Halide;

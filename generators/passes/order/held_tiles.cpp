@@ -1,7 +1,7 @@
 #include "held_tiles.h"
 
-#include "loop_mutator.h"
-#include "loop_name.h"
+#include "../loop_mutator.h"
+#include "../loop_name.h"
 
 #include <set>
 #include <vector>

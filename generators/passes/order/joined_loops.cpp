@@ -1,7 +1,7 @@
 #include "joined_loops.h"
 
-#include "loop_mutator.h"
-#include "loop_name.h"
+#include "../loop_mutator.h"
+#include "../loop_name.h"
 
 #include <vector>
 

@@ -1,8 +1,8 @@
 #include "lines_ahead.h"
 
-#include "loop_mutator.h"
-#include "loop_name.h"
-#include "prefetched_lines.h"
+#include "../instructions/prefetched_lines.h"
+#include "../loop_mutator.h"
+#include "../loop_name.h"
 
 #include <algorithm>
 

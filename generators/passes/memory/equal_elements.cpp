@@ -1,7 +1,7 @@
 #include "equal_elements.h"
 
-#include "loop_mutator.h"
-#include "loop_name.h"
+#include "../loop_mutator.h"
+#include "../loop_name.h"
 
 #include <algorithm>
 #include <map>

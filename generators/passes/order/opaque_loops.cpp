@@ -1,7 +1,7 @@
 #include "opaque_loops.h"
 
-#include "loop_mutator.h"
-#include "loop_name.h"
+#include "../loop_mutator.h"
+#include "../loop_name.h"
 
 namespace gyre {
 using namespace Halide;

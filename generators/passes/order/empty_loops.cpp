@@ -1,6 +1,6 @@
 #include "empty_loops.h"
 
-#include "loop_name.h"
+#include "../loop_name.h"
 
 #include <vector>
 

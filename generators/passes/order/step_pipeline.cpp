@@ -1,8 +1,8 @@
 #include "step_pipeline.h"
 
+#include "../loop_mutator.h"
+#include "../loop_name.h"
 #include "interleave.h"
-#include "loop_mutator.h"
-#include "loop_name.h"
 #include "step_stages.h"
 
 #include <vector>

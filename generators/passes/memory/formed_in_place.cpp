@@ -1,6 +1,6 @@
 #include "formed_in_place.h"
 
-#include "loop_mutator.h"
+#include "../loop_mutator.h"
 
 #include <map>
 

@@ -1,7 +1,7 @@
 #include "bf16_roundings.h"
 
-#include "../math/bf16_rounding.h"
-#include "../math/storage.h"
+#include "../../math/bf16_rounding.h"
+#include "../../math/storage.h"
 #include "bf16_matrices.h"
 
 namespace gyre {

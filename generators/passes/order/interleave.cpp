@@ -1,6 +1,6 @@
 #include "interleave.h"
 
-#include "tile_sequence.h"
+#include "../instructions/tile_sequence.h"
 
 #include <deque>
 

@@ -1,6 +1,6 @@
 #include "lane_shuffles.h"
 
-#include "../math/lane_rounds.h"
+#include "../../math/lane_rounds.h"
 
 namespace gyre {
 using namespace Halide;

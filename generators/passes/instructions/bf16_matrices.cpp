@@ -1,8 +1,8 @@
 #include "bf16_matrices.h"
 
-#include "loop_name.h"
+#include "../loop_name.h"
+#include "../memory/whole_vectors.h"
 #include "nest_index.h"
-#include "whole_vectors.h"
 
 #include <set>
 

@@ -1,6 +1,6 @@
 #include "tile_loops.h"
 
-#include "loop_name.h"
+#include "../loop_name.h"
 #include "nest_index.h"
 #include "tile_products.h"
 

@@ -1,6 +1,6 @@
 #include "loop_branches.h"
 
-#include "loop_mutator.h"
+#include "../loop_mutator.h"
 
 #include <algorithm>
 #include <map>
