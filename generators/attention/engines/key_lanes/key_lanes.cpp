@@ -3,30 +3,39 @@
 #include "math/bf16_pairs.h"
 #include "passes/instructions/neighbour_pairs.h"
 
+#include <algorithm>
+
 namespace gyre::attention {
 using namespace Halide;
+namespace {
 
-/// Sums as many vectors of products as a vector has lanes, one of each key, into one vector that holds a key's sum in each lane: (l, j / lanes, r, t, b).
-///
-/// A round takes two vectors, of keys that are half the number of vectors apart, interleaves them and adds one half of what results to
-/// the other: a vector with half as many numbers of each of these keys. Each round halves the vectors, and puts one more bit of
-/// the key below the bits of the rounds before, so that at last lane l has key l.
-Func KeyLanes::sum_across_lanes() {
-    const int n = k.lanes;
-    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f, bit("bit");
-    Func sums = s.folded_scores;
-    for (int vectors = n / 2; vectors >= 1; vectors /= 2) {
-        const std::string round = std::to_string(s.lane_pairs.size());
-        Func pairs("lane_pairs_" + round), next("lane_sums_" + round);
-        // Vector j of `vectors` is vector j % vectors of the keys from j / vectors * lanes on.
-        const Expr first = j / vectors * (2 * vectors) + j % vectors;
-        pairs(bit, f, j, r, t, b) = sums(f, first + bit * vectors, r, t, b);
-        next(f, j, r, t, b) = pairs(f % 2, f / 2, j, r, t, b) + pairs(f % 2, f / 2 + n / 2, j, r, t, b);
-        s.lane_pairs.push_back(pairs);
-        s.lane_sums.push_back(next);
-        sums = next;
-    }
-    return sums;
+constexpr int most_folded = 16;     // vectors of features in a tuple of the state
+constexpr int padded_features = 64; // in a tuple, at least, where a call tells how many there are
+
+} // namespace
+
+void KeyLanes::choose_sizes() {
+    Sizes &z = s.sizes;
+    for (const int dim : {z.head_dim, z.v_head_dim})
+        _halide_user_assert(dim > 0 && dim % k.lanes == 0)
+            << "lanes is " << k.lanes << ", expected to divide the head size, " << dim << "\n";
+    const int vectors = z.v_head_dim / k.lanes;
+    value_features = std::min(vectors, k.feature_chunk) * k.lanes;
+    while (z.v_head_dim % value_features != 0) value_features -= k.lanes;
+    // Tuples cover every feature; where a call tells how many there are, each holds whole register tiles.
+    const int tile = z.padded ? value_features / k.lanes : 1;
+    z.feature_chunk = z.padded ? std::max(padded_features / k.lanes, tile) : std::min(vectors, most_folded);
+    while (vectors % z.feature_chunk != 0 || z.feature_chunk % tile != 0) z.feature_chunk--;
+}
+
+void KeyLanes::check() const {
+    const Sizes &z = s.sizes;
+    _halide_user_assert(provider->reads_in_place()) << "expected as_stored=true with fold equal to lanes\n";
+    const int together = k.lanes * vectors_together();
+    _halide_user_assert(value_features % together == 0)
+        << "values take " << value_features << " features at a time, expected a multiple of " << together << "\n";
+    _halide_user_assert(z.key_block % value_keys == 0)
+        << "expected key_block to be a multiple of " << value_keys << "\n";
 }
 
 Expr KeyLanes::of_pair(const Func &rows, const Expr &first, const Expr &lane, const Expr &which,
@@ -51,38 +60,6 @@ void KeyLanes::define_queries(const Inputs &in) {
     if (z.padded)
         s.feature_groups =
             unsafe_promise_clamped((in.v_head_dim + (together - 1)) / together, 1, z.v_head_dim / together);
-}
-
-void KeyLanes::define_scores_across_lanes(const Inputs &in) {
-    const Sizes &z = s.sizes;
-    const Func &k_rows = s.operands.k_rows;
-    const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;
-    const int n = k.lanes;
-    s.folded_scores = Func("folded_scores");
-    if (facts.in_pairs) {
-        RDom features(0, 2, 0, z.head_dim / (2 * n), "features");
-        s.feature_within = features.x;
-        s.feature = features.y;
-        const Expr first = features.y * (2 * n);
-        s.folded_scores(f, j, r, t, b) +=
-            s.q_placed(first + features.x * n + f, r, t) * of_pair(k_rows, first, f, features.x, j);
-    } else {
-        RDom features(0, z.head_dim / n, "features");
-        if (z.padded) features.where(features < in.head_dim / n);
-        s.feature = features;
-        s.folded_scores(f, j, r, t, b) +=
-            s.q_rows(features * n + f, r, t) * OperandStages::at(k_rows, features * n + f, j, b, t);
-    }
-    if (z.padded) { // the features after the last whole vector, with those before them taken for 0
-        RDom rest(0, 1, "rest");
-        rest.where(rest < in.head_dim % n);
-        const Expr feature = in.head_dim - n + rest + f;
-        const Expr key = select(feature >= in.head_dim / n * n, OperandStages::at(k_rows, feature, j, b, t), 0.0f);
-        const Expr of_query = unsafe_promise_clamped(feature, 0, z.head_dim - 1);
-        s.folded_scores(f, j, r, t, b) += s.q_rows(of_query, r, t) * key;
-    }
-    s.scores = Func("scores");
-    s.scores(r, j, t, b) = sum_across_lanes()(j % n, j / n, r, t, b);
 }
 
 } // namespace gyre::attention

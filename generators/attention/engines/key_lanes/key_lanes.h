@@ -117,7 +117,12 @@ private:
     void end_tables_early(const Lowering &lowering) const;
     void add_values(const Inputs &in, const Visible &visible, int vectors, const Halide::Expr &chunks,
                     const Halide::Expr &first_chunk, const Halide::Expr &where);
+    void schedule_rows();
+    void schedule_state();
+    void schedule_scores();
+    void schedule_weights();
     void schedule_values();
+    void schedule_results();
     void define_scores_across_lanes(const Inputs &in);
     void schedule_scores_across_lanes();
     void define_transposed_keys();

@@ -47,6 +47,23 @@ private:
     bool is_plain() const { return !facts.general && !facts.partial && !facts.paged; }
     CudaSizes choose_sizes() const;
     CudaSizes choose_sizes_of_warpgroups() const;
+
+    int row_tiles() const { return s.sizes.query_rows / cuda::tile_rows / s.sizes.warps; } // of a warp
+    int copied_elements() const {
+        return cuda::copied_bytes / s.sizes.bytes;
+    } // at once; also what rows in shared memory are padded by
+    int features_of(const Halide::Func &f) const;
+    std::vector<Halide::Func> of_queries() const; // what is in shared memory
+    std::vector<Halide::Func> of_keys() const;
+    Halide::LoopLevel block_of_threads() const;
+
+    void schedule_results();
+    void bound_extents();
+    void schedule_rows();
+    void schedule_queries();
+    void schedule_state();
+    void schedule_scores();
+    void schedule_keys(Halide::Func f);
 };
 
 } // namespace gyre::attention
