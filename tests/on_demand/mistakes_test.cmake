@@ -103,6 +103,14 @@ tune_with("no kernel takes defaults.backward;" "{\"target\": \"x86_64_avx2\", \"
 tune_with("tuning.json is for x86_64_avx512, which no kernel is made for" "{\"target\": \"x86_64_avx512\"}")
 tune_with("" "{\"target\": \"x86_64_avx2\", \"kernels\": {\"attention_plain_f32_dmax80\": {\"knobs\": {\"key_block\": 64}}}}")
 
+# What another library makes for a file's target is no reason to warn.
+file(WRITE "${WORK}/tuning.json" "{\"target\": \"x86_64_avx512\", \"defaults\": {\"attention\": {\"knobs\": {}}}}")
+configure("k OPS attention HEAD_DIMS 72 TARGETS x86_64_avx512" result output
+          "-DNEXT_WORDS=next OPS attention HEAD_DIMS 72 TARGETS x86_64_avx2 TUNING ${WORK}/tuning.json")
+if (NOT result EQUAL 0 OR output MATCHES "CMake Warning" OR NOT output MATCHES "is for x86_64_avx512, which no kernel is made for")
+    message(SEND_ERROR "a file for another library's target: ${result}: ${output}")
+endif ()
+
 refuse("gyre needs Halide 21. Install it with" "${good}" -DCMAKE_DISABLE_FIND_PACKAGE_Halide=ON --fresh)
 
 # A CMake that Halide does not take.
