@@ -109,7 +109,17 @@ private:
 
     // schedule.cpp
     void schedule_blocks(const TaskLoops &task, int update);
+
+    // scores_schedule.cpp
+    void schedule_scores(const Halide::LoopLevel &at);
+    void schedule_powers(const Halide::LoopLevel &at);
+
+    // weights_schedule.cpp
+    void schedule_weights(const Halide::LoopLevel &at);
     void schedule_weight_rows(const Halide::LoopLevel &at);
+    void schedule_weighted_values(const TaskLoops &task);
+
+    // operands_schedule.cpp
     void schedule_packed_operands(int lanes);
     void schedule_stored_operands();
 
