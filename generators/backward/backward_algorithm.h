@@ -40,8 +40,12 @@ struct Sizes {
     int features = 32;    // of a register tile of the sums; divides the number of features
     int summed_apart = 0; // features whose products a score sums apart, a divisor of `features`; 0: one after another
     bool guards_apart = false; // guarded sums are added by themselves
+    int edge_lanes = 0;        // keys that are masked at once, a divisor of `keys`; loops end with the call's rows, too; 0: of a whole block
     bool capped = false;       // scores are capped
     bool general = false;      // they may be capped and have a bias, and probabilities may be dropped
+
+    /// AVX2 without AVX-512.
+    bool of_avx2() const { return guards_apart; }
 };
 
 /// Features of a row, at most.
@@ -77,10 +81,12 @@ struct Stages {
     Halide::RVar score_feature, prob_feature;                       // of the reductions
     Halide::RVar formed_key, formed_row, formed_tile, formed_panel; // of the weights: register tiles
     Halide::RVar edge_key, edge_row, edge_tile;
+    Halide::RVar edge_vector;      // edge_lanes only
     Halide::RVar q_key, q_tile;    // dq: keys of a tile, tiles
     Halide::RVar k_row, k_tile;    // dk: rows of a tile, tiles
     Halide::RVar v_row, v_tile;    // dv likewise
     Halide::Func q_scaled;         // (d, y, t)  times the scale and log2(e)
+    std::vector<Halide::RVar> scaled; // edge_lanes only: of its update
     Halide::Func scores;           // (j, y, t)  <q, k> times the scale and log2(e)
     Halide::Func score_parts;      // (j, y, t, part)  summed_apart only: of so many features
     Halide::RVar score_part;       // of the scores' update
