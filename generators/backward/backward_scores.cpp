@@ -80,7 +80,7 @@ void mask_weights(Stages &s, const Expr &visible, const Expr &key, const Expr &t
     s.weights(key, tile_row, row_tile) = Tuple(kept);
 }
 
-/// Vectors of keys that no sum reads stay as they are, and so do those that a tile of rows sees whole.
+/// Vectors of keys that nothing reads stay as they are, and so do those that a tile of rows sees whole.
 void define_edges_of_vectors(Stages &s, const Inputs &in) {
     const Sizes &z = s.sizes;
     RDom edge(0, z.edge_lanes, 0, z.tile, 0, z.keys / z.edge_lanes, 0, z.rows / z.tile, "edge");
@@ -90,11 +90,12 @@ void define_edges_of_vectors(Stages &s, const Inputs &in) {
     s.edge_tile = edge[3];
     const Expr first_key = edge[2] * z.edge_lanes, last_key = first_key + (z.edge_lanes - 1);
     const Expr first_row = edge[3] * z.tile, last_row = first_row + (z.tile - 1);
-    // The tiles of keys that a sum takes begin at a visible key or end at one.
-    const Expr reaches_back = z.tile - 1;
     edge.where(meets_edge(in, z, edge[3]));
-    edge.where(first_key < min(in.keys, last_row + 1 + in.last_visible) + reaches_back);
-    edge.where(last_key >= first_row + in.first_visible - reaches_back);
+    if (!z.general) { // a tile of keys that a sum takes holds a visible one; the gradient of a bias takes all keys
+        const Expr others = z.tile - 1;
+        edge.where(first_key < min(in.keys, last_row + 1 + in.last_visible) + others);
+        edge.where(last_key >= first_row + in.first_visible - others);
+    }
     edge.where(last_key >= in.keys || last_key > first_row + in.last_visible || first_key < last_row + in.first_visible ||
                last_row >= in.rows);
     const Expr row = first_row + edge[1], key = first_key + edge[0];
