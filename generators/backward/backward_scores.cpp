@@ -96,8 +96,8 @@ void define_edges_of_vectors(Stages &s, const Inputs &in) {
         edge.where(first_key < min(in.keys, last_row + 1 + in.last_visible) + others);
         edge.where(last_key >= first_row + in.first_visible - others);
     }
-    edge.where(last_key >= in.keys || last_key > first_row + in.last_visible || first_key < last_row + in.first_visible ||
-               last_row >= in.rows);
+    edge.where(last_key >= in.keys || last_key > first_row + in.last_visible ||
+               first_key < last_row + in.first_visible || last_row >= in.rows);
     const Expr row = first_row + edge[1], key = first_key + edge[0];
     const Expr last_visible = select(row < in.rows, min(in.keys - 1, row + in.last_visible), -1);
     mask_weights(s, key <= last_visible && key >= row + in.first_visible, key, edge[1], edge[3]);

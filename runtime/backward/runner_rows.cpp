@@ -107,7 +107,8 @@ bool BackwardRunner::load_statistics(int64_t g, int64_t first, int64_t count) co
     const float *stored_out = stored_rows(results);
     if (!stored_out && !load(results, m.out)) return false;
     const halide_type_t f32 = halide_type(GYRE_F32);
-    Buffer out(stored_out ? stored_out : m.out, f32, {{z.features, 1}, {count, stored_out ? c.out.token_stride : z.stride}});
+    Buffer out(stored_out ? stored_out : m.out, f32,
+               {{z.features, 1}, {count, stored_out ? c.out.token_stride : z.stride}});
     Buffer out_grad(stored_grad, f32, {{z.features, 1}, {count, z.stride}});
     Buffer lse(c.lse.at(s.batch, s.q_first + first, head(g)), f32, {{count, 1}});
     Buffer delta(m.delta + row, f32, {{count, 1}}), power(m.power + row, f32, {{count, 1}});
