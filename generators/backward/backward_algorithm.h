@@ -40,8 +40,13 @@ struct Sizes {
     int features = 32;    // of a register tile of the sums; divides the number of features
     int summed_apart = 0; // features whose products a score sums apart, a divisor of `features`; 0: one after another
     bool guards_apart = false; // guarded sums are added by themselves
-    bool capped = false;       // scores are capped
-    bool general = false;      // they may be capped and have a bias, and probabilities may be dropped
+    int edge_lanes =
+        0; // keys that are masked at once, a divisor of `keys`; loops end with the call's rows, too; 0: of a whole block
+    bool capped = false;  // scores are capped
+    bool general = false; // they may be capped and have a bias, and probabilities may be dropped
+
+    /// AVX2 without AVX-512.
+    bool of_avx2() const { return guards_apart; }
 };
 
 /// Features of a row, at most.
@@ -77,20 +82,22 @@ struct Stages {
     Halide::RVar score_feature, prob_feature;                       // of the reductions
     Halide::RVar formed_key, formed_row, formed_tile, formed_panel; // of the weights: register tiles
     Halide::RVar edge_key, edge_row, edge_tile;
-    Halide::RVar q_key, q_tile;    // dq: keys of a tile, tiles
-    Halide::RVar k_row, k_tile;    // dk: rows of a tile, tiles
-    Halide::RVar v_row, v_tile;    // dv likewise
-    Halide::Func q_scaled;         // (d, y, t)  times the scale and log2(e)
-    Halide::Func scores;           // (j, y, t)  <q, k> times the scale and log2(e)
-    Halide::Func score_parts;      // (j, y, t, part)  summed_apart only: of so many features
-    Halide::RVar score_part;       // of the scores' update
-    Halide::Func prob_grads;       // (j, y, t)  <do, v>
-    Halide::Func weights;          // (j, y, t)  {P, scale dS}; general: {D P, scale dS, dS before cap and scale}
-    Halide::Func q_sum;            // (d, y, t)  what this block of keys adds to dq
-    Halide::Func k_sum, v_sum;     // (d, x, u)  what this block of rows adds to dk and dv
-    Halide::Func dq, dk, dv;       // the generator's own outputs, which are added to
-    Halide::Func guarded_sums[3];  // guards_apart only: as the three sums, of guarded blocks
-    Halide::RVar guarded_tiles[3]; // of the outputs' second update
+    Halide::RVar edge_vector;         // edge_lanes only
+    Halide::RVar q_key, q_tile;       // dq: keys of a tile, tiles
+    Halide::RVar k_row, k_tile;       // dk: rows of a tile, tiles
+    Halide::RVar v_row, v_tile;       // dv likewise
+    Halide::Func q_scaled;            // (d, y, t)  times the scale and log2(e)
+    std::vector<Halide::RVar> scaled; // edge_lanes only: of its update
+    Halide::Func scores;              // (j, y, t)  <q, k> times the scale and log2(e)
+    Halide::Func score_parts;         // (j, y, t, part)  summed_apart only: of so many features
+    Halide::RVar score_part;          // of the scores' update
+    Halide::Func prob_grads;          // (j, y, t)  <do, v>
+    Halide::Func weights;             // (j, y, t)  {P, scale dS}; general: {D P, scale dS, dS before cap and scale}
+    Halide::Func q_sum;               // (d, y, t)  what this block of keys adds to dq
+    Halide::Func k_sum, v_sum;        // (d, x, u)  what this block of rows adds to dk and dv
+    Halide::Func dq, dk, dv;          // the generator's own outputs, which are added to
+    Halide::Func guarded_sums[3];     // guards_apart only: as the three sums, of guarded blocks
+    Halide::RVar guarded_tiles[3];    // of the outputs' second update
     Halide::Var l{"l"};
     Halide::Func row_peaks, key_peaks, guarded;            // (l) (l) ()  guarded: sums leave out what has no weight
     Halide::RVar peak_chunk[2], peak_row[2], peak_tile[2]; // of their updates: of rows, of keys

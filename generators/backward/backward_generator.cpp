@@ -1,6 +1,7 @@
 // Binds signature, algorithm and schedule of attention's gradients. No arithmetic and no loop order here.
 #include "../common/declared_arguments.h"
 #include "../math/storage.h"
+#include "../passes/instructions/aligned_branches.h"
 #include "../passes/instructions/bf16_dot.h"
 #include "../passes/instructions/bf16_roundings.h"
 #include "backward_schedules.h"
@@ -40,6 +41,7 @@ public:
         sizes.capped = capped;
         sizes.general = general;
         fit_target(target, knobs.lanes, &sizes);
+        if (sizes.of_avx2()) align_branches();
         _halide_user_assert(sizes.keys % sizes.key_lanes == 0)
             << "tile * blocks is " << sizes.keys << ", expected a multiple of vectors * lanes, " << sizes.key_lanes
             << "\n";

@@ -101,8 +101,11 @@ void schedule_weights(Stages &s, int w) {
     s.q_scaled.compute_root()
         .bound_storage(s.d, most_features + cache_line)
         .bound(s.y, 0, z.tile)
-        .bound(s.t, 0, z.rows / z.tile)
-        .vectorize(s.d, w, TailStrategy::RoundUp); // of rows that are whole vectors
+        .bound(s.t, 0, z.rows / z.tile);
+    if (z.edge_lanes > 0)
+        s.q_scaled.update().allow_race_conditions().vectorize(s.scaled.front());
+    else
+        s.q_scaled.vectorize(s.d, w, TailStrategy::RoundUp); // of rows that are whole vectors
     s.weights.compute_root().bound(s.j, 0, z.keys).bound(s.y, 0, z.tile).bound(s.t, 0, z.rows / z.tile);
     s.weights.update(0)
         .allow_race_conditions()
@@ -111,7 +114,11 @@ void schedule_weights(Stages &s, int w) {
         .unroll(s.formed_key)
         .unroll(s.formed_row)
         .never_partition_all();
-    s.weights.update(1).allow_race_conditions().reorder(s.edge_key, s.edge_row, s.edge_tile).vectorize(s.edge_key, w);
+    Stage edges = s.weights.update(1).allow_race_conditions();
+    if (z.edge_lanes > 0)
+        edges.reorder(s.edge_key, s.edge_row, s.edge_vector, s.edge_tile).vectorize(s.edge_key).unroll(s.edge_row);
+    else
+        edges.reorder(s.edge_key, s.edge_row, s.edge_tile).vectorize(s.edge_key, w);
     const RVar summed = z.summed_apart > 0 ? s.score_part : s.score_feature;
     schedule_product(s, s.scores, summed, w);
     if (z.summed_apart == 0) return;
@@ -130,7 +137,10 @@ void schedule_cpu(Stages &s, const Inputs &in, const Knobs &k) {
     schedule_weights(s, w);
     schedule_product(s, s.prob_grads, s.prob_feature, w);
     schedule_sums(s, w);
-    if (!s.sizes.general) return;
+    if (!s.sizes.general) {
+        if (s.sizes.edge_lanes > 0) s.weights.update(0).specialize(in.alibi == 0.0f);
+        return;
+    }
     schedule_general(s, w);
     s.weights.update(0).specialize(in.softcap > 0.0f);
 }

@@ -12,6 +12,7 @@ inline void fit_target(const Halide::Target &target, int lanes, Sizes *sizes) {
     if (after_tiles && !sizes->capped && !sizes->general && sizes->features % 16 == 0) sizes->summed_apart = 16;
     // With both kinds of sums in one loop, an accumulator of the usual ones would not stay in 16 registers.
     sizes->guards_apart = target.has_feature(Halide::Target::AVX2) && lanes <= 8;
+    if (sizes->guards_apart) sizes->edge_lanes = lanes;
 }
 
 inline Facts facts_of(const Sizes &sizes, bool gradients, bool pairs) {

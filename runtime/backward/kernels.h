@@ -1,6 +1,7 @@
 /// The kernels that attention's backward pass consists of.
 #pragma once
 #include "attention/dispatch/sequence_kernels.h"
+#include "backward/memory.h"
 #include "core/argument_row.h"
 #include "core/context.h"
 #include "rotary/rotary_kernel.h"
@@ -23,9 +24,11 @@ struct BlockKernel {
     bool totals = false;        // forms no gradients
     bool pairs = false;         // multiplies pairs of bf16 numbers
 
-    /// Rows, or keys, of which it takes as many as hold all that there are, and looks at no others.
-    int64_t row_unit() const { return pairs ? tile : rows; }
-    int64_t key_unit() const { return pairs ? std::lcm(tile, key_lanes) : keys; }
+    /// Rows, or keys, of which it takes as many as hold all that there are. Others reach no result; queries of a whole block are read.
+    int64_t row_unit() const { return tile; }
+    int64_t key_unit() const { return std::lcm(tile, key_lanes); }
+    int64_t query_unit() const { return pairs ? tile : rows; }
+    int64_t panels(int64_t keys) const { return ceil_div(pairs ? round_to(keys, key_unit()) : keys, key_lanes); }
 };
 
 /// A kernel without facts but its workspace.

@@ -74,10 +74,15 @@ private:
     bool add_totals(int64_t g, int64_t first_row, int64_t first_key) const;
     void normalize_row(int64_t row) const;
     bool store_queries(int64_t g) const;
+    void clear_rows(float *first, int64_t count) const;
     void clear_past_end(float *rows, int64_t count) const;
     bool load_keys(int64_t first) const;
     bool run_keys(int64_t first) const;
     bool form_panels(const float *rows, int64_t keys, float *panels) const;
+    bool panels_of(const float *rows, int64_t stride, int64_t count, float *panels) const;
+    bool form_value_panels(int64_t first, int64_t count) const;
+    /// Rows in f32 that kernels may read where they are stored, heads.token_stride apart; nullptr: they have to be loaded.
+    const float *stored_rows(const BackwardRun &r) const;
     bool add_block(int64_t g, int64_t first_row, int64_t first_key) const;
     void clear_unused_keys() const;
 };

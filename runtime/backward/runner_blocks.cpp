@@ -4,7 +4,6 @@
 #include "backward/runner.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
 namespace gyre {
@@ -18,9 +17,24 @@ bool BackwardRunner::run() {
 }
 
 bool BackwardRunner::form_panels(const float *rows, int64_t keys, float *panels) const {
+    return panels_of(rows, z.stride, blocks().panels(keys), panels);
+}
+
+/// Whole panels of values that kernels may read where they are stored; the others by way of rows.
+bool BackwardRunner::form_value_panels(int64_t first, int64_t count) const {
+    const float *const stored = stored_rows(value_run(c.v, first, count));
+    const int64_t whole = stored ? count / blocks().key_lanes : 0, done = whole * blocks().key_lanes;
+    if (whole > 0 && !panels_of(stored, c.v.token_stride, whole, m.v_panels)) return false;
+    if (done == count) return true;
+    clear_past_end(m.v, count - done);
+    return load_operand(value_run(c.v, first + done, count - done), m.v) &&
+           form_panels(m.v, count - done, m.v_panels + done * z.features);
+}
+
+bool BackwardRunner::panels_of(const float *rows, int64_t stride, int64_t count, float *panels) const {
     const halide_type_t f32 = halide_type(GYRE_F32);
-    const int64_t lanes = blocks().key_lanes, count = round_to(keys, blocks().key_unit()) / lanes;
-    Buffer x(rows, f32, {{z.features, 1}, {lanes, z.stride}, {count, lanes * z.stride}});
+    const int64_t lanes = blocks().key_lanes;
+    Buffer x(rows, f32, {{z.features, 1}, {lanes, stride}, {count, lanes * stride}});
     Buffer out(panels, f32, {{lanes, 1}, {z.features, lanes}, {count, z.features * lanes}});
     KernelArguments<PanelsArguments> arguments;
     arguments[PanelsArguments::x] = &x;
@@ -30,8 +44,7 @@ bool BackwardRunner::form_panels(const float *rows, int64_t keys, float *panels)
 }
 
 void BackwardRunner::clear_past_end(float *rows, int64_t count) const {
-    const int64_t padding = round_to(count, blocks().key_unit()) - count;
-    std::memset(rows + count * z.stride, 0, static_cast<size_t>(padding * z.stride) * sizeof(float));
+    clear_rows(rows + count * z.stride, round_to(count, blocks().key_unit()) - count);
 }
 
 bool BackwardRunner::load_keys(int64_t first) const {
@@ -42,11 +55,8 @@ bool BackwardRunner::load_keys(int64_t first) const {
 
 bool BackwardRunner::run_keys(int64_t first) const {
     const int64_t count = std::min(z.keys, s.k_len - first);
-    for (float *rows : {m.k_grad, m.v_grad})
-        std::memset(rows, 0, static_cast<size_t>(round_to(count, blocks().key_unit()) * z.stride) * sizeof(float));
-    clear_past_end(m.v, count);
-    if (!load_keys(first) || !load_operand(value_run(c.v, first, count), m.v)) return false;
-    if (!form_panels(m.k, count, m.k_panels) || !form_panels(m.v, count, m.v_panels)) return false;
+    for (float *rows : {m.k_grad, m.v_grad}) clear_rows(rows, round_to(count, blocks().key_unit()));
+    if (!load_keys(first) || !form_panels(m.k, count, m.k_panels) || !form_value_panels(first, count)) return false;
     for (int64_t g = 0; g < z.group; g++)
         for (int64_t row = 0; row < s.q_len; row += blocks().rows)
             if (!add_block(g, row, first)) return false;
@@ -72,7 +82,7 @@ bool BackwardRunner::add_block(int64_t g, int64_t first_row, int64_t first_key) 
     const int64_t row = g * z.rows + first_row;
     const BlockViews views{b, z};
     Buffer out_grad = views.rows(m.out_grad + row * z.stride, b.rows);
-    Buffer q_grad = views.rows(m.q_grad + row * z.stride, round_to(seen.rows, b.row_unit()));
+    Buffer q_grad = views.rows(m.q_grad + row * z.stride, b.pairs ? round_to(seen.rows, b.row_unit()) : b.rows);
     const int64_t summed_keys = b.pairs ? round_to(seen.keys, b.tile) : b.keys;
     Buffer k = views.rows(m.k, b.keys), v_panels = views.panels(m.v_panels), delta = views.numbers(m.delta + row);
     Buffer k_grad = views.rows(m.k_grad, summed_keys), v_grad = views.rows(m.v_grad, summed_keys);

@@ -1,4 +1,5 @@
-"""Asserts that no conditional jump of attention's kernels for AVX2 lies across two lines of the instruction cache: generators/passes/instructions/aligned_branches.h.
+"""Asserts that no conditional jump of attention's kernels for AVX2, nor of those of its gradients, lies across two lines of the instruction cache:
+generators/passes/instructions/aligned_branches.h.
 
     python jumps_test.py KERNELS OBJDUMP      KERNELS: the folder <build>/kernels
 
@@ -12,7 +13,7 @@ import sys
 
 LINE = 64  # bytes
 SKIPPED = 77
-NAME = "gyrekernel_gyre_attention_*__x86_64_avx2.o"
+NAMES = "gyrekernel_gyre_attention_*__x86_64_avx2.o", "gyrekernel_gyre_backward_*__x86_64_avx2.o"
 OTHER_GENERATORS = re.compile(r"attention_(backward|merge|transformer_xl|shaw)")
 
 
@@ -31,7 +32,7 @@ def jumps(instructions):
 
 def main():
     folder, objdump = pathlib.Path(sys.argv[1]), sys.argv[2]
-    kernels = [path for path in sorted((folder / "shipped").glob(NAME)) if not OTHER_GENERATORS.search(path.name)]
+    kernels = [path for name in NAMES for path in sorted((folder / "shipped").glob(name)) if not OTHER_GENERATORS.search(path.name)]
     if not kernels:
         print("skipped: there is no kernel for AVX2")
         sys.exit(SKIPPED)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _dlpack
+from ._torch_tensors import plain
 from ._structures import MAX_RANK, Tensor
 
 CPU = 1  # gyre_device
@@ -82,7 +83,7 @@ def _check_storage(array: Any, name: str, shape: tuple[int, ...], strides: tuple
     """Refuses a tensor of PyTorch whose storage has been made smaller than the tensor, which DLPack does not tell."""
     if not hasattr(array, "untyped_storage") or 0 in shape:
         return
-    elements = array.storage_offset() + sum((extent - 1) * stride for extent, stride in zip(shape, strides)) + 1
+    elements = array.storage_offset() + sum([(extent - 1) * stride for extent, stride in zip(shape, strides)]) + 1
     held = array.untyped_storage().nbytes()
     if elements * array.element_size() > held:
         raise ValueError(f"{name}: reaches over its storage of {held} bytes")
@@ -115,6 +116,10 @@ def view(array: Any, name: str, write: bool = False) -> View:
     """
     if isinstance(array, np.ndarray):
         return _view_numpy(array, name, write)
+    found = plain(array)
+    if found and len(found.shape) <= MAX_RANK:
+        _check_storage(array, name, found.shape, found.strides)
+        return View(*found, owner=array)
     if hasattr(type(array), "__dlpack__"):
         return _view_dlpack(array, name, write)
     raise TypeError(f"{name}: got {type(array).__name__}, expected a NumPy array or another with __dlpack__")
