@@ -111,8 +111,7 @@ std::string to_text(const Info &info) {
     text << "chosen         " << info.target << ": " << info.reason << "\n";
     text << "threads        " << info.threads << "\n";
     text << "GPU            " << gpu(info) << "\n";
-    text << "dispatch       a call runs in the first of these families that takes it and has a kernel of its type and "
-            "head size\n";
+    text << "dispatch       the first family that takes a call and has a kernel for its type and head size serves it\n";
     text << "               rows: queries times the query heads that share a key head";
     for (const gyre_dispatch_rule &rule : info.rules)
         text << "\n    " << rule.operation << "_" << rule.kernels << in_lines(rule.calls, "        ");
