@@ -61,8 +61,9 @@ set(without_modules "")
 if (NOT gyre_has_modules)
     set(without_modules PATTERN "multi_head_attention.h" EXCLUDE)
 endif ()
+# With the guide, whose pages link to the headers beside them.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/gyre" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" ${without_modules})
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "*.md" ${without_modules})
 set(gyre_target_runtime gyre_runtime)
 set(gyre_target_static gyre)
 set(gyre_target_shared gyre_shared)

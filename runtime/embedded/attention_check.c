@@ -6,9 +6,6 @@ static int is_rotation(int32_t rotary_dim, int32_t head_dim) {
     return rotary_dim % 2 == 0 && (uint32_t)rotary_dim <= (uint32_t)head_dim;
 }
 
-/** A pairing, too, is one of two numbers. */
-static int is_switch(int32_t n) { return n == 0 || n == 1; }
-
 enum { infinity_bits = 0x7f800000 }; /* of NaN they are larger, but for the sign */
 
 static uint32_t bits_of_float(float value) {
@@ -99,6 +96,7 @@ finding gyre_embedded_check_attention(const gyre_embedded_attention_args *a) {
         return found(in_num_kv_heads, is_not_divided);
     if (!is_rotation(a->rotary_dim, a->head_dim)) return found(in_rotary_dim, is_bad_rotation);
     if (!is_rotation(a->rotary_v_dim, a->head_dim)) return found(in_rotary_v_dim, is_bad_rotation);
+    if (!is_switch(a->causal)) return found(in_causal, is_out_of_range);
     if (!is_switch(a->pairing)) return found(in_pairing, is_out_of_range);
     if (!is_switch(a->value_pairing)) return found(in_value_pairing, is_out_of_range);
     if (a->window < 0) return found(in_window, is_out_of_range);

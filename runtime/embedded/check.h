@@ -13,6 +13,9 @@ static inline size_t element_size(gyre_embedded_dtype dtype) {
     return dtype == GYRE_EMBEDDED_I8 ? 1 : dtype == GYRE_EMBEDDED_F32 ? 4 : 2;
 }
 
+/** A pairing, too, is one of two numbers. */
+static inline int is_switch(int32_t n) { return n == 0 || n == 1; }
+
 static inline int is_aligned(const void *pointer, size_t alignment) {
     return pointer && (uintptr_t)pointer % alignment == 0;
 }

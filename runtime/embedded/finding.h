@@ -19,6 +19,8 @@
     X(rotary_dim)                                                                                                      \
     X(rotary_v_dim)                                                                                                    \
     X(rotary_offset)                                                                                                   \
+    X(reverse)                                                                                                         \
+    X(causal)                                                                                                          \
     X(pairing)                                                                                                         \
     X(value_pairing)                                                                                                   \
     X(window)                                                                                                          \

@@ -16,6 +16,7 @@ finding gyre_embedded_check_rotary(const gyre_embedded_rotary_args *a) {
         return found(in_rotary_dim, is_bad_rotation);
     if (a->rotary_offset < 0 || a->rotary_offset > a->head_dim - a->rotary_dim)
         return found(in_rotary_offset, is_bad_rotation);
+    if (!is_switch(a->reverse)) return found(in_reverse, is_out_of_range);
     if (a->tokens == 0 || a->heads == 0) return nothing_found();
     const size_t x_bytes = dense_bytes(a->tokens, a->heads, a->head_dim, k->x_dtype);
     const size_t out_bytes = dense_bytes(a->tokens, a->heads, a->head_dim, k->out_dtype);

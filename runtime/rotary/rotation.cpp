@@ -20,8 +20,21 @@ gyre_status check_sections(const gyre_rope &r, const char *name, int pairs) {
     if (sum != pairs)
         return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.sections", name), "sum is %lld, expected rotary_dim / 2 = %d",
                       static_cast<long long>(sum), pairs);
+    return GYRE_OK;
+}
+
+/// Checks the fields that take one of some words, whether or not others make them matter.
+gyre_status check_words(const gyre_rope &r, const char *name) {
+    if (r.pairing != GYRE_HALF && r.pairing != GYRE_INTERLEAVED)
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.pairing", name),
+                      "got %d, expected GYRE_HALF (0) or GYRE_INTERLEAVED (1)", static_cast<int>(r.pairing));
+    if (r.frequency_base != GYRE_OVER_ROTARY_DIM && r.frequency_base != GYRE_OVER_HEAD_DIM)
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.frequency_base", name),
+                      "got %d, expected GYRE_OVER_ROTARY_DIM (0) or GYRE_OVER_HEAD_DIM (1)",
+                      static_cast<int>(r.frequency_base));
     if (r.section_order != GYRE_SECTIONS_CONTIGUOUS && r.section_order != GYRE_SECTIONS_INTERLEAVED)
-        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.section_order", name), "got %d, expected 0 or 1",
+        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.section_order", name),
+                      "got %d, expected GYRE_SECTIONS_CONTIGUOUS (0) or GYRE_SECTIONS_INTERLEAVED (1)",
                       static_cast<int>(r.section_order));
     return GYRE_OK;
 }
@@ -69,9 +82,6 @@ gyre_status check_frequencies(const gyre_rope &r, const char *name, int pairs, i
     if (!(std::isfinite(r.theta) && r.theta >= 1))
         return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.theta", name), "got %g, expected a finite number >= 1",
                       r.theta);
-    if (r.frequency_base != GYRE_OVER_ROTARY_DIM && r.frequency_base != GYRE_OVER_HEAD_DIM)
-        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.frequency_base", name), "got %d, expected 0 or 1",
-                      static_cast<int>(r.frequency_base));
     out->theta = r.theta;
     out->denominator = r.frequency_base == GYRE_OVER_HEAD_DIM ? static_cast<int>(head_dim) : rotary_dim;
     return GYRE_OK;
@@ -109,9 +119,7 @@ gyre_status check_rope(const gyre_rope *given, const char *name, int64_t head_di
     gyre_rope r;
     GYRE_TRY(adopt(given, name, gyre_rope_defaults(), sizeof r, &r));
     const int64_t rotary_dim = r.rotary_dim ? r.rotary_dim : head_dim - r.rotary_offset;
-    if (r.pairing != GYRE_HALF && r.pairing != GYRE_INTERLEAVED)
-        return refuse(GYRE_BAD_ARGUMENT, ArgumentName("%s.pairing", name),
-                      "got %d, expected GYRE_HALF (0) or GYRE_INTERLEAVED (1)", static_cast<int>(r.pairing));
+    GYRE_TRY(check_words(r, name));
     if (r.rotary_offset < 0 || r.rotary_offset > head_dim)
         return refuse(GYRE_BAD_SHAPE, ArgumentName("%s.rotary_offset", name), "got %d, expected 0 .. head_dim %lld",
                       r.rotary_offset, static_cast<long long>(head_dim));

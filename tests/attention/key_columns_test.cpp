@@ -117,6 +117,38 @@ TEST_CASE("options in place: which rows and keys they are on AVX2") {
     CHECK_FALSE(takes_in_place(shape_of(20, 100, 64).of(GYRE_F16)));
 }
 
+TEST_CASE("general in place: heads with masks of their own count by their queries, as tasks of one head have them") {
+    struct Own {
+        int64_t queries, group;
+        bool on_avx512, on_avx2;
+    };
+    for (const Own &own : {Own{20, 1, true, true},
+                           {20, 4, true, true},  // 80 rows a key head, in tasks of 20
+                           {26, 2, false, true}, // 52, in tasks of 26
+                           {5, 4, false, false}, // few queries may be decoded with all heads in a task
+                           {12, 2, true, true},
+                           {50, 1, true, false}})
+        for (const std::string target : {"x86_64_avx512", "x86_64_avx2"}) {
+            if (!has_target(target.c_str())) continue;
+            AttentionCase c(shape_of(own.queries, 100, 64, own.group));
+            c.args.mask = scattered_mask(c, 0.7, {1, c.shape.heads, own.queries, 100});
+            const Context context(target.c_str());
+            REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+            const bool on_avx512 = target == "x86_64_avx512";
+            const std::string family = on_avx512 ? "attention_key_columns_f32" : "attention_options_as_stored_f32";
+            CAPTURE(target);
+            CAPTURE(own.queries);
+            CHECK((text(gyre_selected_kernel(context)).rfind(family, 0) == 0) ==
+                  (on_avx512 ? own.on_avx512 : own.on_avx2));
+            c.check();
+            if (own.queries > 12) continue; // a sequence of a call with lengths has the bits that it has alone
+            AttentionCase lengths(shape_of(own.queries, 100, 64, own.group));
+            lengths.args.mask = scattered_mask(lengths, 0.7, {1, lengths.shape.heads, own.queries, 100});
+            lengths.args.seqused_k = lengths.hold(GYRE_I32, {100});
+            lengths.check();
+        }
+}
+
 TEST_CASE("key columns: rotated keys, and sinks of many queries are for others") {
     if (!has_target()) return;
     AttentionCase rotated(shape_of(20, 100, 64)), sinks(shape_of(20, 100, 64)), few(shape_of(12, 100, 64));

@@ -98,6 +98,17 @@ class Help(GyreTest):
             self.assertIn("rotary", text)
             self.assertNotIn("manual-page", text)
 
+    def test_help_of_no_command(self):
+        for words, said in ((("attention-backward",), "gyre: 'attention-backward': no such command"), (("bench", "softmax"), "gyre bench: 'softmax': no such command")):
+            for asked in ((*words, "--help"), (*words, "-h"), ("--help", *words)):
+                if asked[0] == "--help" and len(words) > 1:
+                    continue
+                with self.subTest(" ".join(asked)):
+                    done = self.run_gyre(*asked)
+                    self.assertEqual((done.returncode, done.stdout), (2, ""))
+                    self.assertTrue(done.stderr.startswith(said), done.stderr)
+        self.assertIn("Usage: gyre attention", self.succeed("attention", "--q", "nothing", "--help"))
+
     def completed(self, *words):
         script = """
             source "$1"

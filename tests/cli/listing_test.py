@@ -27,6 +27,17 @@ class Listing(GyreTest):
         for word in ("CPU features", "target", "chosen", "threads", "GPU"):
             self.assertIn(word, text)
 
+    def test_rules_are_sentences_in_short_lines(self):
+        text = self.succeed("info")
+        told = text[text.index("dispatch"):].split("\n")
+        self.assertLessEqual(max(map(len, told)), 110)
+        for rule in self.succeed_json("info")["dispatch"]:
+            at = told.index(f"    {rule['operation']}_{rule['kernels']}") + 1
+            end = next((i for i in range(at, len(told)) if not told[i].startswith("        ")), len(told))
+            self.assertEqual(" ".join(line.strip() for line in told[at:end]), rule["calls"])
+            self.assertRegex(rule["calls"], "^(f16|f32|[A-Z])")
+            self.assertLess(len(rule["calls"]), 500)
+
     def test_info_says_what_forced_a_target(self):
         for target in self.succeed_json("info")["targets"]:
             if target["linked"] and target["runnable"]:

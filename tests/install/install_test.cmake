@@ -34,6 +34,18 @@ if (NOT list_of_components)
     message(FATAL_ERROR "no gyre.spdx.json in ${prefix}/share/doc/gyre")
 endif ()
 
+# The guide, and whatever its pages link to, but for the layers, which an installation may lack.
+foreach (page IN ITEMS README promises devices)
+    file(READ "${prefix}/include/gyre/${page}.md" text)
+    string(REGEX MATCHALL "[(][a-z_]+[.](md|hpp|h)[)#]" links "${text}")
+    foreach (link IN LISTS links)
+        string(REGEX REPLACE "[()#]" "" link "${link}")
+        if (NOT EXISTS "${prefix}/include/gyre/${link}" AND NOT link STREQUAL "multi_head_attention.h")
+            message(FATAL_ERROR "include/gyre/${page}.md links to ${link}, which is not installed")
+        endif ()
+    endforeach ()
+endforeach ()
+
 run("configuring the downstream project" "${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -G "${GENERATOR}"
     "-DCMAKE_PREFIX_PATH=${prefix}" "-DCMAKE_BUILD_TYPE=${CONFIG}" -DCMAKE_DISABLE_FIND_PACKAGE_Halide=ON
     "-DGYRE_MODULES=${MODULES}")

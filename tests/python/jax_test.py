@@ -81,6 +81,15 @@ class Jax(unittest.TestCase):
         for mine, right in zip(grads, gyre.attention_backward(np.ones_like(out), *arrays, out, lse, **options)):
             np.testing.assert_allclose(mine, right, atol=1e-5)
 
+    def test_what_is_not_differentiated_or_traced(self):
+        x = jnp.ones((1, 4, 2, 8))
+        with self.assertRaisesRegex(NotImplementedError, "gradients of attention's gradients"):
+            jax.grad(lambda q: jax.grad(lambda q: (gyre.jax.attention(q, x, x) ** 2).sum())(q).sum())(x)
+        for name, call in {"scale": lambda n: gyre.jax.attention(x, x, x, scale=n), "softcap": lambda n: gyre.jax.attention(x, x, x, softcap=n),
+                           "window": lambda n: gyre.jax.attention(x, x, x, window=(1, n))}.items():
+            with self.assertRaisesRegex(TypeError, f"^{name}: is traced, expected a constant"):
+                jax.jit(call)(3)
+
     def test_mistakes_are_exceptions(self):
         q, k, v = inputs()
         with self.assertRaisesRegex(Exception, "k: got shape"):

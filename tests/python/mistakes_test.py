@@ -71,7 +71,7 @@ class Mistakes(unittest.TestCase):
         backwards = Q[:, ::-1, ::-1]
         np.testing.assert_array_equal(gyre.attention(backwards, backwards, backwards),
                                       gyre.attention(*[backwards.copy()] * 3))
-        self.refuse(ValueError, "q: got strides", gyre.attention, Q[..., ::-1], Q, Q)
+        self.refuse(ValueError, r"^q: got strides .*expected the last to be 1, as in numpy.ascontiguousarray\(q\)", gyre.attention, Q[..., ::-1], Q, Q)
         repeated = np.broadcast_to(Q[:, :, :1], Q.shape)
         np.testing.assert_array_equal(gyre.attention(Q, repeated, repeated), gyre.attention(Q, repeated.copy(), repeated.copy()))
 
@@ -118,6 +118,18 @@ class Mistakes(unittest.TestCase):
                 self.refuse(error, said, gyre.attention, Q, Q, Q, **options)
         self.assertRaises(TypeError, gyre.attention, Q, Q, Q, causl=True)
         self.refuse(TypeError, "rope: got None", gyre.rotary, Q, None)
+
+    def test_pairs_and_names(self):
+        for bad in (3, "x", [1], np.ones(2)):
+            self.refuse(TypeError, r"^out: got .*expected None or \(q_out, k_out\)", gyre.rotary_qk, Q, Q, gyre.Rope(), out=bad)
+            self.refuse(TypeError, r"^state: got .*expected None or \(kv_state, k_state\)", gyre.linear_attention, Q, Q, Q, state=bad)
+            self.refuse(TypeError, "^state_out_grad: got", gyre.linear_attention_backward, Q, Q, Q, Q, state_out_grad=bad)
+            self.refuse(TypeError, "^return_state: got", gyre.linear_attention, Q, Q, Q, return_state=bad)
+            self.refuse(TypeError, "^score_inputs: got", gyre.attention, Q, Q, Q, score_inputs=bad)
+            self.refuse(TypeError, "^return_bias_grad: got", gyre.attention_backward, Q, Q, Q, Q, Q, np.zeros((1, 2, 4), np.float32), return_bias_grad=bad)
+            if not isinstance(bad, np.ndarray):
+                self.refuse(TypeError, "^cos: got", gyre.Rope, cos=bad, sin=bad)
+        self.refuse(ValueError, "^block_table: got rank 1", gyre.attention, Q, Q, Q, block_table=[1])
 
     def test_ropes(self):
         self.refuse(ValueError, "pairing", gyre.Rope, pairing="neox")

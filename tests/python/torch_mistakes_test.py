@@ -88,6 +88,58 @@ class Mistakes(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "^k: got ndarray"):
             gyre.torch.rotary_qk(q, q.numpy(), gyre.Rope())
 
+    def test_what_is_no_number_or_tensor_is_named(self):
+        q, k, v = inputs()
+        learns, options = q.clone().requires_grad_(), {"dropout": 0.5}
+        for queries in (q, learns):
+            for bad in ("x", (3.0, 2), [1], 1 + 2j, torch.ones(2), torch.float32, {}):
+                for name in ("scale", "softcap", "dropout"):
+                    with self.subTest(f"{name}={bad!r}"), self.assertRaisesRegex(TypeError, f"^{name}: got .*expected a number"):
+                        gyre.torch.attention(queries, k, v, **{name: bad})
+            for bad in ("x", 3.5, None, [1], torch.ones(2)):
+                for name in ("dropout_seed", "dropout_offset"):
+                    with self.subTest(f"{name}={bad!r}"), self.assertRaisesRegex(TypeError, f"^{name}: got .*expected an integer"):
+                        gyre.torch.attention(queries, k, v, **options, **{name: bad})
+                with self.assertRaisesRegex(TypeError, "^window: got .*expected an integer"):
+                    gyre.torch.attention(queries, k, v, window=(bad, 2))
+                with self.assertRaisesRegex(TypeError, "^position_offset: got .*expected an integer"):
+                    gyre.torch.rotary(queries, gyre.Rope(), position_offset=bad)
+        for name in ("dropout_seed", "dropout_offset"):
+            with self.assertRaisesRegex(ValueError, f"^{name}: got {2**70}"):
+                gyre.torch.attention(q, k, v, **options, **{name: 2**70})
+        of_one = gyre.torch.attention(q, k, v, scale=torch.tensor([0.5]), softcap=torch.tensor(3), window=(torch.tensor(3), 0))
+        self.assertTrue(torch.equal(of_one, gyre.torch.attention(q, k, v, scale=0.5, softcap=3.0, window=(3, 0))))
+        caches = torch.zeros(2, 2, 16, 64), torch.zeros(2, 2, 16, 64)
+        arguments = {"q": q, "k": k, "v": v, "k_cache": caches[0], "v_cache": caches[1]}
+        for function, names in ((gyre.torch.linear_attention, "q k v"), (gyre.torch.cache_append, "k v k_cache v_cache"), (gyre.torch.attention, "q k v")):
+            given = {name: arguments[name] for name in names.split()}
+            for name in given:
+                for bad in (None, 3.5, "x", [1.0]):
+                    with self.subTest(f"{function.__name__} {name}={bad!r}"), self.assertRaisesRegex(TypeError, f"^{name}: got .*expected a torch.Tensor"):
+                        function(**given | {name: bad})
+        for name in ("seqused_k", "cu_seqlens_q", "q_positions", "state"):
+            with self.assertRaisesRegex(TypeError, f"^{name}: got list"):
+                gyre.torch.linear_attention(k, k, v, **{name: [1]})
+        for name in ("cache_seqlens", "block_table", "positions"):
+            with self.assertRaisesRegex(TypeError, f"^{name}: got list"):
+                gyre.torch.cache_append(k, v, *caches, **{name: [1]})
+        for name in ("q", "k"):
+            with self.assertRaisesRegex(TypeError, f"^{name}: got list"):
+                gyre.torch.prepare_mask(torch.ones(9, 12, dtype=torch.bool), **{"q": q, "k": k} | {name: [1]})
+        with self.assertRaisesRegex(ValueError, "^x: got rank 0"):
+            gyre.torch.rotary(torch.tensor(1.0), gyre.Rope())
+        with self.assertRaisesRegex(ValueError, "^q: got rank 0"):
+            gyre.torch.attention(torch.tensor(1.0), k, v, rope=gyre.Rope())
+
+    def test_features_that_lie_apart(self):
+        q, k, v = inputs()
+        apart = q.mT.contiguous().mT
+        for name, call in {"q": lambda: gyre.torch.attention(apart, k, v), "x": lambda: gyre.torch.rotary(apart, gyre.Rope())}.items():
+            with self.assertRaisesRegex(RuntimeError, rf"^{name}: got strides .*, expected the last to be 1, as in {name}\.contiguous\(\)$"):
+                call()
+        with self.assertRaisesRegex(RuntimeError, "^block_table: got rank 1"):
+            gyre.torch.attention(q, k, v, block_table=torch.zeros(2, dtype=torch.int32))
+
     def test_mistakes_are_exceptions(self):
         q, k, v = inputs()
         for said, call in [

@@ -66,6 +66,17 @@ class Sdpa(unittest.TestCase):
                 self.assertTrue(torch.equal(tensor.isnan().all(-1), expected) and torch.equal(tensor.isnan().any(-1), expected))
                 self.assertTrue(torch.equal(tensor[:, :, 1], torch.zeros_like(tensor[:, :, 1])))
 
+    def test_sums_beyond_the_range_of_f32(self):
+        q, k = torch.zeros(1, 1, 3, 64), torch.zeros(1, 1, 5, 64)
+        for largest in (0.5e38, 0.6e38, 0.7e38, 3e38, -3e38):  # five times 0.68e38 is the largest number
+            v = torch.full((1, 1, 5, 64), largest)
+            right = F.scaled_dot_product_attention(q, k, v)
+            gyre.torch.enable_sdpa()
+            got = F.scaled_dot_product_attention(q, k, v)
+            gyre.torch.disable_sdpa()
+            self.assertEqual(torch.isfinite(got).all(), abs(largest) < 0.68e38)
+            torch.testing.assert_close(got, right)
+
     def test_scales_that_the_library_refuses_are_left(self):
         q, k, v = (random(1, 2, 4, 64, seed=seed) for seed in range(3))
         gyre.torch.enable_sdpa()

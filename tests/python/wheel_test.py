@@ -76,6 +76,7 @@ class Wheel(unittest.TestCase):
         self.assertIn("gyre/py.typed", package)
         self.assertEqual(sum(n.startswith("gyre/libgyre.so.") for n in package), 1, package)
         self.assertIn("gyre/package/cmake/GyreAddKernels.cmake", package)
+        self.assertIn("gyre/package/include/gyre/promises.md", package)
         self.assertTrue(any("LICENSE" in name for name in names))
         self.assertIn("Requires-Dist: numpy", metadata)
 

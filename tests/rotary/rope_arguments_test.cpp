@@ -38,6 +38,13 @@ TEST_CASE("rotary refuses bad ropes") {
         {"theta negative", GYRE_BAD_ARGUMENT, "theta", [](RotaryCall &k) { k.c.args.rope.theta = -10000; }},
         {"base", GYRE_BAD_ARGUMENT, "frequency_base",
          [](RotaryCall &k) { k.c.args.rope.frequency_base = (gyre_frequency_base)9; }},
+        {"base beside frequencies", GYRE_BAD_ARGUMENT, "frequency_base",
+         [](RotaryCall &k) {
+             k.c.args.rope.inv_freq = k.inv_freq.data();
+             k.c.args.rope.frequency_base = (gyre_frequency_base)-1;
+         }},
+        {"order without sections", GYRE_BAD_ARGUMENT, "section_order",
+         [](RotaryCall &k) { k.c.args.rope.section_order = (gyre_section_order)2; }},
         {"factor NaN", GYRE_BAD_ARGUMENT, "attention_factor",
          [](RotaryCall &k) { k.c.args.rope.attention_factor = not_a_number; }},
         {"factor 0", GYRE_BAD_ARGUMENT, "attention_factor", [](RotaryCall &k) { k.c.args.rope.attention_factor = 0; }},

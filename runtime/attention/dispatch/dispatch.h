@@ -88,16 +88,16 @@ const AttentionKernel *find_uncopied_kernel(const gyre_context &context, const A
 /// True if a sequence's rows are so few. bench/notes has the measurements.
 bool are_rows_uncopied(const AttentionCall &call, const Sequence &sequence);
 
-/// The kernel that serves those sequences of such a call whose rows leave the vectors of others almost empty, or on AVX2 are too few to copy keys and values for
-/// (SequenceKernels::key_columns). nullptr: none
-/// is linked, no sequence has such rows, or the call's keys and values are not as it takes them.
-const AttentionKernel *find_key_columns_kernel(const gyre_context &context, const AttentionCall &call,
-                                               const AttentionKernel &usual);
+/// The kernel with large row tiles and any options that reads keys and values where they are (SequenceKernels::general_in_place): on AVX-512 of the family
+/// key_columns, whose rows leave the vectors of others almost empty, on AVX2 of options_as_stored, whose rows are too few to copy keys and values for.
+/// nullptr: none is linked, no sequence has such rows, or the call's keys and values are not as it takes them.
+const AttentionKernel *find_general_in_place_kernel(const gyre_context &context, const AttentionCall &call,
+                                                    const AttentionKernel &usual);
 
 /// True if a sequence takes less time so. bench/notes has the measurements.
-bool gain_by_key_columns(const AttentionKernel &kernel, const AttentionCall &call, const Sequence &sequence);
-/// False if so many rows of a key head gain on no number of keys.
-bool may_gain_by_key_columns(const AttentionKernel &kernel, const AttentionCall &call, int64_t rows);
+bool gains_in_place(const AttentionKernel &kernel, const AttentionCall &call, const Sequence &sequence);
+/// False if sequences of so many queries gain on no number of keys.
+bool may_gain_in_place(const AttentionKernel &kernel, const AttentionCall &call, int64_t queries);
 
 /// The kernel for many queries that serves those sequences of a call of few queries with lengths that have many rows a key head, as it does if
 /// they are alone. nullptr: there is none.

@@ -29,8 +29,8 @@ bool has_few_rows(const SequenceKernels &kernels, const AttentionCall &c, const 
                                             c.rows(s.q_len), s.keys_shown);
 }
 
-bool has_key_columns(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
-    return is_x86 && kernels.key_columns && gain_by_key_columns(*kernels.key_columns, c, s);
+bool has_general_in_place(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
+    return is_x86 && kernels.general_in_place && gains_in_place(*kernels.general_in_place, c, s);
 }
 
 bool has_whole_rows(const SequenceKernels &kernels, const AttentionCall &c, const Sequence &s) {
@@ -40,11 +40,11 @@ bool has_whole_rows(const SequenceKernels &kernels, const AttentionCall &c, cons
 } // namespace
 
 bool SequenceKernels::takes_whole_rows(const AttentionCall &c, const Sequence &s) const {
-    return !has_key_columns(*this, c, s) && has_whole_rows(*this, c, s);
+    return !has_general_in_place(*this, c, s) && has_whole_rows(*this, c, s);
 }
 
 const AttentionKernel &SequenceKernels::choose(const AttentionCall &c, const Sequence &s) const {
-    if (has_key_columns(*this, c, s)) return *key_columns;
+    if (has_general_in_place(*this, c, s)) return *general_in_place;
     if (has_whole_rows(*this, c, s)) return *whole_rows;
     if (has_many_rows(*this, c, s.q_len, s.keys_shown)) return *many_rows;
     if (is_x86 && uncopied && are_rows_uncopied(c, s)) return *uncopied;
@@ -61,7 +61,7 @@ void SequenceKernels::settle(const AttentionCall &c) {
         *this = {&of(c, c.sequence(0))};
         return;
     }
-    if (!key_columns && has_many_rows(*this, c, c.q.seqlen, c.k.seqlen)) {
+    if (!general_in_place && has_many_rows(*this, c, c.q.seqlen, c.k.seqlen)) {
         *this = {many_rows};
         return;
     }
@@ -77,7 +77,7 @@ SequenceKernels find_sequence_kernels(const gyre_context &context, const Attenti
     SequenceKernels found;
     found.usual = find_attention_kernel(context, c, few_queries);
     if (!found.usual) return found;
-    found.key_columns = find_key_columns_kernel(context, c, *found.usual);
+    found.general_in_place = find_general_in_place_kernel(context, c, *found.usual);
     if (!found.usual->is(trait::partial)) {
         found.few_keys = find_few_keys_kernel(context, c, *found.usual);
         found.uncopied = find_uncopied_kernel(context, c, *found.usual);

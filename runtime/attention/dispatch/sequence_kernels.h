@@ -17,8 +17,8 @@ struct SequenceKernels {
     const AttentionKernel *whole_rows = nullptr; // instead, without parts of keys, by a plan of their own (PlanByRows)
     const AttentionKernel *few_keys = nullptr;   // instead, with factors that are no sums of shorter numbers
     const AttentionKernel *uncopied = nullptr;   // instead, where rows are too few to gain by copies of keys and values
-    const AttentionKernel *key_columns =
-        nullptr; // instead, of rows with options: keys and values are read where they are
+    const AttentionKernel *general_in_place =
+        nullptr; // instead, of large row tiles and any options: keys and values are read where they are
 
     /// The kernel that serves a sequence of the call.
     const AttentionKernel &of(const AttentionCall &call, const Sequence &s) const {
@@ -30,11 +30,11 @@ struct SequenceKernels {
     /// Leaves those alone that some sequence of a plan may take: where all have as many queries, or keys, these decide at once.
     void settle(const AttentionCall &call);
     bool are_one() const {
-        return !(few_rows || narrow || in_place || many_rows || whole_rows || few_keys || uncopied || key_columns);
+        return !(few_rows || narrow || in_place || many_rows || whole_rows || few_keys || uncopied || general_in_place);
     }
     /// All but `whole_rows`; nullptr: there is none.
     std::array<const AttentionKernel *, 8> all() const {
-        return {usual, few_rows, narrow, in_place, many_rows, few_keys, uncopied, key_columns};
+        return {usual, few_rows, narrow, in_place, many_rows, few_keys, uncopied, general_in_place};
     }
 
 private:

@@ -48,8 +48,8 @@ AttentionKernel kernel_to_fit(const AttentionTask &t) {
         all.row_tile = std::lcm(all.row_tile, other->row_tile);
         all.task_rows = std::min(all.task_rows, other->task_rows) / all.row_tile * all.row_tile;
     }
-    if (is_x86 && !t.split && t.kernels.key_columns) { // whose sequences have fewer rows than any task
-        all.row_tile = std::lcm(all.row_tile, t.kernels.key_columns->row_tile);
+    if (is_x86 && !t.split && t.kernels.general_in_place) { // whose sequences have fewer rows than any task
+        all.row_tile = std::lcm(all.row_tile, t.kernels.general_in_place->row_tile);
         all.task_rows = all.task_rows / all.row_tile * all.row_tile;
     }
     return all;

@@ -30,7 +30,7 @@ Info gather(const CommonOptions &options) {
     const bool is_forced_outside = from_environment && *from_environment;
     info.reason = !options.target.empty() ? "forced by --target"
                   : is_forced_outside     ? "forced by the environment variable GYRE_TARGET"
-                                          : "the best that is linked and that this machine can run";
+                                          : "the best linked target that this machine can run";
     gyre_target_info target;
     for (std::int32_t i = 0; gyre_target_at(i, &target); i++) info.targets.push_back(target);
     gyre_dispatch_rule rule;
@@ -82,22 +82,39 @@ std::string to_json(const Info &info) {
     return json.text();
 }
 
+/// Words in lines of at most 110 characters, each behind a line break and an indentation.
+std::string in_lines(const char *text, const std::string &indentation) {
+    constexpr std::size_t width = 110;
+    std::string lines, line = indentation;
+    for (const std::string &word : words(text)) {
+        const bool is_first = line.size() == indentation.size();
+        if (!is_first && line.size() + 1 + word.size() > width) {
+            lines += "\n" + line;
+            line = indentation + word;
+        } else {
+            line += is_first ? word : " " + word;
+        }
+    }
+    return lines + "\n" + line;
+}
+
 std::string to_text(const Info &info) {
     std::ostringstream text;
     text << "gyre " << gyre_version() << "\n";
     text << "CPU features   " << gyre_cpu_features() << "\n";
     for (const gyre_target_info &target : info.targets) {
         text << "target         " << target.name << ": " << (target.linked ? "linked" : "not linked") << ", ";
-        text << (target.runnable ? "this machine can run it" : "this machine lacks " + std::string(target.missing));
-        if (*target.rest) text << "; " << target.rest << " has the kernels that it has not";
+        text << (target.runnable ? "runs on this machine" : "this machine lacks " + std::string(target.missing));
+        if (*target.rest) text << "; kernels that it lacks come from " << target.rest;
         text << "\n";
     }
     text << "chosen         " << info.target << ": " << info.reason << "\n";
     text << "threads        " << info.threads << "\n";
     text << "GPU            " << gpu(info) << "\n";
-    text << "dispatch       the first of these kernels that take the call:";
+    text << "dispatch       the first family that takes a call and has a kernel for its type and head size serves it\n";
+    text << "               rows: queries times the query heads that share a key head";
     for (const gyre_dispatch_rule &rule : info.rules)
-        text << "\n    " << rule.operation << "_" << rule.kernels << ": " << rule.calls;
+        text << "\n    " << rule.operation << "_" << rule.kernels << in_lines(rule.calls, "        ");
     return text.str();
 }
 

@@ -35,6 +35,11 @@ int report(const CLI::App &app, const std::string &message, int exit_code) {
     return exit_code;
 }
 
+int report_usage(const Complaint &complaint) {
+    const CLI::App &command = *complaint.command;
+    return report(command, complaint.text + "; see " + command_line_of(command) + " --help", 2);
+}
+
 /// Prints what --help or --version asks for, and returns the exit code.
 int tell(const CLI::App &app, const CLI::Success &asked) {
     std::ostringstream text;
@@ -115,13 +120,12 @@ int run_command_line(int argc, char **argv, const Program &program,
             takes_all->second(Command::Words(argv + 2, argv + argc));
         return 0;
     } catch (const CLI::Success &help_or_version) {
-        return tell(app, help_or_version);
+        const auto complaint = complaint_of_unknown_command(app);
+        return complaint ? report_usage(*complaint) : tell(app, help_or_version);
     } catch (const CLI::ParseError &error) {
         const bool other_fault = !dynamic_cast<const CLI::ExtrasError *>(&error);
-        const Complaint complaint =
-            complaint_of_unknown(app, given(), other_fault).value_or(Complaint{&given(), error.what()});
-        const std::string help = "; see " + command_line_of(*complaint.command) + " --help";
-        return report(*complaint.command, complaint.text + help, 2);
+        return report_usage(
+            complaint_of_unknown(app, given(), other_fault).value_or(Complaint{&given(), error.what()}));
     } catch (const UsageError &error) {
         return report(given(), error.what(), 2);
     } catch (const std::bad_alloc &) {

@@ -52,4 +52,13 @@ std::optional<Complaint> complaint_of_unknown(const CLI::App &command, const CLI
     return std::nullopt;
 }
 
+std::optional<Complaint> complaint_of_unknown_command(const CLI::App &command) {
+    if (command.get_subcommands(nullptr).empty()) return std::nullopt;
+    for (const std::string &word : command.remaining())
+        if (word[0] != '-') return Complaint{&command, unknown(command, command, word)};
+    for (const CLI::App *next : command.get_subcommands())
+        if (auto complaint = complaint_of_unknown_command(*next)) return complaint;
+    return std::nullopt;
+}
+
 } // namespace gyre::cli

@@ -24,4 +24,7 @@ struct Complaint {
 /// wrong only options count.
 std::optional<Complaint> complaint_of_unknown(const CLI::App &command, const CLI::App &given, bool options_alone);
 
+/// Complains about the first word that stands where a command is expected and is none, though help is asked for: the help would be another command's.
+std::optional<Complaint> complaint_of_unknown_command(const CLI::App &command);
+
 } // namespace gyre::cli

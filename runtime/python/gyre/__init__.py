@@ -5,7 +5,8 @@
     out = gyre.attention(q, k, v, causal=True, rope=gyre.Rope(theta=10000.0))
 
 Arrays are NumPy's, or any with __dlpack__ in the CPU's memory; they are not copied. Mistakes raise ValueError or TypeError
-that names the argument, what it was and what is expected. Functions may be called from several threads.
+that names the argument, what it was and what is expected. Functions may be called from several threads. What can be relied on (bits, rounding,
+memory) is in package/include/gyre/promises.md beside this file.
 """
 
 from . import _library

@@ -21,7 +21,7 @@ def window_of(window: Any) -> tuple[int, int]:
 
 def _add_scores(call: Call, args: AttentionArgs, score: str | None, inputs: Mapping[str, Any] | None) -> None:
     args.score = text(score, "score")
-    if inputs and not isinstance(inputs, Mapping):
+    if inputs is not None and not isinstance(inputs, Mapping):
         raise TypeError(f"score_inputs: got {type(inputs).__name__}, expected arrays by name")
     if inputs:
         views = [ScoreInput(text(name, "score_inputs"), call.tensor(array, f"score_inputs.{name}"))

@@ -9,6 +9,7 @@ from ._call import Call, need_rank, shape_of
 from ._structures import AttentionBackwardArgs
 from ._context import Context
 from ._rope import Rope
+from ._values import flag
 
 
 def attention_backward(out_grad: Any, q: Any, k: Any, v: Any, out: Any, lse: Any, *, scale: float | None = None,
@@ -42,7 +43,7 @@ def attention_backward(out_grad: Any, q: Any, k: Any, v: Any, out: Any, lse: Any
                                      q_grad=call.tensor(grads[0], "q_grad", write=True),
                                      k_grad=call.tensor(grads[1], "k_grad", write=True),
                                      v_grad=call.tensor(grads[2], "v_grad", write=True))
-    if return_bias_grad:
+    if flag(return_bias_grad, "return_bias_grad"):
         if bias is None:
             raise ValueError("return_bias_grad: got True without bias")
         grads.append(empty(bias, shape_of(bias, "bias"), "float32"))

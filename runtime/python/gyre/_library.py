@@ -62,10 +62,19 @@ for _name, (_result, _arguments) in _FUNCTIONS.items():
     getattr(library, _name).argtypes = _arguments
 
 
+def _in_words_of_python(text: str) -> str:
+    """The library's text with the names that arguments have here, and what to do about features that lie apart."""
+    text = text.removeprefix("forward.")  # gradients take those arguments without a structure of their own
+    text = text.replace("page_table", "block_table")
+    name = text.split(":")[0]
+    if not text.endswith("expected the last to be 1"):
+        return text
+    return f"{text}, as in numpy.ascontiguousarray({name}), or {name}.contiguous() of PyTorch"
+
+
 def fail(status: int) -> NoReturn:
     """Raises what a status means, with the library's text."""
-    text = library.gyre_last_error().decode()
-    raise _EXCEPTIONS.get(status, RuntimeError)(text.removeprefix("forward."))  # gradients take those arguments without a structure of their own
+    raise _EXCEPTIONS.get(status, RuntimeError)(_in_words_of_python(library.gyre_last_error().decode()))
 
 
 def check(status: int) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from ._arrays import as_list, empty, hand_over
 from ._call import Call, need_rank
 from ._structures import LinearAttentionArgs, LinearAttentionBackwardArgs
-from ._values import LAYOUTS, choose, flag
+from ._values import LAYOUTS, choose, flag, pair
 from ._context import Context
 from ._rope import Rope, pointer_to
 
@@ -14,7 +14,7 @@ from ._rope import Rope, pointer_to
 def _args(call: Call, q: Any, k: Any, v: Any, causal: bool, seqused_k: Any, cu_seqlens_q: Any, cu_seqlens_k: Any,
           rope: Rope | None, q_positions: Any, k_positions: Any, state: tuple[Any, Any] | None,
           layout: str) -> LinearAttentionArgs:
-    kv_state, k_state = state if state is not None else (None, None)
+    kv_state, k_state = pair(state, "state", "(kv_state, k_state)")
     call.keep(rope)
     return LinearAttentionArgs(
         layout=choose(layout, "layout", LAYOUTS), q=call.tensor(q, "q"), k=call.tensor(k, "k"), v=call.tensor(v, "v"),
@@ -57,7 +57,7 @@ def linear_attention(q: Any, k: Any, v: Any, *, causal: bool = False, seqused_k:
     if out is None:
         out = empty(q, (*need_rank(q, "q", layout)[:-1], need_rank(v, "v", layout)[-1]))
     args.out = call.tensor(out, "out", write=True)
-    after = _new_states(q, k, v, cu_seqlens_q, layout) if return_state else None
+    after = _new_states(q, k, v, cu_seqlens_q, layout) if flag(return_state, "return_state") else None
     if after is not None:
         args.kv_state_out = pointer(call.tensor(after[0], "kv_state_out", write=True))
         args.k_state_out = pointer(call.tensor(after[1], "k_state_out", write=True))
@@ -85,9 +85,9 @@ def linear_attention_backward(out_grad: Any, q: Any, k: Any, v: Any, *, causal: 
     backward = LinearAttentionBackwardArgs(
         forward=pointer(args), out_grad=call.tensor(out_grad, "out_grad"), q_grad=call.tensor(grads[0], "q_grad", write=True),
         k_grad=call.tensor(grads[1], "k_grad", write=True), v_grad=call.tensor(grads[2], "v_grad", write=True))
-    if state_out_grad is not None:
-        backward.kv_state_out_grad = call.optional(state_out_grad[0], "kv_state_out_grad")
-        backward.k_state_out_grad = call.optional(state_out_grad[1], "k_state_out_grad")
+    kv_grad, k_grad = pair(state_out_grad, "state_out_grad", "(kv_state_out_grad, k_state_out_grad)")
+    backward.kv_state_out_grad = call.optional(kv_grad, "kv_state_out_grad")
+    backward.k_state_out_grad = call.optional(k_grad, "k_state_out_grad")
     before = _new_states(q, k, v, cu_seqlens_q, layout) if state is not None else ()
     if before:
         backward.kv_state_grad = pointer(call.tensor(before[0], "kv_state_grad", write=True))

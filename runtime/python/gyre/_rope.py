@@ -56,7 +56,7 @@ class Rope:
             raise ValueError(f"sections: got {len(self.sections)}, expected at most {MAX_AXES}")
         self.axes = len(self.sections)
         self.has_tables = cos is not None or sin is not None
-        self._tables = (None if cos is None else view(cos, "rope.cos"), None if sin is None else view(sin, "rope.sin"))
+        self._tables = (None if cos is None else view(cos, "cos"), None if sin is None else view(sin, "sin"))
         self._numbers = {"pairing": choose(pairing, "pairing", PAIRINGS),
                          "section_order": choose(section_order, "section_order", SECTION_ORDERS)}
         self.kept: dict[Any, Any] = {}  # what a framework makes of it, such as tensors of frequencies

@@ -5,7 +5,7 @@ from typing import Any
 from ._arrays import as_list, empty, hand_over
 from ._call import Call, shape_of
 from ._structures import RotaryArgs, RotaryQkArgs
-from ._values import LAYOUTS, choose, flag, integer
+from ._values import LAYOUTS, choose, flag, integer, pair
 from ._context import Context
 from ._rope import Rope, fields_of
 
@@ -54,7 +54,7 @@ def rotary_qk(q: Any, k: Any, rope: Rope, *, positions: Any = None, position_off
     Returns (q_out, k_out), the bits of two calls of rotary(). Errors: as rotary().
     """
     call = Call()
-    q_out, k_out = out if out is not None else (empty(q, shape_of(q, "q")), empty(k, shape_of(k, "k")))
+    q_out, k_out = pair(out, "out", "(q_out, k_out)") if out is not None else (empty(q, shape_of(q, "q")), empty(k, shape_of(k, "k")))
     args = RotaryQkArgs(q=call.tensor(q, "q"), k=call.tensor(k, "k"), q_out=call.tensor(q_out, "q_out", write=True),
                         k_out=call.tensor(k_out, "k_out", write=True),
                         **_options(call, rope, positions, position_offset, reverse, layout))

@@ -75,6 +75,15 @@ def each(values: Any, name: str) -> list[Any]:
     return list(values)
 
 
+def pair(value: Any, name: str, parts: str) -> tuple[Any, Any]:
+    """The two members of a pair; None: None and None. Errors: TypeError."""
+    if value is None:
+        return None, None
+    if not isinstance(value, (tuple, list)) or len(value) != 2:
+        raise TypeError(f"{name}: got {type(value).__name__}, expected None or {parts}")
+    return value[0], value[1]
+
+
 def text(value: Any, name: str) -> bytes | None:
     """Returns the bytes of a name, or None. Errors: TypeError, ValueError."""
     if value is None:

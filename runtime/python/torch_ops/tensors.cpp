@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <string>
 #include <string_view>
 
 namespace gyre_torch {
@@ -96,8 +97,21 @@ Tensor empty_like(const Tensor &like) {
     return Tensor(made);
 }
 
+namespace {
+
+/// The library's text with the names that the operators' arguments have, and what to do about features that lie apart.
+std::string in_words_of_pytorch(std::string text) {
+    constexpr std::string_view pages = "page_table", apart = "expected the last to be 1";
+    for (std::size_t at; (at = text.find(pages)) != std::string::npos;) text.replace(at, pages.size(), "block_table");
+    const bool are_apart =
+        text.size() >= apart.size() && text.compare(text.size() - apart.size(), apart.size(), apart) == 0;
+    return are_apart ? text + ", as in " + text.substr(0, text.find(':')) + ".contiguous()" : text;
+}
+
+} // namespace
+
 void check(gyre_status status) {
-    if (status != GYRE_OK) throw std::runtime_error(gyre_last_error());
+    if (status != GYRE_OK) throw std::runtime_error(in_words_of_pytorch(gyre_last_error()));
 }
 
 } // namespace gyre_torch

@@ -54,6 +54,8 @@ int wrong_attention(void) {
     REFUSE(attention, kernel = &gyre_attention_capped_f32_d64; a.softcap = -1, softcap, BAD_ARGUMENT);
     REFUSE(attention, kernel = &gyre_attention_capped_f32_d64; a.softcap = 1e38f * 10, softcap, BAD_ARGUMENT);
     REFUSE(attention, row_kernel = &gyre_attention_row_capped_f32_d64, row_kernel, BAD_ARGUMENT);
+    REFUSE(attention, causal = 5, causal, BAD_ARGUMENT);
+    REFUSE(attention, causal = -1, causal, BAD_ARGUMENT);
     REFUSE(attention, head_scales = 2, head_scales, BAD_ARGUMENT);
     REFUSE(attention, scale = 1e38f * 10, scale, BAD_ARGUMENT);
     REFUSE(attention, window = -1, window, BAD_ARGUMENT);

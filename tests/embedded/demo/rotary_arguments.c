@@ -22,6 +22,8 @@ int wrong_rotary(void) {
     REFUSE(rotary, angles = writable.as.out, angles, BAD_ARGUMENT);
     REFUSE(rotary, x = (const char *)readable + 1, x, BAD_ARGUMENT);
     REFUSE(rotary, kernel = &gyre_rotary_q15_half; a.angles = (const char *)angle_table + 1, angles, BAD_ARGUMENT);
+    REFUSE(rotary, reverse = 5, reverse, BAD_ARGUMENT);
+    REFUSE(rotary, reverse = -1, reverse, BAD_ARGUMENT);
     REFUSE(rotary, tokens = -1, tokens, BAD_SHAPE);
     REFUSE(rotary, heads = INT32_MAX, heads, BAD_SHAPE);
     REFUSE(rotary, head_dim = 0, head_dim, BAD_SHAPE);

@@ -27,10 +27,21 @@ def _attributes(options: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
     return {name: np.asarray(value, kinds[name])[()] if name in kinds else value for name, value in options}
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
+def _call(name: str, shapes: tuple[jax.ShapeDtypeStruct, ...], options: tuple[tuple[str, Any], ...], *tensors: Any) -> Any:
+    return jax.ffi.ffi_call(name, shapes, vmap_method="sequential")(*tensors, **_attributes(options))
+
+
+@_call.defjvp
+def _refuse_gradients(*_: Any) -> Any:
+    """What differentiates a gradient comes here: the gradients of attention itself are _gradients()."""
+    raise NotImplementedError("gyre.jax: gradients of attention's gradients are not computed")
+
+
 def _forward(q: Any, k: Any, v: Any, options: tuple[tuple[str, Any], ...]) -> Any:
     out = jax.ShapeDtypeStruct((*q.shape[:-1], v.shape[-1]), q.dtype)
     lse = jax.ShapeDtypeStruct((q.shape[0], q.shape[2], q.shape[1]), np.float32)
-    return jax.ffi.ffi_call("gyre_jax_attention", (out, lse), vmap_method="sequential")(q, k, v, **_attributes(options))
+    return _call("gyre_jax_attention", (out, lse), options, q, k, v)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(3,))
@@ -48,8 +59,7 @@ def _gradients(options: tuple[tuple[str, Any], ...], kept: tuple[Any, ...], out_
     # Keys and values may have 16 bits beside queries of 32, which the gradients do not take.
     tensors = (q, k.astype(q.dtype), v.astype(q.dtype))
     shapes = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in tensors)
-    call = jax.ffi.ffi_call("gyre_jax_attention_backward", shapes, vmap_method="sequential")
-    grads = call(*tensors, out, lse, out_grad, **_attributes(options))
+    grads = _call("gyre_jax_attention_backward", shapes, options, *tensors, out, lse, out_grad)
     return tuple(grad.astype(x.dtype) for grad, x in zip(grads, (q, k, v)))
 
 
@@ -68,6 +78,10 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
     for name, array in (("q", q), ("k", k), ("v", v)):
         if len(shape_of(array, name)) != 4:
             raise ValueError(f"{name}: got rank {len(array.shape)}, expected 4")
+    limits = window if isinstance(window, (tuple, list)) else ()
+    for name, number in (("scale", scale), ("softcap", softcap), *(("window", limit) for limit in limits)):
+        if isinstance(number, jax.core.Tracer):
+            raise TypeError(f"{name}: is traced, expected a constant, as by static_argnames of jax.jit")
     left, right = window_of(window)
     options = {"scale": scale_of(scale), "softcap": single(softcap, "softcap"), "causal": bool(flag(causal, "causal")),
                "top_left": choose(alignment, "alignment", ALIGNMENTS) == 1, "window_left": left, "window_right": right,

@@ -8,6 +8,7 @@ from .. import prepare_mask as prepare
 from . import _attention_options
 from ._attention_arguments import AttentionOptions
 from ._modes import grads_are_on, has_tangents, is_traced
+from ._tensors import as_tensor
 from ._unrecorded import unrecorded
 
 if TYPE_CHECKING:
@@ -52,5 +53,5 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, *, scale: float
 def prepare_mask(mask: torch.Tensor, q: torch.Tensor, k: torch.Tensor, *, causal: bool = False, alignment: str = "bottom_right",
                  window: tuple[int, int] | None = None, seqused_k: torch.Tensor | None = None, layout: str = "bhsd") -> torch.Tensor:
     """gyre.prepare_mask() of tensors: what attention() takes as prepared_mask. Calls that record gradients do without it."""
-    prepared: torch.Tensor = prepare(mask, q.detach(), k.detach(), causal=causal, alignment=alignment, window=window, seqused_k=seqused_k, layout=layout)
+    prepared: torch.Tensor = prepare(mask, as_tensor(q, "q").detach(), as_tensor(k, "k").detach(), causal=causal, alignment=alignment, window=window, seqused_k=seqused_k, layout=layout)
     return prepared

@@ -8,8 +8,9 @@ from .. import Rope
 from .._frequencies import are_interleaved
 from .._values import ALIGNMENTS, choose, flag
 from ._frequencies import frequencies
+from ._numbers import number, seed, whole
 from ._schemas import ATTENTION
-from ._tensors import as_tensor
+from ._tensors import as_tensor, features
 
 
 class AttentionOptions(TypedDict, total=False):
@@ -58,8 +59,9 @@ def arguments_of(options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) ->
             if flag(value, name):
                 arguments[name] = True
         elif name == "softcap":
-            if value:
-                arguments[name] = value
+            cap = 0.0 if value is None else number(value, name)
+            if cap:
+                arguments[name] = cap
         elif name in _TRANSLATIONS:
             _TRANSLATIONS[name](arguments, options, q, v)
         elif name not in _SEEN_ELSEWHERE:
@@ -70,7 +72,7 @@ def arguments_of(options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) ->
 def _add_rope(arguments: dict[str, Any], options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) -> None:
     rope = options["rope"]
     if rope is not None:
-        arguments["inv_freq"] = frequencies(rope, "rope", q.size(-1))
+        arguments["inv_freq"] = frequencies(rope, "rope", features(q, "q"))
         if rope.attention_factor != 1:
             arguments["rope_factor"] = rope.attention_factor
         if rope.pairing == "interleaved":
@@ -80,7 +82,7 @@ def _add_rope(arguments: dict[str, Any], options: AttentionOptions, q: torch.Ten
 def _add_value_rope(arguments: dict[str, Any], options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) -> None:
     value_rope = options["value_rope"]
     if value_rope is not None:
-        arguments["value_inv_freq"] = frequencies(value_rope, "value_rope", v.size(-1))
+        arguments["value_inv_freq"] = frequencies(value_rope, "value_rope", features(v, "v"))
         if are_interleaved(options.get("rope"), value_rope):
             arguments["interleaved"] = True
 
@@ -95,16 +97,15 @@ def _add_window(arguments: dict[str, Any], options: AttentionOptions, q: torch.T
     if window is not None:
         if not isinstance(window, (tuple, list)) or len(window) != 2:
             raise TypeError(f"window: got {window!r}, expected None or (left, right), tokens, -1 for unbounded")
-        arguments["window_left"], arguments["window_right"] = window
+        arguments["window_left"], arguments["window_right"] = whole(window[0], "window"), whole(window[1], "window")
 
 
 def _add_dropout(arguments: dict[str, Any], options: AttentionOptions, q: torch.Tensor, v: torch.Tensor) -> None:
-    if options["dropout"]:
-        arguments["dropout"] = options["dropout"]
-        seed = options.get("dropout_seed", 0)
-        # The operators have seeds of 64 bits with a sign.
-        arguments["dropout_seed"] = seed - 2**64 if type(seed) is int and 2**63 <= seed < 2**64 else seed
-        arguments["dropout_offset"] = options.get("dropout_offset", 0)
+    dropout = 0.0 if options["dropout"] is None else number(options["dropout"], "dropout")
+    if dropout:
+        arguments["dropout"] = dropout
+        arguments["dropout_seed"] = seed(options.get("dropout_seed", 0), "dropout_seed")
+        arguments["dropout_offset"] = whole(options.get("dropout_offset", 0), "dropout_offset")
 
 
 # Options that become other arguments of the operators.

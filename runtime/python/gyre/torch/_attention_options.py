@@ -9,6 +9,7 @@ from ._attention_arguments import AttentionOptions, arguments_of
 from ._attention_short import packed, short, short_with_lse
 from ._gradients import attention as _with_gradients
 from ._modes import any_autocast, autocast, grads_are_on, has_tangents, is_traced, refuse_tangents
+from ._numbers import number
 from ._operators import direct
 from ._results import BHSD, new_lse
 from ._tensors import as_tensor, masking_bias, refuse_gradients
@@ -24,12 +25,14 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | 
               options: AttentionOptions) -> Any:
     """attention() of _attention.py, with whichever options are given."""
     causal = flag(causal, "causal") == 1
+    if scale is not None:
+        scale = number(scale, "scale")
     if any_autocast():
         q, k, v = autocast(q, k, v)
     arguments = arguments_of(options, q, v)
     if has_tangents():
         refuse_tangents(q, k, v, arguments.get("bias"), arguments.get("sinks"), arguments.get("alibi"))
-    recorded = grads_are_on() and _requires_grad(q, k, v, scale, arguments)
+    recorded = grads_are_on() and _requires_grad(q, k, v, arguments)
     if recorded and "mask" in arguments:
         arguments["bias"] = _with_mask(arguments.get("bias"), arguments.pop("mask"), q.dtype)
         arguments.pop("prepared_mask", None)
@@ -64,11 +67,8 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | 
     return (_direct_with_lse if return_lse else _direct_forward)(q, k, v, **arguments)
 
 
-def _requires_grad(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: Any, arguments: dict[str, Any]) -> bool:
-    """Whether gradients are asked for. Errors: ValueError (of slopes, and of numbers that are tensors)."""
-    for name, number in (("scale", scale), ("softcap", arguments.get("softcap")), ("dropout", arguments.get("dropout"))):
-        if isinstance(number, torch.Tensor):
-            refuse_gradients(number, name)
+def _requires_grad(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, arguments: dict[str, Any]) -> bool:
+    """Whether gradients are asked for. Errors: ValueError (of slopes)."""
     if "alibi" in arguments and arguments["alibi"].requires_grad:
         raise ValueError("alibi: requires gradients, which are not computed, expected alibi.detach(), or a bias of slopes times distances")
     return (q.requires_grad or k.requires_grad or v.requires_grad or ("bias" in arguments and arguments["bias"].requires_grad)

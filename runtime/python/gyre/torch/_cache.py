@@ -6,7 +6,7 @@ from .. import Rope
 from .._frequencies import are_interleaved
 from .._values import LAYOUTS, choose
 from ._frequencies import frequencies
-from ._tensors import refuse_gradients
+from ._tensors import as_tensor, features, optional_tensor, refuse_gradients
 
 
 def cache_append(k: torch.Tensor, v: torch.Tensor, k_cache: torch.Tensor, v_cache: torch.Tensor, *,
@@ -18,10 +18,12 @@ def cache_append(k: torch.Tensor, v: torch.Tensor, k_cache: torch.Tensor, v_cach
 
     Errors: RuntimeError with the library's text; ValueError, TypeError.
     """
-    refuse_gradients(k_cache, "k_cache")
-    refuse_gradients(v_cache, "v_cache")
+    head_dim, v_head_dim = features(k, "k"), features(v, "v")
+    refuse_gradients(as_tensor(k_cache, "k_cache"), "k_cache")
+    refuse_gradients(as_tensor(v_cache, "v_cache"), "v_cache")
     torch.ops.gyre.cache_append(
-        k.detach(), v.detach(), k_cache, v_cache, cache_seqlens, block_table, cu_seqlens_k, positions,
-        frequencies(rope, "rope", k.shape[-1]), frequencies(value_rope, "value_rope", v.shape[-1]),
+        k.detach(), v.detach(), k_cache, v_cache, optional_tensor(cache_seqlens, "cache_seqlens"), optional_tensor(block_table, "block_table"),
+        optional_tensor(cu_seqlens_k, "cu_seqlens_k"), optional_tensor(positions, "positions"),
+        frequencies(rope, "rope", head_dim), frequencies(value_rope, "value_rope", v_head_dim),
         are_interleaved(rope, value_rope), 1.0 if rope is None else rope.attention_factor,
         choose(layout, "layout", LAYOUTS), choose(cache_layout, "cache_layout", LAYOUTS))

@@ -9,8 +9,9 @@ from .._values import LAYOUTS, choose, flag
 from ._frequencies import frequencies
 from ._gradients_rotary import rotary as _rotary, rotary_qk as _qk
 from ._modes import records_gradients, refuse_tangents
+from ._numbers import whole
 from ._operators import direct
-from ._tensors import as_tensor, refuse_gradients
+from ._tensors import as_tensor, features, refuse_gradients
 from ._transforms import transforms
 
 _ops = torch.ops.gyre
@@ -22,12 +23,13 @@ def _options(tensors: tuple[torch.Tensor, ...], rope: Rope | tuple[torch.Tensor,
     """What the operators do not do by themselves: PyTorch takes its time for each argument that is handed on."""
     options: dict[str, Any] = {}
     for name, tensor in zip(("x",) if len(tensors) == 1 else ("q", "k"), tensors):
-        as_tensor(tensor, name)
+        features(tensor, name)
     refuse_tangents(*tensors)
     if positions is not None:
         options["positions"] = as_tensor(positions, "positions")
-    if position_offset:
-        options["position_offset"] = position_offset
+    first = whole(position_offset, "position_offset")
+    if first:
+        options["position_offset"] = first
     if flag(reverse, "reverse"):
         options["reverse"] = True
     if layout != "bhsd":
@@ -40,7 +42,7 @@ def _options(tensors: tuple[torch.Tensor, ...], rope: Rope | tuple[torch.Tensor,
     elif not isinstance(rope, Rope):
         raise TypeError(f"rope: got {type(rope).__name__}, expected a gyre.Rope, or a tuple (cos, sin)")
     else:
-        options["inv_freq"] = frequencies(rope, "rope", tensors[0].shape[-1], offset=True)
+        options["inv_freq"] = frequencies(rope, "rope", tensors[0].size(-1), offset=True)
         interleaved = rope.pairing == "interleaved"
         if rope.rotary_offset:
             options["rotary_offset"] = rope.rotary_offset

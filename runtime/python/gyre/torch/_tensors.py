@@ -14,6 +14,19 @@ def as_tensor(value: Any, name: str) -> Tensor:
     return value
 
 
+def optional_tensor(value: Any, name: str) -> Tensor | None:
+    """The value itself. Errors: TypeError, if it is neither a tensor nor None."""
+    return None if value is None else as_tensor(value, name)
+
+
+def features(tensor: Any, name: str) -> int:
+    """How many features a tensor's heads have. Errors: TypeError, if it is no tensor; ValueError, if it has none."""
+    if as_tensor(tensor, name).dim() == 0:
+        raise ValueError(f"{name}: got rank 0, expected 4, or 3 with layout thd")
+    count: int = tensor.size(-1)  # a symbol in a compiled function
+    return count
+
+
 def refuse_gradients(tensor: Tensor, name: str) -> None:
     """Stops what would lose gradients without a word. Errors: ValueError."""
     if torch.is_grad_enabled() and tensor.requires_grad:
