@@ -4,6 +4,7 @@
 #include "key_lanes.h"
 #include "passes/instructions/neighbour_pairs.h"
 #include "passes/loop_name.h"
+#include "passes/order/loop_branches.h"
 #include "passes/order/loop_limits.h"
 
 #include <algorithm>
@@ -136,11 +137,12 @@ void KeyLanes::schedule() {
             .bound_storage(s.j, z.key_block)
             .bound(s.r, 0, z.row_tile)
             .reorder_storage(s.j, s.r, s.t, s.b);
-    s.masked.update(0)
-        .allow_race_conditions()
-        .reorder(s.formed_j, s.r, s.t, s.key_step)
-        .vectorize(s.formed_j)
-        .never_partition_all();
+    Stage formed = s.masked.update(0);
+    formed.allow_race_conditions().reorder(s.formed_j, s.r, s.t, s.key_step).never_partition_all();
+    if (facts.spreads)
+        schedule_spread_keys(formed);
+    else
+        formed.vectorize(s.formed_j);
     if (facts.transposes_keys)
         schedule_transposed_scores();
     else
@@ -207,6 +209,7 @@ void KeyLanes::end_tables_early(const Lowering &lowering) const {
 void KeyLanes::lower(const Lowering &lowering) const {
     FeatureVectors::lower(lowering);
     if (facts.in_pairs) map_neighbour_pairs(lowering.generator);
+    if (facts.spreads) branch_before_loops(lowering.generator);             // of keys_spread
     const bool has_turns = s.sizes.head_dim > k.lanes * vectors_together(); // of the loop over features, which ask
     // Kernels of own keys have the loops of others, and so their bits.
     if (facts.in_columns)
