@@ -20,10 +20,13 @@ class Graph:
         self.nodes, self.inputs = [], {}
 
     def give(self, name, array, dtype=None):
-        """The name; "" without an array, as an optional input has it."""
+        """The name; "" without an array, as an optional input has it.
+
+        Copied into PyTorch's memory, in which the others find theirs: NumPy's may have huge pages, and begins within a cache line.
+        """
         if array is None:
             return ""
-        self.inputs[name] = np.ascontiguousarray(array, dtype or self.dtype)
+        self.inputs[name] = torch.from_numpy(np.ascontiguousarray(array, dtype or self.dtype)).clone().numpy()
         return name
 
     def add(self, operator, inputs, outputs, domain="", **attributes):

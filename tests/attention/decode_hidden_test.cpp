@@ -2,6 +2,7 @@
 #include "support/attention_case.h"
 #include "support/decode_options.h"
 #include "support/each_kernel.h"
+#include "support/masked_garbage.h"
 
 #include <cmath>
 #include <limits>
@@ -55,6 +56,21 @@ TEST_CASE("decode with options: one NaN in a value that a mask hides reaches not
                 c.v.set({0, 20, 0, feature}, nan);
                 c.check();
             }
+}
+
+TEST_CASE("decode with options: what a row does not see changes none of its bits, also where values of whole groups "
+          "are read from several places") {
+    constexpr int64_t queries = 3, keys = 429, first_token = keys - queries, window = 300;
+    for (const int64_t head_dim : {64, 72, 96, 120, 128, 136}) {
+        AttentionCase c(AttentionShape().lengths(queries, keys).head_counts(2, 2).dims(head_dim).of(GYRE_F32));
+        c.args.causal = 1;
+        c.args.window_left = window;
+        const RowSees sees = [&](int64_t i, int64_t j) {
+            return j <= i + first_token && j >= i + first_token - window;
+        };
+        check_garbage(c, sees,
+                      {first_token - window - 1, first_token - window, first_token - window + 1, keys - 2, keys - 1});
+    }
 }
 
 TEST_CASE("decode with sinks: NaN in a value that is seen shows, however large the sink") {

@@ -177,6 +177,34 @@ TEST_CASE("a condition that does not change in a loop branches before it, and wh
     for (int x = 0; x < 8; x++) CHECK(result(x) == (float)((x * 2 + 1) * 2 + 1));
 }
 
+TEST_CASE("of several conditions in a loop each branches before the loops in which it does not change, also one that "
+          "is read from memory") {
+    for (const int start : {0, 1}) {
+        const PassGenerator made([=](Internal::GeneratorBase &generator, Func out) {
+            Var x("x"), b("b");
+            Func flag("flag"), sums("sums"), state("state");
+            RDom block(0, 4, "block"), turn(0, 5, "turn");
+            flag(b) = (b + start) % 2 == 0;
+            sums(x, b) = 0.0f;
+            sums(x, b) += select(gyre::branch(flag(b)), 1.0f, 10.0f) * turn;
+            state(x) = 0.0f;
+            state(x) = select(gyre::branch(block >= 2), state(x) * 2, state(x)) + sums(x, block);
+            out(x) = state(x);
+            out.bound(x, 0, 8);
+            state.compute_root().update().reorder(x, block);
+            flag.compute_at(state, block).bound_storage(b, 1);
+            sums.compute_at(state, block).bound_storage(b, 1).update().reorder(x, turn);
+            gyre::branch_before_loops(generator);
+        });
+        CHECK(count(made.lowered(), "select(") == 0);
+        float expected = 0;
+        for (int b = 0; b < 4; b++)
+            expected = expected * (b >= 2 ? 2.0f : 1.0f) + ((b + start) % 2 == 0 ? 10.0f : 100.0f);
+        const Buffer<float> result = made.run(8);
+        for (int x = 0; x < 8; x++) CHECK(result(x) == expected);
+    }
+}
+
 TEST_CASE("definitions and stores outside of loops branch as well, and a pass that finds no mark stops the build") {
     const PassGenerator made([](Internal::GeneratorBase &generator, Func out) {
         Var x("x");

@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "math/storage.h"
 
+#include <functional>
 #include <memory>
 
 namespace gyre::attention {
@@ -19,6 +20,8 @@ struct KeySteps {
     bool from_first = false; // from the first step on that some row sees; otherwise from the block's begin
     int in_vector = 1;       // keys along the lanes of scores; 1: rows are along the lanes
     int capped = 0;          // keys whose scores are capped in a vector; 0: as in_vector says
+    /// The key of block s.b whose score is formed as that of place `place`; none: that of the same number. All of a block's are in some place.
+    std::function<Halide::Expr(const Halide::Expr &place)> key_of_place = nullptr;
 };
 
 class RecurrenceEngine : public Engine {

@@ -45,9 +45,9 @@ void define_masked(Stages &s, const Visible &visible, const KeySteps &steps) {
     if (steps.from_first) // of a window's first block no more than its edge, which is masked
         formed.where(b * z.key_block + formed.y * step + (step - 1) >= visible.tile_first);
     formed.where(b * z.key_block + formed.y * step <= visible.tile_last);
-    const Expr key = formed.y * step + formed.x;
+    const Expr place = formed.y * step + formed.x, key = steps.key_of_place ? steps.key_of_place(place) : place;
     s.masked(r, j, t, b) = undef<float>();
-    s.masked(r, key, t, b) = score(key);
+    s.masked(r, key, t, b) = score(place);
     s.formed_j = formed.x;
     s.key_step = formed.y;
 }

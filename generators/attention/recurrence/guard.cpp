@@ -126,7 +126,8 @@ void define_guarded_product(Stages &s, Func product, const Visible &visible, boo
         s.guarded_sums = Func("guarded_sums");
         std::vector<Expr> sum = place, total = place;
         sum.insert(sum.begin() + 1, {h, g});
-        s.guarded_sums(sum) += seen(at.row, at.feature, key, t, b);
+        const Expr key_of_turn = turns.key_of_turn ? g * turns.keys + turns.key_of_turn(g, of_group) : key;
+        s.guarded_sums(sum) += seen(at.row, at.feature, key_of_turn, t, b);
         s.guarded_key = own;
         s.guarded_j = groups.x;
         s.guarded_turn = groups.y;

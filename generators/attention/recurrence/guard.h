@@ -24,6 +24,8 @@ struct ProductPlace {
 /// 0: of one key after the other.
 struct SumsInTurn {
     int keys = 0, sums = 1;
+    /// The key of group `group` whose value is the `turn`-th that is added; none: that of the same number.
+    std::function<Halide::Expr(const Halide::Expr &group, const Halide::Expr &turn)> key_of_turn = nullptr;
 };
 
 /// Adds to `product`, the sums of a block's weighted values, two updates for guarded blocks: the sums begin again, and take

@@ -16,8 +16,9 @@ const char *const mark = "gyre_branch";
 /// Finds the marks in a statement, and the names of those that it names.
 class FindMarks : public IRVisitor {
 public:
-    Expr condition;           // of a mark; undefined: there is none
-    std::set<std::string> in; // names that the statement defines: its loops and what is named in them
+    std::vector<Expr> conditions; // of marks
+    std::set<std::string>
+        in; // names that the statement defines: its loops, what is named in them, and what has memory in them
 
     explicit FindMarks(const std::map<std::string, Expr> &named) : named(named) {}
 
@@ -26,8 +27,8 @@ private:
 
     using IRVisitor::visit;
     void note(const Expr &found) {
-        _halide_user_assert(!condition.defined() || equal(condition, found)) << "a loop has two branches before it\n";
-        condition = found;
+        const auto same = [&](const Expr &other) { return equal(other, found); };
+        if (std::none_of(conditions.begin(), conditions.end(), same)) conditions.push_back(found);
     }
     void visit(const Call *op) override {
         if (op->name == mark) note(op->args[0]);
@@ -37,6 +38,10 @@ private:
         if (const auto found = named.find(op->name); found != named.end()) note(found->second);
     }
     void visit(const For *op) override {
+        in.insert(op->name);
+        IRVisitor::visit(op);
+    }
+    void visit(const Allocate *op) override {
         in.insert(op->name);
         IRVisitor::visit(op);
     }
@@ -50,22 +55,45 @@ private:
     }
 };
 
-/// Takes one side of every selection by a mark.
+/// Takes one side of every selection by a mark of `condition`.
 class TakeSide : public IRMutator {
 public:
-    TakeSide(const std::map<std::string, Expr> &named, bool side) : named(named), side(side) {}
+    TakeSide(const std::map<std::string, Expr> &named, const Expr &condition, bool side)
+        : named(named), condition(condition), side(side) {}
 
 private:
     const std::map<std::string, Expr> &named;
+    const Expr condition;
     const bool side;
 
     using IRMutator::visit;
-    Expr visit(const Call *op) override { return op->name == mark ? make_const(op->type, side) : IRMutator::visit(op); }
-    Expr visit(const Variable *op) override { return named.count(op->name) ? make_const(op->type, side) : Expr(op); }
+    Expr visit(const Call *op) override {
+        if (op->name != mark) return IRMutator::visit(op);
+        return equal(op->args[0], condition) ? make_const(op->type, side) : Expr(op);
+    }
+    Expr visit(const Variable *op) override {
+        const auto found = named.find(op->name);
+        return found != named.end() && equal(found->second, condition) ? make_const(op->type, side) : Expr(op);
+    }
+};
+
+class LoadedMemory : public IRVisitor {
+public:
+    std::set<std::string> of; // whose elements are loaded
+
+private:
+    using IRVisitor::visit;
+    void visit(const Load *op) override {
+        of.insert(op->name);
+        IRVisitor::visit(op);
+    }
 };
 
 bool names_any(const Expr &e, const std::set<std::string> &names) {
-    return std::any_of(names.begin(), names.end(), [&](const std::string &name) { return expr_uses_var(e, name); });
+    LoadedMemory loads;
+    e.accept(&loads);
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string &name) { return loads.of.count(name) || expr_uses_var(e, name); });
 }
 
 class Branch : public LoopMutator {
@@ -92,10 +120,15 @@ private:
     Stmt branched(const Statement *op, const Part &marked) {
         FindMarks marks(named);
         marked.accept(&marks);
-        if (!marks.condition.defined() || names_any(marks.condition, marks.in)) return IRMutator::visit(op);
+        const auto unchanged = std::find_if(marks.conditions.begin(), marks.conditions.end(),
+                                            [&](const Expr &condition) { return !names_any(condition, marks.in); });
+        if (unchanged == marks.conditions.end()) return IRMutator::visit(op);
         found = true;
-        const auto side = [&](bool taken) { return simplify(TakeSide(named, taken).mutate(Stmt(op))); };
-        return IfThenElse::make(marks.condition, side(true), side(false));
+        const auto side = [&](bool taken) {
+            const Stmt of_side = simplify(TakeSide(named, *unchanged, taken).mutate(Stmt(op)));
+            return marks.conditions.size() > 1 ? mutate(of_side) : of_side;
+        };
+        return IfThenElse::make(*unchanged, side(true), side(false));
     }
 };
 

@@ -49,6 +49,7 @@ public:
         bool own_keys; // rows of a task may have keys of their own, which are few: none are asked for
         bool transposes_keys; // rows of a tile multiply vectors of keys: folded_scores are (j, r, t, b)
         bool in_columns;      // keys of f32 are, and rows of a tile end with the last: key_columns.cpp
+        bool spreads;         // keys and values are read from several places of a block in turn: spread_keys.cpp
     };
     KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), pair_groups(knobs.lanes), pairs{knobs.lanes},
@@ -74,6 +75,7 @@ public:
         steps.in_vector = k.lanes;
         steps.of_task = true;
         steps.from_first = true;
+        if (facts.spreads) steps.key_of_place = [this](const Halide::Expr &place) { return key_of_place(place); };
         return steps;
     }
     void define_queries(const Inputs &in) override;
@@ -93,7 +95,14 @@ protected:
     void define_sum(const Visible &visible) override;
     void define_product_of_values(const Inputs &in, const Visible &visible) override;
     int guard_vector() override { return k.lanes; }
-    SumsInTurn sums_in_turn() const override { return {value_keys, keys_at_once()}; }
+    SumsInTurn sums_in_turn() const override {
+        SumsInTurn sums{value_keys, keys_at_once()};
+        if (facts.spreads)
+            sums.key_of_turn = [this](const Halide::Expr &group, const Halide::Expr &turn) {
+                return key_of_turn(group, turn);
+            };
+        return sums;
+    }
     bool looks_by_flag() const override { return true; }
     Halide::Expr hides_keys(const Inputs &in, const Visible &visible) override;
 
@@ -107,9 +116,16 @@ private:
     KeyLaneStages s;
     Halide::Expr k_features, v_features;                      // of the call
     std::set<std::pair<std::string, std::string>> row_groups; // loops over them, of register tiles
-    Halide::Expr rows_alike; // values lie as keys do, so that one table of offsets is that of both
+    Halide::Expr rows_alike;  // values lie as keys do, so that one table of offsets is that of both
+    Halide::Expr keys_spread; // of block s.b
+    std::function<Halide::Expr(const Halide::Expr &group)> values_spread; // of group `group` of block s.b
 
     void choose_sizes(); // feature_chunk and value_features
+    void define_spread(const Inputs &in);
+    bool spreads_values(int vectors) const; // of neighbouring vectors of features that are added together
+    void schedule_spread_keys(Halide::Stage formed);
+    Halide::Expr key_of_place(const Halide::Expr &place) const;
+    Halide::Expr key_of_turn(const Halide::Expr &group, const Halide::Expr &turn) const;
     void check() const;
     bool takes_keys_inside() const; // of a step, in a turn of the loop over features
     void ask_for_keys_and_values(const Lowering &lowering) const;

@@ -28,6 +28,13 @@ bool rows_gain_by_asking(const Wanted &w) {
     return w.target.has_feature(Target::AVX2) && !key_lanes_gain_by_asking(w);
 }
 
+/// Measured on a processor without AVX-512 alone, where rows of 64 numbers lose: bench/notes.
+bool gains_by_spread_keys(const Wanted &w) {
+    constexpr int short_rows = 64;
+    const bool may = w.dtype == Float(32) && (w.padded || w.head_dim > short_rows);
+    return may && w.target.has_feature(Target::AVX2) && !w.target.has_feature(Target::AVX512);
+}
+
 /// Other machines widen numbers that are neighbours by one operation, too.
 bool key_lanes_gain_by_pairs(const Wanted &w) {
     return w.target.has_feature(Target::AVX2) && w.dtype.is_bfloat() && !w.padded &&
@@ -66,10 +73,10 @@ bool transposes_keys(const Wanted &w) {
 std::unique_ptr<RecurrenceEngine> make_key_lanes(const Wanted &w) {
     auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
     const bool reads_values = one_row_reads_values_quicker(w), in_pairs = key_lanes_gain_by_pairs(w);
-    return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs,
-                                      KeyLanes::Facts{key_lanes_gain_by_asking(w), reads_values,
-                                                      reads_values && in_pairs, rows_gain_by_asking(w), in_pairs,
-                                                      w.own_keys, transposes_keys(w), has_key_columns(w)});
+    return std::make_unique<KeyLanes>(
+        common_sizes(w), std::move(provider), w.knobs,
+        KeyLanes::Facts{key_lanes_gain_by_asking(w), reads_values, reads_values && in_pairs, rows_gain_by_asking(w),
+                        in_pairs, w.own_keys, transposes_keys(w), has_key_columns(w), gains_by_spread_keys(w)});
 }
 
 } // namespace gyre::attention

@@ -66,11 +66,12 @@ void KeyLanes::schedule_scores() {
             .bound_storage(s.j, z.key_block)
             .bound(s.r, 0, z.row_tile)
             .reorder_storage(s.j, s.r, s.t, s.b);
-    s.masked.update(0)
-        .allow_race_conditions()
-        .reorder(s.formed_j, s.r, s.t, s.key_step)
-        .vectorize(s.formed_j)
-        .never_partition_all();
+    Stage formed = s.masked.update(0);
+    formed.allow_race_conditions().reorder(s.formed_j, s.r, s.t, s.key_step).never_partition_all();
+    if (facts.spreads)
+        schedule_spread_keys(formed);
+    else
+        formed.vectorize(s.formed_j);
     if (facts.transposes_keys)
         schedule_transposed_scores();
     else

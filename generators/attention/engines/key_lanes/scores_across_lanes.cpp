@@ -42,6 +42,8 @@ void KeyLanes::define_scores_across_lanes(const Inputs &in) {
     const Func &k_rows = s.operands.k_rows;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;
     const int n = k.lanes;
+    if (facts.spreads) define_spread(in);
+    const Expr stored = facts.spreads ? key_of_place(j) : Expr(j); // the key of place j
     s.folded_scores = Func("folded_scores");
     if (facts.in_pairs) {
         RDom features(0, 2, 0, z.head_dim / (2 * n), "features");
@@ -49,19 +51,19 @@ void KeyLanes::define_scores_across_lanes(const Inputs &in) {
         s.feature = features.y;
         const Expr first = features.y * (2 * n);
         s.folded_scores(f, j, r, t, b) +=
-            s.q_placed(first + features.x * n + f, r, t) * of_pair(k_rows, first, f, features.x, j);
+            s.q_placed(first + features.x * n + f, r, t) * of_pair(k_rows, first, f, features.x, stored);
     } else {
         RDom features(0, z.head_dim / n, "features");
         if (z.padded) features.where(features < in.head_dim / n);
         s.feature = features;
         s.folded_scores(f, j, r, t, b) +=
-            s.q_rows(features * n + f, r, t) * OperandStages::at(k_rows, features * n + f, j, b, t);
+            s.q_rows(features * n + f, r, t) * OperandStages::at(k_rows, features * n + f, stored, b, t);
     }
     if (z.padded) { // the features after the last whole vector, with those before them taken for 0
         RDom rest(0, 1, "rest");
         rest.where(rest < in.head_dim % n);
         const Expr feature = in.head_dim - n + rest + f;
-        const Expr key = select(feature >= in.head_dim / n * n, OperandStages::at(k_rows, feature, j, b, t), 0.0f);
+        const Expr key = select(feature >= in.head_dim / n * n, OperandStages::at(k_rows, feature, stored, b, t), 0.0f);
         const Expr of_query = unsafe_promise_clamped(feature, 0, z.head_dim - 1);
         s.folded_scores(f, j, r, t, b) += s.q_rows(of_query, r, t) * key;
     }

@@ -19,7 +19,8 @@ std::string value_key_loop(size_t sum);
 /// folded_scores are (f, j, r, t, b).
 struct KeyLaneStages : FoldedStages {
     Halide::Func
-        q_placed; // (d, r, t)       q_rows in the order of PairsOfVectors; undefined: numbers do not go in pairs
+        q_placed;        // (d, r, t)       q_rows in the order of PairsOfVectors; undefined: numbers do not go in pairs
+    Halide::Func spread; // (b)            1: a step takes keys from several places
     Halide::Expr feature_groups;          // of feature_chunk vectors each
     std::vector<ValueSum> value_sums;     // the first updates of weighted_rows
     std::vector<Halide::Func> lane_pairs; // (bit, f, j, r, t, b)

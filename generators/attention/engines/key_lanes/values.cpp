@@ -23,7 +23,8 @@ void KeyLanes::add_values(const Inputs &in, const Visible &visible, int vectors,
     const Func &v_rows = s.operands.v_rows;
     const Expr keys_seen = visible.tile_last + 1 - b * z.key_block - g * value_keys; // of the group, or more
     const auto term = [&](const Expr &key_of_group) {
-        const Expr key = g * value_keys + key_of_group, first = first_of(c);
+        const Expr of_turn = spreads_values(vectors) ? key_of_turn(g, key_of_group) : key_of_group;
+        const Expr key = g * value_keys + of_turn, first = first_of(c);
         const Expr value = facts.in_pairs ? of_pair(v_rows, (first + v / 2 * 2) * n, l, v % 2, key)
                                           : OperandStages::at(v_rows, (first + v) * n + l, key, b, t);
         return value_weight(key) * value;

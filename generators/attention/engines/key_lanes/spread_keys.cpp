@@ -1,0 +1,61 @@
+// Keys and values that are read from several places of a block in turn, where rows see all of it. A processor reads ahead of each place by itself, but not
+// far enough of one to keep memory busy. Requests do not make it read ahead so: bench/notes has the measurements.
+#include "key_lanes.h"
+#include "passes/order/loop_branches.h"
+
+namespace gyre::attention {
+using namespace Halide;
+namespace {
+
+constexpr int places = 4, places_bits = 2; // in turn
+constexpr int neighbours = 2;              // keys of each place in a step
+constexpr int group_bits = 6;              // of value_keys
+static_assert(places == 1 << places_bits && value_keys == 1 << group_bits, "a turn is rotated to be a key");
+
+/// Rows of fewer features are so short that places would be within a page or on the next one, and those of more take several turns.
+constexpr int fewest_features = 65, most_features = 128;
+Expr gains(const Expr &features) { return features >= fewest_features && features <= most_features; }
+
+} // namespace
+
+void KeyLanes::define_spread(const Inputs &in) {
+    _halide_user_assert(keys_at_once() == 1)
+        << "expected values of one key at once where they are read from several places\n";
+    const Expr begin = s.b * s.sizes.key_block, end = begin + s.sizes.key_block;
+    // Behind a branch, since few features are multiplied as quickly as their places are found.
+    s.spread = Func("spread");
+    s.spread(s.b) =
+        gains(in.head_dim) && begin >= in.tokens - 1 + in.first_visible && end - 1 <= in.last_visible && end <= in.keys;
+    keys_spread = branch(s.spread(s.b));
+    values_spread = [this, gain = gains(in.v_head_dim), visible = visible(in)](const Expr &group) {
+        const Expr first = s.b * s.sizes.key_block + group * value_keys;
+        return gain && first >= visible.tile_first && first + (value_keys - 1) <= visible.tile_last;
+    };
+}
+
+bool KeyLanes::spreads_values(int vectors) const { return facts.spreads && vectors * k.lanes >= fewest_features; }
+
+Expr KeyLanes::key_of_place(const Expr &place) const {
+    const Expr apart = select(keys_spread, s.sizes.key_block / places, neighbours);
+    const Expr onward = select(keys_spread, neighbours, k.lanes);
+    const Expr lane = place % k.lanes;
+    return unsafe_promise_clamped(lane / neighbours * apart + place / k.lanes * onward + lane % neighbours, 0,
+                                  s.sizes.key_block - 1);
+}
+
+// Of a spread group bits of the turn that tell its place come first: they are rotated.
+Expr KeyLanes::key_of_turn(const Expr &group, const Expr &turn) const {
+    const Expr spread = values_spread(group), bits = cast<uint32_t>(turn);
+    const Expr up = select(spread, Expr(uint32_t(group_bits - places_bits)), Expr(0u));
+    const Expr down = select(spread, Expr(uint32_t(places_bits)), Expr(uint32_t(group_bits)));
+    return unsafe_promise_clamped(cast<int>(((bits << up) | (bits >> down)) & Expr(uint32_t(value_keys - 1))), 0,
+                                  value_keys - 1);
+}
+
+void KeyLanes::schedule_spread_keys(Stage formed) {
+    s.spread.compute_at(s.state, s.block).bound_storage(s.b, 1);
+    const RVar place("place"), neighbour("neighbour");
+    formed.split(s.formed_j, place, neighbour, neighbours).vectorize(neighbour).unroll(place);
+}
+
+} // namespace gyre::attention
