@@ -92,15 +92,24 @@ endfunction()
 # its key. Halide is beside it.
 function(gyre_link_generator program command depends comment)
     cmake_path(GET program PARENT_PATH folder)
+    gyre_export_nothing("${folder}" symbols)
     add_custom_command(
         OUTPUT "${program}" "${program}.key"
         COMMAND ${command} -o "${program}" "$<TARGET_FILE:Halide::GenGen>" "$<TARGET_FILE:Halide::Halide>"
-                "-Wl,-rpath,\$ORIGIN/halide" -ldl -pthread
+                "-Wl,-rpath,\$ORIGIN/halide" "-Wl,--version-script=${symbols}" -ldl -pthread
         COMMAND "${CMAKE_COMMAND}" -D "FILES=${program};${folder}/halide.key" -D "OUT=${program}.key" -P "${gyre_file_key}"
-        DEPENDS ${depends} "${folder}/halide.key"
+        DEPENDS ${depends} "${symbols}" "${folder}/halide.key"
         ${ARGN}
         COMMENT "${comment}"
         VERBATIM)
+endfunction()
+
+# gyre_export_nothing(<folder> <out>): a version script for programs on Halide. Without it such a program exports the templates of the
+# standard library and of Halide.h that it has itself, and within Halide these, which are not optimised, run instead of Halide's own.
+function(gyre_export_nothing folder out)
+    set(symbols "${folder}/exports_nothing.map")
+    file(CONFIGURE OUTPUT "${symbols}" CONTENT "{ local: *; };\n" @ONLY)
+    set(${out} "${symbols}" PARENT_SCOPE)
 endfunction()
 
 # gyre_generator_folder(<name> <out>): the folder of that name in generators/, or in one of its folders: an operation owns its

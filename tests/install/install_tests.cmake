@@ -21,7 +21,7 @@ if (GYRE_PKG_CONFIG)
              COMMAND "${CMAKE_COMMAND}" -D "BUILD=${PROJECT_BINARY_DIR}" -D "WORK=${CMAKE_CURRENT_BINARY_DIR}/packages"
                      -D "CONFIG=$<CONFIG>" -D "CC=${CMAKE_C_COMPILER}" -D "PKG_CONFIG=${GYRE_PKG_CONFIG}"
                      -P "${install_dir}/packages_test.cmake")
-    set_tests_properties(install:packages PROPERTIES RESOURCE_LOCK install_manifest SKIP_REGULAR_EXPRESSION "skipped: ")
+    set_tests_properties(install:packages PROPERTIES RESOURCE_LOCK install_manifest COST 50 SKIP_REGULAR_EXPRESSION "skipped: ")
 endif ()
 set(linked "$<TARGET_FILE:gyre_shared>")
 if (GYRE_BUILD_CLI)

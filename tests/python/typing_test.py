@@ -43,16 +43,23 @@ WITHOUT_TORCH = [] if importlib.util.find_spec("torch") else ["--allow-subclassi
 
 
 def mypy(*words):
-    with tempfile.TemporaryDirectory(prefix="gyre-typing-") as cache:
-        done = subprocess.run([sys.executable, "-m", "mypy", "--config-file", PACKAGE / "pyproject.toml", "--no-error-summary",
-                               f"--cache-dir={cache}", *words],
-                              cwd=cache, env={**os.environ, "MYPYPATH": str(PACKAGE)}, capture_output=True, text=True)
-        if done.stderr:
-            raise AssertionError(done.stderr)
-        return done.stdout.splitlines()
+    done = subprocess.run([sys.executable, "-m", "mypy", "--config-file", PACKAGE / "pyproject.toml", "--no-error-summary",
+                           f"--cache-dir={Typing.cache}", *words],
+                          cwd=Typing.cache, env={**os.environ, "MYPYPATH": str(PACKAGE)}, capture_output=True, text=True)
+    if done.stderr:
+        raise AssertionError(done.stderr)
+    return done.stdout.splitlines()
 
 
 class Typing(unittest.TestCase):
+    cache: str  # of what mypy knows of the frameworks, which it takes most of its time to read
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="gyre-typing-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.cache = folder.name
+
     def test_the_package(self):
         """Of mypy's strict mode, which wants a type of every function, and of frameworks that are there."""
         self.assertEqual(mypy(*WITHOUT_TORCH, "-p", "gyre"), [])
