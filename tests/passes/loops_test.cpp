@@ -179,23 +179,25 @@ TEST_CASE("a condition that does not change in a loop branches before it, and wh
 
 TEST_CASE("of several conditions in a loop each branches before the loops in which it does not change, also one that "
           "is read from memory") {
-    for (const int start : {0, 1}) {
-        const PassGenerator made([=](Internal::GeneratorBase &generator, Func out) {
-            Var x("x"), b("b");
-            Func flag("flag"), sums("sums"), state("state");
-            RDom block(0, 4, "block"), turn(0, 5, "turn");
-            flag(b) = (b + start) % 2 == 0;
-            sums(x, b) = 0.0f;
-            sums(x, b) += select(gyre::branch(flag(b)), 1.0f, 10.0f) * turn;
-            state(x) = 0.0f;
-            state(x) = select(gyre::branch(block >= 2), state(x) * 2, state(x)) + sums(x, block);
-            out(x) = state(x);
-            out.bound(x, 0, 8);
-            state.compute_root().update().reorder(x, block);
-            flag.compute_at(state, block).bound_storage(b, 1);
-            sums.compute_at(state, block).bound_storage(b, 1).update().reorder(x, turn);
-            gyre::branch_before_loops(generator);
-        });
+    for (const auto &[start, outlives_turns] : {std::pair{0, false}, {1, false}, {0, true}, {1, true}}) {
+        const PassGenerator made(
+            [first = start, at_root = outlives_turns](Internal::GeneratorBase &generator, Func out) {
+                Var x("x"), b("b");
+                Func flag("flag"), sums("sums"), state("state");
+                RDom block(0, 4, "block"), turn(0, 5, "turn");
+                flag(b) = (b + first) % 2 == 0;
+                sums(x, b) = 0.0f;
+                sums(x, b) += select(gyre::branch(flag(b)), 1.0f, 10.0f) * turn;
+                state(x) = 0.0f;
+                state(x) = select(gyre::branch(block >= 2), state(x) * 2, state(x)) + sums(x, block);
+                out(x) = state(x);
+                out.bound(x, 0, 8);
+                state.compute_root().update().reorder(x, block);
+                flag.compute_at(state, block);
+                at_root ? flag.store_root().fold_storage(b, 1) : flag.bound_storage(b, 1);
+                sums.compute_at(state, block).bound_storage(b, 1).update().reorder(x, turn);
+                gyre::branch_before_loops(generator);
+            });
         CHECK(count(made.lowered(), "select(") == 0);
         float expected = 0;
         for (int b = 0; b < 4; b++)

@@ -18,7 +18,7 @@ class FindMarks : public IRVisitor {
 public:
     std::vector<Expr> conditions; // of marks
     std::set<std::string>
-        in; // names that the statement defines: its loops, what is named in them, and what has memory in them
+        in; // names of what changes in the statement: its loops, what is named, has memory or is stored in them
 
     explicit FindMarks(const std::map<std::string, Expr> &named) : named(named) {}
 
@@ -42,6 +42,10 @@ private:
         IRVisitor::visit(op);
     }
     void visit(const Allocate *op) override {
+        in.insert(op->name);
+        IRVisitor::visit(op);
+    }
+    void visit(const Store *op) override {
         in.insert(op->name);
         IRVisitor::visit(op);
     }
