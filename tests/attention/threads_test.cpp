@@ -4,6 +4,7 @@
 #include "support/everything_case.h"
 
 #include <algorithm>
+#include <array>
 #include <thread>
 
 using namespace gyre::test;
@@ -50,6 +51,30 @@ TEST_CASE("the number of threads does not change a bit of rows that see no key, 
                 CHECK(std::all_of(bits.begin(), empty, [](uint64_t b) { return b == 0; }));
             }
     }
+}
+
+TEST_CASE(
+    "the number of threads does not change a bit of rows that a mask and the diagonal leave no key, which are +0") {
+    gyre_rope rope = gyre_rope_defaults();
+    for (const auto &[tokens, keys, hidden] : {std::array{13, 9, 2}, {13, 9, 5}, {700, 600, 90}})
+        for (const int64_t head_dim : {64, 80}) {
+            AttentionCase c(AttentionShape().lengths(tokens, keys).head_counts(8, 1).dims(head_dim));
+            Tensor mask(GYRE_BOOL, {1, 1, 1, keys});
+            for (int64_t key = 0; key < keys; key++) mask.set({0, 0, 0, key}, key >= hidden && key != keys - 2);
+            c.args.mask = c.hold(mask);
+            c.args.causal = 1;
+            c.args.value_rope = &rope;
+            for (const std::string &target : runnable_targets())
+                for (const int32_t threads : {1, 2, 4, 16}) {
+                    CAPTURE(target);
+                    CAPTURE(threads);
+                    const Context context(target.c_str(), threads);
+                    REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
+                    const std::vector<uint64_t> bits = c.out.bits();
+                    const auto empty = bits.begin() + (tokens - keys + hidden) * 8 * head_dim;
+                    CHECK(std::all_of(bits.begin(), empty, [](uint64_t b) { return b == 0; }));
+                }
+        }
 }
 
 TEST_CASE("a host's own thread pool gives the same bits, in any order, and is asked for no more than was allowed") {

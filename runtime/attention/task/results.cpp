@@ -1,4 +1,5 @@
 // Where a task's results are, and what rows get that see no key.
+#include "attention/masks/spans.h"
 #include "attention/task/extent.h"
 
 #include <cmath>
@@ -20,11 +21,15 @@ Results AttentionTask::results_of(Results to, const TaskExtent &x, float *unwant
 }
 
 /// A kernel's zeros, rotated back, may be negative, and whether it is asked for such a row depends on which rows share its task.
-void AttentionTask::write_empty_rows(const TaskExtent &x, const KeysInSight &in_sight, const Results &to) const {
+void AttentionTask::write_empty_rows(const TaskExtent &x, const KeysInSight &in_sight, const MaskSpans *masked,
+                                     const Results &to) const {
     const Sequence &s = x.sequence;
     for (int64_t i = 0; i < x.tokens; i++) {
-        if (x.keys > 0 && !in_sight.of(x.first_token + i).empty()) continue;
+        const int64_t token = x.first_token + i;
+        const bool sees_none = x.keys == 0 || in_sight.of(token).empty();
+        if (!sees_none && !masked) continue;
         for (int64_t h = 0; h < x.heads; h++) {
+            if (!sees_none && !HeadInSight{*masked, in_sight, x.index, x.head + h}.of(token).empty()) continue;
             std::memset(to.out.at(s.batch, s.q_first + x.first_token + i, x.head + h), 0,
                         static_cast<size_t>(to.out.dim) * element_size(to.out.dtype));
             to.lse.data[h * to.lse.head_stride + i] = -INFINITY;
