@@ -149,7 +149,7 @@ TEST_CASE("general in place: heads with masks of their own count by their querie
         }
 }
 
-TEST_CASE("key columns: rotated keys, and sinks of many queries are for others") {
+TEST_CASE("key columns: rotated keys, and sinks are for others") {
     if (!has_target()) return;
     AttentionCase rotated(shape_of(20, 100, 64)), sinks(shape_of(20, 100, 64)), few(shape_of(12, 100, 64));
     const gyre_rope rope = gyre_rope_defaults();
@@ -159,8 +159,26 @@ TEST_CASE("key columns: rotated keys, and sinks of many queries are for others")
     sinks.args.sinks = sinks.hold(GYRE_F32, {1.5, -1});
     CHECK_FALSE(takes(sinks));
     few.args.sinks = few.hold(GYRE_F32, {1.5, -1});
-    CHECK(takes(few));
+    CHECK_FALSE(takes(few));
     few.check();
+}
+
+TEST_CASE("general in place: with sinks and options, a call with lengths has the bits of one without") {
+    for (const std::string &target : runnable_targets())
+        for (const int64_t queries : {3, 7, 12, 20}) {
+            AttentionCase alone(shape_of(queries, 74, 64, 4)), lengths(shape_of(queries, 74, 64, 4));
+            for (AttentionCase *c : {&alone, &lengths}) {
+                give_options(*c, alibi);
+                c->args.sinks = c->hold(GYRE_F32, std::vector<double>(static_cast<size_t>(c->shape.heads), 0.5));
+            }
+            lengths.args.seqused_k = lengths.hold(GYRE_I32, {74});
+            const Context context(target.c_str());
+            for (AttentionCase *c : {&alone, &lengths})
+                REQUIRE_MESSAGE(c->run(context) == GYRE_OK, text(gyre_last_error()));
+            CAPTURE(target);
+            CAPTURE(queries);
+            CHECK(alone.out.bits() == lengths.out.bits());
+        }
 }
 
 TEST_CASE("key columns: counts of rows and keys around tiles, vectors and blocks, with options") {

@@ -84,7 +84,7 @@ const AttentionKernel *find_general_in_place_kernel(const gyre_context &context,
                                                     const AttentionKernel &usual) {
     if (!is_x86 || usual.is(trait::dropout | trait::score) || has_matrix_tiles(*context.best)) return nullptr;
     if (c.q.dtype != GYRE_F32 || !c.is_in_rows() || c.k.heads == 0) return nullptr;
-    if (c.sinks && !usual.is(trait::partial)) return nullptr; // kernels of parts have no sinks
+    if (c.sinks) return nullptr; // kernels of parts have none, and a call with lengths has the bits of one without
     const AttentionKernel *found =
         find_kernel_with(trait::general | trait::partial | trait::many_rows | trait::as_stored, context, c);
     const bool may_gain = found && (c.has_cu_seqlens_q || may_gain_in_place(*found, c, c.q.seqlen));
