@@ -11,7 +11,7 @@ FLOORS = {
                           ("attention.cpp",)),
     "runtime/cuda": (("driver",), ("rotary",), ("rows",), ("attention",), ("backward", "cache", "linear"), ("device.cpp",)),
     "generators": (("math",), ("passes",), ("common",), ("rotary",), ("attention",), ("backward",), ("linear",)),
-    "generators/passes": (("loop_mutator.h", "loop_name.h"), ("memory",), ("instructions",), ("order",), ("cuda",)),
+    "generators/passes": (("changed_names.h", "loop_mutator.h", "loop_name.h"), ("memory",), ("instructions",), ("order",), ("cuda",)),
 }
 # Rooms that see the public headers alone, or stand alone.
 APART = {"runtime": ("cli", "embedded", "modules", "python"), "runtime/attention": (), "runtime/cuda": (), "generators": ("tuning",), "generators/passes": ()}

@@ -1,5 +1,6 @@
 #include "conditional_nests.h"
 
+#include "../changed_names.h"
 #include "warp_nest.h"
 
 #include <set>
@@ -10,28 +11,12 @@ using namespace Halide::Internal;
 namespace {
 
 /// Names whose values a turn has of its own.
-class FindOwn : public IRVisitor {
-    using IRVisitor::visit;
-    void visit(const Store *op) override {
-        names.insert(op->name);
-        IRVisitor::visit(op);
-    }
-    void visit(const Allocate *op) override {
-        names.insert(op->name);
-        IRVisitor::visit(op);
-    }
-    void visit(const LetStmt *op) override {
-        names.insert(op->name);
-        IRVisitor::visit(op);
-    }
-    void visit(const For *op) override {
-        names.insert(op->name);
-        IRVisitor::visit(op);
-    }
-
-public:
-    std::set<std::string> names{lane_index, warp_index};
-};
+std::set<std::string> names_of_turn(const Stmt &turn) {
+    ChangedNames of_turn;
+    turn.accept(&of_turn);
+    of_turn.names.insert({lane_index, warp_index});
+    return of_turn.names;
+}
 
 /// Whether an expression is of these, or of what may differ from time to time.
 class FindUses : public IRVisitor {
@@ -108,9 +93,8 @@ private:
 
 Unconditional without_conditional_nests(const Stmt &body, const Stmt &turn,
                                         const std::function<bool(const Stmt &)> &scalars) {
-    FindOwn own;
-    turn.accept(&own);
-    TakeConditional take(own.names, scalars);
+    const std::set<std::string> own = names_of_turn(turn);
+    TakeConditional take(own, scalars);
     const Stmt rest = take.mutate(body);
     return {rest, take.taken};
 }

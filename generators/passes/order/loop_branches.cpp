@@ -1,5 +1,6 @@
 #include "loop_branches.h"
 
+#include "../changed_names.h"
 #include "../loop_mutator.h"
 
 #include <algorithm>
@@ -13,19 +14,17 @@ namespace {
 
 const char *const mark = "gyre_branch";
 
-/// Finds the marks in a statement, and the names of those that it names.
-class FindMarks : public IRVisitor {
+/// Finds the marks in a statement, beside the names that change there.
+class FindMarks : public ChangedNames {
 public:
     std::vector<Expr> conditions; // of marks
-    std::set<std::string>
-        in; // names of what changes in the statement: its loops, what is named, has memory or is stored in them
 
     explicit FindMarks(const std::map<std::string, Expr> &named) : named(named) {}
 
 private:
     const std::map<std::string, Expr> &named;
 
-    using IRVisitor::visit;
+    using ChangedNames::visit;
     void note(const Expr &found) {
         const auto same = [&](const Expr &other) { return equal(other, found); };
         if (std::none_of(conditions.begin(), conditions.end(), same)) conditions.push_back(found);
@@ -36,26 +35,6 @@ private:
     }
     void visit(const Variable *op) override {
         if (const auto found = named.find(op->name); found != named.end()) note(found->second);
-    }
-    void visit(const For *op) override {
-        in.insert(op->name);
-        IRVisitor::visit(op);
-    }
-    void visit(const Allocate *op) override {
-        in.insert(op->name);
-        IRVisitor::visit(op);
-    }
-    void visit(const Store *op) override {
-        in.insert(op->name);
-        IRVisitor::visit(op);
-    }
-    void visit(const Let *op) override {
-        in.insert(op->name);
-        IRVisitor::visit(op);
-    }
-    void visit(const LetStmt *op) override {
-        in.insert(op->name);
-        IRVisitor::visit(op);
     }
 };
 
@@ -81,23 +60,9 @@ private:
     }
 };
 
-class LoadedMemory : public IRVisitor {
-public:
-    std::set<std::string> of; // whose elements are loaded
-
-private:
-    using IRVisitor::visit;
-    void visit(const Load *op) override {
-        of.insert(op->name);
-        IRVisitor::visit(op);
-    }
-};
-
+/// Also as memory that is loaded.
 bool names_any(const Expr &e, const std::set<std::string> &names) {
-    LoadedMemory loads;
-    e.accept(&loads);
-    return std::any_of(names.begin(), names.end(),
-                       [&](const std::string &name) { return loads.of.count(name) || expr_uses_var(e, name); });
+    return std::any_of(names.begin(), names.end(), [&](const std::string &name) { return expr_uses_var(e, name); });
 }
 
 class Branch : public LoopMutator {
@@ -125,7 +90,7 @@ private:
         FindMarks marks(named);
         marked.accept(&marks);
         const auto unchanged = std::find_if(marks.conditions.begin(), marks.conditions.end(),
-                                            [&](const Expr &condition) { return !names_any(condition, marks.in); });
+                                            [&](const Expr &condition) { return !names_any(condition, marks.names); });
         if (unchanged == marks.conditions.end()) return IRMutator::visit(op);
         found = true;
         const auto side = [&](bool taken) {

@@ -15,7 +15,6 @@ bool run_masked_task(const AttentionTask &task, const AttentionKernel &of_sequen
     MaskRuns runs({task.call.spans, in_sight, x.index, x.head},
                   {x.heads, x.first_token, x.tokens, unit, s.first_seen, of_sequence.key_block, s.past_seen,
                    task.unmasked != nullptr});
-    const MaskSpans *const masked = task.call.spans.rows ? &task.call.spans : nullptr;
     for (MaskRun run; runs.next(&run);) {
         TaskExtent of_run = x;
         of_run.first_token = run.first_token;
@@ -25,9 +24,7 @@ bool run_masked_task(const AttentionTask &task, const AttentionKernel &of_sequen
             of_run.sequence.narrow(run.range);
             sight = {in_sight.shift, run.range.left, run.range.right, {run.range.first, run.range.end}};
         }
-        const bool ranged = run.range.exists;
-        if (!task.run_tokens(ranged ? *task.unmasked : of_sequence, of_run, sight, run.keys, scratch,
-                             ranged ? nullptr : masked))
+        if (!task.run_tokens(run.range.exists ? *task.unmasked : of_sequence, of_run, sight, run.keys, scratch))
             return false;
     }
     return true;

@@ -44,21 +44,20 @@ float AttentionTask::key_gain() const {
 }
 
 bool AttentionTask::run_tokens(const AttentionKernel &of_rows, TaskExtent x, const KeysInSight &in_sight,
-                               const KeySpan &seen, char *scratch, const MaskSpans *masked) const {
+                               const KeySpan &seen, char *scratch) const {
     const bool to_whole = is_whole(x.sequence);
     const Results of_call{call.out, call.lse};
-    return run_tokens_into(to_whole ? whole : of_call, split && !to_whole, of_rows, x, in_sight, seen, scratch, masked);
+    return run_tokens_into(to_whole ? whole : of_call, split && !to_whole, of_rows, x, in_sight, seen, scratch);
 }
 
 bool AttentionTask::run_tokens_into(const Results &to, bool are_merged, const AttentionKernel &of_rows, TaskExtent x,
-                                    const KeysInSight &in_sight, const KeySpan &seen, char *scratch,
-                                    const MaskSpans *masked) const {
+                                    const KeysInSight &in_sight, const KeySpan &seen, char *scratch) const {
     const AttentionCall &c = call;
     const Sequence &s = x.sequence;
     find_keys(of_rows, in_sight, seen, &x);
     const Results results = results_of(to, x, reinterpret_cast<float *>(scratch + of_rows.workspace));
     if (x.keys == 0) {
-        write_empty_rows(x, in_sight, nullptr, results);
+        write_empty_rows(x, in_sight, results);
         return true;
     }
 
@@ -104,7 +103,7 @@ bool AttentionTask::run_tokens_into(const Results &to, bool are_merged, const At
             .add_to(&arguments);
     Slab slab(scratch, of_rows.workspace);
     if (!arguments.call(*of_rows.kernel, slab)) return false;
-    if (in_sight.left >= 0 || in_sight.right >= 0 || masked) write_empty_rows(x, in_sight, masked, results);
+    write_empty_rows(x, in_sight, results);
     return true;
 }
 

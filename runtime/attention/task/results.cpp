@@ -21,15 +21,16 @@ Results AttentionTask::results_of(Results to, const TaskExtent &x, float *unwant
 }
 
 /// A kernel's zeros, rotated back, may be negative, and whether it is asked for such a row depends on which rows share its task.
-void AttentionTask::write_empty_rows(const TaskExtent &x, const KeysInSight &in_sight, const MaskSpans *masked,
-                                     const Results &to) const {
+void AttentionTask::write_empty_rows(const TaskExtent &x, const KeysInSight &in_sight, const Results &to) const {
     const Sequence &s = x.sequence;
+    const bool is_masked = call.mask.data && call.spans.rows;
+    if (x.keys > 0 && in_sight.left < 0 && in_sight.right < 0 && !is_masked) return;
     for (int64_t i = 0; i < x.tokens; i++) {
         const int64_t token = x.first_token + i;
         const bool sees_none = x.keys == 0 || in_sight.of(token).empty();
-        if (!sees_none && !masked) continue;
+        if (!sees_none && !is_masked) continue;
         for (int64_t h = 0; h < x.heads; h++) {
-            if (!sees_none && !HeadInSight{*masked, in_sight, x.index, x.head + h}.of(token).empty()) continue;
+            if (!sees_none && !HeadInSight{call.spans, in_sight, x.index, x.head + h}.of(token).empty()) continue;
             std::memset(to.out.at(s.batch, s.q_first + x.first_token + i, x.head + h), 0,
                         static_cast<size_t>(to.out.dim) * element_size(to.out.dtype));
             to.lse.data[h * to.lse.head_stride + i] = -INFINITY;

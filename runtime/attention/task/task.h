@@ -78,16 +78,14 @@ struct AttentionTask {
     };
     bool run(const Piece &piece, char *scratch) const;
 
-    /// Runs a kernel for a task's tokens. `seen`: the keys that some token sees. `masked`: of these, what a mask leaves each row, which
-    /// `in_sight` does not tell; nullptr: there is nothing more to tell. False: the kernel failed.
+    /// Runs a kernel for a task's tokens. `seen`: the keys that some token sees. False: the kernel failed.
     bool run_tokens(const AttentionKernel &of_rows, TaskExtent x, const KeysInSight &in_sight, const KeySpan &seen,
-                    char *scratch, const MaskSpans *masked = nullptr) const;
+                    char *scratch) const;
 
 private:
     /// Does so where results are to be, as the call's or as parts that are merged.
     bool run_tokens_into(const Results &to, bool are_merged, const AttentionKernel &of_rows, TaskExtent x,
-                         const KeysInSight &in_sight, const KeySpan &seen, char *scratch,
-                         const MaskSpans *masked = nullptr) const;
+                         const KeysInSight &in_sight, const KeySpan &seen, char *scratch) const;
     /// Runs a sequence's last rows. False: the kernel failed.
     bool run_last_rows(const TaskExtent &x, const KeysInSight &in_sight, char *scratch) const;
     /// Runs more rows than the kernel takes, by several calls of it. That is needed where no other kernel is linked. False: the kernel failed.
@@ -102,8 +100,7 @@ private:
     /// Where a task writes, of all results. `unwanted_lse`: where lse goes that the call does not ask for.
     Results results_of(Results to, const TaskExtent &x, float *unwanted_lse) const;
     /// Writes the results of rows that see no key.
-    void write_empty_rows(const TaskExtent &x, const KeysInSight &in_sight, const MaskSpans *masked,
-                          const Results &to) const;
+    void write_empty_rows(const TaskExtent &x, const KeysInSight &in_sight, const Results &to) const;
 };
 
 } // namespace gyre

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from . import _dlpack
+from ._structures import DTYPES, MAX_RANK, Tensor
 from ._torch_tensors import plain
-from ._structures import MAX_RANK, Tensor
 
 CPU = 1  # gyre_device
 
-# gyre_dtype by NumPy's name, and by DLPack's code (0 signed, 2 float, 4 bfloat, 6 bool) and bits.
-DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3, "int32": 4, "int64": 5, "bool": 6}
+# gyre_dtype by DLPack's code (0 signed, 2 float, 4 bfloat, 6 bool) and bits.
 _DLPACK_DTYPES = {(2, 32): 0, (2, 16): 1, (4, 16): 2, (2, 64): 3, (0, 32): 4, (0, 64): 5, (6, 8): 6}
 _EXPECTED = "float32, float16, bfloat16, float64, int32, int64 or bool"
 _EXPECTED_OF = {"mask": "bool"}  # arguments that take one type of these

@@ -3,9 +3,9 @@
 from ctypes import pointer
 from typing import Any
 
-from ._arrays import DTYPES, empty, hand_over
+from ._arrays import empty, hand_over
 from ._call import Call, shape_of
-from ._structures import AttentionMergeArgs
+from ._structures import DTYPES, AttentionMergeArgs
 from ._values import LAYOUTS, choose, integer
 from ._context import Context
 

@@ -4,10 +4,10 @@ from ctypes import byref, c_size_t
 from typing import Any
 
 from . import _library
-from ._arrays import DTYPES, as_list, empty
+from ._arrays import as_list, empty
 from ._attention_args import window_of
 from ._call import Call
-from ._structures import AttentionArgs
+from ._structures import DTYPES, AttentionArgs
 from ._values import ALIGNMENTS, LAYOUTS, choose, flag
 
 

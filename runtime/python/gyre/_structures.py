@@ -4,6 +4,7 @@ import ctypes
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any, ClassVar
 
+DTYPES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3, "int32": 4, "int64": 5, "bool": 6}  # gyre_dtype, by the frameworks' names
 MAX_RANK = 4
 MAX_AXES = 4
 

@@ -3,8 +3,9 @@
 import sys
 from typing import Any, NamedTuple
 
-_NAMES = {"float32": 0, "float16": 1, "bfloat16": 2, "float64": 3, "int32": 4, "int64": 5, "bool": 6}  # gyre_dtype
-_numbers: dict[Any, int] = {}  # the same by PyTorch's types, once it is known
+from ._structures import DTYPES
+
+_numbers: dict[Any, int] = {}  # gyre_dtype by PyTorch's types, once it is known
 
 
 class Plain(NamedTuple):
@@ -20,7 +21,7 @@ def plain(array: Any) -> Plain | None:
     if torch is None or type(array) is not torch.Tensor:  # subclasses hand themselves out as they like
         return None
     if not _numbers:
-        _numbers.update({getattr(torch, name): number for name, number in _NAMES.items()})
+        _numbers.update({getattr(torch, name): number for name, number in DTYPES.items()})
     dtype = _numbers.get(array.dtype)
     if dtype is None or array.requires_grad or not array.is_cpu or array.layout is not torch.strided or array.is_neg():
         return None

@@ -43,7 +43,7 @@ Expr KeyLanes::key_of_place(const Expr &place) const {
                                   s.sizes.key_block - 1);
 }
 
-// Of a spread group bits of the turn that tell its place come first: they are rotated.
+// The turn's bits are rotated where its group is spread: the lowest ones, which tell the place, become the highest ones of the key.
 Expr KeyLanes::key_of_turn(const Expr &group, const Expr &turn) const {
     const Expr spread = values_spread(group), bits = cast<uint32_t>(turn);
     const Expr up = select(spread, Expr(uint32_t(group_bits - places_bits)), Expr(0u));
