@@ -38,8 +38,9 @@ MISTAKES = {
 }
 
 
-# Where PyTorch is missing, its layers are of any type.
-WITHOUT_TORCH = [] if importlib.util.find_spec("torch") else ["--allow-subclassing-any"]
+# Where a framework is missing, what the package takes from it is of any type: PyTorch's layers, JAX's decorators.
+OF_ANY_TYPE = {"torch": "--allow-subclassing-any", "jax": "--allow-untyped-decorators"}
+WITHOUT_FRAMEWORKS = [option for framework, option in OF_ANY_TYPE.items() if importlib.util.find_spec(framework) is None]
 
 
 def mypy(*words):
@@ -62,7 +63,7 @@ class Typing(unittest.TestCase):
 
     def test_the_package(self):
         """Of mypy's strict mode, which wants a type of every function, and of frameworks that are there."""
-        self.assertEqual(mypy(*WITHOUT_TORCH, "-p", "gyre"), [])
+        self.assertEqual(mypy(*WITHOUT_FRAMEWORKS, "-p", "gyre"), [])
         self.assertTrue((PACKAGE / "gyre" / "py.typed").exists())
 
     def test_a_fault_is_found(self):
