@@ -122,7 +122,9 @@ private:
 
     void choose_sizes(); // feature_chunk and value_features
     void define_spread(const Inputs &in);
-    bool spreads_values(int vectors) const; // of neighbouring vectors of features that are added together
+    static Halide::Expr gains_by_places(const Halide::Expr &features);
+    bool spreads_values(int vectors) const;  // of neighbouring vectors of features that are added together
+    std::vector<int> rows_of_places() const; // in vectors: padded kernels take a value of so many in one turn
     void schedule_spread_keys(Halide::Stage formed);
     Halide::Expr key_of_place(const Halide::Expr &place) const;
     Halide::Expr key_of_turn(const Halide::Expr &group, const Halide::Expr &turn) const;

@@ -14,9 +14,12 @@ static_assert(places == 1 << places_bits && value_keys == 1 << group_bits, "a tu
 
 /// Rows of fewer features are so short that places would be within a page or on the next one, and those of more take several turns.
 constexpr int fewest_features = 65, most_features = 128;
-Expr gains(const Expr &features) { return features >= fewest_features && features <= most_features; }
 
 } // namespace
+
+Expr KeyLanes::gains_by_places(const Expr &features) {
+    return features >= fewest_features && features <= most_features;
+}
 
 void KeyLanes::define_spread(const Inputs &in) {
     _halide_user_assert(keys_at_once() == 1)
@@ -24,10 +27,10 @@ void KeyLanes::define_spread(const Inputs &in) {
     const Expr begin = s.b * s.sizes.key_block, end = begin + s.sizes.key_block;
     // Behind a branch, since few features are multiplied as quickly as their places are found.
     s.spread = Func("spread");
-    s.spread(s.b) =
-        gains(in.head_dim) && begin >= in.tokens - 1 + in.first_visible && end - 1 <= in.last_visible && end <= in.keys;
+    s.spread(s.b) = gains_by_places(in.head_dim) && begin >= in.tokens - 1 + in.first_visible &&
+                    end - 1 <= in.last_visible && end <= in.keys;
     keys_spread = branch(s.spread(s.b));
-    values_spread = [this, gain = gains(in.v_head_dim), visible = visible(in)](const Expr &group) {
+    values_spread = [this, gain = gains_by_places(in.v_head_dim), visible = visible(in)](const Expr &group) {
         const Expr first = s.b * s.sizes.key_block + group * value_keys;
         return gain && first >= visible.tile_first && first + (value_keys - 1) <= visible.tile_last;
     };
@@ -35,12 +38,18 @@ void KeyLanes::define_spread(const Inputs &in) {
 
 bool KeyLanes::spreads_values(int vectors) const { return facts.spreads && vectors * k.lanes >= fewest_features; }
 
+std::vector<int> KeyLanes::rows_of_places() const {
+    std::vector<int> rows;
+    for (int vectors = 1; facts.spreads && vectors * k.lanes <= most_features; vectors++)
+        if (spreads_values(vectors)) rows.push_back(vectors);
+    return rows;
+}
+
 Expr KeyLanes::key_of_place(const Expr &place) const {
-    const Expr apart = select(keys_spread, s.sizes.key_block / places, neighbours);
-    const Expr onward = select(keys_spread, neighbours, k.lanes);
     const Expr lane = place % k.lanes;
-    return unsafe_promise_clamped(lane / neighbours * apart + place / k.lanes * onward + lane % neighbours, 0,
-                                  s.sizes.key_block - 1);
+    const Expr apart =
+        lane / neighbours * (s.sizes.key_block / places) + place / k.lanes * neighbours + lane % neighbours;
+    return unsafe_promise_clamped(select(keys_spread, apart, place), 0, s.sizes.key_block - 1);
 }
 
 // The turn's bits are rotated where its group is spread: the lowest ones, which tell the place, become the highest ones of the key.
@@ -54,6 +63,10 @@ Expr KeyLanes::key_of_turn(const Expr &group, const Expr &turn) const {
 
 void KeyLanes::schedule_spread_keys(Stage formed) {
     s.spread.compute_at(s.state, s.block).bound_storage(s.b, 1);
+    if (s.sizes.padded) { // scores of most head sizes are stored as a vector
+        formed.vectorize(s.formed_j);
+        return;
+    }
     const RVar place("place"), neighbour("neighbour");
     formed.split(s.formed_j, place, neighbour, neighbours).vectorize(neighbour).unroll(place);
 }
