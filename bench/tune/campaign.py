@@ -49,7 +49,13 @@ class Campaign:
         self.progress.line(f"{target}: which kernels serve {len(calls)} calls")
         stamp = [os.stat(program).st_mtime_ns, *(call.name for call in calls)]
         ask = partial(reached, calls, self.owner, partial(asked, program, target), self.progress)
-        return [row for row in self.journal.kernels(target, stamp, ask)[: self.options.heaviest] if self.is_asked(row["kernel"])]
+        rows = self.journal.kernels(target, stamp, ask)
+        heaviest = rows[: self.options.heaviest]
+        found = [row for row in heaviest if self.is_asked(row["kernel"])]
+        lighter = sum(self.is_asked(row["kernel"]) for row in rows[len(heaviest) :])
+        if lighter and not found:
+            self.progress.line(f"{target}: of the {len(heaviest)} heaviest kernels none is without evidence, of lighter ones {lighter}")
+        return found
 
     def is_asked(self, kernel):
         """What this campaign has measured stays in its report."""

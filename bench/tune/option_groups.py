@@ -51,7 +51,7 @@ def add_campaign(parser):
     parser.add_argument("--target", nargs="+", type=name, metavar="NAME", help="in this order; default: the best that this machine can run")
     parser.add_argument("--budget", type=not_negative, metavar="M", help="minutes after which no other kernel is begun; default: none")
     parser.add_argument("--minutes", type=positive, default=10, metavar="M", help="of the search for a kernel, 10")
-    parser.add_argument("--heaviest", type=whole(1), metavar="N", help="so many kernels of each target alone; default: all")
+    parser.add_argument("--heaviest", type=whole(1), metavar="N", help="so many kernels of each target alone, measured or not; default: all")
     parser.add_argument("--unmeasured", action="store_true", help="of these, kernels alone whose knobs have no evidence")
     parser.add_argument("--only", nargs="+", default=[""], metavar="TEXT", help="calls whose names have one of these in them")
     parser.add_argument("--list", action="store_true", help="say which kernels that means, in order, and do nothing")

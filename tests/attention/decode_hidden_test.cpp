@@ -73,6 +73,17 @@ TEST_CASE("decode with options: what a row does not see changes none of its bits
     }
 }
 
+TEST_CASE("decode: values of every number of vectors, beside keys that are read in order or from several places") {
+    for (const int64_t of_keys : {40, 64, 72, 128, 136})
+        for (const int64_t of_values :
+             {8, 56, 60, 64, 65, 72, 80, 88, 96, 100, 104, 112, 120, 127, 128, 129, 136, 192, 250}) {
+            AttentionCase c(AttentionShape().lengths(2, 330).head_counts(2, 2).dims(of_keys, of_values).of(GYRE_F32));
+            c.args.causal = 1;
+            c.args.window_left = 290;
+            c.check();
+        }
+}
+
 TEST_CASE("decode with sinks: NaN in a value that is seen shows, however large the sink") {
     for (const int64_t heads : {1, 8})
         for (const int64_t seqlen_kv : {40, 1500}) {

@@ -74,6 +74,13 @@ class Engines(unittest.TestCase):
         self.assertEqual(folders - DEVICE_ENGINES, set(SIGNS))
         self.assertEqual(set(SIGNS), {engine for engine, *_ in KERNELS})
 
+    def test_keys_are_read_from_several_places_where_a_step_is_one_turn(self):
+        """Other knobs are valid as well: with them keys are read in order."""
+        for knobs in ({}, {"lanes": 4, "fold": 4}, {"lanes": 16, "fold": 16}, {"feature_chunk": 4}):
+            with self.subTest(knobs=knobs):
+                statement = statement_of("x86_64_avx2", "decode_f32_d128", {**DECODE, "head_dim": 128, **knobs})
+                self.assertEqual("produce spread" in statement, not knobs)
+
     def test_every_engine_makes_its_kernels(self):
         for engine, *kernel in KERNELS:
             with self.subTest(engine, kernel=kernel):

@@ -64,6 +64,9 @@ class Campaigns(TuneTest):
         said = self.succeed(*self.options, "--list", "--unmeasured")
         self.assertEqual([kernel in said for kernel in self.kernels], [False, True])
         self.assertIn("measured on 2026-11-20", self.succeed(*self.options, "--list"))
+        none = "of the 1 heaviest kernels none is without evidence, of lighter ones 1"
+        self.assertNotIn(none, said)
+        self.assertIn(none, self.succeed(*self.options, "--list", "--unmeasured", "--heaviest", 1))
         self.succeed(*self.options, "--unmeasured")
         self.assertIn("evidence", self.stored()["kernels"][OTHER])
         self.succeed(*self.options, "--unmeasured")

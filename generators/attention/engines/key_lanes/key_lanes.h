@@ -75,7 +75,7 @@ public:
         steps.in_vector = k.lanes;
         steps.of_task = true;
         steps.from_first = true;
-        if (facts.spreads) steps.key_of_place = [this](const Halide::Expr &place) { return key_of_place(place); };
+        if (spreads()) steps.key_of_place = [this](const Halide::Expr &place) { return key_of_place(place); };
         return steps;
     }
     void define_queries(const Inputs &in) override;
@@ -97,7 +97,7 @@ protected:
     int guard_vector() override { return k.lanes; }
     SumsInTurn sums_in_turn() const override {
         SumsInTurn sums{value_keys, keys_at_once()};
-        if (facts.spreads)
+        if (spreads())
             sums.key_of_turn = [this](const Halide::Expr &group, const Halide::Expr &turn) {
                 return key_of_turn(group, turn);
             };
@@ -122,6 +122,7 @@ private:
 
     void choose_sizes(); // feature_chunk and value_features
     void define_spread(const Inputs &in);
+    bool spreads() const; // a step is the keys of one turn, and values are taken one by one
     static Halide::Expr gains_by_places(const Halide::Expr &features);
     bool spreads_values(int vectors) const;  // of neighbouring vectors of features that are added together
     std::vector<int> rows_of_places() const; // in vectors: padded kernels take a value of so many in one turn

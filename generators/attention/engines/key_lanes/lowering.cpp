@@ -20,7 +20,7 @@ void KeyLanes::end_tables_early(const Lowering &lowering) const {
 void KeyLanes::lower(const Lowering &lowering) const {
     FeatureVectors::lower(lowering);
     if (facts.in_pairs) map_neighbour_pairs(lowering.generator);
-    if (facts.spreads) branch_before_loops(lowering.generator);             // of keys_spread
+    if (spreads()) branch_before_loops(lowering.generator);                 // of keys_spread
     const bool has_turns = s.sizes.head_dim > k.lanes * vectors_together(); // of the loop over features, which ask
     // Kernels of own keys have the loops of others, and so their bits.
     if (facts.in_columns)

@@ -68,7 +68,7 @@ void KeyLanes::schedule_scores() {
             .reorder_storage(s.j, s.r, s.t, s.b);
     Stage formed = s.masked.update(0);
     formed.allow_race_conditions().reorder(s.formed_j, s.r, s.t, s.key_step).never_partition_all();
-    if (facts.spreads)
+    if (spreads())
         schedule_spread_keys(formed);
     else
         formed.vectorize(s.formed_j);

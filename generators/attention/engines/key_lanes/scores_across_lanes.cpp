@@ -42,8 +42,8 @@ void KeyLanes::define_scores_across_lanes(const Inputs &in) {
     const Func &k_rows = s.operands.k_rows;
     const Var &r = s.r, &j = s.j, &t = s.t, &b = s.b, &f = s.f;
     const int n = k.lanes;
-    if (facts.spreads) define_spread(in);
-    const Expr stored = facts.spreads ? key_of_place(j) : Expr(j); // the key of place j
+    if (spreads()) define_spread(in);
+    const Expr stored = spreads() ? key_of_place(j) : Expr(j); // the key of place j
     s.folded_scores = Func("folded_scores");
     if (facts.in_pairs) {
         RDom features(0, 2, 0, z.head_dim / (2 * n), "features");

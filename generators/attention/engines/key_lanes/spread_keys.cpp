@@ -17,13 +17,13 @@ constexpr int fewest_features = 65, most_features = 128;
 
 } // namespace
 
+bool KeyLanes::spreads() const { return facts.spreads && k.lanes == places * neighbours && keys_at_once() == 1; }
+
 Expr KeyLanes::gains_by_places(const Expr &features) {
     return features >= fewest_features && features <= most_features;
 }
 
 void KeyLanes::define_spread(const Inputs &in) {
-    _halide_user_assert(keys_at_once() == 1)
-        << "expected values of one key at once where they are read from several places\n";
     const Expr begin = s.b * s.sizes.key_block, end = begin + s.sizes.key_block;
     // Behind a branch, since few features are multiplied as quickly as their places are found.
     s.spread = Func("spread");
@@ -36,11 +36,11 @@ void KeyLanes::define_spread(const Inputs &in) {
     };
 }
 
-bool KeyLanes::spreads_values(int vectors) const { return facts.spreads && vectors * k.lanes >= fewest_features; }
+bool KeyLanes::spreads_values(int vectors) const { return spreads() && vectors * k.lanes >= fewest_features; }
 
 std::vector<int> KeyLanes::rows_of_places() const {
     std::vector<int> rows;
-    for (int vectors = 1; facts.spreads && vectors * k.lanes <= most_features; vectors++)
+    for (int vectors = 1; spreads() && vectors * k.lanes <= most_features; vectors++)
         if (spreads_values(vectors)) rows.push_back(vectors);
     return rows;
 }

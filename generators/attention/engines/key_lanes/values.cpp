@@ -68,10 +68,11 @@ void KeyLanes::define_product_of_values(const Inputs &in, const Visible &visible
     s.weighted_rows(d, r, t, b) = layout().nothing();
     if (z.padded) { // whole chunks, then what is left of the call's features, as many vectors of it as there are
         const Expr vectors = (in.v_head_dim + (k.lanes - 1)) / k.lanes, whole = vectors / chunk_vectors;
-        const Expr in_chunks = facts.spreads ? !gains_by_places(in.v_head_dim) : Internal::const_true();
+        const Expr in_chunks = spreads() ? !gains_by_places(in.v_head_dim) : Internal::const_true();
         add_values(in, visible, chunk_vectors, whole, 0, in_chunks);
         for (int left = 1; left < chunk_vectors; left++)
             add_values(in, visible, left, 1, whole, in_chunks && vectors % chunk_vectors == left);
+        // Rows that are read from several places are whole, because a processor reads ahead of few places.
         for (const int row : rows_of_places()) add_values(in, visible, row, 1, 0, vectors == row);
     } else {
         add_values(in, visible, chunk_vectors, z.v_head_dim / value_features, 0, Internal::const_true());
