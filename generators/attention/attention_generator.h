@@ -62,10 +62,13 @@ private:
         const Halide::Target &is = target.value();
         return is.has_feature(Halide::Target::AVX2) && !is.has_feature(Halide::Target::AVX512);
     }
-    /// Plain calls of many rows do, in f32.
+    /// Kernels with rows along the lanes do, in f32, but those of few queries without options.
     bool asks_for_results() const {
-        return is_of_avx2() && dtype.value() == Halide::Float(32) && !partial && !general && fold == 0;
+        const bool has_many_rows = !partial || (general && many_rows);
+        return is_of_avx2() && dtype.value() == Halide::Float(32) && has_many_rows && !dropout && fold == 0;
     }
+    /// Of few rows the bias is short.
+    bool asks_for_bias_in_chunks() const { return asks_for_results() && !partial; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
     Facts known(const RecurrenceEngine &engine);
 
@@ -85,9 +88,12 @@ private:
     void end_with_keys(const Stages &stages, const Halide::Func &of, const std::string &loop, int keys_a_turn);
     void end_bias_early(const Stages &stages, int keys_in_vector);
     void end_transposed_bias_early(const Stages &stages);
-    void ask_for_bias(const Stages &stages);
-    void ask_for_results(const Stages &stages);
     void estimate(const Sizes &sizes);
+
+    // attention_asked_lines.cpp
+    void ask_for_bias(const Stages &stages);
+    void ask_for_bias_in_chunks(const Stages &stages);
+    void ask_for_results(const Stages &stages);
 };
 
 } // namespace gyre::attention

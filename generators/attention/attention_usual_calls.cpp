@@ -1,16 +1,11 @@
-// What arguments usually are: loops of their own for it, how far a bias is read and what is asked for, and estimates for autoschedulers.
+// What arguments usually are: loops of their own for it, how far a bias is read, and estimates for autoschedulers.
 #include "attention_generator.h"
 
-#include "attention/recurrence/task_schedule.h"
 #include "attention/variants/columns.h"
 #include "common/estimates.h"
-#include "passes/instructions/prefetched_lines.h"
 #include "passes/loop_name.h"
 #include "passes/memory/masked_tails.h"
-#include "passes/order/lines_ahead.h"
 #include "passes/order/loop_limits.h"
-
-#include <algorithm>
 
 namespace gyre::attention {
 
@@ -75,44 +70,6 @@ void AttentionGenerator::end_transposed_bias_early(const Stages &stages) {
     if (least_masked_bits(get_target()) == 8) mask_bounded(*this, g.pair_rows, 8);
     end_with_keys(stages, g.pair_rows, g.pair_rows.args()[0].name(), 2 * lanes);
     end_with_keys(stages, stages.masked, pair_block_loop, 2 * lanes);
-}
-
-/// What the next row tile adds to its scores is rows further on in memory, and a processor foresees no such step. Asking was measured on
-/// x86 alone.
-void AttentionGenerator::ask_for_bias(const Stages &stages) {
-    if (get_target().arch != Halide::Target::X86) return;
-    const Halide::Expr heads = has_one_head() ? Halide::Expr(1) : q.dim(1).extent();
-    const auto ask = [&](const Halide::Func &rows, auto &tensor) {
-        ask_further_on(*this, rows, *tensor, stages.sizes.row_tile / heads * tensor.dim(1).stride());
-    };
-    ask(stages.general.bias_rows, bias_f32);
-    ask(stages.general.bias_rows, bias_16);
-    ask(stages.general.bias_rows, mask);
-    if (stages.general.pair_rows.defined()) ask(stages.general.pair_rows, bias_16);
-}
-
-/// While a row tile's last values are weighted, the lines that its results will be stored in are asked for: on few keys a call waits for them. Measured
-/// in f32 on AVX2.
-void AttentionGenerator::ask_for_results(const Stages &stages) {
-    const Sizes z = stages.sizes;
-    const int of_line = cache_line_bytes / out_type().bytes(), turns = std::max(1, of_line / z.feature_chunk);
-    const int rows = (z.row_tile + turns - 1) / turns, features = std::max(of_line, z.feature_chunk);
-    const std::string chunk = stages.e.name(), tile = TaskLoops().tile.name(), block = loop_of(stages.block);
-    const Halide::Expr stride = out.dim(2).stride(), heads = q.dim(1).extent(), last = last_visible, end = keys;
-    ask_ahead(
-        *this, stages.state, chunk, *out,
-        [=](const LoopValues &value) {
-            const Halide::Expr first_row = value(tile) * z.row_tile, turn = value(chunk);
-            Asked asked;
-            asked.where =
-                heads == 1 && (value(block) + 1) * z.key_block > min(first_row + z.row_tile - 1 + last, end - 1);
-            for (int row = 0; row < rows; row++)
-                for (int feature = 0; feature < features; feature += of_line)
-                    asked.places.push_back(Halide::cast<int64_t>(first_row + turn % turns * rows + row) * stride +
-                                           turn / turns * features + feature);
-            return asked;
-        },
-        tile);
 }
 
 /// A task of plain attention on a thousand keys, for autoschedulers. They fail at loops of no iteration (Adams2019)

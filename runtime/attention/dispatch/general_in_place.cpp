@@ -22,14 +22,17 @@ bool are_along_vectors(const AttentionKernel &kernel) { return kernel.vector_byt
 
 /// Fewer rows leave vectors empty, and of more a copy of keys and values costs little.
 bool are_rows_along_vectors(const AttentionCall &c, int64_t rows) {
-    constexpr int64_t least_rows = 11, most_rows = 48;
+    constexpr int64_t least_rows = 11, most_rows = 96;
     return c.general() && rows >= least_rows && rows <= most_rows;
 }
 
-/// From memory long keys take longer, since each chunk of features reads all lines of a block again, and so do few rows, because none asks for lines.
+/// From memory long keys take longer, since each chunk of features reads all lines of a block again, and so do few rows, because none asks for lines. More
+/// than two row tiles gain on a block of keys: on several they take longer where rows of keys lie far from each other.
 bool are_read_quickly(const AttentionCall &c, int64_t rows, int64_t keys) {
-    constexpr int64_t most_keys = 1024, medium_head = 96, two_vectors = 16, few_numbers = 144 * 1024;
+    constexpr int64_t most_keys = 1024, medium_head = 96, few_numbers = 144 * 1024;
+    constexpr int64_t two_vectors = 16, two_tiles = 48, block = 128;
     const int64_t features = c.most_features();
+    if (rows > two_tiles) return features <= medium_head && keys <= block;
     const bool from_memory = features <= medium_head && rows > two_vectors;
     return keys <= most_keys && (from_memory || c.k.heads * keys * features <= few_numbers);
 }
