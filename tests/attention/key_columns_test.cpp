@@ -100,15 +100,19 @@ TEST_CASE("options in place: which rows and keys they are on AVX2") {
         REQUIRE_MESSAGE(c.run(context) == GYRE_OK, text(gyre_last_error()));
         return text(gyre_selected_kernel(context)).rfind("attention_options_as_stored_f32", 0) == 0;
     };
-    for (const int64_t rows : {7, 8, 9, 10, 11, 16, 17, 48, 49}) {
+    for (const int64_t rows : {7, 8, 9, 10, 11, 16, 17, 48, 49, 96, 97}) {
         CAPTURE(rows);
-        CHECK(takes_in_place(shape_of(rows, 20, 64)) == (rows >= 11 && rows <= 48));
+        CHECK(takes_in_place(shape_of(rows, 20, 64)) == (rows >= 11 && rows <= 96));
         CHECK_FALSE(takes_in_place(shape_of(rows, 20, 64), 0));
     }
     CHECK(takes_in_place(shape_of(5, 511, 96, 4)));
     CHECK_FALSE(takes_in_place(shape_of(5, 512, 96, 4)));
     CHECK(takes_in_place(shape_of(20, 1024, 96)));
     CHECK_FALSE(takes_in_place(shape_of(20, 1025, 96)));
+    CHECK(takes_in_place(shape_of(48, 1024, 96)));
+    CHECK(takes_in_place(shape_of(49, 128, 96))); // more rows than two row tiles have: on a block of keys
+    CHECK_FALSE(takes_in_place(shape_of(49, 129, 96)));
+    CHECK_FALSE(takes_in_place(shape_of(49, 128, 104)));
     CHECK(takes_in_place(shape_of(20, 576, 128))); // 2 key heads
     CHECK(takes_in_place(AttentionShape().lengths(16, 288).head_counts(8, 8).dims(64)));
     CHECK_FALSE(takes_in_place(AttentionShape().lengths(16, 289).head_counts(8, 8).dims(64)));
@@ -127,7 +131,8 @@ TEST_CASE("general in place: heads with masks of their own count by their querie
                            {26, 2, false, true}, // 52, in tasks of 26
                            {5, 4, false, false}, // few queries may be decoded with all heads in a task
                            {12, 2, true, true},
-                           {50, 1, true, false}})
+                           {50, 1, true, true},
+                           {97, 1, false, false}})
         for (const std::string target : {"x86_64_avx512", "x86_64_avx2"}) {
             if (!has_target(target.c_str())) continue;
             AttentionCase c(shape_of(own.queries, 100, 64, own.group));
