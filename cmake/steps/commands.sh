@@ -15,6 +15,7 @@ run_test() {
     local checked=()
     [[ -z $all ]] || checked=(-DGYRE_CHECKED=all -DGYRE_TEST_RACES=ON)
     [[ -z $all ]] || ! type -p valgrind >/dev/null || checked+=(-DGYRE_TEST_MEMCHECK=ON)
+    [[ -z $all ]] || ! type -p bochs >/dev/null || checked+=(-DGYRE_TEST_EMULATED_X86=ON)
     configure -DGYRE_BUILD_TESTS=ON "${checked[@]}"
     build all
     run_tests
