@@ -14,9 +14,8 @@ namespace gyre::attention {
 /// x86 alone.
 void AttentionGenerator::ask_for_bias(const Stages &stages) {
     if (get_target().arch != Halide::Target::X86) return;
-    const Halide::Expr heads = has_one_head() ? Halide::Expr(1) : q.dim(1).extent();
     const auto ask = [&](const Halide::Func &rows, auto &tensor) {
-        ask_further_on(*this, rows, *tensor, stages.sizes.row_tile / heads * tensor.dim(1).stride());
+        ask_further_on(*this, rows, *tensor, stages.sizes.row_tile / heads_of_task() * tensor.dim(1).stride());
     };
     if (asks_for_bias_in_chunks())
         ask_for_bias_in_chunks(stages);
@@ -34,7 +33,7 @@ void AttentionGenerator::ask_for_bias_in_chunks(const Stages &stages) {
     const Sizes z = stages.sizes;
     const int of_line = cache_line_bytes / Halide::Float(32).bytes();
     const std::string chunk = stages.e.name(), tile = TaskLoops().tile.name(), block = loop_of(stages.block);
-    const Halide::Expr heads = has_one_head() ? Halide::Expr(1) : q.dim(1).extent(), rows = q.dim(2).extent() * heads;
+    const Halide::Expr heads = heads_of_task(), rows = q.dim(2).extent() * heads;
     const Halide::Expr of_token = bias_f32.dim(1).stride(), of_head = bias_f32.dim(2).stride(), end = keys;
     const Halide::Expr is_dense = bias_kind == 1 && bias_f32.dim(0).stride() == 1;
     ask_ahead(
@@ -62,7 +61,7 @@ void AttentionGenerator::ask_for_results(const Stages &stages) {
     const int of_line = cache_line_bytes / out_type().bytes(), turns = std::max(1, of_line / z.feature_chunk);
     const int rows = (z.row_tile + turns - 1) / turns, features = std::max(of_line, z.feature_chunk);
     const std::string chunk = stages.e.name(), tile = TaskLoops().tile.name(), block = loop_of(stages.block);
-    const Halide::Expr stride = out.dim(2).stride(), heads = q.dim(1).extent(), last = last_visible, end = keys;
+    const Halide::Expr stride = out.dim(2).stride(), heads = heads_of_task(), last = last_visible, end = keys;
     ask_ahead(
         *this, stages.state, chunk, *out,
         [=](const LoopValues &value) {

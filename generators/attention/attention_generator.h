@@ -58,6 +58,7 @@ private:
     bool has_sinks() const { return !partial && !dense; }
     /// What drops weights of many rows, or scores, is told its head, which is one number.
     bool has_one_head() const { return (dropout && !partial) || !score.value().empty() || dense || sloped; }
+    Halide::Expr heads_of_task() const { return has_one_head() ? Halide::Expr(1) : q.dim(1).extent(); }
     bool is_of_avx2() const {
         const Halide::Target &is = target.value();
         return is.has_feature(Halide::Target::AVX2) && !is.has_feature(Halide::Target::AVX512);
