@@ -68,7 +68,7 @@ private:
         const bool has_many_rows = !partial || (general && many_rows);
         return is_of_avx2() && dtype.value() == Halide::Float(32) && has_many_rows && !dropout && fold == 0;
     }
-    /// Of few rows the bias is short.
+    /// The bias of few rows is short, and is asked for at once.
     bool asks_for_bias_in_chunks() const { return asks_for_results() && !partial; }
     Halide::Type out_type() const { return partial ? Halide::Float(32) : dtype.value(); }
     Facts known(const RecurrenceEngine &engine);

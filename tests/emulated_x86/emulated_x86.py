@@ -11,7 +11,6 @@ grub-pc-bin, grub-common, xorriso, mtools, busybox-static, cpio and a Linux of D
 """
 
 import argparse
-import contextlib
 import pathlib
 import re
 import shlex
@@ -103,8 +102,7 @@ def run(folder):
     with open(folder / "bochs", "w") as said:
         bochs = subprocess.Popen(["bochs", "-q", "-f", folder / "machine"], stdin=subprocess.DEVNULL, stdout=said, stderr=said)
     printed = 0
-    with contextlib.ExitStack() as stack:
-        stack.callback(bochs.kill)
+    try:
         while True:
             has_ended = bochs.poll() is not None
             console = (folder / "serial").read_text(errors="replace") if (folder / "serial").exists() else ""
@@ -119,6 +117,8 @@ def run(folder):
                 print(console[-2000:], (folder / "bochs").read_text()[-2000:], file=sys.stderr)
                 return None
             time.sleep(1)
+    finally:
+        bochs.kill()
 
 
 def main():

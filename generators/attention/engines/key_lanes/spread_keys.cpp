@@ -40,7 +40,7 @@ bool KeyLanes::spreads_values(int vectors) const { return spreads() && vectors *
 
 std::vector<int> KeyLanes::rows_of_places() const {
     std::vector<int> rows;
-    for (int vectors = 1; spreads() && vectors * k.lanes <= most_features; vectors++)
+    for (int vectors = 1; vectors * k.lanes <= most_features; vectors++)
         if (spreads_values(vectors)) rows.push_back(vectors);
     return rows;
 }
