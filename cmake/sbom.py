@@ -18,7 +18,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 # What requirements*.txt are for, as SPDX calls it.
 USES = {"requirements.txt": "BUILD_TOOL_OF", "requirements-test.txt": "TEST_TOOL_OF", "requirements-tune.txt": "DEV_TOOL_OF",
-        "requirements-lint.txt": "DEV_TOOL_OF", "requirements-wheel.txt": "BUILD_TOOL_OF"}
+        "requirements-format.txt": "TEST_TOOL_OF", "requirements-lint.txt": "DEV_TOOL_OF", "requirements-wheel.txt": "BUILD_TOOL_OF"}
 RELATIONS = {"linked": "DYNAMIC_LINK", "compiled": "STATIC_LINK", "opened": "OPTIONAL_DEPENDENCY_OF"}
 
 

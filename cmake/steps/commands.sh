@@ -11,7 +11,7 @@ run_demo() {
 }
 
 run_test() {
-    prepare cmake/requirements.txt cmake/requirements-test.txt cmake/requirements-tune.txt cmake/requirements-wheel.txt
+    prepare cmake/requirements.txt cmake/requirements-{test,format,tune,wheel}.txt
     local checked=()
     [[ -z $all ]] || checked=(-DGYRE_CHECKED=all -DGYRE_TEST_RACES=ON)
     [[ -z $all ]] || ! type -p valgrind >/dev/null || checked+=(-DGYRE_TEST_MEMCHECK=ON)
@@ -147,10 +147,8 @@ run_visit_archive() {
 }
 
 run_lint() {
-    prepare cmake/requirements.txt cmake/requirements-lint.txt
-    # shellcheck disable=SC2016 # $0 is the inner shell's
-    sources | xargs -0 -n 1 bash -c 'clang-format "$0" | cmp -s - "$0" || { echo "not formatted: $0"; exit 1; }' ||
-        fail "run cmake/go format"
+    prepare cmake/requirements.txt cmake/requirements-{format,lint}.txt
+    python tests/structure/format_test.py || fail "run cmake/go format"
     configure -DGYRE_BUILD_TESTS=ON -DGYRE_BUILD_BENCH=ON
     say "clang-tidy, $jobs at once"
     python cmake/lint.py "$build" "$jobs"
@@ -204,7 +202,7 @@ run_doc() {
 }
 
 run_format() {
-    prepare cmake/requirements-lint.txt
+    prepare cmake/requirements-format.txt
     sources | xargs -0 clang-format -i
     say "formatted"
 }

@@ -91,6 +91,10 @@ public:
     void set_estimate(const Value &value) { this->io->set_estimate(value); }
 };
 
+// Found where an argument is compared: it becomes an expression, but its own namespace is this one.
+using Halide::operator==;
+using Halide::operator!=;
+
 template <typename Type, int rank>
 using InputArgument = std::conditional_t<rank == 0, InputScalar<typename Type::scalar>, InputBuffer>;
 

@@ -32,7 +32,8 @@ std::string target_of(const AttentionShape &shape, int major, const char *forced
 
 } // namespace
 
-TEST_CASE("attention on a Hopper: plain calls of 16 bits and head sizes 64, 128 and 256 take wgmma, on such devices alone") {
+TEST_CASE(
+    "attention on a Hopper: plain calls of 16 bits and head sizes 64, 128 and 256 take wgmma, on such devices alone") {
     for (const gyre_dtype type : {GYRE_BF16, GYRE_F16})
         for (const int64_t dim : {64, 128, 256}) {
             const AttentionShape shape = AttentionShape().lengths(70, 90).dims(dim).of(type);

@@ -30,8 +30,8 @@ void note(std::size_t used, std::atomic<std::size_t> &most, const char *what) {
     while (before < used && !most.compare_exchange_weak(before, used)) {
     }
     if (used <= allowed) return;
-    std::fprintf(stderr, "%s took %zu bytes of stack, at most %zu are promised (include/gyre/promises.md)\n", what, used,
-                 promised_stack);
+    std::fprintf(stderr, "%s took %zu bytes of stack, at most %zu are promised (include/gyre/promises.md)\n", what,
+                 used, promised_stack);
     std::abort();
 }
 

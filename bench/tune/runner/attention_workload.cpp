@@ -29,8 +29,8 @@ public:
             args.v = v_.view(copy);
             args.out = out_.view(copy);
             args.causal = shape["causal"] != 0;
-            if (attribute(kernel, "general") == "true")
-                args.alibi = &alibi_; // the least that asks for the general family; slopes of 0 leave the weights as large as calls have them
+            // ALiBi is the least that asks for the general family; slopes of 0 leave the weights as large as calls have them.
+            if (attribute(kernel, "general") == "true") args.alibi = &alibi_;
             args_.push_back(args);
         }
     }

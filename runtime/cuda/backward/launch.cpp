@@ -4,7 +4,6 @@
 #include "cuda/attention/score_tensors.h"
 #include "cuda/backward/backward.h"
 
-
 namespace gyre::cuda {
 namespace {
 

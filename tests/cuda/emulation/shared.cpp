@@ -53,7 +53,9 @@ std::vector<uint32_t> known_of_warps() {
     }
     return known;
 }
-bool is_unknown(const Times &t, const uint32_t *known) { return t.written && t.writer != running_thread() && known[t.writer] < t.written; }
+bool is_unknown(const Times &t, const uint32_t *known) {
+    return t.written && t.writer != running_thread() && known[t.writer] < t.written;
+}
 
 void write_now(Byte &b, const Thread *thread) {
     b.writer = thread;

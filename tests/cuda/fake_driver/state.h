@@ -22,7 +22,7 @@ struct Context {
 };
 extern int devices; // that the tests ask for
 Context *current_context();
-int current_device(); // -1: no context is current
+int current_device();     // -1: no context is current
 int compute_capability(); // its first number
 
 /// What the tests ask for: one error for the next call of one function.

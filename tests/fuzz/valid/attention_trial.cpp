@@ -140,7 +140,8 @@ public:
         const std::string difference = forward_.compare(forward_kernel_);
         if (!difference.empty()) return difference;
         if (!expected_) expected_ = test::oracle_backward(clean, args_.out_grad);
-        const test::BackwardErrors errors = test::backward_errors(forward_kernel_, clean, gyre_selected_kernel(context));
+        const test::BackwardErrors errors =
+            test::backward_errors(forward_kernel_, clean, gyre_selected_kernel(context));
         for (const auto &[output, gradient] : {std::pair(q_grad_, &expected_->q), std::pair(k_grad_, &expected_->k),
                                                std::pair(v_grad_, &expected_->v)}) {
             const std::vector<double> got = test::Dense(output->view(), clean.layout).data;

@@ -93,7 +93,7 @@ void Mma::lower(const Lowering &kernel) const {
     }
     lowering.aligned = {"k", "v"};
     if (s.sizes.shares_places())
-        for (const Func &f : {s.k_rows, s.v_rows}) lowering.copies_of_row[f.name()] = s.sizes.copies_of_row();
+        for (const Halide::Func &f : {s.k_rows, s.v_rows}) lowering.copies_of_row[f.name()] = s.sizes.copies_of_row();
     lowering.last_first = true; // causal tiles that see the most keys, of all heads
     lowering.across_first = causal;
     lowering.ranges["blocks"] = {s.tile.seen.name(), 0, 1};

@@ -17,7 +17,7 @@ struct PairProducts {
 
 /// Keys whose weights are formed and summed together.
 struct WeighedGroups {
-    int count, pairs;                                                  // groups of a block, pairs of a group
+    int count, pairs; // groups of a block, pairs of a group
     std::function<Halide::Expr(const Halide::Expr &group)> in_sight;
 };
 
