@@ -91,7 +91,7 @@ Batch make_sub(Random &random, std::int64_t sequences, std::int64_t length, Spli
         sample.tokens.insert(sample.tokens.end(), {bar, index / 10, index % 10, colon});
         sample.answer = sample.tokens.size();
         for (std::int32_t i = 0; i < asked; i++)
-            sample.tokens.push_back(sample.tokens[static_cast<Position>(1 + index + i)]);
+            sample.tokens.push_back(sample.tokens[1 + Position(index) + Position(i)]);
         return sample;
     });
 }

@@ -52,7 +52,7 @@ public:
           longer_(data(longer_data, std::min(longer_sequences, options.evaluated), Split::longer)) {}
 
     std::vector<CurveRow> train();
-    void write_attention(const std::string &path);
+    void write_attention(const std::string &to);
 
 private:
     OptimizerOptions optimizer_options() const {

@@ -54,7 +54,8 @@ void OwnArgument::take_estimates() {
     }
     const auto size = static_cast<std::size_t>(test::element_size(dtype_));
     memory_.resize(elements_ * size + alignment);
-    buffer_.host = aligned();
+    const std::size_t past = reinterpret_cast<std::uintptr_t>(memory_.data()) % alignment;
+    buffer_.host = memory_.data() + (alignment - past) % alignment;
     buffer_.type = said_->type;
     buffer_.dimensions = said_->dimensions;
     buffer_.dim = dimensions_.data();
@@ -64,13 +65,8 @@ void OwnArgument::take_estimates() {
     const bool whole = dtype_ == GYRE_I32 || dtype_ == GYRE_I64 || dtype_ == GYRE_BOOL;
     for (std::size_t i = 0; i < elements_; i++) {
         const double number = whole ? double(random() % (said_->type.bits == 1 ? 2 : 16)) : numbers(random);
-        test::encode_elements(dtype_, aligned() + i * size, 1, 1, &number);
+        test::encode_elements(dtype_, buffer_.host + i * size, 1, 1, &number);
     }
-}
-
-unsigned char *OwnArgument::aligned() const {
-    const auto at = reinterpret_cast<std::uintptr_t>(memory_.data());
-    return reinterpret_cast<unsigned char *>((at + alignment - 1) / alignment * alignment);
 }
 
 void *OwnArgument::address() {
@@ -79,7 +75,7 @@ void *OwnArgument::address() {
 
 std::vector<double> OwnArgument::numbers() const {
     std::vector<double> all(elements_);
-    test::decode_elements(dtype_, aligned(), 1, static_cast<int64_t>(elements_), all.data());
+    test::decode_elements(dtype_, buffer_.host, 1, static_cast<int64_t>(elements_), all.data());
     return all;
 }
 

@@ -32,7 +32,6 @@ private:
     std::vector<unsigned char> memory_;
     std::size_t elements_ = 1;
 
-    unsigned char *aligned() const;
     void take_estimates();
 };
 

@@ -64,11 +64,11 @@ private:
     PassedOn *passed_on_;
 };
 
-/// foot: what the help ends with.
 struct Program {
     std::string name;
     std::string description;
     std::string version;
+    // NOLINTNEXTLINE(readability-redundant-member-init): GCC warns of programs that leave it out.
     std::string foot{}; // what help ends with
 };
 
