@@ -94,7 +94,7 @@ gyre_status check_dropout(const gyre_attention_args &a, AttentionCall *c) {
         return refuse(GYRE_UNSUPPORTED, "dropout", "got %g with values in blocks, expected 0", a.dropout);
     if (c->sequences > 0 && c->q.heads > INT32_MAX / c->sequences)
         return refuse(GYRE_UNSUPPORTED, "dropout", "got %lld heads in all sequences, expected below 2^31",
-                      static_cast<long long>(c->sequences * c->q.heads));
+                      static_cast<long long>(c->sequences) * c->q.heads);
     c->dropout = Dropout(a.dropout, a.dropout_seed, a.dropout_offset);
     return GYRE_OK;
 }
