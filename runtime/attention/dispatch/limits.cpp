@@ -54,8 +54,8 @@ int64_t least_rows(const AttentionKernel &many) {
 
 /// Few queries of padded kernels in f32 read all keys once for each row, or copy them. AVX2 has row tiles of one vector for 8 rows.
 bool are_plain_rows_on_avx2(const AttentionKernel &few, int64_t dim, int64_t rows) {
-    constexpr int64_t small_head = 32, medium_head = 96, large_head = 128, vector = 8;
-    if (!few.padded) return rows >= 16;
+    constexpr int64_t small_head = 32, head_of_64 = 64, medium_head = 96, large_head = 128, vector = 8;
+    if (!few.padded) return rows >= (few.head_dim <= head_of_64 ? 12 : 16);
     return rows >= (dim <= medium_head ? 14 : 16) || (rows == vector && dim > small_head && dim <= large_head);
 }
 
