@@ -12,8 +12,9 @@ struct Knobs {
     int rows = 1;          // neighbouring rows at once, which read angles once where they have the same
 };
 
-/// `pairs`: as in Inputs; `same_angles`: the rows along dimension a have the same angles.
-void schedule_cpu(Stages &s, const Halide::Expr &pairs, const Halide::Expr &same_angles, const Knobs &k);
+/// `same_angles`: the rows along dimension a have the same angles; `rest_lanes`: pairs at once of those from Inputs::whole on, 0: there are
+/// none, or they go one by one.
+void schedule_cpu(Stages &s, const Inputs &in, const Halide::Expr &same_angles, int rest_lanes, const Knobs &k);
 
 /// Schedules outputs that the caches cannot hold: asks for what is read some rows later, and leaves the stores as Halide has them, for
 /// cmake/streaming_stores.cmake to turn into ones past the caches. `pairs`: a multiple of `lanes`.

@@ -3,6 +3,7 @@
 #include "support/refusal.h"
 #include "support/tensor.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace gyre::test;
@@ -32,7 +33,7 @@ Tensor table_of(gyre_dtype dtype, std::vector<int64_t> shape, const std::vector<
 }
 
 std::vector<uint64_t> rotated(const Tensor &x, const gyre_tensor &cos, const gyre_tensor &sin) {
-    Tensor out(GYRE_F32, {batch, tokens, 3, 2 * pairs});
+    Tensor out(GYRE_F32, x.shape());
     gyre_rotary_args args = gyre_rotary_defaults();
     args.x = x.view();
     args.out = out.view();
@@ -68,6 +69,24 @@ TEST_CASE("tables of every floating-point type and strides rotate as contiguous 
                 CHECK(rotated(x, other.view(), both.view()) == expected);
             }
     }
+}
+
+TEST_CASE("a table of f16 may hold every number of its type") {
+    const int64_t many = 64, rows = (1 << 16) / (batch * many);
+    std::vector<double> every;
+    for (int bits = 0; bits < 1 << 16; bits++) {
+        const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+        const double number = std::ldexp(exponent ? fraction + 1024 : fraction, std::max(exponent, 1) - 25);
+        const double magnitude = exponent < 31 ? number : fraction ? NAN : INFINITY;
+        every.push_back(bits >> 15 ? -magnitude : magnitude);
+    }
+    const std::vector<int64_t> shape{batch, rows, many};
+    const Tensor narrow = table_of(GYRE_F16, shape, every), wide = table_of(GYRE_F32, shape, every);
+    Tensor x(GYRE_F32, {batch, rows, 1, 2 * many}); // {1, 0}: the result is the cosine and the sine
+    std::vector<double> ones(static_cast<size_t>(x.count()));
+    for (size_t i = 0; i < ones.size(); i++) ones[i] = i % (2 * many) < many ? 1 : 0;
+    x.set_values(ones);
+    CHECK(rotated(x, narrow.view(), narrow.view()) == rotated(x, wide.view(), wide.view()));
 }
 
 TEST_CASE("a table of one batch entry serves all, whatever its stride says") {

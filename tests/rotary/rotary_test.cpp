@@ -32,10 +32,10 @@ TEST_CASE("rotary matches the oracle for every type, pairing, layout and length"
 }
 
 TEST_CASE("rotary matches the oracle for every window of features") {
-    const std::vector<Window> windows = {{2, 0, 0},   {4, 2, 2},     {8, 6, 1},    {10, 0, 0},     {63, 30, 32},
-                                         {64, 32, 0}, {64, 32, 32},  {80, 0, 0},   {80, 20, 0},    {96, 72, 24},
-                                         {128, 0, 0}, {128, 64, 0},  {128, 64, 3}, {192, 64, 128}, {256, 0, 0},
-                                         {512, 0, 0}, {576, 64, 512}};
+    const std::vector<Window> windows = {{2, 0, 0},   {4, 2, 2},      {8, 6, 1},    {10, 0, 0},     {63, 30, 32},
+                                         {64, 32, 0}, {64, 32, 32},   {80, 0, 0},   {80, 20, 0},    {96, 72, 24},
+                                         {128, 0, 0}, {128, 64, 0},   {128, 64, 3}, {192, 64, 128}, {256, 0, 0},
+                                         {512, 0, 0}, {576, 64, 512}, {28, 0, 0},   {72, 56, 8}};
     for (const gyre_dtype type : types)
         for (const gyre_pairing pairing : pairings)
             for (const Window &window : windows) {

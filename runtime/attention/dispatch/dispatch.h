@@ -75,9 +75,10 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
 /// none is linked, or the call's keys and values are rotated.
 const AttentionKernel *find_many_rows_kernel(const gyre_context &context, const AttentionCall &call);
 
-/// True if so many rows a key head, of `dim` features and that see so many keys, fill vectors of such a kernel so far that it takes less time than `few`, for few rows.
+/// True if the rows of so many queries a key head, which see so many keys, fill vectors of such a kernel so far that it takes less time than `few`, for few rows.
 /// bench/notes has the measurements.
-bool are_many_rows(const AttentionKernel &many, const AttentionKernel &few, int64_t dim, int64_t rows, int64_t keys);
+bool are_many_rows(const AttentionCall &call, const AttentionKernel &many, const AttentionKernel &few, int64_t queries,
+                   int64_t keys);
 constexpr int64_t fewest_many_rows = 8; // of any such kernel: with fewer none is looked for
 
 /// The kernel that serves those sequences of a call with many queries whose rows are so few that copies of keys and values gain nothing

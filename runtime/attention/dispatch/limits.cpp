@@ -54,8 +54,8 @@ int64_t least_rows(const AttentionKernel &many) {
 
 /// Few queries of padded kernels in f32 read all keys once for each row, or copy them. AVX2 has row tiles of one vector for 8 rows.
 bool are_plain_rows_on_avx2(const AttentionKernel &few, int64_t dim, int64_t rows) {
-    constexpr int64_t small_head = 32, medium_head = 96, large_head = 128, vector = 8;
-    if (!few.padded) return rows >= 16;
+    constexpr int64_t small_head = 32, head_of_64 = 64, medium_head = 96, large_head = 128, vector = 8;
+    if (!few.padded) return rows >= (few.head_dim <= head_of_64 ? 12 : 16);
     return rows >= (dim <= medium_head ? 14 : 16) || (rows == vector && dim > small_head && dim <= large_head);
 }
 
@@ -72,20 +72,22 @@ bool are_plain_rows(const AttentionKernel &plain, const AttentionKernel &few, in
     return plain.is(trait::many_rows) && rows >= 15 && keys < few_keys && !are_next_to_none;
 }
 
-/// Padded kernels of AVX2: a row tile takes as long for a row as for a vector of 8, and for a second vector less than for the first.
-bool are_whole_rows_of_padded_on_avx2(gyre_dtype dtype, int64_t dim, int64_t rows) {
-    constexpr int64_t small_head = 32, vector = 8;
+/// Padded kernels of AVX2: a row tile takes as long for a row as for a vector of 8, and for a second vector less than for the first. In f32 few rows of medium
+/// heads gain where all `keys`, in numbers, and their values come from the caches.
+bool are_whole_rows_of_padded_on_avx2(gyre_dtype dtype, int64_t dim, int64_t rows, int64_t keys) {
+    constexpr int64_t small_head = 32, large_head = 128, vector = 8, keys_in_caches = 400 * 1024;
     if (dtype == GYRE_BF16) return rows >= vector - 1;
-    if (dtype == GYRE_F32 && dim > small_head) return rows >= 14;
+    if (rows >= 14) return true;
+    if (dtype == GYRE_F32 && dim > small_head && (dim > large_head || keys > keys_in_caches)) return false;
     return rows == vector || rows >= 12;
 }
 
-/// True if so many rows of a call with options take less time with rows along vectors than with keys along them.
-bool are_whole_rows_of_options(const AttentionKernel &decoding, const AttentionKernel &whole, int64_t dim,
-                               int64_t rows) {
+/// True if so many rows of a call with options take less time with rows along vectors than with keys along them. `keys`: of all key heads, in numbers.
+bool are_whole_rows_of_options(const AttentionKernel &decoding, const AttentionKernel &whole, int64_t dim, int64_t rows,
+                               int64_t keys) {
     constexpr int64_t small_head = 32, large_head = 128;
     const bool on_avx2 = decoding.vector_bytes < avx512_bytes;
-    if (decoding.padded && on_avx2) return are_whole_rows_of_padded_on_avx2(decoding.dtype, dim, rows);
+    if (decoding.padded && on_avx2) return are_whole_rows_of_padded_on_avx2(decoding.dtype, dim, rows, keys);
     if (decoding.padded) return rows >= (dim <= small_head ? 8 : 14);
     if (decoding.head_dim > large_head && on_avx2) return false;
     const bool is_slow = decoding.dtype != GYRE_F16 && !whole.has_bf16_dots() && !whole.on_tiles;
@@ -151,9 +153,11 @@ bool are_few_rows(const AttentionKernel &few, const AttentionKernel &other, int6
     return rows <= (few.head_dim >= large_head ? 128 : 7);
 }
 
-bool are_many_rows(const AttentionKernel &many, const AttentionKernel &few, int64_t dim, int64_t rows, int64_t keys) {
+bool are_many_rows(const AttentionCall &c, const AttentionKernel &many, const AttentionKernel &few, int64_t queries,
+                   int64_t keys) {
     constexpr int64_t rows_of_ten_places = 7;
-    if (many.is(trait::general)) return are_whole_rows_of_options(few, many, dim, rows);
+    const int64_t dim = c.most_features(), rows = c.rows(queries);
+    if (many.is(trait::general)) return are_whole_rows_of_options(few, many, dim, rows, c.k.heads * keys * dim);
     if (many.is(trait::many_rows) && !many.padded) return rows >= least_rows(many);
     if (!are_plain_rows(many, few, dim, rows, keys)) return false;
     // A last row tile has the vectors that it fills.
@@ -172,8 +176,9 @@ bool are_whole_rows(const AttentionCall &c, const AttentionKernel &decoding, con
     const int64_t group = c.sharing(), heads = has_heads ? group : 1;
     const int64_t rows = s.q_len * heads, tasks = ceil_div(s.q_len, whole.token_unit(heads)) * (group / heads);
     const auto gains = [&](int64_t of_rows) {
-        return c.general() ? are_whole_rows_of_options(decoding, whole, c.most_features(), of_rows)
-                           : of_rows >= least_whole_rows(decoding, whole, c.most_features(), s.keys_shown);
+        const int64_t dim = c.most_features();
+        return c.general() ? are_whole_rows_of_options(decoding, whole, dim, of_rows, c.k.heads * s.keys_shown * dim)
+                           : of_rows >= least_whole_rows(decoding, whole, dim, s.keys_shown);
     };
     if (!gains(rows)) return false;
     // One task of twice the rows is nearly as quick as two halves of its keys are on two threads. f32 has such halves.

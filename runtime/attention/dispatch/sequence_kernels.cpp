@@ -6,8 +6,7 @@ namespace gyre {
 namespace {
 
 bool has_many_rows(const SequenceKernels &kernels, const AttentionCall &c, int64_t queries, int64_t keys_seen) {
-    return is_x86 && kernels.many_rows &&
-           are_many_rows(*kernels.many_rows, *kernels.usual, c.most_features(), c.rows(queries), keys_seen);
+    return is_x86 && kernels.many_rows && are_many_rows(c, *kernels.many_rows, *kernels.usual, queries, keys_seen);
 }
 
 /// The kernel for rows that are neither few nor many.
