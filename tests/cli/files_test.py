@@ -107,8 +107,10 @@ class Files(GyreTest):
 
     def test_a_file_over_the_limit_is_a_failure_while_running(self):
         self.save("x.npy", np.zeros((1, 1, 64, 64), np.float32))
-        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-        result = subprocess.run([self.program, "rotary", "--x", "x.npy", "--out", "y.npy"], cwd=self.directory, capture_output=True, text=True, preexec_fn=limit)
+        result = subprocess.run(
+            [self.program, "rotary", "--x", "x.npy", "--out", "y.npy"], cwd=self.directory, capture_output=True, text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+        )
         self.assertEqual((result.returncode, result.stdout), (1, ""))
         self.assertRegex(result.stderr, r"^gyre rotary: .*y\.npy: cannot be written: .*\n$")
         self.assertEqual(os.listdir(self.directory), ["x.npy"])
