@@ -7,6 +7,8 @@
 
 #include <gyre/gyre.h>
 
+#include <csignal>
+
 namespace {
 
 constexpr char foot[] =
@@ -44,6 +46,7 @@ int run(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
+    std::signal(SIGXFSZ, SIG_IGN); // a file that grows over the limit (ulimit -f) fails as one on a full disk does
     try {
         return run(argc, argv);
     } catch (...) { // reached only if even reporting fails

@@ -1,6 +1,7 @@
 """How gyre reads and writes files."""
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -92,6 +93,27 @@ class Files(GyreTest):
         self.rotate("x.npy")
         np.testing.assert_array_equal(self.load("x.npy"), self.load("y.npy"))
         self.assertEqual(sorted(os.listdir(self.directory)), ["x.npy", "y.npy"])
+
+    def test_an_output_has_the_permissions_of_the_one_that_it_replaces(self):
+        self.save("x.npy", self.normal(1, 2, 3, 8))
+        for mode in (0o600, 0o640, 0o444):
+            self.save("y.npy", np.arange(3))
+            os.chmod(self.path("y.npy"), mode)
+            self.rotate("y.npy")
+            self.assertEqual(os.stat(self.path("y.npy")).st_mode & 0o777, mode)
+            os.remove(self.path("y.npy"))
+        self.rotate("y.npy")
+        self.assertEqual(os.stat(self.path("y.npy")).st_mode, os.stat(self.path("x.npy")).st_mode)
+
+    def test_a_file_over_the_limit_is_a_failure_while_running(self):
+        self.save("x.npy", np.zeros((1, 1, 64, 64), np.float32))
+        result = subprocess.run(
+            [self.program, "rotary", "--x", "x.npy", "--out", "y.npy"], cwd=self.directory, capture_output=True, text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
+        )
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"^gyre rotary: .*y\.npy: cannot be written: .*\n$")
+        self.assertEqual(os.listdir(self.directory), ["x.npy"])
 
     def test_a_link_stays_a_link(self):
         self.save("x.npy", self.normal(1, 2, 3, 8))

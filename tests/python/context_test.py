@@ -6,6 +6,8 @@
 import copy
 import gc
 import pickle
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -31,6 +33,17 @@ class Contexts(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "context: cannot be copied or stored"):
                 copied(context)
         self.assertEqual(repr(context), f"gyre.Context(threads=1, target={context.target!r})")
+
+    def test_calls_while_the_interpreter_ends(self):
+        for ending in ("class Late:\n    def __del__(self): print(call().shape, context.threads)\nlate = Late()",
+                       "def forever():\n    while True: call()\nfor _ in range(3): threading.Thread(target=forever, daemon=True).start()"):
+            program = ("import threading, gyre, numpy as np\nq, context = np.ones((1, 200, 4, 64), np.float32), gyre.Context(threads=2)\n"
+                       "def call(): return gyre.attention(q, q, q, context=context)\ncall()\n" + ending)
+            with self.subTest(ending):
+                for _ in range(5):
+                    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+                    self.assertEqual((result.returncode, result.stderr), (0, ""))
+                    self.assertEqual(result.stdout, "(1, 200, 4, 64) 2\n" if "Late" in ending else "")
 
     def test_every_target_that_runs_here(self):
         q = random(1, 40, 2, 64)

@@ -69,6 +69,17 @@ class Hostile(unittest.TestCase):
                     with self.assertRaisesRegex(REFUSED, "^[qkv]: "):
                         gyre.attention(*given)
 
+    def test_subclasses_that_lie(self):
+        right = random(*SHAPE)
+        for lie in ({"strides": (10**6, 10**6, 10**6, 4)}, {"itemsize": 1}, {"__array_interface__": {"data": (4096, False)}},
+                    {"shape": (1, 10**6, 2, 64)}, {"flags": None}):
+            with self.subTest(str(lie)):
+                liar = right.view(type("Subclass", (np.ndarray,), lie))
+                if "shape" in lie:  # that of the result, too
+                    self.assertRaises(REFUSED, gyre.attention, liar, right, right)
+                else:
+                    np.testing.assert_array_equal(gyre.attention(liar, right, right), gyre.attention(right, right, right))
+
     def test_views_of_any_kind(self):
         """In every place of a call. Where a call is taken, its result is that of copies, which are as NumPy makes them."""
         rng = np.random.default_rng(28)

@@ -52,6 +52,9 @@ class Jax(unittest.TestCase):
             gyre.jax.attention(q, [1.0], v)
         with self.assertRaisesRegex(Exception, "q: got i32, expected f32"):
             gyre.jax.attention(q.astype(int), k, v)
+        for dtype in ("float8_e4m3fn", "complex64", "uint8"):
+            with self.assertRaisesRegex(TypeError, f"^v: got dtype {dtype}, expected float32, float16 or bfloat16"):
+                gyre.jax.attention(q, k, v.astype(dtype))
 
     def test_gradients(self):
         q, k, v = inputs()

@@ -3,6 +3,7 @@
 #include "console/errors.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,15 +81,18 @@ SignalsHeld::SignalsHeld() {
 SignalsHeld::~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
 
 OutputFile::OutputFile(const std::string &path) : path_(behind_links(path).string()) {
+    struct stat replaced; // whose permissions stay: a file that nobody else may read is not opened to others
+    const bool replaces = stat(path_.c_str(), &replaced) == 0;
     const std::string stem = (directory_of(path_) / ".gyre-").string() + std::to_string(getpid()) + "-";
     for (int attempt = 0; descriptor_ < 0; attempt++) {
         temporary_ = stem + std::to_string(attempt) + ".part";
-        descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
         if (descriptor_ < 0 && errno != EEXIST) {
             temporary_.clear();
             fail("cannot be created");
         }
     }
+    if (replaces) fchmod(descriptor_, replaced.st_mode & 0777); // fails on file systems that have no permissions
 }
 
 OutputFile::~OutputFile() {

@@ -62,6 +62,8 @@ def _view_numpy(array: np.ndarray, name: str, write: bool) -> View:
         dtype = _dtype_of(array.dtype, name)
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(f"{name}: got a masked array, whose mask would be ignored, expected its data")
+    if type(array) is not np.ndarray:  # a subclass may say of itself what does not hold of its memory
+        array = np.ndarray.view(array, np.ndarray)
     if write and not array.flags.writeable:
         raise ValueError(f"{name}: is read-only, expected memory to write to")
     size, shape, strides = array.itemsize, array.shape, array.strides

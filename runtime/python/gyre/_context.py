@@ -25,7 +25,8 @@ class Context:
         handle = c_void_p()
         _library.check(_library.library.gyre_context_create(byref(options), byref(handle)))
         self.handle = handle
-        weakref.finalize(self, _library.library.gyre_context_destroy, handle)
+        # When the interpreter ends, daemon threads may still be in calls, and what ends after it may still call: contexts stay.
+        weakref.finalize(self, _library.library.gyre_context_destroy, handle).atexit = False
 
     def __getstate__(self) -> None:
         """Errors: TypeError, since a copy would share memory that the first one to go gives back."""

@@ -11,6 +11,7 @@ from .. import Rope, _library
 from .._attention_args import window_of
 from .._call import shape_of
 from .._frequencies import frequencies_of, are_interleaved
+from .._structures import DTYPES
 from .._values import ALIGNMENTS, choose, flag, scale_of, single
 
 _file = _library.path.parent / "libgyre_jax.so"
@@ -78,6 +79,8 @@ def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, causal: boo
     for name, array in (("q", q), ("k", k), ("v", v)):
         if len(shape_of(array, name)) != 4:
             raise ValueError(f"{name}: got rank {len(array.shape)}, expected 4")
+        if str(array.dtype) not in DTYPES:  # the library has no words for others
+            raise TypeError(f"{name}: got dtype {array.dtype}, expected float32, float16 or bfloat16")
     limits = window if isinstance(window, (tuple, list)) else ()
     for name, number in (("scale", scale), ("softcap", softcap), *(("window", limit) for limit in limits)):
         if isinstance(number, jax.core.Tracer):

@@ -9,7 +9,7 @@ The operators are torch.ops.gyre.*, on PyTorch's stable ABI: 2.10 or later. They
 """
 
 from . import _load  # noqa: F401  registers the operators, and then what Python knows of them
-from . import _fakes, _gradients, _gradients_linear, _gradients_rotary  # noqa: F401
+from . import _fakes, _gradients, _gradients_linear, _gradients_rotary, _in_place  # noqa: F401
 from ._attention import attention, prepare_mask
 from ._cache import cache_append
 from ._linear_attention import linear_attention

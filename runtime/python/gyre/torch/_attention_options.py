@@ -8,6 +8,7 @@ from .._values import LAYOUTS, choose, flag
 from ._attention_arguments import AttentionOptions, arguments_of
 from ._attention_short import packed, short, short_with_lse
 from ._gradients import attention as _with_gradients
+from ._in_place import attention_out
 from ._modes import any_autocast, autocast, grads_are_on, has_tangents, is_traced, refuse_tangents
 from ._numbers import number
 from ._operators import direct
@@ -15,9 +16,8 @@ from ._results import BHSD, new_lse
 from ._tensors import as_tensor, masking_bias, refuse_gradients
 
 _ops = torch.ops.gyre
-_with_lse, _forward, _plain, _out = (
-    _ops.attention_with_lse.default, _ops.attention_forward.default, _ops.attention_plain.default,
-    _ops.attention_out.default)
+_with_lse, _forward, _plain = (
+    _ops.attention_with_lse.default, _ops.attention_forward.default, _ops.attention_plain.default)
 _direct_with_lse, _direct_forward = direct(_with_lse), direct(_forward)
 
 
@@ -54,7 +54,7 @@ def attention(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, scale: float | 
             raise ValueError("out: is given where gradients are recorded, expected None")
         refuse_gradients(as_tensor(out, "out"), "out")
         lse = new_lse(q, arguments.get("layout", BHSD)) if return_lse else None
-        _out(q, k, v, out, lse, **arguments)
+        attention_out(q, k, v, out, lse, **arguments)
         return (out, lse) if return_lse else out
     if recorded:
         result, lse = _with_gradients(q, k, v, **arguments)

@@ -5,6 +5,7 @@ import torch
 from .. import Rope
 from .._frequencies import are_interleaved
 from .._values import LAYOUTS, choose
+from . import _in_place
 from ._frequencies import frequencies
 from ._tensors import as_tensor, features, optional_tensor, refuse_gradients
 
@@ -21,7 +22,7 @@ def cache_append(k: torch.Tensor, v: torch.Tensor, k_cache: torch.Tensor, v_cach
     head_dim, v_head_dim = features(k, "k"), features(v, "v")
     refuse_gradients(as_tensor(k_cache, "k_cache"), "k_cache")
     refuse_gradients(as_tensor(v_cache, "v_cache"), "v_cache")
-    torch.ops.gyre.cache_append(
+    _in_place.cache_append(
         k.detach(), v.detach(), k_cache, v_cache, optional_tensor(cache_seqlens, "cache_seqlens"), optional_tensor(block_table, "block_table"),
         optional_tensor(cu_seqlens_k, "cu_seqlens_k"), optional_tensor(positions, "positions"),
         frequencies(rope, "rope", head_dim), frequencies(value_rope, "value_rope", v_head_dim),

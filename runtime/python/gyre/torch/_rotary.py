@@ -8,6 +8,7 @@ from .. import Rope
 from .._values import LAYOUTS, choose, flag
 from ._frequencies import frequencies
 from ._gradients_rotary import rotary as _rotary, rotary_qk as _qk
+from ._in_place import under_autograd
 from ._modes import records_gradients, refuse_tangents
 from ._numbers import whole
 from ._operators import direct
@@ -67,7 +68,8 @@ def rotary(x: torch.Tensor, rope: Rope | tuple[torch.Tensor, torch.Tensor], *, p
         result: torch.Tensor = _rotary(x, **options)
         return result
     out = torch.empty_like(x)
-    _rotary_out(x, out, **options)
+    with under_autograd():
+        _rotary_out(x, out, **options)
     return out
 
 
@@ -80,5 +82,6 @@ def rotary_qk(q: torch.Tensor, k: torch.Tensor, rope: Rope | tuple[torch.Tensor,
         results: tuple[torch.Tensor, torch.Tensor] = _qk(q, k, **options)
         return results
     q_out, k_out = torch.empty_like(q), torch.empty_like(k)
-    _qk_out(q, k, q_out, k_out, **options)
+    with under_autograd():
+        _qk_out(q, k, q_out, k_out, **options)
     return q_out, k_out
