@@ -47,9 +47,10 @@ public:
         bool rows_ask; // it gains so where several rows compute on a key, and there alone: each asks for a share
         bool in_pairs; // of bf16 numbers: a vector of pairs is one load, and widened by an operation for each half
         bool own_keys; // rows of a task may have keys of their own, which are few: none are asked for
-        bool transposes_keys; // rows of a tile multiply vectors of keys: folded_scores are (j, r, t, b)
-        bool in_columns;      // keys of f32 are, and rows of a tile end with the last: key_columns.cpp
-        bool spreads;         // keys and values are read from several places of a block in turn: spread_keys.cpp
+        bool transposes_keys;    // rows of a tile multiply vectors of keys: folded_scores are (j, r, t, b)
+        bool in_columns;         // keys of f32 are, and rows of a tile end with the last: key_columns.cpp
+        bool spreads;            // keys and values are read from several places of a block in turn: spread_keys.cpp
+        bool narrow_keys_inside; // a turn of the loop over features takes all keys of a step where these are 4, too
     };
     KeyLanes(const Sizes &sizes, std::shared_ptr<const Provider> provider, const Knobs &knobs, const Facts &facts)
         : FeatureVectors(std::move(provider), knobs), groups(knobs.lanes), pair_groups(knobs.lanes), pairs{knobs.lanes},
@@ -130,6 +131,7 @@ private:
     Halide::Expr key_of_place(const Halide::Expr &place) const;
     Halide::Expr key_of_turn(const Halide::Expr &group, const Halide::Expr &turn) const;
     void check() const;
+    bool has_code_for_each_key() const;
     bool takes_keys_inside() const; // of a step, in a turn of the loop over features
     void ask_for_keys_and_values(const Lowering &lowering) const;
     void share_requests(const Lowering &lowering) const;

@@ -35,6 +35,10 @@ bool gains_by_spread_keys(const Wanted &w) {
     return may && w.target.has_feature(Target::AVX2) && !w.target.has_feature(Target::AVX512);
 }
 
+/// With a sum for one key alone SSE2's additions wait for each other. In bf16 keys that come from memory take longer so, and other machines with vectors
+/// of 4 numbers were not measured: bench/notes.
+bool narrow_keys_gain_inside(const Wanted &w) { return w.target.arch == Target::X86 && w.dtype == Float(32); }
+
 /// Other machines widen numbers that are neighbours by one operation, too.
 bool key_lanes_gain_by_pairs(const Wanted &w) {
     return w.target.has_feature(Target::AVX2) && w.dtype.is_bfloat() && !w.padded &&
@@ -73,10 +77,11 @@ bool transposes_keys(const Wanted &w) {
 std::unique_ptr<RecurrenceEngine> make_key_lanes(const Wanted &w) {
     auto provider = w.padded && w.as_stored ? std::make_shared<RowsInWholeVectors>(w.knobs.lanes) : make_provider(w);
     const bool reads_values = one_row_reads_values_quicker(w), in_pairs = key_lanes_gain_by_pairs(w);
-    return std::make_unique<KeyLanes>(
-        common_sizes(w), std::move(provider), w.knobs,
-        KeyLanes::Facts{key_lanes_gain_by_asking(w), reads_values, reads_values && in_pairs, rows_gain_by_asking(w),
-                        in_pairs, w.own_keys, transposes_keys(w), has_key_columns(w), gains_by_spread_keys(w)});
+    return std::make_unique<KeyLanes>(common_sizes(w), std::move(provider), w.knobs,
+                                      KeyLanes::Facts{key_lanes_gain_by_asking(w), reads_values,
+                                                      reads_values && in_pairs, rows_gain_by_asking(w), in_pairs,
+                                                      w.own_keys, transposes_keys(w), has_key_columns(w),
+                                                      gains_by_spread_keys(w), narrow_keys_gain_inside(w)});
 }
 
 } // namespace gyre::attention

@@ -5,13 +5,15 @@ namespace gyre::attention {
 using namespace Halide;
 namespace {
 
-constexpr int narrow_lanes = 4; // so few keys in a step are not worth code for each
+constexpr int narrow_lanes = 4; // on most machines so few keys in a step are not worth code for each
 
 } // namespace
 
+bool KeyLanes::has_code_for_each_key() const { return k.lanes > narrow_lanes || facts.narrow_keys_inside; }
+
 bool KeyLanes::takes_keys_inside() const {
     const bool asks_in_turns = facts.asks_ahead && !facts.one_row_reads_values;
-    return (asks_in_turns || s.sizes.padded) && k.lanes > narrow_lanes;
+    return (asks_in_turns || s.sizes.padded) && has_code_for_each_key();
 }
 
 /// Sums as many vectors of products as a vector has lanes, one of each key, into one vector that holds a key's sum in each lane: (l, j / lanes, r, t, b).
@@ -90,7 +92,7 @@ void KeyLanes::schedule_scores_across_lanes() {
         .reorder(s.f, s.r, s.j)
         .vectorize(s.f)
         .unroll(s.r);
-    if (w > narrow_lanes) products.unroll(s.j);
+    if (has_code_for_each_key()) products.unroll(s.j);
     // A turn of the loop over features takes all keys of the step: it asks for as many lines as it reads, and where a call tells how many turns there
     // are, sums of one key after the other would wait for each of them.
     const bool keys_inside = takes_keys_inside();
