@@ -57,7 +57,7 @@ struct Place {
 
 /// Where row `row` of a task is, in row tiles of some whole vectors that are told at run time: a division by each of these numbers costs less than
 /// one by a number that the compiler does not know.
-Place place_of_row(const Stages &s, const Inputs &in, const Expr &row) {
+Place place_of_row(const Stages &s, const Expr &row) {
     const Sizes &z = s.sizes;
     if (!s.tile_rows.defined()) return {row / z.row_tile, row % z.row_tile};
     Expr tile = row / z.row_tile;
@@ -120,7 +120,7 @@ void algorithm(RecurrenceEngine &engine, const Inputs &in, const Func &out, cons
     s.inverse_sum(r, t) = ending(engine, in, r, t).inverse;
     const bool one_tile = in.is_one_tile(z.task_tiles);
     const Expr out_row = i * in.heads + h;
-    const Place place = place_of_row(s, in, out_row);
+    const Place place = place_of_row(s, out_row);
     const Expr tile_of_row = one_tile ? Expr(0) : place.tile;
     const Expr row_of_tile = one_tile ? unsafe_promise_clamped(out_row, 0, z.row_tile - 1) : place.row;
     s.row_lse = Func("row_lse");

@@ -70,10 +70,23 @@ private:
         in.q = q;
         in.k = k;
         in.v = v;
-        in.sequences = {
-            q_bounds,   k_bounds,       packed_q,          packed_k, sequences,        select(packed_q, sequences, 1),
-            key_counts, has_key_counts, q.dim(2).extent(), keys,     bottom_right,     left,
-            right,      group,          partial,           parts,    q.dim(3).extent()};
+        in.sequences = {q_bounds,
+                        k_bounds,
+                        packed_q,
+                        packed_k,
+                        sequences,
+                        Halide::select(packed_q, sequences, 1),
+                        key_counts,
+                        has_key_counts,
+                        q.dim(2).extent(),
+                        keys,
+                        bottom_right,
+                        left,
+                        right,
+                        group,
+                        partial,
+                        parts,
+                        q.dim(3).extent()};
         in.key_heads = k.dim(1).extent();
         in.key_tokens = k.dim(2).extent();
         in.page_table = page_table;

@@ -13,11 +13,11 @@ struct Wanted {
     int head_dim;
     bool padded, general, partial, dense, as_stored, integer_scores;
     std::string cache; // a format of providers.cpp
-    bool many_rows, own_keys;
-    Halide::Type dtype;
-    Knobs knobs; // with the number of lanes
-    Halide::Target target;
-    bool autoscheduled;
+    bool many_rows = false, own_keys = false;
+    Halide::Type dtype{};
+    Knobs knobs{}; // with the number of lanes
+    Halide::Target target{};
+    bool autoscheduled = false;
 };
 
 } // namespace gyre::attention

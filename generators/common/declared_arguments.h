@@ -91,9 +91,9 @@ public:
     void set_estimate(const Value &value) { this->io->set_estimate(value); }
 };
 
-// Found where an argument is compared: it becomes an expression, but its own namespace is this one.
-using Halide::operator==;
-using Halide::operator!=;
+// What an argument is computed with as an expression: its own namespace is this one, where no operator would be found.
+using Halide::operator==, Halide::operator!=, Halide::operator+, Halide::operator-, Halide::operator*,
+    Halide::operator/;
 
 template <typename Type, int rank>
 using InputArgument = std::conditional_t<rank == 0, InputScalar<typename Type::scalar>, InputBuffer>;

@@ -19,8 +19,8 @@ struct RowForm {
     bool as_bits = false;   // of a bf16 tensor, rounded to bf16 again, as UInt(16); else f32
     bool as_stored = false; // they are not rotated
     bool unwidened = false; // of the stored type; as_stored only
-    Halide::Expr factor;    // of all that is stored, in f32; undefined: 1
-    Halide::Expr count;     // of features that are formed; undefined: all
+    Halide::Expr factor{};  // of all that is stored, in f32; undefined: 1
+    Halide::Expr count{};   // of features that are formed; undefined: all
 };
 
 /// Defines `rows` (feature, …), of which `args` are the arguments.

@@ -33,7 +33,7 @@ Expr PairsOfVectors::place(const Expr &feature) const {
     return feature / both * both + feature % 2 * lanes + feature % both / 2;
 }
 
-Expr bf16_term(const Expr &x, int n, int terms) {
+Expr bf16_term(const Expr &x, int n) {
     const auto bits_of = [&](const Expr &rest, int term) -> Expr {
         const Expr bits = reinterpret<uint32_t>(rest);
         return term > 0 ? bits + Expr(0x8000u) : bits;
@@ -43,8 +43,8 @@ Expr bf16_term(const Expr &x, int n, int terms) {
     return bits_of(rest, n);
 }
 
-Expr bf16_pair_of_terms(const Expr &first, const Expr &second, int n, int terms) {
-    return ((bf16_term(first, n, terms) & Expr(0xffff0000u)) >> 16) | (bf16_term(second, n, terms) & Expr(0xffff0000u));
+Expr bf16_pair_of_terms(const Expr &first, const Expr &second, int n) {
+    return ((bf16_term(first, n) & Expr(0xffff0000u)) >> 16) | (bf16_term(second, n) & Expr(0xffff0000u));
 }
 
 std::vector<std::pair<int, int>> products_of_terms(int terms, int most) {

@@ -32,13 +32,13 @@ struct PairsOfVectors {
     Halide::Expr place(const Halide::Expr &feature) const;
 };
 
-/// Term `n` of `terms` > 1 of a finite number, as the bits of an f32 number whose low half is to be cut off. Term 0 is cut, which
+/// Term `n` of several of a finite number, as the bits of an f32 number whose low half is to be cut off. Term 0 is cut, which
 /// cannot overflow; the others are rounded, ties away from 0, and what they leave is exact. Were they cut, too, all terms would have
 /// the sign of the number, and the products that are left out would add up.
-Halide::Expr bf16_term(const Halide::Expr &x, int n, int terms);
+Halide::Expr bf16_term(const Halide::Expr &x, int n);
 
 /// Term `n` of two numbers as a pair.
-Halide::Expr bf16_pair_of_terms(const Halide::Expr &first, const Halide::Expr &second, int n, int terms);
+Halide::Expr bf16_pair_of_terms(const Halide::Expr &first, const Halide::Expr &second, int n);
 
 /// The products (term of a, term of b) of two sums of `terms` terms with a + b <= `most`, the smallest first: sums of these are
 /// rounded as what they are, and not as what they become.

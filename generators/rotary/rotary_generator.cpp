@@ -71,7 +71,7 @@ public:
 
 private:
     /// Pairs at once of those that fill no vector: half a vector on AVX2, where heads of 40, 56, 72, 88, 104 and 120 features leave as many.
-    /// 0: they are the tail of the vectors' loop. Its lanes go one by one, and nothing else was measured on other targets.
+    /// 0: they are the tail of the vectors' loop, which AVX-512 masks; on other targets nothing else was measured.
     int lanes_of_rest(int vector_lanes) {
         const Halide::Target target = get_target();
         const bool measured = target.has_feature(Halide::Target::AVX2) && !target.has_feature(Halide::Target::AVX512);

@@ -15,8 +15,8 @@ struct Lowering {
     Halide::Internal::GeneratorBase &generator;
     Halide::OutputImageParam keys, values; // the tensors
     Halide::Expr key_stride, value_stride; // elements from row to row of a page
-    Halide::Expr key_count, rows;          // of a task
-    Halide::Expr zero;                     // an argument that is always 0; undefined: there is none
+    Halide::Expr key_count{}, rows{};      // of a task
+    Halide::Expr zero{};                   // an argument that is always 0; undefined: there is none
 };
 
 class Engine {

@@ -2,6 +2,7 @@
 
 #include "attention/recurrence/features.h"
 #include "attention/recurrence/rows.h"
+#include "attention/recurrence/visible.h"
 #include "common/stored_rows.h"
 #include "math/storage.h"
 
@@ -69,7 +70,6 @@ Element element_at(const KeyRows &rows, const Expr &offset) {
 
 void Rows::define(Stages &s, const Inputs &in, const OperandForm &form) const {
     const Sizes &z = s.sizes;
-    const Var &j = s.j, &b = s.b, &d = s.d;
     OperandStages &o = s.operands;
     define_offsets(s, in, form);
     const Expr key = key_of_block(s, in);
@@ -98,7 +98,7 @@ void ScaledRows::define(Stages &s, const Inputs &in, const OperandForm &form) co
 }
 
 void RowsInWholeVectors::define(Stages &s, const Inputs &in, const OperandForm &form) const {
-    const Var &j = s.j, &b = s.b, &d = s.d;
+    const Var &d = s.d;
     OperandStages &o = s.operands;
     define_offsets(s, in, form);
     const Expr of_value = min(d / lanes * lanes, in.v_head_dim - lanes) + d % lanes;

@@ -119,7 +119,7 @@ void find_maximum(Stages &s, const Visible &visible, int at_once) {
 void fold_blocks(RecurrenceEngine &engine, const Inputs &in, const std::string &name, const Expr &taken) {
     Stages &s = engine.stages();
     const Sizes &z = s.sizes;
-    const Var &r = s.r, &t = s.t, &b = s.b, &e = s.e;
+    const Var &r = s.r, &t = s.t, &e = s.e;
     const Visible visible = engine.visible(in);
     engine.provider->define(s, in, engine.operand_form());
     engine.define_operands(in);

@@ -14,7 +14,7 @@ class BarrierPlacer : public Halide::Internal::IRMutator {
 public:
     /// As of place_barriers().
     BarrierPlacer(const Fragments &fragments, const std::set<std::string> &aligned, bool fenced)
-        : fragments(fragments), aligned(aligned), fenced(fenced) {}
+        : fenced(fenced), fragments(fragments), aligned(aligned) {}
 
 protected:
     using IRMutator::visit;

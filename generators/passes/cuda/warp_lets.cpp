@@ -40,6 +40,7 @@ private:
 } // namespace
 
 Stmt without_lets(const Stmt &s) { return InlineLets(false).mutate(s); }
+Stmt without_any_lets(const Stmt &s) { return InlineLets(true).mutate(s); }
 Expr without_lets(const Expr &e) { return InlineLets(true).mutate(e); }
 
 } // namespace gyre::cuda

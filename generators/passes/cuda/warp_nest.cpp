@@ -102,7 +102,7 @@ bool has_warp_tile(const Stmt &s) {
 WarpNest read_warp_nest(const For *loop) {
     WarpNest nest;
     nest.name = loop->name;
-    const Stmt inlined = InlineLets(true).mutate(Stmt(loop));
+    const Stmt inlined = without_any_lets(loop);
     read(inlined, &nest);
     nest.require(!nest.row.empty(), std::string("has no loop ") + row_loop);
     if (nest.condition.defined()) {

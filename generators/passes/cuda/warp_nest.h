@@ -65,6 +65,9 @@ std::vector<WarpNest> find_warp_nests(const Halide::Internal::Stmt &kernel);
 /// The statement with what lets stand for in place, but for what is read from memory.
 Halide::Internal::Stmt without_lets(const Halide::Internal::Stmt &s);
 
+/// The same, and with what is read from memory in place, too.
+Halide::Internal::Stmt without_any_lets(const Halide::Internal::Stmt &s);
+
 /// The expression with what all its lets stand for in place.
 Halide::Expr without_lets(const Halide::Expr &e);
 

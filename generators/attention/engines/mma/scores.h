@@ -22,7 +22,7 @@ struct CudaScoring {
     Halide::Expr has_mask;                                  // bool
     Halide::Expr queries, keys;                             // that biases and masks are of
     /// A user's function; empty: none.
-    std::function<Halide::Expr(const ScorePoint &, const ScoreInputs::Part &)> score;
+    std::function<Halide::Expr(const ScorePoint &, const ScoreInputs::Part &)> score{};
 };
 
 struct CudaHead {

@@ -54,7 +54,7 @@ void Tiles::pack_keys_and_values() {
     if (facts.terms > 1) {
         std::vector<Expr> terms;
         for (int n = 0; n < facts.terms; n++)
-            terms.push_back(cast<uint16_t>(bf16_term(s.operands.k_rows(d, j, b), n, facts.terms) >> 16));
+            terms.push_back(cast<uint16_t>(bf16_term(s.operands.k_rows(d, j, b), n) >> 16));
         s.k_terms = Func("k_terms");
         s.k_terms(d, j, p, b) = mux(p, terms);
     }

@@ -8,7 +8,7 @@ using namespace Halide;
 Expr term_pair(const Expr &first, const Expr &second, const Expr &p, int terms) {
     if (terms == 1) return bf16_pair(first, second);
     std::vector<Expr> pairs;
-    for (int n = 0; n < terms; n++) pairs.push_back(bf16_pair_of_terms(first, second, n, terms));
+    for (int n = 0; n < terms; n++) pairs.push_back(bf16_pair_of_terms(first, second, n));
     return mux(p, pairs);
 }
 
