@@ -8,6 +8,7 @@ medians of the rounds' ratios, slowest first. README.md tells how to install the
 """
 
 import argparse
+import itertools
 import os
 import sys
 
@@ -32,6 +33,7 @@ TARGETS = {
 # Largest errors of rows of about unit variance. The peers round more often.
 TOLERANCE = {"f32": 1e-5, "f16": 4e-3, "bf16": 4e-2}
 OF_PEERS = 3
+MOST_BYTES_OF_LAYERS = 256 << 20  # keys and values as f32, of which each library may have copies of its own
 
 
 def error(out, rows):
@@ -120,10 +122,25 @@ def best_forms(runs, clock):
     return {library: by_library[library][form] for library, form in best.items()}, best.get("torch", "")
 
 
+def in_turn(runs):
+    """Each of them once, again and again."""
+    steps = itertools.cycle(runs)
+    return lambda: next(steps)()
+
+
+def runs_of_layers(call, dtype, options, peers):
+    """checked_runs() of tensors that many layers have, in turn: what a layer reads has left the caches by the time it is its turn again."""
+    inputs = [Inputs(call, dtype, heads_in_tokens=options.order == "tokens")]
+    fitting = MOST_BYTES_OF_LAYERS // (inputs[0].k.nbytes + inputs[0].v.nbytes)
+    inputs += [Inputs(call, dtype, seed, options.order == "tokens") for seed in range(2, 1 + min(options.layers, fitting))]
+    layers = [checked_runs(call, each, dtype, peers) for each in inputs]
+    runs = {name: in_turn([runs[name] for runs, _ in layers]) for name in set.intersection(*(set(runs) for runs, _ in layers))}
+    return runs, {name: max(errors[name] for _, errors in layers if name in errors) for name in layers[0][1]}
+
+
 def measure(call, dtype, options, peers):
     """One call's figures."""
-    inputs = Inputs(call, dtype, heads_in_tokens=options.order == "tokens")
-    runs, errors = checked_runs(call, inputs, dtype, peers)
+    runs, errors = runs_of_layers(call, dtype, options, peers)
     found = {"call": call.name, "dtype": dtype, "threads": peers.context.threads, "kernel": peers.context.selected_kernel,
              "error": errors["gyre"], "errors_of_others": max((errors[name] for name in errors.keys() - {"gyre"}), default=0.0)}
     clock = clock_of(peers.context.threads)
@@ -147,6 +164,8 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1, help="of what is drawn")
     parser.add_argument("--order", choices=["heads", "tokens"], default="heads",
                         help="how queries, keys and values lie: a head's tokens side by side, or a token's heads")
+    parser.add_argument("--layers", type=int, default=1, help="how many tensors of a kind are taken in turn, as layers have: decoding then reads "
+                        "keys and values from memory; fewer where they are large")
     parser.add_argument("--seconds", type=float, default=1.0, help="of rounds for a call")
     parser.add_argument("--no-vllm", action="store_true")
     parser.add_argument("--onnxruntime", action="store_true", help="beside its operators, too, which have f32 and f16")
@@ -180,7 +199,7 @@ def main():
         for number, call in enumerate(calls, 1):
             results.append(measure(call, dtype, options, peers))
             print(f"{number} of {len(calls)}, {dtype}: {call.name}", file=sys.stderr, flush=True)
-    record = {**machine(), "target": options.target, "order": options.order, "torch": peers.torch.version(), "vllm": peers.vllm.name if peers.vllm else "",
+    record = {**machine(), "target": options.target, "order": options.order, "layers": options.layers, "torch": peers.torch.version(), "vllm": peers.vllm.name if peers.vllm else "",
               "results": results}
     print_tables(record)
     if options.json:
