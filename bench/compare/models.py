@@ -123,17 +123,20 @@ def best_forms(runs, clock):
 
 
 def in_turn(runs):
-    """Each of them once, again and again."""
+    """Each of them once, again and again; a lone one without what taking turns costs, which short calls would notice."""
+    if len(runs) == 1:
+        return runs[0]
     steps = itertools.cycle(runs)
     return lambda: next(steps)()
 
 
 def runs_of_layers(call, dtype, options, peers):
     """checked_runs() of tensors that many layers have, in turn: what a layer reads has left the caches by the time it is its turn again."""
-    inputs = [Inputs(call, dtype, heads_in_tokens=options.order == "tokens")]
-    fitting = MOST_BYTES_OF_LAYERS // (inputs[0].k.nbytes + inputs[0].v.nbytes)
-    inputs += [Inputs(call, dtype, seed, options.order == "tokens") for seed in range(2, 1 + min(options.layers, fitting))]
-    layers = [checked_runs(call, each, dtype, peers) for each in inputs]
+    in_tokens = options.order == "tokens"
+    first = Inputs(call, dtype, heads_in_tokens=in_tokens)
+    fitting = MOST_BYTES_OF_LAYERS // (first.k.nbytes + first.v.nbytes)
+    others = [Inputs(call, dtype, seed, in_tokens) for seed in range(2, 1 + min(options.layers, fitting))]
+    layers = [checked_runs(call, inputs, dtype, peers) for inputs in (first, *others)]
     runs = {name: in_turn([runs[name] for runs, _ in layers]) for name in set.intersection(*(set(runs) for runs, _ in layers))}
     return runs, {name: max(errors[name] for _, errors in layers if name in errors) for name in layers[0][1]}
 
